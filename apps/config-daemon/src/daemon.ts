@@ -25,6 +25,7 @@ import { openNodeReports } from "./report/node-reports.ts";
 import { createPendingEvent } from "./report/pending-event.ts";
 import { defaultMaxHanging } from "./start/thread-pool.ts";
 import type { StepTiming } from "./steps/step-context.ts";
+import { createUdevRules } from "./udev/keep-rules.ts";
 import { startUpstreamCleanup } from "./upstream/upstream-cleanup.ts";
 import { firmwarePolicyOf, watchDesiredState } from "./watch-desired-state.ts";
 
@@ -157,6 +158,7 @@ function createHostCalls(host: Host, timing: StepTiming, firmware: FirmwareReade
     observeHost: createObserver(host, { timing, now, firmware }),
     withRecordDeadline: createWithDeadline(host, { timing, now }),
     loadVhostModules: createVhostModules(host, { timing, now }),
+    keepUdevRules: createUdevRules(host, { timing, now }),
   };
 }
 

@@ -34,12 +34,15 @@ export function isChanging(changing: ChangingVfs, pciAddress: string, vfId: numb
 function vfsChangedBy(step: Step): { readonly pciAddress: string; readonly vfId: number | "all" } | undefined {
   switch (step.kind) {
     case "set-num-vfs":
+    case "set-eswitch-mode":
       return { pciAddress: step.pciAddress, vfId: "all" };
     case "bind-driver":
       return step;
     case "set-vf-mac":
       return step.rebind === true ? step : undefined;
     case "load-module":
+    case "prepare-switchdev":
+    case "set-flow-steering":
     case "set-pf-mtu":
     case "set-link-up":
     case "set-vf-mtu":

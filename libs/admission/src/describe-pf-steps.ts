@@ -16,6 +16,9 @@ export function describePfSteps(steps: readonly Step[], reasons: readonly Reason
       case "set-num-vfs":
         parts.push(`${step.from} -> ${step.to} VFs`);
         break;
+      case "set-eswitch-mode":
+        if (step.isTemporary !== true) parts.push(`eswitch mode ${step.from} -> ${step.to}`);
+        break;
       case "set-pf-mtu":
         parts.push(`mtu ${step.from} -> ${step.to}`);
         break;
@@ -27,6 +30,8 @@ export function describePfSteps(steps: readonly Step[], reasons: readonly Reason
       case "set-vf-mtu":
         settings.add(`VF mtu ${step.to}`);
         break;
+      case "prepare-switchdev":
+      case "set-flow-steering":
       case "set-vf-mac":
       case "release-pf":
       case "load-module":

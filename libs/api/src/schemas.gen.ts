@@ -949,6 +949,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "description": "Current mode of the card's embedded switch: legacy or switchdev.",
                   "type": "string"
                 },
+                "flowSteeringMode": {
+                  "description": "How the card writes its flow tables (devlink parameter flow_steering_mode): smfs or dmfs. Absent if the driver does not have the parameter.",
+                  "type": "string"
+                },
                 "externallyManaged": {
                   "description": "Whether another tool creates the VFs and configures the PF.",
                   "type": "boolean"
@@ -1064,6 +1068,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "initialMtu": {
                   "description": "MTU, in bytes, that the PF had before Switchyard configured it. It is restored when the PF is reset.",
                   "type": "integer"
+                },
+                "initialESwitchMode": {
+                  "description": "Mode of the embedded switch before Switchyard configured the PF. It is restored when the PF is reset.",
+                  "type": "string"
                 },
                 "firmware": {
                   "description": "Firmware settings of a Mellanox (NVIDIA) card that a policy selects or selected.",

@@ -26,7 +26,7 @@ export type { KernelEvent, KernelEvents } from "./ports/kernel-events.ts";
 export type { KernelModules } from "./ports/kernel-modules.ts";
 export type { LinuxBridgeFacts, LinuxBridges, VlanProtocol } from "./ports/linux-bridges.ts";
 export type { Routes } from "./ports/routes.ts";
-export type { Link, Links, LinkVf } from "./ports/links.ts";
+export type { Link, LinkFeature, Links, LinkVf } from "./ports/links.ts";
 export {
   isPfBridgeName,
   reservedOvsKeys,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 export type { Libc } from "./libc.ts";
 export { protocols } from "./libc.ts";
+export { sendSeqpackets, type SeqpacketOptions } from "./seqpacket.ts";
 export { tryFileLock } from "./file-lock.ts";
 export { NetlinkError } from "./netlink-error.ts";
 export { NetlinkSocket, type NetlinkRequest, type NetlinkSocketOptions } from "./netlink-socket.ts";
 export { resolveFamily, type GenericFamily } from "./generic-netlink.ts";
-export { devlinkFamily, getEswitchMode, type DevlinkHandle, type EswitchMode } from "./devlink/eswitch.ts";
+export { getEswitchMode, setEswitchMode, type EswitchMode } from "./devlink/eswitch.ts";
+export { devlinkFamily, type DevlinkHandle } from "./devlink/handle.ts";
+export { getTextParameter, setTextParameter } from "./devlink/parameter.ts";
 export { ethtoolFamily, getFeatures, setFeature, type LinkFeatures } from "./ethtool/features.ts";
 export { getRdmaMode, setRdmaMode, type RdmaMode } from "./rdma/netns-mode.ts";
 export {

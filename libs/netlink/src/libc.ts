@@ -4,10 +4,12 @@
  * kernel does. loadLibc() returns the real implementation; tests can use a fake.
  */
 
-/** System calls for netlink sockets, network namespaces and file locks. */
+/** System calls for netlink sockets, sockets of udev, network namespaces and file locks. */
 export interface Libc {
   /** Opens an AF_NETLINK socket that is closed on exec. */
   socket(protocol: number): number;
+  /** Opens an AF_UNIX socket of type SOCK_SEQPACKET and connects it. Does not wait: -EAGAIN if the server is busy. */
+  connectSeqpacket(path: string): number;
   /** Binds the socket and joins the multicast groups of the bit mask. */
   bind(fd: number, groups: number): number;
   /** Sets an option with an int value. */

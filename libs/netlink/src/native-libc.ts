@@ -19,8 +19,11 @@ export function loadLibc(): Libc {
 let loaded: Libc | undefined;
 
 // asm-generic/socket.h, linux/netlink.h, linux/sched.h, asm-generic/fcntl.h: the same on x86_64 and arm64.
+const afUnix = 1;
 const afNetlink = 16;
 const sockRaw = 3;
+const sockSeqpacket = 5;
+const sockNonblock = 0o4000;
 const sockCloexec = 0o2000000;
 const msgDontwait = 0x40;
 const msgTrunc = 0x20;
@@ -32,6 +35,7 @@ function bindLibc(): Libc {
   const library = koffi.load(null);
   const socket: SystemCall<[number, number, number]> = library.func("int socket(int, int, int)");
   const bind: SystemCall<[number, Buffer, number]> = library.func("int bind(int, void *, uint32_t)");
+  const connect: SystemCall<[number, Buffer, number]> = library.func("int connect(int, void *, uint32_t)");
   const setsockopt: SystemCall<[number, number, number, Buffer, number]> = library.func(
     "int setsockopt(int, int, int, void *, uint32_t)",
   );
@@ -46,6 +50,16 @@ function bindLibc(): Libc {
 
   return {
     socket: (protocol) => orErrno(socket(afNetlink, sockRaw | sockCloexec, protocol)),
+    connectSeqpacket(path) {
+      // struct sockaddr_un: u16 family, the path, NUL
+      const address = Buffer.concat([Buffer.of(afUnix, 0), Buffer.from(`${path}\0`)]);
+      const fd = orErrno(socket(afUnix, sockSeqpacket | sockCloexec | sockNonblock, 0));
+      if (fd < 0) return fd;
+      const result = orErrno(connect(fd, address, address.length));
+      if (result === 0) return fd;
+      close(fd);
+      return result;
+    },
     bind(fd, groups) {
       const address = Buffer.alloc(addressBytes);
       address.writeUInt16LE(afNetlink, 0);

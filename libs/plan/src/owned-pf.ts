@@ -12,6 +12,8 @@ export interface OwnedPf {
   readonly externallyManaged: boolean;
   /** MTU in bytes that a reset restores; absent if it is not known. */
   readonly initialMtu?: number;
+  /** Mode of the embedded switch that a reset restores; absent if it is not known. */
+  readonly initialESwitchMode?: string;
 }
 
 /** Owned PFs by PCI address. */
@@ -22,8 +24,11 @@ export function ownedInStatus(status: SriovNetworkNodeStateStatus): OwnedPfs {
   const owned = new Map<string, OwnedPf>();
   for (const pf of status.interfaces ?? []) {
     if (pf.owned !== true) continue;
-    const { pciAddress, initialMtu } = pf;
-    owned.set(pciAddress, { externallyManaged: pf.externallyManaged === true, ...defined({ initialMtu }) });
+    const { pciAddress, initialMtu, initialESwitchMode } = pf;
+    owned.set(pciAddress, {
+      externallyManaged: pf.externallyManaged === true,
+      ...defined({ initialMtu, initialESwitchMode }),
+    });
   }
   return owned;
 }

@@ -64,7 +64,7 @@ describe("plan for an Open vSwitch bridge", () => {
 
   it("creates the bridge after the VFs", () => {
     const spec = { ...withBridge(), interfaces: [{ pciAddress, eSwitchMode: "switchdev", numVfs: 2 }] };
-    expect(planned(spec, {}).steps).toEqual([
+    expect(planned(spec, { interfaces: [pf({ driver: "ice" })] }).steps).toEqual([
       `set sriov_numvfs 0 -> 2 on ${pciAddress}`,
       `create Open vSwitch bridge ${name} with uplink ${pciAddress}`,
     ]);
@@ -136,7 +136,8 @@ describe("plan for an Open vSwitch bridge", () => {
 
   it("removes ports without an interface before VFs are created, because new representors may get their names", () => {
     const spec = { ...withBridge(), interfaces: [{ pciAddress, eSwitchMode: "switchdev", numVfs: 2 }] };
-    expect(planned(spec, { bridges: { ovs: [present({ stalePorts: ["ens1f0_0", "ens1f0_1"] })] } }).steps).toEqual([
+    const bridges = { ovs: [present({ stalePorts: ["ens1f0_0", "ens1f0_1"] })] };
+    expect(planned(spec, { bridges, interfaces: [pf({ driver: "ice" })] }).steps).toEqual([
       `remove ports ens1f0_0, ens1f0_1 from Open vSwitch bridge ${name}`,
       `set sriov_numvfs 0 -> 2 on ${pciAddress}`,
     ]);

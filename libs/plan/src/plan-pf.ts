@@ -4,13 +4,21 @@
  * upstream's proposal "externally managed PF").
  */
 import type { InterfaceSpec, InterfaceStatus, VfGroup } from "@switchyard/api";
-import { formatVfRange, parseVfRange, type VfRange } from "@switchyard/policy";
+import { formatVfRange, includesVf, parseVfRange, type VfRange } from "@switchyard/policy";
+import { missingRepresentors, modeProblem } from "./eswitch-problems.ts";
+import { eswitchSteps, parseEswitchMode, unbindsVfs } from "./plan-eswitch.ts";
 import { externalMismatches, externalMtuMismatch } from "./plan-external.ts";
 import { guidsOfExistingVfs, guidsOfNewVfs } from "./plan-vf-guids.ts";
-import type { PlanProblem } from "./problem.ts";
+import { quote, type PlanProblem } from "./problem.ts";
 import type { PfStep } from "./steps/step.ts";
 import { isMellanox, vfLimitProblem } from "./vf-limit.ts";
-import { isKnownDeviceType, stepsForExistingVfs, stepsForNewVfs } from "./vf-steps.ts";
+import {
+  bindUngrouped,
+  isKnownDeviceType,
+  stepsForExistingVfs,
+  stepsForNewVfs,
+  stepsForUnboundVfs,
+} from "./vf-steps.ts";
 
 /** The steps of one PF in the order in which they must run, and the parts of the spec that cannot be applied. */
 export interface PfPlan {
@@ -25,36 +33,29 @@ export function planPf(wanted: InterfaceSpec, pf: InterfaceStatus, field: string
   if (refused.length > 0) return { steps: [], problems: refused };
 
   const mtuProblem = checkMtu(wanted, pf, field);
-  const counts = wanted.externallyManaged === true ? [] : countSteps(wanted, pf);
-  const groups = groupPlans(wanted, pf, field, mtuProblem !== undefined);
+  const eswitch = wanted.externallyManaged === true ? [] : eswitchSteps(pf, wantedEswitch(wanted));
+  const groups = groupPlans(wanted, pf, field, { vfs: vfsAfter(eswitch), isMtuRefused: mtuProblem !== undefined });
   return {
     steps: [
       ...(mtuProblem === undefined ? mtuSteps(wanted, pf) : []),
       // Before VFs are created: igbvf cannot talk to its PF while the link of the PF is down (seen on 6.12).
       ...linkSteps(wanted, pf),
-      ...counts,
+      ...eswitch,
       ...groups.steps,
     ],
-    problems: [...(mtuProblem === undefined ? [] : [mtuProblem]), ...groups.problems],
+    problems: [
+      ...(mtuProblem === undefined ? [] : [mtuProblem]),
+      ...groups.problems,
+      ...(eswitch.length === 0 ? missingRepresentors(wanted, pf, field) : []),
+    ],
   };
 }
 
 /** Returns the problems that leave the whole PF unchanged. */
 function refusals(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): readonly PlanProblem[] {
   const { pciAddress } = pf;
-  const wantedMode = wanted.eSwitchMode || "legacy";
-  const mode = pf.eSwitchMode || "legacy";
-
-  if (wantedMode !== mode) {
-    return [
-      {
-        code: "unsupported",
-        field: `${field}.eSwitchMode`,
-        pciAddress,
-        message: `"${wantedMode}" requested, but ${pciAddress} is in ${mode} mode, and changing the mode is not supported yet`,
-      },
-    ];
-  }
+  const mode = modeProblem(wanted, pf);
+  if (mode !== undefined) return [{ ...mode, field: `${field}.eSwitchMode`, pciAddress }];
   const linkType = linkTypeProblem(wanted, pf, field);
   if (linkType !== undefined) return [linkType];
   const limit = vfLimitProblem(wanted.numVfs ?? 0, pf);
@@ -93,27 +94,49 @@ function linkSteps(wanted: InterfaceSpec, pf: InterfaceStatus): readonly PfStep[
   return [{ kind: "set-link-up", pciAddress: pf.pciAddress }];
 }
 
-function countSteps(wanted: InterfaceSpec, pf: InterfaceStatus): readonly PfStep[] {
-  const from = pf.numVfs ?? 0;
-  const to = wanted.numVfs ?? 0;
-  return from === to ? [] : [{ kind: "set-num-vfs", pciAddress: pf.pciAddress, from, to }];
+function wantedEswitch({ numVfs = 0, eSwitchMode }: InterfaceSpec) {
+  return { numVfs, mode: parseEswitchMode(eSwitchMode) };
 }
 
-function groupPlans(wanted: InterfaceSpec, pf: InterfaceStatus, field: string, mtuRefused: boolean): PfPlan {
+/** The state of the VFs when the steps of their groups run. */
+type VfsAfter = "unchanged" | "new" | "unbound";
+
+function vfsAfter(eswitch: readonly PfStep[]): VfsAfter {
+  if (eswitch.length === 0) return "unchanged";
+  return unbindsVfs(eswitch) ? "unbound" : "new";
+}
+
+function groupPlans(
+  wanted: InterfaceSpec,
+  pf: InterfaceStatus,
+  field: string,
+  { vfs, isMtuRefused }: { readonly vfs: VfsAfter; readonly isMtuRefused: boolean },
+): PfPlan {
   const steps: PfStep[] = [];
   const problems: PlanProblem[] = [];
-  const areNew = wanted.externallyManaged !== true && (wanted.numVfs ?? 0) !== (pf.numVfs ?? 0);
+  const ranges: VfRange[] = [];
   for (const [index, given] of (wanted.vfGroups ?? []).entries()) {
     const range = checkGroup(given, wanted, pf, `${field}.vfGroups[${index}]`);
     if ("code" in range) {
       problems.push(range);
       continue;
     }
-    const group = mtuRefused ? { ...given, mtu: 0 } : given;
-    steps.push(...(areNew ? guidsOfNewVfs(pf, group, range) : guidsOfExistingVfs(pf, range)));
-    steps.push(...(areNew ? stepsForNewVfs(pf, group, range) : stepsForExistingVfs(pf, group, range)));
+    ranges.push(range);
+    steps.push(...(vfs === "new" ? guidsOfNewVfs(pf, given, range) : guidsOfExistingVfs(pf, range)));
+    steps.push(...stepsOf[vfs](pf, isMtuRefused ? { ...given, mtu: 0 } : given, range));
   }
-  return { steps, problems };
+  const isUngrouped = (vfId: number) => !ranges.some((range) => includesVf(range, vfId));
+  const unbound = unboundVfs(wanted, pf, vfs).filter(isUngrouped);
+  return { steps: [...steps, ...unbound.map((vfId) => bindUngrouped(pf, vfId))], problems };
+}
+
+const stepsOf = { unchanged: stepsForExistingVfs, new: stepsForNewVfs, unbound: stepsForUnboundVfs };
+
+/** VFs without a driver: a change of the eswitch mode unbinds all of them, also when the daemon was killed after it. */
+function unboundVfs(wanted: InterfaceSpec, pf: InterfaceStatus, vfs: VfsAfter): readonly number[] {
+  if (vfs === "unbound") return Array.from({ length: wanted.numVfs ?? 0 }, (_, vfId) => vfId);
+  if (vfs === "new" || wanted.externallyManaged === true || pf.eSwitchMode !== "switchdev") return [];
+  return (pf.Vfs ?? []).filter(({ driver }) => !driver).map(({ vfID }) => vfID);
 }
 
 function checkGroup(group: VfGroup, wanted: InterfaceSpec, pf: InterfaceStatus, field: string): VfRange | PlanProblem {
@@ -137,9 +160,4 @@ function checkGroup(group: VfGroup, wanted: InterfaceSpec, pf: InterfaceStatus, 
     return { code: "range-beyond-vfs", field: `${field}.vfRange`, pciAddress, message };
   }
   return range.value;
-}
-
-/** Quotes text that was not validated, on one line and at most 64 characters of it. */
-function quote(text: string | undefined): string {
-  return JSON.stringify((text ?? "").slice(0, 64));
 }

@@ -211,10 +211,11 @@ describe("plan", () => {
         "and its firmware settings cannot be changed: mstconfig is not installed",
     },
     {
-      does: "switchdev, for now",
-      spec: { eSwitchMode: "switchdev" },
+      does: "an unknown eswitch mode",
+      spec: { eSwitchMode: "switchdev\n" },
       status: {},
-      problem: `spec.interfaces[0].eSwitchMode: "switchdev" requested, but ${pci} is in legacy mode, and changing the mode is not supported yet`,
+      problem:
+        'spec.interfaces[0].eSwitchMode: "switchdev\\n" is not supported; supported values are "legacy" and "switchdev"',
     },
   ])("refuses $does, and plans no steps for that PF", ({ spec, status, problem }) => {
     const { totalvfs, ...rest } = { ...pfStatus({ numVfs: 1, Vfs: vfs(1) }), ...status };

@@ -24,6 +24,8 @@ export interface PlanProblem {
     | "no-iommu"
     | "no-pci-memory"
     | "reboot-without-effect"
+    | "missing-representor"
+    | "udev-rules"
     | "unsupported";
   /** Path of the field in the NodeState: "spec.interfaces[0].numVfs". */
   readonly field: string;
@@ -36,4 +38,9 @@ export interface PlanProblem {
 /** Returns one line: "spec.interfaces[0].numVfs: 9 VFs requested, but 0000:01:00.0 supports at most 7". */
 export function describeProblem(problem: PlanProblem): string {
   return `${problem.field}: ${problem.message}`;
+}
+
+/** Quotes text that was not validated, on one line and at most 64 characters of it. */
+export function quote(text: string | undefined): string {
+  return JSON.stringify((text ?? "").slice(0, 64));
 }

@@ -21,6 +21,19 @@ export function stepsForNewVfs(pf: InterfaceStatus, group: VfGroup, range: VfRan
   });
 }
 
+/** Returns the steps for VFs that exist, and whose drivers an earlier step unbinds. */
+export function stepsForUnboundVfs(pf: InterfaceStatus, group: VfGroup, range: VfRange): readonly PfStep[] {
+  return stepsForVfs(range, (vfId) => [
+    bind(pf, vfId, undefined, group),
+    ...(isNetdevice(group) ? configureNetdevice(pf, vfId, group) : []),
+  ]);
+}
+
+/** Binds a VF that belongs to no group, and whose driver was unbound for a change of the eswitch mode. */
+export function bindUngrouped(pf: InterfaceStatus, vfId: number): PfStep {
+  return bind(pf, vfId, undefined, {});
+}
+
 /** Returns the steps for VFs that exist and are not removed. */
 export function stepsForExistingVfs(pf: InterfaceStatus, group: VfGroup, range: VfRange): readonly PfStep[] {
   const vfs = (pf.Vfs ?? []).filter(({ vfID }) => includesVf(range, vfID));

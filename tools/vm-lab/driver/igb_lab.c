@@ -4,7 +4,8 @@
  * space meets the same kernel interfaces on the real PCI device: a devlink
  * instance with an eswitch, representors of VFs that come and go with its mode,
  * subfunction ports. A lookalike: no representor carries traffic, and nothing
- * is refused that a ConnectX would refuse for reasons of its firmware.
+ * is refused that a ConnectX would refuse for reasons of its firmware. Module
+ * parameters make it refuse a mode or omit a representor.
  */
 #include <linux/etherdevice.h>
 #include <linux/module.h>
@@ -28,6 +29,14 @@ module_param(lab_vendor, uint, 0444);
 module_param(lab_device, uint, 0444);
 module_param(lab_vf_device, uint, 0444);
 
+/* The errno with which a change of the mode is refused, where not 0. */
+static uint lab_refuse_mode;
+module_param(lab_refuse_mode, uint, 0644);
+
+/* The VF for which no representor is created, where not negative. */
+static int lab_missing_representor = -1;
+module_param(lab_missing_representor, int, 0644);
+
 /* The priv of a PF's devlink instance. Its lock covers all of it. */
 struct igb_lab {
 	struct pci_dev *pdev;
@@ -38,6 +47,7 @@ struct igb_lab {
 	u16 mode;
 	u8 inline_mode;
 	enum devlink_eswitch_encap_mode encap_mode;
+	bool smfs;
 };
 
 /* A VF's or subfunction's port, with its representor. */
@@ -180,10 +190,16 @@ static int igb_lab_vf_port_add(struct igb_lab *lab, u32 vf)
 		.pci_vf.vf = vf,
 	};
 	struct igb_lab_port *port = kzalloc(sizeof(*port), GFP_KERNEL);
+	int err;
 
 	if (!port)
 		return -ENOMEM;
-	return igb_lab_port_register(lab, port, &attrs, vf + 1);
+	err = igb_lab_port_register(lab, port, &attrs, vf + 1);
+	if (!err && vf == lab_missing_representor) {
+		igb_lab_netdev_destroy(port->representor);
+		port->representor = NULL;
+	}
+	return err;
 }
 
 static int igb_lab_port_new(struct devlink *devlink,
@@ -256,6 +272,10 @@ static int igb_lab_mode_set(struct devlink *devlink, u16 mode,
 {
 	struct igb_lab *lab = devlink_priv(devlink);
 
+	if (lab_refuse_mode) {
+		NL_SET_ERR_MSG_MOD(extack, "the lab refuses to change the mode");
+		return -lab_refuse_mode;
+	}
 	lab->mode = mode;
 	igb_lab_sync_ports(lab);
 	return 0;
@@ -316,6 +336,55 @@ static const struct devlink_ops igb_lab_devlink_ops = {
 	.info_get = igb_lab_info_get,
 };
 
+/* Parameters. As in mlx5, smfs can be changed in legacy mode only. */
+
+enum { IGB_LAB_PARAM_FLOW_STEERING = DEVLINK_PARAM_GENERIC_ID_MAX + 1 };
+
+static int igb_lab_steering_get(struct devlink *devlink, u32 id,
+				struct devlink_param_gset_ctx *ctx)
+{
+	struct igb_lab *lab = devlink_priv(devlink);
+
+	strscpy(ctx->val.vstr, lab->smfs ? "smfs" : "dmfs",
+		sizeof(ctx->val.vstr));
+	return 0;
+}
+
+static int igb_lab_steering_set(struct devlink *devlink, u32 id,
+				struct devlink_param_gset_ctx *ctx,
+				struct netlink_ext_ack *extack)
+{
+	struct igb_lab *lab = devlink_priv(devlink);
+
+	lab->smfs = !strcmp(ctx->val.vstr, "smfs");
+	return 0;
+}
+
+static int igb_lab_steering_validate(struct devlink *devlink, u32 id,
+				     union devlink_param_value val,
+				     struct netlink_ext_ack *extack)
+{
+	struct igb_lab *lab = devlink_priv(devlink);
+
+	if (strcmp(val.vstr, "smfs") && strcmp(val.vstr, "dmfs")) {
+		NL_SET_ERR_MSG_MOD(extack, "the mode is smfs or dmfs");
+		return -EINVAL;
+	}
+	if (lab->mode == DEVLINK_ESWITCH_MODE_SWITCHDEV) {
+		NL_SET_ERR_MSG_MOD(extack, "switchdev mode is on");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static const struct devlink_param igb_lab_params[] = {
+	DEVLINK_PARAM_DRIVER(IGB_LAB_PARAM_FLOW_STEERING, "flow_steering_mode",
+			     DEVLINK_PARAM_TYPE_STRING,
+			     BIT(DEVLINK_PARAM_CMODE_RUNTIME),
+			     igb_lab_steering_get, igb_lab_steering_set,
+			     igb_lab_steering_validate),
+};
+
 /* The life of a PF. */
 
 static void igb_lab_fake_ids(struct pci_dev *pdev, uint device)
@@ -349,6 +418,12 @@ int igb_lab_attach(struct pci_dev *pdev, struct net_device *pf)
 	devl_lock(devlink);
 	devlink_port_attrs_set(&lab->uplink, &attrs);
 	err = devl_port_register(devlink, &lab->uplink, IGB_LAB_UPLINK_INDEX);
+	if (!err) {
+		err = devl_params_register(devlink, igb_lab_params,
+					   ARRAY_SIZE(igb_lab_params));
+		if (err)
+			devl_port_unregister(&lab->uplink);
+	}
 	if (!err)
 		devl_register(devlink);
 	devl_unlock(devlink);
@@ -377,6 +452,8 @@ void igb_lab_detach(struct net_device *pf)
 	lab->mode = DEVLINK_ESWITCH_MODE_LEGACY;
 	igb_lab_sync_ports(lab);
 	devl_unregister(devlink);
+	devl_params_unregister(devlink, igb_lab_params,
+			       ARRAY_SIZE(igb_lab_params));
 	devl_port_unregister(&lab->uplink);
 	devl_unlock(devlink);
 	devlink_free(devlink);

@@ -159,7 +159,7 @@ describe("runPhase", () => {
 
   it("configures the node although the result cannot be written", async () => {
     const kernel = kernelWith(spec);
-    kernel.fault({ port: "files", method: "writeText" }, { code: "EROFS" });
+    kernel.fault({ port: "files", method: "writeText", target: bootResultPath }, { code: "EROFS" });
     for (const phase of ["pre", "post"] as const)
       expect(await run(kernel.host(), phase)).toMatchObject({ exitCode: 0 });
     expect(await vfsOf(kernel)).toEqual(configured);

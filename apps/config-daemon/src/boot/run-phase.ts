@@ -21,6 +21,7 @@ import { digestOf, parseBootConfig, type ParsedBootConfig } from "./boot-config.
 import { bootResultPath, formatBootResult, type BootPhase, type BootResult } from "./boot-result.ts";
 import { releaseNewVfs } from "./release-new-vfs.ts";
 import { waitForPfs } from "./wait-for-pfs.ts";
+import { createUdevRules } from "../udev/keep-rules.ts";
 
 export interface PhaseOptions {
   readonly phase: BootPhase;
@@ -104,6 +105,7 @@ async function configure(config: ParsedBootConfig, options: PhaseOptions): Promi
       observeHost: createObserver(host, { ...deps, firmware: firmwareAtBoot }),
       withRecordDeadline: createWithDeadline(host, deps),
       loadVhostModules: createVhostModules(host, deps),
+      keepUdevRules: createUdevRules(host, deps),
       limitPlan: phase === "pre" ? withoutVfSteps : bootSteps,
       isDrainDisabled: () => true, // no pod runs yet
       requestDrain: () => Promise.resolve(),

@@ -6,6 +6,7 @@
  */
 import { defined, type InterfaceStatus, type VfStatus } from "@switchyard/api";
 import type { EswitchMode, Link, PfFacts, PfRecord, VfFacts } from "@switchyard/host";
+import { isRepresentor, representorsOf } from "./representors.ts";
 
 /** Everything that is known about one PF. */
 export interface PfObservation {
@@ -13,35 +14,45 @@ export interface PfObservation {
   /** All links of the host. */
   readonly links: LinksByDevice;
   readonly eSwitchMode: EswitchMode | undefined;
+  readonly flowSteeringMode?: string | undefined;
   readonly speedMbps: number | undefined;
   readonly record: PfRecord | undefined;
 }
 
-/** Links by the PCI address of their device. A PF in switchdev mode has its own link and its representors. */
+/**
+ * Links by the PCI address of their device; "" for virtual interfaces. A PF in switchdev mode has its own link and its
+ * representors.
+ */
 export type LinksByDevice = ReadonlyMap<string, readonly Link[]>;
 
 export function groupByDevice(links: readonly Link[]): LinksByDevice {
   const byDevice = new Map<string, Link[]>();
   for (const link of links) {
-    if (link.parent?.bus !== "pci") continue;
-    const group = byDevice.get(link.parent.name);
-    if (group === undefined) byDevice.set(link.parent.name, [link]);
+    const device = link.parent?.bus === "pci" ? link.parent.name : "";
+    const group = byDevice.get(device);
+    if (group === undefined) byDevice.set(device, [link]);
     else group.push(link);
   }
   return byDevice;
 }
 
-/** Returns the link of the port itself: in switchdev mode the one named p<N>, otherwise the first. */
+/**
+ * Returns the link of the port itself: the one named p<N> if the driver has port names, otherwise the first that is not a
+ * representor.
+ */
 export function uplinkOf(links: readonly Link[]): Link | undefined {
   const uplink = links.find((link) => link.physSwitchId !== undefined && /^p\d+$/.test(link.physPortName ?? ""));
-  return uplink ?? links[0];
+  return uplink ?? links.find((link) => !isRepresentor(link));
 }
 
-export function toInterfaceStatus({ pf, links, eSwitchMode, speedMbps, record }: PfObservation): InterfaceStatus {
+export function toInterfaceStatus(observation: PfObservation): InterfaceStatus {
+  const { pf, links, eSwitchMode, flowSteeringMode, speedMbps, record } = observation;
   const { pciAddress, driver, vendor, deviceId, sriov } = pf;
-  const ofPf = links.get(pciAddress) ?? [];
-  const uplink = uplinkOf(ofPf);
-  const vfs = sriov?.vfs.map((vf) => toVfStatus(vf, links, ofPf, uplink)) ?? [];
+  const uplink = uplinkOf(links.get(pciAddress) ?? []);
+  // In legacy mode, a port with such a name belongs to something else.
+  const all = eSwitchMode === "switchdev" ? [...links.values()].flat() : [];
+  const representors = representorsOf(all, uplink, pciAddress);
+  const vfs = sriov?.vfs.map((vf) => toVfStatus(vf, links, uplink, representors.get(vf.vfId))) ?? [];
   return {
     pciAddress,
     ...(uplink && linkFields(uplink)),
@@ -53,6 +64,7 @@ export function toInterfaceStatus({ pf, links, eSwitchMode, speedMbps, record }:
       totalvfs: sriov?.totalVfs,
       numVfs: sriov?.numVfs,
       eSwitchMode: sriov && (eSwitchMode ?? "legacy"),
+      flowSteeringMode,
       Vfs: vfs.length === 0 ? undefined : vfs,
     }),
     ...(record && isSameCard(record, pf) && recordFields(record, uplink)),
@@ -72,10 +84,14 @@ function linkFields({ name, mac, mtu, maxMtu, type, adminUp, altNames }: Link): 
 
 const linkTypes = { ether: "ETH", infiniband: "IB" } as const;
 
-function toVfStatus(vf: VfFacts, links: LinksByDevice, ofPf: readonly Link[], uplink: Link | undefined): VfStatus {
+function toVfStatus(
+  vf: VfFacts,
+  links: LinksByDevice,
+  uplink: Link | undefined,
+  representor: Link | undefined,
+): VfStatus {
   const link = links.get(vf.pciAddress)?.[0];
   const onPf = uplink?.vfs.find(({ vfId }) => vfId === vf.vfId);
-  const representor = ofPf.find(({ physPortName }) => new RegExp(`^pf\\d+vf${vf.vfId}$`).test(physPortName ?? ""));
   return {
     pciAddress: vf.pciAddress,
     vfID: vf.vfId,
@@ -118,6 +134,12 @@ function recordFields(
       externallyManaged: spec.externallyManaged === true ? true : undefined,
       initialMtu: initial?.mtu,
       numVfsWithoutMemory,
+      initialESwitchMode: initialModeOf({ spec, ...defined({ initial }) }),
     }),
   };
+}
+
+/** A record of the Go operator does not have the mode. Its daemon changes a card to switchdev, and resets it to legacy. */
+function initialModeOf({ spec, initial }: PfRecord): string | undefined {
+  return initial === undefined && spec.eSwitchMode === "switchdev" ? "legacy" : initial?.eSwitchMode;
 }

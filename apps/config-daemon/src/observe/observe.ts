@@ -12,7 +12,13 @@ import {
 } from "@switchyard/api";
 import type { Host, PfFacts } from "@switchyard/host";
 import { readOvs } from "./ovs-status.ts";
-import { groupByDevice, toInterfaceStatus, uplinkOf, type LinksByDevice } from "./interface-status.ts";
+import {
+  groupByDevice,
+  toInterfaceStatus,
+  uplinkOf,
+  type LinksByDevice,
+  type PfObservation,
+} from "./interface-status.ts";
 import { readVfDevices, withVfDevices } from "./vf-devices.ts";
 import { readSystem } from "./system-status.ts";
 
@@ -43,9 +49,9 @@ export async function observe(host: Host): Promise<Observation> {
   const byDevice = groupByDevice(links);
   const interfaces = await Promise.all(
     pfs.map(async (pf) => {
-      const [eSwitchMode, speedMbps] = await Promise.all([readEswitchMode(host, pf), readSpeed(host, pf, byDevice)]);
+      const [eswitch, speedMbps] = await Promise.all([readEswitch(host, pf), readSpeed(host, pf, byDevice)]);
       const record = records.get(pf.pciAddress);
-      return withVfDevices(toInterfaceStatus({ pf, links: byDevice, eSwitchMode, speedMbps, record }), devices);
+      return withVfDevices(toInterfaceStatus({ pf, links: byDevice, ...eswitch, speedMbps, record }), devices);
     }),
   );
   const { ovs, openVSwitch } = await readOvs(host, { links, interfaces });
@@ -58,8 +64,13 @@ function bridgeOf({ pciAddress }: InterfaceStatus, bridges: Bridges["ovs"] = [])
   return bridges.find(({ uplinks = [] }) => uplinks.some((uplink) => uplink.pciAddress === pciAddress))?.name;
 }
 
-async function readEswitchMode(host: Host, pf: PfFacts): ReturnType<Host["devlink"]["readEswitchMode"]> {
-  return pf.sriov === undefined ? undefined : host.devlink.readEswitchMode(pf.pciAddress);
+async function readEswitch(
+  { devlink }: Host,
+  { sriov, pciAddress }: PfFacts,
+): Promise<Pick<PfObservation, "eSwitchMode" | "flowSteeringMode">> {
+  const eSwitchMode = sriov && (await devlink.readEswitchMode(pciAddress));
+  if (eSwitchMode === undefined) return { eSwitchMode };
+  return { eSwitchMode, flowSteeringMode: await devlink.readParameter(pciAddress, "flow_steering_mode") };
 }
 
 async function readSpeed(host: Host, pf: PfFacts, links: LinksByDevice): Promise<number | undefined> {

@@ -8,6 +8,7 @@
 import {
   defined,
   type DrainRequest,
+  type InterfaceSpec,
   type InterfaceStatus,
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateSpec,
@@ -25,6 +26,7 @@ import { adoptUpstreamBridges } from "../upstream/managed-ovs-bridges.ts";
 import { applySteps, type ApplyOptions, type StepFailure } from "./apply-steps.ts";
 import { isDrainedFor, nextRequest, requestOf, type DrainNeed } from "./drain-request.ts";
 import { ownPfs } from "./own-pfs.ts";
+import type { KeepUdevRules } from "../udev/keep-rules.ts";
 import type { RunningSteps } from "./running-steps.ts";
 import type { LoadVhostModules } from "./vhost-modules.ts";
 
@@ -37,6 +39,7 @@ export interface ConfigureDeps extends Pick<
   /** Limits the time for writing the records of PFs and adopting bridges, because a disk can hang too. */
   readonly withRecordDeadline: WithDeadline;
   readonly loadVhostModules: LoadVhostModules;
+  readonly keepUdevRules: KeepUdevRules;
   /** The present value of SriovOperatorConfig.spec.disableDrain. */
   readonly isDrainDisabled: () => boolean;
   /** Writes the request; rejects with KubeError. */
@@ -95,15 +98,20 @@ export async function configureNode(
     }
     if (!(await drain.allows(next, found, round))) return "waiting";
 
-    const owning = await ownAndReport(withoutHanging(desired, runningSteps), next, found, deps);
+    const wanted = ownable(withoutHanging(desired, runningSteps), next);
+    const owning = await ownAndReport(wanted, next, found, deps);
     if (owning === "failed") return "retry";
+    const ruleProblems = await deps.keepUdevRules({
+      ...{ desired, wanted, found: found.interfaces, hasSteps: next.steps.length > 0 },
+    });
+    const ruled = { ...next, problems: [...next.problems, ...ruleProblems] };
     if (next.steps.length === 0) {
       if (owning === "changed") continue; // The next observation includes the new records.
-      await deps.report(phaseOf(next), found);
+      await deps.report(phaseOf(ruled), found);
       return "settled";
     }
 
-    const applied = await applyAndReport(next, found, { ...deps, desired }, signal);
+    const applied = await applyAndReport(ruled, found, { ...deps, desired }, signal);
     if (applied === undefined) return "retry";
     done = applied;
   }
@@ -217,18 +225,20 @@ async function observeAndReport(
   return undefined;
 }
 
-/** Records the PFs that the plan changes or finds configured. A PF that the plan refuses gets no record. */
+/** The PFs that the plan changes or finds configured. A PF that the plan refuses does not become Switchyard's. */
+function ownable(desired: SriovNetworkNodeStateSpec, next: Plan): readonly InterfaceSpec[] {
+  const changed = new Set(next.steps.map((step) => ("pciAddress" in step ? step.pciAddress : undefined)));
+  const refused = new Set(next.problems.map((problem) => problem.pciAddress));
+  return (desired.interfaces ?? []).filter(({ pciAddress }) => changed.has(pciAddress) || !refused.has(pciAddress));
+}
+
+/** Records the PFs. */
 async function ownAndReport(
-  desired: SriovNetworkNodeStateSpec,
+  wanted: readonly InterfaceSpec[],
   next: Plan,
   found: Observation,
   deps: ConfigureDeps,
 ): Promise<"changed" | "unchanged" | "failed"> {
-  const changed = new Set(next.steps.map((step) => ("pciAddress" in step ? step.pciAddress : undefined)));
-  const refused = new Set(next.problems.map((problem) => problem.pciAddress));
-  const wanted = (desired.interfaces ?? []).filter(
-    ({ pciAddress }) => changed.has(pciAddress) || !refused.has(pciAddress),
-  );
   const { problems } = next;
   try {
     const owned = await deps.withRecordDeadline((host) => ownPfs(host, wanted, found.interfaces));

@@ -17,6 +17,7 @@ import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
 import type { Found } from "../report/status-of.ts";
 import { createRunningSteps } from "./running-steps.ts";
+import { createUdevRules } from "../udev/keep-rules.ts";
 import { createVhostModules } from "./vhost-modules.ts";
 
 const [first, second] = [pci("0000:01:00.0"), pci("0000:01:00.1")];
@@ -72,6 +73,7 @@ function daemonOn(kernel: FakeKernel, clock: ManualClock, { maxPfs = 4, maxHangi
         state,
         {
           ...{ host, timing, observeHost, withRecordDeadline, runningSteps, maxPfs, maxHanging },
+          keepUdevRules: createUdevRules(host, { timing, now }),
           loadVhostModules: createVhostModules(host, { timing, now }),
           isDrainDisabled: () => !drains,
           onPlan: () => undefined,

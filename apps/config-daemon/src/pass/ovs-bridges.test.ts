@@ -215,7 +215,7 @@ describe("bridges of the Go operator", () => {
     const kernel = upstreamKernel(JSON.stringify({ [bridge]: entry }));
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(withBridge)).toBe("settled");
-    expect([daemon.error(), kernel.listFiles()]).toEqual(["", []]);
+    expect([daemon.error(), kernel.listFiles()]).toEqual(["", [`/etc/udev/rules.d/10-nm-disable-${pf}.rules`]]);
     expect(kernel.ovs.readOtherConfig(bridge)).toEqual({ a: "1", theirs: "3" });
     expect(await daemon.pass(stateWith({ unselected: [pf] }))).toBe("settled");
     expect(kernel.ovs.listBridges()).toEqual(users);

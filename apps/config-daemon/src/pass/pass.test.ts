@@ -12,6 +12,7 @@ import { createPass } from "./pass.ts";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
 import { createRunningSteps } from "./running-steps.ts";
+import { createUdevRules } from "../udev/keep-rules.ts";
 import { createVhostModules } from "./vhost-modules.ts";
 
 const state: SriovNetworkNodeState = {
@@ -37,6 +38,7 @@ function setUp(write: (phase: Phase) => Promise<void>) {
       runningSteps,
       observeHost: createObserver(host, { timing, now, firmware: { addTo: (pfs) => Promise.resolve(pfs) } }),
       withRecordDeadline: createWithDeadline(host, { timing, now }),
+      keepUdevRules: createUdevRules(host, { timing, now }),
       loadVhostModules: createVhostModules(host, { timing, now }),
       firmware: { stepEnded: () => undefined },
       maxPfs: 4,

@@ -25,6 +25,7 @@ export interface PassDeps extends Pick<
   | "observeHost"
   | "withRecordDeadline"
   | "loadVhostModules"
+  | "keepUdevRules"
   | "maxPfs"
   | "maxHanging"
   | "runningSteps"

@@ -16,6 +16,9 @@ import { removeOvsBridge, removeOvsPorts } from "./remove-ovs-bridge.ts";
 import { setOvsBridge } from "./set-ovs-bridge.ts";
 import { restartOvs, setOvsOffload } from "./set-ovs-offload.ts";
 import { setKernelArguments } from "./set-kernel-arguments.ts";
+import { prepareSwitchdev } from "./prepare-switchdev.ts";
+import { setEswitchMode } from "./set-eswitch-mode.ts";
+import { setFlowSteering } from "./set-flow-steering.ts";
 import { setLinkUp } from "./set-link-up.ts";
 import { setPersistentRdmaMode, setRdmaMode } from "./set-rdma-mode.ts";
 import { setPfMtu, setVfMtu } from "./set-mtu.ts";
@@ -42,7 +45,10 @@ const nodeSteps: {
 const pfSteps: { readonly [Name in PfStep["kind"]]: (step: PfStep<Name>, context: StepContext) => Promise<void> } = {
   "set-pf-mtu": setPfMtu,
   "set-link-up": setLinkUp,
+  "prepare-switchdev": prepareSwitchdev,
+  "set-flow-steering": setFlowSteering,
   "set-num-vfs": setNumVfs,
+  "set-eswitch-mode": setEswitchMode,
   "bind-driver": bindDriver,
   "set-vf-guid": setVfGuid,
   "set-vf-mac": setVfMac,

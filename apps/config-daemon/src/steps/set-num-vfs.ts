@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * setNumVfs creates or removes the VFs of a PF, and waits until udev has named the new interfaces.
+ * setNumVfs creates or removes the VFs of a PF, and waits until udev has named the new interfaces
+ * and, in switchdev mode, representors.
  */
 import { HostError } from "@switchyard/host";
 import type { PfStep } from "@switchyard/plan";
 import type { StepContext } from "./step-context.ts";
+import { waitForRepresentors } from "./wait-for-representors.ts";
 
 /** Fails if the driver creates fewer VFs than requested, which the kernel does not report as an error. */
 export async function setNumVfs(step: PfStep<"set-num-vfs">, context: StepContext): Promise<void> {
@@ -23,6 +25,7 @@ export async function setNumVfs(step: PfStep<"set-num-vfs">, context: StepContex
     const words = `the driver created ${created} VFs`;
     throw new HostError({ action: `set sriov_numvfs ${step.to}`, target: pf }, "EAGAIN", { words });
   }
+  if (step.to > 0 && (await host.devlink.readEswitchMode(pf)) === "switchdev") await waitForRepresentors(context);
 }
 
 /** Records that the PCI bridges have no memory space for this number of VFs, for which the plan requests pci=realloc (M-5). */

@@ -11,6 +11,7 @@ import { groupByDevice, uplinkOf } from "../observe/interface-status.ts";
 export interface StepContext {
   readonly host: Host;
   readonly pf: PciAddress;
+  readonly timing: StepTiming;
   readonly signal: AbortSignal;
   /** Rejects with HostError ENODEV if the VF does not exist. */
   vfAddress(vfId: number): Promise<PciAddress>;
@@ -90,6 +91,7 @@ export function createStepContext(
   return {
     host,
     pf,
+    timing,
     signal,
     vfAddress,
     async pfLink() {

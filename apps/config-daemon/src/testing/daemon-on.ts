@@ -13,6 +13,7 @@ import { createObserver } from "../observe/observer.ts";
 import { configureNode, type PassResult } from "../pass/configure-node.ts";
 import { createRunningSteps } from "../pass/running-steps.ts";
 import { createVhostModules } from "../pass/vhost-modules.ts";
+import { createUdevRules } from "../udev/keep-rules.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
 import type { Found } from "../report/status-of.ts";
 
@@ -46,6 +47,7 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
   const observeHost = createObserver(host, { timing, now, firmware });
   const withRecordDeadline = createWithDeadline(host, { timing, now });
   const runningSteps = createRunningSteps({ nowMs, now });
+  const keepUdevRules = createUdevRules(host, { timing, now });
   return {
     phases,
     /** The number of steps of each plan, and whether all steps of each applied plan were done. */
@@ -73,6 +75,7 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
           runningSteps,
           maxPfs: 4,
           maxHanging: 4,
+          keepUdevRules,
           loadVhostModules: createVhostModules(host, { timing, now }),
           onLateEnd: () => undefined,
           isDrainDisabled: () => !drains,

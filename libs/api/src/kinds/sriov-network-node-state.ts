@@ -319,6 +319,11 @@ export interface InterfaceStatus {
   readonly linkAdminState?: string;
   /** Current mode of the card's embedded switch: legacy or switchdev. */
   readonly eSwitchMode?: string;
+  /**
+   * How the card writes its flow tables (devlink parameter flow_steering_mode): smfs or dmfs. Absent if the driver does
+   * not have the parameter.
+   */
+  readonly flowSteeringMode?: string;
   /** Whether another tool creates the VFs and configures the PF. */
   readonly externallyManaged?: boolean;
   /**
@@ -349,6 +354,8 @@ export interface InterfaceStatus {
    * @asType integer
    */
   readonly initialMtu?: number;
+  /** Mode of the embedded switch before Switchyard configured the PF. It is restored when the PF is reset. */
+  readonly initialESwitchMode?: string;
   /** Firmware settings of a Mellanox (NVIDIA) card that a policy selects or selected. */
   readonly firmware?: FirmwareStatus;
   /**

@@ -47,6 +47,8 @@ export const operations: Operations = {
     readSpeedMbps: (name) => ({ action: "read speed", target: name }),
     setMtu: (name, mtu) => ({ action: `set mtu ${mtu}`, target: name }),
     setAdminUp: (name, up) => ({ action: `set link ${up ? "up" : "down"}`, target: name }),
+    readFeature: (name, feature) => ({ action: `read feature ${feature}`, target: name }),
+    setFeature: (name, feature, on) => ({ action: `turn ${on ? "on" : "off"} ${feature}`, target: name }),
     setVfMac: (pfName, vfId, mac) => ({ action: `set vf ${vfId} mac ${mac}`, target: pfName }),
   },
   routes: {
@@ -71,6 +73,9 @@ export const operations: Operations = {
   },
   devlink: {
     readEswitchMode: (pf) => ({ action: "read eswitch mode", target: pf }),
+    setEswitchMode: (pf, mode) => ({ action: `set eswitch mode ${mode}`, target: pf }),
+    readParameter: (pf, name) => ({ action: `read parameter ${name}`, target: pf }),
+    setParameter: (pf, name, value) => ({ action: `set parameter ${name} ${value}`, target: pf }),
   },
   rdma: {
     readMode: () => ({ action: "read RDMA mode", target: "the kernel" }),
@@ -80,6 +85,7 @@ export const operations: Operations = {
   },
   udev: {
     settle: ({ timeoutMs }) => ({ action: `settle within ${timeoutMs} ms`, target: "udev" }),
+    reloadRules: () => ({ action: "reload rules", target: "udev" }),
   },
   modules: {
     load: (module) => ({ action: "load kernel module", target: module }),

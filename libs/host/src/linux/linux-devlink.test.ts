@@ -2,13 +2,17 @@
 /** Devlink needs hardware, so these tests simulate the kernel. The codec is tested in libs/netlink. */
 import { describe, expect, it } from "@jest/globals";
 import { NetlinkSocket, protocols } from "@switchyard/netlink";
-import { ack, createFakeKernel, reply, type Respond } from "@switchyard/netlink/testing";
+import { ack, createFakeKernel, reply, type FakeKernel, type Respond } from "@switchyard/netlink/testing";
 import { createLinuxDevlink } from "./linux-devlink.ts";
 import { pci } from "../testing/nic-models.ts";
 
 const pf = pci("0000:06:00.0");
 const controller = 16;
 const devlink = 21;
+
+function opener(libc: FakeKernel): () => NetlinkSocket {
+  return () => new NetlinkSocket({ protocol: protocols.generic, libc });
+}
 
 /** A kernel whose devlink family has the id 21 and returns the given answers. */
 function createDevlink(eswitch: Respond) {
@@ -17,7 +21,7 @@ function createDevlink(eswitch: Respond) {
     asked.type === controller ? [reply(asked, controller, familyId), ack(asked)] : eswitch(asked),
   );
   const socket = new NetlinkSocket({ protocol: protocols.generic, libc: kernel });
-  return { kernel, devlink: createLinuxDevlink(socket) };
+  return { kernel, devlink: createLinuxDevlink({ socket, openSocket: opener(kernel) }) };
 }
 
 /** Answer to DEVLINK_CMD_ESWITCH_GET with DEVLINK_ATTR_ESWITCH_MODE. */
@@ -41,7 +45,9 @@ describe("readEswitchMode", () => {
   it("returns undefined if the kernel has no devlink", async () => {
     const kernel = createFakeKernel((asked) => [ack(asked, { code: "ENOENT" })]);
     const socket = new NetlinkSocket({ protocol: protocols.generic, libc: kernel });
-    await expect(createLinuxDevlink(socket).readEswitchMode(pf)).resolves.toBeUndefined();
+    await expect(
+      createLinuxDevlink({ socket, openSocket: opener(kernel) }).readEswitchMode(pf),
+    ).resolves.toBeUndefined();
   });
 
   it("resolves the family once for all PFs", async () => {
@@ -57,7 +63,8 @@ describe("readEswitchMode", () => {
       refused = true;
       return [ack(asked, { code: "ENOMEM" })];
     });
-    const devlink = createLinuxDevlink(new NetlinkSocket({ protocol: protocols.generic, libc: kernel }));
+    const openSocket = opener(kernel);
+    const devlink = createLinuxDevlink({ socket: openSocket(), openSocket });
     await expect(devlink.readEswitchMode(pf)).rejects.toMatchObject({ code: "ENOMEM" });
     await expect(devlink.readEswitchMode(pf)).resolves.toBeUndefined();
   });
@@ -70,5 +77,35 @@ describe("readEswitchMode", () => {
     });
     const odd = createDevlink(mode(7)).devlink;
     await expect(odd.readEswitchMode(pf)).rejects.toMatchObject({ name: "HostError", code: "EBADMSG" });
+  });
+});
+
+describe("setEswitchMode", () => {
+  it("rejects with the explanation of the driver", async () => {
+    const words = "Changing eswitch mode is allowed only if there is no VFs created";
+    const { devlink } = createDevlink((asked) => [ack(asked, { code: "EOPNOTSUPP", words })]);
+    await expect(devlink.setEswitchMode(pf, "switchdev")).rejects.toMatchObject({
+      ...{ name: "HostError", code: "EOPNOTSUPP" },
+      message: `set eswitch mode switchdev on 0000:06:00.0: EOPNOTSUPP (${words})`,
+    });
+  });
+
+  it("does not make a read wait for a change", async () => {
+    const gate = Promise.withResolvers<undefined>();
+    const { devlink } = createDevlink(async (asked) => {
+      if (asked.payload[0] === 30) await gate.promise; // DEVLINK_CMD_ESWITCH_SET
+      return mode(1)(asked);
+    });
+    const change = devlink.setEswitchMode(pf, "switchdev");
+    await expect(devlink.readEswitchMode(pf)).resolves.toBe("switchdev");
+    gate.resolve(undefined);
+    await change;
+  });
+});
+
+describe("readParameter", () => {
+  it.each(["ENODEV", "EOPNOTSUPP", "EINVAL"] as const)("returns undefined if the kernel answers %s", async (code) => {
+    const { devlink } = createDevlink((asked) => [ack(asked, { code })]);
+    await expect(devlink.readParameter(pf, "flow_steering_mode")).resolves.toBeUndefined();
   });
 });

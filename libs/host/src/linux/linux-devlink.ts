@@ -1,49 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createLinuxDevlink implements Devlink over generic netlink.
- * Usage: `createLinuxDevlink(new NetlinkSocket({ protocol: protocols.generic }))`.
+ * Usage: `createLinuxDevlink({ socket, openSocket: () => new NetlinkSocket({ protocol: protocols.generic }) })`.
  */
+import type { PciAddress } from "@switchyard/api";
 import {
   devlinkFamily,
   getEswitchMode,
-  resolveFamily,
+  getTextParameter,
+  setEswitchMode,
+  setTextParameter,
   type GenericFamily,
   type NetlinkSocket,
 } from "@switchyard/netlink";
 import { askKernel } from "./ask-kernel.ts";
+import { HostError, type HostOperation } from "../calls/host-error.ts";
 import { operations } from "../calls/operations.ts";
 import type { Devlink, EswitchMode } from "../ports/devlink.ts";
-import { HostError } from "../calls/host-error.ts";
+import { createFamilyResolver } from "./generic-family.ts";
+
+export interface LinuxDevlinkDeps {
+  /** For short requests. The caller disposes of it. */
+  readonly socket: NetlinkSocket;
+  /** Opens a socket for a change, which can take minutes: a socket handles one request at a time. */
+  readonly openSocket: () => NetlinkSocket;
+}
 
 // ENODEV: the device has no devlink instance (igb, 6.12). EOPNOTSUPP: the instance has no eswitch.
 const withoutEswitch: ReadonlySet<string> = new Set(["ENODEV", "EOPNOTSUPP"]);
 
-/** The caller disposes of the socket. */
-export function createLinuxDevlink(socket: NetlinkSocket): Devlink {
-  let family: Promise<GenericFamily | undefined> | undefined;
+// EINVAL: the driver has no such parameter. EBADMSG: the parameter is not a text.
+const withoutParameter: ReadonlySet<string> = new Set(["ENODEV", "EOPNOTSUPP", "EINVAL", "EBADMSG"]);
 
-  /** Resolves the family once: its id does not change until the next boot. */
-  async function resolveOnce(): Promise<GenericFamily | undefined> {
-    family ??= resolveFamily(socket, devlinkFamily);
+export function createLinuxDevlink({ socket, openSocket }: LinuxDevlinkDeps): Devlink {
+  const resolve = createFamilyResolver(socket, devlinkFamily);
+  const { devlink: at } = operations;
+
+  async function read<Value>(
+    operation: HostOperation,
+    absentCodes: ReadonlySet<string>,
+    ask: (family: GenericFamily) => Promise<Value>,
+  ): Promise<Value | undefined> {
     try {
-      return await family;
+      return await askKernel(operation, async () => {
+        const family = await resolve();
+        return family && (await ask(family));
+      });
     } catch (error) {
-      family = undefined;
+      if (error instanceof HostError && absentCodes.has(error.code)) return undefined;
       throw error;
     }
   }
 
+  async function change(operation: HostOperation, ask: (family: GenericFamily) => Promise<void>): Promise<void> {
+    await askKernel(operation, async () => {
+      const family = await resolve();
+      if (family === undefined) throw new HostError(operation, "EOPNOTSUPP", { words: "the kernel has no devlink" });
+      await using own = openSocket();
+      await ask({ socket: own, id: family.id });
+    });
+  }
+
   return {
-    async readEswitchMode(pf): Promise<EswitchMode | undefined> {
-      try {
-        return await askKernel(operations.devlink.readEswitchMode(pf), async () => {
-          const devlink = await resolveOnce();
-          return devlink && (await getEswitchMode(devlink, { bus: "pci", device: pf }));
-        });
-      } catch (error) {
-        if (error instanceof HostError && withoutEswitch.has(error.code)) return undefined;
-        throw error;
-      }
-    },
+    readEswitchMode: (pf): Promise<EswitchMode | undefined> =>
+      read(at.readEswitchMode(pf), withoutEswitch, (family) => getEswitchMode(family, handleOf(pf))),
+    setEswitchMode: (pf, mode) =>
+      change(at.setEswitchMode(pf, mode), (family) => setEswitchMode(family, handleOf(pf), mode)),
+    readParameter: (pf, name) =>
+      read(at.readParameter(pf, name), withoutParameter, (family) => getTextParameter(family, handleOf(pf), name)),
+    setParameter: (pf, name, value) =>
+      change(at.setParameter(pf, name, value), (family) => setTextParameter(family, handleOf(pf), { name, value })),
   };
+}
+
+function handleOf(pf: PciAddress) {
+  return { bus: "pci", device: pf };
 }

@@ -41,10 +41,14 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     boot: createLinuxBoot("/"),
     bootProgram: createLinuxBootProgram(root),
     sriov: createLinuxSriovSysfs(root),
-    links: createLinuxLinks({ root, socket: route }),
+    links: createLinuxLinks({ root, socket: route, genericSocket: open(protocols.generic) }),
     routes: createLinuxRoutes(route),
     linuxBridges: createLinuxLinuxBridges(route),
-    devlink: createLinuxDevlink(open(protocols.generic)),
+    devlink: createLinuxDevlink({
+      socket: open(protocols.generic),
+      // A change can take a second for each VF of the PF. A longer one is reported as hanging before it ends.
+      openSocket: () => new NetlinkSocket({ protocol: protocols.generic, timeoutMs: 600_000 }),
+    }),
     rdma: createLinuxRdma({ root, openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }), route }),
     udev: createLinuxUdev(root),
     modules: createLinuxKernelModules(root),

@@ -19,7 +19,7 @@ const missing = missingForNamespaces();
   beforeAll(async () => {
     namespace = await createNetworkNamespace();
     socket = new NetlinkSocket({ protocol: protocols.route, netns: namespace.path });
-    links = createLinuxLinks({ root: namespace.root, socket });
+    links = createLinuxLinks({ root: namespace.root, socket, genericSocket: socket });
     await namespace.run(
       "ip",
       "link",
@@ -99,10 +99,8 @@ describe("readSpeedMbps", () => {
 
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), "sysfs-"));
-    links = createLinuxLinks({
-      root,
-      socket: new NetlinkSocket({ protocol: protocols.route, libc: createFakeKernel() }),
-    });
+    const socket = new NetlinkSocket({ protocol: protocols.route, libc: createFakeKernel() });
+    links = createLinuxLinks({ root, socket, genericSocket: socket });
   });
   afterAll(() => rm(root, { recursive: true }));
 

@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createLinuxLinks implements Links over rtnetlink, and over sysfs for the speed.
- * Usage: `createLinuxLinks({ root: "/host", socket: new NetlinkSocket({ protocol: protocols.route }) })`.
+ * createLinuxLinks implements Links over rtnetlink, over the netlink family ethtool for features, and over sysfs for the speed.
+ * Usage: `createLinuxLinks({ root: "/host", socket: new NetlinkSocket({ protocol: protocols.route }), genericSocket })`.
  */
 import { defined } from "@switchyard/api";
 import { promises as fs } from "node:fs";
 import { join } from "node:path";
-import { listLinks, setLinkMtu, setLinkUp, setVfAddress, type LinkInfo, type NetlinkSocket } from "@switchyard/netlink";
+import {
+  ethtoolFamily,
+  getFeatures,
+  listLinks,
+  setFeature,
+  setLinkMtu,
+  setLinkUp,
+  setVfAddress,
+  type GenericFamily,
+  type LinkInfo,
+  type NetlinkSocket,
+} from "@switchyard/netlink";
 import { askKernel } from "./ask-kernel.ts";
+import { createFamilyResolver } from "./generic-family.ts";
 import { operations } from "../calls/operations.ts";
 import { isErrno } from "@switchyard/service";
-import { HostError, toHostError } from "../calls/host-error.ts";
+import { HostError, toHostError, type HostOperation } from "../calls/host-error.ts";
 import type { Link, Links } from "../ports/links.ts";
 
 export interface LinuxLinksDeps {
@@ -18,15 +30,39 @@ export interface LinuxLinksDeps {
   readonly root: string;
   /** A socket of protocol route. The caller disposes of it. */
   readonly socket: NetlinkSocket;
+  /** A socket of protocol generic. The caller disposes of it. */
+  readonly genericSocket: NetlinkSocket;
 }
 
-export function createLinuxLinks({ root, socket }: LinuxLinksDeps): Links {
+export function createLinuxLinks({ root, socket, genericSocket }: LinuxLinksDeps): Links {
   const { links: at } = operations;
+  const resolve = createFamilyResolver(genericSocket, ethtoolFamily);
+
+  async function ethtool(operation: HostOperation): Promise<GenericFamily> {
+    const family = await resolve();
+    if (family === undefined)
+      throw new HostError(operation, "EOPNOTSUPP", { words: "the kernel has no ethtool netlink" });
+    return family;
+  }
+
   return {
     listLinks: () => askKernel(at.listLinks(), async () => (await listLinks(socket)).map(toLink)),
     readSpeedMbps: (name) => readSpeedMbps(root, name),
     setMtu: (name, mtu) => askKernel(at.setMtu(name, mtu), () => setLinkMtu(socket, name, mtu)),
     setAdminUp: (name, up) => askKernel(at.setAdminUp(name, up), () => setLinkUp(socket, name, up)),
+    readFeature: (name, feature) =>
+      askKernel(at.readFeature(name, feature), async () => {
+        const family = await resolve();
+        if (family === undefined) return undefined; // before Linux 5.7
+        const { active, changeable } = await getFeatures(family, name);
+        return { on: active.has(feature), changeable: changeable.has(feature) };
+      }),
+    setFeature: (name, feature, on) =>
+      askKernel(at.setFeature(name, feature, on), async () => {
+        const operation = at.setFeature(name, feature, on);
+        const isDone = await setFeature(await ethtool(operation), name, { name: feature, on });
+        if (!isDone) throw new HostError(operation, "EOPNOTSUPP", { words: "the driver did not change it" });
+      }),
     setVfMac: (pfName, vfId, mac) =>
       askKernel(at.setVfMac(pfName, vfId, mac), () => setVfAddress(socket, pfName, { vfId, address: mac })),
   };

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createLinuxUdev implements Udev with the files of systemd-udevd in /run/udev (systemd 252-257), without a fork of udevadm:
- * `control` exists while it runs, `queue` while it handles events, and `data/n<ifindex>` for each interface that it has handled.
+ * `control` is its socket and exists while it runs, `queue` exists while it handles events, and `data/n<ifindex>` for each
+ * interface that it has handled.
  * Usage: `createLinuxUdev("/host").settle({ timeoutMs: 60_000, signal })`.
  */
+import { NetlinkError, sendSeqpackets } from "@switchyard/netlink";
 import { join } from "node:path";
 import { operations } from "../calls/operations.ts";
 import { watchDirectory } from "./directory-watch.ts";
+import { askKernel } from "./ask-kernel.ts";
 import { HostError, toHostError } from "../calls/host-error.ts";
 import { exists, readAttribute, readLinkTarget, readNames } from "./read-sysfs.ts";
 import type { Udev } from "../ports/udev.ts";
@@ -56,5 +59,30 @@ export function createLinuxUdev(root: string): Udev {
       });
       if (!settled) throw new HostError(operations.udev.settle(options), "ETIMEDOUT", {});
     },
+    async reloadRules() {
+      try {
+        await sendSeqpackets(join(directory, "control"), [reload, end], { timeoutMs: reloadTimeoutMs });
+      } catch (error) {
+        if (error instanceof NetlinkError && notRunning.has(error.code)) return;
+        await askKernel(operations.udev.reloadRules(), () => Promise.reject(error as Error));
+      }
+    },
   };
+}
+
+/** udevd reads its rules again after the events that it handles already. */
+const reloadTimeoutMs = 30_000;
+
+const notRunning: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ECONNREFUSED"]);
+
+// struct udev_ctrl_msg_wire: 16 bytes for a version, which udevd does not read, u32 magic, u32 type, 256 bytes of the value.
+const reload = controlMessage(4);
+const end = controlMessage(0);
+
+function controlMessage(type: number): Buffer {
+  const message = Buffer.alloc(16 + 4 + 4 + 256);
+  message.write("switchyard");
+  message.writeUInt32LE(0xdead_1dea, 16);
+  message.writeUInt32LE(type, 20);
+  return message;
 }

@@ -60,4 +60,18 @@ export interface Links {
    * the PF is up at that time (seen on 6.12). EINVAL if the VF does not exist, EOPNOTSUPP if the PF does not support VFs.
    */
   setVfMac(pfName: string, vfId: number, mac: MacAddress): Promise<void>;
+  /**
+   * Returns the state of a feature, such as "hw-tc-offload"; undefined if the kernel does not know it. ENODEV if the interface
+   * does not exist.
+   */
+  readFeature(name: string, feature: string): Promise<LinkFeature | undefined>;
+  /** Turns a feature on or off. EOPNOTSUPP if it is unknown, or if the driver keeps it as it is. */
+  setFeature(name: string, feature: string, on: boolean): Promise<void>;
+}
+
+/** The state of a feature of an interface (ethtool -k). */
+export interface LinkFeature {
+  readonly on: boolean;
+  /** Whether the driver can change it. */
+  readonly changeable: boolean;
 }

@@ -6,4 +6,9 @@ export interface Udev {
    * reason of the signal when it aborts.
    */
   settle(options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<void>;
+  /**
+   * Makes udev read its rules again, and resolves when it has. At once if udev does not run. Without this call, udev notices
+   * changed files at the next event, but not within three seconds after its last check (systemd 257).
+   */
+  reloadRules(): Promise<void>;
 }

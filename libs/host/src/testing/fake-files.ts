@@ -15,6 +15,8 @@ export interface FakeFiles {
   remove(path: string): void;
   /** Returns the paths of all files and links, sorted. */
   list(): readonly string[];
+  /** Returns the texts of all files below a directory, by path. */
+  readAll(directory: string): readonly string[];
 }
 
 type Entry = { readonly text: string } | { readonly target: string };
@@ -32,6 +34,11 @@ export function createFakeFiles(): FakeFiles {
     },
     remove: (path) => void entries.delete(path),
     list: () => [...entries.keys()].sort(),
+    readAll: (directory) =>
+      [...entries]
+        .filter(([path]) => path.startsWith(directory))
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .flatMap(([, entry]) => ("text" in entry ? [entry.text] : [])),
     port: {
       listNames: (directory) =>
         answer(() => {

@@ -4,12 +4,17 @@
  * Usage: `const pf = newPf(port); const vf = newVf(pf, sriov, 0)`.
  */
 import type { PciAddress } from "@switchyard/api";
+import type { EswitchMode } from "../ports/devlink.ts";
 import { vfAddress, type FakePort, type FakeSriov } from "./nic-models.ts";
 
 /** A physical function. */
 export interface PfFunction extends PciFunction {
   readonly kind: "pf";
   readonly port: FakePort;
+  /** Mode of the eswitch, which the driver forgets when it is unbound; absent if the driver has no eswitch. */
+  eswitchMode: EswitchMode | undefined;
+  /** Parameters of the driver by devlink. */
+  readonly parameters: Map<string, string>;
   /** By vfId. */
   vfs: readonly VfFunction[];
 }
@@ -46,7 +51,8 @@ export type AnyFunction = PfFunction | VfFunction;
 export function newPf(port: FakePort): PfFunction {
   const { pciAddress, deviceId, driver: nativeDriver } = port;
   const fn = { pciAddress, deviceId, nativeDriver, driver: undefined, incarnation: 0, driverOverride: undefined };
-  return { ...fn, kind: "pf", port, vfs: [] };
+  const parameters = new Map(Object.entries(port.parameters ?? {}));
+  return { ...fn, kind: "pf", port, eswitchMode: port.eswitchMode, parameters, vfs: [] };
 }
 
 /** Returns a VF before any driver is bound. */

@@ -7,7 +7,6 @@
  */
 import { randomUUID } from "node:crypto";
 import { defined, type PciAddress } from "@switchyard/api";
-import type { Devlink } from "../ports/devlink.ts";
 import type { LockdownMode } from "../ports/firmware.ts";
 import type { Host } from "../ports/host.ts";
 import type { KernelEvent } from "../ports/kernel-events.ts";
@@ -17,6 +16,7 @@ import { systemClock, type Clock } from "./clock.ts";
 import { createFakeBootProgram } from "./fake-boot-program.ts";
 import type { BootLoader, Machine } from "../ports/kernel-arguments.ts";
 import { createFakeBootLoader } from "./fake-boot-loader.ts";
+import { createFakeEswitch } from "./fake-eswitch.ts";
 import { createFakeEvents } from "./fake-events.ts";
 import { createFakeFiles, type FakeFiles } from "./fake-files.ts";
 import { createFakeFirmware } from "./fake-firmware.ts";
@@ -71,6 +71,8 @@ export interface FakeKernel {
   fault(match: FaultMatch, effect: FaultEffect): Fault;
   /** Limits the number of VFs that the driver of the PF creates. */
   limitVfs(pf: PciAddress, count: number): void;
+  /** Makes the driver create no representor for this VF. */
+  hideRepresentor(pf: PciAddress, vfId: number): void;
   /** Makes drivers fail on the function with this errno; undefined ends this. */
   failProbe(device: PciAddress, code: string | undefined): void;
   /** Simulates the loss of events. */
@@ -112,6 +114,8 @@ export interface FakeKernel {
   freezeFirmware(pf: PciAddress): void;
   writeFile(path: string, text: string): void;
   linkFile(path: string, target: string): void;
+  /** Returns the properties of an interface in the database of udev. */
+  udevProperties(name: string): Readonly<Record<string, string>>;
   /** Returns the paths of all files and links, sorted, without the records of PFs. */
   listFiles(): readonly string[];
   /** The reason of each reboot that the daemon requested. The machine runs on until reboot(). */
@@ -140,20 +144,25 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     ...{ mode: options.rdmaMode, emit, hasOtherNamespaces: netdevs.hasPods },
     readOption: () => readRdmaOption(files),
   });
-  const bus = createPciBus({
+  const bus: PciBus = createPciBus({
     ...{ netdevs, rdma, emit, nextMac: createMacSource() },
     hasIommu: () => hasIommu(bootLoader.running()),
+    onVfsChanged: (pf) => {
+      eswitch.sync(pf);
+    },
   });
+  const eswitch = createFakeEswitch({ find: (address) => bus.find(address), netdevs, nextMac: createMacSource(99) });
   const carriers = createCarriers(clock, emitLinksOf);
   const { onReset } = carriers;
   const { port: sriov, ...sriovLimits } = createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset });
-  const udev = createFakeUdev({ bus, netdevs, clock, delayMs: udevMs === "none" ? 0 : udevMs });
   const drivers = new Set(["vfio-pci"]);
   const routes = createFakeRoutes(netdevs);
   const requestedReboots: string[] = [];
   const systemd = createFakeSystemd({ files, onReboot: (reason) => requestedReboots.push(reason) });
   const ovs = createFakeOvs({ isManaged: options.managesOvs === true, hasInterface });
   const firmware = createFakeFirmware({ bus, hasTools, lockdown });
+  const readRules = () => files.readAll("/etc/udev/rules.d/");
+  const udev = createFakeUdev({ bus, netdevs, clock, readRules, delayMs: udevMs === "none" ? 0 : udevMs });
   const faults = createFaults();
   const writes: FakeWrite[] = [];
 
@@ -165,7 +174,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     links: createFakeLinks({ bus, netdevs, hasCarrier: carriers.hasCarrier, onReset }),
     routes: routes.port,
     linuxBridges: createFakeLinuxBridges(netdevs),
-    devlink: createFakeDevlink(bus),
+    devlink: eswitch.port,
     rdma: { ...rdma.port, setVfGuid: createSetVfGuid({ bus, netdevs }) },
     udev: udev.port,
     modules: createFakeModules({ bus, rdma, drivers }),
@@ -192,6 +201,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     writes,
     fault: (match, effect) => faults.add(match, effect),
     ...sriovLimits,
+    hideRepresentor: eswitch.hideRepresentor,
     failProbe: (device, code) => {
       bus.failProbe(device, code);
     },
@@ -221,6 +231,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     nextArguments: bootLoader.next,
     setNextArgumentsByHand: bootLoader.setNextByHand,
     reboot,
+    udevProperties: (name) => Object.fromEntries(netdevs.find(name).properties),
   };
 
   function hasInterface(name: string): boolean {
@@ -270,16 +281,6 @@ function readRdmaOption({ list, readText }: FakeFiles): RdmaMode | undefined {
   const value = /^options ib_core netns_mode=([01])$/m.exec(texts.join("\n"))?.[1];
   if (value === undefined) return undefined;
   return value === "0" ? "exclusive" : "shared";
-}
-
-function createFakeDevlink(bus: PciBus): Devlink {
-  return {
-    readEswitchMode: (pf) =>
-      answer(() => {
-        const fn = bus.find(pf);
-        return fn?.kind === "pf" && fn.driver === fn.nativeDriver ? fn.port.eswitchMode : undefined;
-      }),
-  };
 }
 
 /** The carriers of the ports, which a reset by the driver interrupts. `emitLinksOf` is called at its loss and its return. */
@@ -365,8 +366,8 @@ interface ManualActionsDeps {
 }
 
 /** Returns a generator of local unicast addresses, which are the same in each run. */
-function createMacSource(): () => string {
-  let seed = 1;
+function createMacSource(first = 1): () => string {
+  let seed = first;
   const nextByte = () => {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
     return ((seed >>> 16) & 255).toString(16).padStart(2, "0");

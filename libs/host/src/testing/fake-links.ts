@@ -36,7 +36,7 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
   function linkOf(netdev: Netdev): Link {
     const { index, name, altNames, mac, mtu, maxMtu, adminUp, parent, physPortName, physSwitchId } = netdev;
     const { kind, masterIndex, lowerIndex } = netdev;
-    const pf = pfOf(netdev);
+    const pf = netdev.representorOf === undefined ? pfOf(netdev) : undefined;
     return {
       ...{ index, name, altNames: [...altNames], mac, mtu, maxMtu, adminUp, type: typeOf(netdev) },
       ...(parent && { parent: { bus: "pci", name: parent } }),
@@ -45,6 +45,11 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
         pf?.port.linkType === "infiniband" ? { vfId, mac: noMac, vlan, guid } : { vfId, mac: pfMac, vlan },
       ),
     };
+  }
+
+  /** Drivers with an eswitch offload rules of tc. */
+  function isChangeable(netdev: Netdev, feature: string): boolean {
+    return feature === "hw-tc-offload" && pfOf(netdev)?.port.eswitchMode !== undefined;
   }
 
   return {
@@ -65,7 +70,7 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
         netdevs.change(netdev, (changed) => {
           changed.mtu = mtu;
         });
-        const pf = pfOf(netdev);
+        const pf = netdev.representorOf === undefined ? pfOf(netdev) : undefined;
         if (pf?.port.sriov !== undefined && pf.port.sriov.carrierLossMs > 0) onReset(pf);
       }),
     setAdminUp: (name, up) =>
@@ -74,6 +79,21 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
         if (up === netdev.adminUp) return;
         netdevs.change(netdev, (changed) => {
           changed.adminUp = up;
+        });
+      }),
+    readFeature: (name, feature) =>
+      answer(() => {
+        const netdev = netdevs.find(name);
+        return { on: netdev.features.has(feature), changeable: isChangeable(netdev, feature) };
+      }),
+    setFeature: (name, feature, on) =>
+      answer(() => {
+        const netdev = netdevs.find(name);
+        if (netdev.features.has(feature) === on) return;
+        if (!isChangeable(netdev, feature)) throw new Refusal("EOPNOTSUPP", "the driver did not change it");
+        netdevs.change(netdev, ({ features }) => {
+          if (on) features.add(feature);
+          else features.delete(feature);
         });
       }),
     setVfMac: (pfName, vfId, mac) =>

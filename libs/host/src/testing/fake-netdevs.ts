@@ -20,6 +20,12 @@ export interface Netdev {
   readonly maxMtu: number;
   readonly physPortName?: string;
   readonly physSwitchId?: string;
+  /** The VF that the interface represents on the host; absent if it is not a representor. */
+  readonly representorOf?: PciAddress;
+  /** Features that are on. */
+  readonly features: Set<string>;
+  /** Properties in the database of udev. */
+  properties: ReadonlyMap<string, string>;
   name: string;
   altNames: string[];
   mac: string;
@@ -45,7 +51,7 @@ export interface FakeBridge {
 
 /** The values that a driver gives to a new interface. */
 export type NewNetdev = Required<Pick<Netdev, "parent">> &
-  Pick<Netdev, "maxMtu" | "mac" | "physPortName" | "physSwitchId">;
+  Pick<Netdev, "maxMtu" | "mac" | "physPortName" | "physSwitchId" | "representorOf">;
 
 /** A new virtual interface. */
 export interface NewVirtualNetdev extends Pick<Netdev, "lowerIndex"> {
@@ -63,6 +69,8 @@ export interface Netdevs {
   remove(netdev: Netdev): void;
   /** Removes the interfaces of a function in all namespaces. */
   removeOf(parent: PciAddress): void;
+  /** Removes the representor of a VF, if it has one. */
+  removeRepresentor(vf: PciAddress): void;
   /** Returns the interfaces of a function that are visible on the host. */
   visibleOf(parent: PciAddress): readonly Netdev[];
   /** Finds an interface of the host by name or alternative name. Throws Refusal ENODEV. */
@@ -138,7 +146,7 @@ export function createNetdevs(emit: (event: KernelEvent) => void): Netdevs {
   return {
     add(netdev) {
       const index = nextIndex++;
-      const added = { ...netdev, ...initial, index, name: freeName(), altNames: [] };
+      const added = { ...netdev, ...initial(), index, name: freeName(), altNames: [] };
       all.set(index, added);
       tell(added);
       return added;
@@ -146,7 +154,7 @@ export function createNetdevs(emit: (event: KernelEvent) => void): Netdevs {
     addVirtual({ bridge, ...netdev }) {
       if (lookUp(netdev.name) !== undefined) throw new Refusal("EEXIST");
       const index = nextIndex++;
-      const added = { ...netdev, ...initial, bridge, index, altNames: [], mac: "02:00:00:00:ff:01", maxMtu: 65_535 };
+      const added = { ...netdev, ...initial(), bridge, index, altNames: [], mac: "02:00:00:00:ff:01", maxMtu: 65_535 };
       all.set(index, added);
       tell(added);
       return added;
@@ -154,6 +162,9 @@ export function createNetdevs(emit: (event: KernelEvent) => void): Netdevs {
     remove,
     removeOf(parent) {
       for (const netdev of of(parent)) remove(netdev);
+    },
+    removeRepresentor(vf) {
+      for (const netdev of all.values()) if (netdev.representorOf === vf) remove(netdev);
     },
     visibleOf: (parent) => of(parent).filter(({ inPod }) => !inPod),
     find(name) {
@@ -180,10 +191,11 @@ export function createNetdevs(emit: (event: KernelEvent) => void): Netdevs {
   };
 }
 
-const initial = {
+const initial = () => ({
   ...{ mtu: 1_500, adminUp: false, inPod: false },
   ...{ masterIndex: undefined, bridge: undefined, portSettings: {} },
-};
+  ...{ features: new Set<string>(), properties: new Map<string, string>() },
+});
 
 function eventOf({ name, parent }: Netdev): KernelEvent {
   return { kind: "link", name, ...(parent && { parent: { bus: "pci", name: parent } }) };

@@ -51,6 +51,8 @@ export interface PciBusDeps {
   readonly emit: (event: KernelEvent) => void;
   /** Returns an address for a VF without an assigned address. */
   readonly nextMac: () => string;
+  /** Called when the VFs of a PF or its eswitch have changed. */
+  readonly onVfsChanged: (pf: PfFunction) => void;
   /** Whether the machine has an IOMMU, without which vfio-pci cannot be bound. */
   readonly hasIommu: () => boolean;
 }
@@ -81,6 +83,7 @@ export function createPciBus(deps: PciBusDeps): PciBus {
     const { vfs } = pf;
     pf.vfs = [];
     for (const vf of vfs) leave(vf);
+    deps.onVfsChanged(pf);
   }
 
   return {
@@ -122,6 +125,7 @@ export function createPciBus(deps: PciBusDeps): PciBus {
         emitPci("change", vf);
         probe(vf);
       }
+      deps.onVfsChanged(pf);
       emitPci("change", pf);
     },
     removeVfs,
@@ -165,7 +169,10 @@ function createBinder({ netdevs, rdma, emit, nextMac, hasIommu, removeVfs }: Bin
 
   function detach(fn: AnyFunction): void {
     if (fn.driver === undefined) return;
-    if (fn.kind === "pf") removeVfs(fn); // igb, i40e, ice and mlx5 remove the VFs when the PF is unbound
+    if (fn.kind === "pf") {
+      fn.eswitchMode = fn.port.eswitchMode; // the next driver instance starts in the initial mode
+      removeVfs(fn); // igb, i40e, ice and mlx5 remove the VFs when the PF is unbound
+    }
     netdevs.removeOf(fn.pciAddress);
     rdma.removeOf(fn.pciAddress);
     fn.driver = undefined;

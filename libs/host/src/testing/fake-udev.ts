@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Implements udev on the fake kernel. Some time after an event, it loads the driver of a new function, or names a new interface.
- * Usage: `const udev = createFakeUdev({ bus, netdevs, clock, delayMs: 1 }); udev.onEvent({ kind: "link", name: "eth0" })`.
+ * Implements udev on the fake kernel. Some time after an event, it loads the driver of a new function, or names a new interface
+ * and stores its properties, by the rules that it read at boot or by reloadRules(): it never notices new files by itself,
+ * although the real udev does after three seconds.
+ * Usage: `const udev = createFakeUdev({ bus, netdevs, clock, readRules, delayMs: 1 }); udev.onEvent({ kind: "link", name: "eth0" })`.
  */
 import type { KernelEvent } from "../ports/kernel-events.ts";
 import type { Udev } from "../ports/udev.ts";
@@ -9,12 +11,16 @@ import type { Clock } from "./clock.ts";
 import type { Netdev, Netdevs } from "./fake-netdevs.ts";
 import type { PciBus } from "./fake-pci.ts";
 import { pci } from "./nic-models.ts";
-import { Refusal } from "./refusal.ts";
+import type { AnyFunction } from "./fake-functions.ts";
+import { answer, Refusal } from "./refusal.ts";
+import { applyRules, parseRules, type Rule, type RuleDevice } from "./udev-rules.ts";
 
 export interface FakeUdevDeps {
   readonly bus: PciBus;
   readonly netdevs: Netdevs;
   readonly clock: Clock;
+  /** Returns the texts of the rules in /etc/udev/rules.d by the names of their files. */
+  readonly readRules: () => readonly string[];
   /** Time that udev needs for each event. */
   readonly delayMs: number;
 }
@@ -26,10 +32,11 @@ export interface FakeUdev {
   coldPlug(): void;
 }
 
-export function createFakeUdev({ bus, netdevs, clock, delayMs }: FakeUdevDeps): FakeUdev {
+export function createFakeUdev({ bus, netdevs, clock, readRules, delayMs }: FakeUdevDeps): FakeUdev {
   const seen = new Set<number>();
   const idle = new Set<() => void>();
   let inHand = 0;
+  let rules: readonly Rule[] = [];
 
   async function handle(act: () => void): Promise<void> {
     inHand++;
@@ -44,10 +51,11 @@ export function createFakeUdev({ bus, netdevs, clock, delayMs }: FakeUdevDeps): 
     const fn = netdev.parent && bus.find(netdev.parent);
     if (fn === undefined || netdev.inPod || !netdevs.listVisible().includes(netdev)) return; // removed meanwhile
     const { port } = fn.kind === "pf" ? fn : fn.pf;
-    const name = fn.kind === "pf" ? port.name : `${port.sriov?.vfNamePrefix ?? ""}${fn.vfId}`;
+    const byRule = applyRules(rules, deviceOf(netdev, "add"));
     try {
-      netdevs.rename(netdev, name);
-      if (fn.kind === "pf")
+      netdevs.rename(netdev, byRule.name ?? defaultName(fn, netdev));
+      netdev.properties = applyRules(rules, deviceOf(netdev, "move")).properties;
+      if (fn.kind === "pf" && netdev.representorOf === undefined)
         netdevs.change(netdev, (changed) => {
           changed.altNames = [...changed.altNames, ...port.altNames];
         });
@@ -56,8 +64,32 @@ export function createFakeUdev({ bus, netdevs, clock, delayMs }: FakeUdevDeps): 
     }
   }
 
+  function defaultName(fn: AnyFunction, { representorOf }: Netdev): string {
+    const { port } = fn.kind === "pf" ? fn : fn.pf;
+    const prefix = port.sriov?.vfNamePrefix ?? "";
+    if (fn.kind === "vf") return `${prefix}${fn.vfId}`;
+    const vf = representorOf === undefined ? undefined : bus.find(representorOf);
+    return vf?.kind === "vf" ? `${prefix.replace(/v$/, "r")}${vf.vfId}` : port.name; // systemd 257: enp1s0f0r3
+  }
+
+  function deviceOf(netdev: Netdev, action: RuleDevice["action"]): RuleDevice {
+    const { name, parent, physPortName, physSwitchId } = netdev;
+    const fn = parent && bus.find(parent);
+    return {
+      ...{ action, name, parent, driver: fn?.driver },
+      attributes: { phys_port_name: physPortName, phys_switch_id: physSwitchId },
+      exists(path) {
+        const [, address = "", vfId] = /^\/sys\/bus\/pci\/devices\/([^/]+)\/virtfn(\d+)\/net\//.exec(path) ?? [];
+        return (
+          fn?.kind === "vf" && fn.pf.pciAddress === address && fn.vfId === Number(vfId) && path.endsWith(`/${name}`)
+        );
+      },
+    };
+  }
+
   return {
     coldPlug() {
+      rules = parseRules(readRules());
       for (const netdev of netdevs.listVisible()) {
         seen.add(netdev.index);
         nameInterface(netdev);
@@ -80,6 +112,10 @@ export function createFakeUdev({ bus, netdevs, clock, delayMs }: FakeUdevDeps): 
       }
     },
     port: {
+      reloadRules: () =>
+        answer(() => {
+          rules = parseRules(readRules());
+        }),
       async settle({ timeoutMs, signal }) {
         signal.throwIfAborted();
         if (inHand === 0) return;

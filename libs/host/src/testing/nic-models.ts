@@ -31,6 +31,8 @@ export interface FakePort {
   readonly hasRdma?: boolean;
   /** Absent if the driver has no devlink eswitch. */
   readonly eswitchMode?: EswitchMode;
+  /** Parameters of the driver by devlink, such as flow_steering_mode. */
+  readonly parameters?: Readonly<Record<string, string>>;
   /** Type of the link; Ethernet by default. */
   readonly linkType?: "ether" | "infiniband";
   /** Absent if the function has no SR-IOV capability. */

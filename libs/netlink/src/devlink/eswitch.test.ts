@@ -8,7 +8,8 @@ import { ack, reply } from "../testing/answers.ts";
 import { createFakeKernel, type FakeKernel, type Respond } from "../testing/fake-kernel.ts";
 import { u16 } from "../wire/attributes.ts";
 import { encodeMessage, type Message } from "../wire/message.ts";
-import { devlinkFamily, getEswitchMode, setEswitchMode } from "./eswitch.ts";
+import { getEswitchMode, setEswitchMode } from "./eswitch.ts";
+import { devlinkFamily } from "./handle.ts";
 
 // Set to 0: the sequence number (bytes 8 to 11), a timestamp, and the version of the controller (byte 17), which is ignored.
 const golden = {

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * getEswitchMode reads the mode of a NIC's embedded switch by devlink (linux/devlink.h).
+ * getEswitchMode and setEswitchMode read and change the mode of a NIC's embedded switch by devlink (linux/devlink.h). A
+ * change keeps the inline mode and the encapsulation mode of the switch.
  * Usage: `const family = await resolveFamily(socket, devlinkFamily); await getEswitchMode(family, handle)`.
  */
 import { requestGeneric, type GenericFamily } from "../generic-netlink.ts";
 import { malformed } from "../netlink-error.ts";
-import { find, readU16, text, u16 } from "../wire/attributes.ts";
-
-/** Name of the devlink family for resolveFamily. */
-export const devlinkFamily = "devlink";
-
-/** A devlink instance: bus "pci", device "0000:06:00.0". */
-export interface DevlinkHandle {
-  readonly bus: string;
-  readonly device: string;
-}
+import { find, readU16, u16 } from "../wire/attributes.ts";
+import { encodeHandle, type DevlinkHandle } from "./handle.ts";
 
 export type EswitchMode = "legacy" | "switchdev";
 
 const commands = { eswitchGet: 29, eswitchSet: 30 };
-const attributes = { busName: 1, deviceName: 2, eswitchMode: 25 };
+const attributes = { eswitchMode: 25 };
 const modes: readonly EswitchMode[] = ["legacy", "switchdev"]; // indexed by their number
 
 /** `devlink dev eswitch show BUS/DEVICE`. Rejects with ENODEV without such an instance, EOPNOTSUPP without an eswitch. */
@@ -42,8 +35,4 @@ export async function setEswitchMode(family: GenericFamily, handle: DevlinkHandl
     command: commands.eswitchSet,
     attributes: [...encodeHandle(handle), u16(attributes.eswitchMode, modes.indexOf(mode))],
   });
-}
-
-function encodeHandle({ bus, device }: DevlinkHandle): readonly Buffer[] {
-  return [text(attributes.busName, bus), text(attributes.deviceName, device)];
 }

@@ -47,6 +47,7 @@ export function createFakeKernel(respond: Respond = () => []): FakeKernel {
       sockets.set(fd, { protocol, queue: [], wake: () => undefined });
       return fd;
     },
+    connectSeqpacket: () => -constants.errno.ECONNREFUSED,
     bind: () => 0,
     setsockopt: () => 0,
     setns: () => 0,

@@ -8,6 +8,7 @@ const steps = {
   load: { kind: "load-module", module: "vfio-pci" },
   mtu: { kind: "set-pf-mtu", pciAddress, from: 1500, to: 9000 },
   count: { kind: "set-num-vfs", pciAddress, from: 0, to: 2 },
+  mode: { kind: "set-eswitch-mode", pciAddress, from: "legacy", to: "switchdev" },
   bind0: { kind: "bind-driver", pciAddress, vfId: 0, to: "vfio-pci" },
   bind1: { kind: "bind-driver", pciAddress, vfId: 1, to: "default" },
   mac1: { kind: "set-vf-mac", pciAddress, vfId: 1 },
@@ -20,7 +21,8 @@ describe("isBlockedBy", () => {
   it.each([
     { failed: "load", blocks: ["bind0"] },
     { failed: "mtu", blocks: ["mtu1", "release"] },
-    { failed: "count", blocks: ["bind0", "bind1", "mac1", "mtu1", "release"] },
+    { failed: "count", blocks: ["count", "mode", "bind0", "bind1", "mac1", "mtu1", "release"] },
+    { failed: "mode", blocks: ["mtu", "count", "mode", "bind0", "bind1", "mac1", "mtu1", "release"] },
     { failed: "bind1", blocks: ["bind1", "mac1", "mtu1", "release"] },
     { failed: "mac1", blocks: ["release"] },
   ] as const)("a failure of $failed blocks $blocks only", ({ failed, blocks }) => {

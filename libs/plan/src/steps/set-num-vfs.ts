@@ -16,5 +16,8 @@ export const setNumVfs: PfStepKind<SetNumVfs> = {
     if (from === 0) return undefined;
     return { cause: "numVfs", text: `changing numVfs from ${from} to ${to} removes ${existingVfs(from)}` };
   },
-  isNeededBy: (_step, { vfId }) => vfId !== undefined,
+  isNeededBy: (_step, { kind, vfId }) => vfId !== undefined || dependents.has(kind),
 };
+
+/** Steps of the same PF that must not run if the PF does not have the number of VFs. */
+const dependents: ReadonlySet<string> = new Set(["set-num-vfs", "set-flow-steering", "set-eswitch-mode"]);

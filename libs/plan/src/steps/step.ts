@@ -16,6 +16,9 @@ import { restartOvs, type RestartOvs } from "./restart-ovs.ts";
 import { releasePf, type ReleasePf } from "./release-pf.ts";
 import { setFirmware, type SetFirmware } from "./set-firmware.ts";
 import { setKernelArguments, type SetKernelArguments } from "./set-kernel-arguments.ts";
+import { prepareSwitchdev, type PrepareSwitchdev } from "./prepare-switchdev.ts";
+import { setEswitchMode, type SetEswitchMode } from "./set-eswitch-mode.ts";
+import { setFlowSteering, type SetFlowSteering } from "./set-flow-steering.ts";
 import { setLinkUp, type SetLinkUp } from "./set-link-up.ts";
 import { setNumVfs, type SetNumVfs } from "./set-num-vfs.ts";
 import { setPersistentRdmaMode, type SetPersistentRdmaMode } from "./set-persistent-rdma-mode.ts";
@@ -46,7 +49,10 @@ interface NodeStepKinds {
 interface PfStepKinds {
   readonly "set-pf-mtu": SetPfMtu;
   readonly "set-link-up": SetLinkUp;
+  readonly "prepare-switchdev": PrepareSwitchdev;
+  readonly "set-flow-steering": SetFlowSteering;
   readonly "set-num-vfs": SetNumVfs;
+  readonly "set-eswitch-mode": SetEswitchMode;
   readonly "bind-driver": BindDriver;
   readonly "set-vf-guid": SetVfGuid;
   readonly "set-vf-mac": SetVfMac;
@@ -86,7 +92,10 @@ const nodeSteps: { readonly [Name in NodeStep["kind"]]: StepKind<NodeStepKinds[N
 const pfSteps: { readonly [Name in PfStep["kind"]]: PfStepKind<PfStepKinds[Name]> } = {
   "set-pf-mtu": setPfMtu,
   "set-link-up": setLinkUp,
+  "prepare-switchdev": prepareSwitchdev,
+  "set-flow-steering": setFlowSteering,
   "set-num-vfs": setNumVfs,
+  "set-eswitch-mode": setEswitchMode,
   "bind-driver": bindDriver,
   "set-vf-guid": setVfGuid,
   "set-vf-mac": setVfMac,

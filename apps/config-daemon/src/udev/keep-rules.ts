@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createUdevRules keeps the udev rules of the PFs that Switchyard configures. They are written before VFs and representors
+ * appear, and udev reads them before that. They are not steps of a plan, because the status does not show them.
+ * Usage: `const keepUdevRules = createUdevRules(host, { timing, now }); const problems = await keepUdevRules({ desired, wanted, … });`
+ */
+import {
+  parsePciAddress,
+  type InterfaceSpec,
+  type InterfaceStatus,
+  type PciAddress,
+  type SriovNetworkNodeStateSpec,
+} from "@switchyard/api";
+import { HostError, type Host, type HostFiles } from "@switchyard/host";
+import type { PlanProblem } from "@switchyard/plan";
+import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
+import { isOwnRule, pfNameIn, ruleFilesOf, type RuleFile } from "./rule-files.ts";
+
+/** Writes the rules of the PFs in `wanted` that the node has. Returns a problem for each rule that could not be written. */
+export type KeepUdevRules = (input: KeepUdevRulesInput) => Promise<readonly PlanProblem[]>;
+
+export interface KeepUdevRulesInput {
+  readonly desired: SriovNetworkNodeStateSpec;
+  /** The PFs of `desired` that Switchyard owns. */
+  readonly wanted: readonly InterfaceSpec[];
+  readonly found: readonly InterfaceStatus[];
+  /** Whether steps follow, which can create interfaces. */
+  readonly hasSteps: boolean;
+}
+
+export function createUdevRules(host: Host, deps: DeadlineDeps): KeepUdevRules {
+  const withDeadline = createWithDeadline(host, deps);
+  // A daemon that was killed may have written rules that udev has not read. They matter when interfaces appear.
+  let isReloadDue = true;
+  let hasChanged = false;
+
+  return async function keepUdevRules({ desired, wanted, found, hasSteps }) {
+    const problems: PlanProblem[] = [];
+    const report = (pciAddress: string, message: string): void => {
+      const index = (desired.interfaces ?? []).findIndex((spec) => spec.pciAddress === pciAddress);
+      problems.push({ code: "udev-rules", field: `spec.interfaces[${index}]`, pciAddress, message });
+    };
+    const ruled = wanted.flatMap((spec) => {
+      const address = parsePciAddress(spec.pciAddress);
+      const status = found.find(({ pciAddress }) => pciAddress === spec.pciAddress);
+      return address.ok && status !== undefined ? [{ spec, pf: address.value, status }] : [];
+    });
+    const [first] = ruled;
+    if (first === undefined) return [];
+    const kept = await withDeadline(async (watched) => {
+      for (const { spec, pf, status } of ruled) {
+        try {
+          const files = await wantedFiles(watched.files, pf, spec, status);
+          for (const file of files) {
+            if (await keepFile(watched.files, file)) hasChanged = true;
+          }
+        } catch (error) {
+          if (!(error instanceof HostError)) throw error;
+          report(pf, error.message);
+        }
+      }
+      if (!hasChanged && !(isReloadDue && hasSteps)) return;
+      await watched.udev.reloadRules();
+      isReloadDue = hasChanged = false;
+    }).catch((error: unknown) => {
+      if (!(error instanceof HostError)) throw error;
+      return { ok: false, error: error.message } as const; // udev does not answer
+    });
+    if (!kept.ok) report(first.pf, kept.error);
+    return problems;
+  };
+}
+
+/**
+ * Removes the rules of a PF, Switchyard's and the Go operator's. Returns whether a file was removed; udev must then reload its
+ * rules. Rejects with HostError.
+ */
+export async function removeRules(files: HostFiles, pf: PciAddress): Promise<boolean> {
+  let changed = false;
+  for (const file of ruleFilesOf(pf)) changed = (await keepFile(files, file)) || changed;
+  return changed;
+}
+
+async function wantedFiles(
+  files: HostFiles,
+  pf: PciAddress,
+  { externallyManaged, numVfs = 0, eSwitchMode }: InterfaceSpec,
+  status: InterfaceStatus,
+): Promise<readonly RuleFile[]> {
+  if (externallyManaged === true) return ruleFilesOf(pf);
+  const mode = eSwitchMode === "switchdev" ? "switchdev" : "legacy";
+  // The name in the rule stays: the present name can be the kernel's, for example while udev is starting.
+  const [, nameFile] = ruleFilesOf(pf);
+  const existing = mode === "legacy" || nameFile === undefined ? undefined : await files.readText(nameFile.path);
+  const name = (existing === undefined ? undefined : pfNameIn(existing)) ?? status.name;
+  return ruleFilesOf(pf, { numVfs, mode, ...(name !== undefined && { name }) });
+}
+
+/** Brings one file in its state, and reports whether it changed. Rejects with HostError, EEXIST for somebody else's file. */
+export async function keepFile(files: HostFiles, { path, text, isUpstreams }: RuleFile): Promise<boolean> {
+  const existing = await files.readText(path);
+  if (existing === text && (text !== undefined || (await files.readKind(path)) === undefined)) return false;
+  const isReplaceable =
+    existing === undefined ? (await files.readKind(path)) === undefined : isOwnRule(existing) || isUpstreams(existing);
+  if (text === undefined) {
+    if (isReplaceable && existing !== undefined) await files.remove(path);
+    return isReplaceable;
+  }
+  if (!isReplaceable) {
+    const words = "a file that Switchyard did not write is in its place; remove or rename it";
+    throw new HostError({ action: "write", target: path }, "EEXIST", { words });
+  }
+  await files.writeText(path, text);
+  return true;
+}

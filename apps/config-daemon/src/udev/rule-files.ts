@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Returns the udev rules that Switchyard keeps for a PF, under the same paths as the Go operator (sriov-operator.md F.7). Each
+ * VF has its own line, so no rule calls a program. All functions of this file are pure.
+ * Usage: `for (const { path, text } of ruleFilesOf(pf, { numVfs: 4, mode: "switchdev", name: "ens1f0np0" })) …`
+ */
+import type { PciAddress } from "@switchyard/api";
+import type { EswitchMode } from "@switchyard/host";
+import { ruleDirectory, rulesOf } from "../upstream/upstream-files.ts";
+
+/** A file below /etc/udev/rules.d. */
+export interface RuleFile {
+  readonly path: string;
+  /** Absent: the file must not exist. */
+  readonly text?: string;
+  /** Reports whether a text is the Go operator's. Its files are replaced. */
+  readonly isUpstreams: (text: string) => boolean;
+}
+
+/** What the rules of a PF depend on. */
+export interface RuledPf {
+  readonly numVfs: number;
+  readonly mode: EswitchMode;
+  /** Name that the interface of the PF must keep; absent if it is unknown. */
+  readonly name?: string;
+}
+
+const owner = "# Managed by Switchyard, which overwrites changes and removes this file with its owner's configuration.";
+
+/** Reports whether Switchyard wrote the text. */
+export function isOwnRule(text: string): boolean {
+  return text.startsWith(`${owner}\n`);
+}
+
+/** Returns all files that can belong to the PF. Without `wanted`, none of them must exist. */
+export function ruleFilesOf(pf: PciAddress, wanted?: RuledPf): readonly RuleFile[] {
+  const texts =
+    wanted === undefined ? [] : [unmanagedVfs(pf, wanted), pfName(pf, wanted), representorNames(pf, wanted)];
+  return rulesOf(pf).map(({ path, isUpstreams }, index) => {
+    const text = texts[index];
+    return { path, isUpstreams, ...(text !== undefined && { text }) };
+  });
+}
+
+/** Returns the rule that keeps NetworkManager away from a bridge; undefined if `bridge` cannot be the name of an interface. */
+export function bridgeRuleFile(bridge: string): (RuleFile & { readonly text: string }) | undefined {
+  if (!isPlainName(bridge)) return undefined;
+  return {
+    path: `${ruleDirectory}/10-nm-disable-${bridge}.rules`,
+    text: textOf(["Bridge of Switchyard: not managed by NetworkManager."], [rule(`KERNEL=="${bridge}"`, unmanaged)]),
+    isUpstreams: () => false, // upstream has no rule for bridges
+  };
+}
+
+/** Returns the name of the PF in the rule that keeps it, whoever wrote the rule. */
+export function pfNameIn(text: string): string | undefined {
+  const [, name] = /, NAME="([^"]*)"\s*$/.exec(text) ?? [];
+  return name !== undefined && isPlainName(name) ? name : undefined;
+}
+
+const unmanaged = 'ENV{NM_UNMANAGED}="1"';
+
+/** The VF of an interface is found by its link in the directory of the PF, because a VF's own address depends on the card. */
+function unmanagedVfs(pf: PciAddress, { numVfs }: RuledPf): string | undefined {
+  const lines = indexes(numVfs).map((vfId) =>
+    rule(`TEST=="/sys/bus/pci/devices/${pf}/virtfn${vfId}/net/%k"`, unmanaged),
+  );
+  return lines.length === 0 ? undefined : textOf([`VFs of ${pf}: not managed by NetworkManager.`], lines);
+}
+
+/** In switchdev mode, the PF gets a port name, and would get another name by it. */
+function pfName(pf: PciAddress, { mode, name }: RuledPf): string | undefined {
+  if (mode !== "switchdev" || name === undefined || !isPlainName(name)) return undefined;
+  const line = `SUBSYSTEM=="net", ACTION=="add", KERNELS=="${pf}", ATTR{phys_port_name}=="p[0-9]*", NAME="${name}"`;
+  return textOf([`PF ${pf}: keeps its name in switchdev mode.`], [line]);
+}
+
+/** Representors of a card can be below any of its functions; the number after "pf" tells whose VF it is. */
+function representorNames(pf: PciAddress, { mode, name, numVfs }: RuledPf): string | undefined {
+  if (mode !== "switchdev" || name === undefined || !isPlainName(name)) return undefined;
+  const card = `${pf.slice(0, -1)}[0-7]`;
+  const lines = indexes(numVfs).flatMap((vfId) => {
+    const representor = `${name}_${vfId}`;
+    if (!isPlainName(representor)) return []; // too long: the kernel's name stays
+    const port = `pf${pf.slice(-1)}vf${vfId}`;
+    return [
+      `SUBSYSTEM=="net", ACTION=="add", KERNELS=="${card}", ATTR{phys_port_name}=="${port}", NAME="${representor}"`,
+    ];
+  });
+  return lines.length === 0 ? undefined : textOf([`Representors of the VFs of ${pf}.`], lines);
+}
+
+function rule(match: string, assignment: string): string {
+  return `SUBSYSTEM=="net", ACTION!="remove", ${match}, ${assignment}`;
+}
+
+function textOf(comments: readonly string[], lines: readonly string[]): string {
+  return `${[owner, ...comments.map((comment) => `# ${comment}`), ...lines].join("\n")}\n`;
+}
+
+/** Reports whether a text can be the name of an interface, and means only itself in a rule. */
+function isPlainName(name: string): boolean {
+  return /^[A-Za-z0-9_.-]{1,15}$/.test(name);
+}
+
+function indexes(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => index);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Implements Devlink on the fake kernel: the modes of embedded switches, and the representors that come and go with the mode
+ * and the VFs. ice refuses to change the mode while VFs exist (ice_eswitch_mode_set, 6.12). mlx5_core is stricter here than in
+ * 6.12: it refuses a change while drivers are bound to VFs, because they would stop working.
+ * Usage: `const eswitch = createFakeEswitch({ bus, netdevs, nextMac }); eswitch.sync(pf);`
+ */
+import type { PciAddress } from "@switchyard/api";
+import type { Devlink } from "../ports/devlink.ts";
+import type { PfFunction, VfFunction } from "./fake-functions.ts";
+import type { Netdevs } from "./fake-netdevs.ts";
+import type { PciBus } from "./fake-pci.ts";
+import { answer, Refusal } from "./refusal.ts";
+
+export interface FakeEswitchDeps {
+  readonly find: PciBus["find"];
+  readonly netdevs: Netdevs;
+  readonly nextMac: () => string;
+}
+
+export interface FakeEswitch {
+  readonly port: Devlink;
+  /** Adds and removes representors as the present mode and VFs of the PF need it. */
+  sync(pf: PfFunction): void;
+  /** Makes the driver create no representor for this VF. */
+  hideRepresentor(pf: PciAddress, vfId: number): void;
+}
+
+export function createFakeEswitch({ find, netdevs, nextMac }: FakeEswitchDeps): FakeEswitch {
+  const hidden = new Set<string>();
+  /** VFs that have a representor. */
+  const represented = new Map<PfFunction, Set<VfFunction>>();
+
+  /** Returns the PF if its driver has a devlink instance. */
+  function instance(pf: PciAddress): PfFunction | undefined {
+    const fn = find(pf);
+    return fn?.kind === "pf" && fn.driver === fn.nativeDriver && fn.port.eswitchMode !== undefined ? fn : undefined;
+  }
+
+  function sync(pf: PfFunction): void {
+    const present = represented.get(pf) ?? new Set<VfFunction>();
+    represented.set(pf, present);
+    const wanted = new Set(pf.eswitchMode === "switchdev" ? pf.vfs : []);
+    for (const vf of [...present].filter((one) => !wanted.has(one))) {
+      netdevs.removeRepresentor(vf.pciAddress);
+      present.delete(vf);
+    }
+    for (const vf of wanted) {
+      if (present.has(vf) || hidden.has(`${pf.pciAddress} ${vf.vfId}`)) continue;
+      present.add(vf);
+      netdevs.add({
+        ...{ parent: pf.pciAddress, mac: nextMac(), maxMtu: pf.port.maxMtu, representorOf: vf.pciAddress },
+        ...{ physPortName: `pf${pf.pciAddress.slice(-1)}vf${vf.vfId}`, physSwitchId: pf.port.physSwitchId ?? "" },
+      });
+    }
+  }
+
+  return {
+    sync,
+    hideRepresentor: (pf, vfId) => void hidden.add(`${pf} ${vfId}`),
+    port: {
+      readEswitchMode: (pf) => answer(() => instance(pf)?.eswitchMode),
+      setEswitchMode: (address, mode) =>
+        answer(() => {
+          const pf = instance(address);
+          if (pf === undefined) throw new Refusal("ENODEV");
+          if (pf.eswitchMode === mode) return;
+          if (pf.driver === "ice" && pf.vfs.length > 0)
+            throw new Refusal("EOPNOTSUPP", "Changing eswitch mode is allowed only if there is no VFs created");
+          if (pf.driver === "mlx5_core" && pf.vfs.some(({ driver }) => driver !== undefined))
+            throw new Refusal("EBUSY", "VFs are bound to drivers");
+          pf.eswitchMode = mode;
+          sync(pf);
+        }),
+      readParameter: (pf, name) => answer(() => instance(pf)?.parameters.get(name)),
+      setParameter: (address, name, value) =>
+        answer(() => {
+          const pf = instance(address);
+          if (pf === undefined) throw new Refusal("ENODEV");
+          if (!pf.parameters.has(name)) throw new Refusal("EINVAL");
+          if (name === "flow_steering_mode" && pf.eswitchMode === "switchdev")
+            throw new Refusal(
+              "EOPNOTSUPP",
+              "Software managed steering is not supported when eswitch offloads enabled.",
+            );
+          pf.parameters.set(name, value);
+        }),
+    },
+  };
+}

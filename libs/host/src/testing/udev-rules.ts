@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Reads udev rules for the udev of the fake kernel. A rule with a key that is not supported here never matches.
+ * Usage: `const { name, properties } = applyRules(parseRules(texts), { action: "add", name: "eth0", … })`.
+ */
+
+/** A network interface as rules see it. */
+export interface RuleDevice {
+  readonly action: "add" | "move";
+  readonly name: string;
+  /** Address of the PCI function that is the parent of the interface; undefined for a virtual interface. */
+  readonly parent: string | undefined;
+  readonly driver: string | undefined;
+  /** Attributes of the interface, such as phys_port_name. */
+  readonly attributes: Readonly<Record<string, string | undefined>>;
+  /** Reports whether a file of sysfs exists. */
+  readonly exists: (path: string) => boolean;
+}
+
+export interface RuleResult {
+  /** Absent if no rule sets a name. */
+  readonly name?: string;
+  readonly properties: ReadonlyMap<string, string>;
+}
+
+interface RulePart {
+  readonly key: string;
+  /** The text in braces: "phys_port_name" of ATTR{phys_port_name}. */
+  readonly of: string;
+  readonly operator: string;
+  readonly value: string;
+}
+
+export type Rule = readonly RulePart[];
+
+/** Takes the texts of files in the order in which udev reads them. */
+export function parseRules(texts: readonly string[]): readonly Rule[] {
+  return texts
+    .flatMap((text) => text.split("\n"))
+    .filter((line) => line.trim() !== "" && !line.trim().startsWith("#"))
+    .map((line) =>
+      [...line.matchAll(/([A-Z]+)(?:\{([^}]*)\})?(==|!=|=)"([^"]*)"/g)].map(
+        ([, key = "", of = "", operator = "", value = ""]) => ({ key, of, operator, value }),
+      ),
+    );
+}
+
+export function applyRules(rules: readonly Rule[], device: RuleDevice): RuleResult {
+  let name: string | undefined;
+  const properties = new Map<string, string>();
+  for (const rule of rules) {
+    if (!rule.every((part) => isAssignment(part) || matches(part, device))) continue;
+    for (const { key, of, value } of rule.filter(isAssignment)) {
+      if (key === "NAME") name = value;
+      else properties.set(of, value);
+    }
+  }
+  return { properties, ...(name !== undefined && { name }) };
+}
+
+function isAssignment({ key, operator }: RulePart): boolean {
+  return operator === "=" && (key === "NAME" || key === "ENV");
+}
+
+function matches({ key, of, operator, value }: RulePart, device: RuleDevice): boolean {
+  if (operator === "=") return false; // PROGRAM, IMPORT and others
+  if (key === "TEST") return device.exists(value.replaceAll("%k", device.name)) === (operator === "==");
+  const found = valueOf(key, of, device);
+  // As in udev, a missing attribute matches neither == nor !=.
+  return found !== undefined && globOf(value).test(found) === (operator === "==");
+}
+
+function valueOf(key: string, of: string, device: RuleDevice): string | undefined {
+  switch (key) {
+    case "SUBSYSTEM":
+      return "net";
+    case "ACTION":
+      return device.action;
+    case "KERNEL":
+      return device.name;
+    case "KERNELS":
+      return device.parent;
+    case "DRIVERS":
+      return device.driver;
+    case "ATTR":
+      return device.attributes[of];
+    default:
+      return undefined;
+  }
+}
+
+/** Patterns of shells, and alternatives with "|". */
+function globOf(pattern: string): RegExp {
+  const alternatives = pattern.split("|").map((one) =>
+    one
+      .replaceAll(/[.+^${}()\\]/g, "\\$&")
+      .replaceAll("*", ".*")
+      .replaceAll("?", "."),
+  );
+  return new RegExp(`^(?:${alternatives.join("|")})$`);
+}
