@@ -4,7 +4,7 @@
  * server on this machine.
  * Usage: `await using node = await bootGuestNode(stage, "vm-worker"); const daemon = node.startDaemon();`
  */
-import { bootGuest, bundleForGuest, type Guest, type GuestProcess } from "@switchyard/vm-lab";
+import { bootGuest, bundleForGuest, type Guest, type GuestProcess, type MachineOptions } from "@switchyard/vm-lab";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,26 +13,30 @@ import { createNode, namespace, type TestCluster } from "@switchyard/test-cluste
 export interface GuestNode extends AsyncDisposable {
   readonly guest: Guest;
   /** The daemon's log lines are on its stderr. */
-  startDaemon(): GuestProcess;
+  startDaemon(flags?: readonly string[]): GuestProcess;
 }
 
-/** Registers the node and boots its guest, with udev, so that interfaces have their real names. */
-export async function bootGuestNode(stage: TestCluster, name: string): Promise<GuestNode> {
+/** Registers the node and boots its guest, by default with udev, so that interfaces have their real names. */
+export async function bootGuestNode(
+  stage: TestCluster,
+  name: string,
+  machine: MachineOptions = { udev: true },
+): Promise<GuestNode> {
   await using stack = new AsyncDisposableStack();
   // Several guests can run at a time. Each has a copy of the bundle, and a kubeconfig for its own API server.
   const share = await mkdtemp(join(tmpdir(), "switchyard-guest-"));
   stack.defer(() => rm(share, { recursive: true, force: true }));
   await cp(await bundleForGuest("apps/config-daemon/src/main.ts"), share, { recursive: true });
   await writeFile(join(share, "kubeconfig"), await kubeconfigForGuest(stage));
-  const guest = stack.use(await bootGuest({ udev: true, share }));
+  const guest = stack.use(await bootGuest({ ...machine, share }));
   await createNode(stage, name);
   const owned = stack.move();
 
   return {
     guest,
-    startDaemon() {
-      const flags = ["--kubeconfig", "/share/kubeconfig", "--namespace", namespace, "--host-root", "/"];
-      return guest.spawn(["node", "/share/main.mjs", ...flags, "--node-name", name]);
+    startDaemon(flags = []) {
+      const common = ["--kubeconfig", "/share/kubeconfig", "--namespace", namespace, "--host-root", "/"];
+      return guest.spawn(["node", "/share/main.mjs", ...common, "--node-name", name, ...flags]);
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

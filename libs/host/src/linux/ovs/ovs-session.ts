@@ -101,7 +101,9 @@ export class OvsSession implements AsyncDisposable {
     await Promise.race([this.#attempted.promise, this.#client.untilConnected(limit).catch(() => undefined)]);
     const { state } = this.#client;
     if (state.isConnected) return;
-    const words = state.error?.message ?? `${this.#options.endpoints.join(", ")}: no answer for ${waitMs / 1000} s`;
+    const { endpoints } = this.#options;
+    const why = state.error?.message ?? `no answer for ${waitMs / 1000} s`;
+    const words = endpoints.some((endpoint) => why.includes(endpoint)) ? why : `${endpoints.join(", ")}: ${why}`;
     throw new HostError(at, "ENOTCONN", { words, cause: state.error });
   }
 
