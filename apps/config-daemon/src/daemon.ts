@@ -13,9 +13,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createWithDeadline } from "./deadlines/with-deadline.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
 import { kernelSource } from "./observe/kernel-source.ts";
-import { createFirmwareReader, type FirmwarePolicy, type FirmwareReader } from "./observe/firmware-reader.ts";
+import { createFirmwareReader, type FirmwarePolicy } from "./observe/firmware-reader.ts";
 import { ovsSource } from "./observe/ovs-source.ts";
-import { createObserver } from "./observe/observer.ts";
+import { createObserver, type ObserverDeps } from "./observe/observer.ts";
 import { createMainLoop } from "./pass/main-loop.ts";
 import { createPass } from "./pass/pass.ts";
 import { createRunningSteps } from "./pass/running-steps.ts";
@@ -23,6 +23,7 @@ import { createVhostModules } from "./pass/vhost-modules.ts";
 import { createDaemonMetrics } from "./report/daemon-metrics.ts";
 import { openNodeReports } from "./report/node-reports.ts";
 import { createPendingEvent } from "./report/pending-event.ts";
+import { createApiServerAddresses } from "./start/api-server-addresses.ts";
 import { defaultMaxHanging } from "./start/thread-pool.ts";
 import type { StepTiming } from "./steps/step-context.ts";
 import { createUdevRules } from "./udev/keep-rules.ts";
@@ -98,7 +99,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   });
   const pass = createPass({
     ...{ host, transport, timing, metrics, loop, runningSteps, firmware, log, signal, report: reports.report },
-    ...createHostCalls(host, timing, firmware),
+    ...createHostCalls(host, { timing, firmware, apiServerAddresses: createApiServerAddresses(transport.serverHost) }),
     maxPfs: options.maxPfs,
     maxHanging: options.maxHanging ?? defaultMaxHanging,
     useExternalDrainer: options.useExternalDrainer === true,
@@ -153,12 +154,13 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 }
 
 /** The calls of the host that a pass makes beside its steps. Each has its own deadline. */
-function createHostCalls(host: Host, timing: StepTiming, firmware: FirmwareReader) {
+function createHostCalls(host: Host, given: Omit<ObserverDeps, "now">) {
+  const deps = { ...given, now };
   return {
-    observeHost: createObserver(host, { timing, now, firmware }),
-    withRecordDeadline: createWithDeadline(host, { timing, now }),
-    loadVhostModules: createVhostModules(host, { timing, now }),
-    keepUdevRules: createUdevRules(host, { timing, now }),
+    observeHost: createObserver(host, deps),
+    withRecordDeadline: createWithDeadline(host, deps),
+    loadVhostModules: createVhostModules(host, deps),
+    keepUdevRules: createUdevRules(host, deps),
   };
 }
 

@@ -792,7 +792,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                             "type": "string"
                           },
                           "uplink": {
-                            "description": "Settings of the port. Keys are names of files in /sys/class/net/PF/brport.",
+                            "description": "Settings of the port. Keys are names of files in /sys/class/net/PF/brport. The status shows the settings that are not the default of Linux.",
                             "type": "object",
                             "additionalProperties": {
                               "description": "A number in decimal digits, as in sysfs.",
@@ -802,6 +802,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                           }
                         }
                       }
+                    },
+                    "linkAdminState": {
+                      "description": "Status only: administrative state of the bridge, up or down.",
+                      "type": "string"
                     }
                   }
                 }
@@ -1053,6 +1057,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "bridge": {
                   "description": "Name of the software bridge that Switchyard created for this PF.",
                   "type": "string"
+                },
+                "hostUse": {
+                  "description": "What the host uses the PF for, as long as the daemon manages software bridges: \"default route\", \"route to the API server 192.0.2.1\", \"port of bond bond0\". If there is an entry, the PF is not attached to a Linux bridge, and the Linux bridge that it is attached to is not removed.",
+                  "type": "array",
+                  "items": {
+                    "type": "string"
+                  }
                 },
                 "owned": {
                   "description": "Whether Switchyard configured this PF. If so, Switchyard resets the PF when no policy selects it any longer.",
@@ -1325,7 +1336,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                             "type": "string"
                           },
                           "uplink": {
-                            "description": "Settings of the port. Keys are names of files in /sys/class/net/PF/brport.",
+                            "description": "Settings of the port. Keys are names of files in /sys/class/net/PF/brport. The status shows the settings that are not the default of Linux.",
                             "type": "object",
                             "additionalProperties": {
                               "description": "A number in decimal digits, as in sysfs.",
@@ -1335,6 +1346,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                           }
                         }
                       }
+                    },
+                    "linkAdminState": {
+                      "description": "Status only: administrative state of the bridge, up or down.",
+                      "type": "string"
                     }
                   }
                 }

@@ -24,7 +24,7 @@ export type { Host } from "./ports/host.ts";
 export { grubFile, type BootLoader, type KernelArguments } from "./ports/kernel-arguments.ts";
 export type { KernelEvent, KernelEvents } from "./ports/kernel-events.ts";
 export type { KernelModules } from "./ports/kernel-modules.ts";
-export type { LinuxBridgeFacts, LinuxBridges, VlanProtocol } from "./ports/linux-bridges.ts";
+export type { LinuxBridgeFacts, LinuxBridges } from "./ports/linux-bridges.ts";
 export type { Routes } from "./ports/routes.ts";
 export type { Link, LinkFeature, Links, LinkVf } from "./ports/links.ts";
 export {

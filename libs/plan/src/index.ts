@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export type { Impact, Reason } from "./impact.ts";
+export { shownPort } from "./linux-bridge-settings.ts";
 export { ownedInStatus, type OwnedPf, type OwnedPfs } from "./owned-pf.ts";
 export { isConverged, plan, type Plan } from "./plan.ts";
 export { describeProblem, type PlanProblem } from "./problem.ts";

@@ -23,6 +23,7 @@ import {
 import type { OwnedPf, OwnedPfs } from "./owned-pf.ts";
 import { planFirmware } from "./plan-firmware.ts";
 import { planNode } from "./plan-node.ts";
+import { linuxBridgeProblems, planLinuxBridge } from "./plan-linux-bridges.ts";
 import { ovsProblems, planOvsBridge } from "./plan-ovs-bridges.ts";
 import { planPf, type PfPlan } from "./plan-pf.ts";
 import { planReset } from "./plan-reset.ts";
@@ -67,6 +68,7 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
     ...node.problems,
     ...firmware.problems,
     ...ovsProblems(desired, observed),
+    ...linuxBridgeProblems(desired, observed),
   ];
 
   for (const pf of found) {
@@ -75,10 +77,13 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
     const own = ownPlan(pf, entry, toReset);
     problems.push(...own.problems);
     if (entry !== undefined && firmware.held.has(pf.pciAddress)) continue;
-    const bridge = planOvsBridge(pf, { desired, observed, pfSteps: own.steps });
-    const ofPf = [...bridge.before, ...own.steps, ...bridge.after];
+    const linux = planLinuxBridge(pf, { desired, observed, pfSteps: own.steps });
+    problems.push(...linux.problems);
+    if (linux.isBlocking) continue;
+    const ovs = planOvsBridge(pf, { desired, observed, pfSteps: own.steps });
+    const ofPf = [...linux.before, ...ovs.before, ...own.steps, ...ovs.after, ...linux.after];
     steps.push(...ofPf);
-    problems.push(...bridge.problems);
+    problems.push(...ovs.problems);
     reasons.push(...drainReasons(ofPf, pf, own.fieldOf));
   }
   const { forget, reboot, ...rebooting } = planReboot(mergeRebootNeeds(reboots), observed.system?.reboot);

@@ -26,6 +26,7 @@ export interface PlanProblem {
     | "reboot-without-effect"
     | "missing-representor"
     | "udev-rules"
+    | "used-by-host"
     | "unsupported";
   /** Path of the field in the NodeState: "spec.interfaces[0].numVfs". */
   readonly field: string;

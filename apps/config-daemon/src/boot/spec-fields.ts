@@ -60,7 +60,9 @@ const ovs = { name: "text", bridge: ovsConfig, uplinks: [ovsUplink] } as const s
 >;
 const linuxConfig = { vlanFiltering: "flag", vlanProtocol: "text" } as const satisfies ShapeOf<LinuxBridgeConfig>;
 const linuxUplink = { pciAddress: "text", name: "text", uplink: "map" } as const satisfies ShapeOf<LinuxUplink>;
-const linux = { name: "text", bridge: linuxConfig, uplinks: [linuxUplink] } as const satisfies ShapeOf<LinuxBridge>;
+const linux = { name: "text", bridge: linuxConfig, uplinks: [linuxUplink] } as const satisfies ShapeOf<
+  Omit<LinuxBridge, "linkAdminState">
+>;
 const bridges = { ovs: [ovs], linux: [linux] } as const satisfies ShapeOf<Bridges>;
 const system = { rdmaMode: "text" } as const satisfies ShapeOf<SystemSettings>;
 const specShape = {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * kernelSource makes a controller reconcile when the kernel reports a change of the NICs. It ignores virtual interfaces,
- * which containers create and remove by the hundred.
+ * kernelSource makes a controller reconcile when the kernel reports a change of the NICs or of the bridges of PFs. It ignores
+ * other virtual interfaces, which containers create and remove by the hundred.
  */
-import type { KernelEvent, KernelEvents } from "@switchyard/host";
+import { isPfBridgeName, type KernelEvent, type KernelEvents } from "@switchyard/host";
 import type { Source } from "@switchyard/kube";
 
 /** Enqueues `key` for each event that can concern NICs. Calls `onEnd` if the kernel ends the stream of events. */
@@ -26,5 +26,5 @@ export function kernelSource(events: KernelEvents, key: string, onEnd: (error: u
 }
 
 function concernsNics(event: KernelEvent): boolean {
-  return event.kind !== "link" || event.parent?.bus === "pci";
+  return event.kind !== "link" || event.parent?.bus === "pci" || isPfBridgeName(event.name);
 }

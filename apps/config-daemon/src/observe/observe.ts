@@ -7,10 +7,14 @@ import {
   defined,
   type Bridges,
   type InterfaceStatus,
+  type LinuxBridge,
   type OpenVSwitchStatus,
   type SystemStatus,
 } from "@switchyard/api";
-import type { Host, PfFacts } from "@switchyard/host";
+import type { Host, Link, PfFacts } from "@switchyard/host";
+import { bridgeNameOf } from "@switchyard/policy";
+import { hostUseOf, readRoutes } from "./host-use.ts";
+import { readLinuxBridges } from "./linux-bridge-status.ts";
 import { readOvs } from "./ovs-status.ts";
 import {
   groupByDevice,
@@ -36,8 +40,13 @@ export interface Observation {
   readonly bootId: string;
 }
 
+export interface ObserveOptions {
+  /** Returns the IP addresses of the API server; none by default. */
+  readonly apiServerAddresses?: (() => Promise<readonly string[]>) | undefined;
+}
+
 /** Rejects with HostError if the host cannot be read. A single PF that vanishes meanwhile is left out. */
-export async function observe(host: Host): Promise<Observation> {
+export async function observe(host: Host, options: ObserveOptions = {}): Promise<Observation> {
   const bootId = await host.boot.readBootId();
   const [pfs, links, records, system, devices] = await Promise.all([
     host.sriov.listPfs(),
@@ -55,12 +64,40 @@ export async function observe(host: Host): Promise<Observation> {
     }),
   );
   const { ovs, openVSwitch } = await readOvs(host, { links, interfaces });
-  const withBridges = interfaces.map((pf) => ({ ...pf, ...defined({ bridge: bridgeOf(pf, ovs) }) }));
-  return { interfaces: withBridges, system, bridges: defined({ ovs }), openVSwitch, bootId };
+  const linux = await readLinuxBridges(host, interfaces);
+  const own = { links, bridges: [...(ovs ?? []), ...linux] };
+  // Routing tables can be large. They matter only for bridges.
+  const withBridges =
+    openVSwitch === undefined ? interfaces : await addHostUse(host, interfaces, { ...options, ...own });
+  return {
+    ...{ interfaces: withBridges.map((pf) => ({ ...pf, ...defined({ bridge: bridgeOf(pf, own.bridges) }) })) },
+    ...{ system, bridges: { ...defined({ ovs }), linux }, openVSwitch, bootId },
+  };
+}
+
+/** The software bridges that Switchyard created, of all kinds. */
+type OwnBridges = readonly Pick<LinuxBridge, "name" | "uplinks">[];
+
+interface HostUseSources extends ObserveOptions {
+  readonly links: readonly Link[];
+  readonly bridges: OwnBridges;
+}
+
+async function addHostUse(
+  host: Host,
+  interfaces: readonly InterfaceStatus[],
+  { apiServerAddresses, links, bridges }: HostUseSources,
+): Promise<readonly InterfaceStatus[]> {
+  const routes = await readRoutes(host, (await apiServerAddresses?.()) ?? []);
+  const ownBridges = new Set(bridges.map(({ name }) => name));
+  return interfaces.map((pf) => {
+    const hostUse = hostUseOf(pf, { links, routes, ownBridges, bridgeName: bridgeNameOf(pf.pciAddress) });
+    return hostUse.length === 0 ? pf : { ...pf, hostUse };
+  });
 }
 
 /** Returns the name of the software bridge that Switchyard created for the PF. */
-function bridgeOf({ pciAddress }: InterfaceStatus, bridges: Bridges["ovs"] = []): string | undefined {
+function bridgeOf({ pciAddress }: InterfaceStatus, bridges: OwnBridges): string | undefined {
   return bridges.find(({ uplinks = [] }) => uplinks.some((uplink) => uplink.pciAddress === pciAddress))?.name;
 }
 

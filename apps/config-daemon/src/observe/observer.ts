@@ -14,7 +14,7 @@ import {
 import { HostError, type Host } from "@switchyard/host";
 import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
 import type { FirmwareReader } from "./firmware-reader.ts";
-import { observe, type Observation } from "./observe.ts";
+import { observe, type Observation, type ObserveOptions } from "./observe.ts";
 
 /**
  * Returns the present state of the host, or a sentence that says why it cannot be read. The PFs of `leftOut` are not read,
@@ -26,7 +26,7 @@ export type ObserveHost = (
   desired: SriovNetworkNodeStateSpec,
 ) => Promise<Result<Observation, string>>;
 
-export interface ObserverDeps extends DeadlineDeps {
+export interface ObserverDeps extends DeadlineDeps, ObserveOptions {
   readonly firmware: Pick<FirmwareReader, "addTo">;
 }
 
@@ -35,7 +35,7 @@ export function createObserver(host: Host, deps: ObserverDeps): ObserveHost {
 
   return async function observeHost(leftOut, desired) {
     try {
-      const seen = await withDeadline((watched) => observe(without(watched, leftOut)));
+      const seen = await withDeadline((watched) => observe(without(watched, leftOut), deps));
       if (!seen.ok) return seen;
       const interfaces = await deps.firmware.addTo(seen.value.interfaces, desired);
       return ok(withInterfaces({ ...seen.value, interfaces }, leftOut));

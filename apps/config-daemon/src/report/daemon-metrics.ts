@@ -57,6 +57,8 @@ const stepKinds: Readonly<Record<Step["kind"], true>> = {
   "set-ovs-bridge": true,
   "remove-ovs-bridge": true,
   "remove-ovs-ports": true,
+  "set-linux-bridge": true,
+  "remove-linux-bridge": true,
   "release-pf": true,
 };
 

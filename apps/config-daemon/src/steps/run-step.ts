@@ -19,6 +19,7 @@ import { setKernelArguments } from "./set-kernel-arguments.ts";
 import { prepareSwitchdev } from "./prepare-switchdev.ts";
 import { setEswitchMode } from "./set-eswitch-mode.ts";
 import { setFlowSteering } from "./set-flow-steering.ts";
+import { removeLinuxBridge, setLinuxBridge } from "./set-linux-bridge.ts";
 import { setLinkUp } from "./set-link-up.ts";
 import { setPersistentRdmaMode, setRdmaMode } from "./set-rdma-mode.ts";
 import { setPfMtu, setVfMtu } from "./set-mtu.ts";
@@ -56,6 +57,8 @@ const pfSteps: { readonly [Name in PfStep["kind"]]: (step: PfStep<Name>, context
   "set-ovs-bridge": setOvsBridge,
   "remove-ovs-bridge": removeOvsBridge,
   "remove-ovs-ports": removeOvsPorts,
+  "set-linux-bridge": setLinuxBridge,
+  "remove-linux-bridge": removeLinuxBridge,
   "release-pf": releasePf,
 };
 

@@ -175,6 +175,8 @@ export interface LinuxBridge {
   readonly bridge?: LinuxBridgeConfig;
   /** PFs that are ports of the bridge: exactly one. */
   readonly uplinks?: readonly LinuxUplink[];
+  /** Status only: administrative state of the bridge, up or down. */
+  readonly linkAdminState?: string;
 }
 
 /** A PF as a port of a Linux bridge. */
@@ -183,7 +185,10 @@ export interface LinuxUplink {
   readonly pciAddress: string;
   /** Name of the PF's network interface. */
   readonly name?: string;
-  /** Settings of the port. Keys are names of files in /sys/class/net/PF/brport. */
+  /**
+   * Settings of the port. Keys are names of files in /sys/class/net/PF/brport. The status shows the settings that are not
+   * the default of Linux.
+   */
   readonly uplink?: LinuxUplinkConfig;
 }
 
@@ -342,6 +347,12 @@ export interface InterfaceStatus {
   readonly maxMtu?: number;
   /** Name of the software bridge that Switchyard created for this PF. */
   readonly bridge?: string;
+  /**
+   * What the host uses the PF for, as long as the daemon manages software bridges: "default route", "route to the API server
+   * 192.0.2.1", "port of bond bond0". If there is an entry, the PF is not attached to a Linux bridge, and the Linux bridge
+   * that it is attached to is not removed.
+   */
+  readonly hostUse?: readonly string[];
   /** Whether Switchyard configured this PF. If so, Switchyard resets the PF when no policy selects it any longer. */
   readonly owned?: boolean;
   /**

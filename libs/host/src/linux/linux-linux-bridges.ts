@@ -29,7 +29,7 @@ import { askKernel } from "./ask-kernel.ts";
 /** Shown by `ip link show`. */
 const ownAlias = "switchyard.io/owner=config-daemon";
 
-/** `ip link show group 1398361922`: "SYSB" in ASCII. */
+/** `ip link show group 1398362946`: "SYSB" in ASCII. */
 const ownGroup = 0x53595342;
 
 /** The caller disposes of the socket. */

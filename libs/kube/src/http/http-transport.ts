@@ -30,6 +30,7 @@ export interface HttpTransportOptions {
 
 export class HttpTransport implements Transport {
   readonly namespace: string;
+  readonly serverHost: string;
   readonly #server: URL;
   readonly #credentials: CredentialSource;
   readonly #proxy: string | undefined;
@@ -41,6 +42,7 @@ export class HttpTransport implements Transport {
 
   constructor(endpoint: Endpoint, options: HttpTransportOptions = {}) {
     this.namespace = endpoint.namespace;
+    this.serverHost = endpoint.server.hostname.replace(/^\[(.*)\]$/, "$1"); // URL puts IPv6 addresses in brackets
     this.#server = endpoint.server;
     this.#credentials = endpoint.credentials ?? createAnonymous();
     this.#proxy = endpoint.proxy;

@@ -62,6 +62,8 @@ export type WatchEvent =
 export interface Transport extends AsyncDisposable {
   /** Namespace of the kubeconfig's context or of the pod; "default" if neither has one. */
   readonly namespace: string;
+  /** Name or IP address of the API server, without brackets; undefined if it is not known. */
+  readonly serverHost?: string | undefined;
 
   /**
    * Resolves with the JSON of the response. Rejects with KubeError or the signal's reason. Does not retry; `retryAfterMs` of

@@ -20,6 +20,8 @@ import { prepareSwitchdev, type PrepareSwitchdev } from "./prepare-switchdev.ts"
 import { setEswitchMode, type SetEswitchMode } from "./set-eswitch-mode.ts";
 import { setFlowSteering, type SetFlowSteering } from "./set-flow-steering.ts";
 import { setLinkUp, type SetLinkUp } from "./set-link-up.ts";
+import { removeLinuxBridge, type RemoveLinuxBridge } from "./remove-linux-bridge.ts";
+import { setLinuxBridge, type SetLinuxBridge } from "./set-linux-bridge.ts";
 import { setNumVfs, type SetNumVfs } from "./set-num-vfs.ts";
 import { setPersistentRdmaMode, type SetPersistentRdmaMode } from "./set-persistent-rdma-mode.ts";
 import { setOvsBridge, type SetOvsBridge } from "./set-ovs-bridge.ts";
@@ -60,6 +62,8 @@ interface PfStepKinds {
   readonly "set-ovs-bridge": SetOvsBridge;
   readonly "remove-ovs-bridge": RemoveOvsBridge;
   readonly "remove-ovs-ports": RemoveOvsPorts;
+  readonly "set-linux-bridge": SetLinuxBridge;
+  readonly "remove-linux-bridge": RemoveLinuxBridge;
   readonly "release-pf": ReleasePf;
 }
 
@@ -103,6 +107,8 @@ const pfSteps: { readonly [Name in PfStep["kind"]]: PfStepKind<PfStepKinds[Name]
   "set-ovs-bridge": setOvsBridge,
   "remove-ovs-bridge": removeOvsBridge,
   "remove-ovs-ports": removeOvsPorts,
+  "set-linux-bridge": setLinuxBridge,
+  "remove-linux-bridge": removeLinuxBridge,
   "release-pf": releasePf,
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicy, SriovNetworkNodePolicySpec } from "@switchyard/api";
-import { isBridgeName } from "./bridges.ts";
 import { mergePolicies } from "./merge-policies.ts";
 import { createRules } from "./rules.ts";
 import { nics, node, operatorConfig, policy } from "../testing/objects.ts";
@@ -219,16 +218,6 @@ describe("Linux bridges of a node", () => {
     expect(spec.bridges).toBeUndefined();
     expect(problems).toMatchObject([{ code: "bridge-name-too-long", severity: "warning", field: "spec.bridge.linux" }]);
     expect(problems[0]?.message).toContain("10000:86:00.0");
-  });
-
-  it.each([
-    { name: "br-0000_86_00.0", isOne: true },
-    { name: "br-10000_86_00.7", isOne: true },
-    { name: "br-0000_86_00.8", isOne: false },
-    { name: "br-ex", isOne: false },
-    { name: "xbr-0000_86_00.0", isOne: false },
-  ])("can have the name $name: $isOne", ({ name, isOne }) => {
-    expect(isBridgeName(name)).toBe(isOne);
   });
 });
 

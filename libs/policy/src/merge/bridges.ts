@@ -92,11 +92,6 @@ export function bridgeNameOf(pciAddress: string): string {
   return `br-${pciAddress.replaceAll(":", "_")}`;
 }
 
-/** Reports whether the name can be that of a bridge of a PF. Others can use the same name. */
-export function isBridgeName(name: string): boolean {
-  return /^br-[0-9a-f]{4,8}_[0-9a-f]{2}_[0-9a-f]{2}\.[0-7]$/.test(name);
-}
-
 /** IFNAMSIZ without its NUL. Addresses have ASCII characters only. */
 const maxLinkNameLength = 15;
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Finds out what the host itself uses a PF for. A PF that carries the default route would take the node off the network if
+ * it became a port of a bridge.
+ * Usage: `const routes = await readRoutes(host, ["192.0.2.1"]); hostUseOf(pf, { links, routes, ownBridges })`.
+ */
+import type { InterfaceStatus } from "@switchyard/api";
+import type { Host, Link } from "@switchyard/host";
+
+/** Routes that the node needs. */
+export interface NeededRoute {
+  /** "default route", "route to the API server 192.0.2.1". */
+  readonly text: string;
+  /** Indexes of the interfaces that the route names. */
+  readonly links: readonly number[];
+}
+
+/** Rejects with HostError. */
+export async function readRoutes(
+  { routes }: Host,
+  apiServerAddresses: readonly string[],
+): Promise<readonly NeededRoute[]> {
+  const toApiServer = apiServerAddresses.map(async (address) => ({
+    text: `route to the API server ${address}`,
+    links: await routes.listRouteLinks(address),
+  }));
+  return [{ text: "default route", links: await routes.listDefaultRouteLinks() }, ...(await Promise.all(toApiServer))];
+}
+
+export interface HostUseContext {
+  readonly links: readonly Link[];
+  readonly routes: readonly NeededRoute[];
+  /** Names of the bridges that Switchyard created for PFs, of any kind. */
+  readonly ownBridges: ReadonlySet<string>;
+  /** Name that the bridge of this PF has, or would have. */
+  readonly bridgeName: string;
+}
+
+/** Returns one text for each use, in a fixed order. */
+export function hostUseOf({ name }: InterfaceStatus, context: HostUseContext): readonly string[] {
+  const { links, routes, ownBridges, bridgeName } = context;
+  const pf = links.find((link) => link.name === name);
+  if (pf === undefined) return [];
+  const carried = routes.filter((route) => route.links.some((index) => carriersOf(index, links).has(pf.index)));
+  const master = links.find(({ index }) => index === pf.masterIndex);
+  const isOwnPort = master !== undefined && isOwnMaster(master, context);
+  const isNameTaken = links.some((link) => link.name === bridgeName) && !ownBridges.has(bridgeName);
+  return [
+    ...carried.map(({ text }) => text),
+    ...(master === undefined || isOwnPort ? [] : [`port of ${master.kind ?? "interface"} ${master.name}`]),
+    ...(isNameTaken ? [`another program uses the name ${bridgeName}`] : []),
+  ];
+}
+
+/** The master of all ports of Open vSwitch is its datapath, "ovs-system". */
+function isOwnMaster({ name, kind }: Link, { ownBridges, bridgeName }: HostUseContext): boolean {
+  return ownBridges.has(name) || (kind === "openvswitch" && ownBridges.has(bridgeName));
+}
+
+/** Returns the interfaces by which the packets of an interface leave: itself, what is below it, and its ports. */
+function carriersOf(index: number, links: readonly Link[]): ReadonlySet<number> {
+  const carriers = new Set<number>();
+  const visit = (each: number): void => {
+    if (carriers.has(each)) return;
+    carriers.add(each);
+    const link = links.find((other) => other.index === each);
+    if (link?.lowerIndex !== undefined) visit(link.lowerIndex);
+    for (const other of links) {
+      // The kernel does not show to which bridge of Open vSwitch a port belongs.
+      const isOvsPort = link?.kind === "openvswitch" && isPortOfOvs(other, links);
+      if (other.masterIndex === each || isOvsPort) visit(other.index);
+    }
+  };
+  visit(index);
+  return carriers;
+}
+
+function isPortOfOvs({ masterIndex }: Link, links: readonly Link[]): boolean {
+  return masterIndex !== undefined && links.find(({ index }) => index === masterIndex)?.kind === "openvswitch";
+}

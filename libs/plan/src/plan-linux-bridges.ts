@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Plans the Linux bridges of spec.bridges.linux (upstream's proposal on software bridges, which upstream did not implement).
+ * Each bridge has exactly one PF as its uplink, so its steps belong to this PF. A bridge is removed only if it is certain
+ * that it is not wanted: spec.interfaces or spec.unselected names its PF, and spec.bridges.linux does not.
+ * Usage: `const { before, after, problems } = planLinuxBridge(pf, context)`.
+ */
+import type {
+  InterfaceStatus,
+  LinuxBridge,
+  SriovNetworkNodeStateSpec,
+  SriovNetworkNodeStateStatus,
+} from "@switchyard/api";
+import { bridgeNameOf } from "@switchyard/policy";
+import { observedPort, parseLinuxBridge, type LinuxBridgeSettings } from "./linux-bridge-settings.ts";
+import type { PlanProblem } from "./problem.ts";
+import type { PfStep } from "./steps/step.ts";
+
+/** What the bridge of a PF depends on. */
+export interface LinuxBridgeContext {
+  readonly desired: SriovNetworkNodeStateSpec;
+  readonly observed: SriovNetworkNodeStateStatus;
+  /** The other steps of the PF. */
+  readonly pfSteps: readonly PfStep[];
+}
+
+export interface LinuxBridgePlan {
+  /** Steps before all others of the PF. */
+  readonly before: readonly PfStep[];
+  /** Steps after all others of the PF. */
+  readonly after: readonly PfStep[];
+  readonly problems: readonly PlanProblem[];
+  /** A bridge must be removed first and cannot be: no other step of the PF may run. */
+  readonly isBlocking: boolean;
+}
+
+export function planLinuxBridge(pf: InterfaceStatus, context: LinuxBridgeContext): LinuxBridgePlan {
+  const { desired, observed, pfSteps } = context;
+  const { pciAddress } = pf;
+  const bridges = desired.bridges?.linux ?? [];
+  const index = bridges.findIndex((bridge) => uplinkOf(bridge)?.pciAddress === pciAddress);
+  const wanted = bridges[index];
+  const field = `spec.bridges.linux[${index}]`;
+  const existing = (observed.bridges?.linux ?? []).find((bridge) => isOf(bridge, pciAddress));
+  const entry = desired.interfaces?.find((spec) => spec.pciAddress === pciAddress);
+  const changesMode = pfSteps.some(({ kind }) => kind === "set-eswitch-mode");
+
+  const isObsolete = wanted === undefined && (entry !== undefined || desired.unselected?.includes(pciAddress) === true);
+  const removed = isObsolete || changesMode ? existing : undefined;
+  if (removed !== undefined && isUsed(pf))
+    return { ...nothing, problems: [keptProblem(pf, removed)], isBlocking: true };
+  const before: PfStep[] =
+    removed === undefined ? [] : [{ kind: "remove-linux-bridge", pciAddress, bridge: removed.name }];
+  if (wanted === undefined) return { ...nothing, before };
+
+  const parsed = parseLinuxBridge(wanted, pciAddress);
+  if (!parsed.ok) {
+    const problem = { code: "malformed-bridge", field, pciAddress, message: parsed.error } as const;
+    return { ...nothing, before, problems: [problem] };
+  }
+  const kept = removed === undefined ? existing : undefined;
+  const isAttached = kept !== undefined && uplinkOf(kept)?.pciAddress === pciAddress;
+  if (!isAttached && isUsed(pf)) return { ...nothing, before, problems: [usedProblem(pf, wanted.name, field)] };
+
+  // Without a step that changes the mode, the problem that prevents it is reported already.
+  const isInLegacy = entry?.eSwitchMode === "switchdev" && pf.eSwitchMode !== "switchdev" && !changesMode;
+  if (isInLegacy || observed.openVSwitch === undefined) return { ...nothing, before };
+  return { ...nothing, before, after: setSteps(parsed.value, { pciAddress, bridge: wanted.name, kept, isAttached }) };
+}
+
+const nothing: LinuxBridgePlan = { before: [], after: [], problems: [], isBlocking: false };
+
+/** Returns the problems of bridges that belong to no PF of the node. */
+export function linuxBridgeProblems(
+  { bridges }: SriovNetworkNodeStateSpec,
+  { openVSwitch, interfaces = [] }: SriovNetworkNodeStateStatus,
+): readonly PlanProblem[] {
+  const wanted = bridges?.linux ?? [];
+  if (wanted.length > 0 && openVSwitch === undefined) {
+    const message = "the config daemon does not manage software bridges: it runs without --manage-software-bridges";
+    return [{ code: "malformed-bridge", field: "spec.bridges.linux", message }];
+  }
+  const pfs = new Set(interfaces.map(({ pciAddress }) => pciAddress));
+  const taken = new Set(
+    (bridges?.ovs ?? []).flatMap(({ uplinks = [] }) => uplinks.map(({ pciAddress }) => pciAddress)),
+  );
+  return wanted.flatMap((bridge, index): readonly PlanProblem[] => {
+    const field = `spec.bridges.linux[${index}].uplinks`;
+    const uplink = uplinkOf(bridge);
+    if (uplink === undefined) {
+      return [{ code: "malformed-bridge", field, message: "a bridge must have exactly one uplink" }];
+    }
+    const { pciAddress } = uplink;
+    if (!pfs.has(pciAddress)) {
+      return [{ code: "unknown-pf", field, pciAddress, message: `${pciAddress} is not a PF of this node` }];
+    }
+    const isTaken = taken.has(pciAddress);
+    taken.add(pciAddress);
+    if (!isTaken) return [];
+    return [{ code: "malformed-bridge", field, pciAddress, message: `${pciAddress} is the uplink of another bridge` }];
+  });
+}
+
+function uplinkOf({ uplinks = [] }: LinuxBridge) {
+  return uplinks.length === 1 ? uplinks[0] : undefined;
+}
+
+/** Reports whether an owned bridge belongs to the PF. A bridge without an uplink is recognised by its name. */
+function isOf({ name, uplinks = [] }: LinuxBridge, pciAddress: string): boolean {
+  return name === bridgeNameOf(pciAddress) || uplinks.some((uplink) => uplink.pciAddress === pciAddress);
+}
+
+function isUsed({ hostUse = [] }: InterfaceStatus): boolean {
+  return hostUse.length > 0;
+}
+
+function usedProblem({ pciAddress, hostUse = [] }: InterfaceStatus, bridge: string, field: string): PlanProblem {
+  const message = `${pciAddress} cannot become a port of bridge ${bridge}, because the host uses it: ${hostUse.join(", ")}`;
+  return { code: "used-by-host", field, pciAddress, message };
+}
+
+function keptProblem({ pciAddress, hostUse = [] }: InterfaceStatus, { name }: LinuxBridge): PlanProblem {
+  const message = `bridge ${name} of ${pciAddress} cannot be removed, because the host uses it: ${hostUse.join(", ")}`;
+  return { code: "used-by-host", field: "spec.bridges.linux", pciAddress, message };
+}
+
+interface SetContext {
+  readonly pciAddress: string;
+  readonly bridge: string;
+  /** The bridge as it is. */
+  readonly kept: LinuxBridge | undefined;
+  readonly isAttached: boolean;
+}
+
+function setSteps({ vlans, port }: LinuxBridgeSettings, { kept, isAttached, ...which }: SetContext): readonly PfStep[] {
+  const step = { kind: "set-linux-bridge", ...which, vlans, port } as const;
+  if (kept === undefined) return [{ ...step, change: "create" }];
+  const { vlanFiltering = false, vlanProtocol } = kept.bridge ?? {};
+  if (vlanFiltering !== vlans.vlanFiltering || vlanProtocol !== vlans.vlanProtocol)
+    return [{ ...step, change: "vlans" }];
+  const now = observedPort(uplinkOf(kept)?.uplink);
+  const isSame = Object.entries(port).every(([setting, value]) => now[setting] === value);
+  return isAttached && isSame && kept.linkAdminState !== "down" ? [] : [{ ...step, change: "settings" }];
+}
