@@ -43,3 +43,4 @@ export type { Rdma, RdmaDevice, RdmaMode } from "./ports/rdma.ts";
 export type { PciBinding, PfFacts, SriovSysfs, VfFacts } from "./ports/sriov-sysfs.ts";
 export type { Systemd, UnitState } from "./ports/systemd.ts";
 export type { Udev } from "./ports/udev.ts";
+export type { NewVdpaDevice, Vdpa, VdpaDevice, VdpaManagement, VdpaManagementDevice } from "./ports/vdpa.ts";

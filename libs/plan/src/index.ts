@@ -6,6 +6,7 @@ export { isConverged, plan, type Plan } from "./plan.ts";
 export { describeProblem, type PlanProblem } from "./problem.ts";
 export { rdmaModeDifference } from "./rdma-mode.ts";
 export { rebootFile } from "./reboot.ts";
+export { vdpaDriver } from "./steps/add-vdpa-device.ts";
 export { isBlockedBy } from "./steps/blocked-by.ts";
 export { describeStep, isPfStep, type NodeStep, type PfStep, type Step } from "./steps/step.ts";
 export { isMellanox, vfLimitProblem, type VfLimitProblem } from "./vf-limit.ts";

@@ -9,6 +9,7 @@ import { missingRepresentors, modeProblem } from "./eswitch-problems.ts";
 import { eswitchSteps, parseEswitchMode, unbindsVfs } from "./plan-eswitch.ts";
 import { externalMismatches, externalMtuMismatch } from "./plan-external.ts";
 import { guidsOfExistingVfs, guidsOfNewVfs } from "./plan-vf-guids.ts";
+import { unwantedVdpa, vdpaOfExistingVfs, vdpaOfNewVfs, vdpaProblem } from "./plan-vdpa.ts";
 import { quote, type PlanProblem } from "./problem.ts";
 import type { PfStep } from "./steps/step.ts";
 import { isMellanox, vfLimitProblem } from "./vf-limit.ts";
@@ -122,8 +123,10 @@ function groupPlans(
       continue;
     }
     ranges.push(range);
+    if (vfs === "unchanged") steps.push(...unwantedVdpa(pf, given, range));
     steps.push(...(vfs === "new" ? guidsOfNewVfs(pf, given, range) : guidsOfExistingVfs(pf, range)));
     steps.push(...stepsOf[vfs](pf, isMtuRefused ? { ...given, mtu: 0 } : given, range));
+    steps.push(...(vfs === "unchanged" ? vdpaOfExistingVfs(pf, given, range) : vdpaOfNewVfs(pf, given, range)));
   }
   const isUngrouped = (vfId: number) => !ranges.some((range) => includesVf(range, vfId));
   const unbound = unboundVfs(wanted, pf, vfs).filter(isUngrouped);
@@ -145,10 +148,8 @@ function checkGroup(group: VfGroup, wanted: InterfaceSpec, pf: InterfaceStatus, 
     const message = `${quote(group.deviceType)} is not supported; supported values are "netdevice" and "vfio-pci"`;
     return { code: "unsupported", field: `${field}.deviceType`, pciAddress, message };
   }
-  if (group.vdpaType) {
-    const message = `"${group.vdpaType}" requested, but vDPA devices are not supported yet`;
-    return { code: "unsupported", field: `${field}.vdpaType`, pciAddress, message };
-  }
+  const vdpa = vdpaProblem(group, wanted);
+  if (vdpa !== undefined) return { code: "unsupported", field: `${field}.vdpaType`, pciAddress, message: vdpa };
   const range = parseVfRange(group.vfRange ?? "");
   if (!range.ok) {
     const message = `"${group.vfRange ?? ""}" is not a range of VFs; a valid range is "0-3"`;

@@ -27,8 +27,10 @@ import { linuxBridgeProblems, planLinuxBridge } from "./plan-linux-bridges.ts";
 import { ovsProblems, planOvsBridge } from "./plan-ovs-bridges.ts";
 import { planPf, type PfPlan } from "./plan-pf.ts";
 import { planReset } from "./plan-reset.ts";
+import { withVdpaRemovals } from "./plan-vdpa.ts";
 import type { PlanProblem } from "./problem.ts";
 import { mergeRebootNeeds, planReboot } from "./reboot.ts";
+import { vdpaDriver } from "./steps/add-vdpa-device.ts";
 import type { LoadModule } from "./steps/load-module.ts";
 import type { PfStep, Step } from "./steps/step.ts";
 
@@ -81,7 +83,8 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
     problems.push(...linux.problems);
     if (linux.isBlocking) continue;
     const ovs = planOvsBridge(pf, { desired, observed, pfSteps: own.steps });
-    const ofPf = [...linux.before, ...ovs.before, ...own.steps, ...ovs.after, ...linux.after];
+    const whole = [...linux.before, ...ovs.before, ...own.steps, ...ovs.after, ...linux.after];
+    const ofPf = withVdpaRemovals(pf, whole);
     steps.push(...ofPf);
     problems.push(...ovs.problems);
     reasons.push(...drainReasons(ofPf, pf, own.fieldOf));
@@ -112,10 +115,13 @@ function ownPlan(
   return { steps: [], problems: [], fieldOf: fieldsOfBridge };
 }
 
-/** The kernel loads its own drivers, but nothing loads the modules of user-space drivers. */
+/** The kernel loads its own drivers, but nothing loads the modules of user-space drivers and of vDPA devices. */
 function modulesFor(steps: readonly PfStep[]): readonly LoadModule[] {
   const modules = new Set<string>();
-  for (const step of steps) if (step.kind === "bind-driver" && step.to !== "default") modules.add(step.to);
+  for (const step of steps) {
+    if (step.kind === "bind-driver" && step.to !== "default") modules.add(step.to);
+    if (step.kind === "add-vdpa-device") modules.add(vdpaDriver(step.to));
+  }
   return [...modules].sort().map((module) => ({ kind: "load-module", module }));
 }
 

@@ -1,29 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Reads the RDMA devices that drivers have created on VFs, and adds them to the status.
+ * Reads the RDMA devices and vDPA devices of VFs, and adds them to the status.
  * Usage: `const devices = await readVfDevices(host); interfaces.map((pf) => withVfDevices(pf, devices))`.
  */
-import type { InterfaceStatus } from "@switchyard/api";
-import type { Host, RdmaDevice } from "@switchyard/host";
+import { defined, type InterfaceStatus } from "@switchyard/api";
+import type { Host, RdmaDevice, VdpaDevice } from "@switchyard/host";
 
 export interface VfDevices {
   /** By PCI address. */
   readonly rdma: ReadonlyMap<string, RdmaDevice>;
+  /** By name. */
+  readonly vdpa: ReadonlyMap<string, VdpaDevice>;
 }
 
 /** Rejects with HostError. */
-export async function readVfDevices({ rdma }: Host): Promise<VfDevices> {
-  const devices = await rdma.listDevices();
+export async function readVfDevices(host: Pick<Host, "rdma" | "vdpa">): Promise<VfDevices> {
+  const [rdma, vdpa] = await Promise.all([host.rdma.listDevices(), host.vdpa.listDevices()]);
   return {
-    rdma: new Map(devices.flatMap((device) => (device.pciAddress === undefined ? [] : [[device.pciAddress, device]]))),
+    rdma: new Map(rdma.flatMap((device) => (device.pciAddress === undefined ? [] : [[device.pciAddress, device]]))),
+    vdpa: new Map(vdpa.map((device) => [device.name, device])),
   };
 }
 
-export function withVfDevices(pf: InterfaceStatus, { rdma }: VfDevices): InterfaceStatus {
+export function withVfDevices(pf: InterfaceStatus, { rdma, vdpa }: VfDevices): InterfaceStatus {
   if (pf.Vfs === undefined) return pf;
   const vfs = pf.Vfs.map((vf) => {
     const device = rdma.get(vf.pciAddress);
-    return { ...vf, ...(device && { rdmaDevice: device.name, guid: device.nodeGuid }) };
+    const vdpaType = typeOf(vdpa.get(vdpaName(vf.pciAddress)), vf.pciAddress);
+    return { ...vf, ...defined({ rdmaDevice: device?.name, guid: device?.nodeGuid, vdpaType }) };
   });
   return { ...pf, Vfs: vfs };
+}
+
+/** The name of the vDPA device of a VF, which upstream uses, too. */
+export function vdpaName(vf: string): string {
+  return `vdpa:${vf}`;
+}
+
+/** Returns "virtio", "vhost", or "unbound" for a device without one of these drivers; undefined if the VF has no device. */
+function typeOf(device: VdpaDevice | undefined, vf: string): string | undefined {
+  if (device?.management.device !== vf) return undefined;
+  const [, type = "unbound"] = /^(virtio|vhost)_vdpa$/.exec(device.driver ?? "") ?? [];
+  return type;
 }

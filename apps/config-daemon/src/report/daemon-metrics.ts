@@ -59,6 +59,8 @@ const stepKinds: Readonly<Record<Step["kind"], true>> = {
   "remove-ovs-ports": true,
   "set-linux-bridge": true,
   "remove-linux-bridge": true,
+  "add-vdpa-device": true,
+  "remove-vdpa-device": true,
   "release-pf": true,
 };
 

@@ -27,6 +27,7 @@ import { setNumVfs } from "./set-num-vfs.ts";
 import { setVfGuid } from "./set-vf-guid.ts";
 import { setVfMac } from "./set-vf-mac.ts";
 import type { NodeStepContext, StepContext } from "./step-context.ts";
+import { addVdpaDevice, removeVdpaDevice } from "./vdpa-devices.ts";
 
 const nodeSteps: {
   readonly [Name in NodeStep["kind"]]: (step: NodeStep<Name>, host: Host, context: NodeStepContext) => Promise<void>;
@@ -59,6 +60,8 @@ const pfSteps: { readonly [Name in PfStep["kind"]]: (step: PfStep<Name>, context
   "remove-ovs-ports": removeOvsPorts,
   "set-linux-bridge": setLinuxBridge,
   "remove-linux-bridge": removeLinuxBridge,
+  "add-vdpa-device": addVdpaDevice,
+  "remove-vdpa-device": removeVdpaDevice,
   "release-pf": releasePf,
 };
 

@@ -83,6 +83,21 @@ export const operations: Operations = {
     listDevices: () => ({ action: "list", target: "RDMA devices" }),
     setVfGuid: (pfName, vfId, guid) => ({ action: `set vf ${vfId} guid ${guid}`, target: pfName }),
   },
+  vdpa: {
+    listManagementDevices: () => ({ action: "list", target: "vDPA management devices" }),
+    listDevices: () => ({ action: "list", target: "vDPA devices" }),
+    addDevice: ({ name, management, maxVirtqueuePairs }) => ({
+      action: `add vDPA device ${name}${maxVirtqueuePairs === undefined ? "" : ` with ${maxVirtqueuePairs} queue pairs`}`,
+      target: management.device,
+    }),
+    removeDevice: (name) => ({ action: "remove vDPA device", target: name }),
+    setDriverOverride: (name, driver) => ({
+      action: driver === undefined ? "clear driver_override" : `set driver_override ${driver}`,
+      target: name,
+    }),
+    bindDriver: (name, driver) => ({ action: `bind driver ${driver}`, target: name }),
+    unbindDriver: (name) => ({ action: "unbind driver", target: name }),
+  },
   udev: {
     settle: ({ timeoutMs }) => ({ action: `settle within ${timeoutMs} ms`, target: "udev" }),
     reloadRules: () => ({ action: "reload rules", target: "udev" }),

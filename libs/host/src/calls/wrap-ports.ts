@@ -36,6 +36,7 @@ export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => un
     linuxBridges: wrap("linuxBridges"),
     devlink: wrap("devlink"),
     rdma: wrap("rdma"),
+    vdpa: wrap("vdpa"),
     udev: wrap("udev"),
     modules: wrap("modules"),
     firmware: wrap("firmware"),

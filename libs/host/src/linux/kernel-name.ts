@@ -15,3 +15,12 @@ export function checkKernelName(value: string): void {
   const shown = JSON.stringify(value.slice(0, 64));
   throw new HostError({ action: "look up driver or module", target: shown }, "EINVAL", {});
 }
+
+/** "vdpa:0000:3b:00.2". */
+const vdpaName = /^[A-Za-z0-9][\w:.-]{0,63}$/;
+
+/** Throws HostError EINVAL if the value cannot be the name of a vDPA device. The message contains the value. */
+export function checkVdpaName(value: string): void {
+  if (vdpaName.test(value)) return;
+  throw new HostError({ action: "look up vDPA device", target: JSON.stringify(value.slice(0, 64)) }, "EINVAL", {});
+}

@@ -23,6 +23,7 @@ import { createLinuxSriovSysfs } from "./linux-sriov-sysfs.ts";
 import { createLinuxSystemd } from "./linux-systemd.ts";
 import { createLinuxOvs } from "./ovs/linux-ovs.ts";
 import { createLinuxUdev } from "./linux-udev.ts";
+import { createLinuxVdpa } from "./linux-vdpa.ts";
 
 export interface LinuxHostOptions {
   /** Called for each file that is not a valid record. */
@@ -36,20 +37,22 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
   const resources = new AsyncDisposableStack();
   const open = (protocol: number) => resources.use(new NetlinkSocket({ protocol }));
   const route = open(protocols.route);
+  const generic = open(protocols.generic);
   return {
     // Not below `root`: other processes compare this id with the one that they read without a mount of the host.
     boot: createLinuxBoot("/"),
     bootProgram: createLinuxBootProgram(root),
     sriov: createLinuxSriovSysfs(root),
-    links: createLinuxLinks({ root, socket: route, genericSocket: open(protocols.generic) }),
+    links: createLinuxLinks({ root, socket: route, genericSocket: generic }),
     routes: createLinuxRoutes(route),
     linuxBridges: createLinuxLinuxBridges(route),
     devlink: createLinuxDevlink({
-      socket: open(protocols.generic),
+      socket: generic,
       // A change can take a second for each VF of the PF. A longer one is reported as hanging before it ends.
       openSocket: () => new NetlinkSocket({ protocol: protocols.generic, timeoutMs: 600_000 }),
     }),
     rdma: createLinuxRdma({ root, openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }), route }),
+    vdpa: createLinuxVdpa({ root, socket: generic }),
     udev: createLinuxUdev(root),
     modules: createLinuxKernelModules(root),
     firmware: createLinuxFirmware({ root }),

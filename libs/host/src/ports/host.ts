@@ -20,6 +20,7 @@ import type { Routes } from "./routes.ts";
 import type { SriovSysfs } from "./sriov-sysfs.ts";
 import type { Systemd } from "./systemd.ts";
 import type { Udev } from "./udev.ts";
+import type { Vdpa } from "./vdpa.ts";
 
 export interface Host {
   readonly boot: Boot;
@@ -30,6 +31,7 @@ export interface Host {
   readonly linuxBridges: LinuxBridges;
   readonly devlink: Devlink;
   readonly rdma: Rdma;
+  readonly vdpa: Vdpa;
   readonly udev: Udev;
   readonly modules: KernelModules;
   readonly firmware: Firmware;

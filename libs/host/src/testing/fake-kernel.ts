@@ -33,6 +33,7 @@ import { createFakeRecords } from "./fake-records.ts";
 import { createFakeRoutes } from "./fake-routes.ts";
 import { createFakeSriov } from "./fake-sriov.ts";
 import { createFakeSystemd } from "./fake-systemd.ts";
+import { createFakeVdpa } from "./fake-vdpa.ts";
 import { createFakeUdev } from "./fake-udev.ts";
 import { createSetVfGuid } from "./fake-vf-guids.ts";
 import { createFaults, type Fault, type FaultEffect, type FaultMatch } from "./faults.ts";
@@ -106,6 +107,10 @@ export interface FakeKernel {
   addRdmaDevice(name: string): void;
   unloadRdmaByHand(): void;
   setRdmaModeByHand(mode: RdmaMode): void;
+  /** Loads the simulator of vDPA management devices, "vdpasim_net". */
+  loadVdpaSimulator(): void;
+  /** Unloads the simulator and the drivers of vDPA devices. */
+  unloadVdpaByHand(): void;
   /** Makes the next values of the firmware of all cards current, as a reboot does. */
   applyFirmware(): void;
   /** Sets the current and the next value of firmware settings. */
@@ -144,8 +149,9 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     ...{ mode: options.rdmaMode, emit, hasOtherNamespaces: netdevs.hasPods },
     readOption: () => readRdmaOption(files),
   });
+  const vdpa = createFakeVdpa();
   const bus: PciBus = createPciBus({
-    ...{ netdevs, rdma, emit, nextMac: createMacSource() },
+    ...{ netdevs, rdma, vdpa, emit, nextMac: createMacSource() },
     hasIommu: () => hasIommu(bootLoader.running()),
     onVfsChanged: (pf) => {
       eswitch.sync(pf);
@@ -176,8 +182,9 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     linuxBridges: createFakeLinuxBridges(netdevs),
     devlink: eswitch.port,
     rdma: { ...rdma.port, setVfGuid: createSetVfGuid({ bus, netdevs }) },
+    vdpa: vdpa.port,
     udev: udev.port,
-    modules: createFakeModules({ bus, rdma, drivers }),
+    modules: createFakeModules({ bus, rdma, vdpa, drivers }),
     firmware: firmware.port,
     records: createFakeRecords(),
     files: files.port,
@@ -221,6 +228,10 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     addRdmaDevice: rdma.addDevice,
     unloadRdmaByHand: rdma.unload,
     setRdmaModeByHand: rdma.setMode,
+    loadVdpaSimulator: () => {
+      vdpa.addManager({ device: "vdpasim_net" }, { maxVirtqueues: 3 });
+    },
+    unloadVdpaByHand: vdpa.unload,
     applyFirmware: firmware.applyAll,
     setFirmwareByHand: firmware.setByHand,
     freezeFirmware: firmware.freeze,
@@ -256,6 +267,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     const ports = [...plugged].flatMap((nic) => nic.ports).filter(({ pciAddress }) => bus.find(pciAddress));
     for (const { pciAddress } of ports) bus.unplug(pciAddress);
     rdma.reboot();
+    vdpa.unload();
     plug({ ports });
     if (udevMs !== "none") udev.coldPlug();
     for (const netdev of netdevs.listVisible()) netdev.adminUp = true;

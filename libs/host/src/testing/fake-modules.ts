@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Implements KernelModules on the fake kernel. A driver registers when its module is loaded.
- * Usage: `const modules = createFakeModules({ bus, rdma, drivers: new Set(["igbvf"]) })`.
+ * Usage: `const modules = createFakeModules({ bus, rdma, vdpa, drivers: new Set(["igbvf"]) })`.
  */
 import { checkKernelName } from "../linux/kernel-name.ts";
 import type { KernelModules } from "../ports/kernel-modules.ts";
 import type { PciBus } from "./fake-pci.ts";
 import type { FakeRdma } from "./fake-rdma.ts";
+import type { FakeVdpa } from "./fake-vdpa.ts";
 import { answer, Refusal } from "./refusal.ts";
 
 export interface FakeModulesDeps {
   readonly bus: PciBus;
   readonly rdma: FakeRdma;
+  readonly vdpa: FakeVdpa;
   /** PCI drivers that have a module. The set may grow. */
   readonly drivers: ReadonlySet<string>;
 }
 
-export function createFakeModules({ bus, rdma, drivers }: FakeModulesDeps): KernelModules {
+export function createFakeModules({ bus, rdma, vdpa, drivers }: FakeModulesDeps): KernelModules {
   return {
     load: (module) =>
       answer(() => {
@@ -24,6 +26,7 @@ export function createFakeModules({ bus, rdma, drivers }: FakeModulesDeps): Kern
         const driver = [...drivers].find((name) => normalized(name) === normalized(module));
         if (driver !== undefined) bus.register(driver);
         else if (normalized(module) === "ib_core") rdma.load();
+        else if (vdpaDrivers.has(normalized(module))) vdpa.register(normalized(module));
         else if (!driverless.has(normalized(module)))
           throw new Refusal(
             "MODPROBE_FAILED",
@@ -32,6 +35,9 @@ export function createFakeModules({ bus, rdma, drivers }: FakeModulesDeps): Kern
       }),
   };
 }
+
+/** Their drivers have the names of the modules. */
+const vdpaDrivers: ReadonlySet<string> = new Set(["virtio_vdpa", "vhost_vdpa"]);
 
 /** Modules that upstream's daemon loads, too. They are not PCI drivers. */
 const driverless: ReadonlySet<string> = new Set(["vfio", "tun", "vhost_net"]);

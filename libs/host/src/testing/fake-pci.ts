@@ -2,7 +2,7 @@
 /**
  * createPciBus implements the PCI functions of the fake kernel and their drivers, by the rules of drivers/pci/pci-driver.c and
  * drivers/base/bus.c (6.12), confirmed in the VM lab. A driver that is bound to a function creates its interface.
- * Usage: `const bus = createPciBus({ netdevs, rdma, emit, nextMac, hasIommu: () => true }); bus.plug(port)`.
+ * Usage: `const bus = createPciBus({ netdevs, rdma, vdpa, emit, nextMac, hasIommu: () => true }); bus.plug(port)`.
  */
 import { defined, type PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel-events.ts";
@@ -18,6 +18,7 @@ import {
   type VfFunction,
 } from "./fake-functions.ts";
 import type { FakeRdma } from "./fake-rdma.ts";
+import type { FakeVdpa } from "./fake-vdpa.ts";
 import type { FakePort, FakeSriov } from "./nic-models.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -48,6 +49,8 @@ export interface PciBusDeps {
   readonly netdevs: Netdevs;
   /** Adds and removes the RDMA device of a function. */
   readonly rdma: Pick<FakeRdma, "addOf" | "removeOf">;
+  /** A VF whose driver supports vDPA is a management device. */
+  readonly vdpa: Pick<FakeVdpa, "addManager" | "removeManager">;
   readonly emit: (event: KernelEvent) => void;
   /** Returns an address for a VF without an assigned address. */
   readonly nextMac: () => string;
@@ -138,7 +141,7 @@ interface BinderDeps extends PciBusDeps {
 }
 
 /** Binds drivers to functions and unbinds them. */
-function createBinder({ netdevs, rdma, emit, nextMac, hasIommu, removeVfs }: BinderDeps) {
+function createBinder({ netdevs, rdma, vdpa, emit, nextMac, hasIommu, removeVfs }: BinderDeps) {
   const failures = new Map<PciAddress, string>();
   let nextIncarnation = 1;
 
@@ -163,6 +166,10 @@ function createBinder({ netdevs, rdma, emit, nextMac, hasIommu, removeVfs }: Bin
     if (driver !== "vfio-pci") {
       addNetdev(fn, { netdevs, nextMac });
       if (portOf(fn).hasRdma === true) rdma.addOf(fn.pciAddress, guidOf(fn));
+      const { vdpaVirtqueues: maxVirtqueues } = portOf(fn);
+      if (fn.kind === "vf" && maxVirtqueues !== undefined) {
+        vdpa.addManager({ bus: "pci", device: fn.pciAddress }, { maxVirtqueues, hasPairs: true, maxDevices: 1 });
+      }
     }
     emitPci("bind", fn);
   }
@@ -175,6 +182,7 @@ function createBinder({ netdevs, rdma, emit, nextMac, hasIommu, removeVfs }: Bin
     }
     netdevs.removeOf(fn.pciAddress);
     rdma.removeOf(fn.pciAddress);
+    vdpa.removeManager(fn.pciAddress);
     fn.driver = undefined;
     renew(fn);
     emitPci("unbind", fn);

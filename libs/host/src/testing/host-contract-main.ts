@@ -105,6 +105,8 @@ function worldOf(host: Host, pfs: ContractWorld["pfs"]): ContractWorld {
         await run("rdma", "link", "delete", name);
       await run("modprobe", "-r", "rdma_rxe", "ib_core");
     },
+    loadVdpaSimulator: () => run("modprobe", "vdpa_sim_net"),
+    unloadVdpa: () => run("modprobe", "-r", "vdpa_sim_net", "vhost_vdpa", "virtio_vdpa", "vdpa"),
     setRdmaMode: (mode) => run("rdma", "system", "set", "netns", mode),
     async returnFromPods() {
       if (hasNamespace) await ip("netns", "delete", namespace); // the kernel moves the hardware back to the host

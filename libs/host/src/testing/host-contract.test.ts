@@ -69,6 +69,8 @@ function worldOf(kernel: FakeKernel, host: Host, hasEswitch = false): ContractWo
         kernel.addRdmaDevice(name);
       }),
     unloadRdma: () => byHand(kernel.unloadRdmaByHand),
+    loadVdpaSimulator: () => byHand(kernel.loadVdpaSimulator),
+    unloadVdpa: () => byHand(kernel.unloadVdpaByHand),
     setRdmaMode: (mode) =>
       byHand(() => {
         kernel.setRdmaModeByHand(mode);

@@ -12,6 +12,7 @@ import { linkCases } from "./contract/link-cases.ts";
 import { otherCases } from "./contract/other-cases.ts";
 import { rdmaCases } from "./contract/rdma-cases.ts";
 import { sriovCases } from "./contract/sriov-cases.ts";
+import { vdpaCases } from "./contract/vdpa-cases.ts";
 import { vfLinkCases } from "./contract/vf-link-cases.ts";
 import { systemdCases } from "./contract/systemd-cases.ts";
 import type { ContractCase } from "./contract/world.ts";
@@ -29,5 +30,6 @@ export const hostContractCases: readonly ContractCase[] = [
   ...fileCases,
   ...bootProgramCases,
   ...rdmaCases,
+  ...vdpaCases,
   ...otherCases,
 ];

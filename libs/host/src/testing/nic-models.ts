@@ -29,6 +29,8 @@ export interface FakePort {
   readonly physSwitchId?: string;
   /** Whether the driver creates an RDMA device for the PF and for each VF. */
   readonly hasRdma?: boolean;
+  /** Largest number of virtqueues of the vDPA device of a VF; absent if the driver of VFs does not support vDPA. */
+  readonly vdpaVirtqueues?: number;
   /** Absent if the driver has no devlink eswitch. */
   readonly eswitchMode?: EswitchMode;
   /** Parameters of the driver by devlink, such as flow_steering_mode. */
@@ -152,6 +154,7 @@ export function mlx5(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNi
     maxMtu: 9_978,
     physPortName: `p${port.number}`,
     physSwitchId: `${port.bus}00e7ffffb8599f`,
+    vdpaVirtqueues: 33,
     eswitchMode: "legacy",
     sriov: {
       totalVfs: 16,
@@ -172,14 +175,16 @@ export function mlx5(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNi
 export function mlx5Ib(pciAddress: string, options: NicOptions = {}): FakeNic {
   const { ports } = mlx5(pciAddress, options);
   return {
-    ports: ports.map(({ eswitchMode: _mode, physPortName: _name, physSwitchId: _id, ...port }, number) => ({
-      ...port,
-      ...({ deviceId: "101b", linkType: "infiniband", hasRdma: true, maxMtu: 4_092, altNames: [] } as const),
-      name: port.name.replace(/^enp/, "ibp").replace(/np\d+$/, ""),
-      ...(port.sriov && {
-        sriov: { ...port.sriov, vfDeviceId: "101c", vfMaxMtu: 4_092, vfNamePrefix: `ibp${number}v` },
+    ports: ports.map(
+      ({ eswitchMode: _mode, vdpaVirtqueues: _vdpa, physPortName: _name, physSwitchId: _id, ...port }, number) => ({
+        ...port,
+        ...({ deviceId: "101b", linkType: "infiniband", hasRdma: true, maxMtu: 4_092, altNames: [] } as const),
+        name: port.name.replace(/^enp/, "ibp").replace(/np\d+$/, ""),
+        ...(port.sriov && {
+          sriov: { ...port.sriov, vfDeviceId: "101c", vfMaxMtu: 4_092, vfNamePrefix: `ibp${number}v` },
+        }),
       }),
-    })),
+    ),
   };
 }
 

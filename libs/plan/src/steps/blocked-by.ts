@@ -3,6 +3,7 @@
  * Decides which steps cannot run after another step failed. All other steps continue: for example, the VFs of a PF are
  * created although its MTU was refused (sriov-operator.md M-32).
  */
+import { vdpaDriver } from "./add-vdpa-device.ts";
 import { isNeededBy, isPfStep, type NodeStep, type Step } from "./step.ts";
 
 /** Reports whether `step` needs the result of `failed`. */
@@ -15,6 +16,7 @@ export function isBlockedBy(step: Step, failed: Step): boolean {
 function isBlockedByNodeStep(step: Step, failed: NodeStep): boolean {
   switch (failed.kind) {
     case "load-module":
+      if (step.kind === "add-vdpa-device") return vdpaDriver(step.to) === failed.module;
       return step.kind === "bind-driver" && step.to === failed.module;
     case "set-firmware":
       // The record of a PF has the values that a change restores.

@@ -5,6 +5,7 @@
  * Usage: `plan(spec, status, owned).steps.map(describeStep)`.
  */
 import type { InterfaceStatus } from "@switchyard/api";
+import { addVdpaDevice, type AddVdpaDevice } from "./add-vdpa-device.ts";
 import { bindDriver, type BindDriver } from "./bind-driver.ts";
 import { forgetReboots, type ForgetReboots } from "./forget-reboots.ts";
 import { loadModule, type LoadModule } from "./load-module.ts";
@@ -19,6 +20,7 @@ import { setKernelArguments, type SetKernelArguments } from "./set-kernel-argume
 import { prepareSwitchdev, type PrepareSwitchdev } from "./prepare-switchdev.ts";
 import { setEswitchMode, type SetEswitchMode } from "./set-eswitch-mode.ts";
 import { setFlowSteering, type SetFlowSteering } from "./set-flow-steering.ts";
+import { removeVdpaDevice, type RemoveVdpaDevice } from "./remove-vdpa-device.ts";
 import { setLinkUp, type SetLinkUp } from "./set-link-up.ts";
 import { removeLinuxBridge, type RemoveLinuxBridge } from "./remove-linux-bridge.ts";
 import { setLinuxBridge, type SetLinuxBridge } from "./set-linux-bridge.ts";
@@ -64,6 +66,8 @@ interface PfStepKinds {
   readonly "remove-ovs-ports": RemoveOvsPorts;
   readonly "set-linux-bridge": SetLinuxBridge;
   readonly "remove-linux-bridge": RemoveLinuxBridge;
+  readonly "add-vdpa-device": AddVdpaDevice;
+  readonly "remove-vdpa-device": RemoveVdpaDevice;
   readonly "release-pf": ReleasePf;
 }
 
@@ -109,6 +113,8 @@ const pfSteps: { readonly [Name in PfStep["kind"]]: PfStepKind<PfStepKinds[Name]
   "remove-ovs-ports": removeOvsPorts,
   "set-linux-bridge": setLinuxBridge,
   "remove-linux-bridge": removeLinuxBridge,
+  "add-vdpa-device": addVdpaDevice,
+  "remove-vdpa-device": removeVdpaDevice,
   "release-pf": releasePf,
 };
 

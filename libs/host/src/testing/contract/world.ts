@@ -40,6 +40,10 @@ export interface ContractWorld {
   /** Removes these devices and unloads ib_core, if loaded. */
   readonly unloadRdma: () => Promise<void>;
   readonly setRdmaMode: (mode: RdmaMode) => Promise<void>;
+  /** Loads vdpa_sim_net, the simulator of a vDPA management device. */
+  readonly loadVdpaSimulator: () => Promise<void>;
+  /** Unloads the simulator, the drivers of vDPA devices, and vDPA. */
+  readonly unloadVdpa: () => Promise<void>;
   /** Creates missing directories. */
   readonly writeFile: (path: string, text: string) => Promise<void>;
   readonly linkFile: (path: string, target: string) => Promise<void>;
