@@ -74,11 +74,20 @@ describe("upstream's MachineConfigs", () => {
     expect(await testCluster.read(machineConfigs, offload.metadata.name)).toEqual(offload);
   });
 
-  it("are deleted if they would configure nodes at boot by an outdated spec", async () => {
-    await eventually("the MachineConfig of the systemd mode is deleted", async () => {
-      return (await testCluster.find(machineConfigs, "sriov-config-service")) === undefined;
+  it("are replaced in systemd mode with one write, and deleted in daemon mode", async () => {
+    const name = "sriov-config-service";
+    const find = async () => JSON.stringify(await testCluster.find(machineConfigs, name));
+    await eventually("the MachineConfig starts Switchyard's program", async () => {
+      return (await find())?.includes("/var/lib/sriov/switchyard/config-daemon boot post") === true;
     });
-    expect(await writesTo(machineConfigs, "sriov-config-service")).toEqual(["delete"]);
+    expect(await find()).not.toContain("sriov-network-config-daemon");
+    expect(await writesTo(machineConfigs, name)).toEqual(["patch"]);
+
+    const mode = { spec: { configurationMode: "daemon" } };
+    const patch = ["patch", "sriovoperatorconfigs", operatorConfigName, "--type=merge", "-p", JSON.stringify(mode)];
+    await testCluster.kubectl(patch);
+    await eventually("the MachineConfig is deleted", async () => (await find()) === undefined);
+    expect(await writesTo(machineConfigs, name)).toEqual(["patch", "delete"]);
   });
 
   it("are deleted with their pool, but not if another client wrote one under that name", async () => {

@@ -10,6 +10,7 @@ import { readKubeletApiServer } from "./start/kubelet-api-server.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
 import { takeLock } from "./lock/take-lock.ts";
 import { defaultOvsdbAddress, ovsdbAddress } from "./start/ovsdb-address.ts";
+import { ownProgram, runningFiles } from "./systemd/own-program.ts";
 import { sizeThreadPool } from "./start/thread-pool.ts";
 
 /** Runs the daemon until SIGTERM, and returns the exit code of the process. */
@@ -50,6 +51,16 @@ export function runConfigDaemon(): Promise<number> {
         env: "OVSDB_SOCKET_PATH",
         help: "Socket of ovsdb-server, below --host-root. Used with --manage-software-bridges only.",
       }),
+      useSystemdService: flag(yesOrNo, {
+        default: "false",
+        env: "USE_SYSTEMD_SERVICE",
+        help: "The node is configured by systemd units while it boots. This process installs them and reboots the node.",
+      }),
+      unitsFromMachineConfig: flag(yesOrNo, {
+        default: "false",
+        env: "UNITS_FROM_MACHINE_CONFIG",
+        help: "An OpenShift MachineConfig installs these units.",
+      }),
       apiServerFrom: flag(text("FILE"), {
         env: "API_SERVER_FROM",
         help: "Kubeconfig of the kubelet. In a pod, its API server is used instead of the service address of the cluster.",
@@ -78,6 +89,13 @@ export function runConfigDaemon(): Promise<number> {
       await runDaemon({
         ...{ transport, host, nodeName, namespace, maxPfs, maxHanging, useExternalDrainer, maxCacheAgeMs },
         ...{ log, metrics, onVerbosity, setNotReady, setNotAlive, signal },
+        systemdMode: flags.useSystemdService
+          ? {
+              program: () => ownProgram(runningFiles()),
+              unitsFromMachineConfig: flags.unitsFromMachineConfig,
+              ovsdbAddress: flags.manageSoftwareBridges ? flags.ovsdbSocketPath : undefined,
+            }
+          : undefined,
       });
     },
   });

@@ -27,6 +27,7 @@ import { createApiServerAddresses } from "./start/api-server-addresses.ts";
 import { defaultMaxHanging } from "./start/thread-pool.ts";
 import type { StepTiming } from "./steps/step-context.ts";
 import { createUdevRules } from "./udev/keep-rules.ts";
+import { createSystemdMode, type SystemdModeOptions } from "./systemd/systemd-mode.ts";
 import { startUpstreamCleanup } from "./upstream/upstream-cleanup.ts";
 import { firmwarePolicyOf, watchDesiredState } from "./watch-desired-state.ts";
 
@@ -46,6 +47,8 @@ export interface DaemonOptions {
   readonly stepDeadlineMs?: number;
   /** An external drainer, and not the operator, drains this node. */
   readonly useExternalDrainer?: boolean;
+  /** Set if the node is configured while it boots, and not by the daemon. */
+  readonly systemdMode?: Pick<SystemdModeOptions, "program" | "unitsFromMachineConfig" | "ovsdbAddress"> | undefined;
   readonly log: Logger;
   readonly metrics: Registry;
   /** Called with SriovOperatorConfig.spec.logLevel and with each change of it. */
@@ -81,13 +84,15 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   options.setNotAlive?.(() => loop.problems());
   const wakeUp = createWakeUp(nodeName);
   const cleanupEvent = createPendingEvent(wakeUp.wake);
-  const cleanup = startUpstreamCleanup({
-    ...{ host, timing, runningSteps, log, signal, wake: wakeUp.wake },
-    onFailure(message) {
-      cleanupEvent.set({ type: "Warning", reason: "UpstreamFilesNotRemoved", message });
-    },
-  });
-  await cleanup.firstAttempt;
+  if (options.systemdMode === undefined) {
+    const cleanup = startUpstreamCleanup({
+      ...{ host, timing, runningSteps, log, signal, wake: wakeUp.wake },
+      onFailure(message) {
+        cleanupEvent.set({ type: "Warning", reason: "UpstreamFilesNotRemoved", message });
+      },
+    });
+    await cleanup.firstAttempt;
+  }
 
   await using desired = watchDesiredState({ transport, namespace, nodeName, log });
   const { states, configs } = desired;
@@ -100,6 +105,9 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const pass = createPass({
     ...{ host, transport, timing, metrics, loop, runningSteps, firmware, log, signal, report: reports.report },
     ...createHostCalls(host, { timing, firmware, apiServerAddresses: createApiServerAddresses(transport.serverHost) }),
+    ...(options.systemdMode && {
+      beginPass: createSystemdMode(host, { ...options.systemdMode, maxPfs: options.maxPfs, timing, now, log }),
+    }),
     maxPfs: options.maxPfs,
     maxHanging: options.maxHanging ?? defaultMaxHanging,
     useExternalDrainer: options.useExternalDrainer === true,

@@ -13,13 +13,13 @@ export interface BootUnit {
   readonly text: string;
 }
 
-/** First line of each file of the systemd mode that Switchyard writes. It identifies the owner of the file. */
+/** First line of each file of the systemd mode that the daemon writes. It identifies the owner of the file. */
 export const bootFileHeader = "# Written by the Switchyard config daemon. Changes are overwritten.";
 
 /** Input of both units: the spec of the node's SriovNetworkNodeState. */
 export const bootConfigPath = "/etc/sriov-operator/sriov-interface-config.yaml";
 
-/** Reports whether Switchyard wrote the file of the systemd mode. */
+/** Reports whether the daemon wrote the file of the systemd mode. */
 export function isOwnBootFile(text: string): boolean {
   return text.startsWith(bootFileHeader);
 }
@@ -30,30 +30,80 @@ const program = "/var/lib/sriov/switchyard/config-daemon";
 /** The services that start the kubelet, by distribution. The second unit must end before they start. */
 const kubelets = "kubelet.service k3s.service k3s-agent.service rke2-server.service rke2-agent.service";
 
-/**
- * No other unit requires them, so a failure delays the start of the kubelet at most by the time limits and never prevents
- * it. The program is started by a shell because SELinux forbids systemd to execute files in /var/lib directly.
- */
-function unitText(about: {
+/** Time limit of each unit in seconds. The program itself ends earlier and says why. */
+const unitLimitSec = 300;
+
+/** Time limit of the program in each unit, in ms. */
+export const bootPhaseLimitMs = 240_000;
+
+/** The units as the config daemon writes them. */
+export const bootUnits = unitsWith({ header: bootFileHeader, conditions: [] });
+
+/** The units for a MachineConfig. OpenShift's first boot installs the operating system and reboots: they do nothing in it. */
+export const machineConfigBootUnits = unitsWith({
+  header: "# Written by the Switchyard operator in a MachineConfig.",
+  conditions: ["ConditionPathExists=!/etc/ignition-machine-config-encapsulated.json"],
+});
+
+interface UnitVariant {
+  readonly header: string;
+  readonly conditions: readonly string[];
+}
+
+interface UnitAbout {
   readonly description: string;
   readonly phase: "pre" | "post";
+  /** Lines that place the unit in the boot. */
   readonly order: readonly string[];
-}): string {
+}
+
+function unitsWith(variant: UnitVariant): readonly BootUnit[] {
+  const before = {
+    description: "Create SR-IOV virtual functions before the network starts",
+    phase: "pre",
+    order: [
+      "DefaultDependencies=no",
+      "Conflicts=shutdown.target",
+      "After=local-fs.target network-pre.target systemd-udevd.service systemd-udev-settle.service",
+      "After=systemd-modules-load.service systemd-sysusers.service systemd-sysctl.service systemd-tmpfiles-setup.service",
+      "Before=network.target NetworkManager.service systemd-networkd.service networking.service",
+      "Before=ovsdb-server.service ovs-vswitchd.service shutdown.target",
+    ],
+  } as const;
+  const after = {
+    description: "Configure SR-IOV virtual functions before the kubelet starts",
+    phase: "post",
+    order: [
+      "After=systemd-networkd-wait-online.service NetworkManager-wait-online.service",
+      `After=openvswitch-switch.service openvswitch.service ovs-vswitchd.service ${beforeNetwork}`,
+      `Before=${kubelets}`,
+    ],
+  } as const;
   return [
-    bootFileHeader,
+    { name: beforeNetwork, text: unitText(before, variant) },
+    { name: afterNetwork, text: unitText(after, variant) },
+  ];
+}
+
+/**
+ * No other unit requires them, so a failure delays the start of the kubelet at most by the time limits and never prevents
+ * it. A shell starts the program, because SELinux does not let systemd execute files in /var/lib directly.
+ */
+function unitText({ description, phase, order }: UnitAbout, { header, conditions }: UnitVariant): string {
+  return [
+    header,
     "[Unit]",
-    `Description=${about.description}`,
-    ...about.order,
+    `Description=${description}`,
+    ...order,
     "RequiresMountsFor=/etc/sriov-operator /var/lib/sriov",
     `ConditionPathExists=${bootConfigPath}`,
     `ConditionPathExists=${program}`,
-    // OpenShift's first boot installs the operating system and reboots.
-    "ConditionPathExists=!/etc/ignition-machine-config-encapsulated.json",
+    ...conditions,
     "",
     "[Service]",
     "Type=oneshot",
-    `ExecStart=/bin/sh ${program} boot ${about.phase}`,
-    `TimeoutStartSec=${bootTimeoutSec}`,
+    `ExecStart=/bin/sh ${program} boot ${phase}`,
+    `TimeoutStartSec=${unitLimitSec}`,
     "TimeoutStopSec=10",
     "StandardOutput=journal+console",
     "",
@@ -62,39 +112,3 @@ function unitText(about: {
     "",
   ].join("\n");
 }
-
-/** Time limit of each unit in seconds. The program itself ends earlier and says why. */
-const bootTimeoutSec = 300;
-
-/** Time limit of the program in each unit, in ms. */
-export const bootPhaseLimitMs = 240_000;
-
-export const bootUnits: readonly BootUnit[] = [
-  {
-    name: beforeNetwork,
-    text: unitText({
-      description: "Create SR-IOV virtual functions before the network starts",
-      phase: "pre",
-      order: [
-        "DefaultDependencies=no",
-        "Conflicts=shutdown.target",
-        "After=local-fs.target network-pre.target systemd-udevd.service systemd-udev-settle.service",
-        "After=systemd-modules-load.service systemd-sysusers.service systemd-sysctl.service systemd-tmpfiles-setup.service",
-        "Before=network.target NetworkManager.service systemd-networkd.service networking.service",
-        "Before=ovsdb-server.service ovs-vswitchd.service shutdown.target",
-      ],
-    }),
-  },
-  {
-    name: afterNetwork,
-    text: unitText({
-      description: "Configure SR-IOV virtual functions before the kubelet starts",
-      phase: "post",
-      order: [
-        "After=systemd-networkd-wait-online.service NetworkManager-wait-online.service",
-        `After=openvswitch-switch.service openvswitch.service ovs-vswitchd.service ${beforeNetwork}`,
-        `Before=${kubelets}`,
-      ],
-    }),
-  },
-];

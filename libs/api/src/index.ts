@@ -126,6 +126,7 @@ export {
   bootPhaseLimitMs,
   bootUnits,
   isOwnBootFile,
+  machineConfigBootUnits,
   type BootUnit,
 } from "./boot-units.ts";
 export { isUpstreamUnit, upstreamUnitProgram, upstreamUnits } from "./upstream-units.ts";

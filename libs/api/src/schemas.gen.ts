@@ -1774,7 +1774,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "type": "boolean"
           },
           "configurationMode": {
-            "description": "How nodes are configured: by the running config daemon (daemon, the default), or by systemd units during boot (systemd). This release does not support systemd and uses the config daemon in both cases.",
+            "description": "How nodes are configured: by the running config daemon (daemon, the default), or by systemd units during boot (systemd). In systemd mode, a node with another configuration is drained and reboots. systemd is not supported on OpenShift clusters with a hosted control plane, where the config daemon configures the nodes.",
             "type": "string",
             "enum": [
               "daemon",

@@ -27,6 +27,7 @@ export interface PlanProblem {
     | "missing-representor"
     | "udev-rules"
     | "used-by-host"
+    | "not-booted"
     | "unsupported";
   /** Path of the field in the NodeState: "spec.interfaces[0].numVfs". */
   readonly field: string;

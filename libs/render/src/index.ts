@@ -53,4 +53,5 @@ export { isControlPlaneExternal, isOfControlPlane } from "./components/control-p
 export { grantsNodeRights } from "./components/rights/node-identity.ts";
 export { hasOwnSecret } from "./components/servers/own-secret.ts";
 export { operatorIdentity } from "./components/rights/operator-identity.ts";
+export { isSystemdMode, systemdModeConfigName, systemdModeMachineConfig } from "./components/systemd-mode.ts";
 export { renderComponents } from "./components/render-components.ts";

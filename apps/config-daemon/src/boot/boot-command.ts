@@ -4,10 +4,13 @@
  * The units of libs/api/src/boot-units.ts start it. It always ends, at the latest at its time limit.
  * Usage: `config-daemon boot pre`, `config-daemon boot post --host-root /`.
  */
-import { bootPhaseLimitMs } from "@switchyard/api";
+import { bootConfigPath, bootPhaseLimitMs } from "@switchyard/api";
 import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { sizeThreadPool } from "../start/thread-pool.ts";
+import { parseBootConfig } from "./boot-config.ts";
 import { bootPhases } from "./boot-result.ts";
 import { defaultMaxPfs, runPhase } from "./run-phase.ts";
 
@@ -35,6 +38,7 @@ export async function runBootCommand(args: readonly string[]): Promise<number> {
     onUnreadableRecord({ path }) {
       log(`${path} is not a PF record; not used`);
     },
+    ovsdbAddress: await readOvsdbAddress(hostRoot),
   });
   return await runPhase({
     ...{ phase, host, maxHanging, log },
@@ -55,4 +59,11 @@ export async function runBootCommand(args: readonly string[]): Promise<number> {
       sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
     },
   });
+}
+
+/** Bridges are managed in the first phase in which Open vSwitch answers. An invalid file is reported by the phase. */
+async function readOvsdbAddress(hostRoot: string): Promise<string | undefined> {
+  const text = await readFile(join(hostRoot, bootConfigPath), "utf8").catch(() => undefined);
+  const config = text === undefined ? undefined : await parseBootConfig(text);
+  return config?.ok === true ? config.value.ovsdbAddress : undefined;
 }

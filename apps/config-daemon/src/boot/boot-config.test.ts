@@ -84,10 +84,12 @@ describe("parseBootConfig", () => {
       bridges: { linux: [{ name: "br0", uplinks: [{ pciAddress: "0000:01:00.0", uplink: { hairpin_mode: "1" } }] }] },
       system: { rdmaMode: "exclusive" },
     };
-    const text = formatBootConfig({ spec, maxPfs: 4 });
-    expect(await read(text)).toEqual({ spec, maxPfs: 4, problems: [] });
+    const text = formatBootConfig({ spec, maxPfs: 4, ovsdbAddress: "/run/x.sock" });
+    const ovsdbAddress = "unix:///run/x.sock";
+    expect(await read(text)).toEqual({ spec, maxPfs: 4, ovsdbAddress, problems: [] });
+    expect(await read(formatBootConfig({ spec }))).toEqual({ spec, problems: [] });
     expect(text).toMatch(/^# Written by .*\n\{\n {2}"spec": \{\n {4}"interfaces": \[\n {6}\{\n {8}"pciaddress"/);
-    expect(digestOf(text)).toBe(digestOf(formatBootConfig({ spec, maxPfs: 4 })));
+    expect(digestOf(text)).toBe(digestOf(formatBootConfig({ spec, maxPfs: 4, ovsdbAddress: "/run/x.sock" })));
   });
 
   it("reads the field names of the API, too", async () => {

@@ -7,6 +7,7 @@
  */
 import { createHash } from "node:crypto";
 import { bootFileHeader, defined, err, ok, type Result, type SriovNetworkNodeStateSpec } from "@switchyard/api";
+import { defaultOvsdbAddress, ovsdbAddress } from "../start/ovsdb-address.ts";
 import { fromUpstreamFields, toUpstreamFields } from "./spec-fields.ts";
 
 /** What the boot phases need in addition to the host. */
@@ -14,6 +15,8 @@ export interface BootConfig {
   readonly spec: SriovNetworkNodeStateSpec;
   /** PFs that are configured in parallel. */
   readonly maxPfs?: number | undefined;
+  /** Address of the database of Open vSwitch. If absent, software bridges are not managed. */
+  readonly ovsdbAddress?: string | undefined;
 }
 
 /** A config that was read. */
@@ -23,23 +26,24 @@ export interface ParsedBootConfig extends BootConfig {
 }
 
 /** Returns the same text for the same config. */
-export function formatBootConfig({ spec, maxPfs }: BootConfig): string {
-  const { unsupportedNics, platformType, manageSoftwareBridges, ovsdbSocketPath } = upstreamDefaults;
+export function formatBootConfig({ spec, maxPfs, ovsdbAddress: address }: BootConfig): string {
   const fields = {
     spec: toUpstreamFields(spec),
-    ...{ unsupportedNics, platformType, manageSoftwareBridges, ovsdbSocketPath },
+    // Only the Go operator's program reads these two.
+    ...{ unsupportedNics: true, platformType: 0 },
+    ...{
+      manageSoftwareBridges: address !== undefined,
+      ovsdbSocketPath: upstreamAddress(address ?? defaultOvsdbAddress),
+    },
     ...defined({ maxPfs }),
   };
   return `${bootFileHeader}\n${JSON.stringify(fields, undefined, 2)}\n`;
 }
 
-/** Fields that only the Go operator's program reads. */
-const upstreamDefaults = {
-  unsupportedNics: true,
-  platformType: 0,
-  manageSoftwareBridges: false,
-  ovsdbSocketPath: "unix:///var/run/openvswitch/db.sock",
-} as const;
+/** The Go operator's program needs the scheme. */
+function upstreamAddress(address: string): string {
+  return address.startsWith("/") ? `unix://${address}` : address;
+}
 
 /** Identifies the content of a file. Two texts of one config have different digests. */
 export function digestOf(text: string): string {
@@ -53,11 +57,15 @@ export async function parseBootConfig(text: string): Promise<Result<ParsedBootCo
   const fields = read.value;
   if (!isRecord(fields)) return err("the file is not a YAML mapping");
   const { spec, problems } = fromUpstreamFields(fields["spec"]);
-  const maxPfs = fields["maxPfs"];
+  const { maxPfs, manageSoftwareBridges, ovsdbSocketPath } = fields;
   return ok({
     spec,
     problems,
     maxPfs: typeof maxPfs === "number" && Number.isInteger(maxPfs) && maxPfs >= 1 && maxPfs <= 64 ? maxPfs : undefined,
+    ovsdbAddress:
+      manageSoftwareBridges === true && typeof ovsdbSocketPath === "string"
+        ? ovsdbAddress.parse(ovsdbSocketPath)
+        : undefined,
   });
 }
 

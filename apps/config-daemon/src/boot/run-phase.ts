@@ -6,7 +6,7 @@
  * does not depend on the first, so a failure of the first is repaired if possible.
  * Usage: `process.exit(await runPhase({ phase: "pre", host, … }));`
  */
-import { bootConfigPath, type SriovNetworkNodeState, type SriovNetworkNodeStateSpec } from "@switchyard/api";
+import { bootConfigPath, ok, type SriovNetworkNodeState, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { describeStep, isMellanox, type Plan, type Step } from "@switchyard/plan";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
@@ -16,6 +16,7 @@ import { configureNode } from "../pass/configure-node.ts";
 import { createRunningSteps } from "../pass/running-steps.ts";
 import { createVhostModules } from "../pass/vhost-modules.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
+import { isLastingStep } from "../systemd/lasting-step.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 import { digestOf, parseBootConfig, type ParsedBootConfig } from "./boot-config.ts";
 import { bootResultPath, formatBootResult, type BootPhase, type BootResult } from "./boot-result.ts";
@@ -106,7 +107,7 @@ async function configure(config: ParsedBootConfig, options: PhaseOptions): Promi
       withRecordDeadline: createWithDeadline(host, deps),
       loadVhostModules: createVhostModules(host, deps),
       keepUdevRules: createUdevRules(host, deps),
-      limitPlan: phase === "pre" ? withoutVfSteps : bootSteps,
+      beginPass: () => Promise.resolve(ok(phase === "pre" ? withoutVfSteps : bootSteps)),
       isDrainDisabled: () => true, // no pod runs yet
       requestDrain: () => Promise.resolve(),
       report(next) {
@@ -144,15 +145,16 @@ function createsVfs(step: Step): step is Extract<Step, { kind: "set-num-vfs" }> 
   return step.kind === "set-num-vfs" && step.to > 0;
 }
 
-/** Steps that take effect at the next boot only. The running daemon prepares them and reboots the node. */
-const stepsOfDaemon: ReadonlySet<string> = new Set<string>([]);
-
 function bootSteps(plan: Plan): Plan {
-  return { ...plan, steps: plan.steps.filter(({ kind }) => !stepsOfDaemon.has(kind)) };
+  return { ...plan, steps: plan.steps.filter((step) => !isLastingStep(step)) };
 }
 
 /** The settings of a VF need its interface, which the second phase brings back. Modules are loaded for drivers of VFs. */
 function withoutVfSteps(plan: Plan): Plan {
-  const { steps, ...rest } = bootSteps(plan);
-  return { ...rest, steps: steps.filter((step) => !("vfId" in step) && step.kind !== "load-module") };
+  const { steps, problems, ...rest } = bootSteps(plan);
+  return {
+    ...rest,
+    steps: steps.filter((step) => !("vfId" in step) && step.kind !== "load-module"),
+    problems: problems.filter(({ field }) => !field.startsWith("spec.bridges")), // Open vSwitch starts after this phase
+  };
 }

@@ -10,6 +10,7 @@ import {
   type DrainRequest,
   type InterfaceSpec,
   type InterfaceStatus,
+  type Result,
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateSpec,
   type SriovNetworkNodeStateStatus,
@@ -46,13 +47,20 @@ export interface ConfigureDeps extends Pick<
   readonly requestDrain: (request: DrainRequest) => Promise<void>;
   /** Writes the status if it differs. `found` has a boot id unless steps are still running. */
   readonly report: (phase: Phase, found: Found | undefined) => Promise<void>;
-  /** Changes each plan before anything else uses it, for a node that is configured while it boots. */
-  readonly limitPlan?: ((next: Plan, found: Observation) => Plan) | undefined;
+  /** Called at the start of a pass on a node that is configured while it boots; absent on other nodes. */
+  readonly beginPass?: BeginPass | undefined;
   /** Called with each plan and the observation that it is based on. */
   readonly onPlan: (next: Plan, found: Observation) => void;
   /** Called when the steps of a plan have ended; `isDone` if all of them succeeded. */
   readonly onApplied: (apply: { readonly durationMs: number; readonly isDone: boolean }) => void;
 }
+
+/**
+ * Returns a function that changes each plan of the pass before anything else uses it, or a sentence that says why the pass
+ * cannot go on.
+ */
+export type BeginPass = (desired: SriovNetworkNodeStateSpec) => Promise<Result<LimitPlan, string>>;
+export type LimitPlan = (next: Plan, found: Observation) => Plan;
 
 /**
  * How a pass ended: "settled" if nothing is left to do, "waiting" if the operator or an external drainer must act first,
@@ -78,12 +86,18 @@ export async function configureNode(
   const drain = createDrainControl(state, deps);
   await adoptBridges(deps);
   const moduleProblems = await deps.loadVhostModules(desired);
+  const begun = await deps.beginPass?.(desired);
   let done: readonly Step[] = [];
 
   for (let round = 1; ; round++) {
     const found = await observeAndReport(desired, deps);
     if (found === undefined) return "retry";
-    const next = planRound(state, found, moduleProblems, deps);
+    if (begun?.ok === false) {
+      await deps.report({ kind: "failed", failures: [{ message: begun.error }], problems: [] }, found);
+      return "retry";
+    }
+    const planned = planRound(state, found, moduleProblems, deps);
+    const next = begun?.value(planned, found) ?? planned;
     if (signal.aborted && round > 1) {
       // The daemon stops between two rounds. The status must show the changes that were made, because the next daemon may
       // start much later.
@@ -160,7 +174,7 @@ function planRound(
   { spec: desired = {}, status }: SriovNetworkNodeState,
   found: Observation,
   moduleProblems: readonly PlanProblem[],
-  { runningSteps, onPlan, limitPlan }: ConfigureDeps,
+  { runningSteps, onPlan }: ConfigureDeps,
 ): Plan {
   const { bootId: _bootId, bridges, openVSwitch, ...fields } = found;
   const { openVSwitch: _before, ...known } = status ?? {};
@@ -171,8 +185,7 @@ function planRound(
   const planned = plan(desired, observed, ownedInStatus(observed));
   const whole = { ...planned, problems: [...planned.problems, ...moduleProblems] };
   onPlan(whole, found);
-  const next = runningSteps.hanging.length === 0 ? whole : planWithoutHanging(runningSteps, whole, desired, observed);
-  return limitPlan?.(next, found) ?? next;
+  return runningSteps.hanging.length === 0 ? whole : planWithoutHanging(runningSteps, whole, desired, observed);
 }
 
 function phaseOf({ steps, problems }: Plan): Phase {

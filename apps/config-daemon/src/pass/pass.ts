@@ -26,6 +26,7 @@ export interface PassDeps extends Pick<
   | "withRecordDeadline"
   | "loadVhostModules"
   | "keepUdevRules"
+  | "beginPass"
   | "maxPfs"
   | "maxHanging"
   | "runningSteps"

@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { createFirmwareReader, type FirmwarePolicy } from "../observe/firmware-reader.ts";
 import { createObserver } from "../observe/observer.ts";
-import { configureNode, type PassResult } from "../pass/configure-node.ts";
+import { configureNode, type BeginPass, type PassResult } from "../pass/configure-node.ts";
 import { createRunningSteps } from "../pass/running-steps.ts";
 import { createVhostModules } from "../pass/vhost-modules.ts";
 import { createUdevRules } from "../udev/keep-rules.ts";
@@ -21,6 +21,8 @@ export interface DaemonTestOptions {
   /** The operator drains the node on request; by default drains are disabled. */
   readonly drains?: boolean;
   readonly onStep?: () => void;
+  /** Set for a node in systemd mode. */
+  readonly beginPass?: BeginPass;
   /** By default, firmware can be changed and cards can be reset. */
   readonly firmwarePolicy?: FirmwarePolicy;
 }
@@ -78,6 +80,7 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
           keepUdevRules,
           loadVhostModules: createVhostModules(host, { timing, now }),
           onLateEnd: () => undefined,
+          beginPass: options.beginPass,
           isDrainDisabled: () => !drains,
           onPlan: ({ steps }) => planned.push(steps.length),
           onStep(step) {

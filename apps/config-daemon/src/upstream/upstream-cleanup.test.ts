@@ -44,7 +44,7 @@ describe("the removal of the Go operator's files", () => {
     await start().firstAttempt;
     expect(failures).toEqual([
       expect.stringMatching(
-        /^Files of the Go operator's systemd mode were not removed and can configure NICs at the next boot: remove on \/\S+: EROFS/,
+        /^Files of the systemd mode were not removed and can configure NICs at the next boot: remove on \/\S+: EROFS/,
       ),
     ]);
     await clock.advance(minuteMs);

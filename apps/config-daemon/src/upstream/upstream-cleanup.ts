@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startUpstreamCleanup removes the leftovers of the Go operator at the start of the daemon, and retries with back-off until
- * it succeeds. A call that hangs in the kernel is reported like a hanging step.
+ * startUpstreamCleanup removes the files of the systemd mode, those of Switchyard and those of the Go operator, when the
+ * daemon starts in daemon mode. It retries with back-off until it succeeds. A call that hangs in the kernel is reported like a
+ * hanging step.
  * Usage: `const { firstAttempt } = startUpstreamCleanup({ host, timing, runningSteps, log, signal, onFailure, wake });`
  */
 import { HostError, watchCalls, type Host } from "@switchyard/host";
@@ -9,6 +10,7 @@ import type { Logger } from "@switchyard/service";
 import { endsWithin } from "../deadlines/ends-within.ts";
 import type { RunningSteps } from "../pass/running-steps.ts";
 import type { StepTiming } from "../steps/step-context.ts";
+import { removeBoot } from "../systemd/remove-boot.ts";
 import { removeUpstreamLeftovers } from "./upstream-leftovers.ts";
 
 export interface UpstreamCleanupOptions {
@@ -42,7 +44,7 @@ export function startUpstreamCleanup(options: UpstreamCleanupOptions): UpstreamC
     }
   };
   rest().catch((error: unknown) => {
-    log.error({ error }, "removal of the Go operator's files stopped by an unexpected error");
+    log.error({ error }, "removal of the systemd mode's files stopped by an unexpected error");
   });
   return { firstAttempt: first.inTime };
 }
@@ -57,19 +59,18 @@ interface Attempt {
 function beginAttempt({ host, timing, runningSteps, log, onFailure, wake }: UpstreamCleanupOptions): Attempt {
   const watched = watchCalls(host);
   const entry = runningSteps.add(undefined, {
-    describe: () => watched.oldest() ?? "remove files of the Go operator",
+    describe: () => watched.oldest() ?? "remove files of the systemd mode",
   });
 
   async function remove(): Promise<boolean> {
     try {
+      await removeBoot(watched.host, log);
       await removeUpstreamLeftovers(watched.host.files, log);
       return true;
     } catch (error) {
       if (!(error instanceof HostError)) throw error;
-      log.error({ error }, "removal of the Go operator's files failed; retrying");
-      onFailure(
-        `Files of the Go operator's systemd mode were not removed and can configure NICs at the next boot: ${error.message}`,
-      );
+      log.error({ error }, "removal of the systemd mode's files failed; retrying");
+      onFailure(`Files of the systemd mode were not removed and can configure NICs at the next boot: ${error.message}`);
       return false;
     } finally {
       entry.end();

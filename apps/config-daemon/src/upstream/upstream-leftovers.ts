@@ -34,7 +34,7 @@ export async function findUpstreamLeftovers(files: HostFiles): Promise<Leftovers
     if ((await files.readKind(path)) === undefined) return false;
     const text = await files.readText(path);
     const isOfUpstream = text !== undefined && isUpstreams(text);
-    if (!isOfUpstream) foreign.push(path);
+    if (!isOfUpstream && !isSwitchyards(text)) foreign.push(path);
     return isOfUpstream;
   });
 
@@ -44,7 +44,7 @@ export async function findUpstreamLeftovers(files: HostFiles): Promise<Leftovers
     if ((await files.readKind(path)) === undefined) continue;
     const text = await files.readText(path);
     if (text !== undefined && isUpstreamUnit(name, text)) units.push({ name, isRemovable: !isMachineConfigUnit(text) });
-    else foreign.push(path);
+    else if (!isSwitchyards(text)) foreign.push(path);
   }
   const removable = units.filter(({ isRemovable }) => isRemovable).map(({ name }) => `${unitDirectory}/${name}`);
   const links = await filter(units, async ({ name, isRemovable }) => {
@@ -61,6 +61,11 @@ export async function findUpstreamLeftovers(files: HostFiles): Promise<Leftovers
     ],
     foreign,
   };
+}
+
+/** Reports whether Switchyard wrote the file in its own systemd mode. */
+function isSwitchyards(text: string | undefined): boolean {
+  return text?.startsWith("# Written by the Switchyard ") === true;
 }
 
 async function filter<Item>(items: readonly Item[], test: (item: Item) => Promise<boolean>): Promise<readonly Item[]> {

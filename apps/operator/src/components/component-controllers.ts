@@ -12,8 +12,8 @@ import {
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { createWriter, fromCache, removeFinalizer, type Source } from "@switchyard/kube";
-import { isControlPlaneExternal } from "@switchyard/render";
+import { createWriter, fromCache, removeFinalizer, type Change, type Source } from "@switchyard/kube";
+import { isControlPlaneExternal, isSystemdMode, systemdModeConfigName } from "@switchyard/render";
 import { fieldManagers } from "../field-managers.ts";
 import { affectsNodes } from "../node-states/affected-nodes.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
@@ -24,7 +24,7 @@ import { configExists } from "./config-exists.ts";
 import { changesControlPlane } from "./control-plane-changes.ts";
 import { changesOffload, createHardwareOffloadReconciler } from "./openshift/hardware-offload-reconciler.ts";
 import { createMachineConfigs, type MachineConfigs } from "./openshift/machine-configs.ts";
-import { createSystemdModeReconciler, systemdModeConfigName } from "./openshift/systemd-mode-reconciler.ts";
+import { createSystemdModeReconciler, type SystemdModeChange } from "./openshift/systemd-mode-reconciler.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
 
 /**
@@ -131,32 +131,60 @@ function hardwareOffloadController(
 }
 
 function systemdModeController(
-  { caches, rules, events, log }: OperatorContext,
+  { caches, settings, rules, events, log }: OperatorContext,
   machineConfigs: MachineConfigs,
 ): ControllerDefinition {
-  const { pools, policies, operatorConfigs } = caches;
+  const { nodes, pools, policies, operatorConfigs, clusterFacts } = caches;
   return {
     name: "systemd-mode",
     parallel: 1,
-    reads: [pools, policies, operatorConfigs],
+    reads: [nodes, pools, policies, operatorConfigs, clusterFacts],
     reconcile: createSystemdModeReconciler({
       ...{ machineConfigs, isManaged: () => rules() !== undefined },
-      onRemoved() {
-        const reboots = "OpenShift reboots the machines of its pool";
-        const note = `MachineConfig ${systemdModeConfigName} of upstream's systemd mode is deleted; ${reboots}`;
-        log.warn(
-          { machineConfig: systemdModeConfigName },
-          `deleted MachineConfig of upstream's systemd mode; ${reboots}`,
-        );
+      isSystemdMode() {
+        const config = operatorConfigs.get(operatorConfigName);
+        const isExternal = clusterFacts.isControlPlaneExternal() ?? isControlPlaneExternal(nodes.list());
+        const components = { ...settings.components, isControlPlaneExternal: isExternal };
+        return config !== undefined && isSystemdMode({ config, settings: components });
+      },
+      onChanged(change) {
+        const { type, reason, note, action } = systemdModeEvents[change];
+        log.warn({ machineConfig: systemdModeConfigName, reason }, note);
         const regarding = operatorConfigs.get(operatorConfigName);
-        if (regarding !== undefined) {
-          events.record({ regarding, type: "Normal", reason: "SystemdModeRemoved", note, action: "Delete" });
-        }
+        if (regarding !== undefined) events.record({ regarding, type, reason, note, action });
       },
     }),
-    sources: [fromCache(operatorConfigs, (change) => (affectsNodes(change) ? [operatorConfigName] : []))],
+    sources: [
+      fromCache(operatorConfigs, (change) => (changesMode(change) || affectsNodes(change) ? [operatorConfigName] : [])),
+      enqueuesConfig((enqueue) => clusterFacts.subscribe(enqueue)),
+    ],
   };
 }
+
+function changesMode({ before, after }: Change<SriovOperatorConfig>): boolean {
+  return before?.spec?.configurationMode !== after?.spec?.configurationMode;
+}
+
+const systemdModeEvents = {
+  written: {
+    type: "Normal",
+    reason: "SystemdModeInstalled",
+    action: "Apply",
+    note: `MachineConfig ${systemdModeConfigName} of the systemd mode is written; OpenShift reboots the machines of its pool`,
+  },
+  deleted: {
+    type: "Normal",
+    reason: "SystemdModeRemoved",
+    action: "Delete",
+    note: `MachineConfig ${systemdModeConfigName} of the systemd mode is deleted; OpenShift reboots the machines of its pool`,
+  },
+  foreign: {
+    type: "Warning",
+    reason: "SystemdModeNotInstalled",
+    action: "Apply",
+    note: `MachineConfig ${systemdModeConfigName} contains units of others and is not changed; delete it to use the systemd mode`,
+  },
+} as const satisfies Readonly<Record<SystemdModeChange, object>>;
 
 /**
  * Enqueues the name of the SriovOperatorConfig, whether it exists or not: without it, leftovers have to be removed. The

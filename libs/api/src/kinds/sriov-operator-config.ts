@@ -70,7 +70,8 @@ export interface SriovOperatorConfigSpec {
   readonly enableOvsOffload?: boolean;
   /**
    * How nodes are configured: by the running config daemon (daemon, the default), or by systemd units during boot
-   * (systemd). This release does not support systemd and uses the config daemon in both cases.
+   * (systemd). In systemd mode, a node with another configuration is drained and reboots. systemd is not supported on
+   * OpenShift clusters with a hosted control plane, where the config daemon configures the nodes.
    */
   readonly configurationMode?: "daemon" | "systemd";
   /**

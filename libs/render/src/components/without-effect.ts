@@ -17,11 +17,6 @@ const noFirmware = "has no effect yet: this release does not change the firmware
 
 const fields: readonly WithoutEffect[] = [
   {
-    field: "spec.configurationMode",
-    message: "systemd is not supported yet: the running config daemon configures the nodes",
-    isSet: ({ configurationMode }) => configurationMode === "systemd",
-  },
-  {
     field: "spec.disablePlugins",
     message: noFirmware,
     isSet: ({ disablePlugins = [] }) => disablePlugins.length > 0,

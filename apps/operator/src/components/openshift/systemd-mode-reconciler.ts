@@ -1,39 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createSystemdModeReconciler deletes the MachineConfig of upstream's systemd mode on OpenShift. Its two units would
- * configure NICs at each boot by a spec that is no longer updated (sriov-operator.md F.11, smartnic.md 8). On other
- * clusters, and for the files that the units read, the config daemon cleans up each node
- * (apps/config-daemon/src/upstream/upstream-leftovers.ts).
- * Usage: `const reconcile = createSystemdModeReconciler({ machineConfigs, isManaged, onRemoved });`
+ * createSystemdModeReconciler writes and deletes the MachineConfig of the systemd mode on OpenShift
+ * (sriov-operator.md F.11, smartnic.md 8). It replaces upstream's, and deletes upstream's in daemon mode: its units would
+ * configure NICs at each boot by a spec that is no longer updated. Every change of a MachineConfig reboots machines, so
+ * nothing is written as long as the units are the same. On other clusters the config daemon writes the units.
+ * Usage: `const reconcile = createSystemdModeReconciler({ machineConfigs, config, isSystemdMode, onChanged });`
  */
-import { isUpstreamUnit } from "@switchyard/api";
+import { isUpstreamUnit, machineConfigBootUnits } from "@switchyard/api";
 import type { KubeObject, Reconcile } from "@switchyard/kube";
-import { unitsOf } from "./machine-config.ts";
+import { systemdModeConfigName, systemdModeMachineConfig } from "@switchyard/render";
+import { unitsOf, type ConfiguredUnit } from "./machine-config.ts";
 import type { MachineConfigs } from "./machine-configs.ts";
 
-export const systemdModeConfigName = "sriov-config-service";
-
 export interface SystemdModeDeps {
-  readonly machineConfigs: Pick<MachineConfigs, "read" | "delete">;
+  readonly machineConfigs: Pick<MachineConfigs, "read" | "apply" | "delete">;
   /** Reports whether SriovOperatorConfig "default" exists. Without it, nothing is changed. */
   readonly isManaged: () => boolean;
-  /** Called when the MachineConfig is deleted. OpenShift then reboots the machines. */
-  readonly onRemoved: () => void;
+  /** Reports whether nodes are configured while they boot. */
+  readonly isSystemdMode: () => boolean;
+  /** Called when the MachineConfig is written or deleted. OpenShift then reboots the machines. */
+  readonly onChanged: (change: SystemdModeChange) => void;
 }
 
-export function createSystemdModeReconciler({ machineConfigs, isManaged, onRemoved }: SystemdModeDeps): Reconcile {
+/** "foreign": a MachineConfig of this name has other content and is not changed. */
+export type SystemdModeChange = "written" | "deleted" | "foreign";
+
+export function createSystemdModeReconciler(deps: SystemdModeDeps): Reconcile {
+  const { machineConfigs, onChanged } = deps;
+
   return async function reconcile(_key, signal) {
-    if (!isManaged()) return undefined;
+    if (!deps.isManaged()) return undefined;
     const config = await machineConfigs.read(systemdModeConfigName, signal);
-    if (config === undefined || !hasOnlyUpstreamUnits(config)) return undefined;
-    await machineConfigs.delete(config, signal);
-    onRemoved();
+    const isWanted = deps.isSystemdMode();
+    if (config !== undefined && !hasOnlyOurUnits(config)) {
+      if (isWanted) onChanged("foreign");
+      return undefined;
+    }
+    if (isWanted) {
+      if (config !== undefined && isCurrent(config)) return undefined;
+      await machineConfigs.apply(systemdModeMachineConfig(), signal);
+      onChanged("written");
+    } else if (config !== undefined) {
+      await machineConfigs.delete(config, signal);
+      onChanged("deleted");
+    }
     return undefined;
   };
 }
 
-/** Reports whether the MachineConfig contains only units of upstream. */
-function hasOnlyUpstreamUnits(config: KubeObject): boolean {
+/** Reports whether the MachineConfig contains units of upstream or of any release of this operator, and no others. */
+function hasOnlyOurUnits(config: KubeObject): boolean {
   const units = unitsOf(config);
-  return units.length > 0 && units.every(({ name, contents }) => isUpstreamUnit(name, contents));
+  return units.length > 0 && units.every((unit) => isUpstreamUnit(unit.name, unit.contents) || isOwnUnit(unit));
+}
+
+function isOwnUnit({ name, contents }: ConfiguredUnit): boolean {
+  const own = machineConfigBootUnits.find((unit) => unit.name === name);
+  return own !== undefined && contents.split("\n", 1)[0] === own.text.split("\n", 1)[0];
+}
+
+function isCurrent(config: KubeObject): boolean {
+  const units = unitsOf(config);
+  return (
+    units.length === machineConfigBootUnits.length &&
+    machineConfigBootUnits.every(({ name, text }) => units.some((unit) => unit.name === name && unit.contents === text))
+  );
 }

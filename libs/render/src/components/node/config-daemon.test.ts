@@ -101,9 +101,27 @@ describe("the config daemon's pods", () => {
     expect([off["MANAGE_SOFTWARE_BRIDGES"], off["OVSDB_SOCKET_PATH"]]).toEqual([undefined, undefined]);
   });
 
+  it("prepare the boot of the node in systemd mode, with units of a MachineConfig on OpenShift", () => {
+    const spec = { configurationMode: "systemd" } as const;
+    expect(env(spec)).toMatchObject({ USE_SYSTEMD_SERVICE: "true" });
+    expect(env(spec)).not.toHaveProperty("UNITS_FROM_MACHINE_CONFIG");
+    expect(env(spec, { clusterType: "openshift" })).toMatchObject({
+      ...{ USE_SYSTEMD_SERVICE: "true", UNITS_FROM_MACHINE_CONFIG: "true" },
+    });
+    expect(env({ configurationMode: "daemon" })).not.toHaveProperty("USE_SYSTEMD_SERVICE");
+  });
+
+  it("configure the node themselves on OpenShift with a hosted control plane, with a warning", () => {
+    const spec = { configurationMode: "systemd" } as const;
+    const hosted = { clusterType: "openshift", isControlPlaneExternal: true } as const;
+    expect(env(spec, hosted)).not.toHaveProperty("USE_SYSTEMD_SERVICE");
+    const { problems } = renderComponents(configWith(spec), settingsWith(hosted));
+    expect(problems).toMatchObject([{ severity: "warning", field: "spec.configurationMode" }]);
+    const unhosted = renderComponents(configWith(spec), settingsWith({ isControlPlaneExternal: true }));
+    expect(unhosted.problems).toEqual([]);
+  });
+
   it.each([
-    // Nothing is written for units at boot (sriov-operator.md M-14).
-    { field: "spec.configurationMode", spec: { configurationMode: "systemd" } },
     { field: "spec.disablePlugins", spec: { disablePlugins: ["mellanox"] } },
     { field: "spec.featureGates.mellanoxFirmwareReset", spec: { featureGates: { mellanoxFirmwareReset: true } } },
     { field: "spec.enableOvsOffload", spec: { enableOvsOffload: true } },

@@ -20,6 +20,7 @@ import {
   requests,
 } from "../objects/pod-parts.ts";
 import type { Container, EnvVar } from "../objects/pod-template.ts";
+import { isSystemdMode } from "../systemd-mode.ts";
 import { fieldsWithoutEffect } from "../without-effect.ts";
 
 const component = "config-daemon";
@@ -60,8 +61,11 @@ export const configDaemon: Component = {
   name: component,
   isWanted: () => true,
   needs: ["configDaemon", "sriovCni", "ibSriovCni"],
-  check: ({ config: { spec = {} } }) =>
-    [...fieldsWithoutEffect(spec), ...droppedVariables(spec)].map((problem) => ({ severity: "warning", ...problem })),
+  check: (input) => {
+    const { spec = {} } = input.config;
+    const problems = [...fieldsWithoutEffect(spec), ...systemdModeProblems(input), ...droppedVariables(spec)];
+    return problems.map((problem) => ({ severity: "warning", ...problem }));
+  },
   render: (input) => [
     ...accessObjects(
       component,
@@ -93,6 +97,14 @@ export const configDaemon: Component = {
     ),
   ],
 };
+
+/** A hosted control plane has no MachineConfigs, which install the units on OpenShift (sriov-operator.md F.11). */
+function systemdModeProblems(input: ComponentInput) {
+  if (input.config.spec?.configurationMode !== "systemd" || isSystemdMode(input)) return [];
+  const message =
+    "systemd is not supported on OpenShift clusters with a hosted control plane; the running config daemon configures the nodes";
+  return [{ field: "spec.configurationMode", message }];
+}
 
 /** Returns warnings about variables that the webhook rejects, but that were stored while it was disabled or older. */
 function droppedVariables({ configDaemonEnvVars = {} }: SriovOperatorConfigSpec) {
@@ -126,8 +138,12 @@ function daemonContainer(input: ComponentInput): Container {
 const kubeletConfig = "/host/etc/kubernetes/kubeconfig";
 
 /** Variables of the user take precedence over those from other settings. */
-function daemonEnv({ config, settings }: ComponentInput): readonly EnvVar[] {
+function daemonEnv(input: ComponentInput): readonly EnvVar[] {
+  const { config, settings } = input;
+  const isSystemd = isSystemdMode(input);
   const fromSettings = {
+    USE_SYSTEMD_SERVICE: isSystemd ? "true" : undefined,
+    UNITS_FROM_MACHINE_CONFIG: isSystemd && settings.clusterType === "openshift" ? "true" : undefined,
     USE_EXTERNAL_DRAINER: settings.useExternalDrainer ? "true" : undefined,
     MANAGE_SOFTWARE_BRIDGES: isGateOn("manageSoftwareBridges", config) ? "true" : undefined,
     OVSDB_SOCKET_PATH: isGateOn("manageSoftwareBridges", config) ? settings.ovsdbSocketPath : undefined,

@@ -163,7 +163,7 @@ const openshiftRules: readonly OperatorRule[] = [
     verbs: [...read, "patch"],
   },
   {
-    why: "writes MachineConfigs for hardware offload, and removes upstream's systemd units",
+    why: "writes MachineConfigs for hardware offload and the units of the systemd mode",
     ...{ group: "machineconfiguration.openshift.io", resources: ["machineconfigs"], verbs: manage },
   },
 ];

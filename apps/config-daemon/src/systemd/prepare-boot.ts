@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createBootPreparation prepares the next boot of a node in systemd mode: it writes the configuration, installs the program,
+ * and writes and enables the units (sriov-operator.md F.7, F.9, F.11). Each of them replaces the Go operator's atomically.
+ * It is level-based: a preparation that is killed is completed by the next one.
+ * Usage: `const prepareBoot = createBootPreparation({ host, program, … }); const boot = await prepareBoot(spec);`
+ */
+import {
+  bootConfigPath,
+  bootUnits,
+  isOwnBootFile,
+  isUpstreamUnit,
+  upstreamUnitProgram,
+  type SriovNetworkNodeStateSpec,
+} from "@switchyard/api";
+import type { Host, ProgramVersion } from "@switchyard/host";
+import type { Logger } from "@switchyard/service";
+import { digestOf, formatBootConfig } from "../boot/boot-config.ts";
+import { bootResultPath, parseBootResult, type BootResult } from "../boot/boot-result.ts";
+import { unitDirectory } from "../upstream/upstream-files.ts";
+import { removeUpstreamLeftovers } from "../upstream/upstream-leftovers.ts";
+
+export interface BootPreparationDeps {
+  /** Lists the files of the program. */
+  readonly program: () => Promise<ProgramVersion>;
+  readonly maxPfs: number;
+  /** Address of the database of Open vSwitch. If absent, software bridges are not managed. */
+  readonly ovsdbAddress?: string | undefined;
+  /** Whether a MachineConfig installs the units (OpenShift), and not the daemon. */
+  readonly unitsFromMachineConfig: boolean;
+  readonly log: Logger;
+}
+
+/** What the next boot will do, and what the last one did. */
+export interface PreparedBoot {
+  readonly configDigest: string;
+  /** The result of the last boot in systemd mode; undefined if there is none. */
+  readonly result: BootResult | undefined;
+  /** Why the units will not run at the next boot; undefined if they will. */
+  readonly obstacle: string | undefined;
+}
+
+/** Rejects with HostError. */
+export type PrepareBoot = (host: Host, desired: SriovNetworkNodeStateSpec) => Promise<PreparedBoot>;
+
+export function createBootPreparation(deps: BootPreparationDeps): PrepareBoot {
+  let installed: ProgramVersion | undefined;
+
+  return async function prepareBoot(host, desired) {
+    const { files } = host;
+    const config = formatBootConfig({ spec: desired, maxPfs: deps.maxPfs, ovsdbAddress: deps.ovsdbAddress });
+    if ((await files.readText(bootConfigPath)) !== config) await files.writeText(bootConfigPath, config);
+    installed ??= await deps.program();
+    if ((await host.bootProgram.readVersion()) !== installed.id) await host.bootProgram.install(installed);
+    const obstacle = deps.unitsFromMachineConfig ? await findUnits(host) : await writeUnits(host);
+    if (obstacle === undefined) await removeUpstreams(host, deps.log);
+    const result = parseBootResult((await files.readText(bootResultPath)) ?? "");
+    return { configDigest: digestOf(config), result, obstacle };
+  };
+}
+
+/** Returns a sentence if an administrator's unit has one of the names. */
+async function writeUnits({ files, systemd }: Host): Promise<string | undefined> {
+  let isChanged = false;
+  for (const { name, text } of bootUnits) {
+    const path = `${unitDirectory}/${name}`;
+    const present = await files.readText(path);
+    if (present === text) continue;
+    const isReplaceable =
+      present === undefined
+        ? (await files.readKind(path)) === undefined
+        : isOwnBootFile(present) || isUpstreamUnit(name, present);
+    if (!isReplaceable) return `${path} was not written by Switchyard; remove it to let the node boot in systemd mode`;
+    await files.writeText(path, text);
+    isChanged = true;
+  }
+  if (isChanged) await systemd.reload();
+  for (const { name } of bootUnits) {
+    if ((await systemd.readUnit(name)).unitFileState !== "enabled") await systemd.enableUnits([name]);
+  }
+  return undefined;
+}
+
+async function findUnits({ systemd }: Host): Promise<string | undefined> {
+  for (const { name } of bootUnits) {
+    const { unitFileState } = await systemd.readUnit(name);
+    if (unitFileState === "enabled") continue;
+    return `unit ${name} is not enabled yet; the Machine Config Operator installs it and reboots the node`;
+  }
+  return undefined;
+}
+
+/** The Go operator's program is not used any more, since no unit of its starts it. */
+async function removeUpstreams({ files }: Host, log: Logger): Promise<void> {
+  if ((await files.readKind(upstreamUnitProgram)) === "file") await files.remove(upstreamUnitProgram);
+  await removeUpstreamLeftovers(files, log);
+}
