@@ -73,6 +73,13 @@ function worldOf(host: Host, pfs: ContractWorld["pfs"]): ContractWorld {
     host,
     pfs,
     hasEswitch: existsSync("/sys/module/igbsw"),
+    hasUdev: existsSync("/run/udev/control"),
+    async udevProperties(name) {
+      const { stdout } = await promisify(execFile)("udevadm", ["info", "-q", "property", `/sys/class/net/${name}`]);
+      return Object.fromEntries(
+        stdout.split("\n").map((line) => [line.split("=")[0] ?? "", line.replace(/^[^=]*=/, "")]),
+      );
+    },
     absent: pci("0000:fe:1f.7"),
     renameLink: (name, newName) => ip("link", "set", "dev", name, "name", newName),
     addAltName: (name, altName) => ip("link", "property", "add", "dev", name, "altname", altName),

@@ -13,7 +13,7 @@ import { hostContractCases, systemdCases } from "./host-contract.ts";
 import { igb, pci } from "./nic-models.ts";
 import { serveFakeKernel } from "./serve-fake-kernel.ts";
 
-function worldOf(kernel: FakeKernel, host: Host, hasEswitch = false): ContractWorld {
+function worldOf(kernel: FakeKernel, host: Host, { hasEswitch = false, hasUdev = true } = {}): ContractWorld {
   const inPods = new Set<PciAddress>();
   const links: string[] = [];
 
@@ -26,6 +26,8 @@ function worldOf(kernel: FakeKernel, host: Host, hasEswitch = false): ContractWo
   return {
     host,
     hasEswitch,
+    hasUdev,
+    udevProperties: (name) => Promise.resolve(kernel.udevProperties(name)),
     pfs: [pci("0000:01:00.0"), pci("0000:01:00.1")],
     absent: pci("0000:02:00.0"),
     renameLink: (name, newName) =>
@@ -109,12 +111,13 @@ describe("the fake kernel meets the host contract", () => {
 describe("the fake kernel with an eswitch meets the host contract", () => {
   const ports = igb("0000:01:00.0").ports.map((port, number) => ({
     ...port,
+    ...{ parameters: { flow_steering_mode: "dmfs" } },
     ...({ eswitchMode: "legacy", physPortName: `p${number}`, physSwitchId: "525400aa00000000" } as const),
   }));
 
   it.each(hostContractCases)("$name", async (contractCase) => {
     const kernel = newKernel({ nics: [{ ports }] });
-    await runContractCase(contractCase, worldOf(kernel, kernel.host(), true));
+    await runContractCase(contractCase, worldOf(kernel, kernel.host(), { hasEswitch: true }));
   });
 });
 
@@ -122,7 +125,7 @@ describe("the fake kernel without udev meets the host contract", () => {
   it.each(hostContractCases)("$name", async (contractCase) => {
     const kernel = newKernel({ udevMs: "none" });
     await kernel.host().modules.load("igbvf"); // udev would load it
-    await runContractCase(contractCase, worldOf(kernel, kernel.host()));
+    await runContractCase(contractCase, worldOf(kernel, kernel.host(), { hasUdev: false }));
   });
 });
 

@@ -5,6 +5,7 @@
  */
 import { bootProgramCases } from "./contract/boot-program-cases.ts";
 import { driverCases } from "./contract/driver-cases.ts";
+import { eswitchCases } from "./contract/eswitch-cases.ts";
 import { eventCases } from "./contract/event-cases.ts";
 import { fileCases } from "./contract/file-cases.ts";
 import { linuxBridgeCases } from "./contract/linux-bridge-cases.ts";
@@ -26,6 +27,7 @@ export const hostContractCases: readonly ContractCase[] = [
   ...linkCases,
   ...linuxBridgeCases,
   ...vfLinkCases,
+  ...eswitchCases,
   ...eventCases,
   ...fileCases,
   ...bootProgramCases,

@@ -19,6 +19,10 @@ export interface ContractWorld {
   readonly pfs: readonly [PciAddress, PciAddress];
   /** Whether the driver is igbsw of the VM lab, which is igb, also by name, with an eswitch in legacy mode. */
   readonly hasEswitch: boolean;
+  /** Whether udev runs. */
+  readonly hasUdev: boolean;
+  /** Returns the properties of an interface in the database of udev. */
+  readonly udevProperties: (name: string) => Promise<Readonly<Record<string, string>>>;
   /** An address without a function. */
   readonly absent: PciAddress;
   readonly renameLink: (name: string, newName: string) => Promise<void>;
@@ -72,13 +76,14 @@ export async function runContractCase(contractCase: ContractCase, world: Contrac
   }
 }
 
-async function restore({ host, pfs, returnFromPods, removeLinksAndRoutes }: ContractWorld): Promise<void> {
+async function restore({ host, pfs, hasEswitch, returnFromPods, removeLinksAndRoutes }: ContractWorld): Promise<void> {
   await returnFromPods();
   await removeLinksAndRoutes();
   for (const { name, isOwn } of await host.linuxBridges.listBridges())
     if (isOwn) await host.linuxBridges.deleteBridge(name);
   for (const pf of pfs) {
     if ((await host.sriov.readPf(pf))?.driver === undefined) await host.sriov.probeDrivers(pf);
+    if (hasEswitch) await host.devlink.setEswitchMode(pf, "legacy");
     await host.sriov.setNumVfs(pf, 0);
     await settle(host);
     const { name, mtu, adminUp } = await linkOf(host, pf);
