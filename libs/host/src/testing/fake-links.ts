@@ -47,6 +47,14 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
     };
   }
 
+  function findForEthtool(name: string): Netdev {
+    try {
+      return netdevs.find(name);
+    } catch {
+      throw new Refusal("ENODEV", "no device matches name");
+    }
+  }
+
   /** Drivers with an eswitch offload rules of tc. */
   function isChangeable(netdev: Netdev, feature: string): boolean {
     return feature === "hw-tc-offload" && pfOf(netdev)?.port.eswitchMode !== undefined;
@@ -83,12 +91,12 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
       }),
     readFeature: (name, feature) =>
       answer(() => {
-        const netdev = netdevs.find(name);
+        const netdev = findForEthtool(name);
         return { on: netdev.features.has(feature), changeable: isChangeable(netdev, feature) };
       }),
     setFeature: (name, feature, on) =>
       answer(() => {
-        const netdev = netdevs.find(name);
+        const netdev = findForEthtool(name);
         if (netdev.features.has(feature) === on) return;
         if (!isChangeable(netdev, feature)) throw new Refusal("EOPNOTSUPP", "the driver did not change it");
         netdevs.change(netdev, ({ features }) => {

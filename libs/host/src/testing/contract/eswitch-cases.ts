@@ -104,7 +104,7 @@ export const eswitchCases: readonly ContractCase[] = [
         await host.links.setFeature(name, feature, on);
         assert.deepEqual(await host.links.readFeature(name, feature), { on, changeable: true });
       }
-      await assertRefused(host.links.readFeature("nosuch0", feature), "ENODEV");
+      await assertRefused(host.links.readFeature("nosuch0", feature), "ENODEV", "no device matches name");
     },
   },
   {
