@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { startOpenVswitch, type OpenVswitch } from "@switchyard/testing";
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import type { OvsBridgeSettings } from "../../ports/ovs.ts";
 import { createLinuxOvs, ovsEndpoints } from "./linux-ovs.ts";
 
@@ -29,6 +30,17 @@ describe("a daemon that does not manage software bridges", () => {
   it("reads no state", async () => {
     await using ovs = createLinuxOvs({ root: "/" });
     expect(await ovs.readState()).toBeUndefined();
+  });
+});
+
+describe("a host without Open vSwitch", () => {
+  it("always gives the same error, which names each socket that was tried", async () => {
+    await using ovs = createLinuxOvs({ root: "/nonexistent", address: "/var/run/openvswitch/db.sock" });
+    const read = () => ovs.readState().catch((error: unknown) => (error as Error).message);
+    const first = await read();
+    expect(first).toMatch(/unix:\/nonexistent\/run\/.* ENOENT.*; .*unix:\/nonexistent\/var\/run\/.* ENOENT/);
+    const later = await Promise.all(Array.from({ length: 5 }, (_, nth) => delay(nth * 100).then(read)));
+    expect(new Set(later)).toEqual(new Set([first]));
   });
 });
 

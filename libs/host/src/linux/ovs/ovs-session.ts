@@ -4,7 +4,14 @@
  * manages software bridges, because it loads the OVSDB client.
  * Usage: `await using session = new OvsSession(endpoints, () => undefined); const state = await session.read(at);`
  */
-import { isOvsdbError, OvsdbClient, type OvsdbError, type RowChange, type WireOperation } from "@switchyard/ovsdb";
+import {
+  isOvsdbError,
+  OvsdbClient,
+  type ClientState,
+  type OvsdbError,
+  type RowChange,
+  type WireOperation,
+} from "@switchyard/ovsdb";
 import { configure, databaseName, interfaceProblem } from "@switchyard/ovsdb/vswitch";
 import { HostError, type HostOperation } from "../../calls/host-error.ts";
 import { isPfBridgeName, type OvsBridgeSettings, type OvsState } from "../../ports/ovs.ts";
@@ -39,6 +46,8 @@ export class OvsSession implements AsyncDisposable {
   readonly #client: OvsdbClient;
   readonly #options: OvsSessionOptions;
   readonly #attempted = Promise.withResolvers<undefined>();
+  /** Why the endpoints cannot be used, by endpoint. */
+  readonly #errors = new Map<string, string>();
   /** UUIDs of the ports and interfaces of owned bridges. */
   #ownParts: ReadonlySet<string> = new Set();
 
@@ -50,7 +59,9 @@ export class OvsSession implements AsyncDisposable {
       endpoints: options.endpoints,
       database: databaseName,
       monitor: monitoredTables,
-      onState: ({ isConnected }) => {
+      onState: (state) => {
+        const { isConnected } = state;
+        this.#remember(state);
         if (isConnected || ++attempts === options.endpoints.length) this.#attempted.resolve(undefined);
         if (isConnected !== wasConnected) options.onChange();
         wasConnected = isConnected;
@@ -101,10 +112,19 @@ export class OvsSession implements AsyncDisposable {
     await Promise.race([this.#attempted.promise, this.#client.untilConnected(limit).catch(() => undefined)]);
     const { state } = this.#client;
     if (state.isConnected) return;
+    const words = [...this.#errors.values()].sort().join("; ");
+    const silent = `${this.#options.endpoints.join(", ")}: no answer for ${waitMs / 1000} s`;
+    throw new HostError(at, "ENOTCONN", { words: words === "" ? silent : words, cause: state.error });
+  }
+
+  /** Keeps the last error of each endpoint: the errors of all of them stay the same while the client tries one by one. */
+  #remember(state: ClientState): void {
+    if (state.isConnected) this.#errors.clear();
+    if (state.isConnected || state.error === undefined) return;
+    const { message } = state.error;
     const { endpoints } = this.#options;
-    const why = state.error?.message ?? `no answer for ${waitMs / 1000} s`;
-    const words = endpoints.some((endpoint) => why.includes(endpoint)) ? why : `${endpoints.join(", ")}: ${why}`;
-    throw new HostError(at, "ENOTCONN", { words, cause: state.error });
+    const endpoint = endpoints.find((each) => message.includes(each));
+    this.#errors.set(endpoint ?? "", endpoint === undefined ? `${endpoints.join(", ")}: ${message}` : message);
   }
 
   /** Carries out a transaction and waits until ovs-vswitchd has applied it. */
