@@ -143,6 +143,17 @@ describe("plan for an Open vSwitch bridge", () => {
     ]);
   });
 
+  it("takes the PF from its bridge while the eswitch mode changes", () => {
+    const spec = { ...withBridge(), interfaces: [{ pciAddress, eSwitchMode: "switchdev", numVfs: 1 }] };
+    const status = { interfaces: [pf({ eSwitchMode: "legacy", numVfs: 1 })], bridges: { ovs: [present()] } };
+    const { steps } = planned(spec, status);
+    expect([steps[0], steps.at(-1)]).toEqual([
+      `remove ports ens1f0 from Open vSwitch bridge ${name}`,
+      `change Open vSwitch bridge ${name} with uplink ${pciAddress}`,
+    ]);
+    expect(steps).toContain(`set eswitch mode legacy -> switchdev on ${pciAddress}`);
+  });
+
   it("waits with the bridge if the PF cannot get into switchdev mode", () => {
     const spec = { ...withBridge(), interfaces: [{ pciAddress, eSwitchMode: "switchdev", numVfs: 900 }] };
     expect(planned(spec, { interfaces: [pf({ eSwitchMode: "legacy" })] }).steps).toEqual([]);

@@ -43,10 +43,12 @@ export function planOvsBridge(pf: InterfaceStatus, { desired, observed, pfSteps 
   const entry = desired.interfaces?.find((spec) => spec.pciAddress === pciAddress);
   const isCertain = wanted !== undefined || entry !== undefined || desired.unselected?.includes(pciAddress) === true;
   const obsolete = isCertain ? existing.filter(({ name }) => name !== wanted?.name) : [];
-  const changesMode = pfSteps.some(({ kind }) => kind === ("set-eswitch-mode" as string));
+  const changesMode = pfSteps.some(({ kind }) => kind === "set-eswitch-mode");
   const kept = existing.filter((bridge) => !obsolete.includes(bridge));
   const before: PfStep[] = [
-    ...obsolete.map(({ name }): PfStep => ({ kind: "remove-ovs-bridge", pciAddress, bridge: name })),
+    ...obsolete.map(({ name }): PfStep => {
+      return { kind: "remove-ovs-bridge", pciAddress, bridge: name, ...(changesMode && { isBeforeModeChange: true }) };
+    }),
     ...kept.flatMap((bridge) => portSteps(bridge, pciAddress, changesMode)),
   ];
   if (wanted === undefined) return { before, after: [], problems: [] };
@@ -108,7 +110,8 @@ function isOf({ name, uplinks = [] }: OvsBridge, pciAddress: string): boolean {
 function portSteps(bridge: OvsBridge, pciAddress: string, changesMode: boolean): readonly PfStep[] {
   const uplinks = changesMode ? (bridge.uplinks ?? []).flatMap(({ name }) => (name === undefined ? [] : [name])) : [];
   const ports = [...(bridge.stalePorts ?? []), ...uplinks];
-  return ports.length === 0 ? [] : [{ kind: "remove-ovs-ports", pciAddress, bridge: bridge.name, ports }];
+  const step = { kind: "remove-ovs-ports", pciAddress, bridge: bridge.name, ports } as const;
+  return ports.length === 0 ? [] : [{ ...step, ...(changesMode && { isBeforeModeChange: true }) }];
 }
 
 function problemOf(

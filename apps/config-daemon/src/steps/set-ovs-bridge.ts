@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PfStep } from "@switchyard/plan";
+import { keepBridgeRule } from "../udev/bridge-rules.ts";
 import type { StepContext } from "./step-context.ts";
 
-/** Creates or changes the bridge. The uplink is the present interface of the PF: earlier steps may have renamed it. */
+/** Creates or changes the bridge, which NetworkManager must not manage. The uplink is the present interface of the PF: earlier steps may have renamed it. */
 export async function setOvsBridge(step: PfStep<"set-ovs-bridge">, context: StepContext): Promise<void> {
   const { bridge: name, settings, uplink } = step;
+  await keepBridgeRule(context.host, name);
   const link = await context.pfLink();
   await context.host.ovs.setBridge({
     ...{ name, settings },

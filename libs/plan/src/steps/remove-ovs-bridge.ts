@@ -6,6 +6,8 @@ export interface RemoveOvsBridge {
   readonly kind: "remove-ovs-bridge";
   readonly pciAddress: string;
   readonly bridge: string;
+  /** The eswitch mode of the PF changes afterwards, which must not happen while Open vSwitch uses the PF. */
+  readonly isBeforeModeChange?: true;
 }
 
 export const removeOvsBridge: PfStepKind<RemoveOvsBridge> = {
@@ -14,6 +16,5 @@ export const removeOvsBridge: PfStepKind<RemoveOvsBridge> = {
     if (numVfs === 0) return undefined;
     return { cause: "bridge", text: `removing bridge ${bridge} disconnects ${existingVfs(numVfs)}` };
   },
-  // The eswitch must not change its mode while Open vSwitch uses the port.
-  isNeededBy: (_step, { kind }) => kind === "set-eswitch-mode",
+  isNeededBy: ({ isBeforeModeChange = false }) => isBeforeModeChange,
 };

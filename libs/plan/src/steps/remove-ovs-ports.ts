@@ -10,10 +10,12 @@ export interface RemoveOvsPorts {
   readonly pciAddress: string;
   readonly bridge: string;
   readonly ports: readonly string[];
+  /** As for remove-ovs-bridge. */
+  readonly isBeforeModeChange?: true;
 }
 
 export const removeOvsPorts: PfStepKind<RemoveOvsPorts> = {
   describe: ({ bridge, ports }) => `remove ports ${ports.join(", ")} from Open vSwitch bridge ${bridge}`,
   disruption: disruptsNothing,
-  isNeededBy: (_step, { kind }) => kind === "set-eswitch-mode",
+  isNeededBy: ({ isBeforeModeChange = false }) => isBeforeModeChange,
 };
