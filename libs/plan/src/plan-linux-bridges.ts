@@ -12,6 +12,7 @@ import type {
   SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
 import { bridgeNameOf } from "@switchyard/policy";
+import { isUsed, usedProblem } from "./host-use-problem.ts";
 import { observedPort, parseLinuxBridge, type LinuxBridgeSettings } from "./linux-bridge-settings.ts";
 import type { PlanProblem } from "./problem.ts";
 import type { PfStep } from "./steps/step.ts";
@@ -108,15 +109,6 @@ function uplinkOf({ uplinks = [] }: LinuxBridge) {
 /** Reports whether an owned bridge belongs to the PF. A bridge without an uplink is recognised by its name. */
 function isOf({ name, uplinks = [] }: LinuxBridge, pciAddress: string): boolean {
   return name === bridgeNameOf(pciAddress) || uplinks.some((uplink) => uplink.pciAddress === pciAddress);
-}
-
-function isUsed({ hostUse = [] }: InterfaceStatus): boolean {
-  return hostUse.length > 0;
-}
-
-function usedProblem({ pciAddress, hostUse = [] }: InterfaceStatus, bridge: string, field: string): PlanProblem {
-  const message = `${pciAddress} cannot become a port of bridge ${bridge}, because the host uses it: ${hostUse.join(", ")}`;
-  return { code: "used-by-host", field, pciAddress, message };
 }
 
 function keptProblem({ pciAddress, hostUse = [] }: InterfaceStatus, { name }: LinuxBridge): PlanProblem {

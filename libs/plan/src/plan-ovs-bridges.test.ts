@@ -230,6 +230,17 @@ describe("plan for a bridge that cannot be created", () => {
     expect(planned(withBridge(), status)).toEqual({ ...nothing, problems: [problem] });
   });
 
+  it("reports that the host uses the PF for itself, unless the PF is in the bridge already", () => {
+    const interfaces = [pf({ hostUse: ["default route"] })];
+    expect(planned(withBridge(), { interfaces })).toEqual({
+      ...nothing,
+      problems: [
+        `${field}: ${pciAddress} cannot become a port of bridge ${name}, because the host uses it: default route`,
+      ],
+    });
+    expect(planned(withBridge(), { interfaces, bridges: { ovs: [present()] } })).toEqual(nothing);
+  });
+
   it("reports a daemon that does not manage software bridges", () => {
     const result = plan(withBridge(), { interfaces: [pf()] }, new Map());
     expect(result.problems.map(({ field: path }) => path)).toEqual(["spec.bridges.ovs"]);

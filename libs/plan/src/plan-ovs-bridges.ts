@@ -13,6 +13,7 @@ import type {
   SriovNetworkNodeStateSpec,
   SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
+import { isUsed, usedProblem } from "./host-use-problem.ts";
 import { malformation } from "./ovs-bridge-problem.ts";
 import type { PlanProblem } from "./problem.ts";
 import type { PfStep } from "./steps/step.ts";
@@ -60,6 +61,10 @@ export function planOvsBridge(pf: InterfaceStatus, { desired, observed, pfSteps 
   // Without a step that changes the mode, the problem that prevents it is reported already.
   const isBlocked = entry?.eSwitchMode === "switchdev" && pf.eSwitchMode !== "switchdev" && !changesMode;
   const same = kept.find(({ name }) => name === wanted.name);
+  const isAttached = same?.uplinks?.some((uplink) => uplink.pciAddress === pciAddress) === true;
+  if (!isAttached && isUsed(pf)) {
+    return { before, after: [], problems: [usedProblem(pf, wanted.name, `spec.bridges.ovs[${index}]`)] };
+  }
   const after = isBlocked ? [] : setSteps(wanted, { pf, existing: same, changesMode, mtu: entry?.mtu });
   return { before, after, problems: [] };
 }
