@@ -84,6 +84,11 @@ describe("a policy by itself", () => {
       at: ["spec.vdpaType"],
     },
     { what: "a bridge on legacy", spec: { bridge: { ovs: {} } }, at: ["spec.eSwitchMode"] },
+    {
+      what: "two bridges",
+      spec: { bridge: { ovs: {}, linux: {} }, eSwitchMode: "switchdev" },
+      at: ["spec.bridge"],
+    },
     { what: "a Linux bridge on legacy", spec: { bridge: { linux: {} } }, at: ["spec.eSwitchMode"] },
     {
       what: "a bridge on an externally managed PF",
@@ -277,5 +282,21 @@ describe("an update", () => {
     const old = policy("p1", { numVfs: 65 });
     const worse = admit(update(old, policy("p1", { numVfs: 66 })), view(oneNode), still);
     expect(worse.problems.map(({ field }) => field)).toEqual(["spec.numVfs"]);
+  });
+
+  it("warns if the PF cannot become a port of a Linux bridge, because the host uses it", () => {
+    const gate = operatorConfig({ featureGates: { manageSoftwareBridges: true } });
+    const spec = { bridge: { linux: {} }, eSwitchMode: "switchdev" } as const;
+    const warningsFor = (hostUse: readonly string[]) => {
+      const { state, ...worker } = node("worker-1", [pf({ eSwitchMode: "switchdev", hostUse })]);
+      if (state === undefined) throw new Error("a node with PFs has a state");
+      const status = { ...state.status, openVSwitch: { hardwareOffload: true } };
+      const nodes = [{ ...worker, state: { ...state, status } }];
+      return warnings(spec, { nodes, operatorConfig: gate }).join();
+    };
+    expect(warningsFor(["default route"])).toContain(
+      "0000:3b:00.0 cannot become a port of bridge br-0000_3b_00.0, because the host uses it: default route",
+    );
+    expect(warningsFor([])).toContain("create Linux bridge br-0000_3b_00.0 with uplink 0000:3b:00.0");
   });
 });
