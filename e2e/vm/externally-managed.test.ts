@@ -34,6 +34,7 @@ async function inGuest(command: string): Promise<string> {
 }
 
 const status = () => news.states.get("vm")?.status;
+const pfStatus = () => status()?.interfaces?.find(({ pciAddress }) => pciAddress === pf);
 
 function failsWith(text: string): Promise<unknown> {
   const fails = () => status()?.syncStatus === "Failed" && status()?.lastSyncError?.includes(text);
@@ -74,7 +75,7 @@ describe("an externally managed PF with real VFs", () => {
       await applyPolicy(testCluster, "lent", { ...policy, externallyManaged });
       await eventually(
         `externallyManaged is ${externallyManaged}`,
-        () => (status()?.interfaces?.[0]?.externallyManaged === true) === externallyManaged,
+        () => (pfStatus()?.externallyManaged === true) === externallyManaged,
         within,
       );
       expect(await seen()).toBe(lent);
