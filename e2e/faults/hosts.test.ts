@@ -135,7 +135,13 @@ async function injectFault({ kind, port, nth }: Point, name: string): Promise<vo
         "configures the other port",
         ({ status }) => status?.interfaces?.find((pf) => pf.pciAddress === second)?.mtu === 2000,
       );
-      await stateIs(name, "still reports it", (state) => reasonOf(state, "Degraded") === "StepHangs");
+      // udev rules are not steps: the node state has them as a problem of the PF.
+      const isStep = port !== "files" && port !== "udev";
+      await stateIs(name, "still reports it", (state) =>
+        isStep
+          ? reasonOf(state, "Degraded") === "StepHangs"
+          : state.status?.lastSyncError?.includes("no answer") === true,
+      );
     }
     gate.resolve(undefined);
     await ready(slow);

@@ -122,7 +122,7 @@ export async function configureNode(
     if (next.steps.length === 0) {
       if (owning === "changed") continue; // The next observation includes the new records.
       await deps.report(phaseOf(ruled), found);
-      return "settled";
+      return ruleProblems.length > 0 ? "retry" : "settled"; // No event tells that a disk or udev works again.
     }
 
     const applied = await applyAndReport(ruled, found, { ...deps, desired }, signal);

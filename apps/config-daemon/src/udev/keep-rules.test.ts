@@ -71,7 +71,7 @@ describe("udev rules of a PF", () => {
     const kernel = newKernel();
     kernel.writeFile(unmanaged, "# mine\n");
     const daemon = daemonOn(kernel.host());
-    expect(await daemon.pass(nodeState({}))).toBe("settled");
+    expect(await daemon.pass(nodeState({}))).toBe("retry");
     expect(daemon.error()).toBe(
       `spec.interfaces[0]: write on ${unmanaged}: EEXIST ` +
         "(a file that Switchyard did not write is in its place; remove or rename it)",
