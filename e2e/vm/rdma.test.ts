@@ -92,23 +92,32 @@ describe("the RDMA mode on a real kernel", () => {
   );
 
   it(
-    "is refused by the kernel while a network namespace exists, which is reported, and changes afterwards",
+    "is refused by the kernel while a network namespace exists, which is reported, and the node asks for a reboot",
     async () => {
       const daemon = node.startDaemon();
       daemon.stderr.resume();
       await inGuest("ip netns add pod");
       await ask("shared");
-      await stateIs("a refusal", ({ lastSyncError }) =>
-        (lastSyncError ?? "").startsWith("set RDMA mode shared on the kernel: EBUSY (other network namespaces exist"),
-      );
+      await stateIs("a refusal", ({ system }) => system?.refusedRdmaMode === "shared");
+      const request = () => news.states.get("vm")?.metadata.annotations?.["sriovnetwork.openshift.io/desired-state"];
+      await eventually("a request", () => request() === "Reboot_Required", { withinMs: 180_000 });
+      daemon.kill("SIGKILL");
+      await daemon.exitCode;
       expect(await modes()).toEqual({ ...shared, mode: "exclusive" });
-      await inGuest("ip netns delete pod");
-      await stateIs("shared", ({ system, syncStatus }) => system?.rdmaMode === "shared" && syncStatus === "Succeeded");
+
+      // As after a reboot: ib_core is loaded again, /run is empty, and no reboot was recorded.
+      await inGuest("ip netns delete pod; rdma link delete rxe0; modprobe -r rdma_rxe ib_core; modprobe ib_core");
+      await inGuest("rm -rf /run/switchyard-rdma /etc/sriov-operator/reboot.json");
+      await inGuest("modprobe rdma_rxe && rdma link add rxe0 type rxe netdev enp1s0f1");
       expect(await modes()).toEqual(shared);
+      const next = node.startDaemon();
+      next.stderr.resume();
+      await stateIs("shared", ({ system, syncStatus }) => system?.rdmaMode === "shared" && syncStatus === "Succeeded");
+      await eventually("no request", () => request() === "Idle", { withinMs: 180_000 });
       await askNothing();
       await stateIs("no option", ({ system }) => system?.persistentRdmaMode === undefined);
-      daemon.kill("SIGTERM");
-      expect(await daemon.exitCode).toBe(0);
+      next.kill("SIGTERM");
+      expect(await next.exitCode).toBe(0);
     },
     limitMs,
   );

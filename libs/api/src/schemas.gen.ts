@@ -1420,6 +1420,14 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "foreign"
                 ]
               },
+              "refusedRdmaMode": {
+                "description": "Mode to which the running kernel could not change, because other network namespaces exist. The node reboots to change to it.",
+                "type": "string",
+                "enum": [
+                  "shared",
+                  "exclusive"
+                ]
+              },
               "kernel": {
                 "description": "Arguments of the kernel, and the facts of the machine that determine which ones it needs.",
                 "type": "object",

@@ -10,7 +10,7 @@ import { planKernelArguments } from "./kernel-arguments.ts";
 import type { PlanProblem } from "./problem.ts";
 import { planOvsOffload } from "./plan-ovs-offload.ts";
 import { planRdmaMode } from "./rdma-mode.ts";
-import type { RebootNeeds } from "./reboot.ts";
+import { mergeRebootNeeds, type RebootNeeds } from "./reboot.ts";
 import type { NodeStep } from "./steps/step.ts";
 
 export interface NodePlan {
@@ -30,7 +30,7 @@ export function planNode(desired: SriovNetworkNodeStateSpec, observed: SriovNetw
   return {
     steps: [...rdma.steps, ...kernel.steps, ...offload.steps],
     reasons: offload.reasons,
-    reboots: kernel.reboots,
+    reboots: mergeRebootNeeds([rdma.reboots, kernel.reboots]),
     problems: [...rdma.problems, ...kernel.problems],
   };
 }

@@ -56,6 +56,39 @@ describe("plan for an RDMA mode", () => {
     ]);
   });
 
+  it("reboots once if the kernel has refused the mode and the option is written", () => {
+    const system = { rdmaMode: "shared", persistentRdmaMode: "exclusive", refusedRdmaMode: "exclusive" } as const;
+    const cause = "RDMA mode exclusive";
+    const { steps, impact, reasons } = planned("exclusive", system);
+    expect([steps.length, steps[0]?.includes(cause), impact]).toEqual([1, true, "reboot"]);
+    expect(reasons).toEqual([
+      {
+        field: "spec.system.rdmaMode",
+        text: "RDMA mode exclusive takes effect at the next boot, because the kernel refuses it while pods run",
+      },
+    ]);
+    const after = planned("exclusive", { ...system, reboot: { causes: [cause], done: true } });
+    expect([after.steps, after.impact]).toEqual([[], "none"]);
+    expect(after.problems.map(describeProblem)).toEqual([expect.stringContaining("is not in effect after a reboot")]);
+  });
+
+  it("tries another mode than the refused one, and a refused one before the option is written", () => {
+    const refusedRdmaMode = "shared";
+    expect(
+      planned("exclusive", { rdmaMode: "shared", persistentRdmaMode: "exclusive", refusedRdmaMode }).steps,
+    ).toEqual(["set RDMA mode shared -> exclusive"]);
+    expect(planned("shared", { rdmaMode: "exclusive", refusedRdmaMode })).toMatchObject({
+      steps: ["set RDMA mode shared in /etc/modprobe.d", "set RDMA mode exclusive -> shared"],
+      impact: "none",
+    });
+  });
+
+  it("forgets the reboot when the mode is in effect, so that it can be requested again", () => {
+    const reboot = { causes: ["RDMA mode exclusive"], done: true };
+    const { steps } = planned("exclusive", { rdmaMode: "exclusive", persistentRdmaMode: "exclusive", reboot });
+    expect(steps).toHaveLength(1);
+  });
+
   it("refuses a mode that does not exist", () => {
     const rdmaMode: unknown = "all\n";
     const spec: unknown = { system: { rdmaMode } };

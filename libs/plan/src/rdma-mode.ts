@@ -3,14 +3,16 @@
  * Plans the RDMA mode of a node (sriov-operator.md B.8, F.5): the option of module ib_core, which applies when the module is
  * loaded, and the mode of the running kernel. Without a requested mode, the option is removed and the mode stays
  * (sriov-operator.md M-44, M-45).
- * Usage: `const { steps, problems } = planRdmaMode(desired, observed)`.
+ * Usage: `const { steps, reboots, problems } = planRdmaMode(desired, observed)`.
  */
 import { defined, type SriovNetworkNodeStateSpec, type SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { PlanProblem } from "./problem.ts";
+import type { RebootNeeds } from "./reboot.ts";
 import type { NodeStep } from "./steps/step.ts";
 
 export interface RdmaModePlan {
   readonly steps: readonly NodeStep<"set-persistent-rdma-mode" | "set-rdma-mode">[];
+  readonly reboots: RebootNeeds;
   readonly problems: readonly PlanProblem[];
 }
 
@@ -19,40 +21,51 @@ const modes: ReadonlySet<string> = new Set(["shared", "exclusive"]);
 
 /**
  * No step needs a drain: the kernel changes the mode only while no other network namespace exists, so the change cannot
- * take an RDMA device from a running pod. A mode that is not reported is not a problem, because the kernel reads the option
- * when it loads ib_core.
+ * take an RDMA device from a running pod. If the kernel has refused the change in this boot, the node reboots. A mode that is
+ * not reported is not a problem, because the kernel reads the option when it loads ib_core.
  */
 export function planRdmaMode(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkNodeStateStatus): RdmaModePlan {
   const wanted = desired.system?.rdmaMode;
-  const { rdmaMode: mode, persistentRdmaMode: persistent } = observed.system ?? {};
+  const { rdmaMode: mode, persistentRdmaMode: persistent, refusedRdmaMode: refused } = observed.system ?? {};
+  const inEffect = mode ? [causeIdOf(mode)] : [];
   if (!wanted) {
     const isOwned = persistent !== undefined && persistent !== "foreign";
-    return { steps: isOwned ? [{ kind: "set-persistent-rdma-mode", from: persistent }] : [], problems: [] };
+    const steps = isOwned ? [{ kind: "set-persistent-rdma-mode", from: persistent } as const] : [];
+    return { steps, reboots: { causes: [], inEffect }, problems: [] };
   }
   if (!modes.has(wanted)) {
     const shown = JSON.stringify(wanted).slice(0, 64);
     const message = `${shown} is not supported; supported values are "shared" and "exclusive"`;
-    return { steps: [], problems: [{ code: "unsupported", field, message }] };
+    return { steps: [], reboots: { causes: [], inEffect }, problems: [{ code: "unsupported", field, message }] };
   }
   const steps: RdmaModePlan["steps"][number][] = [];
+  const differs = mode !== undefined && mode !== "" && mode !== wanted;
+  const mustReboot = differs && refused === wanted && persistent === wanted;
   if (persistent !== wanted && persistent !== "foreign") {
     steps.push({ kind: "set-persistent-rdma-mode", ...defined({ from: persistent }), to: wanted });
   }
-  if (mode && mode !== wanted) steps.push({ kind: "set-rdma-mode", from: mode, to: wanted });
-  return { steps, problems: persistent === "foreign" ? [foreignFile(wanted)] : [] };
+  if (differs && !mustReboot) steps.push({ kind: "set-rdma-mode", from: mode, to: wanted });
+  const text = `RDMA mode ${wanted} takes effect at the next boot, because the kernel refuses it while pods run`;
+  return {
+    steps,
+    reboots: { causes: mustReboot ? [{ id: causeIdOf(wanted), field, text, isPending: true }] : [], inEffect },
+    problems: persistent === "foreign" ? [foreignFile(wanted)] : [],
+  };
 }
 
-/** Returns how the mode of a node differs from the requested one: "is in shared mode"; undefined if it does not. */
+/** Returns how the mode of a node differs from the requested one, and what follows; undefined if it does not. */
 export function rdmaModeDifference(
   desired: SriovNetworkNodeStateSpec,
   observed: SriovNetworkNodeStateStatus,
 ): string | undefined {
-  const change = planRdmaMode(desired, observed).steps.find((step) => step.kind === "set-rdma-mode");
-  if (change === undefined) return undefined;
-  return (
-    `"${change.to}" requested, but the node is in ${change.from} mode: ` +
-    "the kernel changes the mode only while no pod has a network namespace, or at a reboot"
-  );
+  const wanted = desired.system?.rdmaMode;
+  const mode = observed.system?.rdmaMode;
+  if (!wanted || !mode || mode === wanted) return undefined;
+  return `"${wanted}" requested, but the node is in ${mode} mode, and reboots to change it unless it runs no pods`;
+}
+
+function causeIdOf(mode: string): string {
+  return `RDMA mode ${mode}`;
 }
 
 function foreignFile(wanted: string): PlanProblem {

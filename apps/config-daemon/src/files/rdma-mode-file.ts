@@ -7,6 +7,11 @@
  */
 import { HostError, type HostFiles, type RdmaMode } from "@switchyard/host";
 
+/**
+ * The mode that the kernel refused since it was started. The directory does not survive a boot.
+ */
+const refusalPath = "/run/switchyard-rdma/refused-mode";
+
 const path = "/etc/modprobe.d/sriov_network_operator_modules_config.conf";
 const header = "# Written by Switchyard for spec.rdmaMode of a SriovNetworkPoolConfig. Changes are overwritten.\n";
 
@@ -34,6 +39,16 @@ export async function writePersistentRdmaMode(files: HostFiles, mode: RdmaMode |
   }
   if (mode === undefined) await files.remove(path);
   else await files.writeText(path, header + optionOf(mode));
+}
+
+/** Returns the mode that writeRefusedRdmaMode recorded in this boot. */
+export async function readRefusedRdmaMode(files: Pick<HostFiles, "readText">): Promise<RdmaMode | undefined> {
+  const text = (await files.readText(refusalPath))?.trim();
+  return text === "shared" || text === "exclusive" ? text : undefined;
+}
+
+export async function writeRefusedRdmaMode(files: Pick<HostFiles, "writeText">, mode: RdmaMode): Promise<void> {
+  await files.writeText(refusalPath, `${mode}\n`);
 }
 
 /** The content of the Go operator's file. */

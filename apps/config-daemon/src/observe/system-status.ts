@@ -6,19 +6,20 @@
  */
 import { defined, type KernelStatus, type RebootStatus, type SystemStatus } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import { readPersistentRdmaMode } from "../files/rdma-mode-file.ts";
+import { readPersistentRdmaMode, readRefusedRdmaMode } from "../files/rdma-mode-file.ts";
 import { readKernelArgumentsRecord } from "../steps/kernel-arguments-record.ts";
 import { readRebootRecord } from "../steps/reboot-record.ts";
 
 /** Rejects with HostError. */
 export async function readSystem(host: Host, bootId: string): Promise<SystemStatus> {
-  const [rdmaMode, persistentRdmaMode, kernel, reboot] = await Promise.all([
+  const [rdmaMode, persistentRdmaMode, refusedRdmaMode, kernel, reboot] = await Promise.all([
     host.rdma.readMode(),
     readPersistentRdmaMode(host.files),
+    readRefusedRdmaMode(host.files),
     readKernel(host, bootId),
     readReboot(host, bootId),
   ]);
-  return { ...defined({ rdmaMode, persistentRdmaMode }), kernel, ...defined({ reboot }) };
+  return { ...defined({ rdmaMode, persistentRdmaMode, refusedRdmaMode }), kernel, ...defined({ reboot }) };
 }
 
 async function readKernel({ kernelArguments, files }: Host, bootId: string): Promise<KernelStatus> {

@@ -56,22 +56,27 @@ describe("the RDMA mode of a node", () => {
     expect(daemon.requests).toEqual([]);
   });
 
-  it("is refused by the kernel while pods exist, which is reported, and changes later", async () => {
+  it("is refused by the kernel while pods exist, which is reported; then the node is drained and reboots once", async () => {
     const kernel = rdmaNode("shared");
     await kernel.setNumVfsByHand(pci("0000:01:00.0"), 1);
     await kernel.host().modules.load("igbvf");
-    const pod = pci("0000:01:10.0");
-    kernel.moveToPod(pod);
-    const daemon = daemonOn(kernel.host());
+    kernel.moveToPod(pci("0000:01:10.0"));
+    const daemon = daemonOn(kernel.host(), { drains: true });
     expect(await daemon.pass(asking("exclusive"))).toBe("retry");
     expect(daemon.error()).toBe(
       "set RDMA mode exclusive on the kernel: EBUSY (other network namespaces exist, such as those of pods; " +
-        "the node must be rebooted to change the mode)",
+        "the node must reboot to change the mode)",
     );
     expect(await modes(kernel)).toEqual({ mode: "shared", option: "netns_mode=0" });
-    kernel.returnFromPod(pod);
-    expect(await daemon.pass(asking("exclusive"))).toBe("settled");
+    expect(await daemon.pass(asking("exclusive"))).toBe("waiting");
+    expect(daemon.requests).toEqual(["Reboot_Required"]);
+    expect(kernel.requestedReboots).toEqual([]);
+
+    kernel.reboot();
+    const next = daemonOn(kernel.host(), { drains: true });
+    expect(await next.pass(asking("exclusive"))).toBe("settled");
     expect(await modes(kernel)).toEqual({ mode: "exclusive", option: "netns_mode=0" });
+    expect([next.requests, next.system()?.refusedRdmaMode]).toEqual([[], undefined]);
   });
 
   it("is changed although the option cannot be written, which is reported", async () => {

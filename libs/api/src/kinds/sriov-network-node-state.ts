@@ -210,6 +210,11 @@ export interface SystemStatus extends SystemSettings {
    * content, which Switchyard does not change. Absent if there is no such file.
    */
   readonly persistentRdmaMode?: "shared" | "exclusive" | "foreign";
+  /**
+   * Mode to which the running kernel could not change, because other network namespaces exist. The node reboots to change
+   * to it.
+   */
+  readonly refusedRdmaMode?: "shared" | "exclusive";
   /** Arguments of the kernel, and the facts of the machine that determine which ones it needs. */
   readonly kernel?: KernelStatus;
   /** Last reboot that the config daemon started, until its causes are gone. */

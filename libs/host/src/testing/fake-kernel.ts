@@ -266,6 +266,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     bootLoader.boot();
     const ports = [...plugged].flatMap((nic) => nic.ports).filter(({ pciAddress }) => bus.find(pciAddress));
     for (const { pciAddress } of ports) bus.unplug(pciAddress);
+    for (const path of files.list()) if (path.startsWith("/run/")) files.remove(path);
     rdma.reboot();
     vdpa.unload();
     plug({ ports });
