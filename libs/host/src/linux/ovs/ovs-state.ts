@@ -32,7 +32,7 @@ export function readOvsState(cache: TableCache): OvsState {
 }
 
 /** Returns the interfaces of the ports of a bridge, without the one of the bridge itself. */
-export function interfacesOf(row: BridgeRow, cache: TableCache): readonly InterfaceRow[] {
+function interfacesOf(row: BridgeRow, cache: TableCache): readonly InterfaceRow[] {
   return [...row.ports].flatMap((portId) =>
     [...(cache.rows(port).get(portId)?.interfaces ?? [])].flatMap((interfaceId) => {
       const found = cache.rows(iface).get(interfaceId);
