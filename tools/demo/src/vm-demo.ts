@@ -3,7 +3,6 @@
  * runVmDemo shows policies on a real kernel: a node in QEMU with two SR-IOV ports (igb), whose daemon connects to the API
  * server on this machine. What it starts runs until the test cluster ends.
  */
-import type { Guest } from "@switchyard/vm-lab";
 import { bootGuestNode } from "@switchyard/vm-lab/guest-node";
 import {
   applyPolicy,
@@ -15,6 +14,8 @@ import {
   policySpec,
   watchNews,
 } from "@switchyard/test-cluster";
+import { runInGuest } from "./run-in-guest.ts";
+import { runVmBridgeDemo } from "./vm-bridge-demo.ts";
 
 const node = "vm-worker";
 const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
@@ -24,7 +25,7 @@ export async function runVmDemo(testCluster: TestCluster, narrator: Narrator): P
   narrator.scene("One node with a real kernel: QEMU with two ports of an Intel 82576 (igb)");
   const worker = testCluster.use(await bootGuestNode(testCluster, node));
   const { guest } = worker;
-  await shell(guest, narrator, "uname -rv; ip -br link");
+  await runInGuest(guest, narrator, "uname -rv; ip -br link");
 
   await createOperatorConfig(testCluster);
   const news = testCluster.use(watchNews(testCluster.transport, narrator));
@@ -41,7 +42,7 @@ export async function runVmDemo(testCluster: TestCluster, narrator: Narrator): P
   await applyPolicy(testCluster, "dpdk", policySpec({ pfNames: ["enp1s0f0#3-3"] }, userSpace));
   await policyIs(news, "fast", "Ready", deadline.withinMs);
   await policyIs(news, "dpdk", "Ready", deadline.withinMs);
-  await shell(
+  await runInGuest(
     guest,
     narrator,
     `cat ${sysfs}/sriov_numvfs; ip -br link; ls -l /sys/bus/pci/drivers/vfio-pci | grep 0000:`,
@@ -49,8 +50,8 @@ export async function runVmDemo(testCluster: TestCluster, narrator: Narrator): P
   await testCluster.kubectl(["get", "sriovnetworknodepolicies,sriovnetworknodestates"]);
 
   narrator.scene("An administrator unbinds the driver of a VF; the daemon detects and repairs it");
-  await shell(guest, narrator, "echo 0000:01:10.0 > /sys/bus/pci/drivers/igbvf/unbind");
-  await shell(guest, narrator, "until readlink /sys/bus/pci/devices/0000:01:10.0/driver; do sleep 0.1; done");
+  await runInGuest(guest, narrator, "echo 0000:01:10.0 > /sys/bus/pci/drivers/igbvf/unbind");
+  await runInGuest(guest, narrator, "until readlink /sys/bus/pci/devices/0000:01:10.0/driver; do sleep 0.1; done");
 
   narrator.scene("A policy requests more VFs than the NIC supports; the daemon changes nothing and reports why");
   await applyPolicy(
@@ -66,11 +67,6 @@ export async function runVmDemo(testCluster: TestCluster, narrator: Narrator): P
     const isReset = status?.interfaces?.every(({ numVfs = 0, mtu }) => numVfs === 0 && mtu !== 9000);
     return isReset === true && status?.syncStatus === "Succeeded";
   });
-  await shell(guest, narrator, `cat ${sysfs}/sriov_numvfs; ip -br link`);
-}
-
-async function shell(guest: Guest, narrator: Narrator, command: string): Promise<void> {
-  narrator.line("in the VM", command);
-  const { stdout, stderr } = await guest.exec(command, { timeoutMs: 120_000 });
-  if (stdout + stderr !== "") narrator.output(stdout + stderr);
+  await runInGuest(guest, narrator, `cat ${sysfs}/sriov_numvfs; ip -br link`);
+  await runVmBridgeDemo(testCluster, narrator, news);
 }
