@@ -2,7 +2,7 @@
 /**
  * The process of the config daemon: the service of one node, or one of its commands. Each is a chunk of its own, because a
  * command that runs while the host boots must load little.
- * Usage: `config-daemon --node-name worker-1`, `config-daemon boot pre`.
+ * Usage: `config-daemon --node-name worker-1`, `config-daemon boot pre`, `config-daemon cleanup --dry-run`.
  */
 import { runFrugally } from "@switchyard/service/memory";
 
@@ -11,6 +11,7 @@ type Command = (args: readonly string[]) => Promise<number>;
 
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   boot: async () => (await import("./boot/boot-command.ts")).runBootCommand,
+  cleanup: async () => (await import("./cleanup/cleanup-command.ts")).runCleanupCommand,
 };
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -28,6 +28,8 @@ export interface MachineOptions {
   readonly smp?: number;
   /** CPU model of QEMU. */
   readonly cpu?: string;
+  /** Whether the machine has an IOMMU; true by default. */
+  readonly iommu?: boolean;
   /** Additional arguments of the kernel, such as `igbsw.lab_vendor=0x15b3`. */
   readonly kernelArguments?: readonly string[];
 }
@@ -65,6 +67,7 @@ export async function machineFor(
     cpus: smp,
     memoryMb: memMb,
     share: share === undefined ? undefined : resolve(share),
+    iommu: options.iommu ?? true,
     hostForwards: options.hostForwards ?? [],
     kernelArguments: [
       `LAB_INIT=${boot === "fast" ? "/usr/sbin/lab-init" : "/usr/lib/systemd/systemd"}`,

@@ -24,6 +24,7 @@ export interface Machine {
   readonly share?: string | undefined;
   readonly hostForwards: readonly HostForward[];
   /** Arguments of the guest's kernel. Arguments such as LAB_X=y become environment variables of its init. */
+  readonly iommu: boolean;
   readonly kernelArguments: readonly string[];
   /** The Unix socket of the agent's port, or a terminal. */
   readonly console: { readonly agentSocket: string } | "terminal";
@@ -39,9 +40,12 @@ export function qemuArguments(machine: Machine): string[] {
     ...(machine.accelerator === "kvm" ? ["-accel", "kvm"] : ["-accel", "tcg,thread=multi,tb-size=512"]),
     ...["-cpu", machine.cpu, "-smp", String(machine.cpus), "-m", String(machine.memoryMb)],
     ...["-kernel", machine.vmlinux, "-initrd", machine.initrd],
-    ...["-append", [...kernelArguments, ...machine.kernelArguments].join(" ")],
+    ...[
+      "-append",
+      [...kernelArguments, ...(machine.iommu ? ["intel_iommu=on iommu=pt"] : []), ...machine.kernelArguments].join(" "),
+    ],
     ...consoleArguments(machine.console),
-    ...["-device", "intel-iommu,intremap=on"], // gives each VF its own IOMMU group, for vfio
+    ...(machine.iommu ? ["-device", "intel-iommu,intremap=on"] : []), // gives each VF its own IOMMU group, for vfio
     ...dualPortNic,
     ...["-netdev", `user,id=lab${machine.hostForwards.map(hostForward).join("")}`],
     ...["-device", "virtio-net-pci,netdev=lab,mac=52:54:00:cc:00:00"],
@@ -56,7 +60,7 @@ const kernelArguments = [
   "console=ttyS0 quiet",
   // A loaded host loses timer interrupts. One boot failed with "timer doesn't work through Interrupt-remapped IO-APIC".
   "no_timer_check",
-  "intel_iommu=on iommu=pt mitigations=off",
+  "mitigations=off",
 ];
 
 /**

@@ -126,6 +126,8 @@ export async function configureNode(
     }
 
     const applied = await applyAndReport(ruled, found, { ...deps, desired }, signal);
+    // The node shuts down and may have no network any more, so nothing more is reported.
+    if (ruled.steps.some(({ kind }) => kind === "reboot")) signal.throwIfAborted();
     if (applied === undefined) return "retry";
     done = applied;
   }

@@ -14,7 +14,7 @@ import { checkUnitName } from "./unit-name.ts";
 
 /** The default limit of libdbus for an answer. */
 const answerMs = 25_000;
-/** systemd ends a job of a service after 90 s by default, for the stop and for the start. */
+/** systemd ends a job of a service after 90 s by default, for the stop and for the start. A reload runs all generators. */
 const jobMs = 240_000;
 
 const manager = {
@@ -100,7 +100,7 @@ export function createLinuxSystemd(root: string): Systemd {
     },
     async enableUnits(names) {
       for (const name of names) checkUnitName(name);
-      await withBus(operation.enableUnits(names), answerMs, async (bus) => {
+      await withBus(operation.enableUnits(names), jobMs, async (bus) => {
         // Not only for this boot, and without replacing links to other files.
         await bus.call({ ...manager, member: "EnableUnitFiles", signature: "asbb", body: [names, false, false] });
         await bus.call({ ...manager, member: "Reload" });
@@ -108,7 +108,7 @@ export function createLinuxSystemd(root: string): Systemd {
     },
     async disableUnits(names) {
       for (const name of names) checkUnitName(name);
-      await withBus(operation.disableUnits(names), answerMs, async (bus) => {
+      await withBus(operation.disableUnits(names), jobMs, async (bus) => {
         // One call for each unit: systemd 257 refuses all of them if one does not exist.
         for (const name of names) {
           const call = { ...manager, member: "DisableUnitFiles", signature: "asb", body: [[name], false] };
@@ -118,7 +118,7 @@ export function createLinuxSystemd(root: string): Systemd {
       });
     },
     reload: () =>
-      withBus(operation.reload(), answerMs, async (bus) => {
+      withBus(operation.reload(), jobMs, async (bus) => {
         await bus.call({ ...manager, member: "Reload" });
       }),
     reboot: (reason) => withBus(operation.reboot(reason), answerMs, (bus) => reboot(bus, reason)),

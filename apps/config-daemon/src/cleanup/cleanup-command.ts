@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * runCleanupCommand removes what Switchyard has configured on the host, for example before it is uninstalled. It waits for the
+ * lock of the node, so it does not run beside a daemon.
+ * Usage: `config-daemon cleanup --dry-run`, `config-daemon cleanup --keep-vfs --host-root /host`.
+ */
+import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
+import { setTimeout as delay } from "node:timers/promises";
+import { defaultOvsdbAddress } from "../start/ovsdb-address.ts";
+import { sizeThreadPool } from "../start/thread-pool.ts";
+import { parseCleanupArguments } from "./cleanup-arguments.ts";
+import { runCleanup } from "./run-cleanup.ts";
+
+const exitUsage = 64;
+
+/** Time for which the command waits for a daemon that still runs. */
+const lockLimitMs = 60_000;
+
+/** Resolves with 0 if nothing of Switchyard is left, 1 if something could not be removed, and 64 for invalid arguments. */
+export async function runCleanupCommand(args: readonly string[]): Promise<number> {
+  const fail = (line: string): void => void process.stderr.write(`${line}\n`);
+  const parsed = parseCleanupArguments(args);
+  if (!parsed.ok) {
+    fail(parsed.error);
+    return exitUsage;
+  }
+  const { hostRoot, ...options } = parsed.value;
+  const { maxHanging } = sizeThreadPool(4);
+  const stop = new AbortController();
+  process.once("SIGTERM", () => {
+    stop.abort();
+  });
+  await using host = createLinuxHost(hostRoot, {
+    onUnreadableRecord({ path }) {
+      fail(`${path} is not a PF record; not used`);
+    },
+    ovsdbAddress: defaultOvsdbAddress,
+  });
+  try {
+    await using _lock = await acquireNodeLock(hostRoot, {
+      holder: {},
+      now: () => new Date(),
+      signal: AbortSignal.any([stop.signal, AbortSignal.timeout(lockLimitMs)]),
+      onWaiting: fail,
+    });
+    return await runCleanup({
+      ...{ ...options, host, maxHanging, fail, signal: stop.signal },
+      print: (line) => void process.stdout.write(`${options.isDryRun ? "would " : ""}${line}\n`),
+      timing: {
+        stepDeadlineMs: 120_000,
+        linkTimeoutMs: 10_000,
+        udevTimeoutMs: 60_000,
+        nowMs: () => performance.now(),
+        sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
+      },
+    });
+  } catch (thrown) {
+    fail(thrown instanceof Error ? thrown.message : String(thrown));
+    return 1;
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * ownedParts lists everything that the daemon leaves on a host besides the settings and records of PFs, which plans remove. A
+ * file that the daemon writes must be in this list, in the plan of an empty spec, or in release-pf.ts: `config-daemon cleanup`
+ * removes nothing else.
+ * Usage: `for (const part of ownedParts) for (const line of await part.find(host)) await part.remove(host);`
+ */
+import { bootConfigPath, bootUnits, isOwnBootFile } from "@switchyard/api";
+import { bootProgramDirectory, type Host } from "@switchyard/host";
+import { describeStep, rebootFile, type NodeStep } from "@switchyard/plan";
+import { bootResultPath } from "../boot/boot-result.ts";
+import { kernelArgumentsFile, readKernelArgumentsRecord } from "../steps/kernel-arguments-record.ts";
+import { setKernelArguments } from "../steps/set-kernel-arguments.ts";
+import { isOwnRule } from "../udev/rule-files.ts";
+
+export interface OwnedPart {
+  /** Describes each action that remove() would take: "remove /etc/sriov-operator/reboot.json". Rejects with HostError. */
+  find(host: Host): Promise<readonly string[]>;
+  /** Can be repeated. Rejects with HostError. */
+  remove(host: Host): Promise<void>;
+}
+
+const ruleDirectory = "/etc/udev/rules.d";
+const unitDirectory = "/etc/systemd/system";
+
+/** Units come first, so that the host does not configure itself again if it reboots in between. */
+export const ownedParts: readonly OwnedPart[] = [
+  {
+    find: async (host) => (await ownUnits(host)).map((name) => `disable ${name} and remove ${unitDirectory}/${name}`),
+    async remove(host) {
+      const units = await ownUnits(host);
+      if (units.length === 0) return;
+      await host.systemd.disableUnits(units);
+      for (const name of units) await host.files.remove(`${unitDirectory}/${name}`);
+      await host.systemd.reload();
+    },
+  },
+  {
+    async find({ bootProgram }) {
+      return (await bootProgram.readVersion()) === undefined ? [] : [`remove ${bootProgramDirectory} and its versions`];
+    },
+    remove: ({ bootProgram }) => bootProgram.removeAll(),
+  },
+  {
+    find: async (host) => (await ownRules(host)).map((path) => `remove ${path}`),
+    async remove(host) {
+      for (const path of await ownRules(host)) await host.files.remove(path);
+      await host.udev.reloadRules();
+    },
+  },
+  fileOf(bootConfigPath, isOwnBootFile),
+  fileOf(bootResultPath, isOwnBootFile),
+  {
+    async find(host) {
+      const record = await fileOf(kernelArgumentsFile, () => true).find(host);
+      return [...(await removalOf(host)).map(describeStep), ...record];
+    },
+    async remove(host) {
+      for (const step of await removalOf(host)) await setKernelArguments(step, host);
+      await host.files.remove(kernelArgumentsFile); // only after the arguments, whose owner it records
+    },
+  },
+  fileOf(rebootFile, () => true),
+];
+
+/** A file that is removed if it has content of the daemon. */
+function fileOf(path: string, isOwn: (text: string) => boolean): OwnedPart {
+  const isPresent = async ({ files }: Host): Promise<boolean> => {
+    const text = await files.readText(path);
+    return text !== undefined && isOwn(text);
+  };
+  return {
+    find: async (host) => ((await isPresent(host)) ? [`remove ${path}`] : []),
+    async remove(host) {
+      if (await isPresent(host)) await host.files.remove(path);
+    },
+  };
+}
+
+async function ownUnits({ files }: Host): Promise<readonly string[]> {
+  const units: string[] = [];
+  for (const { name } of bootUnits) {
+    if (isOwnBootFile((await files.readText(`${unitDirectory}/${name}`)) ?? "")) units.push(name);
+  }
+  return units;
+}
+
+/** Rules of bridges, and of PFs that the node does not have any more. The rules of a released PF are removed with it. */
+async function ownRules({ files }: Host): Promise<readonly string[]> {
+  const own: string[] = [];
+  for (const name of await files.listNames(ruleDirectory)) {
+    const path = `${ruleDirectory}/${name}`;
+    if (isOwnRule((await files.readText(path)) ?? "")) own.push(path);
+  }
+  return own;
+}
+
+/** Removes the arguments that the daemon has added. */
+async function removalOf({ files }: Host): Promise<readonly NodeStep<"set-kernel-arguments">[]> {
+  const { added } = await readKernelArgumentsRecord(files);
+  return added.length === 0 ? [] : [{ kind: "set-kernel-arguments", add: [], remove: added }];
+}
