@@ -23,7 +23,7 @@ let node: GuestNode;
 beforeAll(async () => {
   watched = await startWatchedCluster();
   ({ testCluster, news } = watched);
-  node = await bootGuestNode(testCluster, "vm", { driver: "igbsw" });
+  node = await bootGuestNode(testCluster, "vm", { udev: true, driver: "igbsw" });
   await inGuest(`mkdir -p ${rules}; echo '# of the administrator' > ${rules}/99-admin.rules`);
 }, 900_000);
 
