@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Tests the systemd mode with a real systemd, real reboots and real VFs: the daemon installs it and reboots the node, the units
+ * configure the node before a stand-in for the kubelet starts, while nothing reaches the API server, and daemon mode removes it.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { applyPolicy, policyIs, policySpec, type News, type TestCluster } from "@switchyard/test-cluster";
+import { eventually } from "@switchyard/testing";
+import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
+import { startWatchedCluster, type WatchedCluster } from "../src/watched-cluster.ts";
+
+const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
+/** A boot with systemd takes twenty seconds, and several times as long on a loaded machine. */
+const withinMs = 300_000;
+const units = ["sriov-config.service", "sriov-config-post-network.service"];
+const result = "/etc/sriov-operator/sriov-interface-result.yaml";
+
+let watched: WatchedCluster;
+let testCluster: TestCluster;
+let news: News;
+let node: GuestNode;
+
+beforeAll(async () => {
+  watched = await startWatchedCluster();
+  ({ testCluster, news } = watched);
+  node = await bootGuestNode(testCluster, "vm", { boot: "systemd" });
+  // It writes down what the kubelet would find when it starts.
+  const finds = `for n in 0 1 2; do basename $(readlink ${sysfs}/virtfn$n/driver); done; cat /sys/class/net/enp1s0f0v0/mtu`;
+  await inGuest(`cat >/etc/systemd/system/kubelet.service <<'EOF'
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/bin/sh -c '(${finds}) >/run/kubelet-found 2>&1'
+[Install]
+WantedBy=multi-user.target
+EOF
+systemctl daemon-reload; systemctl enable kubelet.service`);
+}, 900_000);
+
+afterAll(async () => {
+  await node[Symbol.asyncDispose]();
+  await watched[Symbol.asyncDispose]();
+}, 60_000);
+
+async function inGuest(command: string): Promise<string> {
+  const { stdout } = await node.guest.exec(command, { timeoutMs: withinMs });
+  return stdout.trim();
+}
+
+/** Starts the daemon in systemd mode. It ends when the node reboots. */
+function startDaemon(...flags: readonly string[]) {
+  const daemon = node.startDaemon(flags);
+  daemon.stderr.resume();
+  daemon.exitCode.catch(() => undefined);
+  return daemon;
+}
+
+async function bootId(): Promise<string> {
+  return inGuest("cat /proc/sys/kernel/random/boot_id");
+}
+
+/** Reads a time stamp of a unit in microseconds since the kernel started. */
+async function timeOf(unit: string, property: string): Promise<number> {
+  return Number(await inGuest(`systemctl show --value -p ${property} ${unit}`));
+}
+
+const systemdMode = ["--use-systemd-service=true"];
+const found = "igbvf\nigbvf\nvfio-pci\n9000";
+
+describe("a node in systemd mode", () => {
+  it(
+    "reboots once for its policies, and has configured VFs when the kubelet starts, without an API server",
+    async () => {
+      const first = await bootId();
+      const rebooted = node.guest.nextBoot();
+      startDaemon(...systemdMode);
+      const wanted = { numVfs: 3, mtu: 9000, resourceName: "fast" };
+      await applyPolicy(testCluster, "fast", policySpec({ pfNames: ["enp1s0f0#0-1"] }, wanted));
+      const userSpace = { ...wanted, deviceType: "vfio-pci", resourceName: "dpdk" } as const;
+      await applyPolicy(testCluster, "dpdk", policySpec({ pfNames: ["enp1s0f0#2-2"] }, userSpace));
+      await rebooted;
+
+      expect(await inGuest(`cat ${result}; journalctl -b -o cat -u ${units.join(" -u ")}`)).toContain(
+        'syncStatus: "Succeeded"',
+      );
+      expect(await inGuest("cat /run/kubelet-found")).toBe(found);
+      const [pre = "", post = ""] = units;
+      const [preEnd, postStart, postEnd, kubelet] = await Promise.all([
+        timeOf(pre, "ExecMainExitTimestampMonotonic"),
+        timeOf(post, "ExecMainStartTimestampMonotonic"),
+        timeOf(post, "ExecMainExitTimestampMonotonic"),
+        timeOf("kubelet.service", "ExecMainStartTimestampMonotonic"),
+      ]);
+      expect([preEnd, preEnd <= postStart, postStart < postEnd, postEnd <= kubelet]).toEqual([
+        expect.any(Number),
+        ...[true, true, true],
+      ]);
+      expect(preEnd).toBeGreaterThan(0);
+
+      const second = await bootId();
+      expect(second).not.toBe(first);
+      const daemon = startDaemon(...systemdMode);
+      await policyIs(news, "fast", "Ready", withinMs);
+      await policyIs(news, "dpdk", "Ready", withinMs);
+      expect(news.states.get("vm")?.status).toMatchObject({ syncStatus: "Succeeded", lastSyncError: "" });
+      expect(await bootId()).toBe(second);
+      daemon.kill("SIGTERM");
+      await daemon.exitCode;
+    },
+    4 * withinMs,
+  );
+
+  it(
+    "is configured by the second unit after a SIGKILL of the first",
+    async () => {
+      const program = "/bin/sh /var/lib/sriov/switchyard/config-daemon boot pre";
+      const kill = `${program} & until [ "$$(cat ${sysfs}/sriov_numvfs)" = 3 ]; do :; done; kill -9 $$!; echo killed`;
+      await inGuest(`mkdir -p /etc/systemd/system/sriov-config.service.d
+cat >/etc/systemd/system/sriov-config.service.d/kill.conf <<'EOF'
+[Service]
+ExecStart=
+ExecStart=/bin/sh -c '${kill}'
+EOF`);
+      await node.guest.reboot();
+      expect(await inGuest("journalctl -b -o cat -u sriov-config.service")).toContain("killed");
+      expect(await inGuest("cat /run/kubelet-found")).toBe(found);
+      await inGuest("rm -r /etc/systemd/system/sriov-config.service.d; systemctl daemon-reload");
+    },
+    2 * withinMs,
+  );
+
+  it(
+    "starts its kubelet although the configuration is broken",
+    async () => {
+      await inGuest("echo 'spec: {' >/etc/sriov-operator/sriov-interface-config.yaml");
+      await node.guest.reboot();
+      expect(await inGuest("systemctl is-active kubelet.service")).toBe("active");
+      expect(await inGuest(`systemctl show --value -p Result ${units.join(" ")}`)).toBe("exit-code\n\nexit-code");
+      expect(await inGuest(`cat ${result} ${sysfs}/sriov_numvfs`)).toMatch(
+        /lastSyncError: "post: .* is not valid YAML[^]*\n0$/,
+      );
+    },
+    2 * withinMs,
+  );
+
+  it(
+    "loses units, program and files in daemon mode, and is configured by the daemon",
+    async () => {
+      const daemon = startDaemon();
+      const files =
+        "ls -d /etc/systemd/system/sriov-* /etc/systemd/system/*/sriov-* /var/lib/sriov /etc/sriov-operator/sriov-*";
+      await eventually("the files are gone", async () => (await inGuest(`${files} 2>/dev/null | wc -l`)) === "0", {
+        withinMs,
+      });
+      await eventually("the VFs are configured", async () => (await inGuest(`cat ${sysfs}/sriov_numvfs`)) === "3", {
+        withinMs,
+      });
+      expect(await inGuest("systemctl list-unit-files --no-legend 'sriov-*' | wc -l")).toBe("0");
+      daemon.kill("SIGTERM");
+      await daemon.exitCode;
+    },
+    2 * withinMs,
+  );
+});
