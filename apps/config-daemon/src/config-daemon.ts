@@ -12,6 +12,7 @@ import { takeLock } from "./lock/take-lock.ts";
 import { defaultOvsdbAddress, ovsdbAddress } from "./start/ovsdb-address.ts";
 import { ownProgram, runningFiles } from "./systemd/own-program.ts";
 import { sizeThreadPool } from "./start/thread-pool.ts";
+import { defaultMetadataUrl } from "./virtual/virtual-nics.ts";
 
 /** Runs the daemon until SIGTERM, and returns the exit code of the process. */
 export function runConfigDaemon(): Promise<number> {
@@ -61,6 +62,11 @@ export function runConfigDaemon(): Promise<number> {
         env: "UNITS_FROM_MACHINE_CONFIG",
         help: "An OpenShift MachineConfig installs these units.",
       }),
+      metadataUrl: flag(text("URL"), {
+        default: defaultMetadataUrl,
+        env: "METADATA_URL",
+        help: "Metadata service of the cloud. Used on nodes whose providerID contains openstack or aws.",
+      }),
       apiServerFrom: flag(text("FILE"), {
         env: "API_SERVER_FROM",
         help: "Kubeconfig of the kubelet. In a pod, its API server is used instead of the service address of the cluster.",
@@ -88,7 +94,7 @@ export function runConfigDaemon(): Promise<number> {
       };
       await runDaemon({
         ...{ transport, host, nodeName, namespace, maxPfs, maxHanging, useExternalDrainer, maxCacheAgeMs },
-        ...{ log, metrics, onVerbosity, setNotReady, setNotAlive, signal },
+        ...{ log, metrics, metadataUrl: flags.metadataUrl, onVerbosity, setNotReady, setNotAlive, signal },
         systemdMode: flags.useSystemdService
           ? {
               program: () => ownProgram(runningFiles()),

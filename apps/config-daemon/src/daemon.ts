@@ -29,6 +29,8 @@ import type { StepTiming } from "./steps/step-context.ts";
 import { createUdevRules } from "./udev/keep-rules.ts";
 import { createSystemdMode, type SystemdModeOptions } from "./systemd/systemd-mode.ts";
 import { startUpstreamCleanup } from "./upstream/upstream-cleanup.ts";
+import { readPlatform } from "./virtual/read-platform.ts";
+import { createVirtualNics, defaultMetadataUrl } from "./virtual/virtual-nics.ts";
 import { firmwarePolicyOf, watchDesiredState } from "./watch-desired-state.ts";
 
 export interface DaemonOptions {
@@ -45,6 +47,8 @@ export interface DaemonOptions {
   readonly maxHanging?: number;
   /** Time after which a step counts as hanging and is reported; 2 minutes by default. */
   readonly stepDeadlineMs?: number;
+  /** URL of the metadata service of a cloud without a path; the link-local address of all clouds by default. */
+  readonly metadataUrl?: string;
   /** An external drainer, and not the operator, drains this node. */
   readonly useExternalDrainer?: boolean;
   /** Set if the node is configured while it boots, and not by the daemon. */
@@ -102,9 +106,15 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     ...{ timing, wake: wakeUp.wake },
     policy: () => configs.get(operatorConfigName)?.firmware ?? firmwarePolicyOf(undefined),
   });
+  const virtualNics = createVirtualNics(host, {
+    ...{ timing, wake: wakeUp.wake, metadataUrl: options.metadataUrl ?? defaultMetadataUrl },
+    readPlatform: () => readPlatform({ transport, nodeName, log }),
+  });
   const pass = createPass({
     ...{ host, transport, timing, metrics, loop, runningSteps, firmware, log, signal, report: reports.report },
-    ...createHostCalls(host, { timing, firmware, apiServerAddresses: createApiServerAddresses(transport.serverHost) }),
+    ...createHostCalls(host, {
+      ...{ timing, firmware, virtualNics, apiServerAddresses: createApiServerAddresses(transport.serverHost) },
+    }),
     ...(options.systemdMode && {
       beginPass: createSystemdMode(host, { ...options.systemdMode, maxPfs: options.maxPfs, timing, now, log }),
     }),

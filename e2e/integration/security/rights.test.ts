@@ -93,7 +93,7 @@ const granted: Readonly<Record<string, readonly string[]>> = {
   ],
   "sriov-network-config-daemon": [
     // Admission policies limit these to its own node: see identity.test.ts.
-    ...["patch nodes/worker-1", `patch ${states}/worker-1`, `patch ${states}/worker-1/status`],
+    ...["get nodes/worker-1", "patch nodes/worker-1", `patch ${states}/worker-1`, `patch ${states}/worker-1/status`],
     ...[`get ${states}/worker-1`, `list ${states}`, "get sriovoperatorconfigs/default", "create events"],
   ],
   "sriov-device-plugin": [

@@ -188,7 +188,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "type": "boolean"
           },
           "linkType": {
-            "description": "Link type that the port must have: Ethernet (eth) or InfiniBand (ib). A port with the other link type is reported as an error; this release does not change the firmware. By default, both are accepted.",
+            "description": "Link type that the port must have: Ethernet (eth) or InfiniBand (ib). The firmware settings of a Mellanox card are changed if necessary; another port with the other link type is reported as an error. By default, both are accepted.",
             "type": "string",
             "enum": [
               "eth",
@@ -1802,7 +1802,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "type": "boolean"
           },
           "disablePlugins": {
-            "description": "Vendor plugins of the config daemon to disable. This release has no vendor plugins, so the field has no effect.",
+            "description": "Vendor-specific parts of the config daemon to disable. With mellanox, firmware settings of Mellanox cards are neither read nor changed; a policy that needs other settings is reported as an error on the node.",
             "type": "array",
             "items": {
               "type": "string",

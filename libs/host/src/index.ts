@@ -10,6 +10,7 @@ export { createLinuxPfRecords, type LinuxPfRecordsOptions, type UnreadableRecord
 export { acquireNodeLock, type NodeLockOptions } from "./linux/node-lock.ts";
 export { bootProgramDirectory, type BootProgram, type ProgramFile, type ProgramVersion } from "./ports/boot-program.ts";
 export type { Boot } from "./ports/boot.ts";
+export type { ConfigDrive } from "./ports/config-drive.ts";
 export type { Devlink, EswitchMode } from "./ports/devlink.ts";
 export type { FileKind, HostFiles } from "./ports/host-files.ts";
 export type {

@@ -12,6 +12,7 @@ import type {
   SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
 import { parseVfRange } from "@switchyard/policy";
+import { isVirtualNic } from "./plan-virtual.ts";
 import type { PlanProblem } from "./problem.ts";
 import { noRebootNeeds, type RebootNeeds } from "./reboot.ts";
 import type { NodeStep } from "./steps/step.ts";
@@ -117,7 +118,7 @@ function findVfioGroup(
     const pf = found.find((each) => each.pciAddress === pciAddress);
     for (const [at, { deviceType, vfRange = "" }] of vfGroups.entries()) {
       const range = parseVfRange(vfRange);
-      if (pf === undefined || deviceType !== "vfio-pci" || !range.ok) continue;
+      if (pf?.totalvfs === undefined || isVirtualNic(pf) || deviceType !== "vfio-pci" || !range.ok) continue;
       const { first, last } = range.value;
       const bound = (pf.Vfs ?? []).filter(({ vfID, driver }) => vfID >= first && vfID <= last && driver === "vfio-pci");
       // An unsafe mode of vfio works without an IOMMU.

@@ -180,7 +180,10 @@ describe("the firmware of a Mellanox card", () => {
       ...each,
       firmware: firmware({ resetAllowed: true }),
     }));
-    expect(planned([wanted()], ports).steps).toEqual([`set NUM_OF_VFS=16 in the firmware of card ${card}`]);
+    expect(planned([wanted()], ports)).toMatchObject({
+      steps: [`set NUM_OF_VFS=16 in the firmware of card ${card}`, `reboot for firmware ${card} NUM_OF_VFS=16`],
+      impact: "reboot",
+    });
   });
 
   it("is never changed for an externally managed PF", () => {
@@ -192,9 +195,13 @@ describe("the firmware of a Mellanox card", () => {
 
   it("is planned before it was read, so that the webhook can warn", () => {
     const { firmware: _firmware, ...unread } = port();
-    expect(planned([wanted()], [unread]).steps).toEqual([
-      `set NUM_OF_VFS=16 SRIOV_EN=1 in the firmware of card ${card}`,
-    ]);
+    expect(planned([wanted()], [unread])).toMatchObject({
+      steps: [
+        `set NUM_OF_VFS=16 SRIOV_EN=1 in the firmware of card ${card}`,
+        `reboot for firmware ${card} NUM_OF_VFS=16, firmware ${card} SRIOV_EN=1`,
+      ],
+      impact: "reboot",
+    });
   });
 
   describe("when no policy selects the card any longer", () => {

@@ -13,7 +13,9 @@ import type {
 } from "@switchyard/api";
 import { firmwareDemands, linkTypeNumbers, type FirmwareDemand, type WantedPort } from "./firmware-demand.ts";
 import type { Reason } from "./impact.ts";
+import { isVirtualNic } from "./plan-virtual.ts";
 import type { PlanProblem } from "./problem.ts";
+import { mergeRebootNeeds, noRebootNeeds, type RebootCause, type RebootNeeds } from "./reboot.ts";
 import type { ResetFirmware } from "./steps/reset-firmware.ts";
 import { formatFirmwareChange, type FirmwareChange, type SetFirmware } from "./steps/set-firmware.ts";
 import { isMellanox, vfLimitProblem } from "./vf-limit.ts";
@@ -24,28 +26,21 @@ export interface FirmwarePlan {
   /** Why the steps disrupt pods. */
   readonly reasons: readonly Reason[];
   readonly problems: readonly PlanProblem[];
-  /** Why the node must be rebooted, after the steps. */
-  readonly reboots: readonly FirmwareReboot[];
+  /** Why the node must reboot. */
+  readonly reboots: RebootNeeds;
   /** PFs that cannot be configured before the firmware has changed. They get no steps. */
   readonly held: ReadonlySet<string>;
 }
 
-/** A change that takes effect with the next boot. */
-export interface FirmwareReboot {
-  /** The card and the values: equal for equal causes, also after a reboot. */
-  readonly id: string;
-  readonly reason: Reason;
-  /** Whether the values are set, so that only the reboot is left to do. */
-  readonly isReady: boolean;
-}
-
 export function planFirmware(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkNodeStateStatus): FirmwarePlan {
-  const plans = cardsOf(desired, observed).map(planCard);
+  const cards = cardsOf(desired, observed);
+  const plans = cards.map(planCard);
+  const inEffect = (observed.system?.reboot?.causes ?? []).filter((id) => cards.some((card) => isInEffect(id, card)));
   return {
     steps: plans.flatMap(({ steps }) => steps),
     reasons: plans.flatMap(({ reasons }) => reasons),
     problems: plans.flatMap(({ problems }) => problems),
-    reboots: plans.flatMap(({ reboots }) => reboots),
+    reboots: mergeRebootNeeds([...plans.map(({ reboots }) => reboots), { causes: [], inEffect }]),
     held: new Set(plans.flatMap(({ held }) => [...held])),
   };
 }
@@ -62,7 +57,10 @@ interface Card {
 }
 
 function cardsOf(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkNodeStateStatus): readonly Card[] {
-  const byCard = Map.groupBy((observed.interfaces ?? []).filter(isMellanox), ({ pciAddress }) => cardOf(pciAddress));
+  const byCard = Map.groupBy(
+    (observed.interfaces ?? []).filter((pf) => isMellanox(pf) && !isVirtualNic(pf)),
+    ({ pciAddress }) => cardOf(pciAddress),
+  );
   const specs = new Map((desired.interfaces ?? []).map((spec, index) => [spec.pciAddress, { spec, index }]));
   const unselected = new Set(desired.unselected);
   return [...byCard].map(([address, ports]) => ({
@@ -80,7 +78,7 @@ function cardOf(pciAddress: string): string {
   return pciAddress.slice(0, pciAddress.lastIndexOf("."));
 }
 
-const nothing: FirmwarePlan = { steps: [], reasons: [], problems: [], reboots: [], held: new Set() };
+const nothing: FirmwarePlan = { steps: [], reasons: [], problems: [], reboots: noRebootNeeds, held: new Set() };
 
 function planCard(card: Card): FirmwarePlan {
   if (card.wanted.length === 0) return planRestore(card);
@@ -117,9 +115,25 @@ function planCard(card: Card): FirmwarePlan {
     const reason = about(first, `changing its firmware settings (${change}) resets the card`);
     return { ...nothing, steps: [...set, reset], reasons: [reason], held };
   }
-  const reason = about(first, `changing its firmware settings (${change}) needs a reboot`);
-  const reboot = { id: `firmware ${card.address} ${change}`, reason, isReady: set.length === 0 };
-  return { ...nothing, steps: set, reboots: [reboot], held };
+  const causes = pending.map((demand): RebootCause => {
+    const setting = `${demand.name}=${demand.value}`;
+    const text = `${demand.wanted} needs the firmware setting ${setting}, which takes effect at the next boot`;
+    return { ...about(demand, text), id: `firmware ${card.address} ${setting}`, isPending: !toSet.includes(demand) };
+  });
+  return { ...nothing, steps: set, reboots: { causes, inEffect: [] }, held };
+}
+
+/** Reports whether the setting of a recorded cause has its value now. */
+function isInEffect(id: string, { address, ports }: Card): boolean {
+  const [, card, name, value] = /^firmware (\S+) (\w+)=(\d+)$/.exec(id) ?? [];
+  const firmware = ports.find((pf) => pf.firmware !== undefined)?.firmware;
+  if (card !== address || firmware === undefined) return false;
+  const wanted = Number(value);
+  if (name === "NUM_OF_VFS") return (firmware.numVfs?.current ?? -1) >= wanted;
+  if (name === "SRIOV_EN") return firmware.sriovEnabled?.current === (wanted === 1);
+  const port = ports.find(({ pciAddress }) => pciAddress.endsWith(name === "LINK_TYPE_P2" ? ".1" : ".0"));
+  const type = port?.firmware?.linkType?.current;
+  return type !== undefined && linkTypeNumbers.get(type) === wanted;
 }
 
 /** A setting that is enough now, but not after the next reset: somebody lowered it. */

@@ -31,6 +31,8 @@ import { withVdpaRemovals } from "./plan-vdpa.ts";
 import type { PlanProblem } from "./problem.ts";
 import { mergeRebootNeeds, planReboot } from "./reboot.ts";
 import { vdpaDriver } from "./steps/add-vdpa-device.ts";
+import { isVirtualNic, planVirtualNic, planVirtualReset } from "./plan-virtual.ts";
+import type { EnableNoIommu } from "./steps/enable-no-iommu.ts";
 import type { LoadModule } from "./steps/load-module.ts";
 import type { PfStep, Step } from "./steps/step.ts";
 
@@ -63,7 +65,7 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
   const node = planNode(desired, observed);
   const firmware = planFirmware(desired, observed);
   const steps: PfStep[] = [];
-  const reboots = [node.reboots];
+  const reboots = [node.reboots, firmware.reboots];
   const reasons: Reason[] = [...node.reasons, ...firmware.reasons];
   const problems: PlanProblem[] = [
     ...unknownPfs(desired.interfaces ?? [], found),
@@ -92,9 +94,19 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
   const { forget, reboot, ...rebooting } = planReboot(mergeRebootNeeds(reboots), observed.system?.reboot);
   const isRebooting = reboot.length > 0;
   const pfSteps = isRebooting ? [] : steps;
+  // After a reboot, no card has to be reset.
+  const firmwareSteps = firmware.steps.filter(({ kind }) => !isRebooting || kind !== "reset-firmware");
   const drainOrNone = reasons.length > 0 ? "drain" : "none";
   return {
-    steps: [...node.steps, ...firmware.steps, ...forget, ...modulesFor(pfSteps), ...pfSteps, ...reboot],
+    steps: [
+      ...node.steps,
+      ...firmwareSteps,
+      ...forget,
+      ...noIommuFor(found, pfSteps),
+      ...modulesFor(pfSteps),
+      ...pfSteps,
+      ...reboot,
+    ],
     impact: isRebooting ? "reboot" : drainOrNone,
     reasons: isRebooting ? rebooting.reasons : reasons,
     problems: [...problems, ...rebooting.problems],
@@ -108,11 +120,24 @@ function ownPlan(
   toReset: OwnedPf | undefined,
 ): PfPlan & { readonly fieldOf: FieldOf } {
   if (entry !== undefined) {
-    const pfPlan = planPf(entry.spec, pf, `spec.interfaces[${entry.index}]`);
+    const field = `spec.interfaces[${entry.index}]`;
+    const pfPlan = isVirtualNic(pf) ? planVirtualNic(entry.spec, pf, field) : planPf(entry.spec, pf, field);
     return { ...pfPlan, fieldOf: fieldsOfInterface(entry.index) };
   }
-  if (toReset !== undefined) return { steps: planReset(pf, toReset), problems: [], fieldOf: fieldsOfUnselected };
+  if (toReset !== undefined) {
+    const steps = isVirtualNic(pf) ? planVirtualReset(pf) : planReset(pf, toReset);
+    return { steps, problems: [], fieldOf: fieldsOfUnselected };
+  }
   return { steps: [], problems: [], fieldOf: fieldsOfBridge };
+}
+
+/** A virtual machine often has no IOMMU. */
+function noIommuFor(found: readonly InterfaceStatus[], steps: readonly PfStep[]): readonly EnableNoIommu[] {
+  const virtual = new Set(found.filter(isVirtualNic).map(({ pciAddress }) => pciAddress));
+  const isNeeded = steps.some(
+    (step) => step.kind === "bind-driver" && step.to === "vfio-pci" && virtual.has(step.pciAddress),
+  );
+  return isNeeded ? [{ kind: "enable-no-iommu" }] : [];
 }
 
 /** The kernel loads its own drivers, but nothing loads the modules of user-space drivers and of vDPA devices. */

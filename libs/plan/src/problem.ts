@@ -17,6 +17,7 @@ export interface PlanProblem {
     | "foreign-file"
     | "missing-module"
     | "firmware"
+    | "metadata"
     | "malformed-bridge"
     | "bridge-conflict"
     | "ovs-unavailable"

@@ -13,6 +13,10 @@ const noMac = "00:00:00:00:00:00";
 /** Drivers that pass a device to user space: upstream's list (sriov-operator.md F.4). */
 const userSpaceDrivers: ReadonlySet<string> = new Set(["vfio-pci", "uio_pci_generic", "igb_uio"]);
 
+export function isUserSpaceDriver(driver: string): boolean {
+  return userSpaceDrivers.has(driver);
+}
+
 /** Returns the steps for VFs that do not exist yet. They will have the kernel's defaults. */
 export function stepsForNewVfs(pf: InterfaceStatus, group: VfGroup, range: VfRange): readonly PfStep[] {
   return stepsForVfs(range, (vfId) => {
@@ -56,7 +60,7 @@ function isNetdevice(group: VfGroup): boolean {
 function stepsForVf(pf: InterfaceStatus, vf: VfStatus, group: VfGroup): readonly PfStep[] {
   const driver = vf.driver === "" ? undefined : vf.driver;
   if (!isNetdevice(group)) return driver === group.deviceType ? [] : [bind(pf, vf.vfID, driver, group)];
-  if (driver === undefined || userSpaceDrivers.has(driver)) {
+  if (driver === undefined || isUserSpaceDriver(driver)) {
     return [bind(pf, vf.vfID, driver, group), ...configureNetdevice(pf, vf.vfID, group)];
   }
   // A VF without an interface on the host belongs to a pod, which may have changed its settings.

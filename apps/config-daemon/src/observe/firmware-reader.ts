@@ -13,7 +13,7 @@ import {
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { HostError, type FirmwareSettings, type Host, type PfRecord } from "@switchyard/host";
-import { isMellanox, type Step } from "@switchyard/plan";
+import { isMellanox, isVirtualNic, type Step } from "@switchyard/plan";
 import { endsWithin } from "../deadlines/ends-within.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 import { toFirmwareStatus } from "./firmware-status.ts";
@@ -56,7 +56,7 @@ export function createFirmwareReader(host: Host, { timing, policy, wake }: Firmw
 
   return {
     async addTo(pfs, desired) {
-      if (!pfs.some(isMellanox)) return pfs;
+      if (!pfs.some(hasFirmware)) return pfs;
       const records = await host.records.list();
       const cards = concernedCards(pfs, desired, records);
       if (cards.size === 0) return pfs;
@@ -162,9 +162,14 @@ function concernedCards(
   for (const pf of pfs) {
     const card = cardOf(pf.pciAddress);
     const address = parsePciAddress(pf.pciAddress);
-    if (isMellanox(pf) && concerned.has(card) && !cards.has(card) && address.ok) cards.set(card, address.value);
+    if (hasFirmware(pf) && concerned.has(card) && !cards.has(card) && address.ok) cards.set(card, address.value);
   }
   return cards;
+}
+
+/** A VF that a hypervisor passes to a virtual machine has no settings of its own. */
+function hasFirmware(pf: InterfaceStatus): boolean {
+  return isMellanox(pf) && !isVirtualNic(pf);
 }
 
 function cardOf(pciAddress: string): string {

@@ -36,6 +36,8 @@ export interface Observation {
   readonly bridges: Bridges;
   /** Undefined if the daemon does not manage software bridges. */
   readonly openVSwitch: OpenVSwitchStatus | undefined;
+  /** Why the networks of a virtual machine are not known. */
+  readonly metadataProblem?: string;
   /** boot_id of the running kernel. */
   readonly bootId: string;
 }

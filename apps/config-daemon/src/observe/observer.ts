@@ -4,6 +4,7 @@
  * Usage: `const observeHost = createObserver(host, { timing, now, firmware }); const seen = await observeHost(hangingPfs, spec);`
  */
 import {
+  defined,
   err,
   ok,
   parsePciAddress,
@@ -14,6 +15,7 @@ import {
 import { HostError, type Host } from "@switchyard/host";
 import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
 import type { FirmwareReader } from "./firmware-reader.ts";
+import type { VirtualNics } from "../virtual/virtual-nics.ts";
 import { observe, type Observation, type ObserveOptions } from "./observe.ts";
 
 /**
@@ -28,6 +30,8 @@ export type ObserveHost = (
 
 export interface ObserverDeps extends DeadlineDeps, ObserveOptions {
   readonly firmware: Pick<FirmwareReader, "addTo">;
+  /** Absent where the node is known to be no virtual machine. */
+  readonly virtualNics?: VirtualNics;
 }
 
 export function createObserver(host: Host, deps: ObserverDeps): ObserveHost {
@@ -37,8 +41,10 @@ export function createObserver(host: Host, deps: ObserverDeps): ObserveHost {
     try {
       const seen = await withDeadline((watched) => observe(without(watched, leftOut), deps));
       if (!seen.ok) return seen;
-      const interfaces = await deps.firmware.addTo(seen.value.interfaces, desired);
-      return ok(withInterfaces({ ...seen.value, interfaces }, leftOut));
+      const virtual = (await deps.virtualNics?.addTo(seen.value.interfaces)) ?? seen.value;
+      const interfaces = await deps.firmware.addTo(virtual.interfaces, desired);
+      const metadataProblem = "problem" in virtual ? virtual.problem : undefined;
+      return ok(withInterfaces({ ...seen.value, interfaces, ...defined({ metadataProblem }) }, leftOut));
     } catch (thrown) {
       if (!(thrown instanceof HostError)) throw thrown;
       return err(thrown.message);

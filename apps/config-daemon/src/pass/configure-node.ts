@@ -172,20 +172,26 @@ function createDrainControl(state: SriovNetworkNodeState, deps: ConfigureDeps): 
   };
 }
 
+/** Policies that select cards by netFilter match nothing until the networks are known. */
+function problemsOfMetadata(message: string | undefined): readonly PlanProblem[] {
+  return message === undefined ? [] : [{ code: "metadata", field: "spec.interfaces", message }];
+}
+
 function planRound(
   { spec: desired = {}, status }: SriovNetworkNodeState,
   found: Observation,
   moduleProblems: readonly PlanProblem[],
   { runningSteps, onPlan }: ConfigureDeps,
 ): Plan {
-  const { bootId: _bootId, bridges, openVSwitch, ...fields } = found;
+  const { bootId: _bootId, metadataProblem, bridges, openVSwitch, ...fields } = found;
   const { openVSwitch: _before, ...known } = status ?? {};
   const observed: SriovNetworkNodeStateStatus = {
     ...{ ...known, ...fields, ...defined({ openVSwitch }) },
     bridges: knownBridges(status?.bridges, bridges),
   };
   const planned = plan(desired, observed, ownedInStatus(observed));
-  const whole = { ...planned, problems: [...planned.problems, ...moduleProblems] };
+  const problems = [...planned.problems, ...moduleProblems, ...problemsOfMetadata(metadataProblem)];
+  const whole = { ...planned, problems };
   onPlan(whole, found);
   return runningSteps.hanging.length === 0 ? whole : planWithoutHanging(runningSteps, whole, desired, observed);
 }

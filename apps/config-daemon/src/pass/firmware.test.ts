@@ -2,7 +2,8 @@
 import { describe, expect, it } from "@jest/globals";
 import type { InterfaceSpec, SriovNetworkNodeState } from "@switchyard/api";
 import { createFakeKernel, mlx5, pci, type FakeKernel, type FakeKernelOptions } from "@switchyard/host/testing";
-import { daemonOn } from "../testing/daemon-on.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { daemonOn, type DaemonTestOptions } from "../testing/daemon-on.ts";
 import { mortal } from "../testing/mortal-host.ts";
 
 const first = "0000:3b:00.0";
@@ -215,6 +216,56 @@ describe("the firmware of a Mellanox card", () => {
     expect(await daemon.pass(many)).toBe("waiting");
     expect(daemon.requests).toEqual(["Drain_Required"]);
     expect(kernel.writes).toEqual([]);
+  });
+
+  describe("that must not be reset", () => {
+    const firmwarePolicy = { isDisabled: false, isResetAllowed: false };
+    const rebootFile = "/etc/sriov-operator/reboot.json";
+
+    /** Runs a pass until the daemon requests a reboot. */
+    async function passUntilReboot(kernel: FakeKernel, options: DaemonTestOptions = { firmwarePolicy }): Promise<void> {
+      const stopped = new AbortController();
+      const passing = daemonOn(kernel.host(), options)
+        .pass(many, stopped.signal)
+        .catch(() => undefined);
+      while (kernel.requestedReboots.length === 0) await delay(2);
+      stopped.abort(new Error("SIGTERM"));
+      await passing;
+    }
+
+    it("is changed, and the node reboots once", async () => {
+      const kernel = kernelWith();
+      await passUntilReboot(kernel);
+      expect(firmwareWrites(kernel)).toEqual(["firmware.setValues"]);
+      kernel.reboot();
+      const next = daemonOn(kernel.host(), { firmwarePolicy });
+      expect(await next.pass(many)).toBe("settled");
+      expect([next.error(), statusOf(next)?.numVfs]).toEqual(["", 32]);
+      expect(kernel.requestedReboots).toHaveLength(1);
+      expect(kernel.listFiles()).not.toContain(rebootFile);
+    });
+
+    it("and does not use its values after the reboot is reported, and the node does not reboot again", async () => {
+      const kernel = kernelWith();
+      kernel.freezeFirmware(pci(first));
+      await passUntilReboot(kernel);
+      kernel.reboot();
+      for (let nth = 0; nth < 2; nth++) {
+        const next = daemonOn(kernel.host(), { firmwarePolicy });
+        expect(await next.pass(many)).toBe("settled");
+        expect(next.error()).toContain("firmware 0000:3b:00 NUM_OF_VFS=32 is not in effect after a reboot");
+        expect(statusOf(next)?.numVfs).toBe(0);
+      }
+      expect(kernel.requestedReboots).toHaveLength(1);
+      expect(firmwareWrites(kernel)).toEqual(["firmware.setValues"]);
+    });
+
+    it("because a reset had no effect, makes the node reboot", async () => {
+      const kernel = kernelWith();
+      kernel.freezeFirmware(pci(first));
+      await passUntilReboot(kernel, {});
+      expect(firmwareWrites(kernel)).toEqual(["firmware.setValues", "firmware.resetCard"]);
+    });
   });
 
   it.each([

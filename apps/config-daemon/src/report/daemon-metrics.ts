@@ -34,6 +34,7 @@ export interface DaemonMetricsOptions {
 }
 
 const stepKinds: Readonly<Record<Step["kind"], true>> = {
+  "enable-no-iommu": true,
   "load-module": true,
   "set-persistent-rdma-mode": true,
   "set-rdma-mode": true,

@@ -7,6 +7,7 @@ import type { Host } from "@switchyard/host";
 import type { NodeStep, PfStep } from "@switchyard/plan";
 import { bindDriver } from "./bind-driver.ts";
 import { forgetReboots } from "./forget-reboots.ts";
+import { enableNoIommu } from "./enable-no-iommu.ts";
 import { loadModule } from "./load-module.ts";
 import { reboot } from "./reboot.ts";
 import { resetFirmware } from "./reset-firmware.ts";
@@ -32,6 +33,7 @@ import { addVdpaDevice, removeVdpaDevice } from "./vdpa-devices.ts";
 const nodeSteps: {
   readonly [Name in NodeStep["kind"]]: (step: NodeStep<Name>, host: Host, context: NodeStepContext) => Promise<void>;
 } = {
+  "enable-no-iommu": enableNoIommu,
   "load-module": loadModule,
   "set-ovs-offload": setOvsOffload,
   "restart-ovs": restartOvs,

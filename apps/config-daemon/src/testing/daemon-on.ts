@@ -15,6 +15,8 @@ import { createRunningSteps } from "../pass/running-steps.ts";
 import { createVhostModules } from "../pass/vhost-modules.ts";
 import { createUdevRules } from "../udev/keep-rules.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
+import type { Platform } from "../virtual/platform.ts";
+import { createVirtualNics } from "../virtual/virtual-nics.ts";
 import type { Found } from "../report/status-of.ts";
 
 export interface DaemonTestOptions {
@@ -25,6 +27,8 @@ export interface DaemonTestOptions {
   readonly beginPass?: BeginPass;
   /** By default, firmware can be changed and cards can be reset. */
   readonly firmwarePolicy?: FirmwarePolicy;
+  /** The node is bare metal by default. */
+  readonly virtual?: { readonly platform: Platform; readonly metadataUrl: string };
 }
 
 const never = new AbortController().signal;
@@ -32,6 +36,7 @@ const never = new AbortController().signal;
 /** Runs passes and collects their reports and requests. */
 export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
   const { drains = false, onStep = () => undefined } = options;
+  const { virtual } = options;
   const { firmwarePolicy = { isDisabled: false, isResetAllowed: true } } = options;
   const phases: Phase[] = [];
   const shown: Found[] = [];
@@ -46,7 +51,11 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
   const timing = { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs, sleep };
   const now = () => new Date();
   const firmware = createFirmwareReader(host, { timing, policy: () => firmwarePolicy, wake: () => undefined });
-  const observeHost = createObserver(host, { timing, now, firmware });
+  const virtualNics = createVirtualNics(host, {
+    ...{ timing, wake: () => undefined, metadataUrl: virtual?.metadataUrl ?? "" },
+    readPlatform: () => Promise.resolve(virtual?.platform ?? "baremetal"),
+  });
+  const observeHost = createObserver(host, { timing, now, firmware, virtualNics });
   const withRecordDeadline = createWithDeadline(host, { timing, now });
   const runningSteps = createRunningSteps({ nowMs, now });
   const keepUdevRules = createUdevRules(host, { timing, now });

@@ -159,8 +159,8 @@ export interface SriovNetworkNodePolicySpec {
   /** Whether pods also get the devices /dev/vhost-net and /dev/net/tun. Default: false. */
   readonly needVhostNet?: boolean;
   /**
-   * Link type that the port must have: Ethernet (eth) or InfiniBand (ib). A port with the other link type is reported
-   * as an error; this release does not change the firmware. By default, both are accepted.
+   * Link type that the port must have: Ethernet (eth) or InfiniBand (ib). The firmware settings of a Mellanox card are
+   * changed if necessary; another port with the other link type is reported as an error. By default, both are accepted.
    */
   readonly linkType?: "eth" | "ETH" | "ib" | "IB";
   /** Mode of the card's embedded switch. switchdev creates a representor on the host for each VF. Default: legacy. */

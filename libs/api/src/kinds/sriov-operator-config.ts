@@ -81,7 +81,10 @@ export interface SriovOperatorConfigSpec {
   readonly supportedNics?: "strict" | "warn";
   /** Whether the device plugin passes devices to pods through the Container Device Interface (CDI). Default: false. */
   readonly useCDI?: boolean;
-  /** Vendor plugins of the config daemon to disable. This release has no vendor plugins, so the field has no effect. */
+  /**
+   * Vendor-specific parts of the config daemon to disable. With mellanox, firmware settings of Mellanox cards are neither
+   * read nor changed; a policy that needs other settings is reported as an error on the node.
+   */
   readonly disablePlugins?: readonly "mellanox"[];
   /**
    * Feature gates to turn on (true) or off (false): parallelNicConfig, resourceInjectorMatchCondition, metricsExporter,

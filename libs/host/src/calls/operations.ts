@@ -104,12 +104,16 @@ export const operations: Operations = {
   },
   modules: {
     load: (module) => ({ action: "load kernel module", target: module }),
+    enableNoIommu: () => ({ action: "enable no-IOMMU mode", target: "vfio" }),
   },
   firmware: {
     readLockdown: () => ({ action: "read lockdown mode", target: "the kernel" }),
     readSettings: (pf) => ({ action: "read firmware settings", target: pf }),
     setValues: (pf, values) => ({ action: `set firmware settings ${formatFirmwareValues(values)}`, target: pf }),
     resetCard: (pf) => ({ action: "reset firmware", target: pf }),
+  },
+  configDrive: {
+    readText: (path) => ({ action: `read ${path}`, target: "the config drive" }),
   },
   records: {
     list: () => ({ action: "list", target: "PF records" }),

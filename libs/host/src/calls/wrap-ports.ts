@@ -40,6 +40,7 @@ export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => un
     udev: wrap("udev"),
     modules: wrap("modules"),
     firmware: wrap("firmware"),
+    configDrive: wrap("configDrive"),
     records: wrap("records"),
     files: wrap("files"),
     systemd: wrap("systemd"),

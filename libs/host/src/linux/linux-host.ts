@@ -8,6 +8,7 @@ import { NetlinkSocket, protocols } from "@switchyard/netlink";
 import type { Host } from "../ports/host.ts";
 import { createLinuxBootProgram } from "./linux-boot-program.ts";
 import { createLinuxBoot } from "./linux-boot.ts";
+import { createLinuxConfigDrive } from "./linux-config-drive.ts";
 import { createLinuxDevlink } from "./linux-devlink.ts";
 import { createLinuxFirmware } from "./linux-firmware.ts";
 import { createLinuxHostFiles } from "./linux-host-files.ts";
@@ -56,6 +57,7 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     udev: createLinuxUdev(root),
     modules: createLinuxKernelModules(root),
     firmware: createLinuxFirmware({ root }),
+    configDrive: createLinuxConfigDrive(root),
     records: createLinuxPfRecords(root, { onUnreadable: options.onUnreadableRecord }),
     files: createLinuxHostFiles(root),
     systemd: createLinuxSystemd(root),

@@ -5,6 +5,7 @@
  */
 import type { BootProgram } from "./boot-program.ts";
 import type { Boot } from "./boot.ts";
+import type { ConfigDrive } from "./config-drive.ts";
 import type { Devlink } from "./devlink.ts";
 import type { Firmware } from "./firmware.ts";
 import type { HostFiles } from "./host-files.ts";
@@ -35,6 +36,7 @@ export interface Host {
   readonly udev: Udev;
   readonly modules: KernelModules;
   readonly firmware: Firmware;
+  readonly configDrive: ConfigDrive;
   readonly records: PfRecords;
   readonly files: HostFiles;
   readonly systemd: Systemd;

@@ -6,4 +6,9 @@ export interface KernelModules {
    * EINVAL if `module` cannot be the name of a module.
    */
   load(module: string): Promise<void>;
+  /**
+   * Lets vfio-pci bind functions without an IOMMU, which a virtual machine often lacks. Loads vfio. Changes nothing if the
+   * machine has an IOMMU. ENOENT if the kernel does not support it (CONFIG_VFIO_NOIOMMU).
+   */
+  enableNoIommu(): Promise<void>;
 }

@@ -27,8 +27,10 @@ export interface FakeFirmwareDeps {
 
 export interface FakeFirmware {
   readonly port: Firmware;
-  /** Makes the next values of all cards current, as a reboot does. */
-  applyAll(): void;
+  /** Makes the next values of all cards current while no card is on the bus, as a reboot does. */
+  boot(): void;
+  /** Returns the function as its driver finds it after a boot. */
+  portAfterBoot(port: FakePort): FakePort;
   /** Sets current and next value of settings of the card of `pf`, also of settings that the model does not have. */
   setByHand(pf: PciAddress, values: Readonly<Record<string, number>>): void;
   /** From now on, resets and reboots leave the current values of the card as they are. */
@@ -67,17 +69,19 @@ export function createFakeFirmware({ bus, hasTools, lockdown }: FakeFirmwareDeps
     if (lockdown !== "none") throw new Refusal("FIRMWARE_TOOL_FAILED", `${program}: -E- Failed to open the device`);
   }
 
-  function apply(card: string): void {
-    const found = cards.get(card);
-    if (found === undefined || found.isFrozen) return;
-    const changed = [...found.settings].some(([, { current, next }]) => current !== next);
-    if (!changed) return;
-    for (const [name, { next, ...rest }] of found.settings) {
-      found.settings.set(name, next === undefined ? rest : { ...rest, current: next, next });
+  function makeCurrent({ settings, isFrozen }: Card): void {
+    if (isFrozen) return;
+    for (const [name, { next, ...rest }] of settings) {
+      settings.set(name, next === undefined ? rest : { ...rest, current: next, next });
     }
-    for (const pf of portsOf(card)) {
+  }
+
+  function reset(address: string, card: Card): void {
+    makeCurrent(card);
+    if (card.isFrozen) return;
+    for (const pf of portsOf(address)) {
       bus.unplug(pf.pciAddress);
-      bus.plug(portWith(pf.port, found.settings));
+      bus.plug(portWith(pf.port, card.settings));
     }
   }
 
@@ -99,15 +103,19 @@ export function createFakeFirmware({ bus, hasTools, lockdown }: FakeFirmwareDeps
       resetCard: (pf) =>
         answer(() => {
           checkTools("mstfwreset");
-          findCard(pf);
+          const card = findCard(pf);
           if (portsOf(cardOf(pf)).some(({ vfs }) => vfs.length > 0)) {
             throw new Refusal("FIRMWARE_TOOL_FAILED", "mstfwreset: -E- The device has virtual functions");
           }
-          apply(cardOf(pf));
+          reset(cardOf(pf), card);
         }),
     },
-    applyAll() {
-      for (const card of cards.keys()) apply(card);
+    boot() {
+      for (const card of cards.values()) makeCurrent(card);
+    },
+    portAfterBoot(port) {
+      const card = cards.get(cardOf(port.pciAddress));
+      return card === undefined ? port : portWith(port, card.settings);
     },
     setByHand(pf, values) {
       const { settings } = findCard(pf);
@@ -123,8 +131,10 @@ function cardOf(pf: PciAddress): string {
   return pf.slice(0, pf.lastIndexOf("."));
 }
 
-function initialValues({ sriov }: FakePort): Readonly<Record<string, number>> {
-  return { NUM_OF_VFS: sriov?.totalVfs ?? 0, SRIOV_EN: sriov === undefined ? 0 : 1, LINK_TYPE_P1: 2, LINK_TYPE_P2: 2 };
+function initialValues({ sriov, linkType }: FakePort): Readonly<Record<string, number>> {
+  const type = linkType === "infiniband" ? 1 : 2;
+  const enabled = sriov === undefined ? 0 : 1;
+  return { NUM_OF_VFS: sriov?.totalVfs ?? 0, SRIOV_EN: enabled, LINK_TYPE_P1: type, LINK_TYPE_P2: type };
 }
 
 function toSetting([name, value]: [string, number]): [string, FirmwareSetting] {

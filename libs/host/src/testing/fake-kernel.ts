@@ -23,7 +23,7 @@ import { createFakeFirmware } from "./fake-firmware.ts";
 import { createFakeHost, type FakeWrite } from "./fake-host.ts";
 import { createFakeLinuxBridges, newBridge } from "./fake-linux-bridges.ts";
 import { createFakeLinks } from "./fake-links.ts";
-import { createFakeModules } from "./fake-modules.ts";
+import { createFakeModules, type FakeIommu } from "./fake-modules.ts";
 import { createNetdevs, type Netdevs } from "./fake-netdevs.ts";
 import type { AnyFunction, PfFunction } from "./fake-functions.ts";
 import { createPciBus, type PciBus } from "./fake-pci.ts";
@@ -58,6 +58,10 @@ export interface FakeKernelOptions {
   readonly lockdown?: LockdownMode;
   /** Whether the machine has an IOMMU, which vfio-pci needs; true by default. "with-argument": only with intel_iommu=on. */
   readonly iommu?: boolean | "with-argument";
+  /** Whether the kernel supports vfio without an IOMMU (CONFIG_VFIO_NOIOMMU); true by default. */
+  readonly noIommuSupport?: boolean;
+  /** Texts of the files on the config drive by their path; no drive by default. */
+  readonly configDrive?: Readonly<Record<string, string>>;
   /** "intel" by default. */
   readonly cpuVendor?: Machine["cpuVendor"];
   /** Program that configures kernel arguments; "grubby" by default. */
@@ -111,8 +115,6 @@ export interface FakeKernel {
   loadVdpaSimulator(): void;
   /** Unloads the simulator and the drivers of vDPA devices. */
   unloadVdpaByHand(): void;
-  /** Makes the next values of the firmware of all cards current, as a reboot does. */
-  applyFirmware(): void;
   /** Sets the current and the next value of firmware settings. */
   setFirmwareByHand(pf: PciAddress, values: Readonly<Record<string, number>>): void;
   /** From now on, neither a reset nor a reboot changes the current firmware settings of the card. */
@@ -150,9 +152,14 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     readOption: () => readRdmaOption(files),
   });
   const vdpa = createFakeVdpa();
+  const iommuState: FakeIommu = {
+    exists: () => hasIommu(bootLoader.running()),
+    canBeAbsent: options.noIommuSupport !== false,
+    isNoIommuOn: false,
+  };
   const bus: PciBus = createPciBus({
     ...{ netdevs, rdma, vdpa, emit, nextMac: createMacSource() },
-    hasIommu: () => hasIommu(bootLoader.running()),
+    allowsVfio: () => iommuState.exists() || iommuState.isNoIommuOn,
     onVfsChanged: (pf) => {
       eswitch.sync(pf);
     },
@@ -184,8 +191,9 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     rdma: { ...rdma.port, setVfGuid: createSetVfGuid({ bus, netdevs }) },
     vdpa: vdpa.port,
     udev: udev.port,
-    modules: createFakeModules({ bus, rdma, vdpa, drivers }),
+    modules: createFakeModules({ bus, rdma, vdpa, drivers, iommu: iommuState }),
     firmware: firmware.port,
+    configDrive: { readText: (path) => answer(() => options.configDrive?.[path]) },
     records: createFakeRecords(),
     files: files.port,
     systemd: systemd.port,
@@ -232,7 +240,6 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
       vdpa.addManager({ device: "vdpasim_net" }, { maxVirtqueues: 3 });
     },
     unloadVdpaByHand: vdpa.unload,
-    applyFirmware: firmware.applyAll,
     setFirmwareByHand: firmware.setByHand,
     freezeFirmware: firmware.freeze,
     writeFile: files.write,
@@ -269,7 +276,8 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     for (const path of files.list()) if (path.startsWith("/run/")) files.remove(path);
     rdma.reboot();
     vdpa.unload();
-    plug({ ports });
+    firmware.boot();
+    plug({ ports: ports.map(firmware.portAfterBoot) });
     if (udevMs !== "none") udev.coldPlug();
     for (const netdev of netdevs.listVisible()) netdev.adminUp = true;
     systemd.boot();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Implements KernelModules on the fake kernel. A driver registers when its module is loaded.
- * Usage: `const modules = createFakeModules({ bus, rdma, vdpa, drivers: new Set(["igbvf"]) })`.
+ * Usage: `const modules = createFakeModules({ bus, rdma, vdpa, drivers: new Set(["igbvf"]), iommu })`.
  */
 import { checkKernelName } from "../linux/kernel-name.ts";
 import type { KernelModules } from "../ports/kernel-modules.ts";
@@ -16,9 +16,18 @@ export interface FakeModulesDeps {
   readonly vdpa: FakeVdpa;
   /** PCI drivers that have a module. The set may grow. */
   readonly drivers: ReadonlySet<string>;
+  /** The IOMMU of the machine, and whether vfio can work without one. */
+  readonly iommu: FakeIommu;
 }
 
-export function createFakeModules({ bus, rdma, vdpa, drivers }: FakeModulesDeps): KernelModules {
+export interface FakeIommu {
+  readonly exists: () => boolean;
+  /** Whether the kernel was built with CONFIG_VFIO_NOIOMMU. */
+  readonly canBeAbsent: boolean;
+  isNoIommuOn: boolean;
+}
+
+export function createFakeModules({ bus, rdma, vdpa, drivers, iommu }: FakeModulesDeps): KernelModules {
   return {
     load: (module) =>
       answer(() => {
@@ -32,6 +41,12 @@ export function createFakeModules({ bus, rdma, vdpa, drivers }: FakeModulesDeps)
             "MODPROBE_FAILED",
             `modprobe: FATAL: Module ${module} not found in directory /lib/modules/6.12.117`,
           );
+      }),
+    enableNoIommu: () =>
+      answer(() => {
+        if (iommu.exists()) return;
+        if (!iommu.canBeAbsent) throw new Refusal("ENOENT");
+        iommu.isNoIommuOn = true;
       }),
   };
 }

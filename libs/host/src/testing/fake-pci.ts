@@ -2,7 +2,7 @@
 /**
  * createPciBus implements the PCI functions of the fake kernel and their drivers, by the rules of drivers/pci/pci-driver.c and
  * drivers/base/bus.c (6.12), confirmed in the VM lab. A driver that is bound to a function creates its interface.
- * Usage: `const bus = createPciBus({ netdevs, rdma, vdpa, emit, nextMac, hasIommu: () => true }); bus.plug(port)`.
+ * Usage: `const bus = createPciBus({ netdevs, rdma, vdpa, emit, nextMac, allowsVfio: () => true }); bus.plug(port)`.
  */
 import { defined, type PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel-events.ts";
@@ -56,8 +56,8 @@ export interface PciBusDeps {
   readonly nextMac: () => string;
   /** Called when the VFs of a PF or its eswitch have changed. */
   readonly onVfsChanged: (pf: PfFunction) => void;
-  /** Whether the machine has an IOMMU, without which vfio-pci cannot be bound. */
-  readonly hasIommu: () => boolean;
+  /** Whether vfio-pci can be bound: the machine has an IOMMU, or no-IOMMU mode is on. */
+  readonly allowsVfio: () => boolean;
 }
 
 export function createPciBus(deps: PciBusDeps): PciBus {
@@ -141,7 +141,7 @@ interface BinderDeps extends PciBusDeps {
 }
 
 /** Binds drivers to functions and unbinds them. */
-function createBinder({ netdevs, rdma, vdpa, emit, nextMac, hasIommu, removeVfs }: BinderDeps) {
+function createBinder({ netdevs, rdma, vdpa, emit, nextMac, allowsVfio, removeVfs }: BinderDeps) {
   const failures = new Map<PciAddress, string>();
   let nextIncarnation = 1;
 
@@ -159,7 +159,7 @@ function createBinder({ netdevs, rdma, vdpa, emit, nextMac, hasIommu, removeVfs 
     const failure = failures.get(fn.pciAddress);
     if (failure !== undefined) throw new Refusal(failure);
     if (driver === "vfio-pci") {
-      if (!hasIommu()) throw new Refusal("EINVAL");
+      if (!allowsVfio()) throw new Refusal("EINVAL");
     } else if (driver !== fn.nativeDriver) throw new Refusal("EINVAL"); // a driver for other hardware
     fn.driver = driver;
     renew(fn);

@@ -15,6 +15,8 @@ export function isBlockedBy(step: Step, failed: Step): boolean {
 
 function isBlockedByNodeStep(step: Step, failed: NodeStep): boolean {
   switch (failed.kind) {
+    case "enable-no-iommu":
+      return step.kind === "bind-driver" && step.to === "vfio-pci";
     case "load-module":
       if (step.kind === "add-vdpa-device") return vdpaDriver(step.to) === failed.module;
       return step.kind === "bind-driver" && step.to === failed.module;

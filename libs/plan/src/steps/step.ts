@@ -8,6 +8,7 @@ import type { InterfaceStatus } from "@switchyard/api";
 import { addVdpaDevice, type AddVdpaDevice } from "./add-vdpa-device.ts";
 import { bindDriver, type BindDriver } from "./bind-driver.ts";
 import { forgetReboots, type ForgetReboots } from "./forget-reboots.ts";
+import { enableNoIommu, type EnableNoIommu } from "./enable-no-iommu.ts";
 import { loadModule, type LoadModule } from "./load-module.ts";
 import { reboot, type Reboot } from "./reboot.ts";
 import { resetFirmware, type ResetFirmware } from "./reset-firmware.ts";
@@ -37,6 +38,7 @@ import type { AnyPfStep, Disruption, PfStepKind, StepKind } from "./step-kind.ts
 
 /** The steps that change the whole node, by the name of their kind. They run before the steps of PFs, except for "reboot". */
 interface NodeStepKinds {
+  readonly "enable-no-iommu": EnableNoIommu;
   readonly "load-module": LoadModule;
   readonly "set-ovs-offload": SetOvsOffload;
   readonly "restart-ovs": RestartOvs;
@@ -85,6 +87,7 @@ export type PfStep<Name extends keyof PfStepKinds = keyof PfStepKinds> = {
 export type Step = NodeStep | PfStep;
 
 const nodeSteps: { readonly [Name in NodeStep["kind"]]: StepKind<NodeStepKinds[Name]> } = {
+  "enable-no-iommu": enableNoIommu,
   "load-module": loadModule,
   "set-ovs-offload": setOvsOffload,
   "restart-ovs": restartOvs,

@@ -2,7 +2,7 @@
 /**
  * fieldsWithoutEffect returns the fields of a SriovOperatorConfig that this release does not implement. They are not
  * passed to any process; each of them results in a warning.
- * Usage: `fieldsWithoutEffect(config.spec)` contains spec.disablePlugins if it is not empty.
+ * Usage: `fieldsWithoutEffect(config.spec)` contains spec.enableOvsOffload if it is set.
  */
 import type { SriovOperatorConfigSpec } from "@switchyard/api";
 import type { ComponentProblem } from "./rendered-components.ts";
@@ -13,19 +13,7 @@ interface WithoutEffect {
   readonly isSet: (spec: SriovOperatorConfigSpec) => boolean;
 }
 
-const noFirmware = "has no effect yet: this release does not change the firmware of network cards";
-
 const fields: readonly WithoutEffect[] = [
-  {
-    field: "spec.disablePlugins",
-    message: noFirmware,
-    isSet: ({ disablePlugins = [] }) => disablePlugins.length > 0,
-  },
-  {
-    field: "spec.featureGates.mellanoxFirmwareReset",
-    message: noFirmware,
-    isSet: ({ featureGates = {} }) => featureGates["mellanoxFirmwareReset"] === true,
-  },
   {
     field: "spec.enableOvsOffload",
     message: "has no effect and should be removed",

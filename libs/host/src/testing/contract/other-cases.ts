@@ -60,6 +60,13 @@ export const otherCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "finds no config drive, and leaves no-IOMMU mode off on a machine with an IOMMU",
+    async run({ host }) {
+      assert.equal(await host.configDrive.readText("openstack/latest/meta_data.json"), undefined);
+      await host.modules.enableNoIommu();
+    },
+  },
+  {
     name: "saves, replaces and removes records",
     async run({ host, pfs: [pf, other] }) {
       const record: PfRecord = {

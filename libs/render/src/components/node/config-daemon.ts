@@ -55,7 +55,8 @@ const namespaceRules: readonly RbacRule[] = [
   eventRule,
 ];
 
-const clusterRules: readonly RbacRule[] = [{ apiGroups: [""], resources: ["nodes"], verbs: ["patch"] }];
+/** The daemon reads its node once, to learn from the providerID on which platform it runs. */
+const clusterRules: readonly RbacRule[] = [{ apiGroups: [""], resources: ["nodes"], verbs: ["get", "patch"] }];
 
 export const configDaemon: Component = {
   name: component,

@@ -33,7 +33,7 @@ it("the components have exactly these rights", () => {
     `Role/sriov-network-config-daemon: patch sriovnetworknodestates/status of "${group}"`,
     `Role/sriov-network-config-daemon: ${read} sriovoperatorconfigs of "${group}" named default`,
     'Role/sriov-network-config-daemon: create,patch events of "events.k8s.io"',
-    'ClusterRole/sriov-network-config-daemon: patch nodes of ""',
+    'ClusterRole/sriov-network-config-daemon: get,patch nodes of ""',
     `Role/sriov-plugin: ${read} sriovnetworknodestates of "${group}"`,
     `Role/sriov-plugin: patch sriovnetworknodestates/status of "${group}"`,
     `Role/sriov-plugin: ${read} sriovoperatorconfigs of "${group}" named default`,
