@@ -121,14 +121,15 @@ describe("the config daemon's pods", () => {
     expect(unhosted.problems).toEqual([]);
   });
 
-  it.each([
-    { field: "spec.enableOvsOffload", spec: { enableOvsOffload: true } },
-  ] as const)("are unchanged by $field, which has no effect, with a warning", ({ field, spec }) => {
-    const { components, problems } = renderComponents(configWith(spec), settingsWith());
-    expect(problems).toMatchObject([{ severity: "warning", field }]);
-    const without = renderComponents(configWith(), settingsWith());
-    expect([components, without.problems]).toEqual([without.components, []]);
-  });
+  it.each([{ field: "spec.enableOvsOffload", spec: { enableOvsOffload: true } }] as const)(
+    "are unchanged by $field, which has no effect, with a warning",
+    ({ field, spec }) => {
+      const { components, problems } = renderComponents(configWith(spec), settingsWith());
+      expect(problems).toMatchObject([{ severity: "warning", field }]);
+      const without = renderComponents(configWith(), settingsWith());
+      expect([components, without.problems]).toEqual([without.components, []]);
+    },
+  );
 
   it("result in no warnings for fields that have an effect", () => {
     const spec = {
