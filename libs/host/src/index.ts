@@ -22,7 +22,7 @@ export type {
   LockdownMode,
 } from "./ports/firmware.ts";
 export type { Host } from "./ports/host.ts";
-export { grubFile, type BootLoader, type KernelArguments } from "./ports/kernel-arguments.ts";
+export type { BootLoader, KernelArguments } from "./ports/kernel-arguments.ts";
 export type { KernelEvent, KernelEvents } from "./ports/kernel-events.ts";
 export type { KernelModules } from "./ports/kernel-modules.ts";
 export type { LinuxBridgeFacts, LinuxBridges } from "./ports/linux-bridges.ts";

@@ -3,6 +3,7 @@
  * runService runs a service from its start to its exit code: it provides flags, log, probes, metrics and signal handling.
  * Usage: `process.exit(await runService({ name: "operator", version, summary, flags, main }))`.
  */
+import { exitUsage } from "./exit-usage.ts";
 import { commonFlags, type CommonValues } from "./common-flags.ts";
 import { readArguments, readValues, type AnyFlags, type FlagsOf, type NoRun } from "./flags.ts";
 import { renderHelp } from "./help.ts";
@@ -41,9 +42,6 @@ export interface ServiceContext<Own extends object> {
   /** Sets the check behind /healthz. Before the first call /healthz always succeeds. */
   readonly setNotAlive: (check: NotReady) => void;
 }
-
-/** EX_USAGE of sysexits.h, for an unknown flag or an invalid value. */
-const exitUsage = 64;
 
 /** Runs a service and resolves with its exit code. Never rejects; an error is logged in the last line. */
 export async function runService<Own extends object>(

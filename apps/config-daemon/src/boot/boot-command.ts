@@ -6,6 +6,7 @@
  */
 import { bootConfigPath, bootPhaseLimitMs } from "@switchyard/api";
 import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
+import { exitUsage } from "@switchyard/service/exit-usage";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -15,7 +16,6 @@ import { bootPhases } from "./boot-result.ts";
 import { defaultMaxPfs, runPhase } from "./run-phase.ts";
 
 const usage = `usage: config-daemon boot pre|post [--host-root DIR]\n`;
-const exitUsage = 64;
 
 /** Time for which the phase waits for another process that holds the lock of the node. */
 const lockLimitMs = 30_000;

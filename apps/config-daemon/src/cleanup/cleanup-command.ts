@@ -5,13 +5,12 @@
  * Usage: `config-daemon cleanup --dry-run`, `config-daemon cleanup --keep-vfs --host-root /host`.
  */
 import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
+import { exitUsage } from "@switchyard/service/exit-usage";
 import { setTimeout as delay } from "node:timers/promises";
 import { defaultOvsdbAddress } from "../start/ovsdb-address.ts";
 import { sizeThreadPool } from "../start/thread-pool.ts";
 import { parseCleanupArguments } from "./cleanup-arguments.ts";
 import { runCleanup } from "./run-cleanup.ts";
-
-const exitUsage = 64;
 
 /** Time for which the command waits for a daemon that still runs. */
 const lockLimitMs = 60_000;
