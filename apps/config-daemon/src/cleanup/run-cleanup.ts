@@ -127,11 +127,14 @@ async function resetPfs(options: CleanupOptions): Promise<string> {
   return last === undefined ? "" : errorOf(last);
 }
 
-/** A cleanup never reboots. With --keep-vfs, PFs are only released. */
+/** The steps of PFs that --keep-vfs leaves. */
+const keptSteps: ReadonlySet<string> = new Set(["release-pf", "remove-ovs-bridge", "remove-linux-bridge"]);
+
+/** A cleanup never reboots. With --keep-vfs, PFs are only released, and their bridges removed. */
 function limitedTo(next: Plan, keepsVfs: boolean): Plan {
   const steps = next.steps.filter((step) => {
     if (step.kind === "reboot" || step.kind === "forget-reboots") return false;
-    return !keepsVfs || !isPfStep(step) || step.kind === "release-pf" || step.kind === "remove-ovs-bridge";
+    return !keepsVfs || !isPfStep(step) || keptSteps.has(step.kind);
   });
   return { ...next, steps };
 }
