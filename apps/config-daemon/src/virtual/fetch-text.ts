@@ -42,7 +42,8 @@ export async function fetchText(
 async function readBody(response: Response, tooLarge: () => Error): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
+  const body: AsyncIterable<Uint8Array> | readonly Uint8Array[] = response.body ?? [];
+  for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > mostBytes) throw tooLarge();
     chunks.push(chunk);
