@@ -11,7 +11,7 @@ import { startWatchedCluster, type WatchedCluster } from "../src/watched-cluster
 
 const within = { withinMs: 240_000 };
 const bridge = "br-0000_01_00.0";
-const uplink = "enp1s0f0";
+const uplink = "enp1s0f0np0";
 const flags = ["--manage-software-bridges", "--ovsdb-socket-path", "unix:///var/run/openvswitch/db.sock"];
 let watched: WatchedCluster;
 let testCluster: TestCluster;
@@ -97,8 +97,8 @@ describe("Open vSwitch bridges of policies", () => {
     expect(status()?.openVSwitch).toEqual({ hardwareOffload: true });
 
     // An administrator removes the uplink. The representor of a pod stays.
-    await inGuest(`ovs-vsctl add-port ${bridge} enp1s0f0_0; ovs-vsctl del-port ${uplink}`);
-    await bridgesAre({ [bridge]: [uplink, "enp1s0f0_0"].sort(), ...users });
+    await inGuest(`ovs-vsctl add-port ${bridge} enp1s0f0np0_0; ovs-vsctl del-port ${uplink}`);
+    await bridgesAre({ [bridge]: [uplink, "enp1s0f0np0_0"].sort(), ...users });
 
     first.kill("SIGKILL");
     await first.exitCode;
