@@ -59,6 +59,11 @@ async function bootId(): Promise<string> {
   return inGuest("cat /proc/sys/kernel/random/boot_id");
 }
 
+function isReason(reason: string): boolean {
+  const conditions = news.states.get("vm")?.status?.conditions ?? [];
+  return conditions.some((condition) => condition.type === "Ready" && condition.reason === reason);
+}
+
 /** Reads a time stamp of a unit in microseconds since the kernel started. */
 async function timeOf(unit: string, property: string): Promise<number> {
   return Number(await inGuest(`systemctl show --value -p ${property} ${unit}`));
@@ -72,12 +77,16 @@ describe("a node in systemd mode", () => {
     "reboots once for its policies, and has configured VFs when the kubelet starts, without an API server",
     async () => {
       const first = await bootId();
-      const rebooted = node.guest.nextBoot();
-      startDaemon(...systemdMode);
+      const installing = startDaemon(...systemdMode);
       const wanted = { numVfs: 3, mtu: 9000, resourceName: "fast" };
       await applyPolicy(testCluster, "fast", policySpec({ pfNames: ["enp1s0f0#0-1"] }, wanted));
       const userSpace = { ...wanted, deviceType: "vfio-pci", resourceName: "dpdk" } as const;
       await applyPolicy(testCluster, "dpdk", policySpec({ pfNames: ["enp1s0f0#2-2"] }, userSpace));
+      await eventually("the node reports that it reboots", () => isReason("Rebooting"), { withinMs });
+      // The container runtime stops the daemon during the shutdown. No runtime does it here.
+      const rebooted = node.guest.nextBoot();
+      await inGuest("until [ -e /etc/sriov-operator/reboot.json ]; do sleep 0.1; done").catch(() => undefined);
+      installing.kill("SIGTERM");
       await rebooted;
 
       expect(await inGuest(`cat ${result}; journalctl -b -o cat -u ${units.join(" -u ")}`)).toContain(

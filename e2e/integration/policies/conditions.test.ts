@@ -96,7 +96,7 @@ describe("kubectl wait --for=condition=Ready", () => {
     });
     const spec = { disableDrain: true };
     await user().create(sriovOperatorConfigs, { metadata: { name: "default" }, spec });
-  });
+  }, 60_000);
 
   it("returns when the VFs of a new policy exist", async () => {
     expect(await waitFor("sriovnetworknodepolicy/fast", "Ready", 60)).toBe(true);

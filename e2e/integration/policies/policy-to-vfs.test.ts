@@ -206,7 +206,7 @@ describe("a daemon killed by SIGKILL", () => {
         killedAt = nth;
         void worker.daemon.kill();
       };
-      const ports = ["sriov", "links", "modules", "records"] as const;
+      const ports = ["sriov", "links", "modules", "records", "files", "udev"] as const;
       const faults = ports.map((port) => worker.kernel.fault({ port }, { act }));
       worker.startDaemon();
       await applyPolicy(testCluster, "mortal", policyFor("mortal"));
@@ -221,6 +221,6 @@ describe("a daemon killed by SIGKILL", () => {
       expect(await worker.kernel.host().records.list()).toEqual(new Map());
       await worker.daemon.kill();
     }
-    expect(killedAt).toBeGreaterThanOrEqual(7); // the record, the PF's MTU, the VFs, and the addresses and MTUs of two VFs
+    expect(killedAt).toBeGreaterThanOrEqual(7); // the record, udev rules, the PF's MTU, the VFs, and the addresses and MTUs of two VFs
   }, 300_000);
 });

@@ -16,17 +16,18 @@ import { eventually } from "@switchyard/testing";
 import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
 import { runInGuest } from "./run-in-guest.ts";
 
-const node = "vm-switch";
+/** Name of the node. */
+export const bridgeNode = "vm-switch";
 const pf = "0000:01:00.0";
 const within = { withinMs: 240_000 };
 
 /** Runs the scenes and returns the node, whose daemon has ended and which has no policies. */
 export async function runVmBridgeDemo(testCluster: TestCluster, narrator: Narrator, news: News): Promise<GuestNode> {
   narrator.scene("A second node: systemd, Open vSwitch, and ports whose NIC has an eswitch");
-  const worker = testCluster.use(await bootGuestNode(testCluster, node, { boot: "systemd", driver: "igbsw" }));
+  const worker = testCluster.use(await bootGuestNode(testCluster, bridgeNode, { boot: "systemd", driver: "igbsw" }));
   const shell = (command: string) => runInGuest(worker.guest, narrator, command);
   await shell(`devlink dev eswitch show pci/${pf}`);
-  narrator.line(node, "an administrator has a bridge of their own");
+  narrator.line(bridgeNode, "an administrator has a bridge of their own");
   await shell("ip link add user0 type dummy; ovs-vsctl add-br br-user -- add-port br-user user0");
   await testCluster.kubectl([
     ...["patch", "sriovoperatorconfig", "default", "-n", namespace, "--type=merge"],
@@ -40,7 +41,7 @@ export async function runVmBridgeDemo(testCluster: TestCluster, narrator: Narrat
   const switched = { numVfs: 2, resourceName: "switched", eSwitchMode: "switchdev", bridge: { ovs: {} } } as const;
   await applyPolicy(testCluster, "switched", {
     ...policySpec(selector, switched),
-    nodeSelector: { "kubernetes.io/hostname": node },
+    nodeSelector: { "kubernetes.io/hostname": bridgeNode },
   });
   await policyIs(news, "switched", "Ready", within.withinMs);
   await shell(`devlink dev eswitch show pci/${pf}; ip -br link show type dummy; ip -br link | grep ^enp1s0f0`);
@@ -49,7 +50,7 @@ export async function runVmBridgeDemo(testCluster: TestCluster, narrator: Narrat
   narrator.scene("The policy is deleted: bridge, representors and VFs disappear, and the administrator's bridge stays");
   await testCluster.kubectl(["delete", "sriovnetworknodepolicy", "switched", "-n", namespace]);
   const isReset = (): boolean => {
-    const { bridges, syncStatus, interfaces = [] } = news.states.get(node)?.status ?? {};
+    const { bridges, syncStatus, interfaces = [] } = news.states.get(bridgeNode)?.status ?? {};
     return bridges === undefined && syncStatus === "Succeeded" && interfaces.every(({ numVfs = 0 }) => numVfs === 0);
   };
   await eventually("the bridge is removed", isReset, within);

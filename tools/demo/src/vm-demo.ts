@@ -15,6 +15,7 @@ import {
   watchNews,
 } from "@switchyard/test-cluster";
 import { runInGuest } from "./run-in-guest.ts";
+import { runVmBootDemo } from "./vm-boot-demo.ts";
 import { runVmBridgeDemo } from "./vm-bridge-demo.ts";
 
 const node = "vm-worker";
@@ -68,5 +69,6 @@ export async function runVmDemo(testCluster: TestCluster, narrator: Narrator): P
     return isReset === true && status?.syncStatus === "Succeeded";
   });
   await runInGuest(guest, narrator, `cat ${sysfs}/sriov_numvfs; ip -br link`);
-  await runVmBridgeDemo(testCluster, narrator, news);
+  const second = await runVmBridgeDemo(testCluster, narrator, news);
+  await runVmBootDemo(second, testCluster, narrator, news);
 }
