@@ -222,5 +222,5 @@ describe("a daemon killed by SIGKILL", () => {
       await worker.daemon.kill();
     }
     expect(killedAt).toBeGreaterThanOrEqual(7); // the record, udev rules, the PF's MTU, the VFs, and the addresses and MTUs of two VFs
-  }, 300_000);
+  }, 600_000);
 });
