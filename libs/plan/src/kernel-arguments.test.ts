@@ -146,7 +146,7 @@ describe("pci=realloc", () => {
   const spec = { ...userSpace, numVfs: 6, vfGroups: [] };
   const kernel = { ...intel, iommu: true };
 
-  it("is configured if the PCI bridges have no memory for the VFs (M-5)", () => {
+  it("is configured if the PCI bridges have no memory for the VFs (sriov-operator.md M-5)", () => {
     expect(planned(kernel, { spec, pf: { numVfsWithoutMemory: 6 } })).toMatchObject({
       steps: ["kernel arguments of the next boot: add pci=realloc", "reboot for kernel argument pci=realloc"],
       reasons: [expect.stringContaining(`spec.interfaces[0].numVfs: 6 VFs of ${pci} need more memory space`)],

@@ -129,7 +129,7 @@ function findVfioGroup(
   return undefined;
 }
 
-/** PFs whose VFs did not fit into the memory of their PCI bridges (M-5). */
+/** PFs whose VFs did not fit into the memory of their PCI bridges (sriov-operator.md M-5). */
 function memoryDemands(
   { interfaces = [] }: SriovNetworkNodeStateSpec,
   { interfaces: found = [] }: SriovNetworkNodeStateStatus,

@@ -61,7 +61,7 @@ describe("the firmware of a Mellanox card", () => {
     expect(planned([wanted({ numVfs: 8 })], [port()]).steps).toEqual(["set sriov_numvfs 0 -> 8 on 0000:3b:00.0"]);
   });
 
-  it("stays as it is if it allows more VFs than are needed (M-47)", () => {
+  it("stays as it is if it allows more VFs than are needed (sriov-operator.md M-47)", () => {
     const result = planned([wanted({ numVfs: 2 })], [port({ numVfs: 8 })]);
     expect(result.steps).toEqual(["set sriov_numvfs 8 -> 2 on 0000:3b:00.0"]);
     expect(result.impact).toBe("drain");
@@ -117,7 +117,7 @@ describe("the firmware of a Mellanox card", () => {
     ]);
   });
 
-  it("is planned for each card on its own (M-2)", () => {
+  it("is planned for each card on its own (sriov-operator.md M-2)", () => {
     const other = port({ pciAddress: "0000:5e:00.0", firmware: firmware({ resetAllowed: true }) });
     const result = planned(
       [wanted(), wanted({ pciAddress: "0000:5e:00.0", numVfs: 8 })],

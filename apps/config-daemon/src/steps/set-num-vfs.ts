@@ -28,7 +28,10 @@ export async function setNumVfs(step: PfStep<"set-num-vfs">, context: StepContex
   if (step.to > 0 && (await host.devlink.readEswitchMode(pf)) === "switchdev") await waitForRepresentors(context);
 }
 
-/** Records that the PCI bridges have no memory space for this number of VFs, for which the plan requests pci=realloc (M-5). */
+/**
+ * Records that the PCI bridges have no memory space for this number of VFs, for which the plan requests pci=realloc
+ * (sriov-operator.md M-5).
+ */
 async function createVfs(count: number, { host, pf }: StepContext): Promise<void> {
   try {
     await host.sriov.setNumVfs(pf, count);
