@@ -2,7 +2,7 @@
 /**
  * The process of the config daemon: the service of one node, or one of its commands. Each is a chunk of its own, because a
  * command that runs while the host boots must load little.
- * Usage: `config-daemon --node-name worker-1`, `config-daemon boot pre`, `config-daemon cleanup --dry-run`.
+ * Usage: `node apps/config-daemon/src/main.ts --node-name worker-1`, `node apps/config-daemon/src/main.ts boot pre`, `node apps/config-daemon/src/main.ts cleanup --dry-run`.
  */
 import { runFrugally } from "@switchyard/service/memory";
 

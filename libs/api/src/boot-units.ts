@@ -3,7 +3,7 @@
  * The systemd units that configure a node while it boots (SriovOperatorConfig.spec.configurationMode "systemd"). They have
  * upstream's names and order (sriov-operator.md F.11), so they replace upstream's. On OpenShift a MachineConfig contains
  * them; elsewhere the config daemon writes them.
- * Usage: `for (const { name, text } of bootUnits) await files.writeText(`/etc/systemd/system/${name}`, text);`
+ * Usage: `for (const { name, text } of bootUnits) await files.writeText(join("/etc/systemd/system", name), text);`
  */
 import { upstreamUnits } from "./upstream-units.ts";
 

@@ -2,7 +2,7 @@
 /**
  * runBootCommand runs one of the two phases in which systemd configures the node while it boots, without an API server.
  * The units of libs/api/src/boot-units.ts start it. It always ends, at the latest at its time limit.
- * Usage: `config-daemon boot pre`, `config-daemon boot post --host-root /`.
+ * Usage: `node apps/config-daemon/src/main.ts boot pre`, `node apps/config-daemon/src/main.ts boot post --host-root /`.
  */
 import { bootConfigPath, bootPhaseLimitMs } from "@switchyard/api";
 import { acquireNodeLock, createLinuxHost } from "@switchyard/host";

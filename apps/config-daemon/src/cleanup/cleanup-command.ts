@@ -2,7 +2,7 @@
 /**
  * runCleanupCommand removes what Switchyard has configured on the host, for example before it is uninstalled. It waits for the
  * lock of the node, so it does not run beside a daemon.
- * Usage: `config-daemon cleanup --dry-run`, `config-daemon cleanup --keep-vfs --host-root /host`.
+ * Usage: `node apps/config-daemon/src/main.ts cleanup --dry-run`, `node apps/config-daemon/src/main.ts cleanup --keep-vfs --host-root /host`.
  */
 import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
 import { exitUsage } from "@switchyard/service/exit-usage";

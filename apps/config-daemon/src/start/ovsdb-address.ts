@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * ovsdbAddress is the kind of --ovsdb-socket-path. It accepts the forms of upstream's flag, too.
- * Usage: `flag(ovsdbAddress, { default: defaultOvsdbAddress })`.
+ * Usage: `ovsdbAddress.parse("unix:///run/openvswitch/db.sock")`.
  */
 import type { FlagKind } from "@switchyard/service";
 

@@ -2,7 +2,7 @@
 /**
  * The three programs that configure kernel arguments: how their presence is recognized, how arguments are read and changed
  * (sriov-operator.md F.5, M-22, M-29).
- * Usage: `const loader = bootLoaders[await detectBootLoader(files)]; await loader.read(tools);`
+ * Usage: `const name = await detectBootLoader(files);`
  */
 import type { ArgumentChange, BootLoader } from "../ports/kernel-arguments.ts";
 import { grubFile } from "../ports/kernel-arguments.ts";

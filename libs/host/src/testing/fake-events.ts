@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Implements streams of events for the fake kernel. Each watcher has its own queue, as each netlink socket has.
- * Usage: `const events = createFakeEvents<KernelEvent>({ kind: "overrun" }); events.emit({ kind: "link", name: "eth0" }); events.port.watch(signal)`.
+ * Usage: `const events = createFakeEvents({ kind: "overrun" }); events.overrun();`.
  */
 export interface FakeEvents<Event> {
   readonly port: { watch(signal: AbortSignal): AsyncIterable<Event> };

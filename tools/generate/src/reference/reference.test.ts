@@ -96,7 +96,7 @@ describe("conditions.md", () => {
 
 describe("events.md", () => {
   it("has each reason that an event names itself, and no other", () => {
-    const inCode = matches(/(?:type: "(?:Normal|Warning)", reason:|\b(?:normal|warning)\()\s*"([A-Z]\w+)"/g);
+    const inCode = matches(/(?:type: "(?:Normal|Warning)",\s+reason:|\b(?:normal|warning)\()\s*"([A-Z]\w+)"/g);
     expect(matches(/^\| `(\w+)` \|/gm, [read("docs/reference/events.md")])).toEqual(inCode);
   });
 
