@@ -39,9 +39,8 @@ export async function runVmBootDemo(worker: GuestNode, testCluster: TestCluster,
   first.kill("SIGTERM"); // in a pod, the container runtime stops it during the shutdown
   await rebooted;
   narrator.line(bridgeNode, "has rebooted; no daemon has run since");
-  await shell(
-    "systemctl list-units --no-legend --plain 'sriov-*'; cat /etc/sriov-operator/sriov-interface-result.yaml",
-  );
+  await shell("journalctl -b -o cat -u sriov-config.service -u sriov-config-post-network.service");
+  await shell("cat /etc/sriov-operator/sriov-interface-result.yaml");
   await shell("cat /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs; ip -br link | grep ^enp1s0f0");
 
   narrator.line(bridgeNode, "config-daemon starts again and reports what the boot has configured");
