@@ -141,7 +141,9 @@ EOF`);
   it(
     "starts its kubelet although the configuration is broken",
     async () => {
-      await inGuest("echo 'spec: {' >/etc/sriov-operator/sriov-interface-config.yaml");
+      await inGuest(
+        "cd /etc/sriov-operator; sed -i '1!d' sriov-interface-config.yaml; echo 'spec: {' >>sriov-interface-config.yaml",
+      );
       await node.guest.reboot();
       expect(await inGuest("systemctl is-active kubelet.service")).toBe("active");
       expect(await inGuest(`systemctl show --value -p Result ${units.join(" ")}`)).toBe("exit-code\n\nexit-code");
