@@ -5,6 +5,7 @@
  * Usage: `malformation({ name: "br/../x" })` is "\"br/../x\" cannot be the name of a bridge".
  */
 import type { OvsBridge } from "@switchyard/api";
+import { quote } from "./problem.ts";
 
 /** Prefix of the keys of external_ids with which Switchyard marks its rows. */
 const reserved = "switchyard.io/";
@@ -32,9 +33,4 @@ export function malformation({ name, bridge = {}, uplinks = [] }: OvsBridge): st
 /** Reports whether the database accepts the text. */
 function isText(text: string): boolean {
   return !text.includes("\0") && text.isWellFormed();
-}
-
-/** Quotes text that was not validated, on one line and at most 64 characters of it. */
-function quote(text: string): string {
-  return JSON.stringify(text.slice(0, 64));
 }

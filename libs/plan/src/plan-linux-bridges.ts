@@ -12,30 +12,25 @@ import type {
   SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
 import { bridgeNameOf } from "@switchyard/policy";
+import {
+  changesEswitchMode,
+  isHeldInLegacy,
+  uplinkOf,
+  uplinkProblems,
+  type BridgeContext,
+  type BridgePlan,
+} from "./bridge-uplinks.ts";
 import { isUsed, usedProblem } from "./host-use-problem.ts";
 import { observedPort, parseLinuxBridge, type LinuxBridgeSettings } from "./linux-bridge-settings.ts";
 import type { PlanProblem } from "./problem.ts";
 import type { PfStep } from "./steps/step.ts";
 
-/** What the bridge of a PF depends on. */
-export interface LinuxBridgeContext {
-  readonly desired: SriovNetworkNodeStateSpec;
-  readonly observed: SriovNetworkNodeStateStatus;
-  /** The other steps of the PF. */
-  readonly pfSteps: readonly PfStep[];
-}
-
-export interface LinuxBridgePlan {
-  /** Steps before all others of the PF. */
-  readonly before: readonly PfStep[];
-  /** Steps after all others of the PF. */
-  readonly after: readonly PfStep[];
-  readonly problems: readonly PlanProblem[];
+export interface LinuxBridgePlan extends BridgePlan {
   /** A bridge must be removed first and cannot be: no other step of the PF may run. */
   readonly isBlocking: boolean;
 }
 
-export function planLinuxBridge(pf: InterfaceStatus, context: LinuxBridgeContext): LinuxBridgePlan {
+export function planLinuxBridge(pf: InterfaceStatus, context: BridgeContext): LinuxBridgePlan {
   const { desired, observed, pfSteps } = context;
   const { pciAddress } = pf;
   const bridges = desired.bridges?.linux ?? [];
@@ -44,7 +39,7 @@ export function planLinuxBridge(pf: InterfaceStatus, context: LinuxBridgeContext
   const field = `spec.bridges.linux[${index}]`;
   const existing = (observed.bridges?.linux ?? []).find((bridge) => isOf(bridge, pciAddress));
   const entry = desired.interfaces?.find((spec) => spec.pciAddress === pciAddress);
-  const changesMode = pfSteps.some(({ kind }) => kind === "set-eswitch-mode");
+  const changesMode = changesEswitchMode(pfSteps);
 
   const isObsolete = wanted === undefined && (entry !== undefined || desired.unselected?.includes(pciAddress) === true);
   const removed = isObsolete || changesMode ? existing : undefined;
@@ -63,9 +58,7 @@ export function planLinuxBridge(pf: InterfaceStatus, context: LinuxBridgeContext
   const isAttached = kept !== undefined && uplinkOf(kept)?.pciAddress === pciAddress;
   if (!isAttached && isUsed(pf)) return { ...nothing, before, problems: [usedProblem(pf, wanted.name, field)] };
 
-  // Without a step that changes the mode, the problem that prevents it is reported already.
-  const isInLegacy = entry?.eSwitchMode === "switchdev" && pf.eSwitchMode !== "switchdev" && !changesMode;
-  if (isInLegacy || observed.openVSwitch === undefined) return { ...nothing, before };
+  if (isHeldInLegacy(entry, pf, pfSteps) || observed.openVSwitch === undefined) return { ...nothing, before };
   return { ...nothing, before, after: setSteps(parsed.value, { pciAddress, bridge: wanted.name, kept, isAttached }) };
 }
 
@@ -73,37 +66,11 @@ const nothing: LinuxBridgePlan = { before: [], after: [], problems: [], isBlocki
 
 /** Returns the problems of bridges that belong to no PF of the node. */
 export function linuxBridgeProblems(
-  { bridges }: SriovNetworkNodeStateSpec,
-  { openVSwitch, interfaces = [] }: SriovNetworkNodeStateStatus,
+  desired: SriovNetworkNodeStateSpec,
+  observed: SriovNetworkNodeStateStatus,
 ): readonly PlanProblem[] {
-  const wanted = bridges?.linux ?? [];
-  if (wanted.length > 0 && openVSwitch === undefined) {
-    const message = "the config daemon does not manage software bridges: it runs without --manage-software-bridges";
-    return [{ code: "malformed-bridge", field: "spec.bridges.linux", message }];
-  }
-  const pfs = new Set(interfaces.map(({ pciAddress }) => pciAddress));
-  const taken = new Set(
-    (bridges?.ovs ?? []).flatMap(({ uplinks = [] }) => uplinks.map(({ pciAddress }) => pciAddress)),
-  );
-  return wanted.flatMap((bridge, index): readonly PlanProblem[] => {
-    const field = `spec.bridges.linux[${index}].uplinks`;
-    const uplink = uplinkOf(bridge);
-    if (uplink === undefined) {
-      return [{ code: "malformed-bridge", field, message: "a bridge must have exactly one uplink" }];
-    }
-    const { pciAddress } = uplink;
-    if (!pfs.has(pciAddress)) {
-      return [{ code: "unknown-pf", field, pciAddress, message: `${pciAddress} is not a PF of this node` }];
-    }
-    const isTaken = taken.has(pciAddress);
-    taken.add(pciAddress);
-    if (!isTaken) return [];
-    return [{ code: "malformed-bridge", field, pciAddress, message: `${pciAddress} is the uplink of another bridge` }];
-  });
-}
-
-function uplinkOf({ uplinks = [] }: LinuxBridge) {
-  return uplinks.length === 1 ? uplinks[0] : undefined;
+  const taken = (desired.bridges?.ovs ?? []).flatMap(({ uplinks = [] }) => uplinks.map(({ pciAddress }) => pciAddress));
+  return uplinkProblems({ kind: "linux", code: "malformed-bridge", taken }, desired, observed);
 }
 
 /** Reports whether an owned bridge belongs to the PF. A bridge without an uplink is recognised by its name. */

@@ -13,28 +13,21 @@ import type {
   SriovNetworkNodeStateSpec,
   SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
+import { bridgeNameOf } from "@switchyard/policy";
+import {
+  changesEswitchMode,
+  isHeldInLegacy,
+  uplinkOf,
+  uplinkProblems,
+  type BridgeContext,
+  type BridgePlan,
+} from "./bridge-uplinks.ts";
 import { isUsed, usedProblem } from "./host-use-problem.ts";
 import { malformation } from "./ovs-bridge-problem.ts";
 import type { PlanProblem } from "./problem.ts";
 import type { PfStep } from "./steps/step.ts";
 
-/** What the bridge of a PF depends on. */
-export interface OvsContext {
-  readonly desired: SriovNetworkNodeStateSpec;
-  readonly observed: SriovNetworkNodeStateStatus;
-  /** The other steps of the PF. */
-  readonly pfSteps: readonly PfStep[];
-}
-
-export interface OvsBridgePlan {
-  /** Steps before all others of the PF, in their order. */
-  readonly before: readonly PfStep[];
-  /** Steps after all others of the PF. */
-  readonly after: readonly PfStep[];
-  readonly problems: readonly PlanProblem[];
-}
-
-export function planOvsBridge(pf: InterfaceStatus, { desired, observed, pfSteps }: OvsContext): OvsBridgePlan {
+export function planOvsBridge(pf: InterfaceStatus, { desired, observed, pfSteps }: BridgeContext): BridgePlan {
   if (observed.openVSwitch === undefined) return { before: [], after: [], problems: [] };
   const { pciAddress } = pf;
   const bridges = desired.bridges?.ovs ?? [];
@@ -44,7 +37,7 @@ export function planOvsBridge(pf: InterfaceStatus, { desired, observed, pfSteps 
   const entry = desired.interfaces?.find((spec) => spec.pciAddress === pciAddress);
   const isCertain = wanted !== undefined || entry !== undefined || desired.unselected?.includes(pciAddress) === true;
   const obsolete = isCertain ? existing.filter(({ name }) => name !== wanted?.name) : [];
-  const changesMode = pfSteps.some(({ kind }) => kind === "set-eswitch-mode");
+  const changesMode = changesEswitchMode(pfSteps);
   const kept = existing.filter((bridge) => !obsolete.includes(bridge));
   const before: PfStep[] = [
     ...obsolete.map(({ name }): PfStep => {
@@ -58,57 +51,28 @@ export function planOvsBridge(pf: InterfaceStatus, { desired, observed, pfSteps 
   if (problem !== undefined) {
     return { before, after: [], problems: [{ ...problem, field: `spec.bridges.ovs[${index}]`, pciAddress }] };
   }
-  // Without a step that changes the mode, the problem that prevents it is reported already.
-  const isBlocked = entry?.eSwitchMode === "switchdev" && pf.eSwitchMode !== "switchdev" && !changesMode;
   const same = kept.find(({ name }) => name === wanted.name);
   const isAttached = same?.uplinks?.some((uplink) => uplink.pciAddress === pciAddress) === true;
   if (!isAttached && isUsed(pf)) {
     return { before, after: [], problems: [usedProblem(pf, wanted.name, `spec.bridges.ovs[${index}]`)] };
   }
-  const after = isBlocked ? [] : setSteps(wanted, { pf, existing: same, changesMode, mtu: entry?.mtu });
+  if (isHeldInLegacy(entry, pf, pfSteps)) return { before, after: [], problems: [] };
+  const after = setSteps(wanted, { pf, existing: same, changesMode, mtu: entry?.mtu });
   return { before, after, problems: [] };
 }
 
 /** Returns the problems of bridges that belong to no PF of the node. */
 export function ovsProblems(
-  { bridges }: SriovNetworkNodeStateSpec,
-  { openVSwitch, interfaces = [] }: SriovNetworkNodeStateStatus,
+  desired: SriovNetworkNodeStateSpec,
+  observed: SriovNetworkNodeStateStatus,
 ): readonly PlanProblem[] {
-  const wanted = bridges?.ovs ?? [];
-  if (wanted.length > 0 && openVSwitch === undefined) {
-    const message = "the config daemon does not manage software bridges: it runs without --manage-software-bridges";
-    return [{ code: "ovs-unavailable", field: "spec.bridges.ovs", message }];
-  }
-  const pfs = new Set(interfaces.map(({ pciAddress }) => pciAddress));
-  const taken = new Set<string>();
-  return wanted.flatMap((bridge, index): readonly PlanProblem[] => {
-    const field = `spec.bridges.ovs[${index}].uplinks`;
-    const uplink = uplinkOf(bridge);
-    if (uplink === undefined) {
-      return [{ code: "malformed-bridge", field, message: "a bridge must have exactly one uplink" }];
-    }
-    const { pciAddress } = uplink;
-    if (!pfs.has(pciAddress)) {
-      return [{ code: "unknown-pf", field, pciAddress, message: `${pciAddress} is not a PF of this node` }];
-    }
-    if (taken.has(pciAddress)) {
-      return [
-        { code: "malformed-bridge", field, pciAddress, message: `${pciAddress} is the uplink of another bridge` },
-      ];
-    }
-    taken.add(pciAddress);
-    return [];
-  });
-}
-
-function uplinkOf({ uplinks = [] }: OvsBridge) {
-  return uplinks.length === 1 ? uplinks[0] : undefined;
+  return uplinkProblems({ kind: "ovs", code: "ovs-unavailable", taken: [] }, desired, observed);
 }
 
 /** Reports whether an owned bridge belongs to the PF. A bridge whose uplink was removed is recognised by its name. */
 function isOf({ name, uplinks = [] }: OvsBridge, pciAddress: string): boolean {
   if (uplinks.length > 0) return uplinks.some((uplink) => uplink.pciAddress === pciAddress);
-  return name === `br-${pciAddress.replaceAll(":", "_")}`;
+  return name === bridgeNameOf(pciAddress);
 }
 
 /** Removes stale ports before new VFs appear: their representors may get the names of these ports, with wrong settings. */
