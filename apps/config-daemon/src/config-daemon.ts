@@ -11,7 +11,7 @@ import { createLockCondition } from "./lock/lock-condition.ts";
 import { takeLock } from "./lock/take-lock.ts";
 import { defaultOvsdbAddress, ovsdbAddress } from "./start/ovsdb-address.ts";
 import { ownProgram, runningFiles } from "./systemd/own-program.ts";
-import { sizeThreadPool } from "./start/thread-pool.ts";
+import { defaultMaxPfs, sizeThreadPool } from "./start/thread-pool.ts";
 import { defaultMetadataUrl } from "./virtual/virtual-nics.ts";
 
 /** Runs the daemon until SIGTERM, and returns the exit code of the process. */
@@ -32,7 +32,7 @@ export function runConfigDaemon(): Promise<number> {
         help: "Directory where the file system of the host is mounted.",
       }),
       maxPfs: flag(integer({ minimum: 1, maximum: 64 }), {
-        default: "4",
+        default: `${defaultMaxPfs}`,
         env: "MAX_PFS",
         help: "Number of PFs that are configured in parallel. Determines UV_THREADPOOL_SIZE unless that is set.",
       }),

@@ -9,7 +9,7 @@ import type { Host } from "@switchyard/host";
 import { fromCache, startController, type Requeue, type Source, type Transport } from "@switchyard/kube";
 import { cacheProblems, showCacheAges, whenAborted, type Logger, type Registry } from "@switchyard/service";
 import { isDeepStrictEqual } from "node:util";
-import { setTimeout as delay } from "node:timers/promises";
+import { defaultTiming } from "./deadlines/default-timing.ts";
 import { createWithDeadline } from "./deadlines/with-deadline.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
 import { kernelSource } from "./observe/kernel-source.ts";
@@ -25,7 +25,6 @@ import { openNodeReports } from "./report/node-reports.ts";
 import { createPendingEvent } from "./report/pending-event.ts";
 import { createApiServerAddresses } from "./start/api-server-addresses.ts";
 import { defaultMaxHanging } from "./start/thread-pool.ts";
-import type { StepTiming } from "./steps/step-context.ts";
 import { createUdevRules } from "./udev/keep-rules.ts";
 import { createSystemdMode, type SystemdModeOptions } from "./systemd/systemd-mode.ts";
 import { startUpstreamCleanup } from "./upstream/upstream-cleanup.ts";
@@ -66,14 +65,6 @@ export interface DaemonOptions {
 
 /** A pass over 128 VFs has many steps. This deadline ends a pass that would never end. */
 const passDeadlineMs = 30 * 60_000;
-
-const defaultTiming: StepTiming = {
-  stepDeadlineMs: 2 * 60_000,
-  linkTimeoutMs: 10_000,
-  udevTimeoutMs: 60_000,
-  nowMs: () => performance.now(),
-  sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
-};
 
 const now = (): Date => new Date();
 

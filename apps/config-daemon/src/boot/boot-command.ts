@@ -9,11 +9,11 @@ import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
 import { exitUsage } from "@switchyard/service/exit-usage";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { sizeThreadPool } from "../start/thread-pool.ts";
+import { defaultTiming } from "../deadlines/default-timing.ts";
+import { defaultMaxPfs, sizeThreadPool } from "../start/thread-pool.ts";
 import { parseBootConfig } from "./boot-config.ts";
 import { bootPhases } from "./boot-result.ts";
-import { defaultMaxPfs, runPhase } from "./run-phase.ts";
+import { runPhase } from "./run-phase.ts";
 
 const usage = `usage: config-daemon boot pre|post [--host-root DIR]\n`;
 
@@ -51,13 +51,7 @@ export async function runBootCommand(args: readonly string[]): Promise<number> {
         signal: AbortSignal.any([stop.signal, AbortSignal.timeout(lockLimitMs)]),
         onWaiting: log,
       }),
-    timing: {
-      stepDeadlineMs: 120_000,
-      linkTimeoutMs: 10_000,
-      udevTimeoutMs: 60_000,
-      nowMs: () => performance.now(),
-      sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
-    },
+    timing: defaultTiming,
   });
 }
 

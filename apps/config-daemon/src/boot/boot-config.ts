@@ -7,6 +7,7 @@
  */
 import { createHash } from "node:crypto";
 import { bootFileHeader, defined, err, ok, type Result, type SriovNetworkNodeStateSpec } from "@switchyard/api";
+import { isRecord } from "@switchyard/kube";
 import { defaultOvsdbAddress, ovsdbAddress } from "../start/ovsdb-address.ts";
 import { fromUpstreamFields, toUpstreamFields } from "./spec-fields.ts";
 
@@ -92,8 +93,4 @@ function placeOf(error: unknown): string {
   const places = isRecord(error) ? error["linePos"] : undefined;
   const place: unknown = Array.isArray(places) ? places[0] : undefined;
   return isRecord(place) ? ` at line ${String(place["line"])}, column ${String(place["col"])}` : "";
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -6,22 +6,18 @@
  * does not depend on the first, so a failure of the first is repaired if possible.
  * Usage: `process.exit(await runPhase({ phase: "pre", host, … }));`
  */
-import { bootConfigPath, ok, type SriovNetworkNodeState, type SriovNetworkNodeStateSpec } from "@switchyard/api";
+import { bootConfigPath } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import { describeStep, isMellanox, type Plan, type Step } from "@switchyard/plan";
-import { createWithDeadline } from "../deadlines/with-deadline.ts";
-import type { FirmwareReader } from "../observe/firmware-reader.ts";
-import { createObserver } from "../observe/observer.ts";
-import { configureNode } from "../pass/configure-node.ts";
-import { createRunningSteps } from "../pass/running-steps.ts";
+import { describeStep, type Plan, type Step } from "@switchyard/plan";
+import { configureOffline } from "../pass/configure-offline.ts";
 import { createVhostModules } from "../pass/vhost-modules.ts";
-import { errorOf, type Phase } from "../report/phase.ts";
 import { isLastingStep } from "../systemd/lasting-step.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 import { digestOf, parseBootConfig, type ParsedBootConfig } from "./boot-config.ts";
 import { bootResultPath, formatBootResult, type BootPhase, type BootResult } from "./boot-result.ts";
 import { releaseNewVfs } from "./release-new-vfs.ts";
 import { waitForPfs } from "./wait-for-pfs.ts";
+import { defaultMaxPfs } from "../start/thread-pool.ts";
 import { createUdevRules } from "../udev/keep-rules.ts";
 
 export interface PhaseOptions {
@@ -38,9 +34,6 @@ export interface PhaseOptions {
   /** Ends the phase after the steps that are running. */
   readonly signal: AbortSignal;
 }
-
-/** PFs that are configured in parallel unless the configuration says otherwise. */
-export const defaultMaxPfs = 4;
 
 /** How long the phase waits until the drivers of the PFs have created their interfaces, and udev has named them. */
 const pfsLimitMs = 60_000;
@@ -94,51 +87,20 @@ async function configure(config: ParsedBootConfig, options: PhaseOptions): Promi
   const { host, phase, timing, signal, log } = options;
   const { spec } = config;
   await waitForPfs(spec, { host, timing, signal, limitMs: pfsLimitMs, log });
-  const now = () => new Date();
-  const deps = { timing, now };
   const created = new Set<string>();
-  let last: Phase | undefined;
-  await configureNode(
-    stateOf(spec),
-    {
-      ...{ host, timing, maxHanging: options.maxHanging, maxPfs: config.maxPfs ?? defaultMaxPfs },
-      runningSteps: createRunningSteps({ nowMs: () => timing.nowMs(), now }),
-      observeHost: createObserver(host, { ...deps, firmware: firmwareAtBoot }),
-      withRecordDeadline: createWithDeadline(host, deps),
-      loadVhostModules: createVhostModules(host, deps),
-      keepUdevRules: createUdevRules(host, deps),
-      beginPass: () => Promise.resolve(ok(phase === "pre" ? withoutVfSteps : bootSteps)),
-      isDrainDisabled: () => true, // no pod runs yet
-      requestDrain: () => Promise.resolve(),
-      report(next) {
-        last = next;
-        return Promise.resolve();
-      },
-      onPlan: () => undefined,
-      onApplied: () => undefined,
-      onLateEnd: () => undefined,
-      onStep(step, failure) {
-        log(failure === undefined ? describeStep(step) : `failed: ${failure.message}`);
-        if (failure === undefined && createsVfs(step)) created.add(step.pciAddress);
-      },
+  const error = await configureOffline(spec, {
+    ...{ host, timing, signal, maxHanging: options.maxHanging, maxPfs: config.maxPfs ?? defaultMaxPfs },
+    firmwareReason: "only the running config daemon changes them",
+    loadVhostModules: (deps) => createVhostModules(host, deps),
+    keepUdevRules: (deps) => createUdevRules(host, deps),
+    limit: phase === "pre" ? withoutVfSteps : bootSteps,
+    onStep(step, failure) {
+      log(failure === undefined ? describeStep(step) : `failed: ${failure.message}`);
+      if (failure === undefined && createsVfs(step)) created.add(step.pciAddress);
     },
-    signal,
-  );
+  });
   if (phase === "pre") await releaseNewVfs(spec, created, host, log);
-  return [...config.problems, ...(last === undefined ? [] : [errorOf(last)])].filter((text) => text !== "").join("; ");
-}
-
-/** The programs for firmware settings are in the image of the daemon, and a boot must not wait for them. */
-const firmwareAtBoot: Pick<FirmwareReader, "addTo"> = {
-  addTo(pfs) {
-    const firmware = { unavailable: "only the running config daemon changes them" };
-    return Promise.resolve(pfs.map((pf) => (isMellanox(pf) ? { ...pf, firmware } : pf)));
-  },
-};
-
-function stateOf(spec: SriovNetworkNodeStateSpec): SriovNetworkNodeState {
-  const metadata = { name: "" };
-  return { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState", metadata, spec };
+  return [...config.problems, error].filter((text) => text !== "").join("; ");
 }
 
 function createsVfs(step: Step): step is Extract<Step, { kind: "set-num-vfs" }> {

@@ -19,6 +19,8 @@ import type {
   SystemSettings,
   VfGroup,
 } from "@switchyard/api";
+import { isRecord } from "@switchyard/kube";
+import { isTexts } from "../files/json-file.ts";
 
 export interface ReadSpec {
   readonly spec: SriovNetworkNodeStateSpec;
@@ -152,14 +154,10 @@ function matches(value: unknown, shape: keyof typeof expected): boolean {
     case "map":
       return isRecord(value) && Object.values(value).every((each) => typeof each === "string");
     case "texts":
-      return Array.isArray(value) && value.every((each) => typeof each === "string");
+      return isTexts(value);
   }
 }
 
 function isListShape(shape: Shape): shape is readonly [ObjectShape] {
   return Array.isArray(shape);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

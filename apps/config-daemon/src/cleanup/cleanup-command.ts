@@ -6,9 +6,9 @@
  */
 import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
 import { exitUsage } from "@switchyard/service/exit-usage";
-import { setTimeout as delay } from "node:timers/promises";
+import { defaultTiming } from "../deadlines/default-timing.ts";
 import { defaultOvsdbAddress } from "../start/ovsdb-address.ts";
-import { sizeThreadPool } from "../start/thread-pool.ts";
+import { defaultMaxPfs, sizeThreadPool } from "../start/thread-pool.ts";
 import { parseCleanupArguments } from "./cleanup-arguments.ts";
 import { runCleanup } from "./run-cleanup.ts";
 
@@ -24,7 +24,7 @@ export async function runCleanupCommand(args: readonly string[]): Promise<number
     return exitUsage;
   }
   const { hostRoot, ...options } = parsed.value;
-  const { maxHanging } = sizeThreadPool(4);
+  const { maxHanging } = sizeThreadPool(defaultMaxPfs);
   const stop = new AbortController();
   process.once("SIGTERM", () => {
     stop.abort();
@@ -45,13 +45,7 @@ export async function runCleanupCommand(args: readonly string[]): Promise<number
     return await runCleanup({
       ...{ ...options, host, maxHanging, fail, signal: stop.signal },
       print: (line) => void process.stdout.write(`${options.isDryRun ? "would " : ""}${line}\n`),
-      timing: {
-        stepDeadlineMs: 120_000,
-        linkTimeoutMs: 10_000,
-        udevTimeoutMs: 60_000,
-        nowMs: () => performance.now(),
-        sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
-      },
+      timing: defaultTiming,
     });
   } catch (thrown) {
     fail(thrown instanceof Error ? thrown.message : String(thrown));

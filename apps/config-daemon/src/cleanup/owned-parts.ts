@@ -5,13 +5,16 @@
  * removes nothing else.
  * Usage: `for (const part of ownedParts) for (const line of await part.find(host)) await part.remove(host);`
  */
-import { bootConfigPath, bootUnits, isOwnBootFile } from "@switchyard/api";
+import { bootConfigPath, isOwnBootFile } from "@switchyard/api";
 import { bootProgramDirectory, type Host } from "@switchyard/host";
 import { describeStep, rebootFile, type NodeStep } from "@switchyard/plan";
 import { bootResultPath } from "../boot/boot-result.ts";
 import { kernelArgumentsFile, readKernelArgumentsRecord } from "../steps/kernel-arguments-record.ts";
 import { setKernelArguments } from "../steps/set-kernel-arguments.ts";
+import { listBootUnits, removeBootUnits } from "../systemd/remove-boot.ts";
 import { isOwnRule } from "../udev/rule-files.ts";
+import { ruleDirectory, unitDirectory } from "../upstream/upstream-files.ts";
+import { knownNicsPath } from "../virtual/known-nics.ts";
 
 export interface OwnedPart {
   /** Describes each action that remove() would take: "remove /etc/sriov-operator/reboot.json". Rejects with HostError. */
@@ -20,20 +23,13 @@ export interface OwnedPart {
   remove(host: Host): Promise<void>;
 }
 
-const ruleDirectory = "/etc/udev/rules.d";
-const unitDirectory = "/etc/systemd/system";
-
 /** Units come first, so that the host does not configure itself again if it reboots in between. */
 export const ownedParts: readonly OwnedPart[] = [
   {
-    find: async (host) => (await ownUnits(host)).map((name) => `disable ${name} and remove ${unitDirectory}/${name}`),
-    async remove(host) {
-      const units = await ownUnits(host);
-      if (units.length === 0) return;
-      await host.systemd.disableUnits(units);
-      for (const name of units) await host.files.remove(`${unitDirectory}/${name}`);
-      await host.systemd.reload();
+    async find({ files }) {
+      return (await listBootUnits(files)).map((name) => `disable ${name} and remove ${unitDirectory}/${name}`);
     },
+    remove: async (host) => removeBootUnits(host, await listBootUnits(host.files)),
   },
   {
     async find({ bootProgram }) {
@@ -61,6 +57,7 @@ export const ownedParts: readonly OwnedPart[] = [
     },
   },
   fileOf(rebootFile, () => true),
+  fileOf(knownNicsPath, () => true),
 ];
 
 /** A file that is removed if it has content of the daemon. */
@@ -75,14 +72,6 @@ function fileOf(path: string, isOwn: (text: string) => boolean): OwnedPart {
       if (await isPresent(host)) await host.files.remove(path);
     },
   };
-}
-
-async function ownUnits({ files }: Host): Promise<readonly string[]> {
-  const units: string[] = [];
-  for (const { name } of bootUnits) {
-    if (isOwnBootFile((await files.readText(`${unitDirectory}/${name}`)) ?? "")) units.push(name);
-  }
-  return units;
 }
 
 /** Rules of bridges, and of PFs that the node does not have any more. The rules of a released PF are removed with it. */

@@ -36,6 +36,7 @@ async function configuredNode(): Promise<FakeKernel> {
   expect(await daemonOn(kernel.host()).pass(state)).toBe("settled");
   kernel.writeFile(argumentsFile, JSON.stringify({ added: ["intel_iommu=on"] }));
   kernel.writeFile("/etc/sriov-operator/reboot.json", "{}");
+  kernel.writeFile("/etc/sriov-operator/virtual-nics.json", "{}");
   kernel.setNextArgumentsByHand(["ro", "iommu=pt", "intel_iommu=on"]);
   return kernel;
 }
@@ -94,6 +95,7 @@ describe("config-daemon cleanup", () => {
         `release ${pf}`,
         "kernel arguments of the next boot: remove intel_iommu=on",
         "remove /etc/sriov-operator/reboot.json",
+        "remove /etc/sriov-operator/virtual-nics.json",
       ]),
     );
     const { lines } = await cleanup(kernel.host());

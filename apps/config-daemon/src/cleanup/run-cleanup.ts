@@ -4,16 +4,12 @@
  * everything in owned-parts.ts. It needs no API server, and touches nothing without evidence that it is Switchyard's.
  * Usage: `process.exit(await runCleanup({ host, keepsVfs: false, isDryRun: true, … }));`
  */
-import { defined, ok, type SriovNetworkNodeState } from "@switchyard/api";
+import { defined, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
-import { describeStep, isMellanox, isPfStep, ownedInStatus, plan, type Plan } from "@switchyard/plan";
-import { createWithDeadline } from "../deadlines/with-deadline.ts";
+import { describeStep, isPfStep, ownedInStatus, plan, type Plan } from "@switchyard/plan";
 import { observe } from "../observe/observe.ts";
-import type { FirmwareReader } from "../observe/firmware-reader.ts";
-import { createObserver } from "../observe/observer.ts";
-import { configureNode } from "../pass/configure-node.ts";
-import { createRunningSteps } from "../pass/running-steps.ts";
-import { errorOf, type Phase } from "../report/phase.ts";
+import { configureOffline } from "../pass/configure-offline.ts";
+import { defaultMaxPfs } from "../start/thread-pool.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 import { ownedParts } from "./owned-parts.ts";
 
@@ -48,8 +44,7 @@ async function showCleanup({ host, keepsVfs, print }: CleanupOptions): Promise<n
   const lines: string[] = [];
   const { bootId: _bootId, openVSwitch, ...found } = await observe(host);
   const observed = { ...found, ...defined({ openVSwitch }) };
-  const { spec = {} } = await emptyState(host);
-  const next = plan(spec, observed, ownedInStatus(observed));
+  const next = plan(await emptySpec(host), observed, ownedInStatus(observed));
   lines.push(...limitedTo(next, keepsVfs).steps.map(describeStep));
   lines.push(...(await recordsWithoutPf(host)).map((pf) => `remove the record of ${pf}, which the node does not have`));
   for (const part of ownedParts) lines.push(...(await part.find(host)));
@@ -97,34 +92,16 @@ async function cleanUp(options: CleanupOptions): Promise<number> {
 /** Runs one pass with a spec that selects nothing. Resolves with an error in one line; "" if there is none. */
 async function resetPfs(options: CleanupOptions): Promise<string> {
   const { host, timing, maxHanging, keepsVfs, print, signal } = options;
-  const now = () => new Date();
-  let last: Phase | undefined;
-  await configureNode(
-    await emptyState(host),
-    {
-      ...{ host, timing, maxHanging, maxPfs: 4 },
-      runningSteps: createRunningSteps({ nowMs: () => timing.nowMs(), now }),
-      observeHost: createObserver(host, { timing, now, firmware: firmwareIsLeft }),
-      withRecordDeadline: createWithDeadline(host, { timing, now }),
-      keepUdevRules: () => Promise.resolve([]), // those of released PFs are removed with them
-      loadVhostModules: () => Promise.resolve([]),
-      beginPass: () => Promise.resolve(ok((next: Plan) => limitedTo(next, keepsVfs))),
-      isDrainDisabled: () => true, // no API server answers; the administrator decides when to clean up
-      requestDrain: () => Promise.resolve(),
-      report(next) {
-        last = next;
-        return Promise.resolve();
-      },
-      onPlan: () => undefined,
-      onApplied: () => undefined,
-      onLateEnd: () => undefined,
-      onStep(step, failure) {
-        if (failure === undefined) print(describeStep(step));
-      },
+  return configureOffline(await emptySpec(host), {
+    ...{ host, timing, maxHanging, maxPfs: defaultMaxPfs, signal },
+    firmwareReason: "a cleanup does not change them",
+    keepUdevRules: () => () => Promise.resolve([]), // those of released PFs are removed with them
+    loadVhostModules: () => () => Promise.resolve([]),
+    limit: (next) => limitedTo(next, keepsVfs),
+    onStep(step, failure) {
+      if (failure === undefined) print(describeStep(step));
     },
-    signal,
-  );
-  return last === undefined ? "" : errorOf(last);
+  });
 }
 
 /** The steps of PFs that --keep-vfs leaves. */
@@ -140,21 +117,11 @@ function limitedTo(next: Plan, keepsVfs: boolean): Plan {
 }
 
 /** A spec in which no policy selects the PFs of the records. */
-async function emptyState(host: Host): Promise<SriovNetworkNodeState> {
-  const unselected = [...(await host.records.list()).keys()];
-  const spec = { interfaces: [], unselected, bridges: { ovs: [], linux: [] } };
-  return { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState", metadata: { name: "" }, spec };
+async function emptySpec({ records }: Host): Promise<SriovNetworkNodeStateSpec> {
+  return { interfaces: [], unselected: [...(await records.list()).keys()], bridges: { ovs: [], linux: [] } };
 }
 
 async function recordsWithoutPf({ records, sriov }: Host) {
   const present = new Set((await sriov.listPfs()).map(({ pciAddress }) => pciAddress));
   return [...(await records.list()).keys()].filter((pf) => !present.has(pf));
 }
-
-/** A change of firmware settings takes effect at the next boot only, and a cleanup must not depend on vendor programs. */
-const firmwareIsLeft: Pick<FirmwareReader, "addTo"> = {
-  addTo(pfs) {
-    const firmware = { unavailable: "a cleanup does not change them" };
-    return Promise.resolve(pfs.map((pf) => (isMellanox(pf) ? { ...pf, firmware } : pf)));
-  },
-};

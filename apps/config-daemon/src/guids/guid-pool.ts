@@ -8,6 +8,7 @@
  * Usage: `findGuid(parseGuidPool(text), { pciAddress, pfGuid, vfId })`.
  */
 import { err, ok, parseGuid, parsePciAddress, type Guid, type PciAddress, type Result } from "@switchyard/api";
+import { isRecord } from "@switchyard/kube";
 
 export interface GuidPool {
   readonly entries: readonly GuidEntry[];
@@ -104,7 +105,7 @@ function parseList(text: string): Result<readonly unknown[], string> {
 type Fields = Readonly<Record<string, unknown>>;
 
 function parseEntry(value: unknown, place: string): Result<GuidEntry, GuidPoolProblem> {
-  if (!isObject(value)) return err({ message: "is not an object" });
+  if (!isRecord(value)) return err({ message: "is not an object" });
   const pf = parsePf(value);
   if (!pf.ok) return err({ message: pf.error });
   const ranges = parseRanges(value);
@@ -135,7 +136,7 @@ function parseRanges(entry: Fields): Result<readonly GuidRange[], string> {
   if (form === "guids") return parseGuids(entry["guids"]);
   if (form === "rangeStart") return parseRange(entry["rangeStart"], entry["rangeEnd"], ["rangeStart", "rangeEnd"]);
   const range = entry["guidsRange"];
-  if (!isObject(range)) return err(`guidsRange: ${show(range)} is not an object`);
+  if (!isRecord(range)) return err(`guidsRange: ${show(range)} is not an object`);
   return parseRange(range["start"], range["end"], ["guidsRange.start", "guidsRange.end"]);
 }
 
@@ -203,10 +204,6 @@ function formatGuid(value: bigint): Guid | undefined {
 
 function present(object: Fields, keys: readonly string[]): readonly string[] {
   return keys.filter((key) => object[key] !== undefined && object[key] !== null && object[key] !== "");
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns the value on one line, and at most 64 characters of it. */

@@ -8,6 +8,9 @@
 /** Threads for everything except the steps of PFs, such as observations and credential files. */
 const otherThreads = 4;
 
+/** PFs that are configured in parallel unless MAX_PFS or a boot configuration says otherwise. */
+export const defaultMaxPfs = 4;
+
 /** Steps that can hang unless UV_THREADPOOL_SIZE is set. Each thread uses about 0.1 MB of resident memory. */
 export const defaultMaxHanging = 8;
 

@@ -5,6 +5,8 @@
  * Usage: `const record = await readKernelArgumentsRecord(host.files);`
  */
 import type { HostFiles } from "@switchyard/host";
+import { isRecord } from "@switchyard/kube";
+import { isTexts, readJsonFile, writeJsonFile } from "../files/json-file.ts";
 
 export interface KernelArgumentsRecord {
   /** Arguments that the daemon has added to the boot loader, or is adding. */
@@ -19,40 +21,23 @@ export const kernelArgumentsFile = "/etc/sriov-operator/kernel-arguments.json";
 
 /** A file that is not a record counts as an empty one: then nothing is removed. */
 export async function readKernelArgumentsRecord(files: Pick<HostFiles, "readText">): Promise<KernelArgumentsRecord> {
-  const text = await files.readText(kernelArgumentsFile);
-  const value = text === undefined ? undefined : parseJson(text);
-  return isRecord(value) ? value : { added: [] };
+  const value = await readJsonFile(files, kernelArgumentsFile);
+  return isArgumentsRecord(value) ? value : { added: [] };
 }
 
 export async function writeKernelArgumentsRecord(
   files: Pick<HostFiles, "writeText">,
   record: KernelArgumentsRecord,
 ): Promise<void> {
-  await files.writeText(kernelArgumentsFile, `${JSON.stringify(record, undefined, 2)}\n`);
+  await writeJsonFile(files, kernelArgumentsFile, record);
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isRecord(value: unknown): value is KernelArgumentsRecord {
-  if (!isObject(value) || !isTexts(value["added"])) return false;
+function isArgumentsRecord(value: unknown): value is KernelArgumentsRecord {
+  if (!isRecord(value) || !isTexts(value["added"])) return false;
   const { configured, error } = value;
   return (
     (error === undefined || typeof error === "string") &&
     (configured === undefined ||
-      (isObject(configured) && typeof configured["bootId"] === "string" && isTexts(configured["arguments"])))
+      (isRecord(configured) && typeof configured["bootId"] === "string" && isTexts(configured["arguments"])))
   );
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === "string");
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

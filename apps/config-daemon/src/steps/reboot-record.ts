@@ -5,7 +5,9 @@
  * Usage: `const record = await readRebootRecord(host.files);`
  */
 import type { HostFiles } from "@switchyard/host";
+import { isRecord } from "@switchyard/kube";
 import { rebootFile } from "@switchyard/plan";
+import { isTexts, readJsonFile, writeJsonFile } from "../files/json-file.ts";
 
 export interface RebootRecord {
   /** boot_id of the boot in which the reboot was started. */
@@ -15,26 +17,14 @@ export interface RebootRecord {
 
 /** Returns undefined if there is no record. */
 export async function readRebootRecord(files: Pick<HostFiles, "readText">): Promise<RebootRecord | undefined> {
-  const text = await files.readText(rebootFile);
-  if (text === undefined) return undefined;
-  const value = parseJson(text);
-  return isRecord(value) ? value : undefined;
+  const value = await readJsonFile(files, rebootFile);
+  return isRebootRecord(value) ? value : undefined;
 }
 
 export async function writeRebootRecord(files: Pick<HostFiles, "writeText">, record: RebootRecord): Promise<void> {
-  await files.writeText(rebootFile, `${JSON.stringify(record, undefined, 2)}\n`);
+  await writeJsonFile(files, rebootFile, record);
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isRecord(value: unknown): value is RebootRecord {
-  if (typeof value !== "object" || value === null || !("bootId" in value) || !("causes" in value)) return false;
-  const { bootId, causes } = value;
-  return typeof bootId === "string" && Array.isArray(causes) && causes.every((cause) => typeof cause === "string");
+function isRebootRecord(value: unknown): value is RebootRecord {
+  return isRecord(value) && typeof value["bootId"] === "string" && isTexts(value["causes"]);
 }

@@ -5,23 +5,36 @@
  * Usage: `await removeBoot(host, log);`
  */
 import { bootConfigPath, bootUnits, isOwnBootFile } from "@switchyard/api";
-import type { Host } from "@switchyard/host";
+import type { Host, HostFiles } from "@switchyard/host";
 import type { Logger } from "@switchyard/service";
 import { bootResultPath } from "../boot/boot-result.ts";
 import { unitDirectory } from "../upstream/upstream-files.ts";
 
 /** Does nothing on a node that was never in systemd mode. Rejects with HostError. */
-export async function removeBoot({ files, bootProgram, systemd }: Host, log: Logger): Promise<void> {
-  const isOwn = async (path: string) => isOwnBootFile((await files.readText(path)) ?? "");
-  const names = bootUnits.map(({ name }) => name);
-  const units: string[] = [];
-  for (const name of names) if (await isOwn(`${unitDirectory}/${name}`)) units.push(name);
-  if (units.length > 0) {
-    log.info({ units }, "removing the units of the systemd mode");
-    await systemd.disableUnits(units);
-    for (const name of units) await files.remove(`${unitDirectory}/${name}`);
-    await systemd.reload();
-  }
+export async function removeBoot(host: Host, log: Logger): Promise<void> {
+  const { files, bootProgram } = host;
+  const units = await listBootUnits(files);
+  if (units.length > 0) log.info({ units }, "removing the units of the systemd mode");
+  await removeBootUnits(host, units);
   if ((await bootProgram.readVersion()) !== undefined) await bootProgram.removeAll();
-  for (const path of [bootConfigPath, bootResultPath]) if (await isOwn(path)) await files.remove(path);
+  for (const path of [bootConfigPath, bootResultPath]) if (await isOwn(files, path)) await files.remove(path);
+}
+
+/** Returns the names of the units that the daemon has written. */
+export async function listBootUnits(files: HostFiles): Promise<readonly string[]> {
+  const units: string[] = [];
+  for (const { name } of bootUnits) if (await isOwn(files, `${unitDirectory}/${name}`)) units.push(name);
+  return units;
+}
+
+/** Disables the units and removes their files. */
+export async function removeBootUnits({ files, systemd }: Host, units: readonly string[]): Promise<void> {
+  if (units.length === 0) return;
+  await systemd.disableUnits(units);
+  for (const name of units) await files.remove(`${unitDirectory}/${name}`);
+  await systemd.reload();
+}
+
+async function isOwn(files: HostFiles, path: string): Promise<boolean> {
+  return isOwnBootFile((await files.readText(path)) ?? "");
 }
