@@ -3,33 +3,28 @@
  * Tests the config daemon on a real kernel with real VFs (igb in the VM lab), with a real API server and the operator.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
+import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { applyPolicy, type News, policyIs, policySpec, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import { startWatchedCluster, type WatchedCluster } from "../src/watched-cluster.ts";
+import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
 const within = { withinMs: 180_000 };
-let watched: WatchedCluster;
+let watched: WatchedNode;
 let testCluster: TestCluster;
 let news: News;
 let node: GuestNode;
 
 beforeAll(async () => {
-  watched = await startWatchedCluster();
-  ({ testCluster, news } = watched);
-  node = await bootGuestNode(testCluster, "vm");
+  watched = await startWatchedNode();
+  ({ testCluster, news, node } = watched);
 }, 900_000);
 
 afterAll(async () => {
-  await node[Symbol.asyncDispose]();
   await watched[Symbol.asyncDispose]();
 }, 60_000);
 
-async function inGuest(command: string): Promise<string> {
-  const { stdout } = await node.guest.exec(command, { timeoutMs: 120_000 });
-  return stdout.trim();
-}
+const inGuest = (command: string) => watched.inGuest(command);
 
 const wanted = { numVfs: 3, mtu: 9000, resourceName: "fast" };
 

@@ -7,11 +7,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { applyPolicy, policySpec, type News } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
-import { startWatchedCluster, type WatchedCluster } from "../src/watched-cluster.ts";
+import type { GuestNode } from "@switchyard/vm-lab/guest-node";
+import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const within = { withinMs: 300_000 };
-let watched: WatchedCluster;
+let watched: WatchedNode;
 let news: News;
 let node: GuestNode;
 
@@ -35,15 +35,13 @@ ${updateGrub}END
 chmod 755 /usr/sbin/update-grub`;
 
 beforeAll(async () => {
-  watched = await startWatchedCluster();
-  news = watched.news;
   const cpu = "max,vendor=GenuineIntel"; // only the IOMMU of Intel can need an argument
-  node = await bootGuestNode(watched.testCluster, "vm", { boot: "systemd", iommu: false, cpu });
+  watched = await startWatchedNode({ boot: "systemd", iommu: false, cpu });
+  ({ news, node } = watched);
   await inGuest(setUp);
 }, 900_000);
 
 afterAll(async () => {
-  await node[Symbol.asyncDispose]();
   await watched[Symbol.asyncDispose]();
 }, 60_000);
 

@@ -4,39 +4,41 @@
  * API server and the operator.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
-import { applyPolicy, namespace, policyIs, policySpec, type News, type TestCluster } from "@switchyard/test-cluster";
+import type { GuestNode } from "@switchyard/vm-lab/guest-node";
+import {
+  applyPolicy,
+  enableFeatureGate,
+  namespace,
+  policyIs,
+  policySpec,
+  type News,
+  type TestCluster,
+} from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import { startWatchedCluster, type WatchedCluster } from "../src/watched-cluster.ts";
+import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const within = { withinMs: 240_000 };
 const bridge = "br-0000_01_00.0";
 const uplink = "enp1s0f0np0";
 const other = "enp1s0f1np1";
 const rule = `/etc/udev/rules.d/10-nm-disable-${bridge}.rules`;
-let watched: WatchedCluster;
+let watched: WatchedNode;
 let testCluster: TestCluster;
 let news: News;
 let node: GuestNode;
 
 beforeAll(async () => {
-  watched = await startWatchedCluster();
-  ({ testCluster, news } = watched);
-  const gate = JSON.stringify({ spec: { featureGates: { manageSoftwareBridges: true } } });
-  await testCluster.kubectl(["patch", "sriovoperatorconfig", "default", "-n", namespace, "--type=merge", "-p", gate]);
-  node = await bootGuestNode(testCluster, "vm", { udev: true, withModules: true, driver: "igbsw" });
+  watched = await startWatchedNode({ udev: true, withModules: true, driver: "igbsw" });
+  ({ testCluster, news, node } = watched);
+  await enableFeatureGate(testCluster, "manageSoftwareBridges");
   await inGuest("ip link add br-user type bridge; ip link add user0 type dummy; ip link set user0 master br-user");
 }, 900_000);
 
 afterAll(async () => {
-  await node[Symbol.asyncDispose]();
   await watched[Symbol.asyncDispose]();
 }, 60_000);
 
-async function inGuest(command: string): Promise<string> {
-  const { stdout } = await node.guest.exec(command, { timeoutMs: 120_000 });
-  return stdout.trim();
-}
+const inGuest = (command: string) => watched.inGuest(command);
 
 function startDaemon() {
   const daemon = node.startDaemon(["--manage-software-bridges"]);

@@ -4,49 +4,41 @@
  * eswitch), systemd, a real API server and the operator.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
-import { applyPolicy, namespace, policyIs, policySpec, type News, type TestCluster } from "@switchyard/test-cluster";
+import type { GuestNode } from "@switchyard/vm-lab/guest-node";
+import {
+  applyPolicy,
+  enableFeatureGate,
+  namespace,
+  policyIs,
+  policySpec,
+  type News,
+  type TestCluster,
+} from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import { startWatchedCluster, type WatchedCluster } from "../src/watched-cluster.ts";
+import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const within = { withinMs: 240_000 };
 const bridge = "br-0000_01_00.0";
 const uplink = "enp1s0f0np0";
 const flags = ["--manage-software-bridges", "--ovsdb-socket-path", "unix:///var/run/openvswitch/db.sock"];
-let watched: WatchedCluster;
+let watched: WatchedNode;
 let testCluster: TestCluster;
 let news: News;
 let node: GuestNode;
 
 beforeAll(async () => {
-  watched = await startWatchedCluster();
-  ({ testCluster, news } = watched);
-  const gate = { spec: { featureGates: { manageSoftwareBridges: true } } };
-  const patch = [
-    "patch",
-    "sriovoperatorconfig",
-    "default",
-    "-n",
-    namespace,
-    "--type=merge",
-    "-p",
-    JSON.stringify(gate),
-  ];
-  await testCluster.kubectl(patch);
-  node = await bootGuestNode(testCluster, "vm", { boot: "systemd", driver: "igbsw" });
+  watched = await startWatchedNode({ boot: "systemd", driver: "igbsw" });
+  ({ testCluster, news, node } = watched);
+  await enableFeatureGate(testCluster, "manageSoftwareBridges");
   await eventually("Open vSwitch runs", async () => (await inGuest("ovs-vsctl -t 5 show || true")) !== "", within);
   await inGuest("ip link add user0 type dummy; ovs-vsctl add-br br-user -- add-port br-user user0");
 }, 900_000);
 
 afterAll(async () => {
-  await node[Symbol.asyncDispose]();
   await watched[Symbol.asyncDispose]();
 }, 60_000);
 
-async function inGuest(command: string): Promise<string> {
-  const { stdout } = await node.guest.exec(command, { timeoutMs: 120_000 });
-  return stdout.trim();
-}
+const inGuest = (command: string) => watched.inGuest(command);
 
 /** Returns all bridges with the names of their ports. */
 async function listBridges(): Promise<Readonly<Record<string, readonly string[]>>> {

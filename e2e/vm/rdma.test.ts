@@ -7,25 +7,23 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { News, TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
-import { startWatchedCluster, type WatchedCluster } from "../src/watched-cluster.ts";
+import type { GuestNode } from "@switchyard/vm-lab/guest-node";
+import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const path = "/etc/modprobe.d/sriov_network_operator_modules_config.conf";
 const limitMs = 600_000;
-let watched: WatchedCluster;
+let watched: WatchedNode;
 let testCluster: TestCluster;
 let news: News;
 let node: GuestNode;
 
 beforeAll(async () => {
-  watched = await startWatchedCluster();
-  ({ testCluster, news } = watched);
-  node = await bootGuestNode(testCluster, "vm");
+  watched = await startWatchedNode();
+  ({ testCluster, news, node } = watched);
   await inGuest("modprobe rdma_rxe && rdma link add rxe0 type rxe netdev enp1s0f1");
 }, 900_000);
 
 afterAll(async () => {
-  await node[Symbol.asyncDispose]();
   await watched[Symbol.asyncDispose]();
 }, 60_000);
 

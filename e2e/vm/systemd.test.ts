@@ -6,8 +6,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { applyPolicy, policyIs, policySpec, type News, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
-import { startWatchedCluster, type WatchedCluster } from "../src/watched-cluster.ts";
+import type { GuestNode } from "@switchyard/vm-lab/guest-node";
+import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
 /** A boot with systemd takes twenty seconds, and several times as long on a loaded machine. */
@@ -15,15 +15,14 @@ const withinMs = 300_000;
 const units = ["sriov-config.service", "sriov-config-post-network.service"];
 const result = "/etc/sriov-operator/sriov-interface-result.yaml";
 
-let watched: WatchedCluster;
+let watched: WatchedNode;
 let testCluster: TestCluster;
 let news: News;
 let node: GuestNode;
 
 beforeAll(async () => {
-  watched = await startWatchedCluster();
-  ({ testCluster, news } = watched);
-  node = await bootGuestNode(testCluster, "vm", { boot: "systemd" });
+  watched = await startWatchedNode({ boot: "systemd" }, { commandLimitMs: withinMs });
+  ({ testCluster, news, node } = watched);
   // It writes down what the kubelet would find when it starts.
   const finds = `for n in 0 1 2; do basename $(readlink ${sysfs}/virtfn$n/driver); done; cat /sys/class/net/enp1s0f0v0/mtu`;
   await inGuest(`cat >/etc/systemd/system/kubelet.service <<'EOF'
@@ -38,14 +37,10 @@ systemctl daemon-reload; systemctl enable kubelet.service`);
 }, 900_000);
 
 afterAll(async () => {
-  await node[Symbol.asyncDispose]();
   await watched[Symbol.asyncDispose]();
 }, 60_000);
 
-async function inGuest(command: string): Promise<string> {
-  const { stdout } = await node.guest.exec(command, { timeoutMs: withinMs });
-  return stdout.trim();
-}
+const inGuest = (command: string) => watched.inGuest(command);
 
 /** Starts the daemon in systemd mode. It ends when the node reboots. */
 function startDaemon(...flags: readonly string[]) {

@@ -23,6 +23,13 @@ export async function createOperatorConfig(cluster: TestCluster): Promise<void> 
   });
 }
 
+/** Turns a feature gate of the SriovOperatorConfig on. */
+export async function enableFeatureGate(cluster: TestCluster, gate: string): Promise<void> {
+  const patch = JSON.stringify({ spec: { featureGates: { [gate]: true } } });
+  const config = ["sriovoperatorconfig", "default", "-n", namespace];
+  await cluster.kubectl(["patch", ...config, "--type=merge", "-p", patch]);
+}
+
 /** Creates a worker node as a kubelet would register it. */
 export async function createNode(cluster: TestCluster, name: string): Promise<void> {
   const labels = {

@@ -8,7 +8,14 @@ export {
   webhookConfiguration,
   writeWebhookCertificate,
 } from "./admission.ts";
-export { applyNetwork, applyPolicy, createNode, createOperatorConfig, policySpec } from "./cluster-objects.ts";
+export {
+  applyNetwork,
+  applyPolicy,
+  createNode,
+  createOperatorConfig,
+  enableFeatureGate,
+  policySpec,
+} from "./cluster-objects.ts";
 export { playKubelets, startPod, type PodNews } from "./fake-kubelet.ts";
 export { createNarrator, silentNarrator, type Narrator } from "./narrator.ts";
 export { watchNews, type News } from "./node-news.ts";

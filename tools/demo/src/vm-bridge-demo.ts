@@ -5,6 +5,7 @@
  */
 import {
   applyPolicy,
+  enableFeatureGate,
   namespace,
   policyIs,
   policySpec,
@@ -29,10 +30,7 @@ export async function runVmBridgeDemo(testCluster: TestCluster, narrator: Narrat
   await shell(`devlink dev eswitch show pci/${pf}`);
   narrator.line(bridgeNode, "an administrator has a bridge of their own");
   await shell("ip link add user0 type dummy; ovs-vsctl add-br br-user -- add-port br-user user0");
-  await testCluster.kubectl([
-    ...["patch", "sriovoperatorconfig", "default", "-n", namespace, "--type=merge"],
-    ...["-p", '{"spec":{"featureGates":{"manageSoftwareBridges":true}}}'],
-  ]);
+  await enableFeatureGate(testCluster, "manageSoftwareBridges");
   const daemon = worker.startDaemon(["--manage-software-bridges"]);
   daemon.stderr.resume();
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * startWatchedNode starts a watched cluster with one node, "vm", on a real kernel.
+ * Usage: `await using watched = await startWatchedNode({ boot: "systemd" }); const { node, news } = watched;`
+ */
+import type { MachineOptions } from "@switchyard/vm-lab";
+import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
+import { startWatchedCluster, type WatchedCluster } from "./watched-cluster.ts";
+
+/** A cluster and its node. Disposing it ends both. */
+export interface WatchedNode extends WatchedCluster {
+  readonly node: GuestNode;
+  /** Runs a command in the guest and returns its standard output without white space around it. Its exit code is ignored. */
+  inGuest(command: string): Promise<string>;
+}
+
+/** Rejects if the cluster cannot be started, or the guest not booted. */
+export async function startWatchedNode(
+  machine?: MachineOptions,
+  { commandLimitMs = 120_000 }: { readonly commandLimitMs?: number } = {},
+): Promise<WatchedNode> {
+  await using stack = new AsyncDisposableStack();
+  const cluster = stack.use(await startWatchedCluster());
+  const node = stack.use(await bootGuestNode(cluster.testCluster, "vm", machine));
+  const owned = stack.move();
+  return {
+    ...cluster,
+    node,
+    async inGuest(command) {
+      const { stdout } = await node.guest.exec(command, { timeoutMs: commandLimitMs });
+      return stdout.trim();
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
