@@ -4,19 +4,20 @@
  * container of the daemon: its image has them, and they need nothing from the root directory of the host.
  * Usage: `await createLinuxFirmware({ root: "/host" }).readSettings(pf)`.
  */
-import { execFile } from "node:child_process";
 import { promises as fs } from "node:fs";
 import { join } from "node:path";
+import { defined } from "@switchyard/api";
 import { isErrno } from "@switchyard/service";
 import { HostError, withHostError, type HostOperation } from "../calls/host-error.ts";
 import { operations } from "../calls/operations.ts";
 import { firmwareSettingNames, type Firmware, type LockdownMode } from "../ports/firmware.ts";
 import { parseMstconfigQuery } from "./mstconfig-output.ts";
+import { runProgram, type ProgramEnd } from "./run-program.ts";
 
 export interface LinuxFirmwareDeps {
   /** "/" or "/host". */
   readonly root: string;
-  /** Directories of the programs, as in PATH. */
+  /** Directories of the programs, as in PATH; those of the system by default. */
   readonly programPath?: string;
   /** Time limit of mstconfig; 30 s by default. */
   readonly configTimeoutMs?: number;
@@ -26,7 +27,7 @@ export interface LinuxFirmwareDeps {
 
 export function createLinuxFirmware({
   root,
-  programPath = "/usr/sbin:/usr/bin:/sbin:/bin",
+  programPath,
   configTimeoutMs = 30_000,
   resetTimeoutMs = 300_000,
 }: LinuxFirmwareDeps): Firmware {
@@ -78,42 +79,29 @@ async function readLockdown(root: string): Promise<LockdownMode | undefined> {
 interface Run {
   readonly program: string;
   readonly args: readonly string[];
-  readonly programPath: string;
+  readonly programPath: string | undefined;
   readonly timeoutMs: number;
   readonly at: HostOperation;
 }
 
-/** A query of one card is about 10 KB. */
-const maxOutputBytes = 1 << 20;
-
-/** Resolves with the standard output. Does not wait for a program that ignores SIGKILL, for example while it reads a dead card. */
-function run({ program, args, programPath, timeoutMs, at }: Run): Promise<string> {
-  // The environment is not inherited, because the loader and Python read settings from it.
-  const env = { PATH: programPath, LC_ALL: "C" };
-  return new Promise((resolve, reject) => {
-    const child = execFile(program, args, { env, maxBuffer: maxOutputBytes }, (error, stdout, stderr) => {
-      clearTimeout(timer);
-      if (error === null) resolve(stdout);
-      else reject(new HostError(at, codeOf(error), { words: wordsOf(program, error, stdout, stderr), cause: error }));
-    });
-    const timer = setTimeout(() => {
-      child.kill("SIGKILL");
-      child.stdout?.destroy();
-      child.stderr?.destroy();
-      child.unref();
-      const words = `${program} did not end within ${timeoutMs / 1000} s`;
-      reject(new HostError(at, "ETIMEDOUT", { words }));
-    }, timeoutMs);
-  });
-}
-
-function codeOf(error: { readonly code?: string | number | null }): string {
-  return error.code === "ENOENT" ? "ENOENT" : "FIRMWARE_TOOL_FAILED";
+/** Resolves with the standard output. */
+async function run({ program, args, programPath, timeoutMs, at }: Run): Promise<string> {
+  const end = await runProgram([program, ...args], { timeoutMs, ...defined({ path: programPath }) }).catch(
+    (error: unknown) => {
+      if (!isErrno(error)) throw error;
+      const isMissing = error.code === "ENOENT";
+      const words = isMissing ? `${program} is not installed` : `${program}: ${error.code}`;
+      throw new HostError(at, isMissing ? "ENOENT" : "FIRMWARE_TOOL_FAILED", { words, cause: error });
+    },
+  );
+  if (end === undefined)
+    throw new HostError(at, "ETIMEDOUT", { words: `${program} did not end within ${timeoutMs / 1000} s` });
+  if (end.code !== 0) throw new HostError(at, "FIRMWARE_TOOL_FAILED", { words: wordsOf(program, end) });
+  return end.stdout;
 }
 
 /** mstconfig writes its errors to the standard output, after "-E-". */
-function wordsOf(program: string, error: { readonly code?: unknown }, stdout: string, stderr: string): string {
-  if (error.code === "ENOENT") return `${program} is not installed`;
+function wordsOf(program: string, { stdout, stderr }: ProgramEnd): string {
   const lines = `${stdout}\n${stderr}`.split(/\r?\n/).map((line) => line.trim());
   const said = lines.filter((line) => line.startsWith("-E-")).join(" ") || lines.findLast((line) => line !== "");
   return said === undefined ? `${program} failed` : `${program}: ${said.slice(0, 500)}`;

@@ -3,15 +3,16 @@
  * createLinuxKernelModules implements KernelModules with /sys/module and modprobe. A module that is loaded costs no fork.
  * Usage: `await createLinuxKernelModules("/host").load("vfio-pci")`.
  */
-import { execFile } from "node:child_process";
 import { constants, promises as fs } from "node:fs";
 import { join } from "node:path";
+import { isErrno } from "@switchyard/service";
 import { operations } from "../calls/operations.ts";
 import { HostError, withHostError, type HostOperation } from "../calls/host-error.ts";
 import type { KernelModules } from "../ports/kernel-modules.ts";
 import { checkKernelName } from "./kernel-name.ts";
 import { isModuleLoaded } from "./loaded-module.ts";
 import { readNames } from "./read-sysfs.ts";
+import { inRoot, runProgram, type Command } from "./run-program.ts";
 
 const timeoutMs = 60_000;
 
@@ -20,9 +21,7 @@ export function createLinuxKernelModules(root: string): KernelModules {
   async function load(module: string): Promise<void> {
     checkKernelName(module);
     if (await isModuleLoaded(root, module)) return;
-    const modprobe = ["modprobe", "--", module] as const;
-    const [program, ...args] = root === "/" ? modprobe : (["chroot", root, ...modprobe] as const);
-    await run(program, args, operations.modules.load(module));
+    await run(inRoot(root, ["modprobe", "--", module]), operations.modules.load(module));
   }
 
   return {
@@ -38,18 +37,11 @@ export function createLinuxKernelModules(root: string): KernelModules {
   };
 }
 
-function run(program: string, args: readonly string[], at: HostOperation): Promise<void> {
-  // The environment is not inherited: modprobe reads options from it (MODPROBE_OPTIONS), and the loader reads library paths.
-  const options = { timeout: timeoutMs, env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" } };
-  return new Promise((resolve, reject) => {
-    execFile(program, args, options, (error, _stdout, stderr) => {
-      if (error === null) {
-        resolve();
-        return;
-      }
-      const words =
-        stderr.trim() || (typeof error.code === "string" ? `${program}: ${error.code}` : `${program} failed`);
-      reject(new HostError(at, error.killed ? "ETIMEDOUT" : "MODPROBE_FAILED", { words, cause: error }));
-    });
+async function run(command: Command, at: HostOperation): Promise<void> {
+  const fail = (code: string, words: string, cause?: unknown): HostError => new HostError(at, code, { words, cause });
+  const end = await runProgram(command, { timeoutMs }).catch((error: unknown) => {
+    throw isErrno(error) ? fail("MODPROBE_FAILED", `${command[0]}: ${error.code}`, error) : error;
   });
+  const words = end?.stderr.trim() || `${command[0]} failed`;
+  if (end?.code !== 0) throw fail(end === undefined ? "ETIMEDOUT" : "MODPROBE_FAILED", words);
 }
