@@ -5,7 +5,7 @@
  * Usage: `const bin = await buildPlugin(); run(join(bin, "sriovdp"), …)`.
  */
 import { join } from "node:path";
-import { buildGoPrograms } from "../src/go-programs.ts";
+import { buildGoPrograms } from "@switchyard/go-programs";
 
 /** Returns the directory of the programs. Rejects if Go is missing or cannot build them. */
 export function buildPlugin(): Promise<string> {

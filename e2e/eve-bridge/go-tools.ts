@@ -4,7 +4,7 @@
  * Usage: `const bin = await buildGoTools(); run(join(bin, "cnitool"), …)`.
  */
 import { join } from "node:path";
-import { buildGoPrograms } from "../src/go-programs.ts";
+import { buildGoPrograms } from "@switchyard/go-programs";
 
 /** Returns the directory of the programs. Rejects if Go is missing or cannot build them. */
 export function buildGoTools(): Promise<string> {

@@ -5,7 +5,7 @@
  */
 import { isRecord } from "@switchyard/kube";
 import { join } from "node:path";
-import { buildGoPrograms } from "../../src/go-programs.ts";
+import { buildGoPrograms } from "@switchyard/go-programs";
 import { runProgram } from "../../src/run-program.ts";
 
 /** The result of a check. */

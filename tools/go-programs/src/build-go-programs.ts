@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * buildGoPrograms builds Go programs for tests into the user's cache, once for each content of the module's
+ * buildGoPrograms builds Go programs into the user's cache, once for each content of the module's
  * directory. The first build takes about half a minute.
  * Usage: `const bin = await buildGoPrograms({ sources, cacheName: "cni", title: "the CNI plugins" })`.
  */
@@ -20,25 +20,41 @@ export interface GoPrograms {
   readonly cacheName: string;
   /** What is built, for the progress message: "the CNI plugins". */
   readonly title: string;
+  /** Build tags. */
+  readonly tags?: readonly string[];
+  /** Variable of a Go package -> module in go.mod whose version it gets, so that the program knows its version. */
+  readonly versions?: Readonly<Record<string, string>>;
 }
 
 /** Returns the directory with the programs. Rejects if Go is missing or a build fails. */
-export async function buildGoPrograms({ sources, cacheName, title }: GoPrograms): Promise<string> {
+export async function buildGoPrograms(programs: GoPrograms): Promise<string> {
+  const { sources, cacheName, title, tags = [] } = programs;
   const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "switchyard", cacheName);
   const built = join(cache, await contentKey(sources));
   if (existsSync(built)) return built;
 
   await mkdir(cache, { recursive: true });
   const draft = await mkdtemp(join(cache, ".building-"));
-  process.stderr.write(`[e2e] building ${title} with Go ...\n`);
-  const args = ["build", "-C", sources, "-trimpath", "-ldflags=-s -w", "-o", `${draft}/`, "tool", "./..."];
+  process.stderr.write(`building ${title} with Go ...\n`);
   try {
+    const options = ["-trimpath", `-ldflags=${await linkerFlags(programs)}`, `-tags=${tags.join(",")}`];
+    const args = ["build", "-C", sources, ...options, "-o", `${draft}/`, "tool", "./..."];
     await promisify(execFile)("go", args, { env: { ...process.env, CGO_ENABLED: "0", GOWORK: "off" } });
     await renameUnlessThere(draft, built);
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
   return built;
+}
+
+async function linkerFlags({ sources, versions = {} }: GoPrograms): Promise<string> {
+  const goMod = await readFile(join(sources, "go.mod"), "utf8");
+  const stamps = Object.entries(versions).map(([variable, module]) => {
+    const version = new RegExp(String.raw`^\s*(?:require\s+)?${module} (v\S+)`, "m").exec(goMod)?.[1];
+    if (version === undefined) throw new Error(`${sources}/go.mod does not require ${module}`);
+    return `-X ${variable}=${version}`;
+  });
+  return ["-s -w", ...stamps].join(" ");
 }
 
 async function contentKey(directory: string): Promise<string> {

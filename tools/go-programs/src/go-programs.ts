@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * goPrograms returns the directory with programs of other projects that tests, lint and delivery use, such as Helm. Each
+ * folder of programs/ is a Go module that pins one of them.
+ * Usage: `const helm = join(await goPrograms("helm4"), "helm")`.
+ */
+import { findWorkspaceRoot } from "@switchyard/testing";
+import { join } from "node:path";
+import { buildGoPrograms, type GoPrograms } from "./build-go-programs.ts";
+
+/** Folders of programs/. */
+export type GoProgramsName = keyof typeof known;
+
+const known = {
+  actionlint: { title: "actionlint" },
+  containerd: {
+    title: "containerd",
+    tags: ["no_aufs", "no_btrfs", "no_devmapper", "no_zfs"],
+    versions: { "github.com/containerd/containerd/v2/version.Version": "github.com/containerd/containerd/v2" },
+  },
+  crane: { title: "crane" },
+  helm3: { title: "Helm 3", versions: { "helm.sh/helm/v3/internal/version.version": "helm.sh/helm/v3" } },
+  helm4: { title: "Helm 4", versions: { "helm.sh/helm/v4/internal/version.version": "helm.sh/helm/v4" } },
+  kubeconform: { title: "kubeconform" },
+  kubelet: { title: "the kubelet", versions: { "k8s.io/component-base/version.gitVersion": "k8s.io/kubernetes" } },
+  multus: { title: "Multus" },
+  "sriov-cni": { title: "the sriov CNI plugin" },
+} satisfies Readonly<Record<string, Omit<GoPrograms, "sources" | "cacheName">>>;
+
+/** Returns the directory of the programs. Rejects if Go is missing or cannot build them. */
+export async function goPrograms(name: GoProgramsName): Promise<string> {
+  const sources = join(findWorkspaceRoot(), "tools/go-programs/programs", name);
+  return buildGoPrograms({ sources, cacheName: name, ...known[name] });
+}

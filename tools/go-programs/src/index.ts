@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+export { buildGoPrograms, type GoPrograms } from "./build-go-programs.ts";
+export { goPrograms, type GoProgramsName } from "./go-programs.ts";
