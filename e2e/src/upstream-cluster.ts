@@ -75,11 +75,14 @@ export interface UpstreamCluster extends TestCluster {
 export interface UpstreamClusterOptions {
   /** Whether a controller manager runs, which creates the pods of DaemonSets and collects garbage. */
   readonly controllerManager?: boolean;
+  /** Whether Switchyard's CRDs are applied first; true by default. */
+  readonly crds?: boolean;
 }
 
-/** Starts the control plane with Switchyard's CRDs and the operator's namespace. */
+/** Starts the control plane with the operator's namespace. */
 export async function startUpstreamCluster({
   controllerManager = false,
+  crds = true,
 }: UpstreamClusterOptions = {}): Promise<UpstreamCluster> {
   const stack = new AsyncDisposableStack();
   try {
@@ -87,7 +90,7 @@ export async function startUpstreamCluster({
     stack.defer(() => rm(directory, { recursive: true, force: true }));
     const binaries = await ensureBinaries({ names: binariesFor({ controllerManager }) });
     const cluster = stack.use(await startControlPlane({ binaries, controllerManager, auditLog: true }));
-    await cluster.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
+    if (crds) await cluster.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
     await cluster.kubectl(["create", "namespace", namespace]);
     const transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));
 

@@ -14,9 +14,10 @@ import {
   type SriovNetworkNodeStateSpec,
   type SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
-import { pci, upstreamSystemdMode, type FakeKernel } from "@switchyard/host/testing";
+import { pci, upstreamSystemdMode } from "@switchyard/host/testing";
 import { isRecord, objectPath, type KubeObject } from "@switchyard/kube";
 import { eventually, isWrite } from "@switchyard/testing";
+import { changesOf } from "./upstream-host.ts";
 import {
   configMaps,
   devicePluginConfig,
@@ -61,12 +62,10 @@ type NodeState = KubeObject & {
 
 const readState = async (name: string): Promise<NodeState> => testCluster.read(sriovNetworkNodeStates, name);
 
-/** Returns all writes of Switchyard's daemon to the host, except its own records and upstream's files. */
+/** Returns what Switchyard's daemon has changed on the host. */
 function actsOn(name: string): readonly string[] {
-  const writes: FakeKernel["writes"] = world.workers.get(name)?.kernel.writes.slice(writesBefore.get(name)) ?? [];
-  return writes
-    .filter(({ port }) => port !== "records" && port !== "files")
-    .map(({ port, method, args }) => `${port}.${method} ${args.join(" ")}`);
+  const worker = world.workers.get(name);
+  return worker === undefined ? [] : changesOf(worker.kernel, writesBefore.get(name) ?? 0);
 }
 
 const quiet = upstreamNodes.map(({ name }) => name);
@@ -223,9 +222,8 @@ describe("a PF that was removed from the policies while no operator ran", () => 
     expect(actsOn("left")).toEqual(["sriov.setNumVfs 0000:01:00.1 0"]);
     const records = await world.workers.get("left")?.kernel.host().records.list();
     expect([...(records?.keys() ?? [])]).toEqual(["0000:01:00.0"]);
-    // Of upstream's files, only those of the remaining PF are left, and none of the systemd mode.
+    // Of upstream's files, only the rule of the remaining PF is left, which Switchyard writes so that it calls no script.
     expect(world.workers.get("left")?.kernel.listFiles()).toEqual([
-      "/etc/udev/disable-nm-sriov.sh",
       "/etc/udev/rules.d/10-nm-disable-0000:01:00.0.rules",
     ]);
     expect((await world.workers.get("left")?.kernel.host().sriov.readPf(pf))?.sriov?.numVfs).toBe(0);

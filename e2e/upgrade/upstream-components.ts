@@ -40,6 +40,9 @@ const { ServiceAccount, Service, ConfigMap, DaemonSet, Role, RoleBinding, Cluste
 const { NetworkPolicy, ServiceMonitor, PrometheusRule } = componentKinds;
 const { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } = componentKinds;
 
+/** The kind of components on nodes. */
+export const daemonSets = DaemonSet;
+
 const secrets: ResourceType = { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true };
 
 const rbac = "rbac.authorization.k8s.io";

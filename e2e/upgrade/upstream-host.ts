@@ -53,6 +53,17 @@ export async function statusByUpstream(kernel: FakeKernel): Promise<readonly Int
   });
 }
 
+/**
+ * Returns what was changed on the host after the first `from` writes. Records and files are not listed, and so is the
+ * request to udev to read its rules again, which changes no device.
+ */
+export function changesOf(kernel: FakeKernel, from: number): readonly string[] {
+  return kernel.writes
+    .slice(from)
+    .filter(({ port, method }) => !["records", "files"].includes(port) && method !== "reloadRules")
+    .map(({ port, method, args }) => `${port}.${method} ${args.join(" ")}`);
+}
+
 function pfStatus(pf: PfFacts, link: Link | undefined): InterfaceStatus {
   const { pciAddress, driver = "", vendor, deviceId: deviceID } = pf;
   return {

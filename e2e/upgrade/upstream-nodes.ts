@@ -225,15 +225,20 @@ export interface UpstreamWorld extends AsyncDisposable {
   readonly configUid: string;
 }
 
-/** Creates all objects and hosts, as upstream's programs and a user do. */
+/**
+ * Creates all objects and hosts, as upstream's programs and a user do. The SriovOperatorConfig "default" may exist, as
+ * upstream's chart creates it.
+ */
 export async function populate(testCluster: UpstreamCluster, all: readonly UpstreamNode[]): Promise<UpstreamWorld> {
   const stack = new AsyncDisposableStack();
   const user = testCluster.as(upstream.user);
   const operator = testCluster.as(upstream.operator);
-  const config = await user.create(sriovOperatorConfigs, {
-    metadata: { name: "default", namespace },
-    spec: { enableInjector: false, enableOperatorWebhook: false, logLevel: 2 },
-  });
+  const config =
+    (await testCluster.find(sriovOperatorConfigs, "default")) ??
+    (await user.create(sriovOperatorConfigs, {
+      metadata: { name: "default", namespace },
+      spec: { enableInjector: false, enableOperatorWebhook: false, logLevel: 2 },
+    }));
   await operator.patch(sriovOperatorConfigs, "default", {
     metadata: { finalizers: ["operatorconfig.finalizers.sriovnetwork.openshift.io"] },
   });
@@ -245,6 +250,7 @@ export async function populate(testCluster: UpstreamCluster, all: readonly Upstr
   await user.create(sriovNetworkPoolConfigs, { metadata: { name: "old" }, spec: { ...selects, rdmaMode: "shared" } });
   await user.create(sriovNetworkPoolConfigs, { metadata: { name: "young" }, spec: selects });
   for (const [name, { node, ...spec }] of Object.entries(policies)) {
+    if (!all.some((each) => each.name === node)) continue;
     // Defaults set by upstream's webhook and CRD (sriov-operator.md E.1), and the empty struct that Go clients send
     // (sriov-operator.md M-39).
     const defaults = { priority: 99, isRdma: false, deviceType: "netdevice", bridge: {} };

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Helm is one version of the program, with a cluster, a namespace, and its own directory for settings and caches.
+ * Usage: `const helm = await prepareHelm("helm4", { kubeconfig, namespace, directory }); await helm.run(["install", "sriov", chart]);`
+ */
+import { goPrograms } from "@switchyard/go-programs";
+import { isRecord } from "@switchyard/kube";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+
+/** The versions with which the chart is tested. */
+export const helmVersions = ["helm3", "helm4"] as const;
+export type HelmVersion = (typeof helmVersions)[number];
+
+/** The result of a run that ended. */
+export interface HelmResult {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Values for `--values -`. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** Where Helm works. */
+export interface HelmPlace {
+  /** Undefined for commands that need no cluster. */
+  readonly kubeconfig?: string;
+  readonly namespace: string;
+  readonly directory: string;
+}
+
+export interface Helm {
+  readonly version: HelmVersion;
+  /** Runs Helm with values. Returns the result of a failure, too. */
+  try(args: readonly string[], values?: Values): Promise<HelmResult>;
+  /** Runs Helm with values and returns its standard output. Rejects with Helm's words if it fails. */
+  run(args: readonly string[], values?: Values): Promise<string>;
+}
+
+/** Builds Helm if needed. Rejects if Go is missing. */
+export async function prepareHelm(version: HelmVersion, place: HelmPlace): Promise<Helm> {
+  const { kubeconfig, namespace, directory } = place;
+  const program = join(await goPrograms(version), "helm");
+  const home = join(directory, version);
+  const env = {
+    ...{ PATH: process.env["PATH"], HOME: home, HELM_NAMESPACE: namespace },
+    ...{
+      HELM_CACHE_HOME: join(home, "cache"),
+      HELM_CONFIG_HOME: join(home, "config"),
+      HELM_DATA_HOME: join(home, "data"),
+    },
+    ...(kubeconfig === undefined ? {} : { KUBECONFIG: kubeconfig }),
+  };
+  const attempt = (args: readonly string[], values?: Values): Promise<HelmResult> => {
+    const all = values === undefined ? args : [...args, "--values", "-"];
+    return new Promise((resolve) => {
+      const running = execFile(program, all, { env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+        resolve({ status: error === null ? 0 : typeof error.code === "number" ? error.code : -1, stdout, stderr });
+      });
+      running.stdin?.on("error", () => undefined); // EPIPE: Helm ended before it read all values
+      running.stdin?.end(values === undefined ? "" : JSON.stringify(values));
+    });
+  };
+  return {
+    version,
+    try: attempt,
+    async run(args, values) {
+      const { status, stdout, stderr } = await attempt(args, values);
+      if (status !== 0) throw new Error(`helm ${args.join(" ")} ended with ${status}:\n${stderr}`);
+      return stdout;
+    },
+  };
+}
+
+/** Reads the objects of a manifest, such as the output of `helm template`. */
+export function readManifest(text: string): readonly Readonly<Record<string, unknown>>[] {
+  return parseAllDocuments(text).flatMap((document) => {
+    const object: unknown = document.toJS();
+    return isRecord(object) ? [object] : [];
+  });
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Helm 4 replaces a release of upstream's chart by Switchyard's, rolls back, and replaces it again. */
+import { describeChartMigration } from "./describe-chart-migration.ts";
+
+describeChartMigration("helm4");
