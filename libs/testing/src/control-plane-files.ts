@@ -8,11 +8,20 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { renderAuditPolicy } from "./audit-log.ts";
 import { createAuthority, type KeyPair, type UserIdentity } from "./certificates.ts";
-import { controlPlaneFiles, serverUrl, type ControlPlaneLayout } from "./control-plane-flags.ts";
+import {
+  apiServiceAddress,
+  controlPlaneFiles,
+  egressConfiguration,
+  serverUrl,
+  type ControlPlaneLayout,
+} from "./control-plane-flags.ts";
 import { renderKubeconfig } from "./kubeconfig.ts";
 
 /** A user, for whom a certificate is issued, or a token of the API server, such as that of a service account. */
 export type Client = UserIdentity | { readonly token: string };
+
+/** Address of this machine in guests of QEMU's user networking. */
+const hostInGuests = "10.0.2.2";
 
 export interface ControlPlaneFiles {
   /** Credentials of the cluster administrator. */
@@ -25,7 +34,11 @@ export interface ControlPlaneFiles {
 export async function writeControlPlaneFiles(layout: ControlPlaneLayout): Promise<ControlPlaneFiles> {
   const { dataDir } = layout;
   const authority = createAuthority("switchyard-test");
-  const server = authority.issueServer(["127.0.0.1", "localhost", "kubernetes", "kubernetes.default.svc"]);
+  const server = authority.issueServer([
+    ...["127.0.0.1", "localhost", "kubernetes", "kubernetes.default.svc"],
+    ...[apiServiceAddress, hostInGuests], // for pods and kubelets of a guest
+  ]);
+  const kubeletClient = authority.issueClient({ user: "kube-apiserver", groups: ["system:masters"] });
   const serviceAccounts = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const admin = authority.issueClient({ user: "admin", groups: ["system:masters"] });
   const texts = {
@@ -35,6 +48,9 @@ export async function writeControlPlaneFiles(layout: ControlPlaneLayout): Promis
     serviceAccountKey: serviceAccounts.privateKey.export({ type: "pkcs8", format: "pem" }),
     serviceAccountPublicKey: serviceAccounts.publicKey.export({ type: "spki", format: "pem" }),
     auditPolicy: renderAuditPolicy(),
+    egress: egressConfiguration(layout),
+    kubeletClientCert: kubeletClient.cert,
+    kubeletClientKey: kubeletClient.key,
     admin: renderKubeconfig({ server: serverUrl(layout), authority: authority.cert, as: admin }),
   };
   const names = Object.keys(texts).filter((name): name is keyof typeof texts => name in texts);

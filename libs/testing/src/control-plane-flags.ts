@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * etcdFlags, apiServerFlags and controllerManagerFlags make the command lines of a minimal control plane on loopback.
+ * etcdFlags, apiServerFlags and so on make the command lines of a minimal control plane on loopback.
  * Usage: `spawnGuarded("/cache/kube-apiserver", apiServerFlags(layout), { log: "/tmp/kube-apiserver.log" })`.
  */
 import { join } from "node:path";
@@ -12,6 +12,8 @@ export interface ControlPlaneLayout {
   /** Whether a controller manager runs. Without it, namespaces have no service accounts, which pods need. */
   readonly controllerManager: boolean;
   readonly auditLog: boolean;
+  /** Unix socket of the HTTP CONNECT proxy to real nodes, if there are any. Then a scheduler runs. */
+  readonly nodeProxySocket?: string | undefined;
 }
 
 /** Names of the files in `dataDir` that the flags name. */
@@ -24,6 +26,9 @@ export const controlPlaneFiles = {
   admin: "admin.kubeconfig",
   auditPolicy: "audit-policy.json",
   auditLog: "audit.log",
+  egress: "egress.json",
+  kubeletClientCert: "kubelet-client.crt",
+  kubeletClientKey: "kubelet-client.key",
   etcdData: "etcd",
 } as const;
 
@@ -34,6 +39,9 @@ export function etcdUrl({ ports }: ControlPlaneLayout): string {
 export function serverUrl({ ports }: ControlPlaneLayout): string {
   return `https://127.0.0.1:${ports.apiServer}`;
 }
+
+/** The first address of the range of service addresses, which the API server gives the Service `kubernetes`. */
+export const apiServiceAddress = "10.0.0.1";
 
 export function etcdFlags(layout: ControlPlaneLayout): readonly string[] {
   const peer = `http://127.0.0.1:${layout.ports.etcdPeer}`;
@@ -76,7 +84,29 @@ export function apiServerFlags(layout: ControlPlaneLayout): readonly string[] {
           "--audit-log-maxsize=4096", // MiB; at the default of 100, the log would be rotated
         ]
       : []),
+    ...(layout.nodeProxySocket === undefined
+      ? []
+      : [
+          `--egress-selector-config-file=${file("egress")}`,
+          `--kubelet-client-certificate=${file("kubeletClientCert")}`,
+          `--kubelet-client-key=${file("kubeletClientKey")}`,
+          "--kubelet-preferred-address-types=InternalIP",
+          "--enable-aggregator-routing", // calls webhooks at the addresses of their pods, because no kube-proxy runs here
+        ]),
   ];
+}
+
+/**
+ * Returns the configuration with which the API server reaches kubelets and webhooks through a proxy, as clusters do whose
+ * control plane is outside of the network of the nodes.
+ */
+export function egressConfiguration({ nodeProxySocket = "" }: ControlPlaneLayout): string {
+  const transport = { uds: { udsName: nodeProxySocket } };
+  return JSON.stringify({
+    apiVersion: "apiserver.k8s.io/v1beta1",
+    kind: "EgressSelectorConfiguration",
+    egressSelections: [{ name: "cluster", connection: { proxyProtocol: "HTTPConnect", transport } }],
+  });
 }
 
 export function controllerManagerFlags(layout: ControlPlaneLayout): readonly string[] {
@@ -86,6 +116,14 @@ export function controllerManagerFlags(layout: ControlPlaneLayout): readonly str
     `--root-ca-file=${file("caCert")}`,
     `--service-account-private-key-file=${file("serviceAccountKey")}`,
     "--use-service-account-credentials",
+    "--leader-elect=false",
+    "--secure-port=0", // no server, so no port is needed
+  ];
+}
+
+export function schedulerFlags(layout: ControlPlaneLayout): readonly string[] {
+  return [
+    `--kubeconfig=${join(layout.dataDir, controlPlaneFiles.admin)}`,
     "--leader-elect=false",
     "--secure-port=0", // no server, so no port is needed
   ];

@@ -15,6 +15,7 @@ import {
   controlPlaneFiles,
   etcdFlags,
   etcdUrl,
+  schedulerFlags,
   serverUrl,
   type ControlPlaneLayout,
 } from "./control-plane-flags.ts";
@@ -31,13 +32,18 @@ export interface ControlPlaneOptions {
   readonly binaries?: string;
   /** Also run kube-controller-manager, for service accounts, garbage collection and DaemonSets. */
   readonly controllerManager?: boolean;
+  /**
+   * Unix socket of an HTTP CONNECT proxy, through which the API server reaches kubelets and webhooks. A kube-scheduler and a
+   * kube-controller-manager run, too.
+   */
+  readonly nodeProxySocket?: string;
   /** Log every request for `auditEvents`. */
   readonly auditLog?: boolean;
   /** Directory for all files. It is kept, and a later start serves the same objects. Default: a temporary directory. */
   readonly dataDir?: string;
 }
 
-const components = ["etcd", "kube-apiserver", "kube-controller-manager"] as const;
+const components = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"] as const;
 /** An idle machine needs 3 to 5 s, and as long for the controller manager. */
 const readyWithinMs = 90_000;
 const stopWithinMs = 30_000;
@@ -52,6 +58,8 @@ export class ControlPlane implements AsyncDisposable {
   readonly kubeconfig: string;
   /** Directory of the logs and other files. */
   readonly dataDir: string;
+  /** Directory of the programs, such as kubectl. */
+  readonly binaries: string;
   /** Resolves when a process ends unexpectedly. */
   readonly failed: Promise<TestingError>;
   readonly #options: ControlPlaneOptions & { readonly binaries: string };
@@ -72,6 +80,7 @@ export class ControlPlane implements AsyncDisposable {
     this.#files = files;
     this.server = serverUrl(layout);
     this.dataDir = layout.dataDir;
+    this.binaries = options.binaries;
     this.kubeconfig = join(layout.dataDir, controlPlaneFiles.admin);
     const { promise, resolve } = Promise.withResolvers<TestingError>();
     this.failed = promise;
@@ -84,6 +93,7 @@ export class ControlPlane implements AsyncDisposable {
     await this.startApiServer();
     if (!this.#layout.controllerManager) return;
     this.#spawn("kube-controller-manager", controllerManagerFlags(this.#layout));
+    if (this.#layout.nodeProxySocket !== undefined) this.#spawn("kube-scheduler", schedulerFlags(this.#layout));
     await this.#untilReady("/api/v1/namespaces/default/serviceaccounts/default");
   }
 

@@ -28,11 +28,17 @@ export interface EnsureBinariesOptions {
 
 /** Returns the names of the binaries of a control plane, with kubectl. */
 export function binariesFor({
-  controllerManager = false,
+  nodeProxySocket,
+  controllerManager = nodeProxySocket !== undefined,
 }: {
   readonly controllerManager?: boolean;
+  readonly nodeProxySocket?: string;
 }): readonly BinaryName[] {
-  return controllerManager ? [...envtestBinaries, "kube-controller-manager"] : envtestBinaries;
+  return [
+    ...envtestBinaries,
+    ...(controllerManager ? (["kube-controller-manager"] as const) : []),
+    ...(nodeProxySocket === undefined ? [] : (["kube-scheduler"] as const)),
+  ];
 }
 
 /** A source of binaries. attempt() resolves with their directory or with the reason why it does not have them. */

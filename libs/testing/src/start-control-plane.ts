@@ -24,8 +24,8 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   for (let attempt = 1; ; attempt++) {
     const [etcd = 0, etcdPeer = 0, apiServer = 0] = await findFreePorts(3);
     const ports = { etcd, etcdPeer, apiServer };
-    const { controllerManager = false, auditLog = false } = options;
-    const layout = { dataDir, ports, controllerManager, auditLog };
+    const { nodeProxySocket, controllerManager = nodeProxySocket !== undefined, auditLog = false } = options;
+    const layout = { dataDir, ports, controllerManager, auditLog, nodeProxySocket };
     const controlPlane = new ControlPlane({ ...options, binaries }, layout, await writeControlPlaneFiles(layout));
     try {
       await controlPlane.start();

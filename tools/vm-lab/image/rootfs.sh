@@ -13,7 +13,7 @@ mmdebstrap --quiet --mode=root --variant=minbase --format=directory \
   --dpkgopt='path-exclude=/usr/share/doc/*' \
   --dpkgopt='path-exclude=/usr/share/locale/*' \
   --include=systemd,systemd-sysv,udev,dbus,kmod,iproute2,ethtool,pciutils,procps,busybox-static,bpftool \
-  --include=openvswitch-switch,network-manager \
+  --include=openvswitch-switch,network-manager,nftables,crun \
   trixie "$tree" "$(sh "$here/mirror.sh")"
 
 # They wait for what never comes in the lab, or redo at each boot what the pristine disk forgets.

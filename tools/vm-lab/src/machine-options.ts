@@ -23,6 +23,8 @@ export interface MachineOptions {
   /** Directory of the host that is mounted at /share, writable. */
   readonly share?: string | undefined;
   readonly hostForwards?: readonly HostForward[];
+  /** Images of further disks, /dev/vdb and so on. What the guest writes to them is discarded with the guest. */
+  readonly disks?: readonly string[];
   /** At most 2048. */
   readonly memMb?: number;
   readonly smp?: number;
@@ -69,6 +71,7 @@ export async function machineFor(
     share: share === undefined ? undefined : resolve(share),
     iommu: options.iommu ?? true,
     hostForwards: options.hostForwards ?? [],
+    moreDisks: options.disks ?? [],
     kernelArguments: [
       `LAB_INIT=${boot === "fast" ? "/usr/sbin/lab-init" : "/usr/lib/systemd/systemd"}`,
       `LAB_ROLE=${console === "terminal" ? "shell" : "agent"}`,

@@ -11,6 +11,7 @@ const machine: Machine = {
   cpus: 2,
   memoryMb: 2048,
   hostForwards: [],
+  moreDisks: [],
   iommu: true,
   kernelArguments: ["LAB_INIT=/usr/sbin/lab-init"],
   console: { agentSocket: "/tmp/agent.sock" },

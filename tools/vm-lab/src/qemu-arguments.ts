@@ -23,6 +23,8 @@ export interface Machine {
   /** Directory of the host that is mounted at /share. */
   readonly share?: string | undefined;
   readonly hostForwards: readonly HostForward[];
+  /** Disks after the root disk. */
+  readonly moreDisks: readonly string[];
   /** Arguments of the guest's kernel. Arguments such as LAB_X=y become environment variables of its init. */
   readonly iommu: boolean;
   readonly kernelArguments: readonly string[];
@@ -49,9 +51,7 @@ export function qemuArguments(machine: Machine): string[] {
     ...dualPortNic,
     ...["-netdev", `user,id=lab${machine.hostForwards.map(hostForward).join("")}`],
     ...["-device", "virtio-net-pci,netdev=lab,mac=52:54:00:cc:00:00"],
-    // snapshot: writes go to a temporary file, so each run starts with a clean disk and several runs can share it.
-    ...["-drive", `file=${option(machine.disk)},format=raw,if=none,id=root,snapshot=on`],
-    ...["-device", "virtio-blk-pci,drive=root"],
+    ...[machine.disk, ...machine.moreDisks].flatMap(diskArguments),
     ...shareArguments(machine.share),
   ];
 }
@@ -88,6 +88,12 @@ function consoleArguments(console: Machine["console"]): string[] {
     ...["-chardev", `socket,id=agent,path=${option(console.agentSocket)}`],
     ...["-device", "virtio-serial-pci", "-device", "virtserialport,chardev=agent,name=lab.agent"],
   ];
+}
+
+/** snapshot: writes go to a temporary file, so each run starts with a clean disk and several runs can share it. */
+function diskArguments(path: string, index: number): string[] {
+  const drive = `file=${option(path)},format=raw,if=none,id=disk${index},snapshot=on`;
+  return ["-drive", drive, "-device", `virtio-blk-pci,drive=disk${index}`];
 }
 
 function hostForward({ hostPort, guestPort }: HostForward): string {

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * startKubeCluster starts a cluster with one real node: the control plane on this machine, and a guest of the VM lab with a kubelet,
+ * containerd and Multus, which pulls images from a registry on this machine.
+ * Usage: `await using cluster = await startKubeCluster(); await cluster.inGuest("crictl ps")`.
+ */
+import {
+  findFreePorts,
+  findWorkspaceRoot,
+  spawnGuarded,
+  startControlPlane,
+  type ControlPlane,
+} from "@switchyard/testing";
+import { bootGuest, type Guest } from "@switchyard/vm-lab";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodeDisk } from "./node-disk.ts";
+import { startRegistry, type Registry } from "./registry.ts";
+
+/** Name of the node. */
+export const nodeName = "node-1";
+
+export interface KubeCluster extends AsyncDisposable {
+  readonly controlPlane: ControlPlane;
+  readonly registry: Registry;
+  readonly guest: Guest;
+  /** Directory for files of the test. It is deleted with the cluster. */
+  readonly directory: string;
+  /** Runs kubectl as administrator; `object` is its input, for `-f -`. Resolves with its output without white space around it. */
+  kubectl(args: readonly string[], object?: unknown): Promise<string>;
+  /** Runs a command in the guest and returns its output without white space around it. Its exit code is ignored. */
+  inGuest(command: string): Promise<string>;
+}
+
+const source = "e2e/cluster/node";
+/** Port of node-proxy in the guest. */
+const nodeProxyPort = 8132;
+/** Name of the registry in image references. containerd gets all images from the local registry, whatever their registry. */
+export const registryName = "registry.test";
+
+/** The kubelet starts when this resolves; the node may not be Ready yet. Needs the programs of the VM lab, and Go for a first build. */
+export async function startKubeCluster(): Promise<KubeCluster> {
+  await using stack = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), "switchyard-cluster-"));
+  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  const disk = await nodeDisk();
+  const registry = stack.use(await startRegistry(directory));
+  const [proxyPort = 0, multusPort = 0] = await findFreePorts(2);
+  const nodeProxySocket = join(directory, "node-proxy.sock");
+  stack.use(relay(nodeProxySocket, proxyPort));
+  const controlPlane = stack.use(await startControlPlane({ nodeProxySocket }));
+  const kubectl = async (args: readonly string[], object?: unknown): Promise<string> =>
+    (await controlPlane.kubectl(args, object === undefined ? {} : { input: JSON.stringify(object) })).trim();
+
+  for (const object of multusAccess) await kubectl(["apply", "-f", "-"], object);
+  const asMultus = await controlPlane.clientFor({ user: multusUser });
+  const proxy = ["proxy", `--kubeconfig=${asMultus}`, `--port=${multusPort}`, "--accept-hosts=.*"];
+  const multusProxy = spawnGuarded(join(controlPlane.binaries, "kubectl"), proxy, {
+    log: join(directory, "multus-proxy.log"),
+  });
+  stack.defer(() => multusProxy.kill());
+
+  const share = join(directory, "share");
+  await mkdir(share);
+  await writeNodeFiles(join(share, "node"), controlPlane, { registry: registry.port, multus: multusPort });
+  const guest = stack.use(
+    await bootGuest({
+      ...{ boot: "systemd", share, disks: [disk], bootTimeoutMs: 600_000 },
+      hostForwards: [{ hostPort: proxyPort, guestPort: nodeProxyPort }],
+      kernelArguments: unusedUnits.map((unit) => `systemd.mask=${unit}`),
+    }),
+  );
+  await run(guest, "sh /share/node/usr/sbin/node-setup");
+  const owned = stack.move();
+  return {
+    ...{ controlPlane, registry, guest, directory, kubectl },
+    inGuest: async (command) => (await guest.exec(command, { timeoutMs: 600_000 })).stdout.trim(),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Passes connections to a Unix socket on to a port. The API server only supports Unix sockets, or TLS. */
+function relay(socket: string, port: number): Disposable {
+  const server = createServer((client) => {
+    const target = connect(port, "127.0.0.1");
+    target.on("error", () => client.destroy());
+    client.on("error", () => target.destroy());
+    target.pipe(client).pipe(target);
+  }).listen(socket);
+  return { [Symbol.dispose]: () => void server.close() };
+}
+
+/** They cost time and memory, and nothing in the test uses them. */
+const unusedUnits = [
+  "openvswitch-switch.service",
+  "ovs-vswitchd.service",
+  "ovsdb-server.service",
+  "ovs-record-hostname.service",
+];
+
+const multusUser = "multus";
+const multusRole = {
+  rules: [
+    { apiGroups: ["k8s.cni.cncf.io"], resources: ["*"], verbs: ["get", "list", "watch"] },
+    { apiGroups: [""], resources: ["pods", "pods/status"], verbs: ["get", "list", "update", "patch"] },
+    { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch", "update"] },
+  ],
+};
+const rbacGroup = "rbac.authorization.k8s.io";
+const rbac = { apiVersion: `${rbacGroup}/v1`, metadata: { name: multusUser } };
+const multusAccess = [
+  { ...rbac, kind: "ClusterRole", ...multusRole },
+  {
+    ...{ ...rbac, kind: "ClusterRoleBinding" },
+    roleRef: { apiGroup: rbacGroup, kind: "ClusterRole", name: multusUser },
+    subjects: [{ apiGroup: rbacGroup, kind: "User", name: multusUser }],
+  },
+];
+
+/** Writes the tree that node-setup copies over the root disk. */
+async function writeNodeFiles(
+  tree: string,
+  controlPlane: ControlPlane,
+  ports: { readonly registry: number; readonly multus: number },
+): Promise<void> {
+  await cp(join(findWorkspaceRoot(), source), tree, { recursive: true });
+  const kubernetes = join(tree, "etc/kubernetes");
+  const asNode = await controlPlane.clientFor({ user: `system:node:${nodeName}`, groups: ["system:nodes"] });
+  const kubeconfig = await readFile(asNode, "utf8");
+  const { port } = new URL(controlPlane.server);
+  await writeFile(join(kubernetes, "kubelet.conf"), kubeconfig.replace(controlPlane.server, `https://${host}:${port}`));
+  await cp(join(controlPlane.dataDir, "ca.crt"), join(kubernetes, "ca.crt"));
+  await writeFile(join(kubernetes, "cluster.env"), `API_PORT=${port}\nNODE_NAME=${nodeName}\n`);
+  // Multus gives each request 250 ms, which is not enough for a TLS handshake under emulation. So it gets plain HTTP.
+  const forMultus = {
+    ...{ apiVersion: "v1", kind: "Config", "current-context": "test" },
+    clusters: [{ name: "test", cluster: { server: `http://${host}:${ports.multus}` } }],
+    users: [{ name: "test", user: {} }],
+    contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],
+  };
+  await writeFile(join(kubernetes, "multus.conf"), JSON.stringify(forMultus));
+  const mirror = `http://${host}:${ports.registry}`;
+  const allRegistries = join(tree, "etc/containerd/certs.d/_default");
+  await mkdir(allRegistries, { recursive: true });
+  const capabilities = 'capabilities = ["pull", "resolve"]';
+  await writeFile(join(allRegistries, "hosts.toml"), `server = "${mirror}"\n[host."${mirror}"]\n${capabilities}\n`);
+}
+
+/** Address of this machine in the guest. */
+const host = "10.0.2.2";
+
+async function run(guest: Guest, command: string): Promise<void> {
+  const { code, stderr } = await guest.exec(command, { timeoutMs: 300_000 });
+  if (code !== 0) throw new Error(`${command}: exit code ${code}\n${stderr}`);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * startRegistry starts an image registry on a loopback port. Guests of the VM lab reach it at 10.0.2.2.
+ * Usage: `await using registry = await startRegistry(directory); await registry.push("tools:1", { tree, entryPoint: ["/bin/sh"] })`.
+ */
+import { goPrograms } from "@switchyard/go-programs";
+import { eventually, findFreePorts, spawnGuarded } from "@switchyard/testing";
+import { execFile } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+/** An image with one layer. */
+export interface SmallImage {
+  /** Directory with the files of the image. */
+  readonly tree: string;
+  readonly entryPoint: readonly string[];
+}
+
+export interface Registry extends AsyncDisposable {
+  readonly port: number;
+  /** Makes an image, pushes it as `name`, such as "tools:1", and returns its digest. */
+  push(name: string, image: SmallImage): Promise<string>;
+  /** Returns the digest of an image, such as "sha256:…". */
+  digestOf(name: string): Promise<string>;
+}
+
+/** `directory` gets the images and the log. */
+export async function startRegistry(directory: string): Promise<Registry> {
+  const crane = join(await goPrograms("crane"), "crane");
+  const [port = 0] = await findFreePorts(1);
+  const storage = join(directory, "images");
+  await mkdir(storage, { recursive: true });
+  const args = ["registry", "serve", "--address", `127.0.0.1:${port}`, "--disk", storage];
+  const server = spawnGuarded(crane, args, { log: join(directory, "registry.log") });
+  await eventually("the registry answers", async () => (await fetch(`http://127.0.0.1:${port}/v2/`)).ok);
+
+  const run = async (...words: string[]): Promise<string> => (await promisify(execFile)(crane, words)).stdout.trim();
+  const nameOf = (name: string): string => `127.0.0.1:${port}/${name}`;
+
+  return {
+    port,
+    async push(name, { tree, entryPoint }) {
+      const layer = join(directory, `${name.replaceAll(/\W/g, "-")}.tar`);
+      await promisify(execFile)("tar", ["--owner=0", "--group=0", "--numeric-owner", "-C", tree, "-cf", layer, "."]);
+      await run("append", "--new_layer", layer, "--new_tag", nameOf(name));
+      const entry = ["--entrypoint", entryPoint.join(","), "--set-platform", "linux/amd64"];
+      await run("mutate", nameOf(name), ...entry, "--tag", nameOf(name));
+      return run("digest", nameOf(name));
+    },
+    digestOf: (name) => run("digest", nameOf(name)),
+    [Symbol.asyncDispose]: () => server.kill(),
+  };
+}
