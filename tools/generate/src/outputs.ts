@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from "node:path";
 import { customResources } from "@switchyard/api";
 import { pageName, toIndex, toPage } from "./api-docs.ts";
+import { chartFiles } from "./chart/chart-files.ts";
 import { toCrd, toYaml } from "./crd.ts";
 import { readInterfaces } from "./interfaces.ts";
 import { referencePages } from "./reference/reference.ts";
@@ -41,7 +42,14 @@ export function generate(root: string): Outputs {
   const reference = [...referencePages(root)].map(([name, text]): [string, string] => {
     return [`${referenceFolder}/${name}`, referenceHead + text];
   });
-  return new Map([...crds, ...pages, index, ...reference, ["libs/api/src/schemas.gen.ts", toTypeScript(schemas)]]);
+  return new Map([
+    ...crds,
+    ...pages,
+    index,
+    ...reference,
+    ...chartFiles(),
+    ["libs/api/src/schemas.gen.ts", toTypeScript(schemas)],
+  ]);
 }
 
 /**

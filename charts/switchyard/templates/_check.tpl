@@ -1,0 +1,61 @@
+{{- /*
+SPDX-License-Identifier: Apache-2.0
+
+switchyard.check fails with a sentence if values contradict each other or the cluster lacks what they need.
+*/ -}}
+{{- define "switchyard.check" -}}
+{{- $certificates := .Values.operator.admissionControllers.certificates }}
+{{- $usesCertificates := .Values.operator.admissionControllers.enabled }}
+{{- range $name := list "operator" "sriovConfigDaemon" "webhook" }}
+  {{- $reference := include "switchyard.image" (dict "root" $ "name" $name) }}
+  {{- $program := regexReplaceAll "[:@].*$" (splitList "/" $reference | last) "" }}
+  {{- if not $reference }}
+    {{- fail (printf "images.%s is empty. Remove it to use the default image." $name) }}
+  {{- end }}
+  {{- if and (not $.Values.allowUpstreamImageNames) (regexMatch "(^|-)sriov-network-(rhel[0-9]+-)?(operator|config-daemon|webhook)" $program) }}
+    {{- fail (printf "images.%s is %q, an image of the Go SR-IOV network operator. This chart cannot run its programs. Remove the value to use Switchyard's image, or set it to your mirror of Switchyard's image. If you upgrade with --reuse-values, use --reset-then-reuse-values instead, because --reuse-values keeps the defaults of the previous chart. If it is a mirror of Switchyard's image under this name, set allowUpstreamImageNames to true." $name $reference) }}
+  {{- end }}
+{{- end }}
+{{- if and (gt (int .Values.operator.replicas) 1) (not .Values.operator.leaderElect) }}
+  {{- fail (printf "operator.leaderElect is false and operator.replicas is %d. Set operator.leaderElect to true, because only one replica may write, or operator.replicas to 1." (int .Values.operator.replicas)) }}
+{{- end }}
+{{- if and $usesCertificates $certificates.certManager.enabled $certificates.custom.enabled }}
+  {{- fail "operator.admissionControllers.certificates.certManager.enabled and .custom.enabled are both true. Set one of them to false." }}
+{{- end }}
+{{- if and $usesCertificates $certificates.custom.enabled }}
+  {{- range $server := list "operator" "injector" }}
+    {{- range $part := list "caCrt" "tlsCrt" "tlsKey" }}
+      {{- if not (get (get $certificates.custom $server) $part) }}
+        {{- fail (printf "operator.admissionControllers.certificates.custom.%s.%s is not set. With custom.enabled all of caCrt, tlsCrt and tlsKey are required, as PEM." $server $part) }}
+      {{- end }}
+    {{- end }}
+  {{- end }}
+{{- end }}
+{{- if and .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled }}
+  {{- fail "metrics.serviceMonitor.enabled and metrics.podMonitor.enabled are both true. Set one of them to false, because all metrics would be stored twice." }}
+{{- end }}
+{{- if and (or .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled) (not (include "switchyard.metricsPort" .)) }}
+  {{- fail "metrics.serviceMonitor.enabled or metrics.podMonitor.enabled is true, but the operator serves no metrics. Set metrics.enabled to true and remove operator.metricsBindAddress." }}
+{{- end }}
+{{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.service.enabled) }}
+  {{- fail "metrics.serviceMonitor.enabled is true, but metrics.service.enabled is false. Set metrics.service.enabled to true, or use metrics.podMonitor." }}
+{{- end }}
+{{- if include "switchyard.isOnline" . }}
+  {{- if and $usesCertificates $certificates.certManager.enabled (not (.Capabilities.APIVersions.Has "cert-manager.io/v1")) }}
+    {{- fail "operator.admissionControllers.certificates.certManager.enabled is true, but the cluster has no cert-manager (API group cert-manager.io/v1). Install cert-manager first, or set the value to false, and the operator creates the certificates." }}
+  {{- end }}
+  {{- $monitoring := or .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled .Values.metrics.alerts.enabled }}
+  {{- if and $monitoring (not (.Capabilities.APIVersions.Has "monitoring.coreos.com/v1")) }}
+    {{- fail "metrics.serviceMonitor, metrics.podMonitor or metrics.alerts is enabled, but the cluster has no Prometheus operator (API group monitoring.coreos.com/v1). Install it first, or set these values to false." }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* Port of the operator's metrics; empty if they are off. */ -}}
+{{- define "switchyard.metricsPort" -}}
+{{- $address := .Values.operator.metricsBindAddress }}
+{{- if eq $address "0" }}
+{{- else if $address }}{{ splitList ":" $address | last }}
+{{- else if .Values.metrics.enabled }}{{ int .Values.metrics.port }}
+{{- end }}
+{{- end }}

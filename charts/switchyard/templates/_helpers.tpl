@@ -1,0 +1,103 @@
+{{- /*
+SPDX-License-Identifier: Apache-2.0
+
+switchyard.prepare must be called first in each template file. It fills in defaults for values that Helm does not pass: with
+--reuse-values Helm passes the defaults of the previous chart, so values that are new in this chart are missing, together with
+their parents. It changes .Values in place and returns nothing.
+*/ -}}
+{{- define "switchyard.prepare" -}}
+{{- if not (hasKey .Values "switchyardIsPrepared") }}
+{{- $values := .Values }}
+{{- range $path, $default := include "switchyard.defaults" . | fromYaml }}
+  {{- $keys := splitList "." $path }}
+  {{- $parent := $values }}
+  {{- range initial $keys }}
+    {{- if not (kindIs "map" (index $parent .)) }}{{- $_ := set $parent . dict }}{{- end }}
+    {{- $parent = index $parent . }}
+  {{- end }}
+  {{- if kindIs "invalid" (index $parent (last $keys)) }}{{- $_ := set $parent (last $keys) $default }}{{- end }}
+{{- end }}
+{{- $_ := set .Values "switchyardIsPrepared" true }}
+{{- include "switchyard.check" . }}
+{{- end }}
+{{- end }}
+
+{{- /*
+Name of the Deployment: as in upstream's chart, so that an upgrade from it replaces its Deployment and never runs two operators.
+*/ -}}
+{{- define "switchyard.fullname" -}}
+{{- if .Values.fullnameOverride }}
+{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" }}
+{{- else }}
+{{- $name := .Values.nameOverride | default "sriov-network-operator" }}
+{{- if contains $name .Release.Name }}
+{{- .Release.Name | trunc 63 | trimSuffix "-" }}
+{{- else }}
+{{- printf "%s-%s" .Release.Name $name | trunc 63 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "switchyard.serviceAccountName" -}}
+{{- .Values.serviceAccount.name | default (include "switchyard.fullname" .) }}
+{{- end }}
+
+{{- /* Where certificates come from, which decides the operator's rights. */ -}}
+{{- define "switchyard.rightsVariant" -}}
+{{- $certificates := .Values.operator.admissionControllers.certificates }}
+{{- if eq .Values.operator.clusterType "openshift" }}openshift
+{{- else if not .Values.operator.admissionControllers.enabled }}self-made
+{{- else if $certificates.certManager.enabled }}cert-manager
+{{- else if $certificates.custom.enabled }}given
+{{- else }}self-made
+{{- end }}
+{{- end }}
+
+{{- /* Metadata: dict "root" $, "name" NAME, "component" COMPONENT, and if needed "clusterScoped" true, "labels", "annotations". */ -}}
+{{- define "switchyard.metadata" -}}
+{{- $root := .root }}
+name: {{ .name }}
+{{- if not .clusterScoped }}
+namespace: {{ $root.Release.Namespace }}
+{{- end }}
+labels:
+  {{- $own := include "switchyard.labels" . | fromYaml }}
+  {{- toYaml (merge $own (.labels | default dict) $root.Values.commonLabels) | nindent 2 }}
+{{- with merge (dict) (.annotations | default dict) $root.Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "switchyard.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+app.kubernetes.io/name: {{ .root.Values.nameOverride | default .root.Chart.Name }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+app.kubernetes.io/component: {{ .component }}
+{{- end }}
+
+{{- /* Image pull secrets as a list of names: values and global values, as names or as {name: NAME}. */ -}}
+{{- define "switchyard.pullSecretNames" -}}
+{{- $names := list }}
+{{- range concat (.Values.imagePullSecrets | default list) (.Values.global.imagePullSecrets | default list) }}
+  {{- $names = append $names (kindIs "map" . | ternary (get (kindIs "map" . | ternary . dict) "name") .) }}
+{{- end }}
+{{- uniq $names | toJson }}
+{{- end }}
+
+{{- define "switchyard.imagePullSecrets" -}}
+{{- $names := include "switchyard.pullSecretNames" . | fromJsonArray }}
+{{- if $names }}
+imagePullSecrets:
+{{- range $names }}
+  - name: {{ . }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* Whether the templates are rendered with access to a cluster, so that its kinds and objects are known. */ -}}
+{{- define "switchyard.isOnline" -}}
+{{- if lookup "v1" "Namespace" "" "kube-system" }}true{{ end }}
+{{- end }}

@@ -1,0 +1,62 @@
+{{- /*
+SPDX-License-Identifier: Apache-2.0
+
+switchyard.hookJob returns a Job: dict "root" $, "name" NAME, "account" SERVICE ACCOUNT, "hook" EVENTS, "weight" WEIGHT, "args" LIST,
+and for commands that need it "namespaced" true.
+*/ -}}
+{{- define "switchyard.hookJob" -}}
+{{- $root := .root }}
+{{- $operator := $root.Values.operator }}
+{{- $hooks := $root.Values.hooks }}
+{{- $annotations := dict "helm.sh/hook" .hook "helm.sh/hook-weight" (.weight | toString) "helm.sh/hook-delete-policy" "before-hook-creation,hook-succeeded" }}
+apiVersion: batch/v1
+kind: Job
+metadata:
+  {{- include "switchyard.metadata" (dict "root" $root "name" .name "component" "hook" "annotations" $annotations) | nindent 2 }}
+spec:
+  activeDeadlineSeconds: {{ int $hooks.activeDeadlineSeconds }}
+  backoffLimit: 3
+  template:
+    metadata:
+      labels:
+        {{- $labels := include "switchyard.labels" (dict "root" $root "component" "hook") | fromYaml }}
+        {{- toYaml (merge (omit $labels "helm.sh/chart") $root.Values.commonLabels) | nindent 8 }}
+    spec:
+      restartPolicy: Never
+      serviceAccountName: {{ .account }}
+      {{- include "switchyard.imagePullSecrets" $root | nindent 6 }}
+      {{- with $operator.priorityClassName }}
+      priorityClassName: {{ . }}
+      {{- end }}
+      {{- with $operator.podSecurityContext }}
+      securityContext:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with $operator.nodeSelector }}
+      nodeSelector:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with $hooks.tolerations }}
+      tolerations:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      containers:
+        - name: hook
+          image: {{ include "switchyard.image" (dict "root" $root "name" "operator") }}
+          {{- include "switchyard.pullPolicy" (dict "root" $root "name" "operator") | nindent 10 }}
+          args: {{ .args | toJson }}
+          env:
+            - { name: MALLOC_ARENA_MAX, value: "1" }
+            {{- if .namespaced }}
+            - name: NAMESPACE
+              valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
+            {{- end }}
+          {{- with $hooks.resources }}
+          resources:
+            {{- toYaml . | nindent 12 }}
+          {{- end }}
+          {{- with $operator.securityContext }}
+          securityContext:
+            {{- toYaml . | nindent 12 }}
+          {{- end }}
+{{- end }}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The values of the chart. `npm run generate` writes charts/switchyard/values.yaml, its schema and its table from them.
+ * Usage: `toSchema(chartValues)`.
+ */
+import { images } from "./images.ts";
+import { operatorValues, resourceFields, tolerationFields } from "./operator-values.ts";
+import { group, integer, kubeList, kubeObject, list, oneOf, text, texts, value, yesNo } from "./value-tree.ts";
+
+const pullSecret = {
+  anyOf: [
+    { type: "string", minLength: 1 },
+    {
+      type: "object",
+      properties: { name: { type: "string", minLength: 1 } },
+      required: ["name"],
+      additionalProperties: false,
+    },
+  ],
+};
+
+const monitorValues = {
+  interval: text("", 'Time between scrapes, such as "30s". If empty, the default of Prometheus.'),
+  scrapeTimeout: text("", "Time limit of a scrape."),
+  labels: texts("Labels that your Prometheus selects by."),
+};
+
+export const chartValues = group("", {
+  global: group(
+    "Values that parent charts share with all their charts.",
+    {
+      imageRegistry: text(
+        "",
+        "Registry in place of the registries of all default images and of images that are objects without a registry.",
+      ),
+      imagePullSecrets: list("Image pull secrets, in addition to imagePullSecrets.", pullSecret),
+    },
+    { isOpen: true },
+  ),
+  nameOverride: text("", "Replaces the chart's name in the names of objects."),
+  fullnameOverride: text("", "Replaces the whole name of the Deployment and of other objects of the chart."),
+  commonLabels: texts("Labels of all objects of the chart."),
+  commonAnnotations: texts("Annotations of all objects of the chart."),
+  imagePullSecrets: list("Image pull secrets of all pods, as names or as {name: NAME}.", pullSecret),
+  images: group(
+    'Images, as a reference such as "registry.example.com/switchyard-operator:1.0.0", or as an object with the keys registry, repository, tag and digest, of which missing ones are taken from the default. Switchyard\'s own images have the version of the chart as default tag.',
+    images,
+  ),
+  allowUpstreamImageNames: yesNo(
+    false,
+    "Accepts images of operator, config daemon and webhook whose names are those of the Go operator. Only for mirrors that renamed Switchyard's images.",
+  ),
+  operator: group("The operator.", operatorValues),
+  serviceAccount: group("ServiceAccount of the operator. Its ClusterRole has the same name.", {
+    create: yesNo(true, "Creates the ServiceAccount."),
+    name: text("", "Name. If empty, the name of the Deployment."),
+    annotations: texts("Annotations of the ServiceAccount."),
+  }),
+  rbac: group("Roles of the operator and of the Jobs.", {
+    create: yesNo(
+      true,
+      "Creates roles and role bindings. If false, an administrator must create them with the same names first.",
+    ),
+  }),
+  sriovOperatorConfig: group(
+    "The SriovOperatorConfig. Without it, no component is deployed and no node is configured.",
+    {
+      deploy: yesNo(
+        false,
+        "Creates the SriovOperatorConfig from the values below. It stays if the value becomes false later.",
+      ),
+      configDaemonNodeSelector: texts(
+        "Labels of the nodes that are configured. If empty, Linux nodes with the label node-role.kubernetes.io/worker.",
+      ),
+      logLevel: integer(2, "Log verbosity of the operator and the config daemons, 0 to 2.", { minimum: 0, maximum: 2 }),
+      disableDrain: yesNo(false, "Configures nodes without draining them first."),
+      configurationMode: oneOf(
+        ["daemon", "systemd"],
+        "How nodes are configured: by the running config daemon, or by systemd units during boot.",
+      ),
+      featureGates: value("object", {}, "Feature gates, as name: true or name: false.", {
+        type: "object",
+        additionalProperties: { type: "boolean" },
+      }),
+      disablePlugins: list("Vendor-specific parts of the config daemon to disable: mellanox.", { enum: ["mellanox"] }),
+      configDaemonEnvVars: texts(
+        "Environment variables of the config daemon. See the description of the field for those that are allowed.",
+      ),
+      useCDI: value(
+        "boolean or null",
+        null,
+        "Passes devices to pods through the Container Device Interface (CDI). If not set, the field is not set.",
+        {
+          type: ["boolean", "null"],
+        },
+      ),
+      supportedNics: value(
+        "string",
+        "",
+        'How policies for unknown NICs are treated: "warn" or "strict". If empty, the field is not set.',
+        {
+          enum: ["", "warn", "strict"],
+        },
+      ),
+    },
+  ),
+  supportedExtraNICs: list(
+    'NICs in addition to the built-in list, as \'MyNIC: "8086 1521 1520"\' or {MyNIC: "8086 1521 1520"}: name, and the PCI IDs of vendor, PF and VF.',
+    { anyOf: [{ type: "string" }, { type: "object", additionalProperties: { type: "string" } }] },
+  ),
+  crds: group("CustomResourceDefinitions. Helm installs those in crds/ once and never upgrades or deletes them.", {
+    enabled: yesNo(true, "Runs a Job before each installation and upgrade that applies this release's CRDs."),
+    networkAttachmentDefinition: yesNo(
+      true,
+      "Creates the CRD of NetworkAttachmentDefinitions if it does not exist. Multus owns it, if it is installed.",
+    ),
+  }),
+  hooks: group("Jobs that Helm runs before installation, upgrade and uninstallation.", {
+    enabled: yesNo(
+      true,
+      "Runs the Jobs. Without them, apply the CRDs before each upgrade and delete the SriovOperatorConfig before you uninstall.",
+    ),
+    activeDeadlineSeconds: integer(240, "Time limit of a Job, including the time until its pod is scheduled.", {
+      minimum: 30,
+    }),
+    uninstallTimeoutSeconds: integer(
+      120,
+      "Time for which the Job waits for the components to be deleted before it fails.",
+      { minimum: 1 },
+    ),
+    tolerations: kubeList(
+      tolerationFields,
+      "Tolerations of the Jobs. By default they run on any node, so that no taint blocks uninstallation.",
+      [{ operator: "Exists" }],
+    ),
+    resources: kubeObject(resourceFields, "Resources of the Jobs.", { requests: { cpu: "10m", memory: "64Mi" } }),
+  }),
+  metrics: group("Metrics of the operator.", {
+    enabled: yesNo(true, "Serves metrics at /metrics."),
+    port: integer(8080, "Port.", { minimum: 1, maximum: 65535 }),
+    service: group("Service in front of the metrics.", {
+      enabled: yesNo(true, "Creates the Service."),
+      annotations: texts("Annotations of the Service."),
+    }),
+    serviceMonitor: group("ServiceMonitor for the Prometheus operator.", {
+      enabled: yesNo(false, "Creates the ServiceMonitor."),
+      ...monitorValues,
+    }),
+    podMonitor: group("PodMonitor for the Prometheus operator. Not together with serviceMonitor.", {
+      enabled: yesNo(false, "Creates the PodMonitor."),
+      ...monitorValues,
+    }),
+    alerts: group("PrometheusRule with the alerts in alerts/.", {
+      enabled: yesNo(false, "Creates the PrometheusRule."),
+      labels: texts("Labels that your Prometheus selects by."),
+    }),
+    dashboard: group("ConfigMap with the Grafana dashboard in dashboards/.", {
+      enabled: yesNo(false, "Creates the ConfigMap."),
+      labels: texts("Labels that your Grafana selects by.", { grafana_dashboard: "1" }),
+      annotations: texts("Annotations, such as the folder of the dashboard."),
+    }),
+  }),
+  networkPolicy: group("NetworkPolicy of the operator's pods. The operator creates those of webhook and injector.", {
+    enabled: yesNo(false, "Allows only probes and metrics as ingress, and only DNS and the API server as egress."),
+    apiServerPorts: list(
+      "Ports of the API server, as Service and as endpoint.",
+      { type: "integer", minimum: 1, maximum: 65535 },
+      [443, 6443],
+    ),
+  }),
+  tests: group("Pod that helm test runs.", {
+    enabled: yesNo(true, "Includes the test: a replica leads, and the SriovOperatorConfig is Ready."),
+  }),
+  eveBridge: group("DaemonSet that installs eve-bridge, the CNI plugin for nodes with EVE.", {
+    enabled: yesNo(false, "Creates the DaemonSet."),
+    directories: list("Directories of CNI plugins on the nodes.", { type: "string", pattern: "^/" }, [
+      "/opt/cni/bin",
+      "/var/lib/cni/bin",
+    ]),
+    nodeSelector: texts("Labels of the nodes."),
+    tolerations: kubeList(tolerationFields, "Tolerations of the pods.", [{ operator: "Exists" }]),
+    resources: kubeObject(resourceFields, "Resources of the containers.", { requests: { cpu: "1m", memory: "16Mi" } }),
+  }),
+  extraDeploy: list("Further objects, as maps or texts. They are templates.", { type: ["string", "object"] }),
+});
