@@ -12,7 +12,7 @@ import { isDeepStrictEqual } from "node:util";
 import { defaultTiming } from "./deadlines/default-timing.ts";
 import { createWithDeadline } from "./deadlines/with-deadline.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
-import { kernelSource } from "./observe/kernel-source.ts";
+import { createKernelSource } from "./observe/kernel-source.ts";
 import { createFirmwareReader, type FirmwarePolicy } from "./observe/firmware-reader.ts";
 import { ovsSource } from "./observe/ovs-source.ts";
 import { createObserver, type ObserverDeps } from "./observe/observer.ts";
@@ -101,10 +101,14 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     ...{ timing, wake: wakeUp.wake, metadataUrl: options.metadataUrl ?? defaultMetadataUrl },
     readPlatform: () => readPlatform({ transport, nodeName, log }),
   });
+  const kernel = createKernelSource(host.events, nodeName, (error) => {
+    log.error({ error }, "kernel event stream ended; changes are found by periodic passes only");
+  });
   const pass = createPass({
     ...{ host, transport, timing, metrics, loop, runningSteps, firmware, log, signal, report: reports.report },
     ...createHostCalls(host, {
       ...{ timing, firmware, virtualNics, apiServerAddresses: createApiServerAddresses(transport.serverHost) },
+      onObserve: kernel.observing,
     }),
     ...(options.systemdMode && {
       beginPass: createSystemdMode(host, { ...options.systemdMode, maxPfs: options.maxPfs, timing, now, log }),
@@ -126,7 +130,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       return undefined;
     }
     cleanupEvent.recordOn(state, reports.recordEvent);
-    const { afterMs, hasFailed } = await pass(state, passSignal);
+    const { afterMs, hasFailed } = await kernel.during(() => pass(state, passSignal));
     hasSucceeded ||= !hasFailed;
     return { afterMs };
   }
@@ -148,9 +152,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       fromCache(configs, ({ before, after }) =>
         isDeepStrictEqual(settingsOf(before), settingsOf(after)) ? [] : [nodeName],
       ),
-      kernelSource(host.events, nodeName, (error) => {
-        log.error({ error }, "kernel event stream ended; changes are found by periodic passes only");
-      }),
+      kernel,
       ovsSource(host.ovs, nodeName),
       wakeUp.source,
     ],

@@ -32,12 +32,15 @@ export interface ObserverDeps extends DeadlineDeps, ObserveOptions {
   readonly firmware: Pick<FirmwareReader, "addTo">;
   /** Absent where the node is known to be no virtual machine. */
   readonly virtualNics?: VirtualNics;
+  /** Called when an observation begins. */
+  readonly onObserve?: () => void;
 }
 
 export function createObserver(host: Host, deps: ObserverDeps): ObserveHost {
   const withDeadline = createWithDeadline(host, deps);
 
   return async function observeHost(leftOut, desired) {
+    deps.onObserve?.();
     try {
       const seen = await withDeadline((watched) => observe(without(watched, leftOut), deps));
       if (!seen.ok) return seen;
