@@ -3,9 +3,10 @@
  * Bundles a program as it is shipped: main.js, and chunks for what it imports only when needed, such as
  * @kubernetes/client-node for kubeconfigs. Node reads and holds what is in a file even if it never runs
  * (docs/decisions/001-kubernetes-transport.md). Native packages are left outside. The directory can be copied.
+ * `bundledDirectories` in the package.json of the project names directories that the program reads: they are copied beside it.
  * Usage: `node ../../tools/nx/bundle.js [ENTRY DIR]` in the project; without arguments src/main.ts and dist/<project>.
  */
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { build } from "esbuild";
 
@@ -32,7 +33,17 @@ const { metafile } = await build({
   metafile: true,
 });
 writeFileSync(join(outdir, "package.json"), '{ "type": "module" }\n');
+for (const [name, from] of Object.entries(bundledDirectories())) {
+  rmSync(join(outdir, name), { recursive: true, force: true });
+  cpSync(from, join(outdir, name), { recursive: true });
+}
 removeOldChunks(new Set(Object.keys(metafile.outputs).map((file) => resolve(file))));
+
+/** Paths of directories from the project, by their names beside main.js. */
+function bundledDirectories() {
+  const manifest = existsSync("package.json") ? JSON.parse(readFileSync("package.json", "utf8")) : {};
+  return manifest.bundledDirectories ?? {};
+}
 
 /** Those of earlier builds: the name of a chunk changes with its content. */
 function removeOldChunks(current) {

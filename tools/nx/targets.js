@@ -53,8 +53,11 @@ function projectsOf(root, workspaceRoot, manifests) {
     targets.test = { executor: "nx:noop", dependsOn };
   }
   if (root.startsWith("apps/") && has("src/main.ts")) {
+    const copied = Object.values(manifests[root].bundledDirectories ?? {}).map(
+      (from) => `{workspaceRoot}/${join(root, from)}/**/*`,
+    );
     targets.build = target(root, `node ${up}/tools/nx/bundle.js`, {
-      inputs: ["default", "^default", "{workspaceRoot}/tools/nx/bundle.js"],
+      inputs: ["default", "^default", "{workspaceRoot}/tools/nx/bundle.js", ...copied],
       outputs: [`{workspaceRoot}/dist/${root}`],
     });
   }

@@ -18,6 +18,8 @@ export const fieldManagers = {
   devicePluginConfigMap: "switchyard-device-plugin-configmap",
   defaultPoolStatus: "switchyard-default-pool-status",
   operatorConfigStatus: "switchyard-operator-config",
+  /** Of the command `operator crds apply`. */
+  crds: "switchyard-crds",
   /** For the condition ReconcileFailed on objects of all kinds. */
   failures: "switchyard-operator-failures",
 } as const;

@@ -31,6 +31,11 @@ export type { CustomResource, PrinterColumn } from "./kinds/custom-resource.ts";
 export { customResources } from "./kinds/custom-resources.ts";
 export type { StructuralSchema, ValidationRule } from "./kubernetes/structural-schema.ts";
 export { schemas } from "./schemas.gen.ts";
+export {
+  customResourceDefinitions,
+  type CustomResourceDefinition,
+  type CustomResourceVersion,
+} from "./kubernetes/custom-resource-definition.ts";
 export { namespaces, type Namespace } from "./kubernetes/namespace.ts";
 export { nodes, type Node, type Taint } from "./kubernetes/node.ts";
 export { resourceClaims, resourceSlices } from "./kubernetes/device-allocation.ts";

@@ -50,6 +50,8 @@ export const annotations = {
   desiredMachineConfig: "machineconfiguration.openshift.io/desiredConfig",
   /** On MachineConfigPools: "Paused" while the operator has paused the pool, "Idle" after it has resumed the pool. */
   machineConfigPoolState: "sriovnetwork.openshift.io/state",
+  /** On Switchyard's CustomResourceDefinitions: the version of Switchyard that they belong to. */
+  crdsVersion: "switchyard.io/crds-version",
   /** On Pods that the kubelet created from a file. They cannot be evicted. */
   mirrorPod: "kubernetes.io/config.mirror",
 } as const;

@@ -7,11 +7,16 @@ import { optionOf, type AnyFlags } from "./flags.ts";
 /** Width of a terminal, and of the page in a terminal that is wider. */
 const columns = 80;
 
-/** Returns the usage of a process and its flags, with the default and the environment variable of each flag. */
+/**
+ * Returns the usage of a process and its flags, with the default and the environment variable of each flag, and the commands
+ * that the process has instead.
+ */
 export function renderHelp(about: {
   readonly name: string;
   readonly summary: string;
   readonly flags: AnyFlags;
+  /** Purposes of commands by their words: "crds apply". */
+  readonly commands?: Readonly<Record<string, string>> | undefined;
 }): string {
   const flags = Object.entries(about.flags).map(([name, { kind, help, env, required, default: fallback }]) => {
     const notes = [
@@ -22,6 +27,9 @@ export function renderHelp(about: {
     const usage = kind.alone === undefined ? `${optionOf(name)} ${kind.placeholder}` : optionOf(name);
     return renderFlag(usage, `${help} (${notes.join(", ")})`);
   });
+  const commands = Object.entries(about.commands ?? {}).map(([words, purpose]) =>
+    renderFlag(`${about.name} ${words}`, purpose),
+  );
   const parts = [
     `Usage: ${about.name} [FLAG...]\n`,
     wrap(about.summary, ""),
@@ -31,6 +39,7 @@ export function renderHelp(about: {
       renderFlag("-h, --help", "Print this help and exit."),
       renderFlag("--version", "Print the version and exit."),
     ].join(""),
+    ...(commands.length === 0 ? [] : [["Commands, each with --help:\n", ...commands].join("")]),
   ];
   return parts.join("\n");
 }

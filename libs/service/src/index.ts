@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 export { runService, type Service, type ServiceContext } from "./run-service.ts";
+export { runCommand, type Command, type CommandContext } from "./run-command.ts";
+export { productVersion } from "./version.gen.ts";
 export {
   flag,
   parseFlags,

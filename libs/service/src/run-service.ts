@@ -20,6 +20,8 @@ export interface Service<Own extends object> {
   readonly version: string;
   /** Purpose of the process for --help: one sentence. */
   readonly summary: string;
+  /** Commands of the same program, for --help: their purposes by their words, such as "crds apply". */
+  readonly commands?: Readonly<Record<string, string>>;
   /** Flags in addition to commonFlags. */
   readonly flags: FlagsOf<Own>;
   /**
@@ -98,7 +100,7 @@ async function runParsed<Own extends object>(service: Service<Own>, flags: Commo
 
 /** Prints the help, the version or the problem with the command line. Returns the exit code. */
 function printInstead(
-  about: { readonly name: string; readonly version: string; readonly summary: string },
+  about: Pick<Service<object>, "name" | "version" | "summary" | "commands">,
   flags: AnyFlags,
   given: NoRun,
 ): number {
@@ -106,8 +108,8 @@ function printInstead(
     process.stderr.write(`${about.name}: ${given.problem.message}\n`);
     return exitUsage;
   }
-  const { name, version, summary } = about;
-  process.stdout.write(given.kind === "help" ? renderHelp({ name, summary, flags }) : `${name} ${version}\n`);
+  const { name, version, summary, commands } = about;
+  process.stdout.write(given.kind === "help" ? renderHelp({ name, summary, flags, commands }) : `${name} ${version}\n`);
   return 0;
 }
 

@@ -7,7 +7,7 @@ const things = { group: "example.com", version: "v1", kind: "Thing", plural: "th
 
 describe("toCrd", () => {
   it("has all names of the kind and the subresource status", () => {
-    const crd = toCrd({ ...things, columns: [] }, { type: "object" });
+    const crd = toCrd({ ...things, columns: [] }, { type: "object" }, "1.2.3");
     expect(crd).toMatchObject({
       metadata: { name: "things.example.com" },
       spec: {
@@ -20,7 +20,7 @@ describe("toCrd", () => {
 
   it("sets the priority of wide columns", () => {
     const name = { name: "Name", type: "string", jsonPath: ".metadata.name" } as const;
-    const crd = toCrd({ ...things, columns: [name, { ...name, wide: true }] }, { type: "object" });
+    const crd = toCrd({ ...things, columns: [name, { ...name, wide: true }] }, { type: "object" }, "1.2.3");
     expect(crd).toMatchObject({ spec: { versions: [{ additionalPrinterColumns: [name, { ...name, priority: 1 }] }] } });
   });
 });

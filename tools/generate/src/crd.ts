@@ -2,16 +2,19 @@
 /**
  * toCrd returns the CustomResourceDefinition of a kind (apiextensions.k8s.io/v1), and toYaml formats it.
  */
-import type { CustomResource, StructuralSchema } from "@switchyard/api";
+import { annotations, type CustomResource, type StructuralSchema } from "@switchyard/api";
 import { stringify } from "yaml";
 
-/** Returns the CRD. It has one version, which is served and stored, and the subresource status. */
-export function toCrd(resource: CustomResource, schema: StructuralSchema): object {
+/**
+ * Returns the CRD. It has one version, which is served and stored, the subresource status, and an annotation with the
+ * version of the product, by which `operator crds apply` recognises newer CRDs.
+ */
+export function toCrd(resource: CustomResource, schema: StructuralSchema, productVersion: string): object {
   const { group, version, kind, plural, namespaced, columns } = resource;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${group}` },
+    metadata: { name: `${plural}.${group}`, annotations: { [annotations.crdsVersion]: productVersion } },
     spec: {
       group,
       names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },

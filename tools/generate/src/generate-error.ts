@@ -4,8 +4,8 @@
 /** A CRD cannot express the interface. `at` is the path of the field: "SriovNetworkNodePolicy.spec.mtu". */
 export class GenerateError extends Error {
   override readonly name = "GenerateError";
-  /** NO_HELP: a program does not print its flags; `at` is its file. */
-  readonly code: "NOT_STRUCTURAL" | "NO_HELP";
+  /** NO_HELP: a program does not print its flags; NO_VERSION: the version is missing or malformed. `at` is the file. */
+  readonly code: "NOT_STRUCTURAL" | "NO_HELP" | "NO_VERSION";
   readonly at: string;
 
   constructor(code: GenerateError["code"], at: string, message: string) {

@@ -27,13 +27,22 @@ export function servicesOf(root: string): readonly string[] {
 }
 
 export function flagsPage(root: string): string {
-  const services = servicesOf(root).map((app) => ({ app, ...parseHelp(helpOf(root, `apps/${app}/src/main.ts`)) }));
+  const services = servicesOf(root).map((app) => {
+    const help = helpOf(root, `apps/${app}/src/main.ts`);
+    return { app, ...parseHelp(help), commands: commandsIn(help, app) };
+  });
   const [first, ...others] = services;
   const isCommon = (flag: ShownFlag) => others.every(({ flags }) => flags.some((it) => isSame(it, flag)));
   const common = first?.flags.filter(isCommon) ?? [];
   const commonNames = new Set(common.map(({ flag }) => flag));
-  const own = services.map(({ app, summary, flags }) =>
-    [`## ${app}`, summary, flagTable(flags.filter(({ flag }) => !commonNames.has(flag)))].join("\n\n"),
+  const own = services.map(({ app, summary, flags, commands }) =>
+    [
+      ...[`## ${app}`, summary, flagTable(flags.filter(({ flag }) => !commonNames.has(flag)))],
+      ...commands.flatMap((words) => {
+        const command = parseHelp(helpOf(root, `apps/${app}/src/main.ts`, ...words.split(" ")));
+        return [`### ${app} ${words}`, command.summary, flagTable(command.flags)];
+      }),
+    ].join("\n\n"),
   );
   const overview = helpOf(root, "apps/cli/src/main.ts");
   const verbs = readdirSync(join(root, "apps/cli/src/verbs"))
@@ -66,6 +75,12 @@ export function parseHelp(text: string): { readonly summary: string; readonly fl
     .join(" ")
     .replace(/^\s*\w[\w-]*: /, "");
   return { summary: oneLine(summary), flags: blocks.flatMap(parseFlag) };
+}
+
+/** The words of the commands that a service lists at the end of its help: "crds apply". */
+export function commandsIn(help: string, app: string): readonly string[] {
+  const [, list = ""] = help.split(/^Commands, .*$/m);
+  return [...list.matchAll(new RegExp(`^ {2}${app} (\\S.*)$`, "gm"))].map(([, words = ""]) => words);
 }
 
 /** Nothing for --help and --version, which no variable sets. */

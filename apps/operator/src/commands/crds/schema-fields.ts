@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * missingFields compares two schemas of a kind: it returns the fields that one declares and the other neither declares nor
+ * keeps. The API server drops such fields from objects, or rejects an apply that has them.
+ * Usage: `missingFields({ wanted: schemas["SriovNetwork"], present: live })` is `["status.conditions"]`.
+ */
+import { isRecord } from "@switchyard/kube";
+
+/** Schemas are nested at most this deep; deeper ones come from nobody that means well. */
+const maxDepth = 32;
+
+/** Paths of the outermost missing fields, sorted: "status.interfaces[].Vfs[].adminMac". `metadata` is not compared. */
+export function missingFields({
+  wanted,
+  present,
+}: {
+  readonly wanted: unknown;
+  readonly present: unknown;
+}): readonly string[] {
+  const found: string[] = [];
+  const collect = (at: string, want: unknown, have: unknown, depth: number): void => {
+    if (!isRecord(want) || depth > maxDepth) return;
+    if (!isRecord(have)) {
+      found.push(at);
+      return;
+    }
+    if (have["x-kubernetes-preserve-unknown-fields"] === true) return;
+    const properties = isRecord(have["properties"]) ? have["properties"] : {};
+    for (const [name, field] of Object.entries(isRecord(want["properties"]) ? want["properties"] : {})) {
+      if (depth === 0 && name === "metadata") continue;
+      const path = at === "" ? name : `${at}.${name}`;
+      collect(
+        path,
+        field,
+        Object.hasOwn(properties, name) ? properties[name] : have["additionalProperties"],
+        depth + 1,
+      );
+    }
+    if (want["items"] !== undefined) collect(`${at}[]`, want["items"], have["items"], depth + 1);
+    if (want["additionalProperties"] !== undefined) {
+      collect(`${at}.*`, want["additionalProperties"], have["additionalProperties"], depth + 1);
+    }
+  };
+  collect("", wanted, present, 0);
+  return found.toSorted();
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The operator's service watches the cluster and runs the controllers while it holds the Lease. main.ts is its process.
+ */
+import { operatorConfigName } from "@switchyard/api";
+import { connect, runWhenLeading, type FailedWatch, type Transport } from "@switchyard/kube";
+import { cacheProblems, levelOfVerbosity, runService, whenAborted, type Service } from "@switchyard/service";
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { watchCluster } from "./cluster-caches.ts";
+import { startControllers } from "./controllers.ts";
+import { requireKubernetes } from "./start/require-kubernetes.ts";
+import { measureTransport } from "./metrics/measure-transport.ts";
+import { deferTransport } from "./start/deferred-transport.ts";
+import { operatorFlags, type OperatorFlagValues } from "./start/operator-flags.ts";
+import { createOperatorMetrics } from "./metrics/operator-metrics.ts";
+import { readOperatorSettings } from "./start/operator-settings.ts";
+import { fromUpstreamFlags } from "./start/upstream-flags.ts";
+
+const { argv, ignored } = fromUpstreamFlags(process.argv);
+const operator: Service<OperatorFlagValues> = {
+  name: "operator",
+  version: "0.1.0",
+  summary:
+    "Runs the cluster controllers: merges policies into one SriovNetworkNodeState per node, deploys the components, " +
+    "drains nodes and reports progress as conditions.",
+  commands: { "crds apply": "Installs or upgrades Switchyard's CustomResourceDefinitions." },
+  flags: operatorFlags,
+  async main({ flags, log, setLogLevel, metrics: registry, signal, setNotReady }) {
+    if (ignored.length > 0) log.warn({ flags: ignored }, "flags of upstream's logger are ignored; use --log-level");
+    const settings = readOperatorSettings(flags);
+    const { namespace } = settings;
+    const identity = `${hostname()}_${randomUUID()}`;
+    await using transport = measureTransport(await connect({ kubeconfig: flags.kubeconfig }), registry);
+    setNotReady(() => ["the Kubernetes version of the API server is not known yet"]);
+    await requireKubernetes({ transport, log, signal });
+    const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
+      log.warn({ resource, ageMs, error }, "watch failed; retrying");
+    };
+    const deferred = deferTransport(transport, signal);
+    await using caches = watchCluster({ transport, deferred: deferred.transport, namespace, settings, report });
+    caches.operatorConfigs.subscribe(({ key, after }) => {
+      if (key === operatorConfigName) setLogLevel(levelOfVerbosity(after?.spec?.logLevel, flags.logLevel));
+    });
+    const { [Symbol.asyncDispose]: _, ...watched } = caches;
+    const metrics = createOperatorMetrics(registry, caches, Object.values(watched));
+    setNotReady(() => cacheProblems(Object.values(watched), settings.maxCacheAgeMs));
+
+    async function lead(client: Transport, leading: AbortSignal): Promise<void> {
+      log.info("started leading");
+      metrics.setLeading(true);
+      await using _controllers = startControllers({
+        ...{ transport: client, settings, instance: hostname(), caches, log, metrics },
+        onNodeStatesWritten: deferred.release,
+        signal: leading,
+      });
+      await whenAborted(leading);
+      metrics.setLeading(false);
+    }
+
+    if (!flags.leaderElect) {
+      await lead(transport, signal);
+      return;
+    }
+    await runWhenLeading({
+      transport,
+      lease: { namespace, name: "switchyard-operator" },
+      identity,
+      signal,
+      onLeading: (leadership) => lead(leadership.transport, leadership.signal),
+      report: (error) => {
+        log.warn({ error }, "lease request failed; retrying");
+      },
+    });
+  },
+};
+
+/** Runs the operator until SIGTERM, and returns the exit code of the process. */
+export function runOperator(): Promise<number> {
+  return runService(operator, { argv, env: process.env });
+}
