@@ -40,17 +40,26 @@ export const everyComponent: SriovOperatorConfig = {
 
 /** CRDs of a Prometheus operator without schemas, which accept any object. */
 export const monitoringCrds = [
-  { kind: "ServiceMonitor", plural: "servicemonitors" },
-  { kind: "PrometheusRule", plural: "prometheusrules" },
-].map((names) => {
+  crdWithoutSchema("monitoring.coreos.com", { kind: "ServiceMonitor", plural: "servicemonitors" }),
+  crdWithoutSchema("monitoring.coreos.com", { kind: "PrometheusRule", plural: "prometheusrules" }),
+];
+
+/** CRDs of cert-manager without schemas. */
+export const certManagerCrds = [
+  crdWithoutSchema("cert-manager.io", { kind: "Certificate", plural: "certificates" }),
+  crdWithoutSchema("cert-manager.io", { kind: "Issuer", plural: "issuers" }),
+];
+
+/** Returns a CRD of another project that accepts any object. */
+function crdWithoutSchema(group: string, names: { readonly kind: string; readonly plural: string }) {
   const openAPIV3Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    metadata: { name: `${names.plural}.monitoring.coreos.com` },
+    metadata: { name: `${names.plural}.${group}` },
     spec: {
-      ...{ group: "monitoring.coreos.com", names, scope: "Namespaced" },
+      ...{ group, names, scope: "Namespaced" },
       versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
     },
   };
-});
+}

@@ -23,7 +23,8 @@ import { parse } from "yaml";
 import { readManifest, type HelmVersion } from "../src/helm/helm.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { changesOf } from "./upstream-host.ts";
-import { release, startMigration, switchyardChart, type Migration } from "./chart-migration.ts";
+import { switchyardChart } from "../src/helm/chart-cluster.ts";
+import { release, startMigration, type Migration } from "./chart-migration.ts";
 
 const { DaemonSet, ServiceAccount, Role, RoleBinding, ClusterRole, ClusterRoleBinding } = componentKinds;
 const daemon = "sriov-network-config-daemon";
@@ -213,7 +214,9 @@ export function describeChartMigration(version: HelmVersion): void {
   describe("a rollback and another upgrade", () => {
     it("gives the cluster back to upstream's operator", async () => {
       const { helm, testCluster } = migration;
-      await helm.run(["rollback", release, "1", "--wait", "--timeout", "120s"]);
+      // Helm 4 applies on the server, where Switchyard's operator owns the rights of the daemons.
+      const force = version === "helm4" ? ["--force-conflicts"] : [];
+      await helm.run(["rollback", release, "1", "--wait", "--timeout", "120s", ...force]);
       const found = await testCluster.read(deployments, deployment);
       expect(isSwitchyards(found)).toBe(false);
       await eventually("upstream's operator runs", () => {

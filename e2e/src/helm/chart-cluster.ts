@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * startChartCluster starts a cluster in which Helm installs charts: without CRDs, with a controller manager, one node, and
+ * the stand-in for the kubelets.
+ * Usage: `await using place = await startChartCluster("helm4"); await place.helm.run(["install", "sriov", switchyardChart]);`
+ */
+import { nodes } from "@switchyard/api";
+import { namespace } from "@switchyard/test-cluster";
+import { findWorkspaceRoot } from "@switchyard/testing";
+import { join } from "node:path";
+import { bundleApp } from "../bundle-app.ts";
+import { keepNodesReady } from "../node-heartbeats.ts";
+import { switchyardImages } from "../pods/image-contents.ts";
+import { runPods, type RunningPods } from "../pods/run-pods.ts";
+import { startUpstreamCluster, upstream, type UpstreamCluster } from "../upstream-cluster.ts";
+import { prepareHelm, type Helm, type HelmVersion } from "./helm.ts";
+
+/** Directory of Switchyard's chart. */
+export const switchyardChart = join(findWorkspaceRoot(), "charts/switchyard");
+
+/** The cluster. Disposing it ends all processes. */
+export interface ChartCluster extends AsyncDisposable {
+  readonly testCluster: UpstreamCluster;
+  readonly helm: Helm;
+  readonly pods: RunningPods;
+}
+
+/** Config daemons run on the fake kernels of createWorker(testCluster, …), if there are any. */
+export async function startChartCluster(
+  version: HelmVersion,
+  { workers = false }: { readonly workers?: boolean } = {},
+): Promise<ChartCluster> {
+  const testCluster = await startUpstreamCluster({ controllerManager: true, crds: false });
+  try {
+    const { cluster, transport, directory } = testCluster;
+    const helm = await prepareHelm(version, { kubeconfig: cluster.kubeconfig, namespace, directory });
+    const operator = await bundleApp("apps/operator", directory);
+    const labels = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/control-plane": "" };
+    await testCluster.as(upstream.user).create(nodes, { metadata: { name: "control-1", labels } });
+    testCluster.use(await keepNodesReady(transport, ["control-1"]));
+    const kernelSocketOf = (node: string) => join(directory, `${node}.sock`);
+    const contentOf = switchyardImages({ operator, ...(workers && { kernelSocketOf }) });
+    const pods = testCluster.use(runPods({ transport, cluster, namespace, directory, contentOf }));
+    return { testCluster, helm, pods, [Symbol.asyncDispose]: () => testCluster[Symbol.asyncDispose]() };
+  } catch (error) {
+    await testCluster[Symbol.asyncDispose]();
+    throw error;
+  }
+}
