@@ -12,6 +12,8 @@ import {
   readdirSync,
   rmSync,
 } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
@@ -74,6 +76,21 @@ describeInLab("the installer", () => {
       expect(await lab.call("ADD", pod, conf, { command })).toMatchObject({ status: 0, stderr: "" });
       expect(zedrouter.connected()).toBe(1);
       expect(await lab.call("DEL", pod, conf, { command })).toMatchObject({ status: 0, stdout: "", stderr: "" });
+    },
+    limitMs,
+  );
+
+  it(
+    "stays until it is terminated if it is asked to, as the container of a DaemonSet",
+    async () => {
+      const [node, bundle] = program();
+      const child = spawn(node, [bundle, "install", "--to", newCniDirectory("stay"), "--grace-seconds", "0", "--stay"]);
+      const exited = once(child, "exit");
+      const [line] = await once(child.stdout.setEncoding("utf8"), "data");
+      expect(line).toMatch(/^installed /);
+      expect(child.exitCode).toBeNull();
+      child.kill("SIGTERM");
+      expect(await exited).toEqual([0, null]);
     },
     limitMs,
   );

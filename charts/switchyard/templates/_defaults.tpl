@@ -64,7 +64,13 @@ operator.admissionControllers.labelSelector: ""
 operator.extraEnv: {}
 operator.metricsBindAddress: ""
 operator.healthPort: 8081
+operator.resources:
+  requests:
+    cpu: 50m
+    memory: 128Mi
 operator.priorityClassName: system-node-critical
+operator.strategy:
+  type: Recreate
 operator.podDisruptionBudget.enabled: false
 operator.podDisruptionBudget.minAvailable: ""
 operator.podDisruptionBudget.maxUnavailable: 1
@@ -114,6 +120,10 @@ hooks.activeDeadlineSeconds: 240
 hooks.uninstallTimeoutSeconds: 120
 hooks.tolerations:
   - operator: Exists
+hooks.resources:
+  requests:
+    cpu: 10m
+    memory: 64Mi
 metrics.enabled: true
 metrics.port: 8080
 metrics.service.enabled: true
@@ -144,5 +154,9 @@ eveBridge.directories:
 eveBridge.nodeSelector: {}
 eveBridge.tolerations:
   - operator: Exists
+eveBridge.resources:
+  requests:
+    cpu: 1m
+    memory: 16Mi
 extraDeploy: []
 {{- end }}

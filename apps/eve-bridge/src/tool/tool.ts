@@ -16,9 +16,10 @@ ${protocols}
 
   eve-bridge doctor [-o text|json]
       Check whether pods can be connected on this node. The exit status is 1 if they cannot.
-  eve-bridge install --to DIR [--to DIR]... [--grace-seconds N]
+  eve-bridge install --to DIR [--to DIR]... [--grace-seconds N] [--stay]
       Install this version into one or more CNI directories.
       The previous version is removed N seconds later (default 10, maximum 9999).
+      With --stay it does not exit after a success until it is terminated, as the container of a DaemonSet must.
   eve-bridge --version | --help
 
 A container runtime runs eve-bridge as a CNI plugin, with CNI_COMMAND set. Documentation: docs/eve-bridge.md.
@@ -58,7 +59,13 @@ async function doctor(format: string): Promise<number> {
   return report.healthy ? 0 : 1;
 }
 
-async function installAll({ dirs, graceMs }: { dirs: readonly string[]; graceMs: number }): Promise<number> {
+interface InstallArgs {
+  readonly dirs: readonly string[];
+  readonly graceMs: number;
+  readonly stays: boolean;
+}
+
+async function installAll({ dirs, graceMs, stays }: InstallArgs): Promise<number> {
   const { install, runningProgram } = await import("./install.ts");
   try {
     const source = runningProgram(manifest.version);
@@ -68,11 +75,25 @@ async function installAll({ dirs, graceMs }: { dirs: readonly string[]; graceMs:
       const old = removed.length === 0 ? "" : `, removed ${removed.join(" ")}`;
       process.stdout.write(`installed ${id} as ${launcher}${old}\n`);
     }
+    if (stays) await untilTerminated();
     return 0;
   } catch (error) {
     process.stderr.write(`eve-bridge install: ${describe(error)}\n`);
     return 1;
   }
+}
+
+/** The timer keeps the process alive: a listener for a signal does not. */
+function untilTerminated(): Promise<void> {
+  return new Promise((resolve) => {
+    const alive = setInterval(() => undefined, 2 ** 31 - 1);
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      process.once(signal, () => {
+        clearInterval(alive);
+        resolve();
+      });
+    }
+  });
 }
 
 function parseDoctorArgs(args: readonly string[]): string {
@@ -84,16 +105,24 @@ function parseDoctorArgs(args: readonly string[]): string {
   return output;
 }
 
-function parseInstallArgs(args: readonly string[]): { dirs: readonly string[]; graceMs: number } {
-  const { to, "grace-seconds": grace } = parseArgs({
+function parseInstallArgs(args: readonly string[]): InstallArgs {
+  const {
+    to,
+    "grace-seconds": grace,
+    stay: stays,
+  } = parseArgs({
     args: [...args],
-    options: { to: { type: "string", multiple: true }, "grace-seconds": { type: "string", default: "10" } },
+    options: {
+      to: { type: "string", multiple: true },
+      "grace-seconds": { type: "string", default: "10" },
+      stay: { type: "boolean", default: false },
+    },
   }).values;
   if (to === undefined) throw new Error("--to is required");
   if (!/^\d{1,4}$/.test(grace)) {
     throw new Error(`--grace-seconds must be a whole number from 0 to 9999, not "${grace}"`);
   }
-  return { dirs: to, graceMs: Number(grace) * 1000 };
+  return { dirs: to, graceMs: Number(grace) * 1000, stays };
 }
 
 async function withUsage<T>(parse: () => T, run: (parsed: T) => Promise<number>): Promise<number> {

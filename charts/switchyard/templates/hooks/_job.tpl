@@ -26,7 +26,7 @@ spec:
       serviceAccountName: {{ .account }}
       {{- include "switchyard.imagePullSecrets" $root | nindent 6 }}
       {{- with $operator.priorityClassName }}
-      priorityClassName: {{ . }}
+      priorityClassName: {{ . | quote }}
       {{- end }}
       {{- with $operator.podSecurityContext }}
       securityContext:
@@ -42,7 +42,7 @@ spec:
       {{- end }}
       containers:
         - name: hook
-          image: {{ include "switchyard.image" (dict "root" $root "name" "operator") }}
+          image: {{ include "switchyard.image" (dict "root" $root "name" "operator") | quote }}
           {{- include "switchyard.pullPolicy" (dict "root" $root "name" "operator") | nindent 10 }}
           args: {{ .args | toJson }}
           env:

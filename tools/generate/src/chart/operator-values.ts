@@ -38,18 +38,20 @@ const spreadFields = [
 
 const environment: Schema = {
   type: "object",
-  propertyNames: { pattern: "^[-._a-zA-Z][-._a-zA-Z0-9]*$" },
-  additionalProperties: {
-    anyOf: [
-      { type: ["string", "number", "boolean"] },
-      {
-        type: "object",
-        properties: { valueFrom: { type: "object" } },
-        required: ["valueFrom"],
-        additionalProperties: false,
-      },
-    ],
+  patternProperties: {
+    "^[-._a-zA-Z][-._a-zA-Z0-9]*$": {
+      anyOf: [
+        { type: ["string", "number", "boolean"] },
+        {
+          type: "object",
+          properties: { valueFrom: { type: "object" } },
+          required: ["valueFrom"],
+          additionalProperties: false,
+        },
+      ],
+    },
   },
+  additionalProperties: false,
 };
 
 const percentOrCount = { type: ["integer", "string"], pattern: "^([0-9]+%?)?$", minimum: 0 };
@@ -178,7 +180,6 @@ export const operatorValues = {
       properties: { type: { enum: ["Recreate", "RollingUpdate"] }, rollingUpdate: { type: "object" } },
       additionalProperties: false,
     },
-    { isNullable: true },
   ),
   podDisruptionBudget: group("PodDisruptionBudget of the operator. Only useful with more than one replica.", {
     enabled: yesNo(false, "Creates the PodDisruptionBudget."),
@@ -200,6 +201,7 @@ export const operatorValues = {
     affinityFields,
     "Affinity of the operator's pods. null removes the default.",
     controlPlaneAffinity,
+    { isNullable: true },
   ),
   topologySpreadConstraints: kubeList(spreadFields, "Topology spread constraints of the operator's pods."),
   podSecurityContext: value(
@@ -207,7 +209,6 @@ export const operatorValues = {
     { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
     "Security context of the operator's pods and the Jobs. Without runAsUser the image's user 65532 is used; OpenShift selects one.",
     { type: "object" },
-    { isNullable: false },
   ),
   securityContext: value(
     "object",

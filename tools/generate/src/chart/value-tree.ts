@@ -103,8 +103,13 @@ export function list(help: string, items: Schema, defaultItems: readonly Json[] 
 }
 
 /** A part of a Kubernetes object with these fields. */
-export function kubeObject(fields: readonly string[], help: string, defaultValue: Json = {}): Value {
-  return value("object", defaultValue, help, fieldsSchema(fields), { isNullable: true });
+export function kubeObject(
+  fields: readonly string[],
+  help: string,
+  defaultValue: Json = {},
+  options: ValueOptions = {},
+): Value {
+  return value("object", defaultValue, help, fieldsSchema(fields), options);
 }
 
 /** A list of parts of Kubernetes objects with these fields. */

@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { alertsFile, alertsPage } from "./alerts-page.ts";
+import { valuesPage } from "../chart/values-page.ts";
 import { conditionsPage } from "./conditions-page.ts";
 import { errorsPage } from "./errors-page.ts";
 import { eventsPage } from "./events-page.ts";
@@ -15,6 +16,7 @@ import { readSources } from "./sources.ts";
 
 const contents = [
   ["../api/README.md", "API", "the kinds, field by field"],
+  ["chart-values.md", "Chart values", "values of the Helm chart with their defaults"],
   ["flags.md", "Flags", "flags and environment variables of each program"],
   ["conditions.md", "Conditions", "types and reasons of `status.conditions`"],
   ["events.md", "Events", "reasons and notes of events"],
@@ -28,6 +30,7 @@ export function referencePages(root: string): ReadonlyMap<string, string> {
   const sources = readSources(root);
   const pages = new Map([
     ["README.md", indexPage()],
+    ["chart-values.md", valuesPage()],
     ["flags.md", flagsPage(root)],
     ["conditions.md", conditionsPage(sources)],
     ["events.md", eventsPage(sources)],

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What values of the chart change in the rendered objects, and which combinations the chart refuses with a sentence. */
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { fieldAt } from "../../src/plain-api.ts";
+import { chartDirectory, chartTemplates, idOf, metadataOf, only, type ChartTemplates } from "./template-chart.ts";
+
+jest.setTimeout(120_000);
+
+let directory: string;
+let chart: ChartTemplates;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "chart-"));
+  chart = await chartTemplates(directory);
+});
+afterAll(() => {
+  rmSync(directory, { recursive: true });
+});
+
+describe("images", () => {
+  const digest = `sha256:${"a".repeat(64)}`;
+
+  it.each([
+    { does: "has the chart's version", images: {}, reference: "ghcr.io/switchyard/switchyard-operator:0.1.0" },
+    {
+      does: "takes a text as it is",
+      images: { operator: "localhost:5000/op:dev" },
+      reference: "localhost:5000/op:dev",
+    },
+    {
+      does: "adds the version to a text without one",
+      images: { operator: "localhost:5000/op" },
+      reference: "localhost:5000/op:0.1.0",
+    },
+    {
+      does: "takes a text with a digest as it is",
+      images: { operator: `example.com/op@${digest}` },
+      reference: `example.com/op@${digest}`,
+    },
+    {
+      does: "completes an object",
+      images: { operator: { tag: "dev" } },
+      reference: "ghcr.io/switchyard/switchyard-operator:dev",
+    },
+    {
+      does: "has no tag with a digest only",
+      images: { operator: { registry: "example.com", digest } },
+      reference: `example.com/switchyard/switchyard-operator@${digest}`,
+    },
+    {
+      does: "has both",
+      images: { operator: { tag: "1.2.3", digest } },
+      reference: `ghcr.io/switchyard/switchyard-operator:1.2.3@${digest}`,
+    },
+    {
+      does: "gets the global registry",
+      images: {},
+      global: { imageRegistry: "mirror.example.com:5000/a" },
+      reference: "mirror.example.com:5000/a/switchyard/switchyard-operator:0.1.0",
+    },
+    {
+      does: "prefers its own registry to the global one",
+      images: { operator: { registry: "own.example.com" } },
+      global: { imageRegistry: "mirror.example.com" },
+      reference: "own.example.com/switchyard/switchyard-operator:0.1.0",
+    },
+  ])("$does: $reference", async ({ images, global = {}, reference }) => {
+    const objects = await chart.objects({ images, global });
+    const image = fieldAt(only(objects, "Deployment"), "spec", "template", "spec", "containers", 0, "image");
+    expect(image).toBe(reference);
+    const jobs = objects.filter(({ kind }) => kind === "Job");
+    expect(jobs).toHaveLength(3);
+    for (const job of jobs) expect(fieldAt(job, "spec", "template", "spec", "containers", 0, "image")).toBe(reference);
+  });
+
+  it("of other projects get the global registry, keep their tags, and can be switched off", async () => {
+    const values = {
+      global: { imageRegistry: "mirror.example.com" },
+      images: { rdmaCni: "", sriovCni: { tag: "v9" } },
+    };
+    const env = fieldAt(
+      only(await chart.objects(values), "Deployment"),
+      "spec",
+      "template",
+      "spec",
+      "containers",
+      0,
+      "env",
+    );
+    expect(env).toEqual(
+      expect.arrayContaining([
+        { name: "RDMA_CNI_IMAGE", value: "" },
+        { name: "SRIOV_CNI_IMAGE", value: "mirror.example.com/k8snetworkplumbingwg/sriov-cni:v9" },
+        {
+          name: "SRIOV_INFINIBAND_CNI_IMAGE",
+          value: expect.stringMatching(/^mirror\.example\.com\/k8snetworkplumbingwg\/ib-sriov-cni:v\d/),
+        },
+      ]),
+    );
+  });
+
+  it.each([
+    ["operator", "ghcr.io/k8snetworkplumbingwg/sriov-network-operator"],
+    ["operator", "nvcr.io/nvidia/mellanox/sriov-network-operator:network-operator-v26.7.0"],
+    ["operator", "registry.example.com:5000/openshift/ose-sriov-network-rhel9-operator@sha256:abc"],
+    ["sriovConfigDaemon", "ghcr.io/k8snetworkplumbingwg/sriov-network-operator-config-daemon:v1.6.0"],
+    ["sriovConfigDaemon", "quay.io/openshift/origin-sriov-network-config-daemon:4.20"],
+    ["webhook", "mirror.example.com/sriov-network-operator-webhook:v1"],
+    ["webhook", "quay.io/openshift/origin-sriov-network-webhook"],
+  ])("of upstream are refused: %s %s", async (name, reference) => {
+    const said = await chart.refusal({ images: { [name]: reference } });
+    expect(said).toContain(`images.${name} is "${reference}`);
+    expect(said).toContain("an image of the Go SR-IOV network operator. This chart cannot run its programs.");
+    expect(said).toContain("--reset-then-reuse-values");
+    expect(await chart.objects({ images: { [name]: reference }, allowUpstreamImageNames: true })).not.toEqual([]);
+  });
+
+  it("cause no warning, as texts or as objects", async () => {
+    const { status, stderr } = await chart.result({
+      images: { operator: { tag: "dev" }, sriovCni: "example.com/cni:1", webhook: { registry: "example.com" } },
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  });
+});
+
+describe("lists of two forms", () => {
+  it("accept pull secrets as names and as objects, each once", async () => {
+    const values = {
+      imagePullSecrets: ["one", { name: "two" }],
+      global: { imagePullSecrets: [{ name: "one" }, "three"] },
+    };
+    const objects = await chart.objects(values);
+    for (const object of objects.filter(({ kind }) => kind === "Deployment" || kind === "Job")) {
+      const secrets = fieldAt(object, "spec", "template", "spec", "imagePullSecrets");
+      expect(secrets).toEqual([{ name: "one" }, { name: "two" }, { name: "three" }]);
+    }
+    const env = fieldAt(only(objects, "Deployment"), "spec", "template", "spec", "containers", 0, "env");
+    expect(env).toContainEqual({ name: "IMAGE_PULL_SECRETS", value: "one,two,three" });
+  });
+
+  it("accept NICs as lines and as maps", async () => {
+    const objects = await chart.objects({ supportedExtraNICs: ['One: "8086 1521 1520"', { Two: "15b3 1017 1018" }] });
+    expect(only(objects, "ConfigMap", "supported-nic-ids")["data"]).toEqual({
+      ...{ One: "8086 1521 1520", Two: "15b3 1017 1018" },
+    });
+    expect(await chart.refusal({ supportedExtraNICs: ["- nonsense"] })).toContain("Write a row as");
+  });
+
+  it("accept extra objects as maps and as texts, both as templates", async () => {
+    const text = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: '{{ .Release.Name }}-text' }\n";
+    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "{{ .Release.Name }}-map" } };
+    const ids = (await chart.objects({ extraDeploy: [text, map] })).map(idOf);
+    expect(ids).toEqual(expect.arrayContaining(["ConfigMap/sw-text", "ConfigMap/sw-map"]));
+  });
+});
+
+describe("values that a previous chart does not have", () => {
+  it("get their defaults, with their parents", async () => {
+    const missing = {
+      operator: { tls: null, metricsExporter: null, admissionControllers: null },
+      metrics: null,
+      hooks: null,
+    };
+    const everything = {
+      ...missing,
+      global: null,
+      crds: null,
+      images: null,
+      serviceAccount: null,
+      rbac: null,
+      tests: null,
+    };
+    const [given, byDefault] = [await chart.objects(everything), await chart.objects()];
+    expect(given).toEqual(byDefault);
+  });
+
+  it("stay empty if null means none", async () => {
+    const objects = await chart.objects({ operator: { affinity: null } });
+    expect(fieldAt(only(objects, "Deployment"), "spec", "template", "spec", "affinity")).toBeUndefined();
+  });
+});
+
+describe("common labels and annotations", () => {
+  it("are on each object of the chart", async () => {
+    const values = {
+      ...{
+        commonLabels: { team: "net" },
+        commonAnnotations: { "example.com/owner": "net" },
+        eveBridge: { enabled: true },
+      },
+      ...{ sriovOperatorConfig: { deploy: true }, networkPolicy: { enabled: true } },
+      operator: { podDisruptionBudget: { enabled: true } },
+      metrics: { podMonitor: { enabled: true }, alerts: { enabled: true }, dashboard: { enabled: true } },
+    };
+    const objects = await chart.objects(values);
+    expect(objects.length).toBeGreaterThan(25);
+    for (const object of objects) {
+      expect([idOf(object), metadataOf(object)["labels"]]).toEqual([
+        idOf(object),
+        expect.objectContaining({ team: "net" }),
+      ]);
+      expect(metadataOf(object)["annotations"]).toMatchObject({ "example.com/owner": "net" });
+    }
+  });
+});
+
+describe("the hooks", () => {
+  it("run commands of the operator's image on any node, with a time limit", async () => {
+    const jobs = (await chart.objects()).filter(({ kind }) => kind === "Job");
+    const facts = jobs.map((job) => [
+      fieldAt(job, "metadata", "annotations", "helm.sh/hook"),
+      fieldAt(job, "spec", "template", "spec", "containers", 0, "args"),
+    ]);
+    expect(facts).toEqual(
+      expect.arrayContaining([
+        ["pre-delete", ["uninstall", "--timeout-seconds", "120"]],
+        ["pre-install,pre-upgrade", ["crds", "apply"]],
+        ["pre-upgrade", ["adopt", "--release", "sw"]],
+      ]),
+    );
+    for (const job of jobs) {
+      expect(job["spec"]).toMatchObject({
+        activeDeadlineSeconds: 240,
+        template: { spec: { restartPolicy: "Never", tolerations: [{ operator: "Exists" }] } },
+      });
+    }
+  });
+
+  it("can be switched off", async () => {
+    const objects = await chart.objects({ hooks: { enabled: false } });
+    expect(objects.filter((object) => /pre-(delete|upgrade)/.test(idOf(object)))).toEqual([]);
+    const withoutCrds = await chart.objects({ crds: { enabled: false } });
+    expect(withoutCrds.filter(({ kind }) => kind === "Job").map(idOf)).not.toContain(
+      "Job/sw-sriov-network-operator-pre-upgrade-crds",
+    );
+  });
+});
+
+describe("certificates", () => {
+  const certificates = (values: object) => ({
+    operator: { admissionControllers: { enabled: true, certificates: values } },
+  });
+  const pem = (name: string) => ({ caCrt: `${name} ca`, tlsCrt: `${name} crt`, tlsKey: `${name} key` });
+
+  it("as values become Secrets of type Opaque, with the CA encoded twice, which the operator reads at its start", async () => {
+    const custom = { enabled: true, operator: pem("webhook"), injector: pem("injector") };
+    const objects = await chart.objects(certificates({ custom }));
+    const secret = only(objects, "Secret", "operator-webhook-cert");
+    expect(secret).toMatchObject({ type: "Opaque" });
+    const ca = String(fieldAt(secret, "data", "ca.crt"));
+    const decode = (text: string) => Buffer.from(text, "base64").toString();
+    expect(decode(decode(ca))).toBe("webhook ca");
+    expect(decode(String(fieldAt(secret, "data", "tls.key")))).toBe("webhook key");
+    const [pod, other] = [
+      objects,
+      await chart.objects(certificates({ custom: { ...custom, operator: pem("new") } })),
+    ].map((rendered) => fieldAt(only(rendered, "Deployment"), "spec", "template"));
+    const checksum = ["metadata", "annotations", "switchyard.io/ca-checksum"] as const;
+    expect(fieldAt(pod, ...checksum)).not.toEqual(fieldAt(other, ...checksum));
+    expect(fieldAt(pod, "spec", "containers", 0, "env")).toContainEqual({
+      name: "ADMISSION_CONTROLLERS_CERTIFICATES_OPERATOR_CA_CRT",
+      valueFrom: { secretKeyRef: { name: "operator-webhook-cert", key: "ca.crt", optional: true } },
+    });
+  });
+
+  it("of cert-manager are named like their Secrets", async () => {
+    const objects = await chart.objects(certificates({ certManager: { enabled: true, generateSelfSigned: true } }));
+    const ids = objects.filter(({ apiVersion }) => apiVersion === "cert-manager.io/v1").map(idOf);
+    expect(ids.toSorted()).toEqual([
+      "Certificate/network-resources-injector-cert",
+      "Certificate/operator-webhook-cert",
+      "Issuer/network-resources-injector-selfsigned-issuer",
+      "Issuer/operator-webhook-selfsigned-issuer",
+    ]);
+  });
+
+  it("of the operator need nothing from the chart", async () => {
+    const objects = await chart.objects(certificates({}));
+    expect(objects.filter(({ kind }) => kind === "Secret" || kind === "Certificate")).toEqual([]);
+    expect(JSON.stringify(only(objects, "Deployment"))).not.toContain("_CA_CRT");
+  });
+});
+
+describe("metrics", () => {
+  it("come with the alerts and the dashboard as they are in their files", async () => {
+    const objects = await chart.objects({ metrics: { alerts: { enabled: true }, dashboard: { enabled: true } } });
+    const file = (name: string) => readFileSync(join(chartDirectory, name), "utf8");
+    expect(only(objects, "PrometheusRule")["spec"]).toEqual(parse(file("alerts/switchyard.yaml")));
+    const dashboard = String(
+      fieldAt(only(objects, "ConfigMap", "sw-sriov-network-operator-dashboard"), "data", "switchyard.json"),
+    );
+    expect(JSON.parse(dashboard)).toEqual(JSON.parse(file("dashboards/switchyard.json")));
+  });
+});
+
+describe("contradictions", () => {
+  const pair = { certManager: { enabled: true }, custom: { enabled: true } };
+  it.each([
+    [{ operator: { replicas: 2, leaderElect: false } }, "operator.leaderElect is false and operator.replicas is 2"],
+    [{ operator: { admissionControllers: { enabled: true, certificates: pair } } }, "are both true"],
+    [
+      { operator: { admissionControllers: { enabled: true, certificates: { custom: { enabled: true } } } } },
+      "certificates.custom.operator.caCrt is not set",
+    ],
+    [{ metrics: { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } } }, "would be stored twice"],
+    [{ metrics: { enabled: false, podMonitor: { enabled: true } } }, "the operator serves no metrics"],
+    [
+      { metrics: { service: { enabled: false }, serviceMonitor: { enabled: true } } },
+      "metrics.service.enabled is false",
+    ],
+    [{ images: { webhook: "" } }, "images.webhook is empty"],
+  ])("%j: %s", async (values, says) => {
+    expect(await chart.refusal(values)).toContain(says);
+  });
+});

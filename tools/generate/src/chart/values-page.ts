@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * valuesPage returns docs/reference/chart-values.md, and chartReadme the README of the chart.
+ * Usage: `writeFileSync("docs/reference/chart-values.md", valuesPage())`.
+ */
+import { code, table } from "../reference/markdown.ts";
+import { leaves } from "./render-values.ts";
+import type { Group, Value } from "./value-tree.ts";
+import { chartValues } from "./values.ts";
+
+export function valuesPage(): string {
+  return [
+    "# Values of the Helm chart",
+    "Values with the names of the values of the Go operator's chart have the same meaning. Unknown values are rejected " +
+      "by `values.schema.json`, with their names.",
+    ...sections("##"),
+  ].join("\n\n");
+}
+
+export function chartReadme(): string {
+  return [
+    "# Helm chart of Switchyard",
+    "Kubernetes operators for accelerated node networking: SR-IOV, software bridges, and more. The chart replaces the " +
+      "chart of the Go SR-IOV network operator: values and object names are the same.",
+    "The [installation guide](../../docs/guide/install.md) and the [upgrade guide](../../docs/guide/upgrade.md) show how " +
+      "to use it. It needs Kubernetes 1.30 or later, and Helm 3 or 4.",
+    "`values.yaml`, `values.schema.json`, this page, the operator's rules and the CRDs are generated: `npm run generate`.",
+    "## Custom resource definitions",
+    "The CRDs are in `crds/`. Helm installs them once and never upgrades or deletes them. A Job of the chart, which Helm " +
+      "runs before each installation and upgrade, applies those of the release (`crds.enabled`). Argo CD applies `crds/` " +
+      "at each synchronization and runs the Job as well. Flux runs the Job; `upgrade.crds: CreateReplace` is not needed. " +
+      "With `crds.enabled: false`, apply `crds/` yourself before each upgrade.",
+    "The CRD of NetworkAttachmentDefinitions is created if it does not exist, and stays when the chart is uninstalled " +
+      "(`crds.networkAttachmentDefinition`). If another Argo CD application contains it, set the value to `false`.",
+    "## Values",
+    ...sections("###"),
+  ].join("\n\n");
+}
+
+/** The single values at the top, and a section with a heading of this level for each group. */
+function sections(level: string): readonly string[] {
+  const nodes = Object.entries(chartValues.values);
+  const single = nodes.flatMap(([key, node]) => (node.node === "value" ? [{ path: [key], leaf: node }] : []));
+  const groups = nodes.flatMap(([key, node]) => (node.node === "group" ? sectionOf(level, key, node) : []));
+  return [rows(single), ...groups];
+}
+
+function sectionOf(level: string, key: string, group: Group): readonly string[] {
+  return [`${level} \`${key}\``, group.help, rows(leaves(group, [key]))];
+}
+
+function rows(values: readonly { readonly path: readonly string[]; readonly leaf: Value }[]): string {
+  return table(
+    ["Value", "Type", "Default", "Meaning"],
+    values.map(({ path, leaf }) => [code(path.join(".")), leaf.type, defaultOf(leaf), leaf.help]),
+  );
+}
+
+function defaultOf(leaf: Value): string {
+  if (leaf.default === null || leaf.default === "") return "";
+  return code(typeof leaf.default === "string" ? leaf.default : JSON.stringify(leaf.default));
+}
