@@ -86,7 +86,7 @@ describeInLab("the installer", () => {
       const [node, bundle] = program();
       const child = spawn(node, [bundle, "install", "--to", newCniDirectory("stay"), "--grace-seconds", "0", "--stay"]);
       const exited = once(child, "exit");
-      const [line] = await once(child.stdout.setEncoding("utf8"), "data");
+      const line: unknown = (await once(child.stdout.setEncoding("utf8"), "data"))[0];
       expect(line).toMatch(/^installed /);
       expect(child.exitCode).toBeNull();
       child.kill("SIGTERM");

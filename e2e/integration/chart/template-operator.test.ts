@@ -103,7 +103,7 @@ function sorted(rules: unknown): unknown {
 
 describe("the operator's variables", () => {
   const documented = readFileSync(join(findWorkspaceRoot(), "docs/reference/flags.md"), "utf8");
-  const [, all = "", own = ""] = /## All services\n([^]*?)\n## [^]*?## operator\n([^]*?)\n## /.exec(documented) ?? [];
+  const [, all = "", own = ""] = /## All services\n([^]*?)\n## [^]*?## operator\n([^]*?)\n##/.exec(documented) ?? [];
   /** From `--help` of the operator. */
   const known = [...`${all}${own}`.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name]) => name ?? "");
 

@@ -30,7 +30,7 @@ const controlPlaneAffinity = {
 
 export const tolerationFields = ["key", "operator", "value", "effect", "tolerationSeconds"];
 export const resourceFields = ["limits", "requests", "claims"];
-export const affinityFields = ["nodeAffinity", "podAffinity", "podAntiAffinity"];
+const affinityFields = ["nodeAffinity", "podAffinity", "podAntiAffinity"];
 const spreadFields = [
   ...["maxSkew", "topologyKey", "whenUnsatisfiable", "labelSelector", "minDomains", "matchLabelKeys"],
   ...["nodeAffinityPolicy", "nodeTaintsPolicy"],
