@@ -2,7 +2,7 @@
 /**
  * The targets of every project, inferred from its files (Nx createNodesV2), so that no project repeats them:
  * - `lint`, `typecheck` and `test` for projects with a tsconfig.json;
- * - `build` for apps with a src/main.ts;
+ * - `build` for apps with a src/main.ts, by the app's own bundle.js if it has one;
  * - for e2e, `test-<folder>` for each folder of e2e/integration, `test-src` for e2e/src, and `test` that runs them all.
  * A test target writes Jest's results to reports/<name>.json, which is an output of the target: the tests of a cached run
  * are counted, too.
@@ -56,7 +56,7 @@ function projectsOf(root, workspaceRoot, manifests) {
     const copied = Object.values(manifests[root].bundledDirectories ?? {}).map(
       (from) => `{workspaceRoot}/${join(root, from)}/**/*`,
     );
-    targets.build = target(root, `node ${up}/tools/nx/bundle.js`, {
+    targets.build = target(root, has("bundle.js") ? "node bundle.js" : `node ${up}/tools/nx/bundle.js`, {
       inputs: ["default", "^default", "{workspaceRoot}/tools/nx/bundle.js", ...copied],
       outputs: [`{workspaceRoot}/dist/${root}`],
     });

@@ -19,6 +19,7 @@ const commands = {
   generate: "tools/generate/src/main.ts",
   "control-plane": "tools/control-plane/src/main.ts",
   vm: "tools/vm-lab/src/main.ts",
+  images: "tools/images/src/main.ts",
 };
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

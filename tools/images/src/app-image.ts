@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The images: one for each app that runs in a cluster.
+ * Usage: `const { stage, description } = appImages.operator;`
+ */
+import type { PackageSet } from "./debian/package-sets.ts";
+
+/** Folders of apps/ that have an image. */
+export type AppName = keyof typeof appImages;
+
+export interface AppImage {
+  /** Stage of the Containerfile. */
+  readonly stage: "service" | "node-service" | "config-daemon" | "eve-bridge";
+  /** The label org.opencontainers.image.description. */
+  readonly description: string;
+  /** Debian packages in a layer between Node and the app. */
+  readonly tools?: PackageSet;
+  /** npm packages that the bundler leaves out because they contain machine code. "ARCH" is replaced by npm's name. */
+  readonly nativePackages?: readonly string[];
+}
+
+export const appImages = {
+  operator: {
+    stage: "service",
+    description: "Cluster controllers of Switchyard: node states, networks, components, drains",
+  },
+  webhook: {
+    stage: "service",
+    description: "Admission webhook of Switchyard: defaults, rules and warnings",
+  },
+  "config-daemon": {
+    stage: "config-daemon",
+    description: "Node agent of Switchyard: configures NICs, virtual functions and bridges",
+    tools: "config-daemon",
+    nativePackages: ["koffi", "@koromix/koffi-linux-ARCH"],
+  },
+  "device-plugin-config": {
+    stage: "node-service",
+    description: "Configures the SR-IOV device plugin of a node for Switchyard",
+  },
+  "eve-bridge": {
+    stage: "eve-bridge",
+    description: "Installs the CNI plugin eve-bridge, which connects pods to network instances of EVE",
+  },
+} as const satisfies Readonly<Record<string, AppImage>>;
+
+export function isAppName(text: string): text is AppName {
+  return Object.hasOwn(appImages, text);
+}
+
+/** Returns the image's name in a registry, after the prefix. */
+export function imageName(app: AppName): string {
+  return `switchyard-${app}`;
+}

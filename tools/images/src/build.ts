@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * build builds images into one OCI layout per app, and images.json, which lists their digests.
+ * Usage: `const images = await build({ apps: ["operator"], architectures: ["amd64"], output: "dist/images" });`
+ */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { bundleApps } from "./app-files.ts";
+import { imageName, type AppName } from "./app-image.ts";
+import type { Architecture } from "./architecture.ts";
+import { buildImages } from "./buildah.ts";
+import { prepareContext } from "./build-context.ts";
+import { cacheDirectory } from "./cache.ts";
+import { readMetadata } from "./metadata.ts";
+import { addImage } from "./oci/assemble.ts";
+import type { Compression } from "./oci/compress.ts";
+import { mediaTypes, type Descriptor } from "./oci/descriptor.ts";
+import { createLayout } from "./oci/layout.ts";
+import { during } from "./progress.ts";
+import { checkRequirements } from "./requirements.ts";
+
+export interface BuildImagesOptions {
+  readonly apps: readonly AppName[];
+  readonly architectures: readonly Architecture[];
+  /** Directory for the layouts. */
+  readonly output: string;
+  /** "scratch" by default, with the C library from Debian packages. */
+  readonly base?: string;
+  /** "zstd" by default. */
+  readonly compression?: Compression;
+}
+
+/** An image of one architecture. Sizes are in bytes. */
+export interface PlatformImage {
+  readonly architecture: Architecture;
+  readonly digest: string;
+  /** What a node downloads if it has none of the layers: layers, configuration and manifest. */
+  readonly size: number;
+  readonly layers: readonly Pick<Descriptor, "digest" | "size">[];
+}
+
+/** An entry of images.json. */
+export interface BuiltImage {
+  readonly app: AppName;
+  /** Name in a registry, after the prefix. */
+  readonly name: string;
+  /** The version. */
+  readonly tag: string;
+  /** Digest of the index of all architectures. */
+  readonly digest: string;
+  /** The OCI layout, relative to images.json. */
+  readonly layout: string;
+  readonly platforms: readonly PlatformImage[];
+}
+
+/** Rejects with ImagesError. */
+export async function build(options: BuildImagesOptions): Promise<readonly BuiltImage[]> {
+  const { apps, architectures, base = "scratch", compression = "zstd" } = options;
+  const output = resolve(options.output);
+  await checkRequirements(architectures);
+  const { version, created, labels } = await readMetadata();
+  await during(`bundle ${apps.join(", ")}`, () => bundleApps(apps));
+  await mkdir(cacheDirectory(), { recursive: true });
+  const work = await mkdtemp(join(cacheDirectory(), ".work-"));
+  const exportedTo = (app: AppName, architecture: Architecture) => join(work, "exported", architecture, app);
+  try {
+    for (const architecture of architectures) {
+      const context = join(work, "context", architecture);
+      await during(`files for ${architecture}`, () =>
+        prepareContext(context, { apps, architecture, withDebian: base === "scratch" }),
+      );
+      await mkdir(join(work, "exported", architecture), { recursive: true });
+      const exports = apps.map((app) => ({ app, to: exportedTo(app, architecture) }));
+      await during(`build ${apps.length} images for ${architecture}`, () =>
+        buildImages({ context, work, architecture, base, apps: exports }),
+      );
+    }
+    const images: BuiltImage[] = [];
+    for (const app of apps) {
+      const name = imageName(app);
+      const image = await during(`compress ${name}`, async () => {
+        const layout = await createLayout(join(output, name));
+        const platforms: PlatformImage[] = [];
+        const manifests: Descriptor[] = [];
+        for (const architecture of architectures) {
+          const exported = exportedTo(app, architecture);
+          const added = await addImage(layout, { exported, architecture, labels: labels(app), created, compression });
+          const parts = [added.manifest, added.config, ...added.layers];
+          platforms.push({
+            architecture,
+            digest: added.manifest.digest,
+            size: parts.reduce((sum, { size }) => sum + size, 0),
+            layers: added.layers.map(({ digest, size }) => ({ digest, size })),
+          });
+          manifests.push(added.manifest);
+        }
+        const index = { schemaVersion: 2, mediaType: mediaTypes.index, manifests, annotations: labels(app) };
+        const descriptor = await layout.addJson(mediaTypes.index, index);
+        await layout.finish([{ ...descriptor, annotations: { "org.opencontainers.image.ref.name": version } }]);
+        return { app, name, tag: version, digest: descriptor.digest, layout: name, platforms };
+      });
+      images.push(image);
+    }
+    await writeFile(join(output, "images.json"), `${JSON.stringify(images, undefined, 2)}\n`);
+    return images;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The Debian packages in the images, and which of their files are left out. Maintainer scripts do not run, so only packages
+ * that work without them are suitable. Dependencies are listed here, not computed: the tests in e2e/images show that the
+ * programs start. `npm run images -- --update-base` writes versions and digests to packages.lock.json.
+ * Usage: `for (const name of packageSets.base.packages) …`
+ */
+
+/** A set becomes a layer. */
+export type PackageSet = keyof typeof packageSets;
+
+/** The release that packages are taken from. */
+export const debianSuite = "trixie";
+
+export const packageSets = {
+  /** What Node needs: the C library, libstdc++ and libgcc. */
+  base: {
+    packages: ["base-files", "gcc-14-base", "libc6", "libgcc-s1", "libstdc++6"],
+    /** Applets of busybox that get a name of their own. */
+    applets: [],
+  },
+  /** mstconfig and mstfwreset, the shell and the programs that mstfwreset calls, and chroot for the programs of the host. */
+  "config-daemon": {
+    packages: [
+      "busybox",
+      "libexpat1",
+      "libffi8",
+      "libgomp1",
+      "libibmad5",
+      "libibumad3",
+      "libmuparser2v5",
+      "libpython3.13-minimal",
+      "libpython3.13-stdlib",
+      "libsqlite3-0",
+      "libssl3t64",
+      "libzstd1",
+      "mstflint",
+      "python3-minimal",
+      "python3.13-minimal",
+      "zlib1g",
+    ],
+    applets: [
+      ...["basename", "cat", "chroot", "dirname", "env", "find", "grep", "head", "ls", "lsmod", "pgrep", "readlink"],
+      ...["sh", "sort", "which"],
+    ],
+  },
+} as const;
+
+/**
+ * Files that are not used: documentation (except the licences), translations, files of debuggers and package managers,
+ * character sets of iconv, which Node does not use, development files, and the register tables of mstregdump.
+ */
+const leftOut: readonly RegExp[] = [
+  /^usr\/share\/(?:base-files|bash-completion|bug|dict|gcc|gdb|info|lintian|locale|man|menu|misc|python3|pixmaps)\//,
+  /^usr\/share\/applications\//,
+  /^usr\/share\/doc\/.*\/(?!copyright$)[^/]+$/,
+  /^usr\/lib\/[^/]+\/gconv\//,
+  /^usr\/(?:games|include|src|share\/doc-base)\//,
+  /^usr\/share\/mstflint\/[^/]+\.csv$/,
+  /\.a$/,
+  /^etc\/(?:default|dpkg|profile\.d|python3\.13|skel|update-motd\.d)\//,
+  /^etc\/issue/,
+  /^(?:boot|home)\//,
+  /^var\/(?:backups|cache|lib\/misc|local|lock|log|run|spool)\//,
+];
+
+/** Reports whether the image gets the file `path`, relative to the root directory. */
+export function isKept(path: string): boolean {
+  return !leftOut.some((pattern) => pattern.test(path));
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * unpackPackages returns a directory with the files of a set of Debian packages.
+ * Usage: `const { directory, packages } = await unpackPackages("base", "arm64");`
+ */
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Architecture } from "../architecture.ts";
+import { cached, keyOf } from "../cache.ts";
+import { ImagesError } from "../images-error.ts";
+import { run } from "../run.ts";
+import { readLock, type LockedPackage } from "./lock.ts";
+import { download } from "./mirror.ts";
+import { isKept, packageSets, type PackageSet } from "./package-sets.ts";
+
+/** A change of this number unpacks again. */
+const revision = "1";
+
+export interface UnpackedSet {
+  readonly directory: string;
+  readonly packages: readonly (LockedPackage & { readonly name: string })[];
+}
+
+/**
+ * Directory with a file for each package, as in images without a package manager: scanners for vulnerabilities look there.
+ */
+const statusDirectory = "var/lib/dpkg/status.d";
+
+/** Downloads what is not in the cache. Rejects with ImagesError. */
+export async function unpackPackages(set: PackageSet, architecture: Architecture): Promise<UnpackedSet> {
+  const { snapshot, packages: locked } = await readLock();
+  const { packages: names, applets } = packageSets[set];
+  const packages = names.map((name) => {
+    const entry = locked[architecture][name];
+    if (entry !== undefined) return { name, ...entry };
+    const advice = 'run "npm run images -- --update-base"';
+    throw new ImagesError("package-unavailable", `packages.lock.json has no ${name} for ${architecture}; ${advice}`);
+  });
+  const digests = packages.map(({ sha256 }) => sha256);
+  const key = keyOf(revision, isKept.toString(), JSON.stringify(packageSets[set]), ...digests);
+  const directory = await cached("debian", `${set}-${architecture}-${key}`, async (draft) => {
+    const work = await mkdtemp(join(tmpdir(), "switchyard-debs-"));
+    try {
+      for (const entry of packages) {
+        const archive = join(work, `${entry.name}.deb`);
+        await writeFile(archive, await download(entry, snapshot));
+        await unpackPackage(entry.name, archive, draft);
+      }
+    } finally {
+      await rm(work, { recursive: true });
+    }
+    for (const applet of applets) await symlink("busybox", join(draft, "usr/bin", applet));
+    await removeUnusedFiles(draft);
+  });
+  return { directory, packages };
+}
+
+async function unpackPackage(name: string, archive: string, to: string): Promise<void> {
+  await run("dpkg-deb", ["--extract", archive, to]);
+  await mkdir(join(to, statusDirectory), { recursive: true });
+  const status = await run("dpkg-deb", ["--field", archive]);
+  await writeFile(join(to, statusDirectory, name), `${status}\n`);
+}
+
+async function removeUnusedFiles(root: string, below = ""): Promise<void> {
+  for (const entry of await readdir(join(root, below), { withFileTypes: true })) {
+    const path = join(below, entry.name);
+    if (entry.isDirectory()) {
+      await removeUnusedFiles(root, path);
+      const isUnused = !isKept(`${path}/`) && (await readdir(join(root, path))).length === 0;
+      if (isUnused) await rm(join(root, path), { recursive: true });
+    } else if (!isKept(path)) {
+      await rm(join(root, path));
+    }
+  }
+}

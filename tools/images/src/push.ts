@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * push copies built images to a registry with crane, which reads credentials as docker does and uses HTTP for localhost.
+ * Usage: `const references = await push(images, { output: "dist/images", prefix: "localhost:5000" });`
+ */
+import { join } from "node:path";
+import { goPrograms } from "@switchyard/go-programs";
+import type { BuiltImage } from "./build.ts";
+import { ImagesError } from "./images-error.ts";
+import { during } from "./progress.ts";
+import { run } from "./run.ts";
+
+export interface PushOptions {
+  /** Directory with the layouts. */
+  readonly output: string;
+  /** Registry, and the beginning of the repositories' names: "localhost:5000", "ghcr.io/switchyard". */
+  readonly prefix: string;
+}
+
+/** Returns references by digest. Rejects with ImagesError if the registry fails or has another digest. */
+export async function push(images: readonly BuiltImage[], { output, prefix }: PushOptions): Promise<readonly string[]> {
+  const crane = join(await goPrograms("crane"), "crane");
+  const references: string[] = [];
+  for (const { name, tag, digest, layout } of images) {
+    const repository = `${prefix}/${name}`;
+    const reference = `${repository}@${digest}`;
+    await during(`push ${repository}:${tag}`, () =>
+      run(crane, ["push", "--index", join(output, layout), `${repository}:${tag}`]),
+    );
+    const stored = await run(crane, ["digest", `${repository}:${tag}`]);
+    if (stored !== digest) {
+      throw new ImagesError("unexpected-content", `${repository}:${tag} has the digest ${stored} instead of ${digest}`);
+    }
+    references.push(reference);
+  }
+  return references;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * run runs a program to its end and returns its output.
+ * Usage: `await run("tar", ["-xf", archive, "-C", directory]);`
+ */
+import { spawn } from "node:child_process";
+import { ImagesError } from "./images-error.ts";
+
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** Lines of output in the error of a failed program. */
+const shownLines = 20;
+
+/** Returns the trimmed standard output. Rejects with ImagesError `program-failed` and the end of what the program printed. */
+export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
+  const child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+  let stdout = "";
+  let all = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+    all += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (all += text));
+  const status = await new Promise<string>((resolve, reject) => {
+    child.on("error", (cause) => {
+      reject(new ImagesError("program-failed", `cannot start ${program}: ${cause.message}`, cause));
+    });
+    child.on("close", (code, signal) => {
+      resolve(signal ?? String(code));
+    });
+  });
+  if (status === "0") return stdout.trim();
+  const end = all.trimEnd().split("\n").slice(-shownLines).join("\n  | ");
+  throw new ImagesError("program-failed", `${program} ${args.join(" ")} failed (${status}):\n  | ${end}`);
+}
