@@ -10,7 +10,7 @@ import { appImages, type AppImage, type AppName } from "./app-image.ts";
 import { architectures, type Architecture } from "./architecture.ts";
 import { ImagesError } from "./images-error.ts";
 import { npmPackage, type NpmPackage } from "./npm-package.ts";
-import { run } from "./run.ts";
+import { runProgram } from "./run-program.ts";
 
 /** What Node loads of a native package. Sources, documentation and the binary for musl are not copied. */
 const loadable: ReadonlySet<string> = new Set([".cjs", ".js", ".json", ".node"]);
@@ -22,7 +22,10 @@ export async function bundleApps(apps: readonly AppName[]): Promise<void> {
   const projects = apps.map((app) => `@switchyard/${app}`).join();
   const env = { ...process.env, NX_DAEMON: "false" };
   const nx = join(root, "node_modules/.bin/nx");
-  await run(nx, ["run-many", "-t", "build", `--projects=${projects}`, "--outputStyle=stream"], { cwd: root, env });
+  await runProgram(nx, ["run-many", "-t", "build", `--projects=${projects}`, "--outputStyle=stream"], {
+    cwd: root,
+    env,
+  });
 }
 
 /** Returns the native packages that it copied. Rejects with ImagesError. */

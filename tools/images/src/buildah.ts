@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { appImages, imageName, type AppName } from "./app-image.ts";
 import type { Architecture } from "./architecture.ts";
-import { run } from "./run.ts";
+import { runProgram } from "./run-program.ts";
 
 export interface BuildOptions {
   /** Directory that prepareContext has written. */
@@ -43,8 +43,8 @@ export async function buildImages({ context, work, architecture, base, apps }: B
           `--target=${appImages[app].stage}`,
         ])
         .concat([`--build-arg=BASE=${base}`, `--build-arg=APP=${app}`, `--build-arg=TARGETARCH=${architecture}`]);
-      await run("buildah", [...global, "bud", ...build, "--tag", reference, "--file", file, context]);
-      await run("buildah", [...global, "push", "--signature-policy", policy, "-D", reference, `dir:${to}`]);
+      await runProgram("buildah", [...global, "bud", ...build, "--tag", reference, "--file", file, context]);
+      await runProgram("buildah", [...global, "push", "--signature-policy", policy, "-D", reference, `dir:${to}`]);
     }
   } finally {
     await rm(storage, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Labels and annotations of the images: names of the OCI image specification (annotations.md).
+ * Labels and annotations of the images: names of the OCI image specification.
  * Usage: `const { version, labels } = await readMetadata(); labels("operator")["org.opencontainers.image.version"]`
  */
 import { readFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { appImages, imageName, type AppName } from "./app-image.ts";
 import { ImagesError } from "./images-error.ts";
-import { run } from "./run.ts";
+import { runProgram } from "./run-program.ts";
 
 export interface Metadata {
   /** Version in the root package.json, which is also the tag. */
@@ -28,7 +28,7 @@ export async function readMetadata(env: NodeJS.ProcessEnv = process.env): Promis
   if (typeof version !== "string" || version === "") {
     throw new ImagesError("unexpected-content", `${root}/package.json has no version`);
   }
-  const git = (...args: string[]) => run("git", ["-C", root, ...args]).catch(() => undefined);
+  const git = (...args: string[]) => runProgram("git", ["-C", root, ...args]).catch(() => undefined);
   const revision = await git("rev-parse", "HEAD");
   const changes = await git("status", "--porcelain");
   const epoch = env["SOURCE_DATE_EPOCH"] ?? (await git("log", "-1", "--format=%ct")) ?? "0";

@@ -9,20 +9,20 @@ import { join } from "node:path";
 import { architectures, type Architecture } from "./architecture.ts";
 import { cached, keyOf } from "./cache.ts";
 import { npmPackage, type NpmPackage } from "./npm-package.ts";
-import { run } from "./run.ts";
+import { runProgram } from "./run-program.ts";
 
 /** Rejects with ImagesError. */
 export async function nodeFiles(architecture: Architecture): Promise<NpmPackage> {
   const node = await npmPackage(`node-linux-${architectures[architecture].npm}`);
   const strip = stripProgram(architecture);
-  const tool = await run(strip, ["--version"]);
+  const tool = await runProgram(strip, ["--version"]);
   const key = keyOf(node.directory, tool);
   const directory = await cached("node", `${node.version}-${architecture}-${key}`, async (draft) => {
     await mkdir(join(draft, "usr/bin"), { recursive: true });
     await mkdir(join(draft, "usr/share/doc/node"), { recursive: true });
     const binary = join(draft, "usr/bin/node");
     // Dynamic symbols, which native packages need, stay.
-    await run(strip, ["--strip-all", "-o", binary, join(node.directory, "bin/node")]);
+    await runProgram(strip, ["--strip-all", "-o", binary, join(node.directory, "bin/node")]);
     await chmod(binary, 0o755);
     await copyFile(join(node.directory, "LICENSE"), join(draft, "usr/share/doc/node/LICENSE"));
   });

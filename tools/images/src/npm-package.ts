@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { cached, keyOf } from "./cache.ts";
 import { ImagesError } from "./images-error.ts";
-import { run } from "./run.ts";
+import { runProgram } from "./run-program.ts";
 
 export interface NpmPackage {
   readonly name: string;
@@ -28,7 +28,7 @@ export async function npmPackage(name: string): Promise<NpmPackage> {
     const downloads = await mkdtemp(join(tmpdir(), "switchyard-npm-"));
     try {
       const options = ["--silent", "--prefer-offline", "--pack-destination", downloads];
-      await run("npm", ["pack", ...options, `${name}@${version}`], { cwd: downloads });
+      await runProgram("npm", ["pack", ...options, `${name}@${version}`], { cwd: downloads });
       const [file = ""] = await readdir(downloads);
       const archive = join(downloads, file);
       const digest = `sha512-${createHash("sha512")
@@ -38,7 +38,7 @@ export async function npmPackage(name: string): Promise<NpmPackage> {
         const words = `the registry's ${name} ${version} has the digest ${digest}, package-lock.json has ${integrity}`;
         throw new ImagesError("package-unavailable", words);
       }
-      await run("tar", ["-xzf", archive, "-C", draft, "--strip-components=1", "--no-same-owner"]);
+      await runProgram("tar", ["-xzf", archive, "-C", draft, "--strip-components=1", "--no-same-owner"]);
     } finally {
       await rm(downloads, { recursive: true });
     }

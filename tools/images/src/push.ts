@@ -8,7 +8,7 @@ import { goPrograms } from "@switchyard/go-programs";
 import type { BuiltImage } from "./build.ts";
 import { ImagesError } from "./images-error.ts";
 import { during } from "./progress.ts";
-import { run } from "./run.ts";
+import { runProgram } from "./run-program.ts";
 
 export interface PushOptions {
   /** Directory with the layouts. */
@@ -25,9 +25,9 @@ export async function push(images: readonly BuiltImage[], { output, prefix }: Pu
     const repository = `${prefix}/${name}`;
     const reference = `${repository}@${digest}`;
     await during(`push ${repository}:${tag}`, () =>
-      run(crane, ["push", "--index", join(output, layout), `${repository}:${tag}`]),
+      runProgram(crane, ["push", "--index", join(output, layout), `${repository}:${tag}`]),
     );
-    const stored = await run(crane, ["digest", `${repository}:${tag}`]);
+    const stored = await runProgram(crane, ["digest", `${repository}:${tag}`]);
     if (stored !== digest) {
       throw new ImagesError("unexpected-content", `${repository}:${tag} has the digest ${stored} instead of ${digest}`);
     }

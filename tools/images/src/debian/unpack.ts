@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { Architecture } from "../architecture.ts";
 import { cached, keyOf } from "../cache.ts";
 import { ImagesError } from "../images-error.ts";
-import { run } from "../run.ts";
+import { runProgram } from "../run-program.ts";
 import { readLock, type LockedPackage } from "./lock.ts";
 import { download } from "./mirror.ts";
 import { isKept, packageSets, type PackageSet } from "./package-sets.ts";
@@ -57,9 +57,9 @@ export async function unpackPackages(set: PackageSet, architecture: Architecture
 }
 
 async function unpackPackage(name: string, archive: string, to: string): Promise<void> {
-  await run("dpkg-deb", ["--extract", archive, to]);
+  await runProgram("dpkg-deb", ["--extract", archive, to]);
   await mkdir(join(to, statusDirectory), { recursive: true });
-  const status = await run("dpkg-deb", ["--field", archive]);
+  const status = await runProgram("dpkg-deb", ["--field", archive]);
   await writeFile(join(to, statusDirectory, name), `${status}\n`);
 }
 

@@ -2,7 +2,7 @@
 /**
  * updateLock writes packages.lock.json with the newest versions in Debian's archive. apt checks the signatures of the
  * archive; it runs with directories of its own, so that nothing on the machine changes.
- * Usage: `await updateLock();`
+ * Usage: `await updateLock(new Date());`
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { join } from "node:path";
 import type { Architecture } from "../architecture.ts";
 import { ImagesError } from "../images-error.ts";
 import { during } from "../progress.ts";
-import { run } from "../run.ts";
+import { runProgram } from "../run-program.ts";
 import { lockFile, type DebianLock, type LockedPackage } from "./lock.ts";
 import { mirror } from "./mirror.ts";
 import { debianSuite, packageSets } from "./package-sets.ts";
@@ -30,9 +30,9 @@ async function newestPackages(architecture: Architecture): Promise<Readonly<Reco
   const directory = await mkdtemp(join(tmpdir(), "switchyard-apt-"));
   try {
     const env = { ...process.env, APT_CONFIG: await writeConfiguration(directory, architecture) };
-    await run("apt-get", ["update", "-qq"], { env });
+    await runProgram("apt-get", ["update", "-qq"], { env });
     const names = Object.values(packageSets).flatMap(({ packages }) => [...packages]);
-    const records = await run("apt-cache", ["show", "--no-all-versions", ...names], { env });
+    const records = await runProgram("apt-cache", ["show", "--no-all-versions", ...names], { env });
     const entries = records.split("\n\n").map((record) => {
       // Security updates are in an archive of their own. Its paths begin with pool/updates.
       const path = field(record, "Filename");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Types of the OCI image specification 1.1 (image-layout.md, manifest.md, config.md), as far as this tool uses them.
+ * Types of the OCI image specification 1.1, as far as this tool uses them.
  * Usage: `const descriptor = await layout.addJson(mediaTypes.manifest, manifest);`
  */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A directory in the OCI image layout (image-layout.md of the specification).
+ * A directory in the image layout of the OCI image specification.
  * Usage: `const layout = await createLayout("dist/images/switchyard-operator"); await layout.addFile(type, file, digest);`
  */
 import { createHash } from "node:crypto";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * run runs a program to its end and returns its output.
- * Usage: `await run("tar", ["-xf", archive, "-C", directory]);`
+ * runProgram runs a program to its end and returns its output.
+ * Usage: `await runProgram("tar", ["-xf", archive, "-C", directory]);`
  */
 import { spawn } from "node:child_process";
 import { ImagesError } from "./images-error.ts";
@@ -15,7 +15,7 @@ export interface RunOptions {
 const shownLines = 20;
 
 /** Returns the trimmed standard output. Rejects with ImagesError `program-failed` and the end of what the program printed. */
-export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
+export async function runProgram(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   const child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
   let stdout = "";
   let all = "";
