@@ -19,10 +19,12 @@ export interface SmallImage {
 
 export interface Registry extends AsyncDisposable {
   readonly port: number;
-  /** Makes an image, pushes it as `name`, such as "tools:1", and returns its digest. */
+  /** Makes an image, pushes it as `name`, such as "tools:1", and returns its digest, such as "sha256:…". */
   push(name: string, image: SmallImage): Promise<string>;
-  /** Returns the digest of an image, such as "sha256:…". */
-  digestOf(name: string): Promise<string>;
+  /** Copies an image, with a label that makes it another image, and returns the digest of the copy. */
+  label(name: string, copy: string): Promise<string>;
+  /** Directory with the images and the log. */
+  readonly directory: string;
 }
 
 /** `directory` gets the images and the log. */
@@ -48,7 +50,11 @@ export async function startRegistry(directory: string): Promise<Registry> {
       await run("mutate", nameOf(name), ...entry, "--tag", nameOf(name));
       return run("digest", nameOf(name));
     },
-    digestOf: (name) => run("digest", nameOf(name)),
+    async label(name, copy) {
+      await run("mutate", nameOf(name), "--platform", "linux/amd64", "--label", `copy=${copy}`, "--tag", nameOf(copy));
+      return run("digest", nameOf(copy));
+    },
+    directory,
     [Symbol.asyncDispose]: () => server.kill(),
   };
 }

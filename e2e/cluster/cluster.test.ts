@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Tests the whole product as an administrator and a user of a cluster meet it: the chart and the images of this checkout, installed
+ * by Helm on a node with a real kubelet, real pods and a NIC with real VFs. The parts build on each other.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { isRecord } from "@switchyard/kube";
+import { eventually, findWorkspaceRoot } from "@switchyard/testing";
+import { X509Certificate } from "node:crypto";
+import { join } from "node:path";
+import { prepareHelm, type Helm } from "../src/helm/helm.ts";
+import { runProgram } from "../src/run-program.ts";
+import { nodeName, registryName, startKubeCluster, type KubeCluster } from "./kube-cluster.ts";
+import { killContainer } from "./node-containers.ts";
+import { imageValues, pushNextVersion, pushOwnImages, type OwnImages } from "./own-images.ts";
+import { pushThirdPartyImages, type ThirdPartyImages } from "./third-party-images.ts";
+import { createTimings } from "./timings.ts";
+import { deploymentOf, namespace, network, pf, ping, pfName, policyWith, resource, vfPods } from "./vf-pods.ts";
+
+/** An idle machine needs seconds, a busy one minutes. */
+const within = { withinMs: 900_000, everyMs: 500 };
+const limitMs = 1_800_000;
+const root = findWorkspaceRoot();
+const chart = join(root, "charts/switchyard");
+const release = "switchyard";
+const deployment = `${release}-sriov-network-operator`;
+const operator = { namespace, label: "name=sriov-network-operator", container: "operator" };
+const daemon = {
+  namespace,
+  label: "app=sriov-network-config-daemon",
+  container: "sriov-network-config-daemon",
+};
+const timings = createTimings();
+
+let cluster: KubeCluster;
+let helm: Helm;
+let own: OwnImages;
+let thirdParty: ThirdPartyImages;
+
+beforeAll(async () => {
+  cluster = await timings.during("start of control plane and guest", startKubeCluster);
+  const { registry, directory, controlPlane } = cluster;
+  own = await timings.during("build and push of images", () => pushOwnImages(registry));
+  thirdParty = await pushThirdPartyImages(registry, directory);
+  helm = await prepareHelm("helm4", { kubeconfig: controlPlane.kubeconfig, namespace, directory });
+  await timings.during("node Ready", () =>
+    eventually("the node is Ready", async () => (await nodeField(readyStatus)) === "True", within),
+  );
+  const roles = ["control-plane", "worker"].map((role) => `node-role.kubernetes.io/${role}=`);
+  await cluster.kubectl(["label", "node", nodeName, ...roles]);
+}, limitMs);
+
+afterAll(async () => {
+  timings.print();
+  await cluster[Symbol.asyncDispose]();
+}, 120_000);
+
+const readyStatus = '{.status.conditions[?(@.type=="Ready")].status}';
+
+function get(kind: string, name: string, path: string): Promise<string> {
+  return cluster.kubectl(["get", kind, name, "-n", namespace, "-o", `jsonpath=${path}`]);
+}
+
+function nodeField(path: string): Promise<string> {
+  return get("node", nodeName, path);
+}
+
+const allocatable = (): Promise<string> => nodeField(`{.status.allocatable['${resource.replace(".", "\\.")}']}`);
+const apply = (object: unknown): Promise<string> => cluster.kubectl(["apply", "-f", "-"], object);
+const numVfs = (): Promise<string> => cluster.inGuest(`cat /sys/bus/pci/devices/${pf}/sriov_numvfs`);
+/** Inode numbers of the VFs in sysfs. They change when a VF is created again. */
+const vfInodes = (): Promise<string> => cluster.inGuest(`stat -L -c %i /sys/bus/pci/devices/${pf}/virtfn*`);
+
+/** The policy and the operator's configuration are Ready for their current generations. */
+async function isConverged(): Promise<boolean> {
+  const current = '{.metadata.generation}={.status.observedGeneration} {.status.conditions[?(@.type=="Ready")].status}';
+  const found = await Promise.all([
+    get("sriovnetworknodepolicy", "fast", current),
+    get("sriovoperatorconfig", "default", current),
+  ]);
+  return found.every((text) => /^(\d+)=\1 True$/.test(text));
+}
+
+async function convergesTo(count: number): Promise<void> {
+  const holds = async (): Promise<boolean> =>
+    (await isConverged()) && (await allocatable()) === `${count}` && (await numVfs()) === `${count}`;
+  await eventually(`${count} VFs are allocatable`, holds, within);
+}
+
+const bothPods = () => eventually("both pods have VFs", () => vfPods(cluster), within);
+
+/** Steps that `switchyard plan` computes from objects in the cluster and a policy that is not there yet. */
+async function planFor(policy: unknown): Promise<{ readonly impact: string; readonly steps: readonly string[] }> {
+  const kinds = "nodes,sriovnetworknodestates,sriovoperatorconfigs,sriovnetworkpoolconfigs";
+  const objects: unknown = JSON.parse(await cluster.kubectl(["get", kinds, "-A", "-o", "json"]));
+  const items = isRecord(objects) && Array.isArray(objects["items"]) ? (objects["items"] as unknown[]) : [];
+  const input = JSON.stringify({ apiVersion: "v1", kind: "List", items: [...items, policy] });
+  const cli = [join(root, "apps/cli/src/main.ts"), "plan", "-f", "-", "--node", nodeName, "-o", "json"];
+  const { stdout, stderr } = await runProgram(process.execPath, cli, { input });
+  if (stdout === "") throw new Error(stderr);
+  const plan = JSON.parse(stdout) as { readonly impact: string; readonly steps: readonly { readonly text: string }[] };
+  return { impact: plan.impact, steps: plan.steps.map(({ text }) => text) };
+}
+
+/** Steps that the daemon's log reports as done since `sinceTime`. */
+async function stepsDone(sinceTime: string): Promise<readonly string[]> {
+  const logs = await cluster.kubectl([
+    "logs",
+    "-n",
+    namespace,
+    "-l",
+    daemon.label,
+    "--tail=-1",
+    `--since-time=${sinceTime}`,
+  ]);
+  return logs.split("\n").flatMap((line) => {
+    if (!line.includes('"step done"')) return [];
+    return [(JSON.parse(line) as { readonly step: string }).step];
+  });
+}
+
+/** Time of the node, since the lab's clocks need not agree. */
+const nodeTime = (): Promise<string> => cluster.inGuest("date -u +%Y-%m-%dT%H:%M:%SZ");
+
+function values(images: OwnImages) {
+  return { images: imageValues(images, thirdParty) };
+}
+
+describe("an installation", () => {
+  it(
+    "is ready after helm install and a SriovOperatorConfig",
+    async () => {
+      await timings.during("install to ready", async () => {
+        const options = ["--create-namespace", "--wait", "--timeout", "15m"];
+        await helm.run(["install", release, chart, ...options], values(own));
+        await apply({
+          apiVersion: "sriovnetwork.openshift.io/v1",
+          kind: "SriovOperatorConfig",
+          metadata: { name: "default", namespace },
+          spec: { enableOperatorWebhook: true },
+        });
+        const ready = ["wait", "-n", namespace, "--for=condition=Ready", "sriovoperatorconfig/default"];
+        await cluster.kubectl([...ready, "--timeout=15m"]);
+        await cluster.kubectl([
+          ...["wait", "-n", namespace, "--for=condition=Ready", "pods", "--all"],
+          "--timeout=15m",
+        ]);
+      });
+      const images = await cluster.kubectl(["get", "pods", "-n", namespace, "-o", "jsonpath={..image}"]);
+      expect(images.split(" ").filter((image) => !image.includes("@sha256:"))).toEqual([]);
+    },
+    limitMs,
+  );
+
+  it(
+    "creates the VFs of a policy as switchyard plan predicts, and pods get them and reach each other",
+    async () => {
+      const planned = await planFor(policyWith(3));
+      const since = await nodeTime();
+      await timings.during("policy to allocatable", async () => {
+        await apply(policyWith(3));
+        await convergesTo(3);
+      });
+      expect(planned.impact).toBe("none");
+      expect(await stepsDone(since)).toEqual(planned.steps);
+
+      await timings.during("pods Ready", async () => {
+        await apply(network);
+        await apply(deploymentOf(`${registryName}/${thirdParty.tools}`));
+        await bothPods();
+      });
+      expect(await ping(cluster, await bothPods())).toContain(" 0% packet loss");
+    },
+    limitMs,
+  );
+
+  it(
+    "rejects a bad policy with the reason",
+    async () => {
+      await expect(apply(policyWith(99, "bad"))).rejects.toThrow(
+        `spec.numVfs: 99 VFs requested, but ${pf} supports at most 7 on ${nodeName}`,
+      );
+    },
+    limitMs,
+  );
+
+  it(
+    "drains the node before it changes VFs that pods use, and the pods return",
+    async () => {
+      const before = (await bothPods()).map(({ uid }) => uid);
+      const planned = await planFor(policyWith(4));
+      const since = await nodeTime();
+      await timings.during("drain, more VFs, pods back", async () => {
+        await apply(policyWith(4));
+        await convergesTo(4);
+        await bothPods();
+      });
+      expect(planned.impact).toBe("drain");
+      expect(await stepsDone(since)).toEqual(planned.steps);
+      const pods = await bothPods();
+      expect(pods.filter(({ uid }) => before.includes(uid))).toEqual([]);
+      expect(await ping(cluster, pods)).toContain(" 0% packet loss");
+      const events = await cluster.kubectl(["get", "events", "-A", "-o", "jsonpath={.items[*].reason}"]);
+      expect(events.split(" ")).toEqual(expect.arrayContaining(["NodeNotSchedulable", "NodeSchedulable"]));
+    },
+    limitMs,
+  );
+
+  it(
+    "converges if the operator and the daemon are killed during a change",
+    async () => {
+      await timings.during("change with kills of operator and daemon", async () => {
+        await apply(policyWith(5));
+        await killContainer(cluster, operator);
+        await killContainer(cluster, daemon);
+        await convergesTo(5);
+      });
+      expect(await ping(cluster, await bothPods())).toContain(" 0% packet loss");
+    },
+    limitMs,
+  );
+
+  it(
+    "upgrades to another version under running pods without touching VFs",
+    async () => {
+      const before = { inodes: await vfInodes(), pods: await bothPods(), node: await nodeField("{.spec}") };
+      const next = await pushNextVersion(cluster.registry, own);
+      const since = await nodeTime();
+      await timings.during("helm upgrade", async () => {
+        await helm.run(["upgrade", release, chart, "--wait", "--timeout", "15m"], values(next));
+        const runs = async (): Promise<boolean> => {
+          const text = await cluster.kubectl(["get", "pods", "-n", namespace, "-o", "jsonpath={..image}"]);
+          const digests = new Set(text.split(" "));
+          const isNew = Object.values(next).every((digest) => [...digests].some((image) => image.endsWith(digest)));
+          return isNew && !Object.values(own).some((digest) => [...digests].some((image) => image.endsWith(digest)));
+        };
+        await eventually("all components have the new images", runs, within);
+        await cluster.kubectl(["wait", "-n", namespace, "--for=condition=Ready", "pods", "--all", "--timeout=15m"]);
+        await convergesTo(5);
+      });
+      expect({ inodes: await vfInodes(), pods: await bothPods(), node: await nodeField("{.spec}") }).toEqual(before);
+      expect(await stepsDone(since)).toEqual([]);
+      expect(await ping(cluster, before.pods)).toContain(" 0% packet loss");
+    },
+    limitMs,
+  );
+
+  it(
+    "renews the certificate of the webhook",
+    async () => {
+      const serial = async (): Promise<string> => {
+        const text = await get("secret", "operator-webhook-cert", "{.data['tls\\.crt']}");
+        return new X509Certificate(Buffer.from(text, "base64")).serialNumber;
+      };
+      const old = await serial();
+      await cluster.kubectl(["delete", "secret", "operator-webhook-cert", "-n", namespace]);
+      await eventually("there is another certificate", async () => (await serial()) !== old, within);
+      const servedSerial = (): Promise<string> =>
+        cluster.inGuest(
+          `node -e '
+          const socket = require("tls").connect({ host: process.argv[1], port: 6443, rejectUnauthorized: false }, () => {
+            console.log(socket.getPeerCertificate().serialNumber);
+            socket.end();
+          });' ${webhookAddress}`,
+        );
+      const webhookAddress = await cluster.kubectl([
+        ...["get", "pods", "-n", namespace, "-l", "app=operator-webhook"],
+        ...["-o", "jsonpath={.items[0].status.podIP}"],
+      ]);
+      await timings.during("renewal of the certificate, until it is served", async () => {
+        const current = await serial();
+        await eventually("the webhook serves it", async () => (await servedSerial()) === current, within);
+      });
+      await expect(apply(policyWith(99, "bad"))).rejects.toThrow("supports at most 7");
+    },
+    limitMs,
+  );
+
+  it(
+    "has the VFs again after a hard reset of the node, and the pods return",
+    async () => {
+      await timings.during("boot to allocatable", async () => {
+        await cluster.guest.reboot({ hard: true });
+        await eventually("the VFs are created", async () => (await numVfs()) === "5", within);
+        await convergesTo(5);
+      });
+      await timings.during("pods Ready after the boot", async () => {
+        await eventually(
+          "both pods reach each other",
+          async () => {
+            const pods = await vfPods(cluster);
+            return pods !== undefined && (await ping(cluster, pods)).includes(" 0% packet loss");
+          },
+          within,
+        );
+      });
+    },
+    limitMs,
+  );
+
+  it(
+    "leaves CRDs and the objects of users when it is uninstalled, and cleanup gives the host back",
+    async () => {
+      const uids = async (): Promise<string> => {
+        const kinds = "sriovnetworknodepolicies,sriovnetworks,deployments,network-attachment-definitions";
+        return cluster.kubectl([
+          "get",
+          kinds,
+          "-A",
+          "-o",
+          "jsonpath={.items[?(@.metadata.namespace!='')].metadata.uid}",
+        ]);
+      };
+      const crds = (): Promise<string> => cluster.kubectl(["get", "crds", "-o", "jsonpath={.items[*].metadata.uid}"]);
+      const before = { uids: await uids(), crds: await crds(), inodes: await vfInodes() };
+      await timings.during("helm uninstall", async () => {
+        await helm.run(["uninstall", release, "--wait", "--timeout", "15m"]);
+      });
+      const kinds = "daemonsets,deployments,sriovoperatorconfigs";
+      expect(await cluster.kubectl(["get", kinds, "-n", namespace, "-o", "name"])).toBe("");
+      expect({ uids: await uids(), crds: await crds(), inodes: await vfInodes() }).toEqual(before);
+    },
+    limitMs,
+  );
+});

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A user's side of the cluster: a policy, a network, and a Deployment of two pods with a VF each that ping each other.
+ * Usage: `await cluster.kubectl(["apply", "-f", "-"], policyWith(3)); const pods = await vfPods(cluster);`
+ */
+import { isRecord } from "@switchyard/kube";
+import type { KubeCluster } from "./kube-cluster.ts";
+
+/** Namespace of the installation. */
+export const namespace = "sriov-network-operator";
+/** Interface of the PF that the policy configures. */
+export const pfName = "enp1s0f0";
+/** PCI address of this PF. */
+export const pf = "0000:01:00.0";
+/** Resource of the VFs, as nodes and pods have it. */
+export const resource = "openshift.io/fast";
+
+const group = { apiVersion: "sriovnetwork.openshift.io/v1" };
+const app = "vf";
+
+export function policyWith(numVfs: number, name = "fast") {
+  return {
+    ...{ ...group, kind: "SriovNetworkNodePolicy", metadata: { name, namespace } },
+    spec: {
+      nodeSelector: { "node-role.kubernetes.io/worker": "" },
+      nicSelector: { pfNames: [pfName] },
+      ...{ numVfs, resourceName: "fast" },
+    },
+  };
+}
+
+export const network = {
+  ...{ ...group, kind: "SriovNetwork", metadata: { name: "fast", namespace } },
+  spec: {
+    ...{ networkNamespace: "default", resourceName: "fast" },
+    ipam: JSON.stringify({
+      ...{ type: "host-local", dataDir: "/run/vf-addresses" },
+      ranges: [[{ subnet: "192.168.77.0/24" }]],
+    }),
+  },
+};
+
+/** `image` has sleep as its entry point, and ping. */
+export function deploymentOf(image: string) {
+  const vf = { [resource]: "1" };
+  return {
+    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: app, namespace: "default" } },
+    spec: {
+      ...{ replicas: 2, selector: { matchLabels: { app } } },
+      template: {
+        metadata: { labels: { app }, annotations: { "k8s.v1.cni.cncf.io/networks": "fast" } },
+        spec: {
+          terminationGracePeriodSeconds: 1,
+          containers: [{ name: "tools", image, resources: { requests: vf, limits: vf } }],
+        },
+      },
+    },
+  };
+}
+
+/** A pod that has its VF. */
+export interface VfPod {
+  readonly name: string;
+  readonly uid: string;
+  /** Address of the VF. */
+  readonly address: string;
+}
+
+/** Returns both pods, or undefined until both are Ready and no other one is left that may have a VF. */
+export async function vfPods(cluster: KubeCluster): Promise<readonly [VfPod, VfPod] | undefined> {
+  const list: unknown = JSON.parse(await cluster.kubectl(["get", "pods", "-l", `app=${app}`, "-o", "json"]));
+  const items = isRecord(list) && Array.isArray(list["items"]) ? (list["items"] as PodObject[]) : [];
+  const running = items.filter(({ status }) => status.phase === "Running" || status.phase === "Pending");
+  const ready = running.filter(isReady).map(toVfPod);
+  const [first, second] = ready;
+  return running.length === 2 && first !== undefined && second !== undefined ? [first, second] : undefined;
+}
+
+/** Sends three packets from one VF to the other. Returns the line with the loss. */
+export async function ping(cluster: KubeCluster, [from, to]: readonly [VfPod, VfPod]): Promise<string> {
+  const command = ["ping", "-c", "3", "-W", "5", "-I", "net1", to.address];
+  const output = await cluster.kubectl(["exec", from.name, "--", ...command]);
+  return output.split("\n").find((line) => line.includes("packet loss")) ?? output;
+}
+
+// The API server has validated these objects.
+interface PodObject {
+  readonly metadata: { readonly name: string; readonly uid: string; readonly annotations?: Record<string, string> };
+  readonly status: {
+    readonly phase?: string;
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+}
+
+function isReady({ status }: PodObject): boolean {
+  return status.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True") ?? false;
+}
+
+function toVfPod({ metadata: { name, uid, annotations = {} } }: PodObject): VfPod {
+  const networks = JSON.parse(annotations["k8s.v1.cni.cncf.io/network-status"] ?? "[]") as {
+    readonly interface: string;
+    readonly ips?: readonly string[];
+  }[];
+  const address = networks.find((each) => each.interface === "net1")?.ips?.[0];
+  if (address === undefined) throw new Error(`pod ${name} has no network interface net1`);
+  return { name, uid, address };
+}
