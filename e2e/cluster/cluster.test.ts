@@ -13,6 +13,7 @@ import { runProgram } from "../src/run-program.ts";
 import { nodeName, registryName, startKubeCluster, type KubeCluster } from "./kube-cluster.ts";
 import { killContainer } from "./node-containers.ts";
 import { imageValues, pushNextVersion, pushOwnImages, type OwnImages } from "./own-images.ts";
+import { startRegistry, type Registry } from "./registry.ts";
 import { pushThirdPartyImages, type ThirdPartyImages } from "./third-party-images.ts";
 import { createTimings } from "./timings.ts";
 import { deploymentOf, namespace, network, pf, ping, pfName, policyWith, resource, vfPods } from "./vf-pods.ts";
@@ -32,16 +33,20 @@ const daemon = {
 };
 const timings = createTimings();
 
+let registry: Registry;
 let cluster: KubeCluster;
 let helm: Helm;
 let own: OwnImages;
 let thirdParty: ThirdPartyImages;
 
 beforeAll(async () => {
-  cluster = await timings.during("start of control plane and guest", startKubeCluster);
-  const { registry, directory, controlPlane } = cluster;
-  own = await timings.during("build and push of images", () => pushOwnImages(registry));
-  thirdParty = await pushThirdPartyImages(registry, directory);
+  registry = await startRegistry();
+  [cluster, own, thirdParty] = await Promise.all([
+    timings.during("start of control plane and guest", () => startKubeCluster(registry)),
+    timings.during("build and push of images", () => pushOwnImages(registry)),
+    pushThirdPartyImages(registry),
+  ]);
+  const { controlPlane, directory } = cluster;
   helm = await prepareHelm("helm4", { kubeconfig: controlPlane.kubeconfig, namespace, directory });
   await timings.during("node Ready", () =>
     eventually("the node is Ready", async () => (await nodeField(readyStatus)) === "True", within),
@@ -53,6 +58,7 @@ beforeAll(async () => {
 afterAll(async () => {
   timings.print();
   await cluster[Symbol.asyncDispose]();
+  await registry[Symbol.asyncDispose]();
 }, 120_000);
 
 const readyStatus = '{.status.conditions[?(@.type=="Ready")].status}';
@@ -224,7 +230,7 @@ describe("an installation", () => {
     "upgrades to another version under running pods without touching VFs",
     async () => {
       const before = { inodes: await vfInodes(), pods: await bothPods(), node: await nodeField("{.spec}") };
-      const next = await pushNextVersion(cluster.registry, own);
+      const next = await pushNextVersion(registry, own);
       const since = await nodeTime();
       await timings.during("helm upgrade", async () => {
         await helm.run(["upgrade", release, chart, "--wait", "--timeout", "15m"], values(next));
@@ -322,4 +328,45 @@ describe("an installation", () => {
     },
     limitMs,
   );
+
+  it(
+    "gives the host back with config-daemon cleanup",
+    async () => {
+      await cluster.kubectl(["delete", "deployment", "vf", "--cascade=foreground", "--timeout=15m"]);
+      await apply(cleanupPod(`ghcr.io/switchyard/switchyard-config-daemon@${own["config-daemon"]}`));
+      const phase = (): Promise<string> => get("pod", "cleanup", "{.status.phase}");
+      await eventually("the pod ends", async () => ["Succeeded", "Failed"].includes(await phase()), within);
+      expect([await phase(), await cluster.kubectl(["logs", "-n", namespace, "cleanup"])]).toEqual([
+        "Succeeded",
+        expect.anything(),
+      ]);
+      expect(await numVfs()).toBe("0");
+      const left =
+        "find /etc/sriov-operator /etc/udev/rules.d /run/udev/rules.d /etc/systemd/system -type f 2>/dev/null";
+      expect(await cluster.inGuest(`${left} | xargs -r grep -li -e switchyard -e sriov`)).toBe("");
+    },
+    limitMs,
+  );
 });
+
+/** Runs `config-daemon cleanup` on the node, as docs/guide/node.md describes. */
+function cleanupPod(image: string) {
+  return {
+    ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "cleanup", namespace } },
+    spec: {
+      ...{ nodeName, hostNetwork: true, restartPolicy: "Never" },
+      containers: [
+        {
+          ...{
+            name: "cleanup",
+            image,
+            args: ["cleanup", "--host-root", "/host"],
+            securityContext: { privileged: true },
+          },
+          volumeMounts: [{ name: "host", mountPath: "/host" }],
+        },
+      ],
+      volumes: [{ name: "host", hostPath: { path: "/" } }],
+    },
+  };
+}

@@ -2,7 +2,7 @@
 /**
  * startKubeCluster starts a cluster with one real node: the control plane on this machine, and a guest of the VM lab with a kubelet,
  * containerd and Multus, which pulls images from a registry on this machine.
- * Usage: `await using cluster = await startKubeCluster(); await cluster.inGuest("crictl ps")`.
+ * Usage: `await using cluster = await startKubeCluster(registry); await cluster.inGuest("crictl ps")`.
  */
 import {
   findFreePorts,
@@ -17,14 +17,13 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeDisk } from "./node-disk.ts";
-import { startRegistry, type Registry } from "./registry.ts";
+import type { Registry } from "./registry.ts";
 
 /** Name of the node. */
 export const nodeName = "node-1";
 
 export interface KubeCluster extends AsyncDisposable {
   readonly controlPlane: ControlPlane;
-  readonly registry: Registry;
   readonly guest: Guest;
   /** Directory for files of the test. It is deleted with the cluster. */
   readonly directory: string;
@@ -41,12 +40,11 @@ const nodeProxyPort = 8132;
 export const registryName = "registry.test";
 
 /** The kubelet starts when this resolves; the node may not be Ready yet. Needs the programs of the VM lab, and Go for a first build. */
-export async function startKubeCluster(): Promise<KubeCluster> {
+export async function startKubeCluster(registry: Registry): Promise<KubeCluster> {
   await using stack = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "switchyard-cluster-"));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   const disk = await nodeDisk();
-  const registry = stack.use(await startRegistry(directory));
   const [proxyPort = 0, multusPort = 0] = await findFreePorts(2);
   const nodeProxySocket = join(directory, "node-proxy.sock");
   stack.use(relay(nodeProxySocket, proxyPort));
@@ -75,7 +73,7 @@ export async function startKubeCluster(): Promise<KubeCluster> {
   await run(guest, "sh /share/node/usr/sbin/node-setup");
   const owned = stack.move();
   return {
-    ...{ controlPlane, registry, guest, directory, kubectl },
+    ...{ controlPlane, guest, directory, kubectl },
     inGuest: async (command) => (await guest.exec(command, { timeoutMs: 600_000 })).stdout.trim(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -94,6 +92,7 @@ function relay(socket: string, port: number): Disposable {
 
 /** They cost time and memory, and nothing in the test uses them. */
 const unusedUnits = [
+  "NetworkManager.service",
   "openvswitch-switch.service",
   "ovs-vswitchd.service",
   "ovsdb-server.service",

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * startRegistry starts an image registry on a loopback port. Guests of the VM lab reach it at 10.0.2.2.
- * Usage: `await using registry = await startRegistry(directory); await registry.push("tools:1", { tree, entryPoint: ["/bin/sh"] })`.
+ * Usage: `await using registry = await startRegistry(); await registry.push("tools:1", { tree, entryPoint: ["/bin/sh"] })`.
  */
 import { goPrograms } from "@switchyard/go-programs";
 import { eventually, findFreePorts, spawnGuarded } from "@switchyard/testing";
 import { execFile } from "node:child_process";
-import { mkdir } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -23,13 +24,14 @@ export interface Registry extends AsyncDisposable {
   push(name: string, image: SmallImage): Promise<string>;
   /** Copies an image, with a label that makes it another image, and returns the digest of the copy. */
   label(name: string, copy: string): Promise<string>;
-  /** Directory with the images and the log. */
+  /** Directory for files that images are made of. It is deleted with the registry. */
   readonly directory: string;
 }
 
-/** `directory` gets the images and the log. */
-export async function startRegistry(directory: string): Promise<Registry> {
+/** Disposing it deletes its images. */
+export async function startRegistry(): Promise<Registry> {
   const crane = join(await goPrograms("crane"), "crane");
+  const directory = await mkdtemp(join(tmpdir(), "switchyard-registry-"));
   const [port = 0] = await findFreePorts(1);
   const storage = join(directory, "images");
   await mkdir(storage, { recursive: true });
@@ -55,6 +57,9 @@ export async function startRegistry(directory: string): Promise<Registry> {
       return run("digest", nameOf(copy));
     },
     directory,
-    [Symbol.asyncDispose]: () => server.kill(),
+    async [Symbol.asyncDispose]() {
+      await server.kill();
+      await rm(directory, { recursive: true, force: true });
+    },
   };
 }

@@ -2,7 +2,7 @@
 /**
  * pushThirdPartyImages makes images of the programs of other projects that Switchyard deploys, because their own images are not
  * reachable from every machine, and an image of busybox for pods of users and for the pause containers.
- * Usage: `const images = await pushThirdPartyImages(registry, directory); images.sriovCni // "sriov-cni@sha256:…"`.
+ * Usage: `const images = await pushThirdPartyImages(registry); images.sriovCni // "sriov-cni@sha256:…"`.
  */
 import { goPrograms } from "@switchyard/go-programs";
 import { chmod, copyFile, mkdir, symlink, writeFile } from "node:fs/promises";
@@ -44,9 +44,9 @@ done
 `;
 
 /** Needs busybox (package busybox-static). */
-export async function pushThirdPartyImages(registry: Registry, directory: string): Promise<ThirdPartyImages> {
+export async function pushThirdPartyImages(registry: Registry): Promise<ThirdPartyImages> {
   const treeOf = async (name: string): Promise<string> => {
-    const tree = join(directory, name);
+    const tree = join(registry.directory, name);
     await mkdir(join(tree, "bin"), { recursive: true });
     await mkdir(join(tree, "tmp"));
     await copyFile("/bin/busybox", join(tree, "bin/busybox"));

@@ -48,16 +48,22 @@ export function fromValues(values: Readonly<Record<string, string | undefined>>)
 export const ownNamespace = fromField("NAMESPACE", "metadata.namespace");
 
 /**
- * Returns the probes of a process that serves /healthz and /readyz on this port. The default host is the pod's address.
+ * Returns the probes of a process that serves /healthz and /readyz on this port. The default host is the pod's address. While a
+ * node boots, all its pods start at once: without a startup probe, the liveness probe kills a process that needs half a minute.
  */
-export function probesAt(port: number, host?: string): Pick<Container, "livenessProbe" | "readinessProbe"> {
-  const probe = (path: string): Probe => ({
+export function probesAt(
+  port: number,
+  host?: string,
+): Pick<Container, "startupProbe" | "livenessProbe" | "readinessProbe"> {
+  const probe = (path: string, periodSeconds: number, failureThreshold: number): Probe => ({
     httpGet: { path, port, scheme: "HTTP", ...defined({ host }) },
-    periodSeconds: 10,
-    timeoutSeconds: 5,
-    failureThreshold: 3,
+    ...{ periodSeconds, timeoutSeconds: 5, failureThreshold },
   });
-  return { livenessProbe: probe("/healthz"), readinessProbe: probe("/readyz") };
+  return {
+    startupProbe: probe("/healthz", 2, 90),
+    livenessProbe: probe("/healthz", 10, 3),
+    readinessProbe: probe("/readyz", 10, 3),
+  };
 }
 
 /** The security context of a container without any privileges. */

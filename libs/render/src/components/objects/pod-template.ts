@@ -51,6 +51,7 @@ export interface Container {
   readonly ports?: readonly { readonly name: string; readonly containerPort: number; readonly protocol: "TCP" }[];
   readonly securityContext: SecurityContext;
   readonly resources: { readonly requests: { readonly cpu: string; readonly memory: string } };
+  readonly startupProbe?: Probe;
   readonly livenessProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly volumeMounts?: readonly VolumeMount[];

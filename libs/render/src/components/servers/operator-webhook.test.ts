@@ -127,6 +127,12 @@ describe("the webhook's pods", () => {
       ...{ HEALTH_ADDRESS: ":8444", METRICS_ADDRESS: ":8444", MALLOC_ARENA_MAX: "1" },
       RESOURCE_PREFIX: "openshift.io",
     });
+    // Three minutes for the start.
+    expect(container().startupProbe).toMatchObject({
+      httpGet: { path: "/healthz" },
+      periodSeconds: 2,
+      failureThreshold: 90,
+    });
     expect(container().livenessProbe?.httpGet).toEqual({ path: "/healthz", port: 8444, scheme: "HTTP" });
     expect(container().readinessProbe?.httpGet).toEqual({ path: "/readyz", port: 8444, scheme: "HTTP" });
     const others = { devMode: true, resourcePrefix: "example.com" };
