@@ -24,8 +24,9 @@ export async function push(images: readonly BuiltImage[], { output, prefix }: Pu
   for (const { name, tag, digest, layout } of images) {
     const repository = `${prefix}/${name}`;
     const reference = `${repository}@${digest}`;
+    // Without --index: the image is the one entry of the layout's index.json, which would become an index around it.
     await during(`push ${repository}:${tag}`, () =>
-      runProgram(crane, ["push", "--index", join(output, layout), `${repository}:${tag}`]),
+      runProgram(crane, ["push", join(output, layout), `${repository}:${tag}`]),
     );
     const stored = await runProgram(crane, ["digest", `${repository}:${tag}`]);
     if (stored !== digest) {
