@@ -16,7 +16,7 @@ import { imageValues, pushNextVersion, pushOwnImages, type OwnImages } from "./o
 import { startRegistry, type Registry } from "./registry.ts";
 import { pushThirdPartyImages, type ThirdPartyImages } from "./third-party-images.ts";
 import { createTimings } from "./timings.ts";
-import { deploymentOf, namespace, network, pf, ping, pfName, policyWith, resource, vfPods } from "./vf-pods.ts";
+import { deploymentOf, namespace, network, pf, ping, policyWith, resource, vfPods } from "./vf-pods.ts";
 
 /** An idle machine needs seconds, a busy one minutes. */
 const within = { withinMs: 900_000, everyMs: 500 };
@@ -24,7 +24,6 @@ const limitMs = 1_800_000;
 const root = findWorkspaceRoot();
 const chart = join(root, "charts/switchyard");
 const release = "switchyard";
-const deployment = `${release}-sriov-network-operator`;
 const operator = { namespace, label: "name=sriov-network-operator", container: "operator" };
 const daemon = {
   namespace,
@@ -129,7 +128,7 @@ async function stepsDone(sinceTime: string): Promise<readonly string[]> {
 const nodeTime = (): Promise<string> => cluster.inGuest("date -u +%Y-%m-%dT%H:%M:%SZ");
 
 function values(images: OwnImages) {
-  return { images: imageValues(images, thirdParty) };
+  return { images: imageValues(images, thirdParty), hooks: { activeDeadlineSeconds: 900 } };
 }
 
 describe("an installation", () => {

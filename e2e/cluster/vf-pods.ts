@@ -8,9 +8,7 @@ import type { KubeCluster } from "./kube-cluster.ts";
 
 /** Namespace of the installation. */
 export const namespace = "sriov-network-operator";
-/** Interface of the PF that the policy configures. */
-export const pfName = "enp1s0f0";
-/** PCI address of this PF. */
+/** PCI address of the PF that the policy configures. */
 export const pf = "0000:01:00.0";
 /** Resource of the VFs, as nodes and pods have it. */
 export const resource = "openshift.io/fast";
@@ -23,7 +21,7 @@ export function policyWith(numVfs: number, name = "fast") {
     ...{ ...group, kind: "SriovNetworkNodePolicy", metadata: { name, namespace } },
     spec: {
       nodeSelector: { "node-role.kubernetes.io/worker": "" },
-      nicSelector: { pfNames: [pfName] },
+      nicSelector: { pfNames: ["enp1s0f0"] },
       ...{ numVfs, resourceName: "fast" },
     },
   };
