@@ -11,6 +11,7 @@ type Command = (args: readonly string[]) => Promise<number>;
 
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   crds: async () => (await import("./commands/crds-command.ts")).runCrdsCommand,
+  check: async () => (await import("./commands/check-command.ts")).runCheckCommand,
 };
 
 const [name = "", ...args] = process.argv.slice(2);
