@@ -24,7 +24,10 @@ const operator: Service<OperatorFlagValues> = {
   summary:
     "Runs the cluster controllers: merges policies into one SriovNetworkNodeState per node, deploys the components, " +
     "drains nodes and reports progress as conditions.",
-  commands: { "crds apply": "Installs or upgrades Switchyard's CustomResourceDefinitions." },
+  commands: {
+    "crds apply": "Installs or upgrades Switchyard's CustomResourceDefinitions.",
+    check: "Waits until a replica leads and the SriovOperatorConfig is Ready.",
+  },
   flags: operatorFlags,
   async main({ flags, log, setLogLevel, metrics: registry, signal, setNotReady }) {
     if (ignored.length > 0) log.warn({ flags: ignored }, "flags of upstream's logger are ignored; use --log-level");

@@ -190,9 +190,11 @@ describe("operator check", () => {
     });
     const checkWithLeader = async (seconds: number) => {
       const running = check(seconds);
-      let isOver = false;
-      void running.then(() => (isOver = true));
-      for (let renewals = 1; !isOver; renewals++) {
+      const ended = new AbortController();
+      void running.then(() => {
+        ended.abort();
+      });
+      for (let renewals = 1; !ended.signal.aborted; renewals++) {
         await patch("lease", "switchyard-operator", {
           spec: { holderIdentity: "replica-2", leaseTransitions: renewals },
         });
