@@ -25,6 +25,8 @@ const run = spawnSync(
   ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning", jest]
     // One after the other, because guests and network namespaces need the whole machine.
     .concat(["--config", "jest.config.js", "--runInBand", "--verbose"])
+    // The daemons that faults/hosts loses never end, and would keep Jest until the deadline of their passes, 30 minutes.
+    .concat(["--forceExit"])
     .concat(["--json", "--outputFile", join(reports, "e2e.json")])
     .concat(given.filter((argument) => argument !== all).map(asPattern)),
   {
