@@ -44,7 +44,7 @@ export async function runCleanupCommand(args: readonly string[]): Promise<number
     });
     return await runCleanup({
       ...{ ...options, host, maxHanging, fail, signal: stop.signal },
-      print: (line) => void process.stdout.write(`${options.isDryRun ? "would " : ""}${line}\n`),
+      print: (line) => void process.stdout.write(`${line}\n`),
       timing: defaultTiming,
     });
   } catch (thrown) {

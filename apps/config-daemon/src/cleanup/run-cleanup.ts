@@ -48,7 +48,7 @@ async function showCleanup({ host, keepsVfs, print }: CleanupOptions): Promise<n
   lines.push(...limitedTo(next, keepsVfs).steps.map(describeStep));
   lines.push(...(await recordsWithoutPf(host)).map((pf) => `remove the record of ${pf}, which the node does not have`));
   for (const part of ownedParts) lines.push(...(await part.find(host)));
-  for (const line of lines) print(line);
+  for (const line of lines) print(`would ${line}`);
   if (lines.length === 0) print("nothing to do");
   return 0;
 }
