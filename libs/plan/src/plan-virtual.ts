@@ -36,7 +36,7 @@ function bindDefault(pf: InterfaceStatus): readonly PfStep[] {
 /** No pod can use a card that no policy has selected so far, so its first change of the driver disrupts nobody. */
 function bind({ pciAddress, driver, owned }: InterfaceStatus, to: string): PfStep {
   const isInUse = owned === true || to === "default";
-  return { kind: "bind-driver", pciAddress, vfId: 0, ...(driver && isInUse && { from: driver }), to };
+  return { kind: "bind-driver", pciAddress, vfId: 0, ...(driver && isInUse && { from: driver }), to, isPf: true };
 }
 
 function problemOf(wanted: InterfaceSpec, { pciAddress }: InterfaceStatus, field: string): PlanProblem | undefined {

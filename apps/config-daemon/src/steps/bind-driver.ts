@@ -10,7 +10,7 @@ import type { StepContext } from "./step-context.ts";
 /** Binds the VF to the requested driver, whatever driver it has before. It can be repeated. */
 export async function bindDriver(step: PfStep<"bind-driver">, context: StepContext): Promise<void> {
   const { sriov } = context.host;
-  const vf = await context.vfAddress(step.vfId);
+  const vf = step.isPf === true ? context.pf : await context.vfAddress(step.vfId);
   context.forgetLinks();
   if (step.to === "default") {
     await sriov.setDriverOverride(vf, undefined);

@@ -62,8 +62,6 @@ export function createStepContext(
 
   async function readAddresses(): Promise<ReadonlyMap<number, PciAddress>> {
     const facts = await host.sriov.readPf(pf);
-    // Without the capability, steps about VF 0 concern the card of a virtual machine, which is its own VF.
-    if (facts !== undefined && facts.sriov === undefined) return new Map([[0, pf]]);
     return new Map((facts?.sriov?.vfs ?? []).map((vf) => [vf.vfId, vf.pciAddress]));
   }
 

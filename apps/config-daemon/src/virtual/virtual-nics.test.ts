@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import type { InterfaceSpec, SriovNetworkNodeState } from "@switchyard/api";
-import { createFakeKernel, plainNic, type FakeKernel, type FakeKernelOptions } from "@switchyard/host/testing";
+import { createFakeKernel, igb, plainNic, type FakeKernel, type FakeKernelOptions } from "@switchyard/host/testing";
 import fc from "fast-check";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { once } from "node:events";
@@ -66,6 +66,14 @@ function machine(options: Partial<FakeKernelOptions> = {}): FakeKernel {
   return createFakeKernel({ nics: [...(passed ? [passed] : []), ...cards.slice(1)], iommu: false, ...options });
 }
 
+/** A virtual machine whose card is a PF with the SR-IOV capability. */
+function machineWithPf(): FakeKernel {
+  const card = igb(first);
+  const [port] = card.ports;
+  const mac = firstMac as NonNullable<typeof port>["mac"];
+  return createFakeKernel({ nics: [{ ...card, ports: port === undefined ? [] : [{ ...port, mac }] }] });
+}
+
 function daemon(kernel: Pick<FakeKernel, "host">, platform: Platform = "openstack") {
   return daemonOn(kernel.host(), { virtual: { platform, metadataUrl: url } });
 }
@@ -128,6 +136,17 @@ describe("the card of an OpenStack instance", () => {
     await two.pass(state(undefined, [first]));
     expect(cardOf(two)).toMatchObject({ driver: "mlx5_core", numVfs: 1 });
     expect(cardOf(two)).not.toHaveProperty("owned");
+    expect(kernel.writes.filter(({ method }) => method === "setNumVfs")).toEqual([]);
+  });
+
+  it("is bound itself if it has the SR-IOV capability, and gets no VFs", async () => {
+    answer = serving(openstack);
+    const kernel = machineWithPf();
+    const one = daemon(kernel);
+    expect(await one.pass(state({}))).toBe("settled");
+    expect([one.error(), cardOf(one)]).toMatchObject(["", { driver: "vfio-pci", mac: firstMac, numVfs: 1 }]);
+    await one.pass(state(undefined, [first]));
+    expect(cardOf(one)).toMatchObject({ driver: "igb", numVfs: 1 });
     expect(kernel.writes.filter(({ method }) => method === "setNumVfs")).toEqual([]);
   });
 

@@ -10,6 +10,8 @@ export interface BindDriver {
   readonly from?: string;
   /** Name of a driver, or "default" for the driver that the kernel chooses. */
   readonly to: string;
+  /** Whether the VF is the PF itself: the card of a virtual machine, which the hypervisor has passed to it. */
+  readonly isPf?: boolean;
 }
 
 export const bindDriver: PfStepKind<BindDriver> = {
