@@ -4,8 +4,10 @@ import { describeGoal, missedGoals } from "../harness/goal.ts";
 import { daemonGoals } from "./daemon-goals.ts";
 import type { DaemonReport } from "./daemon-report.ts";
 import type { ChangeResult } from "./daemon-results.ts";
+import { guestChanges } from "./kernel-baseline.ts";
 
 const nothing = { writes: {}, reads: {}, failed: {} };
+const kernelTime = { seconds: 1, withUdevSeconds: 2 };
 const change: ChangeResult = {
   title: "0 -> 4",
   round: 1,
@@ -22,10 +24,11 @@ function missed(overrides: Partial<DaemonReport>): readonly string[] {
     date: "2026-11-20T00:00:00.000Z",
     machine: { processor: "x", processors: 2, memoryMb: 1, kernel: "6", node: "v24", loadBefore: 0 },
     versions: {},
-    kernelTimes: { "0 -> 4": { seconds: 1, withUdevSeconds: 2 } },
+    kernelTimes: { "0 -> 4": kernelTime },
     starts: [],
     changes: [change],
     refusals: [],
+    flaps: [],
     idle: { seconds: 30, rssMb: 60, cpuSeconds: 0.01, childFaults: 0, requests: nothing },
     peakMb: 64,
     stopSeconds: [0.1],
@@ -35,9 +38,9 @@ function missed(overrides: Partial<DaemonReport>): readonly string[] {
 }
 
 describe("daemonGoals", () => {
-  it("allow 1.3 times the kernel's time plus 0.3 s, in the best of all rounds", () => {
+  it("allow 1.3 times the time of kernel and udev plus 0.5 s, in the best of all rounds", () => {
     expect(missed({})).toEqual([]);
-    expect(missed({ changes: [{ ...change, settledSeconds: 1.7 }] })).toEqual(["0 -> 4, Succeeded: 1.7 s, goal 1.6 s"]);
+    expect(missed({ changes: [{ ...change, settledSeconds: 3.2 }] })).toEqual(["0 -> 4, Succeeded: 3.2 s, goal 3.1 s"]);
     expect(
       missed({
         changes: [
@@ -63,7 +66,28 @@ describe("daemonGoals", () => {
 
   it("require an idle daemon to do nothing, and limit the memory", () => {
     const idle = { seconds: 30, rssMb: 66, cpuSeconds: 0.7, childFaults: 0, requests: nothing };
-    expect(missed({ idle, peakMb: 66 })).toEqual(["idle, CPU: 0.7 s, goal 0.6 s", "peak RSS: 66 MB, goal 65 MB"]);
+    expect(missed({ idle, peakMb: 66 })).toEqual(["idle, CPU: 0.7 s, goal 0.04 s", "peak RSS: 66 MB, goal 65 MB"]);
+  });
+
+  it("limit the time of a start and the CPU time of a change", () => {
+    const slow = { ...change, title: guestChanges.zeroToFour, cpuSeconds: 0.8 };
+    const start = { ...change, title: "start", seconds: 2.6, rssMb: 60, peakMb: 60 };
+    expect(missed({ changes: [slow], starts: [start], kernelTimes: { [slow.title]: kernelTime } })).toEqual([
+      "start: 2.6 s, goal 2.5 s",
+      `${slow.title}, CPU: 0.8 s, goal 0.7 s`,
+    ]);
+  });
+
+  it("allow one write for a link flap", () => {
+    const flap = { ...change, title: "flap", requests: { ...nothing, writes: { "patch states/status": 2 } } };
+    expect(missed({ flaps: [flap] })).toEqual(["flap, writes: 2, goal 1"]);
+  });
+
+  it("allow 1.3 times the time of a script for a bridge of Open vSwitch", () => {
+    const host = "VM lab, igbsw and Open vSwitch";
+    expect(missed({ host, changes: [{ ...change, settledSeconds: 2.7 }], peakMb: 70 })).toEqual([
+      "0 -> 4, Succeeded: 2.7 s, goal 2.6 s",
+    ]);
   });
 
   it("limit the time from SIGTERM to the end of the process", () => {

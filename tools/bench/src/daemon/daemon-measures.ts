@@ -3,18 +3,20 @@
  * DaemonMeasures measures a start of the daemon, a change, a refusal, and an idle daemon.
  * Usage: `await createDaemonMeasures(daemon, { progress, signal }).change("0 -> 4", 1, interfaces)`
  */
-import type { InterfaceSpec } from "@switchyard/api";
+import type { Bridges, InterfaceSpec } from "@switchyard/api";
 import { untilIdle } from "../harness/process-meter.ts";
 import type { Progress } from "../harness/progress.ts";
 import { countRequests } from "../harness/request-count.ts";
 import { pause, until } from "../harness/until.ts";
-import type { ChangeResult, Cost, IdleResult, RefusalResult, StartResult } from "./daemon-results.ts";
+import type { ChangeResult, Cost, FlapResult, IdleResult, RefusalResult, StartResult } from "./daemon-results.ts";
 import type { DaemonUnderTest } from "./daemon-under-test.ts";
 
 export interface DaemonMeasures {
   start(title: string): Promise<StartResult>;
-  change(title: string, round: number, interfaces: readonly InterfaceSpec[]): Promise<ChangeResult>;
+  change(title: string, round: number, interfaces: readonly InterfaceSpec[], bridges?: Bridges): Promise<ChangeResult>;
   refusal(title: string, interfaces: readonly InterfaceSpec[]): Promise<RefusalResult>;
+  /** Measures what the daemon does about an event on its host that changes nothing. */
+  flap(title: string, act: () => Promise<void>): Promise<FlapResult>;
   idle(seconds: number): Promise<IdleResult>;
 }
 
@@ -57,10 +59,10 @@ export function createDaemonMeasures(
       return { title, seconds: (firstMs - beginMs) / 1000, rssMb, peakMb, ...cost };
     },
 
-    async change(title, round, interfaces) {
+    async change(title, round, interfaces, bridges) {
       progress.at(title, () => node.status().syncStatus ?? "");
       const { outcome, ...cost } = await costOf(async () => {
-        const order = await node.order(interfaces);
+        const order = await node.order(interfaces, bridges);
         const settledMs = await node.when(title, order, ({ syncStatus }) => syncStatus === "Succeeded");
         const firstMs = daemon.firstWriteMs(order.sentMs);
         return {
@@ -80,6 +82,12 @@ export function createDaemonMeasures(
         return { shownSeconds: (shownMs - order.sentMs) / 1000, words: node.status().lastSyncError ?? "" };
       });
       return { title, ...outcome, ...cost, isAnythingDestroyed: identity !== (await daemon.vfIdentity()) };
+    },
+
+    async flap(title, act) {
+      progress.at(title);
+      const { outcome: _nothing, ...cost } = await costOf(act);
+      return { title, ...cost };
     },
 
     async idle(seconds) {

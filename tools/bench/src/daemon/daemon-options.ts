@@ -11,6 +11,8 @@ import { parseCount } from "../harness/parse-count.ts";
 export interface DaemonOptions extends BenchOptions {
   /** Whether the daemon runs on a real kernel in the VM lab instead of on the fake kernel. */
   readonly vm: boolean;
+  /** Whether it is a NIC with an eswitch, and a bridge of Open vSwitch. */
+  readonly ovs: boolean;
   readonly idleSeconds: number;
   readonly rounds: number;
   /** Path of a directory for a CPU profile of the daemon. */
@@ -20,7 +22,8 @@ export interface DaemonOptions extends BenchOptions {
 export const daemonHelp = `npm run bench -- daemon [options]
 
 Measures the config daemon of one node with a real API server. The baseline is the time that the kernel alone needs.
-  --vm                 use a real kernel with igb in the VM lab instead of the fake kernel, which needs no time
+  --vm                 use a real kernel with igb in the VM lab instead of the fake kernel
+  --ovs                use the VM lab with a simulated eswitch, and measure switchdev mode with a bridge of Open vSwitch
   --idle-seconds N     how long the idle daemon is measured (default 30)
   --rounds N           how often VFs are created and removed (default 2)
   --cpu-prof DIR       write a CPU profile of the daemon to DIR
@@ -30,13 +33,15 @@ ${commonHelp}`;
 export function parseDaemonOptions(args: readonly string[]): DaemonOptions | "help" {
   const values = parseFlags(args, {
     vm: { type: "boolean" },
+    ovs: { type: "boolean" },
     "idle-seconds": { type: "string", default: "30" },
     rounds: { type: "string", default: "2" },
     "cpu-prof": { type: "string" },
   });
   if (values.help === true) return "help";
   return {
-    vm: values.vm === true,
+    vm: values.vm === true || values.ovs === true,
+    ovs: values.ovs === true,
     idleSeconds: parseCount("--idle-seconds", values["idle-seconds"], { minimum: 1, maximum: 3600 }),
     rounds: parseCount("--rounds", values.rounds, { minimum: 1, maximum: 10 }),
     json: values.json,

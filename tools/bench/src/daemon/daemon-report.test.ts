@@ -16,6 +16,7 @@ const report: DaemonReport = {
   starts: [{ ...cost, title: "start", seconds: 2, rssMb: 60, peakMb: 61 }],
   changes: [{ ...cost, title: "0 -> 4", round: 1, settledSeconds: 1.5, childFaults: 200 }],
   refusals: [{ ...cost, title: "9 of 7", shownSeconds: 0.2, words: "only 7", isAnythingDestroyed: false }],
+  flaps: [],
   idle: { ...cost, seconds: 30, rssMb: 60 },
   peakMb: 61,
   stopSeconds: [0.1],

@@ -8,18 +8,19 @@ import { describeRun, goalLines } from "../harness/report-lines.ts";
 import { listCounts } from "../harness/request-count.ts";
 import { renderTable, showMb, showRatio, showSeconds } from "../harness/table.ts";
 import type { KernelTime, KernelTimes } from "./kernel-baseline.ts";
-import type { ChangeResult, Cost, IdleResult, RefusalResult, StartResult } from "./daemon-results.ts";
+import type { ChangeResult, Cost, FlapResult, IdleResult, RefusalResult, StartResult } from "./daemon-results.ts";
 
 /** The report of the benchmark. */
 export interface DaemonReport extends BenchReport {
   readonly bench: "daemon";
-  readonly host: "fake kernel" | "VM lab, igb";
+  readonly host: "fake kernel" | "VM lab, igb" | "VM lab, igbsw and Open vSwitch";
   readonly versions: Readonly<Record<string, string>>;
   /** Best times of the kernel alone, by the title of the change; none for the fake kernel, which takes no time. */
   readonly kernelTimes: KernelTimes;
   readonly starts: readonly StartResult[];
   readonly changes: readonly ChangeResult[];
   readonly refusals: readonly RefusalResult[];
+  readonly flaps: readonly FlapResult[];
   readonly idle: IdleResult;
   readonly peakMb: number;
   /** From SIGTERM to the end, of each process. */
@@ -27,7 +28,7 @@ export interface DaemonReport extends BenchReport {
 }
 
 export function renderDaemonReport(report: DaemonReport): string {
-  const { host, date, kernelTimes, starts, changes, refusals, idle, goals } = report;
+  const { host, date, kernelTimes, starts, changes, refusals, flaps, idle, goals } = report;
   return [
     `Config daemon on the ${host}; ${date}`,
     describeRun(report),
@@ -38,7 +39,7 @@ export function renderDaemonReport(report: DaemonReport): string {
       changes.map((change) => changeRow(change, kernelTimes[change.title])),
     ),
     "",
-    renderTable(costHead, [...starts.map(startRow), idleRow(idle), ...refusals.map(refusalRow)]),
+    renderTable(costHead, [...starts.map(startRow), idleRow(idle), ...flaps.map(flapRow), ...refusals.map(refusalRow)]),
     "",
     ...refusals.map(({ title, words }) => `${title}: "${words}"`),
     `Peak RSS ${showMb(report.peakMb)}`,
@@ -77,6 +78,10 @@ function startRow(start: StartResult): readonly string[] {
 
 function idleRow(idle: IdleResult): readonly string[] {
   return ["idle", showSeconds(idle.seconds), showMb(idle.rssMb), "", ...costCells(idle)];
+}
+
+function flapRow(flap: FlapResult): readonly string[] {
+  return [flap.title, "", "", "", ...costCells(flap)];
 }
 
 function refusalRow(refusal: RefusalResult): readonly string[] {

@@ -40,6 +40,11 @@ export interface RefusalResult extends Cost {
   readonly isAnythingDestroyed: boolean;
 }
 
+/** What the daemon does when the carrier of a configured PF is lost for a moment. */
+export interface FlapResult extends Cost {
+  readonly title: string;
+}
+
 export interface IdleResult extends Cost {
   readonly seconds: number;
   readonly rssMb: number;

@@ -21,6 +21,10 @@ export interface DaemonUnderTest extends AsyncDisposable {
   read(): Promise<ProcessReading>;
   /** A text that changes when VFs are destroyed, even if others are created in their place. */
   vfIdentity(): Promise<string>;
+  /** Makes the kernel take this time for each write of sriov_numvfs from now on. Absent on a real kernel. */
+  slowDown?(ms: number): void;
+  /** Interrupts the carrier of the second port, which has VFs. Absent on a host without carriers. */
+  flapLink?(): Promise<void>;
   /** The end of its log. */
   logEnd(): string;
   /** The time of the kernel's first write after `sinceMs`; undefined on a host where it cannot be observed. */

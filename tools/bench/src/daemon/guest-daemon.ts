@@ -25,6 +25,8 @@ export interface GuestDaemonOptions {
   /** Port of this machine that is forwarded to guestHealthPort in the guest. */
   readonly healthPort: number;
   readonly cpuProf: boolean;
+  /** Additional flags of the daemon. */
+  readonly flags?: readonly string[];
 }
 
 /** The port in the guest on which the daemon serves /readyz. */
@@ -37,7 +39,7 @@ const program = "/root/config-daemon";
 const firstVf = "/sys/bus/pci/devices/0000:01:10.0/";
 
 export async function createGuestDaemon(options: GuestDaemonOptions): Promise<DaemonUnderTest> {
-  const { cluster, run, guest, share, healthPort, cpuProf } = options;
+  const { cluster, run, guest, share, healthPort, cpuProf, flags: moreFlags = [] } = options;
   await using parts = new AsyncDisposableStack();
   const node = parts.use(await createNodeUnderTest(cluster, run));
   const user = await cluster.user("daemon");
@@ -55,7 +57,8 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
     async start() {
       const { name, namespace } = nodeUnderTest;
       const profile = cpuProf ? "--cpu-prof --cpu-prof-interval=5000 --cpu-prof-dir=/share/prof" : "";
-      const flags = `--namespace ${namespace} --node-name ${name} --host-root / --health-address :${guestHealthPort}`;
+      const common = `--namespace ${namespace} --node-name ${name} --host-root / --health-address :${guestHealthPort}`;
+      const flags = [common, ...moreFlags].join(" ");
       // The shell execs the daemon, so that its pid is the daemon's.
       running = guest.spawn(
         `${becomePod(user.pod)}; echo $$ >/run/daemon.pid; exec node ${profile} ${program}/main.js ${flags}`,
@@ -89,6 +92,10 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
     },
     // A recreated device has another inode in sysfs, even at the same address.
     vfIdentity: () => inGuest(`stat -c %i ${firstVf}`),
+    async flapLink() {
+      const name = await inGuest("ls /sys/bus/pci/devices/0000:01:00.0/net | head -1");
+      await inGuest(`ip link set ${name.trim()} up; ethtool -r ${name.trim()}`);
+    },
     logEnd: () => words,
     firstWriteMs: () => undefined,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -5,7 +5,7 @@
  * Usage: `const results = await runGuestScenario(daemon, measures, options)`
  */
 import type { DaemonOptions } from "./daemon-options.ts";
-import type { ChangeResult } from "./daemon-results.ts";
+import type { ChangeResult, FlapResult } from "./daemon-results.ts";
 import type { DaemonUnderTest } from "./daemon-under-test.ts";
 import { guestChanges } from "./kernel-baseline.ts";
 import type { DaemonMeasures } from "./daemon-measures.ts";
@@ -35,6 +35,7 @@ export async function runGuestScenario(
     await measures.refusal("MTU 9300 of 9216 on one PF", [pf(first, 4, { mtu: 9300 }), pf(second, 4)]),
   ];
   await measures.change("back to what is there", 1, [pf(first, 4), pf(second, 4)]);
+  const flaps = await measureFlap(daemon, measures);
   // The daemon still updates its events a minute later, so only a new process is idle.
   const { peakMb } = await daemon.read();
   await daemon.stop();
@@ -42,5 +43,14 @@ export async function runGuestScenario(
   const idle = await measures.idle(idleSeconds);
   await measures.change("reset of both PFs", rounds, []);
   await daemon.stop();
-  return { starts, changes, refusals, idle, peakMb };
+  return { starts, changes, refusals, flaps, idle, peakMb };
+}
+
+/** A restart of the autonegotiation interrupts the carrier of a configured PF. */
+export async function measureFlap(daemon: DaemonUnderTest, measures: DaemonMeasures): Promise<readonly FlapResult[]> {
+  const { flapLink } = daemon;
+  if (flapLink === undefined) return [];
+  // The first call sets the link up, which the status shows.
+  await measures.flap("the link comes up", flapLink);
+  return [await measures.flap("link flap", flapLink)];
 }

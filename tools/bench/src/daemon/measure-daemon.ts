@@ -2,7 +2,7 @@
 /**
  * measureDaemon measures the config daemon of one node with a real API server, on the fake kernel or in the VM lab.
  */
-import { bootGuest } from "@switchyard/vm-lab";
+import { bootGuest, type Guest, type MachineOptions } from "@switchyard/vm-lab";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { startBenchCluster, type BenchCluster } from "../harness/bench-cluster.ts";
@@ -18,7 +18,8 @@ import { findFreePort } from "./free-port.ts";
 import { createGuestDaemon, guestHealthPort } from "./guest-daemon.ts";
 import { runGuestScenario } from "./guest-scenario.ts";
 import { createGuestShare } from "./guest-share.ts";
-import { bestOf, measureKernel } from "./kernel-baseline.ts";
+import { measureScript, ovsFlags, runGuestOvsScenario, startOpenVSwitch } from "./guest-ovs-scenario.ts";
+import { bestOf, measureKernel, type KernelTimes } from "./kernel-baseline.ts";
 import { createNativeDaemon } from "./native-daemon.ts";
 import { nativeNics, runNativeScenario } from "./native-scenario.ts";
 import { nodeUnderTest } from "./node-under-test.ts";
@@ -30,7 +31,8 @@ export async function measureDaemon(options: DaemonOptions): Promise<DaemonRepor
   using progress = startProgress();
   const namespaces = [nodeUnderTest.namespace];
   await using cluster = await startBenchCluster({ namespaces, progress, fail: run.fail });
-  const measured = await (options.vm ? measureInGuest : measureNatively)(options, { run, progress, cluster });
+  const measure = options.ovs ? measureOvs : options.vm ? measureInGuest : measureNatively;
+  const measured = await measure(options, { run, progress, cluster });
   const report = { ...about, versions: cluster.versions, ...measured };
   return { ...report, goals: daemonGoals(report) };
 }
@@ -54,31 +56,68 @@ async function measureNatively(options: DaemonOptions, { run, progress, cluster 
   return { host: "fake kernel", ...played, peakMb, stopSeconds: daemon.stopSeconds };
 }
 
-async function measureInGuest(options: DaemonOptions, { run, progress, cluster }: DaemonRun): Promise<Measured> {
+async function measureInGuest(options: DaemonOptions, about: DaemonRun): Promise<Measured> {
+  return inGuest(options, about, {
+    host: "VM lab, igb",
+    prepare: () => Promise.resolve(),
+    baseline: measureKernel,
+    scenario: runGuestScenario,
+  });
+}
+
+async function measureOvs(options: DaemonOptions, about: DaemonRun): Promise<Measured> {
+  return inGuest(options, about, {
+    host: "VM lab, igbsw and Open vSwitch",
+    prepare: startOpenVSwitch,
+    baseline: measureScript,
+    scenario: runGuestOvsScenario,
+    machine: { driver: "igbsw" },
+    flags: ovsFlags,
+  });
+}
+
+/** What is measured in a guest. */
+interface GuestMeasurement {
+  readonly host: DaemonReport["host"];
+  readonly prepare: (guest: Guest, signal: AbortSignal) => Promise<void>;
+  /** Makes the same changes without the daemon. */
+  readonly baseline: (guest: Guest, signal: AbortSignal) => Promise<KernelTimes>;
+  readonly scenario: typeof runGuestScenario;
+  readonly machine?: MachineOptions;
+  /** Additional flags of the daemon. */
+  readonly flags?: readonly string[];
+}
+
+async function inGuest(
+  options: DaemonOptions,
+  { run, progress, cluster }: DaemonRun,
+  { host, prepare, baseline, scenario, machine = {}, flags = [] }: GuestMeasurement,
+): Promise<Measured> {
   progress.at("booting a guest");
   await using share = await createGuestShare();
   const healthPort = await findFreePort();
   const hostForwards = [{ hostPort: healthPort, guestPort: guestHealthPort }];
-  await using guest = await bootGuest({ udev: true, share: share.directory, hostForwards, signal: run.signal });
+  const { signal } = run;
+  await using guest = await bootGuest({ udev: true, share: share.directory, hostForwards, signal, ...machine });
+  await prepare(guest, signal);
   const { cpuProf } = options;
   await using daemon = await createGuestDaemon({
-    ...{ cluster, run, guest, healthPort },
+    ...{ cluster, run, guest, healthPort, flags },
     share: share.directory,
     cpuProf: cpuProf !== undefined,
   });
-  const measures = createDaemonMeasures(daemon, { progress, signal: run.signal });
-  progress.at("measuring the kernel alone, before the daemon");
-  const before = await measureKernel(guest, run.signal);
-  const played = await runGuestScenario(daemon, measures, options).catch(rethrowWithLog(daemon));
-  progress.at("measuring the kernel alone, after the daemon");
-  const after = await measureKernel(guest, run.signal).catch((error: unknown) => {
+  const measures = createDaemonMeasures(daemon, { progress, signal });
+  progress.at("measuring the baseline, before the daemon");
+  const before = await baseline(guest, signal);
+  const played = await scenario(daemon, measures, options).catch(rethrowWithLog(daemon));
+  progress.at("measuring the baseline, after the daemon");
+  const after = await baseline(guest, signal).catch((error: unknown) => {
     // QEMU 10.0 sometimes crashes here (iotlb_to_section: Assertion failed). The first measurement is still valid.
-    process.stderr.write(`the second measurement of the kernel alone failed: ${String(error)}\n`);
+    process.stderr.write(`the second measurement of the baseline failed: ${String(error)}\n`);
     return before;
   });
-  const kernelTimes = bestOf(before, after);
   if (cpuProf !== undefined) await cp(join(share.directory, "prof"), cpuProf, { recursive: true });
-  return { host: "VM lab, igb", ...played, kernelTimes, stopSeconds: daemon.stopSeconds };
+  return { host, ...played, kernelTimes: bestOf(before, after), stopSeconds: daemon.stopSeconds };
 }
 
 /** Prints the end of the daemon's log, which is deleted at the end of the run, and rethrows the error. */

@@ -51,6 +51,9 @@ export async function createNativeDaemon(options: NativeDaemonOptions): Promise<
     read: () => Promise.resolve(service.read()),
     logEnd: () => service.logEnd(),
     vfIdentity: () => Promise.resolve(String(kernel.writes.filter(({ method }) => method === "setNumVfs").length)),
+    slowDown(delayMs) {
+      kernel.fault({ port: "sriov", method: "setNumVfs" }, { delayMs });
+    },
     // The fake kernel runs in this process and uses the same clock.
     firstWriteMs: (sinceMs) =>
       kernel.writes.find(({ port, startedMs }) => port !== "records" && startedMs >= sinceMs)?.startedMs,

@@ -13,8 +13,12 @@ import type { DaemonMeasures } from "./daemon-measures.ts";
 /** Two cards with two ports of 128 VFs each. */
 export const nativeNics = [ice("0000:3b:00.0"), ice("0000:5e:00.0")];
 
+/** The time that the kernel takes for the VFs of one PF in the last change, in which the PFs must not wait for each other. */
+const kernelSeconds = 1;
+const slowTitle = `0 -> 32 on each of 4 PFs, ${kernelSeconds} s each`;
+
 /** The part of the report that a scenario measures. */
-export type Played = Pick<DaemonReport, "starts" | "changes" | "refusals" | "idle" | "kernelTimes">;
+export type Played = Pick<DaemonReport, "starts" | "changes" | "refusals" | "flaps" | "idle" | "kernelTimes">;
 
 export async function runNativeScenario(
   daemon: DaemonUnderTest,
@@ -49,7 +53,18 @@ export async function runNativeScenario(
   changes.push(await measures.change("back to what is there", 1, withFirst(32)));
   await daemon.stop();
   starts.push(await measures.start("start, 128 VFs"));
-  return { starts, changes, refusals, idle: await measures.idle(idleSeconds), kernelTimes: {} };
+  const idle = await measures.idle(idleSeconds);
+  await measures.change("reset of all PFs", rounds, []);
+  daemon.slowDown?.(kernelSeconds * 1000);
+  changes.push(
+    await measures.change(
+      slowTitle,
+      1,
+      all.map((address) => pf(address, 32)),
+    ),
+  );
+  const kernelTimes = { [slowTitle]: { seconds: kernelSeconds, withUdevSeconds: kernelSeconds } };
+  return { starts, changes, refusals, flaps: [], idle, kernelTimes };
 }
 
 /** The spec of a PF whose VFs are all in one group. */

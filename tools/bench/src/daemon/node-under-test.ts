@@ -10,6 +10,7 @@ import {
   operatorConfigName,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
+  type Bridges,
   type InterfaceSpec,
   type SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
@@ -30,8 +31,8 @@ export interface Order {
 }
 
 export interface NodeUnderTest extends AsyncDisposable {
-  /** Sets spec.interfaces of the node state, and spec.unselected to the PFs that the daemon has configured and that are left out. */
-  order(interfaces: readonly InterfaceSpec[]): Promise<Order>;
+  /** Sets spec.interfaces and spec.bridges of the node state, and spec.unselected to the PFs that the daemon has configured and that are left out. */
+  order(interfaces: readonly InterfaceSpec[], bridges?: Bridges): Promise<Order>;
   /** The time of the first status after `order` that belongs to it and satisfies `isIt`. */
   when(what: string, order: Order, isIt: (status: SriovNetworkNodeStateStatus) => boolean): Promise<number>;
   /** The last status. */
@@ -65,7 +66,7 @@ export async function createNodeUnderTest({ admin }: BenchCluster, run: Run): Pr
     },
   });
   const seen: SeenStatus[] = [];
-  const order = async (interfaces: readonly InterfaceSpec[]): Promise<Order> => {
+  const order = async (interfaces: readonly InterfaceSpec[], bridges?: Bridges): Promise<Order> => {
     const sentMs = performance.now();
     const answer: unknown = JSON.parse(
       await admin.request({
@@ -77,7 +78,10 @@ export async function createNodeUnderTest({ admin }: BenchCluster, run: Run): Pr
           apiVersion,
           kind: "SriovNetworkNodeState",
           metadata: nodeUnderTest,
-          spec: { interfaces, unselected: ownedExcept(interfaces, seen.at(-1)?.status ?? {}) },
+          spec: {
+            ...{ interfaces, unselected: ownedExcept(interfaces, seen.at(-1)?.status ?? {}) },
+            ...(bridges !== undefined && { bridges }),
+          },
         },
       }),
     );
