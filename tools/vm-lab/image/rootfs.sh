@@ -6,6 +6,11 @@ set -eu
 tree=$1
 here=$(dirname "$0")
 
+# mstconfig lies outside of PATH, because nodes without a Mellanox card have no such program. The package would also install Python.
+mstflint='cd "$1/tmp" && APT_CONFIG=$MMDEBSTRAP_APT_CONFIG apt-get download -qq -o APT::Sandbox::User=root mstflint &&
+  mkdir "$1/opt/mstflint" && dpkg -x mstflint_*.deb unpacked && rm mstflint_*.deb &&
+  mv unpacked/usr/bin/mstconfig "$1/opt/mstflint/" && mv unpacked/usr/share/mstflint "$1/usr/share/" && rm -r unpacked'
+
 # Debian 13 whatever the host is: its Open vSwitch (3.5), systemd and iproute2 are what the tests are written for.
 mmdebstrap --quiet --mode=root --variant=minbase --format=directory \
   --aptopt='Acquire::Languages "none"' --aptopt='APT::Install-Recommends "0"' \
@@ -14,6 +19,8 @@ mmdebstrap --quiet --mode=root --variant=minbase --format=directory \
   --dpkgopt='path-exclude=/usr/share/locale/*' \
   --include=systemd,systemd-sysv,udev,dbus,kmod,iproute2,ethtool,pciutils,procps,busybox-static,bpftool \
   --include=openvswitch-switch,network-manager,nftables,crun \
+  --include=libexpat1,libibmad5,libmuparser2v5,libsqlite3-0,libssl3t64,libstdc++6 \
+  --customize-hook="$mstflint" \
   trixie "$tree" "$(sh "$here/mirror.sh")"
 
 # They wait for what never comes in the lab, or redo at each boot what the pristine disk forgets.

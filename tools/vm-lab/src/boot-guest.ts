@@ -22,7 +22,7 @@ import { VmLabError } from "./vm-lab-error.ts";
 export interface BootOptions extends MachineOptions {
   /** Environment variables of all processes that the host starts. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Limit of the boot; three minutes by default. */
+  /** Limit of the boot; ten minutes by default, because a loaded machine takes many times as long. */
   readonly bootTimeoutMs?: number;
   /** File for the output of the serial console. By default, it is deleted with the guest. */
   readonly consoleLog?: string;
@@ -34,7 +34,7 @@ export interface BootOptions extends MachineOptions {
 
 /** Rejects with VmLabError: `qemu-missing`, `not-built`, `boot-timed-out`, `guest-panicked` and so on. */
 export async function bootGuest(options: BootOptions = {}): Promise<Guest> {
-  const { boot = "fast", bootTimeoutMs = 180_000, signal = new AbortController().signal } = options;
+  const { boot = "fast", bootTimeoutMs = 600_000, signal = new AbortController().signal } = options;
   const lab = await ensureLab({ withModules: needsModules(options), progress: options.progress ?? createProgress() });
 
   await using parts = new AsyncDisposableStack();
