@@ -101,8 +101,10 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     ...{ timing, wake: wakeUp.wake, metadataUrl: options.metadataUrl ?? defaultMetadataUrl },
     readPlatform: () => readPlatform({ transport, nodeName, log }),
   });
-  const kernel = createKernelSource(host.events, nodeName, (error) => {
-    log.error({ error }, "kernel event stream ended; changes are found by periodic passes only");
+  const kernel = createKernelSource(host.events, nodeName, {
+    onEnd(error) {
+      log.error({ error }, "kernel event stream ended; changes are found by periodic passes only");
+    },
   });
   const pass = createPass({
     ...{ host, transport, timing, metrics, loop, runningSteps, firmware, log, signal, report: reports.report },

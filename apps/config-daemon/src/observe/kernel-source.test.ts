@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterEach, describe, expect, it } from "@jest/globals";
 import type { KernelEvent, KernelEvents } from "@switchyard/host";
+import { createManualClock } from "@switchyard/host/testing";
+import type { Clock } from "@switchyard/kube";
 import { EventEmitter, on } from "node:events";
 import { setImmediate } from "node:timers/promises";
-import { createKernelSource, type KernelSource } from "./kernel-source.ts";
+import { createKernelSource } from "./kernel-source.ts";
 
 const ofPf: KernelEvent = { kind: "pci", action: "change", pciAddress: "0000:01:00.0" };
 const ofContainer: KernelEvent = { kind: "link", name: "veth0" };
@@ -14,46 +16,86 @@ describe("createKernelSource", () => {
     for (const stop of stops.splice(0)) stop();
   });
 
-  it("adds the key for each event of a NIC while no pass runs", async () => {
-    const { emit, added } = start();
-    await emit(ofPf);
+  it("adds the key when a burst of events of NICs has ended", async () => {
+    const { emit, added, time } = start();
+    for (let nth = 0; nth < 3; nth++) {
+      await emit(ofPf);
+      await time.advance(50);
+    }
+    expect(added()).toBe(0);
+    await time.advance(50);
+    expect(added()).toBe(1);
     await emit(ofContainer);
+    await time.advance(1_000);
+    expect(added()).toBe(1);
+  });
+
+  it("adds the key after 400 ms if the events continue", async () => {
+    const { emit, added, time } = start();
+    for (let nth = 0; nth < 10; nth++) {
+      await emit(ofPf);
+      await time.advance(50);
+    }
+    expect(added()).toBe(1);
+  });
+
+  it("adds nothing after it was stopped", async () => {
+    const { emit, added, time } = start();
     await emit(ofPf);
-    expect(added()).toBe(2);
+    for (const stop of stops.splice(0)) stop();
+    await time.advance(1_000);
+    expect(added()).toBe(0);
   });
 
   it("adds nothing for the events that the last observation of a pass could see", async () => {
-    const { source, emit, added } = start();
+    const { source, emit, added, time } = start();
     await source.during(async () => {
       source.observing();
       await emit(ofPf); // the echo of a step
       source.observing();
     });
+    await time.advance(1_000);
     expect(added()).toBe(0);
   });
 
   it("adds the key once, when the pass ends, for events after its last observation", async () => {
-    const { source, emit, added } = start();
+    const { source, emit, added, time } = start();
     await source.during(async () => {
       source.observing();
       await emit(ofPf);
       await emit(ofPf);
+      await time.advance(1_000);
       expect(added()).toBe(0);
     });
+    await time.advance(1_000);
     expect(added()).toBe(1);
   });
 
   it("adds the key for events during a pass that fails", async () => {
-    const { source, emit, added } = start();
+    const { source, emit, added, time } = start();
     const pass = source.during(async () => {
       await emit(ofPf);
       throw new Error("the API server is gone");
     });
     await expect(pass).rejects.toThrow("the API server is gone");
+    await time.advance(1_000);
     expect(added()).toBe(1);
   });
 
-  function start(): { source: KernelSource; emit: (event: KernelEvent) => Promise<void>; added: () => number } {
+  function start() {
+    const time = createManualClock();
+    const clock: Clock = {
+      nowMs: () => time.nowMs(),
+      after(delayMs, run) {
+        let isCancelled = false;
+        time.later(delayMs, () => {
+          if (!isCancelled) run();
+        });
+        return () => {
+          isCancelled = true;
+        };
+      },
+    };
     const emitter = new EventEmitter();
     const events: KernelEvents = {
       async *watch(signal) {
@@ -61,11 +103,12 @@ describe("createKernelSource", () => {
       },
     };
     const added: string[] = [];
-    const source = createKernelSource(events, "worker-1", () => undefined);
+    const source = createKernelSource(events, "worker-1", { onEnd: () => undefined, clock });
     stops.push(source.start((key) => added.push(key)));
     return {
       source,
-      async emit(event) {
+      time,
+      async emit(event: KernelEvent): Promise<void> {
         emitter.emit("event", event);
         await setImmediate(); // lets the source read the event
       },

@@ -3,10 +3,10 @@
  * createKernelSource makes a controller reconcile when the kernel reports a change of the NICs or of the bridges of PFs. It
  * ignores other virtual interfaces, which containers create and remove by the hundred, and what the pass that runs still
  * observes: most events of a pass are the echo of its own steps.
- * Usage: `const kernel = createKernelSource(host.events, nodeName, onEnd); await kernel.during(() => pass(kernel.observing));`
+ * Usage: `const kernel = createKernelSource(host.events, nodeName, { onEnd }); await kernel.during(() => pass(kernel.observing));`
  */
 import { isPfBridgeName, type KernelEvent, type KernelEvents } from "@switchyard/host";
-import type { Source } from "@switchyard/kube";
+import { systemClock, type Clock, type Source } from "@switchyard/kube";
 
 /** A source that knows when the host is observed. */
 export interface KernelSource extends Source {
@@ -16,16 +16,45 @@ export interface KernelSource extends Source {
   during<Outcome>(pass: () => Promise<Outcome>): Promise<Outcome>;
 }
 
-/** Adds `key` for each event that can concern NICs. Calls `onEnd` if the kernel ends the stream of events. */
-export function createKernelSource(events: KernelEvents, key: string, onEnd: (error: unknown) => void): KernelSource {
-  let add = (): void => undefined;
+export interface KernelSourceOptions {
+  /** Called if the kernel ends the stream of events. */
+  readonly onEnd: (error: unknown) => void;
+  readonly clock?: Clock;
+}
+
+/**
+ * A change of VFs causes events for seconds after its pass: names given by udev, carriers. A pass waits for this time without
+ * events, and for the longer time at most.
+ */
+const quietMs = 100;
+const longestWaitMs = 400;
+
+/** Adds `key` after events that can concern NICs. */
+export function createKernelSource(
+  events: KernelEvents,
+  key: string,
+  { onEnd, clock = systemClock }: KernelSourceOptions,
+): KernelSource {
+  let enqueueKey = (): void => undefined;
+  let firstMs: number | undefined;
+  let cancel = (): void => undefined;
   let isPassRunning = false;
   let isUnseen = false;
+
+  function addSoon(): void {
+    const nowMs = clock.nowMs();
+    firstMs ??= nowMs;
+    cancel();
+    cancel = clock.after(Math.max(0, Math.min(quietMs, firstMs + longestWaitMs - nowMs)), () => {
+      firstMs = undefined;
+      enqueueKey();
+    });
+  }
 
   function onEvent(event: KernelEvent): void {
     if (!concernsNics(event)) return;
     if (isPassRunning) isUnseen = true;
-    else add();
+    else addSoon();
   }
 
   return {
@@ -38,13 +67,13 @@ export function createKernelSource(events: KernelEvents, key: string, onEnd: (er
         return await pass();
       } finally {
         isPassRunning = false;
-        if (isUnseen) add();
+        if (isUnseen) addSoon();
         isUnseen = false;
       }
     },
     start(enqueue) {
       const stop = new AbortController();
-      add = () => {
+      enqueueKey = () => {
         enqueue(key);
       };
       const follow = async (): Promise<void> => {
@@ -55,6 +84,7 @@ export function createKernelSource(events: KernelEvents, key: string, onEnd: (er
       });
       return () => {
         stop.abort();
+        cancel();
       };
     },
     whenSynced: () => Promise.resolve(),
