@@ -47,6 +47,11 @@ export interface Plan {
   readonly reasons: readonly Reason[];
   /** Parts of the spec that cannot be applied. The steps apply all other parts. */
   readonly problems: readonly PlanProblem[];
+  /**
+   * PCI addresses of PFs with work that `steps` does not contain yet, because it follows a reset of the card or a reboot. Absent
+   * if there are none.
+   */
+  readonly waiting?: readonly string[];
 }
 
 /** Reports whether the node matches its spec: the plan has no steps and no problems. */
@@ -97,6 +102,8 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
   // After a reboot, no card has to be reset.
   const firmwareSteps = firmware.steps.filter(({ kind }) => !isRebooting || kind !== "reset-firmware");
   const drainOrNone = reasons.length > 0 ? "drain" : "none";
+  const postponed = isRebooting ? steps.map(({ pciAddress }) => pciAddress) : [];
+  const waiting = [...new Set([...firmware.held, ...postponed])];
   return {
     steps: [
       ...node.steps,
@@ -110,6 +117,7 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
     impact: isRebooting ? "reboot" : drainOrNone,
     reasons: isRebooting ? rebooting.reasons : reasons,
     problems: [...problems, ...rebooting.problems],
+    ...(waiting.length > 0 && { waiting }),
   };
 }
 

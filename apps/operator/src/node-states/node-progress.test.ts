@@ -55,6 +55,23 @@ describe("progressOf", () => {
     expect(progressOf(stateOf(status), spec, { ...options, wasReady }).kind).toBe(kind);
   });
 
+  it("is configuring while a PF waits for a change of its firmware, or for a reboot", () => {
+    const metadata = { name: "worker-1", generation: 3 };
+    const pciAddress = "0000:3b:00.0";
+    const firmware = { numVfs: { current: 4, next: 4 }, sriovEnabled: { current: true, next: true } };
+    const card = nic({ pciAddress, vendor: "15b3", deviceID: "1017", totalvfs: 4, numVfs: 0 });
+    const wanted = { interfaces: [{ pciAddress, numVfs: 6 }] };
+    for (const resetAllowed of [true, false]) {
+      const status = {
+        ...done,
+        observedGeneration: 3,
+        interfaces: [{ ...card, firmware: { ...firmware, resetAllowed } }],
+      };
+      const facts = toNodeStateFacts({ apiVersion, kind: "SriovNetworkNodeState", metadata, spec: wanted, status });
+      expect(progressOf(facts, wanted, { pciAddresses: [pciAddress], wasReady: true }).kind).toBe("configuring");
+    }
+  });
+
   it("is configuring while the state is missing or has another spec", () => {
     const state = stateOf({ ...done, observedGeneration: 3 });
     expect(progressOf(undefined, spec, { wasReady: true }).kind).toBe("configuring");

@@ -59,8 +59,8 @@ export interface UnfinishedWork {
 export function toNodeStateFacts(state: SriovNetworkNodeState): NodeStateFacts {
   const { metadata, spec = {}, status: whole = {} } = state;
   const status = { ...whole, interfaces: statusPfs(whole) };
-  const { steps, problems } = plan(spec, status, ownedInStatus(status));
-  const busy = new Set(steps.flatMap((step) => ("pciAddress" in step ? [step.pciAddress] : [])));
+  const { steps, problems, waiting = [] } = plan(spec, status, ownedInStatus(status));
+  const busy = new Set([...steps.flatMap((step) => ("pciAddress" in step ? [step.pciAddress] : [])), ...waiting]);
   const keepStateUntil = metadata.annotations?.[annotations.keepStateUntil];
   const ownAnnotations = ownAnnotationsOf(state);
   const drain = toDrainFacts({ metadata, status });
