@@ -14,14 +14,14 @@ export interface WatchedNode extends WatchedCluster {
   inGuest(command: string): Promise<string>;
 }
 
-/** Rejects if the cluster cannot be started, or the guest not booted. */
+/** `program` is the file of the daemon, if it is not main.ts. Rejects if the cluster cannot be started, or the guest not booted. */
 export async function startWatchedNode(
   machine?: MachineOptions,
-  { commandLimitMs = 120_000 }: { readonly commandLimitMs?: number } = {},
+  { commandLimitMs = 120_000, program }: { readonly commandLimitMs?: number; readonly program?: string } = {},
 ): Promise<WatchedNode> {
   await using stack = new AsyncDisposableStack();
   const cluster = stack.use(await startWatchedCluster());
-  const node = stack.use(await bootGuestNode(cluster.testCluster, "vm", machine));
+  const node = stack.use(await bootGuestNode(cluster.testCluster, "vm", machine, program));
   const owned = stack.move();
   return {
     ...cluster,

@@ -16,17 +16,21 @@ export interface GuestNode extends AsyncDisposable {
   startDaemon(flags?: readonly string[]): GuestProcess;
 }
 
-/** Registers the node and boots its guest, by default with udev, so that interfaces have their real names. */
+/**
+ * Registers the node and boots its guest, by default with udev, so that interfaces have their real names. `program` is the file
+ * of the daemon in this workspace.
+ */
 export async function bootGuestNode(
   stage: TestCluster,
   name: string,
   machine: MachineOptions = { udev: true },
+  program = "apps/config-daemon/src/main.ts",
 ): Promise<GuestNode> {
   await using stack = new AsyncDisposableStack();
   // Several guests can run at a time. Each has a copy of the bundle, and a kubeconfig for its own API server.
   const share = await mkdtemp(join(tmpdir(), "switchyard-guest-"));
   stack.defer(() => rm(share, { recursive: true, force: true }));
-  await cp(await bundleForGuest("apps/config-daemon/src/main.ts"), share, { recursive: true });
+  await cp(await bundleForGuest(program), share, { recursive: true });
   await writeFile(join(share, "kubeconfig"), await kubeconfigForGuest(stage));
   const guest = stack.use(await bootGuest({ ...machine, share }));
   await createNode(stage, name);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+export { isWrite, wrapPorts, type PortCall } from "../calls/wrap-ports.ts";
 export { createManualClock, systemClock, type Clock, type ManualClock } from "./clock.ts";
 export { connectFakeHost } from "./connect-fake-host.ts";
 export type { ContractCase, ContractWorld } from "./contract/world.ts";
 export type { FakeWrite } from "./fake-host.ts";
 export { createFakeKernel, type FakeKernel, type FakeKernelOptions } from "./fake-kernel.ts";
 export type { Fault, FaultEffect, FaultMatch } from "./faults.ts";
+export { mstflintStandIn } from "./mstflint-stand-in.ts";
 export {
   i40e,
   ice,

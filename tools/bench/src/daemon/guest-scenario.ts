@@ -48,8 +48,8 @@ export async function runGuestScenario(
 
 /** A restart of the autonegotiation interrupts the carrier of a configured PF. */
 export async function measureFlap(daemon: DaemonUnderTest, measures: DaemonMeasures): Promise<readonly FlapResult[]> {
-  const { flapLink } = daemon;
-  if (flapLink === undefined) return [];
+  if (daemon.flapLink === undefined) return [];
+  const flapLink = async () => daemon.flapLink?.();
   // The first call sets the link up, which the status shows.
   await measures.flap("the link comes up", flapLink);
   return [await measures.flap("link flap", flapLink)];

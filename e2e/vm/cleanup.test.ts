@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Tests `config-daemon cleanup` on a real kernel with a real systemd, udev and Open vSwitch: the node is in systemd mode, with
+ * switchdev PFs on igbsw, a bridge of each kind, and an RDMA mode. Next to each of them, the administrator has something similar,
+ * which must stay.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import {
+  applyPolicy,
+  enableFeatureGate,
+  policyIs,
+  policySpec,
+  type News,
+  type TestCluster,
+} from "@switchyard/test-cluster";
+import { eventually } from "@switchyard/testing";
+import type { GuestNode } from "@switchyard/vm-lab/guest-node";
+import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
+
+const [first, second] = ["0000:01:00.0", "0000:01:00.1"];
+const [uplink, other] = ["enp1s0f0np0", "enp1s0f1np1"];
+const [ovsBridge, linuxBridge] = [`br-${first}`.replaceAll(":", "_"), `br-${second}`.replaceAll(":", "_")];
+const withinMs = 300_000;
+const limitMs = 1_200_000;
+const bridgeFlags = ["--manage-software-bridges"];
+
+let watched: WatchedNode;
+let testCluster: TestCluster;
+let news: News;
+let node: GuestNode;
+/** The files and bridges of the administrator, with their content. */
+let foreign: string;
+
+/** What the administrator has beside each thing that Switchyard configures. */
+const setUpForeign = `mkdir -p /etc/udev/rules.d /etc/modprobe.d /etc/sriov-operator/infiniband
+echo '# mine' >/etc/udev/rules.d/99-admin.rules
+echo 'options ib_core recv_queue_size=512' >/etc/modprobe.d/mine.conf
+echo '[]' >/etc/sriov-operator/infiniband/guids
+printf '[Service]\\nType=oneshot\\nRemainAfterExit=yes\\nExecStart=/bin/true\\n[Install]\\nWantedBy=multi-user.target\\n' \\
+  >/etc/systemd/system/sriov-mine.service
+cat >/etc/systemd/system/user-bridge.service <<'END'
+[Unit]
+After=openvswitch-switch.service
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/bin/sh -c 'ip link add br-user type bridge; ip link add user0 type dummy; ip link set user0 master br-user'
+ExecStart=/bin/sh -c 'ip link add user1 type dummy; ovs-vsctl --may-exist add-br ovs-user -- --may-exist add-port ovs-user user1'
+[Install]
+WantedBy=multi-user.target
+END
+systemctl daemon-reload
+systemctl enable --now sriov-mine.service user-bridge.service`;
+
+const readForeign = `cd /etc; tail -n +1 udev/rules.d/99-admin.rules modprobe.d/mine.conf sriov-operator/infiniband/guids
+systemctl is-enabled sriov-mine.service; systemctl is-active sriov-mine.service
+ls /sys/class/net/br-user/brif; ovs-vsctl list-ports ovs-user`;
+
+beforeAll(async () => {
+  watched = await startWatchedNode({ boot: "systemd", driver: "igbsw" }, { commandLimitMs: withinMs });
+  ({ testCluster, news, node } = watched);
+  await enableFeatureGate(testCluster, "manageSoftwareBridges");
+  await eventually("Open vSwitch runs", async () => (await inGuest("ovs-vsctl -t 5 show || true")) !== "", {
+    withinMs,
+  });
+  await inGuest(setUpForeign);
+  foreign = await inGuest(readForeign);
+}, 900_000);
+
+// A test that fails leaves its daemon, and the next daemon would wait for its lock.
+afterEach(() => inGuest('pkill -KILL -f "[m]ain.mjs --kubeconfig" || true'));
+
+afterAll(async () => {
+  await watched[Symbol.asyncDispose]();
+}, 60_000);
+
+const inGuest = (command: string) => watched.inGuest(command);
+
+function startDaemon(...flags: readonly string[]) {
+  const daemon = node.startDaemon([...bridgeFlags, ...flags]);
+  daemon.stderr.resume();
+  daemon.exitCode.catch(() => undefined); // it ends with a reboot
+  return daemon;
+}
+
+async function cleanup(...flags: readonly string[]) {
+  const command = ["node", "/share/main.mjs", "cleanup", "--host-root", "/", ...flags];
+  const { code, stdout, stderr } = await node.guest.exec(command, { timeoutMs: withinMs });
+  return { code, lines: stdout.trim().split("\n"), stderr };
+}
+
+const settings = { eSwitchMode: "switchdev", mtu: 2_000 } as const;
+
+async function applyPolicies(): Promise<void> {
+  const ovs = { bridge: { ovs: {} } };
+  await applyPolicy(
+    testCluster,
+    "ovs",
+    policySpec({ pfNames: [uplink] }, { ...settings, ...ovs, numVfs: 3, resourceName: "ovs" }),
+  );
+  const linux = { bridge: { linux: {} } };
+  await applyPolicy(
+    testCluster,
+    "linux",
+    policySpec({ pfNames: [other] }, { ...settings, ...linux, numVfs: 2, resourceName: "linux" }),
+  );
+  await testCluster.kubectl(["apply", "-f", "-"], {
+    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig" },
+    ...{ metadata: { name: "rdma" }, spec: { nodeSelector: {}, rdmaMode: "exclusive" } },
+  });
+}
+
+/** What the kernel, udev, Open vSwitch and systemd have of Switchyard, and its files. */
+async function seen() {
+  const sysfs = "/sys/bus/pci/devices";
+  const files = "/etc/udev/rules.d /etc/systemd /etc/modprobe.d /etc/sriov-operator /var/lib/sriov /etc/default";
+  return {
+    vfs: await inGuest(`cat ${sysfs}/${first}/sriov_numvfs ${sysfs}/${second}/sriov_numvfs`),
+    modes: await inGuest(
+      `for pf in ${first} ${second}; do devlink dev eswitch show pci/$pf | grep -o 'mode [a-z]*' | head -1; done`,
+    ),
+    mtus: await inGuest(`cat ${sysfs}/${first}/net/${uplink}/mtu ${sysfs}/${second}/net/${other}/mtu`),
+    ovs: await inGuest("ovs-vsctl list-br"),
+    bridges: await inGuest("cd /sys/class/net; ls -d */bridge"),
+    units: await inGuest("systemctl list-unit-files --no-legend 'sriov-*' | cut -d' ' -f1"),
+    files: await inGuest(
+      `find ${files} -newer /etc/before ! -type d 2>/dev/null | grep -v -e admin.rules -e mine -e user-bridge -e guids | sort`,
+    ),
+  };
+}
+
+const configured = {
+  ...{ vfs: "3\n2", modes: "mode switchdev\nmode switchdev", mtus: "2000\n2000" },
+  ...{ ovs: `${ovsBridge}\novs-user`, bridges: `${linuxBridge}/bridge\nbr-user/bridge` },
+};
+
+const clean = {
+  ...{ vfs: "0\n0", modes: "mode legacy\nmode legacy", mtus: "1500\n1500" },
+  ...{ ovs: "ovs-user", bridges: "br-user/bridge", units: "sriov-mine.service", files: "" },
+};
+
+describe("config-daemon cleanup on a real kernel", () => {
+  it(
+    "lists what it would do, then removes units, rules, files, bridges and VFs, and nothing of the administrator",
+    async () => {
+      await inGuest("touch -d '1 hour ago' /etc/before");
+      const installing = startDaemon("--use-systemd-service=true");
+      await applyPolicies();
+      const isRebooting = () =>
+        news.states
+          .get("vm")
+          ?.status?.conditions?.some(({ type, reason }) => type === "Ready" && reason === "Rebooting");
+      const rebooted = node.guest.nextBoot();
+      await eventually("the node reports that it reboots", isRebooting, { withinMs });
+      await inGuest("until [ -e /etc/sriov-operator/reboot.json ]; do sleep 0.1; done").catch(() => undefined);
+      installing.kill("SIGTERM");
+      await rebooted;
+      const daemon = startDaemon("--use-systemd-service=true");
+      for (const name of ["ovs", "linux"]) await policyIs(news, name, "Ready", withinMs);
+      daemon.kill("SIGTERM");
+      expect(await daemon.exitCode).toBe(0);
+      const before = await seen();
+      expect(before).toMatchObject(configured);
+
+      const planned = await cleanup("--dry-run");
+      expect({ code: planned.code, stderr: planned.stderr }).toEqual({ code: 0, stderr: "" });
+      expect(await seen()).toEqual(before);
+      console.log(planned.lines, before);
+
+      const done = await cleanup();
+      console.log(done);
+      expect({ code: done.code, stderr: done.stderr }).toEqual({ code: 0, stderr: "" });
+      expect(await seen()).toEqual(clean);
+      expect(await inGuest(readForeign)).toBe(foreign);
+      expect(await cleanup("--dry-run")).toEqual({ code: 0, lines: ["nothing to do"], stderr: "" });
+
+      await node.guest.reboot();
+      expect(await seen()).toEqual(clean);
+      expect(await inGuest(`systemctl --failed --no-legend | wc -l`)).toBe("0");
+    },
+    2 * limitMs,
+  );
+
+  it(
+    "keeps VFs, MTU and mode with --keep-vfs, and removes the rest",
+    async () => {
+      const daemon = startDaemon();
+      for (const name of ["ovs", "linux"]) await policyIs(news, name, "Ready", withinMs);
+      daemon.kill("SIGTERM");
+      expect(await daemon.exitCode).toBe(0);
+      expect(await seen()).toMatchObject(configured);
+      const { code, stderr } = await cleanup("--keep-vfs");
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      const { vfs, modes, mtus } = configured;
+      expect(await seen()).toEqual({ ...clean, vfs, modes, mtus });
+      expect(await inGuest(readForeign)).toBe(foreign);
+    },
+    limitMs,
+  );
+
+  it(
+    "can be killed and repeated",
+    async () => {
+      const daemon = startDaemon();
+      for (const name of ["ovs", "linux"]) await policyIs(news, name, "Ready", withinMs);
+      daemon.kill("SIGTERM");
+      expect(await daemon.exitCode).toBe(0);
+      const sysfs = `/sys/bus/pci/devices/${first}`;
+      const killed = inGuest(
+        `until [ "$(cat ${sysfs}/sriov_numvfs)" = 0 ]; do :; done; pkill -KILL -f "[m]ain.mjs cleanup"; echo killed`,
+      );
+      expect((await cleanup()).code).not.toBe(0);
+      expect(await killed).toBe("killed");
+      expect((await cleanup()).code).toBe(0);
+      expect(await seen()).toEqual(clean);
+      expect(await inGuest(readForeign)).toBe(foreign);
+    },
+    limitMs,
+  );
+
+  it(
+    "waits for the lock of the node, and names its holder",
+    async () => {
+      const daemon = startDaemon();
+      for (const name of ["ovs", "linux"]) await policyIs(news, name, "Ready", withinMs);
+      const { code, stderr } = await cleanup();
+      expect(code).toBe(1);
+      expect(stderr).toContain("/run/switchyard/config-daemon.lock is held by process ");
+      expect(await seen()).toMatchObject(configured);
+      daemon.kill("SIGTERM");
+      expect(await daemon.exitCode).toBe(0);
+    },
+    limitMs,
+  );
+});
