@@ -127,6 +127,20 @@ async function stepsDone(sinceTime: string): Promise<readonly string[]> {
 /** Time of the node, since the lab's clocks need not agree. */
 const nodeTime = (): Promise<string> => cluster.inGuest("date -u +%Y-%m-%dT%H:%M:%SZ");
 
+/** Images of all containers of the pods in the namespace. */
+async function imagesOfPods(): Promise<readonly string[]> {
+  const path = "{.items[*].spec.containers[*].image} {.items[*].spec.initContainers[*].image}";
+  return (await cluster.kubectl(["get", "pods", "-n", namespace, "-o", `jsonpath=${path}`])).split(/\s+/);
+}
+
+/** Lines such as "operator-webhook-x2x4f False". Pods of finished Jobs do not count. */
+async function unreadyPods(): Promise<readonly string[]> {
+  const path = `{range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}`;
+  const running = ["--field-selector=status.phase!=Succeeded", "-o", `jsonpath=${path}`];
+  const lines = (await cluster.kubectl(["get", "pods", "-n", namespace, ...running])).split("\n");
+  return lines.filter((line) => line !== "" && !line.endsWith(" True"));
+}
+
 function values(images: OwnImages) {
   return { images: imageValues(images, thirdParty), hooks: { activeDeadlineSeconds: 900 } };
 }
@@ -146,13 +160,9 @@ describe("an installation", () => {
         });
         const ready = ["wait", "-n", namespace, "--for=condition=Ready", "sriovoperatorconfig/default"];
         await cluster.kubectl([...ready, "--timeout=15m"]);
-        await cluster.kubectl([
-          ...["wait", "-n", namespace, "--for=condition=Ready", "pods", "--all"],
-          "--timeout=15m",
-        ]);
+        await eventually("all pods are Ready", async () => (await unreadyPods()).length === 0, within);
       });
-      const images = await cluster.kubectl(["get", "pods", "-n", namespace, "-o", "jsonpath={..image}"]);
-      expect(images.split(" ").filter((image) => !image.includes("@sha256:"))).toEqual([]);
+      expect((await imagesOfPods()).filter((image) => !image.includes("@sha256:"))).toEqual([]);
     },
     limitMs,
   );
@@ -234,13 +244,12 @@ describe("an installation", () => {
       await timings.during("helm upgrade", async () => {
         await helm.run(["upgrade", release, chart, "--wait", "--timeout", "15m"], values(next));
         const runs = async (): Promise<boolean> => {
-          const text = await cluster.kubectl(["get", "pods", "-n", namespace, "-o", "jsonpath={..image}"]);
-          const digests = new Set(text.split(" "));
-          const isNew = Object.values(next).every((digest) => [...digests].some((image) => image.endsWith(digest)));
-          return isNew && !Object.values(own).some((digest) => [...digests].some((image) => image.endsWith(digest)));
+          const images = await imagesOfPods();
+          const has = (digest: string): boolean => images.some((image) => image.endsWith(digest));
+          return Object.values(next).every(has) && !Object.values(own).some(has);
         };
         await eventually("all components have the new images", runs, within);
-        await cluster.kubectl(["wait", "-n", namespace, "--for=condition=Ready", "pods", "--all", "--timeout=15m"]);
+        await eventually("all pods are Ready", async () => (await unreadyPods()).length === 0, within);
         await convergesTo(5);
       });
       expect({ inodes: await vfInodes(), pods: await bothPods(), node: await nodeField("{.spec}") }).toEqual(before);
@@ -306,15 +315,9 @@ describe("an installation", () => {
   it(
     "leaves CRDs and the objects of users when it is uninstalled, and cleanup gives the host back",
     async () => {
-      const uids = async (): Promise<string> => {
-        const kinds = "sriovnetworknodepolicies,sriovnetworks,deployments,network-attachment-definitions";
-        return cluster.kubectl([
-          "get",
-          kinds,
-          "-A",
-          "-o",
-          "jsonpath={.items[?(@.metadata.namespace!='')].metadata.uid}",
-        ]);
+      const uids = (): Promise<string> => {
+        const kinds = "sriovnetworknodepolicies,sriovnetworks,network-attachment-definitions";
+        return cluster.kubectl(["get", kinds, "-A", "-o", "jsonpath={.items[*].metadata.uid}"]);
       };
       const crds = (): Promise<string> => cluster.kubectl(["get", "crds", "-o", "jsonpath={.items[*].metadata.uid}"]);
       const before = { uids: await uids(), crds: await crds(), inodes: await vfInodes() };
@@ -322,7 +325,8 @@ describe("an installation", () => {
         await helm.run(["uninstall", release, "--wait", "--timeout", "15m"]);
       });
       const kinds = "daemonsets,deployments,sriovoperatorconfigs";
-      expect(await cluster.kubectl(["get", kinds, "-n", namespace, "-o", "name"])).toBe("");
+      const left = (): Promise<string> => cluster.kubectl(["get", kinds, "-n", namespace, "-o", "name"]);
+      await eventually("nothing of the installation is left", async () => (await left()) === "", within);
       expect({ uids: await uids(), crds: await crds(), inodes: await vfInodes() }).toEqual(before);
     },
     limitMs,
@@ -340,9 +344,9 @@ describe("an installation", () => {
         expect.anything(),
       ]);
       expect(await numVfs()).toBe("0");
-      const left =
-        "find /etc/sriov-operator /etc/udev/rules.d /run/udev/rules.d /etc/systemd/system -type f 2>/dev/null";
-      expect(await cluster.inGuest(`${left} | xargs -r grep -li -e switchyard -e sriov`)).toBe("");
+      const rules = "find /etc/udev/rules.d /run/udev/rules.d /etc/systemd/system -type f";
+      expect(await cluster.inGuest("find /etc/sriov-operator -type f")).toBe("");
+      expect(await cluster.inGuest(`${rules} | xargs -r grep -li -e switchyard -e sriov`)).toBe("");
     },
     limitMs,
   );
