@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
+import { productVersion } from "@switchyard/service/version";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,7 +60,7 @@ describe("switchyard", () => {
       vfDeviceID: "154c",
       name: "Intel XXV710, 25 GbE SFP28",
     });
-    expect(JSON.parse((await runCli(["version", "-o", "json"])).out)).toMatchObject({ version: "0.1.0" });
+    expect(JSON.parse((await runCli(["version", "-o", "json"])).out)).toMatchObject({ version: productVersion });
   });
 });
 

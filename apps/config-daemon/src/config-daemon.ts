@@ -18,7 +18,6 @@ import { defaultMetadataUrl } from "./virtual/virtual-nics.ts";
 export function runConfigDaemon(): Promise<number> {
   return runService({
     name: "config-daemon",
-    version: "0.1.0",
     summary: "Configures the NICs of one node as its SriovNetworkNodeState requires, and reports their state.",
     flags: {
       nodeName: flag(text("NAME"), {

@@ -12,7 +12,6 @@ import { followLogLevel } from "./follow-log-level.ts";
 export function runDevicePluginConfig(): Promise<number> {
   return runService({
     name: "device-plugin-config",
-    version: "0.1.0",
     summary: "Configures the SR-IOV device plugin of a node to advertise the VFs of its SriovNetworkNodeState.",
     flags: devicePluginConfigFlags,
     async main({ flags, setLogLevel, ...service }) {

@@ -10,8 +10,10 @@ import { roomForYoung, useOneArena } from "@switchyard/service/memory";
 type Command = (args: readonly string[]) => Promise<number>;
 
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  crds: async () => (await import("./commands/crds-command.ts")).runCrdsCommand,
+  adopt: async () => (await import("./commands/adopt-command.ts")).runAdoptCommand,
   check: async () => (await import("./commands/check-command.ts")).runCheckCommand,
+  crds: async () => (await import("./commands/crds-command.ts")).runCrdsCommand,
+  uninstall: async () => (await import("./commands/uninstall-command.ts")).runUninstallCommand,
 };
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -20,13 +20,14 @@ import { fromUpstreamFlags } from "./start/upstream-flags.ts";
 const { argv, ignored } = fromUpstreamFlags(process.argv);
 const operator: Service<OperatorFlagValues> = {
   name: "operator",
-  version: "0.1.0",
   summary:
     "Runs the cluster controllers: merges policies into one SriovNetworkNodeState per node, deploys the components, " +
     "drains nodes and reports progress as conditions.",
   commands: {
     "crds apply": "Installs or upgrades Switchyard's CustomResourceDefinitions.",
     check: "Waits until a replica leads and the SriovOperatorConfig is Ready.",
+    adopt: "Prepares a release of the SR-IOV network operator's chart for its upgrade to Switchyard's chart.",
+    uninstall: "Deletes the SriovOperatorConfig and waits until the operator has removed what it deployed.",
   },
   flags: operatorFlags,
   async main({ flags, log, setLogLevel, metrics: registry, signal, setNotReady }) {

@@ -31,7 +31,6 @@ const maxLingerMs = 5000;
 compileLittle();
 process.exitCode = await runService({
   name: "webhook",
-  version: "0.1.0",
   summary: "Fills in defaults, refuses objects that cannot work, and warns about the impact of changes on pods.",
   flags: webhookFlags,
   async main({ flags, log, setLogLevel, metrics: registry, signal, setNotReady }) {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { productVersion } from "./version.gen.ts";
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
@@ -65,7 +66,7 @@ describe("runService", () => {
   });
 
   it("prints its version", async () => {
-    expect(await outcome(start(["--version"]))).toEqual({ code: 0, stdout: "small 1.2.3\n", stderr: "" });
+    expect(await outcome(start(["--version"]))).toEqual({ code: 0, stdout: `small ${productVersion}\n`, stderr: "" });
   });
 
   it.each([

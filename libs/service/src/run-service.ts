@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * runService runs a service from its start to its exit code: it provides flags, log, probes, metrics and signal handling.
- * Usage: `process.exit(await runService({ name: "operator", version, summary, flags, main }))`.
+ * Usage: `process.exit(await runService({ name: "operator", summary, flags, main }))`.
  */
 import { exitUsage } from "./exit-usage.ts";
 import { commonFlags, type CommonValues } from "./common-flags.ts";
@@ -12,12 +12,12 @@ import { createMetrics } from "./metrics.ts";
 import { startProbes, type NotReady } from "./probes.ts";
 import type { Registry } from "./prom-client.cjs";
 import { keepHeapSmall } from "./memory.ts";
+import { productVersion } from "./version.gen.ts";
 import { watchForEnd } from "./watch-for-end.ts";
 
 /** Description of a service. */
 export interface Service<Own extends object> {
   readonly name: string;
-  readonly version: string;
   /** Purpose of the process for --help: one sentence. */
   readonly summary: string;
   /** Commands of the same program, for --help: their purposes by their words, such as "crds apply". */
@@ -63,7 +63,7 @@ export async function runService<Own extends object>(
 
 async function runParsed<Own extends object>(service: Service<Own>, flags: CommonValues & Own): Promise<number> {
   const { log, setLevel } = createLogger({ service: service.name, level: flags.logLevel });
-  const metrics = createMetrics(service);
+  const metrics = createMetrics({ name: service.name, version: productVersion });
   using end = watchForEnd(log);
   const { signal } = end;
 
@@ -78,7 +78,7 @@ async function runParsed<Own extends object>(service: Service<Own>, flags: Commo
         notAlive: () => notAlive(),
       });
       const { healthPort, metricsPort } = probes;
-      log.info({ version: service.version, node: process.version, healthPort, metricsPort }, "started");
+      log.info({ version: productVersion, node: process.version, healthPort, metricsPort }, "started");
       const setNotReady = (check: NotReady): void => {
         notReady = check;
       };
@@ -100,7 +100,7 @@ async function runParsed<Own extends object>(service: Service<Own>, flags: Commo
 
 /** Prints the help, the version or the problem with the command line. Returns the exit code. */
 function printInstead(
-  about: Pick<Service<object>, "name" | "version" | "summary" | "commands">,
+  about: Pick<Service<object>, "name" | "summary" | "commands">,
   flags: AnyFlags,
   given: NoRun,
 ): number {
@@ -108,8 +108,10 @@ function printInstead(
     process.stderr.write(`${about.name}: ${given.problem.message}\n`);
     return exitUsage;
   }
-  const { name, version, summary, commands } = about;
-  process.stdout.write(given.kind === "help" ? renderHelp({ name, summary, flags, commands }) : `${name} ${version}\n`);
+  const { name, summary, commands } = about;
+  process.stdout.write(
+    given.kind === "help" ? renderHelp({ name, summary, flags, commands }) : `${name} ${productVersion}\n`,
+  );
   return 0;
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard version` prints the version of Switchyard, and as data also the version of Node. */
+import { productVersion } from "@switchyard/service/version";
 import { exitCodes } from "../exit-codes.ts";
 import { printData } from "../output/print-data.ts";
 import type { RunVerb } from "../verb.ts";
-
-const productVersion = "0.1.0";
 
 export const version: RunVerb = async ({ flags: { output = "text" }, terminal }) => {
   if (output === "text") terminal.stdout.write(`switchyard ${productVersion}\n`);

@@ -12,7 +12,6 @@ import { runFrugally } from "@switchyard/service/memory";
 runFrugally();
 const exitCode = await runService({
   name: "config-daemon",
-  version: "0.1.0",
   summary: "The config daemon on a fake kernel.",
   flags: {
     nodeName: flag(text("NAME"), {

@@ -2,7 +2,7 @@
 /**
  * connect makes a transport to the API server. Like other Kubernetes clients it uses the given kubeconfig, else the files
  * in KUBECONFIG, else the service account of the pod.
- * Usage: `await using transport = await connect({ kubeconfig: flags.kubeconfig, userAgent: "switchyard-operator/0.1.0" })`.
+ * Usage: `await using transport = await connect({ kubeconfig: flags.kubeconfig, userAgent: "switchyard-operator" })`.
  */
 import { existsSync } from "node:fs";
 import { delimiter } from "node:path";

@@ -7,7 +7,6 @@ import { flag, integer, oneOf, runService } from "../index.ts";
 
 const code = await runService({
   name: "small",
-  version: "1.2.3",
   summary: "Waits for a signal.",
   flags: {
     behaviour: flag(oneOf("wait", "finish", "reject", "throw-later", "hang"), {

@@ -16,29 +16,13 @@ import {
   type CustomResourceDefinition,
   type CustomResourceVersion,
 } from "@switchyard/api";
-import {
-  collectionPath,
-  createWriter,
-  isKubeError,
-  isKubeObject,
-  isRecord,
-  objectPath,
-  type KubeObject,
-  type Transport,
-} from "@switchyard/kube";
+import { collectionPath, createWriter, isKubeError, isRecord, type KubeObject, type Transport } from "@switchyard/kube";
 import { productVersion } from "@switchyard/service";
 import { fieldManagers } from "../../field-managers.ts";
-import type { TimeLimit } from "../time-limit.ts";
+import { readObject, type CommandDeps } from "../command-deps.ts";
 import { isNewer } from "./product-version.ts";
 import type { ShippedCrd } from "./read-crds.ts";
 import { missingFields } from "./schema-fields.ts";
-
-export interface ApplyCrdsDeps {
-  readonly transport: Transport;
-  readonly limit: Pick<TimeLimit, "retry" | "pause">;
-  readonly print: (line: string) => void;
-  readonly fail: (line: string) => void;
-}
 
 const pollMs = 250;
 
@@ -46,7 +30,7 @@ const pollMs = 250;
  * Resolves with whether all CRDs are applied and served. A CRD that the API server refuses does not stop the others; its
  * file, name and the answer are printed. Rejects with CommandError TIMED_OUT.
  */
-export async function applyCrds(deps: ApplyCrdsDeps, crds: readonly ShippedCrd[]): Promise<boolean> {
+export async function applyCrds(deps: CommandDeps, crds: readonly ShippedCrd[]): Promise<boolean> {
   const applied: ShippedCrd[] = [];
   for (const shipped of crds) {
     const { name } = shipped.crd.metadata;
@@ -64,7 +48,7 @@ export async function applyCrds(deps: ApplyCrdsDeps, crds: readonly ShippedCrd[]
 }
 
 /** Resolves with what was done, in a word or two. */
-async function applyCrd(deps: ApplyCrdsDeps, { crd, isOwn }: ShippedCrd): Promise<string> {
+async function applyCrd(deps: CommandDeps, { crd, isOwn }: ShippedCrd): Promise<string> {
   const { transport, limit } = deps;
   const live = await readLive(deps, crd.metadata.name);
   if (!isOwn) {
@@ -99,7 +83,7 @@ async function create(transport: Transport, crd: CustomResourceDefinition, signa
 
 /** The API server no longer returns the values of fields that a schema lacks, and drops them at the next write. */
 function warnOfLoss(
-  { fail }: ApplyCrdsDeps,
+  { fail }: CommandDeps,
   crd: CustomResourceDefinition,
   live: CustomResourceDefinition | undefined,
 ): void {
@@ -120,7 +104,7 @@ function schemaOf({ schema }: CustomResourceVersion): unknown {
 }
 
 /** Waits until all are Established, and in discovery, which is what clients and the garbage collector read. */
-async function waitUntilServed(deps: ApplyCrdsDeps, crds: readonly ShippedCrd[]): Promise<void> {
+async function waitUntilServed(deps: CommandDeps, crds: readonly ShippedCrd[]): Promise<void> {
   const { limit } = deps;
   let waiting = crds.map(({ crd }) => crd);
   while (waiting.length > 0) {
@@ -147,7 +131,7 @@ function notEstablished(live: CustomResourceDefinition | undefined): string | un
 }
 
 async function notDiscovered(
-  { transport, limit }: ApplyCrdsDeps,
+  { transport, limit }: CommandDeps,
   crd: CustomResourceDefinition,
 ): Promise<string | undefined> {
   const { group, names, versions } = crd.spec;
@@ -169,18 +153,7 @@ async function notDiscovered(
   return undefined;
 }
 
-async function readLive(
-  { transport, limit }: ApplyCrdsDeps,
-  name: string,
-): Promise<CustomResourceDefinition | undefined> {
-  const object = await limit.retry(async (signal) => {
-    try {
-      return await transport.request({ method: "GET", path: objectPath(type, { name }), signal });
-    } catch (error) {
-      if (isKubeError(error, "NotFound")) return undefined;
-      throw error;
-    }
-  });
-  // The API server validates CustomResourceDefinitions, so the rest of the object has its form.
-  return isKubeObject(object) ? (object as unknown as CustomResourceDefinition) : undefined;
+/** The API server validates CustomResourceDefinitions, so an object of this kind has its form. */
+async function readLive(deps: CommandDeps, name: string): Promise<CustomResourceDefinition | undefined> {
+  return (await readObject(deps, type, { name })) as CustomResourceDefinition | undefined;
 }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * readLeftovers reads what an uninstallation waits for: the SriovOperatorConfig, the DaemonSets that the operator has
+ * deployed, and its webhook registrations. Objects of the same names from other clients do not count.
+ * Usage: `const { config, daemonSets, registrations } = await readLeftovers(deps, "sriov-network-operator");`
+ */
+import { operatorConfigName, sriovOperatorConfigs } from "@switchyard/api";
+import { isKubeError, KubeError, listPages, type KubeObject } from "@switchyard/kube";
+import { componentInventory, type InventoryItem } from "@switchyard/render";
+import { toSeenObject } from "../../components/component-objects.ts";
+import { isRegistration } from "../../components/webhook-registrations.ts";
+import { readObject, type CommandDeps } from "../command-deps.ts";
+
+export interface Leftovers {
+  readonly config: KubeObject | undefined;
+  readonly daemonSets: readonly string[];
+  readonly registrations: readonly Registration[];
+  /** Requests that the API server refused, so that it is unknown whether something is left. */
+  readonly unknown: readonly string[];
+}
+
+/** A webhook registration of the operator. Its objects have no namespace. */
+export interface Registration {
+  readonly item: InventoryItem;
+  readonly object: KubeObject;
+}
+
+/** Rejects with KubeError if the SriovOperatorConfig cannot be read, and with CommandError TIMED_OUT. */
+export async function readLeftovers(deps: CommandDeps, namespace: string): Promise<Leftovers> {
+  const unknown: string[] = [];
+  const unlessRefused = async <T>(read: Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      return await read;
+    } catch (error) {
+      if (!isKubeError(error)) throw error;
+      unknown.push(error.message);
+      return otherwise;
+    }
+  };
+  const inventory = componentInventory({ namespace });
+  const config = await readObject(deps, sriovOperatorConfigs, { name: operatorConfigName, namespace });
+  const registrations: Registration[] = [];
+  for (const item of inventory.filter(({ type }) => isRegistration(type))) {
+    const object = await unlessRefused(readObject(deps, item.type, item), undefined);
+    if (object !== undefined && toSeenObject(object).isDeployed) registrations.push({ item, object });
+  }
+  const daemonSets = await unlessRefused(readDaemonSets(deps, namespace, inventory), []);
+  return { config, daemonSets, registrations, unknown };
+}
+
+async function readDaemonSets(
+  { transport, limit }: CommandDeps,
+  namespace: string,
+  inventory: readonly InventoryItem[],
+): Promise<readonly string[]> {
+  const items = inventory.filter(({ type }) => type.kind === "DaemonSet");
+  const [first] = items;
+  if (first === undefined) throw new KubeError("list DaemonSets", "UnexpectedResponse");
+  const names = new Set(items.map(({ name }) => name));
+  return limit.retry(async (signal) => {
+    const found: string[] = [];
+    for await (const page of listPages(transport, { type: first.type, namespace, pageSize: 100, signal })) {
+      const ours = page.items.filter((object) => names.has(object.metadata.name) && toSeenObject(object).isDeployed);
+      found.push(...ours.map(({ metadata }) => metadata.name));
+    }
+    return found;
+  });
+}

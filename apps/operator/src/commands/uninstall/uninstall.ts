@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * uninstall deletes the SriovOperatorConfig while the operator still runs, and waits until the operator and the garbage
+ * collector have removed what was deployed for it. CustomResourceDefinitions, policies, networks and VFs stay.
+ *
+ * Without a working operator nobody removes the webhook registrations, and a registration without a server refuses requests of
+ * all users. At the end of the time, uninstall therefore removes them itself, and upstream's finalizer from the
+ * SriovOperatorConfig. It does the same with the registrations at once if the API server refuses the deletion, because the
+ * webhook may be the reason.
+ *
+ * Usage: `const isClean = await uninstall({ transport, limit, lastLimit, print, fail }, namespace);`
+ */
+import { sriovOperatorConfigs, upstreamFinalizers } from "@switchyard/api";
+import {
+  isKubeError,
+  isRecord,
+  objectPath,
+  removeFinalizer,
+  type KubeObject,
+  type ResourceType,
+} from "@switchyard/kube";
+import { CommandError } from "../command-error.ts";
+import type { CommandDeps } from "../command-deps.ts";
+import type { TimeLimit } from "../time-limit.ts";
+import { readLeftovers, type Leftovers, type Registration } from "./leftovers.ts";
+
+export interface UninstallDeps extends CommandDeps {
+  /** Starts the time in which uninstall removes by itself what the operator has left. */
+  readonly startLastLimit: () => TimeLimit;
+}
+
+const pollMs = 500;
+
+/**
+ * Resolves with whether the SriovOperatorConfig and all webhook registrations are gone. Rejects with KubeError if the
+ * SriovOperatorConfig cannot be read, with CommandError TIMED_OUT if the API server does not answer at all, and with the
+ * reason of the command's signal.
+ */
+export async function uninstall(deps: UninstallDeps, namespace: string): Promise<boolean> {
+  try {
+    const left = await waitForOperator(deps, namespace);
+    if (left.unknown.length > 0) return reportUnknown(deps, left);
+    deps.print("uninstalled: CustomResourceDefinitions, policies, networks and VFs stay");
+    return true;
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.code !== "TIMED_OUT") throw error;
+    deps.fail(`${error.message}; the operator does not seem to work; removing what would block the cluster`);
+    using limit = deps.startLastLimit();
+    return await removeWithoutOperator({ ...deps, limit }, namespace);
+  }
+}
+
+/** Resolves when nothing is left. Rejects with CommandError TIMED_OUT. */
+async function waitForOperator(deps: UninstallDeps, namespace: string): Promise<Leftovers> {
+  let said = "";
+  for (let round = 0; ; round++) {
+    const left = await readLeftovers(deps, namespace);
+    if (round === 0 && left.config === undefined) deps.print("SriovOperatorConfig default does not exist");
+    if (left.config !== undefined && left.config.metadata.deletionTimestamp === undefined) {
+      await deleteConfig(deps, left.config, left.registrations);
+      continue;
+    }
+    const waiting = describe(left);
+    if (waiting === "") return left;
+    if (waiting !== said) deps.print(`waiting for ${waiting}`);
+    said = waiting;
+    await deps.limit.pause(pollMs, () => waiting);
+  }
+}
+
+async function deleteConfig(
+  deps: UninstallDeps,
+  config: KubeObject,
+  registrations: readonly Registration[],
+): Promise<void> {
+  try {
+    await deleteObject(deps, sriovOperatorConfigs, config);
+    deps.print("SriovOperatorConfig default: deleted");
+  } catch (error) {
+    // The answer of a webhook, or that none answered, has no code of its own.
+    if (!isKubeError(error) || registrations.length === 0 || !(await mayDelete(deps, config))) throw error;
+    deps.fail(
+      `SriovOperatorConfig default: ${error.message}; removing the webhook registrations, which may be the reason`,
+    );
+    await removeRegistrations(deps, registrations);
+    await deleteObject(deps, sriovOperatorConfigs, config);
+    deps.print("SriovOperatorConfig default: deleted");
+  }
+}
+
+async function removeWithoutOperator(deps: UninstallDeps, namespace: string): Promise<boolean> {
+  const before = await readLeftovers(deps, namespace);
+  const isUnregistered = await removeRegistrations(deps, before.registrations);
+  const isDeleted = before.config === undefined || (await removeConfig(deps, before.config));
+  const after = await readLeftovers(deps, namespace);
+  if (after.daemonSets.length > 0) {
+    deps.fail(`DaemonSets left: ${after.daemonSets.join(", ")}; the garbage collector deletes them with their owner`);
+  }
+  if (after.unknown.length > 0) return reportUnknown(deps, after);
+  return isUnregistered && isDeleted;
+}
+
+/** Deletes it and removes upstream's finalizer. Finalizers of other programs are theirs to remove. */
+async function removeConfig(deps: UninstallDeps, config: KubeObject): Promise<boolean> {
+  const { transport, limit, print, fail } = deps;
+  const type = sriovOperatorConfigs;
+  try {
+    if (config.metadata.deletionTimestamp === undefined) await deleteObject(deps, type, config);
+    const path = objectPath(type, config.metadata);
+    const left = config.metadata.finalizers ?? [];
+    if (left.includes(upstreamFinalizers.operatorConfig)) {
+      const { name, namespace, uid, finalizers = [] } = config.metadata;
+      const object = { metadata: { name, finalizers, ...(namespace && { namespace }), ...(uid && { uid }) } };
+      await limit.retry((signal) =>
+        removeFinalizer({ transport, type, object, finalizer: upstreamFinalizers.operatorConfig, signal }),
+      );
+      print(`SriovOperatorConfig default: removed the finalizer ${upstreamFinalizers.operatorConfig}`);
+    }
+    const others = left.filter((finalizer) => finalizer !== upstreamFinalizers.operatorConfig);
+    if (others.length === 0) return true;
+    fail(`${path}: finalizers of other programs are left: ${others.join(", ")}`);
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+    fail(`SriovOperatorConfig default: ${error.message}`);
+  }
+  return false;
+}
+
+/** Resolves with whether all are gone. */
+async function removeRegistrations(deps: UninstallDeps, registrations: readonly Registration[]): Promise<boolean> {
+  let isComplete = true;
+  for (const { item, object } of registrations) {
+    const { kind } = item.type;
+    try {
+      await deleteObject(deps, item.type, object);
+      deps.print(`${kind} ${item.name}: deleted`);
+    } catch (error) {
+      if (!isKubeError(error)) throw error;
+      const command = `kubectl delete ${kind.toLowerCase()} ${item.name}`;
+      deps.fail(`${kind} ${item.name}: ${error.message}; it refuses requests while no webhook answers: run ${command}`);
+      isComplete = false;
+    }
+  }
+  return isComplete;
+}
+
+/** Succeeds if the object is already gone, or if its name now belongs to another object. */
+async function deleteObject(
+  { transport, limit }: CommandDeps,
+  type: ResourceType,
+  { metadata }: KubeObject,
+): Promise<void> {
+  const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid: metadata.uid } };
+  await limit.retry(async (signal) => {
+    try {
+      await transport.request({ method: "DELETE", path: objectPath(type, metadata), body, signal });
+    } catch (error) {
+      if (!isKubeError(error, "NotFound", "Conflict")) throw error;
+    }
+  });
+}
+
+/** Whether RBAC allows the deletion, so that something else has refused it. */
+async function mayDelete({ transport, limit }: CommandDeps, { metadata }: KubeObject): Promise<boolean> {
+  const { group, plural: resource } = sriovOperatorConfigs;
+  const { name, namespace } = metadata;
+  const body = {
+    apiVersion: "authorization.k8s.io/v1",
+    kind: "SelfSubjectAccessReview",
+    spec: { resourceAttributes: { group, resource, name, namespace, verb: "delete" } },
+  };
+  const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+  const review = await limit.retry((signal) => transport.request({ method: "POST", path, body, signal }));
+  return isRecord(review) && isRecord(review["status"]) && review["status"]["allowed"] === true;
+}
+
+function reportUnknown({ fail }: UninstallDeps, { unknown }: Leftovers): false {
+  for (const message of unknown) fail(`not known whether something is left: ${message}`);
+  return false;
+}
+
+/** "" if nothing is left. */
+function describe({ config, daemonSets, registrations }: Leftovers): string {
+  const finalizers = config?.metadata.finalizers ?? [];
+  const parts = [
+    config === undefined
+      ? ""
+      : `SriovOperatorConfig default${finalizers.length > 0 ? ` (finalizer ${finalizers.join(", ")})` : ""}`,
+    daemonSets.length === 0 ? "" : `DaemonSet ${daemonSets.join(", ")}`,
+    registrations.map(({ item }) => `${item.type.kind} ${item.name}`).join(", "),
+  ];
+  return parts.filter((part) => part !== "").join(" and ");
+}
