@@ -14,7 +14,6 @@ import { defaultOvsdbAddress } from "../start/ovsdb-address.ts";
 
 const exitCode = await runService({
   name: "config-daemon",
-  version: "0.1.0",
   summary: "The config daemon on a real host, which is killed around its writes.",
   flags: {
     nodeName: flag(text("NAME"), { required: true, env: "NODE_NAME", help: "Name of the node." }),
