@@ -17,6 +17,7 @@ const commands = {
   e2e: "tools/run/src/e2e.ts",
   bench: "tools/bench/src/main.ts",
   generate: "tools/generate/src/main.ts",
+  release: "tools/release/src/main.ts",
   "control-plane": "tools/control-plane/src/main.ts",
   vm: "tools/vm-lab/src/main.ts",
   images: "tools/images/src/main.ts",

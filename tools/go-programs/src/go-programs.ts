@@ -18,6 +18,10 @@ const known = {
     tags: ["no_aufs", "no_btrfs", "no_devmapper", "no_zfs"],
     versions: { "github.com/containerd/containerd/v2/version.Version": "github.com/containerd/containerd/v2" },
   },
+  cosign: {
+    title: "cosign",
+    versions: { "sigs.k8s.io/release-utils/version.gitVersion": "github.com/sigstore/cosign/v3" },
+  },
   crane: { title: "crane" },
   helm3: { title: "Helm 3", versions: { "helm.sh/helm/v3/internal/version.version": "helm.sh/helm/v3" } },
   helm4: { title: "Helm 4", versions: { "helm.sh/helm/v4/internal/version.version": "helm.sh/helm/v4" } },

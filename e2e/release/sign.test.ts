@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Signatures and statements as a release makes them, in a real registry, with a key instead of a workflow's identity. */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { goPrograms } from "@switchyard/go-programs";
+import { runProgram, signArtifact } from "@switchyard/release";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startRegistry, type Registry } from "./registry.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "switchyard-sign-"));
+const key = join(directory, "cosign.key");
+const publicKey = join(directory, "cosign.pub");
+const predicate = join(directory, "predicate.json");
+let registry: Registry;
+let cosign: string;
+
+/** Pushes an artifact with one file, and returns its reference with the digest. */
+async function push(name: string): Promise<string> {
+  writeFileSync(join(directory, "file"), name);
+  const layer = join(directory, `${name}.tar`);
+  await runProgram("tar", ["-cf", layer, "-C", directory, "file"]);
+  const tag = `${registry.address}/test/${name}:1`;
+  await runProgram(registry.crane, ["append", "--oci-empty-base", "--new_layer", layer, "--new_tag", tag]);
+  const digest = await runProgram(registry.crane, ["digest", tag]);
+  return `${registry.address}/test/${name}@${digest.trim()}`;
+}
+
+function verify(verb: "verify" | "verify-attestation", reference: string, ...more: readonly string[]): Promise<string> {
+  const options = ["--key", publicKey, "--insecure-ignore-tlog=true", "--allow-http-registry", ...more];
+  return runProgram(cosign, [verb, ...options, reference]);
+}
+
+beforeAll(async () => {
+  cosign = join(await goPrograms("cosign"), "cosign");
+  registry = await startRegistry();
+  process.env["COSIGN_PASSWORD"] = "";
+  await runProgram(cosign, ["generate-key-pair", "--output-key-prefix", join(directory, "cosign")]);
+  writeFileSync(predicate, JSON.stringify({ buildDefinition: { buildType: "https://example.com/test" } }));
+}, 1_200_000);
+
+afterAll(async () => {
+  await registry.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+describe("signArtifact", () => {
+  it("signs the artifact and attaches the statement", async () => {
+    const reference = await push("signed");
+    await signArtifact({ reference, key, statements: [{ type: "slsaprovenance1", predicate }] });
+
+    await verify("verify", reference);
+    const attested = JSON.parse(await verify("verify-attestation", reference, "--type", "slsaprovenance1")) as {
+      readonly payload: string;
+    };
+    const statement = JSON.parse(Buffer.from(attested.payload, "base64").toString()) as Record<string, unknown>;
+    expect(statement).toMatchObject({
+      predicate: { buildDefinition: { buildType: "https://example.com/test" } },
+      subject: [{ digest: { sha256: reference.split("@sha256:")[1] } }],
+    });
+  }, 120_000);
+
+  it("does not make others trusted", async () => {
+    await expect(verify("verify", await push("unsigned"))).rejects.toThrow(/no (?:matching )?signatures/i);
+  }, 60_000);
+
+  it("refuses a tag, which may be moved", async () => {
+    const reference = `${registry.address}/test/signed:1`;
+    await expect(signArtifact({ reference, key, statements: [] })).rejects.toThrow("must have a digest");
+  });
+});

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * buildCli bundles the command line into one file, which runs without any package.
+ * Usage: `const files = await buildCli(root, "/tmp/switchyard")`.
+ */
+import { build } from "esbuild";
+import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { thirdPartyLicences } from "./third-party-licences.ts";
+
+/** The oldest Node.js on which the bundle runs: undici, which reads clusters through kubeconfigs, needs it. */
+export const oldestNode = { major: 22, minor: 19 } as const;
+
+/** The program's name in the package. */
+export const cliFile = "switchyard.mjs";
+
+/** Files of the package besides the program. */
+const licenceFiles = { own: "LICENSE", others: "THIRD_PARTY_LICENSES" } as const;
+
+/** The imports of an ES module are evaluated before its body, but they are all Node's own. */
+const banner = [
+  "#!/usr/bin/env node",
+  "// SPDX-License-Identifier: Apache-2.0",
+  'import{createRequire as __require}from"node:module";',
+  "{const [__major,__minor]=process.versions.node.split('.').map(Number);",
+  `if(__major<${oldestNode.major}||(__major===${oldestNode.major}&&__minor<${oldestNode.minor})){`,
+  `console.error("switchyard: requires Node.js ${oldestNode.major}.${oldestNode.minor} or later, not "+process.version);`,
+  "process.exit(1)}}",
+  "const require=__require(import.meta.url);",
+].join("\n");
+
+/** Writes the program and the licences into `directory`, and returns the names of the files. */
+export async function buildCli(root: string, directory: string): Promise<readonly string[]> {
+  await mkdir(directory, { recursive: true });
+  const program = join(directory, cliFile);
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ["apps/cli/src/main.ts"],
+    outfile: program,
+    bundle: true,
+    minify: true,
+    keepNames: true, // names of errors
+    platform: "node",
+    format: "esm",
+    target: `node${oldestNode.major}`,
+    legalComments: "none", // THIRD_PARTY_LICENSES has them
+    banner: { js: banner },
+    metafile: true,
+    logLevel: "warning",
+  });
+  await chmod(program, 0o755);
+  await copyFile(join(root, "LICENSE"), join(directory, licenceFiles.own));
+  const others = await thirdPartyLicences(root, Object.keys(metafile.inputs));
+  await writeFile(join(directory, licenceFiles.others), others);
+  return [cliFile, ...Object.values(licenceFiles)];
+}

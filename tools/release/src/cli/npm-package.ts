@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * packCli makes the npm package `switchyard`: one file, no dependencies, no install script.
+ * Usage: `const archive = await packCli(root, "dist/npm")`, then `npm publish dist/npm/switchyard-1.2.0.tgz`.
+ */
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { runProgram } from "../run-program.ts";
+import { readVersion } from "../version/product-version.ts";
+import { repositoryUrl } from "../product.ts";
+import { buildCli, cliFile, oldestNode } from "./build-cli.ts";
+
+/** Returns the path of the archive. */
+export async function packCli(root: string, output: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "switchyard-npm-"));
+  try {
+    const files = await buildCli(root, directory);
+    const version = await readVersion(root);
+    await copyFile(join(root, "docs/cli.md"), join(directory, "README.md"));
+    await writeFile(join(directory, "package.json"), `${JSON.stringify(manifest(version, files), undefined, 2)}\n`);
+    await mkdir(output, { recursive: true });
+    await runProgram("npm", ["pack", "--pack-destination", resolve(output), "--ignore-scripts"], { cwd: directory });
+    return join(resolve(output), `switchyard-${version}.tgz`);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+function manifest(version: string, files: readonly string[]) {
+  return {
+    name: "switchyard",
+    version,
+    description: "Validates, renders and plans Switchyard's manifests without a cluster",
+    license: "Apache-2.0",
+    repository: { type: "git", url: `git+${repositoryUrl}.git` },
+    type: "module",
+    bin: { switchyard: cliFile },
+    files,
+    engines: { node: `>=${oldestNode.major}.${oldestNode.minor}` },
+  };
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Where the product lives. */
+
+/** Repository of the sources and of the releases. */
+export const repositoryUrl = "https://github.com/switchyard/switchyard";
+
+/** Registry and prefix of images, charts and bundles. */
+export const defaultRegistry = "ghcr.io/switchyard";

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/** All verbs of `npm run release`. */
+import { chart } from "./chart/verb.ts";
+import { cli } from "./cli/verb.ts";
+import { krew } from "./krew/verb.ts";
+import { login, sign } from "./sign/verb.ts";
+import type { Verb } from "./verb.ts";
+import { changelog, checkTag, version } from "./version/verbs.ts";
+import { workflows } from "./workflows/verb.ts";
+
+/** Name -> verb, in the order of the help text. */
+export const verbs: Readonly<Record<string, Verb>> = {
+  version,
+  "check-tag": checkTag,
+  changelog,
+  chart,
+  cli,
+  krew,
+  login,
+  sign,
+  workflows,
+};

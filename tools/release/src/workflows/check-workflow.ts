@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * checkWorkflow checks what actionlint does not: actions are pinned, rights are minimal, jobs are limited in time, and
+ * nothing from outside is spliced into a script.
+ * Usage: `const problems = checkWorkflow({ file: "check.yml", text, scripts: ["build"] })`.
+ */
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node, type YAMLMap } from "yaml";
+import { knownActions } from "./known-actions.ts";
+
+export interface WorkflowFile {
+  /** For the messages: ".github/workflows/check.yml". */
+  readonly file: string;
+  readonly text: string;
+  /** The scripts of package.json. */
+  readonly scripts: readonly string[];
+}
+
+/** Returns a line "file:line: what is wrong, and what would be right" for each problem. */
+export function checkWorkflow({ file, text, scripts }: WorkflowFile): readonly string[] {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const problems = document.errors.map(({ message }) => `${file}: ${message}`);
+  const report = (at: Node | undefined, message: string) => {
+    problems.push(`${file}:${lines.linePos(at?.range?.[0] ?? 0).line}: ${message}`);
+  };
+
+  const root = document.contents;
+  if (!isMap(root)) return [...problems, `${file}: a workflow must be a mapping`];
+  const permissions = root.get("permissions", true);
+  if (!isReadOnly(permissions)) {
+    report(permissions, "the workflow must have permissions: {} or { contents: read }; a job asks for more");
+  }
+  if (!root.has("concurrency")) report(root, "the workflow must have a concurrency group");
+
+  const jobs = root.get("jobs");
+  for (const { key, value: job } of isMap(jobs) ? jobs.items : []) {
+    const name = textOf(key);
+    if (!isMap(job)) continue;
+    if (textOf(job.get("permissions", true)) === "write-all") report(job, `job ${name} must not have all rights`);
+    if (job.has("uses")) {
+      checkUse(textOf(job.get("uses", true)), (message) => {
+        report(job, message);
+      });
+      continue;
+    }
+    if (!job.has("timeout-minutes")) report(job, `job ${name} must have timeout-minutes`);
+    const steps = job.get("steps");
+    for (const step of isSeq(steps) ? steps.items : [])
+      if (isMap(step))
+        checkStep(step, (message) => {
+          report(step, message);
+        });
+  }
+  return problems;
+
+  function checkStep(step: YAMLMap, fail: (message: string) => void): void {
+    if (step.has("uses")) {
+      const action = textOf(step.get("uses", true));
+      checkUse(action, fail, commentOf(step.get("uses", true)));
+      const options = step.get("with");
+      const keeps = isMap(options) ? options.get("persist-credentials") : undefined;
+      if (action.startsWith("actions/checkout@") && keeps !== false) {
+        fail("actions/checkout must have persist-credentials: false, so that no later step can use the token");
+      }
+    }
+    const script = textOf(step.get("run", true));
+    const spliced = /\$\{\{(?!\s*matrix\.)[^}]*\}\}/.exec(script)?.[0];
+    if (spliced !== undefined) fail(`"${spliced}" must not be part of a script; pass it in env`);
+    for (const [, called = ""] of script.matchAll(/\bnpm run (?:-s |--silent )?([a-z][a-z0-9:-]*)/g)) {
+      if (!scripts.includes(called)) fail(`package.json has no script "${called}"`);
+    }
+  }
+}
+
+function checkUse(reference: string, fail: (message: string) => void, comment = ""): void {
+  if (reference.startsWith("./")) return; // of this repository, at this commit
+  const [action = "", revision] = reference.split("@");
+  const known = Object.hasOwn(knownActions, action) ? knownActions[action] : undefined;
+  if (known === undefined) fail(`${action} is not in tools/release/src/workflows/known-actions.ts`);
+  else if (revision !== known.commit) fail(`${action} must be at commit ${known.commit}, not "${revision ?? ""}"`);
+  else if (comment.trim() !== known.version) fail(`the comment of ${action} must be its version, # ${known.version}`);
+}
+
+function isReadOnly(permissions: unknown): boolean {
+  if (!isMap(permissions)) return false;
+  return permissions.items.every(({ key, value }) => textOf(key) === "contents" && textOf(value) === "read");
+}
+
+function textOf(node: unknown): string {
+  return isScalar(node) && typeof node.value === "string" ? node.value : typeof node === "string" ? node : "";
+}
+
+function commentOf(node: unknown): string {
+  return isScalar(node) ? (node.comment ?? "") : "";
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `npm run release -- workflows` checks the workflows in .github. */
+import { goPrograms } from "@switchyard/go-programs";
+import { accessSync, constants } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { ReleaseError } from "../release-error.ts";
+import { runProgram } from "../run-program.ts";
+import type { Verb, VerbInput } from "../verb.ts";
+import { checkWorkflow } from "./check-workflow.ts";
+
+export const workflows: Verb = {
+  summary: "check the workflows: actionlint, shellcheck, pinned actions, rights, time limits",
+  operands: "",
+  flags: {},
+  run: async ({ root, env, print }) => {
+    const directory = join(root, ".github/workflows");
+    const files = (await readdir(directory)).filter((file) => /\.ya?ml$/.test(file)).sort();
+    const scripts = await scriptsOf(root);
+    const problems: string[] = [];
+    for (const file of files) {
+      const text = await readFile(join(directory, file), "utf8");
+      problems.push(...checkWorkflow({ file: `.github/workflows/${file}`, text, scripts }));
+    }
+    problems.push(...(await lint(root, await ensureShellcheck(env))));
+    if (problems.length > 0) throw new ReleaseError("failed", problems.join("\n"));
+    print(`${files.length} workflows are correct: ${files.join(", ")}`);
+  },
+};
+
+async function scriptsOf(root: string): Promise<readonly string[]> {
+  const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { readonly scripts: object };
+  return Object.keys(manifest.scripts);
+}
+
+/**
+ * actionlint checks the scripts of steps only if it finds shellcheck, and does not say so. Root gets it from the
+ * distribution.
+ */
+async function ensureShellcheck(env: VerbInput["env"]): Promise<string> {
+  const found = findProgram("shellcheck", env);
+  if (found !== undefined) return found;
+  if (process.geteuid?.() !== 0 || findProgram("apt-get", env) === undefined) {
+    throw new ReleaseError("failed", "shellcheck is not installed; run as root: apt-get install -y shellcheck");
+  }
+  process.stderr.write("installing shellcheck with apt-get ...\n");
+  await runProgram("apt-get", ["update", "-qq"]);
+  await runProgram("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "shellcheck"]);
+  return "/usr/bin/shellcheck";
+}
+
+function findProgram(name: string, env: VerbInput["env"]): string | undefined {
+  const programs = (env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, name));
+  return programs.find((program) => {
+    try {
+      accessSync(program, constants.X_OK);
+      return true;
+    } catch {
+      return false; // not here
+    }
+  });
+}
+
+/** Returns the lines that actionlint prints. It exits with 1 if it finds problems. */
+async function lint(root: string, shellcheck: string): Promise<readonly string[]> {
+  const actionlint = join(await goPrograms("actionlint"), "actionlint");
+  try {
+    await runProgram(actionlint, ["-no-color", "-oneline", "-shellcheck", shellcheck, "-pyflakes", ""], { cwd: root });
+    return [];
+  } catch (error) {
+    if (error instanceof ReleaseError) return [error.message];
+    throw error;
+  }
+}
