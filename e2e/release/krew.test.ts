@@ -49,7 +49,10 @@ function runPlugin(path: string, ...args: readonly string[]): Promise<string> {
 }
 
 beforeAll(async () => {
-  const binaries = await ensureBinaries({ names: ["kubectl"], progress: (line) => void process.stderr.write(`${line}\n`) });
+  const binaries = await ensureBinaries({
+    names: ["kubectl"],
+    progress: (line) => void process.stderr.write(`${line}\n`),
+  });
   kubectl = join(binaries, "kubectl");
   plugin = await buildPlugin(root, options);
   manifest = parse(readFileSync(plugin.manifest, "utf8")) as Manifest;
@@ -89,8 +92,12 @@ describe("the kubectl plugin", () => {
     await expect(runPlugin(`${bin}:${tools}`, "version")).rejects.toThrow("no node is on the PATH");
     const old = join(directory, "old");
     mkdirSync(old);
-    writeFileSync(join(old, "node"), `#!/bin/sh\nexec ${process.execPath} --import ${oldNode()} "$@"\n`, { mode: 0o755 });
-    await expect(runPlugin(`${bin}:${old}:${tools}`, "version")).rejects.toThrow("requires Node.js 22.19 or later, not v20");
+    writeFileSync(join(old, "node"), `#!/bin/sh\nexec ${process.execPath} --import ${oldNode()} "$@"\n`, {
+      mode: 0o755,
+    });
+    await expect(runPlugin(`${bin}:${old}:${tools}`, "version")).rejects.toThrow(
+      "requires Node.js 22.19 or later, not v20",
+    );
   }, 60_000);
 
   it("has the same archives if it is built again", async () => {

@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { goPrograms } from "@switchyard/go-programs";
 import { runProgram, signArtifact } from "@switchyard/release";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startRegistry, type Registry } from "./registry.ts";
+import { startRegistry, type Registry } from "../cluster/registry.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "switchyard-sign-"));
 const key = join(directory, "cosign.key");
@@ -17,13 +17,11 @@ let cosign: string;
 
 /** Pushes an artifact with one file, and returns its reference with the digest. */
 async function push(name: string): Promise<string> {
-  writeFileSync(join(directory, "file"), name);
-  const layer = join(directory, `${name}.tar`);
-  await runProgram("tar", ["-cf", layer, "-C", directory, "file"]);
-  const tag = `${registry.address}/test/${name}:1`;
-  await runProgram(registry.crane, ["append", "--oci-empty-base", "--new_layer", layer, "--new_tag", tag]);
-  const digest = await runProgram(registry.crane, ["digest", tag]);
-  return `${registry.address}/test/${name}@${digest.trim()}`;
+  const tree = join(directory, name);
+  mkdirSync(tree);
+  writeFileSync(join(tree, "file"), name);
+  const digest = await registry.push(`test/${name}:1`, { tree, entryPoint: ["/file"] });
+  return `localhost:${registry.port}/test/${name}@${digest}`;
 }
 
 function verify(verb: "verify" | "verify-attestation", reference: string, ...more: readonly string[]): Promise<string> {
@@ -33,14 +31,14 @@ function verify(verb: "verify" | "verify-attestation", reference: string, ...mor
 
 beforeAll(async () => {
   cosign = join(await goPrograms("cosign"), "cosign");
-  registry = await startRegistry();
+  registry = await startRegistry(directory);
   process.env["COSIGN_PASSWORD"] = "";
   await runProgram(cosign, ["generate-key-pair", "--output-key-prefix", join(directory, "cosign")]);
   writeFileSync(predicate, JSON.stringify({ buildDefinition: { buildType: "https://example.com/test" } }));
 }, 1_200_000);
 
 afterAll(async () => {
-  await registry.stop();
+  await registry[Symbol.asyncDispose]();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -65,7 +63,7 @@ describe("signArtifact", () => {
   }, 60_000);
 
   it("refuses a tag, which may be moved", async () => {
-    const reference = `${registry.address}/test/signed:1`;
+    const reference = `localhost:${registry.port}/test/signed:1`;
     await expect(signArtifact({ reference, key, statements: [] })).rejects.toThrow("must have a digest");
   });
 });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** All verbs of `npm run release`. */
+import { bundle } from "./bundle/verb.ts";
 import { chart } from "./chart/verb.ts";
 import { cli } from "./cli/verb.ts";
 import { krew } from "./krew/verb.ts";
@@ -14,6 +15,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
   "check-tag": checkTag,
   changelog,
   chart,
+  bundle,
   cli,
   krew,
   login,

@@ -9,7 +9,11 @@ import { setVersion } from "./set-version.ts";
 const root = mkdtempSync(join(tmpdir(), "switchyard-version-"));
 const read = (file: string) => readFileSync(join(root, file), "utf8");
 const manifest = { name: "switchyard", version: "0.1.0", dependencies: { other: { version: "0.1.0" } } };
-const lock = { name: "switchyard", version: "0.1.0", packages: { "": manifest, "node_modules/a": { version: "0.1.0" } } };
+const lock = {
+  name: "switchyard",
+  version: "0.1.0",
+  packages: { "": manifest, "node_modules/a": { version: "0.1.0" } },
+};
 const date = "2026-11-22";
 
 beforeEach(async () => {
