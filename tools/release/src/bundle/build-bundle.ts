@@ -46,7 +46,7 @@ export async function buildBundle(root: string, { epoch, channel, pin }: BundleO
     icon: await readFile(join(root, "docs/public/logo.svg"), "utf8"),
     createdAt: new Date(epoch * 1000).toISOString().replace(".000", ""),
   });
-  const others = objects.filter(({ kind }) => !isOfTheOperator(kind)).map(withoutNamespace);
+  const others = objects.filter((object) => !isOfTheOperator(object.kind) && !isEmpty(object)).map(withoutNamespace);
   const manifests = [csv, ...definitions, ...others, owner(account)];
   const annotations = annotationsOf(channel);
   const files = new Map([
@@ -62,6 +62,11 @@ export async function buildBundle(root: string, { epoch, channel, pin }: BundleO
 /** OLM makes the objects of these kinds from the ClusterServiceVersion, in the namespace that the user chooses. */
 function isOfTheOperator(kind: string): boolean {
   return ["ServiceAccount", "Deployment", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"].includes(kind);
+}
+
+/** ConfigMap supported-nic-ids, unless values of the chart fill it. OLM would reset what users write into it. */
+function isEmpty({ kind, data }: Manifest): boolean {
+  return kind === "ConfigMap" && Object.keys(data ?? {}).length === 0;
 }
 
 function rulesOf(objects: readonly Manifest[], kind: "Role" | "ClusterRole", account: string): readonly Rule[] {
@@ -142,6 +147,7 @@ function fileName({ kind, metadata: { name } }: Manifest): string {
   return `${name}.${kind.toLowerCase()}.yaml`;
 }
 
+/** OLM reads YAML 1.1, in which the text "on" needs quotes. */
 function toYaml(value: unknown): string {
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, compat: "yaml-1.1" });
 }

@@ -43,6 +43,9 @@ export function checkBundle(files: ReadonlyMap<string, string>): readonly string
     } else if (kind !== "ClusterServiceVersion" && !supportedKinds.has(kind)) {
       problems.push(`${path}: OLM does not create objects of kind ${kind}`);
     }
+    if (JSON.stringify(parse(text, { version: "1.1" })) !== JSON.stringify(object)) {
+      problems.push(`${path}: texts such as "on" must have quotes: Kubernetes reads YAML 1.1`);
+    }
     if (metadata.namespace !== undefined) problems.push(`${path}: metadata.namespace must not be set; OLM sets it`);
     if (text.includes(placeholderNamespace))
       problems.push(`${path}: the namespace of the operator must not be part of an object`);

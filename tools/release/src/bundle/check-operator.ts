@@ -26,7 +26,9 @@ interface Spec {
   readonly relatedImages?: readonly { readonly name: string; readonly image: string }[];
   readonly install?: {
     readonly strategy?: string;
-    readonly spec?: Readonly<Record<"clusterPermissions" | "permissions", readonly Permission[] | undefined>> & {
+    readonly spec?: {
+      readonly clusterPermissions?: readonly Permission[];
+      readonly permissions?: readonly Permission[];
       readonly deployments?: readonly { readonly name: string; readonly spec: DeploymentSpec }[];
     };
   };
@@ -133,7 +135,7 @@ function* checkInstallation({ install }: Spec): Iterable<string> {
   const { deployments = [], clusterPermissions = [], permissions = [] } = install?.spec ?? {};
   if (deployments.length === 0) yield "spec.install.spec.deployments must have a Deployment";
   const accounts = new Set(deployments.map(({ spec }) => spec.template.spec.serviceAccountName));
-  const granted = [...(clusterPermissions ?? []), ...(permissions ?? [])];
+  const granted = [...clusterPermissions, ...permissions];
   for (const account of accounts) {
     if (!granted.some(({ serviceAccountName }) => serviceAccountName === account))
       yield `service account ${account} gets no rights`;

@@ -28,7 +28,18 @@ export interface OperatorFacts {
   readonly createdAt: string;
 }
 
+/** Kind that only the operator creates. */
+const nodeState = "SriovNetworkNodeState";
+
 const suggestedNamespace = "openshift-sriov-network-operator";
+
+/** What users create first. The CRD has the defaults. */
+const firstConfig = {
+  apiVersion: "sriovnetwork.openshift.io/v1",
+  kind: "SriovOperatorConfig",
+  metadata: { name: "default", namespace: suggestedNamespace },
+  spec: {},
+};
 
 /** The oldest Kubernetes that the operator runs on; it refuses older ones. */
 const minKubeVersion = "1.30.0";
@@ -53,7 +64,7 @@ export function describeOperator(facts: OperatorFacts): Manifest {
     metadata: {
       name: `${packageName}.v${version}`,
       annotations: {
-        "alm-examples": JSON.stringify(examples, undefined, 2),
+        "alm-examples": JSON.stringify(examples.map(inSuggestedNamespace), undefined, 2),
         capabilities: "Seamless Upgrades",
         categories: "Networking",
         containerImage: images.get("operator") ?? "",
@@ -70,8 +81,12 @@ export function describeOperator(facts: OperatorFacts): Manifest {
         "features.operators.openshift.io/token-auth-azure": "false",
         "features.operators.openshift.io/token-auth-gcp": "false",
         "olm.skipRange": `<${version}`,
+        "operatorframework.io/initialization-resource": JSON.stringify(firstConfig),
         "operatorframework.io/suggested-namespace": suggestedNamespace,
         "operatorframework.io/suggested-namespace-template": JSON.stringify(namespaceTemplate),
+        "operators.operatorframework.io/internal-objects": JSON.stringify(
+          definitions.filter(({ spec }) => spec.names.kind === nodeState).map(({ metadata }) => metadata.name),
+        ),
         repository: repositoryUrl,
       },
     },
@@ -120,6 +135,10 @@ const namespaceTemplate = {
     },
   },
 };
+
+function inSuggestedNamespace(example: Manifest): Manifest {
+  return { ...example, metadata: { ...example.metadata, namespace: suggestedNamespace } };
+}
 
 function describeDefinition({ metadata: { name }, spec: { names, versions } }: CustomResourceDefinition) {
   return versions.map((version) => ({
