@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Parses the command line of `npm run release`, and prints its help text.
- * Usage: `const { verb, input } = parseCommandLine(verbs, ["chart", "--output", "dist/chart"])`.
+ * Usage: `const command = parseCommandLine(verbs, ["chart", "--output", "dist/chart"])`.
  */
 import { parseArgs } from "node:util";
 import { ReleaseError } from "./release-error.ts";
