@@ -25,6 +25,7 @@ ${appNames.join(", ")}.
   --arch LIST         architectures, separated by commas (default ${architectureNames.join(",")})
   --output DIR        directory for one OCI layout per image and images.json (default dist/images)
   --push PREFIX       push to a registry; "localhost:5000" gives localhost:5000/switchyard-operator
+  --tag NAME          tag in that registry (default: the version)
   --base IMAGE        image with glibc and libstdc++ instead of Debian packages (without the tools of the config daemon)
   --compression KIND  ${compressions.join(" or ")} (default zstd; gzip is for registries that refuse zstd)
   --update-base       write the newest versions of Debian packages to tools/images/packages.lock.json, and build nothing
@@ -54,11 +55,11 @@ async function execute(args: readonly string[]): Promise<void> {
     await updateLock(new Date());
     return;
   }
-  const { base, push: prefix } = values;
+  const { base, push: prefix, tag } = values;
   const images = await build({ apps, architectures, output, compression, ...(base !== undefined && { base }) });
   process.stdout.write(formatTable(images));
   if (prefix === undefined) return;
-  const references = await push(images, { output, prefix });
+  const references = await push(images, { output, prefix, ...(tag !== undefined && { tag }) });
   process.stdout.write(references.map((reference) => `${reference}\n`).join(""));
 }
 
@@ -92,6 +93,7 @@ function parseOptions(args: readonly string[]) {
     arch: { type: "string" },
     output: { type: "string" },
     push: { type: "string" },
+    tag: { type: "string" },
     base: { type: "string" },
     compression: { type: "string" },
     "update-base": { type: "boolean" },

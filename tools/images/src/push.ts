@@ -15,13 +15,19 @@ export interface PushOptions {
   readonly output: string;
   /** Registry, and the beginning of the repositories' names: "localhost:5000", "ghcr.io/switchyard". */
   readonly prefix: string;
+  /** The version by default. */
+  readonly tag?: string;
 }
 
 /** Returns references by digest. Rejects with ImagesError if the registry fails or has another digest. */
-export async function push(images: readonly BuiltImage[], { output, prefix }: PushOptions): Promise<readonly string[]> {
+export async function push(
+  images: readonly BuiltImage[],
+  { output, prefix, tag: givenTag }: PushOptions,
+): Promise<readonly string[]> {
   const crane = join(await goPrograms("crane"), "crane");
   const references: string[] = [];
-  for (const { name, tag, digest, layout } of images) {
+  for (const { name, tag: version, digest, layout } of images) {
+    const tag = givenTag ?? version;
     const repository = `${prefix}/${name}`;
     const reference = `${repository}@${digest}`;
     // Without --index: the image is the one entry of the layout's index.json, which would become an index around it.

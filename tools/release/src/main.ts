@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The process of `npm run release -- VERB`: the steps of a release, which workflows and people run alike. */
+import { ImagesError } from "@switchyard/images";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { helpText, parseCommandLine } from "./command-line.ts";
 import { ReleaseError } from "./release-error.ts";
@@ -14,7 +15,7 @@ try {
     await verb.run({ root: findWorkspaceRoot(), operands, flags, env: process.env, print });
   }
 } catch (error) {
-  if (!(error instanceof ReleaseError)) throw error;
+  if (!(error instanceof ReleaseError || error instanceof ImagesError)) throw error;
   process.stderr.write(`release: ${error.message}\n`);
   process.exitCode = error.code === "usage" ? 64 : 1;
 }

@@ -3,6 +3,3 @@
 
 /** Repository of the sources and of the releases. */
 export const repositoryUrl = "https://github.com/switchyard/switchyard";
-
-/** Registry and prefix of images, charts and bundles. */
-export const defaultRegistry = "ghcr.io/switchyard";

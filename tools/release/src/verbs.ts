@@ -3,6 +3,7 @@
 import { bundle } from "./bundle/verb.ts";
 import { chart } from "./chart/verb.ts";
 import { cli } from "./cli/verb.ts";
+import { affected, publishImages } from "./images/verbs.ts";
 import { krew } from "./krew/verb.ts";
 import { login, sign } from "./sign/verb.ts";
 import type { Verb } from "./verb.ts";
@@ -14,6 +15,8 @@ export const verbs: Readonly<Record<string, Verb>> = {
   version,
   "check-tag": checkTag,
   changelog,
+  affected,
+  "publish-images": publishImages,
   chart,
   bundle,
   cli,

