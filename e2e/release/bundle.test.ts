@@ -34,7 +34,7 @@ let crane: string;
 let pushed: string;
 
 beforeAll(async () => {
-  registry = await startRegistry(directory);
+  registry = await startRegistry();
   crane = join(await goPrograms("crane"), "crane");
   const args = ["bundle", "--output", bundle, "--push", `localhost:${registry.port}`];
   const printed = await runProgram(process.execPath, [join(root, "tools/release/src/main.ts"), ...args], { cwd: root });

@@ -32,7 +32,7 @@ function release(...args: readonly string[]): Promise<string> {
 }
 
 beforeAll(async () => {
-  registry = await startRegistry(directory);
+  registry = await startRegistry();
   cosign = join(await goPrograms("cosign"), "cosign");
   const prefix = ["--output-key-prefix", join(directory, "cosign")];
   await runProgram(cosign, ["generate-key-pair", ...prefix], { env: { COSIGN_PASSWORD: "" } });

@@ -31,7 +31,7 @@ function verify(verb: "verify" | "verify-attestation", reference: string, ...mor
 
 beforeAll(async () => {
   cosign = join(await goPrograms("cosign"), "cosign");
-  registry = await startRegistry(directory);
+  registry = await startRegistry();
   process.env["COSIGN_PASSWORD"] = "";
   await runProgram(cosign, ["generate-key-pair", "--output-key-prefix", join(directory, "cosign")]);
   writeFileSync(predicate, JSON.stringify({ buildDefinition: { buildType: "https://example.com/test" } }));

@@ -17,6 +17,7 @@ export const placeholderNamespace = "namespace-of-the-bundle";
 const values = {
   fullnameOverride: "sriov-network-operator",
   operator: { clusterType: "openshift", cniBinPath: "/var/lib/cni/bin" },
+  crds: { networkAttachmentDefinition: false }, // OpenShift has it
 };
 
 const helmLabels = ["helm.sh/chart", "app.kubernetes.io/managed-by", "app.kubernetes.io/instance"];
