@@ -8,6 +8,7 @@ import { krew } from "./krew/verb.ts";
 import { login, sign } from "./sign/verb.ts";
 import type { Verb } from "./verb.ts";
 import { changelog, checkTag, version } from "./version/verbs.ts";
+import { e2eParts } from "./workflows/e2e-parts.ts";
 import { workflows } from "./workflows/verb.ts";
 
 /** Name -> verb, in the order of the help text. */
@@ -23,5 +24,6 @@ export const verbs: Readonly<Record<string, Verb>> = {
   krew,
   login,
   sign,
+  "e2e-parts": e2eParts,
   workflows,
 };
