@@ -32,10 +32,11 @@ let node: GuestNode;
 /** The values that the annotation with the requested drain has had. */
 let requests: string[] = [];
 
-beforeAll(async () => {
+/** Starts a cluster with the node. Only a boot with systemd can be rebooted by the daemon, and it takes several times as long. */
+async function startNode(boot: "fast" | "systemd"): Promise<void> {
   const ids = ["lab_vendor=0x15b3", "lab_device=0x1017", "lab_vf_device=0x1018"];
   watched = await startWatchedNode(
-    { boot: "systemd", driver: "igbsw", kernelArguments: ids.map((id) => `igbsw.${id}`) },
+    { boot, udev: true, driver: "igbsw", kernelArguments: ids.map((id) => `igbsw.${id}`) },
     { commandLimitMs: withinMs },
   );
   ({ testCluster, news, node } = watched);
@@ -52,7 +53,7 @@ beforeAll(async () => {
   }
   await rm(directory, { recursive: true });
   await startCard();
-}, 900_000);
+}
 
 afterEach(async () => {
   // A test that fails leaves its daemon, and the next daemon would wait for its lock.
@@ -60,10 +61,6 @@ afterEach(async () => {
   await inGuest(`rm -f ${cards}/mode ${rebootFile}; rm -f ${cards}/calls`);
   requests = [];
 });
-
-afterAll(async () => {
-  await watched[Symbol.asyncDispose]();
-}, 60_000);
 
 const inGuest = (command: string) => watched.inGuest(command);
 
@@ -131,6 +128,9 @@ const set = `mstconfig -d ${pf} -y set NUM_OF_VFS=6`;
 const resetCard = `mstfwreset -d ${pf} --skip_driver -l 3 -y reset`;
 
 describe("the firmware of a card that allows fewer VFs than a policy requests", () => {
+  beforeAll(() => startNode("fast"), limitMs);
+  afterAll(() => watched[Symbol.asyncDispose](), 60_000);
+
   it(
     "is changed and reset after a drain, and gets its earlier value back without the policy",
     async () => {
@@ -172,47 +172,6 @@ describe("the firmware of a card that allows fewer VFs than a policy requests", 
       expect(await inGuest(`cat ${sysfs}/sriov_numvfs; grep NUM_OF_VFS ${settings}`)).toBe("6\nNUM_OF_VFS 4 6 6");
       await reset();
       expect(await inGuest(`grep NUM_OF_VFS ${settings}`)).toBe("NUM_OF_VFS 4 6 4");
-      second.kill("SIGTERM");
-      expect(await second.exitCode).toBe(0);
-    },
-    limitMs,
-  );
-
-  it(
-    "is changed, and the node reboots once, if the card must not be reset",
-    async () => {
-      await setFirmwareByHand(4);
-      await allowReset(false);
-      const firstBoot = await inGuest("cat /proc/sys/kernel/random/boot_id");
-      const daemon = startDaemon();
-      const rebooted = node.guest.nextBoot();
-      await request(6);
-      await eventually(
-        "the node reports that it reboots",
-        () => status()?.conditions?.some(({ type, reason }) => type === "Ready" && reason === "Rebooting"),
-        { withinMs },
-      );
-      // The container runtime stops the daemon during the shutdown. No runtime does it here.
-      await inGuest(`until [ -e ${rebootFile} ]; do sleep 0.1; done`).catch(() => undefined);
-      daemon.kill("SIGTERM");
-      await rebooted;
-      expect(await inGuest("cat /proc/sys/kernel/random/boot_id")).not.toBe(firstBoot);
-      expect(requests).toContain("Reboot_Required");
-      expect(JSON.parse(await inGuest(`cat ${rebootFile}`))).toEqual({
-        bootId: firstBoot,
-        causes: ["firmware 0000:01:00 NUM_OF_VFS=6"],
-      });
-
-      await startCard();
-      const second = startDaemon();
-      await policyIs(news, "many", "Ready", withinMs);
-      expect(await inGuest(`cat ${sysfs}/sriov_numvfs; ls ${rebootFile} 2>&1 || true`)).toMatch(/^6\n.*No such file/);
-      expect(await changes()).toEqual([set]);
-      const events = ["get", "events.events.k8s.io", "-A", "-o", "jsonpath={.items[*].reason}"];
-      const reasons = (await testCluster.kubectl(events)).split(" ");
-      expect(reasons.filter((reason) => reason === "RebootNode")).toHaveLength(1);
-      await reset();
-      await allowReset(true);
       second.kill("SIGTERM");
       expect(await second.exitCode).toBe(0);
     },
@@ -261,6 +220,50 @@ describe("the firmware of a card that allows fewer VFs than a policy requests", 
       await reset();
       daemon.kill("SIGTERM");
       expect(await daemon.exitCode).toBe(0);
+    },
+    limitMs,
+  );
+});
+
+describe("the firmware of a card that must not be reset", () => {
+  beforeAll(() => startNode("systemd"), limitMs);
+  afterAll(() => watched[Symbol.asyncDispose](), 60_000);
+
+  it(
+    "is changed, and the node reboots once",
+    async () => {
+      await allowReset(false);
+      const firstBoot = await inGuest("cat /proc/sys/kernel/random/boot_id");
+      const daemon = startDaemon();
+      const rebooted = node.guest.nextBoot();
+      await request(6);
+      await eventually(
+        "the node reports that it reboots",
+        () => status()?.conditions?.some(({ type, reason }) => type === "Ready" && reason === "Rebooting"),
+        { withinMs },
+      );
+      // The container runtime stops the daemon during the shutdown. No runtime does it here.
+      await inGuest(`until [ -e ${rebootFile} ]; do sleep 0.1; done`).catch(() => undefined);
+      daemon.kill("SIGTERM");
+      await rebooted;
+      expect(await inGuest("cat /proc/sys/kernel/random/boot_id")).not.toBe(firstBoot);
+      expect(requests).toContain("Reboot_Required");
+      expect(JSON.parse(await inGuest(`cat ${rebootFile}`))).toEqual({
+        bootId: firstBoot,
+        causes: ["firmware 0000:01:00 NUM_OF_VFS=6"],
+      });
+
+      await startCard();
+      const second = startDaemon();
+      await policyIs(news, "many", "Ready", withinMs);
+      expect(await inGuest(`cat ${sysfs}/sriov_numvfs; ls ${rebootFile} 2>&1 || true`)).toMatch(/^6\n.*No such file/);
+      expect(await changes()).toEqual([set]);
+      const events = ["get", "events.events.k8s.io", "-A", "-o", "jsonpath={.items[*].reason}"];
+      const reasons = (await testCluster.kubectl(events)).split(" ");
+      expect(reasons.filter((reason) => reason === "RebootNode")).toHaveLength(1);
+      await reset();
+      second.kill("SIGTERM");
+      expect(await second.exitCode).toBe(0);
     },
     limitMs,
   );

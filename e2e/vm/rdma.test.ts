@@ -11,7 +11,7 @@ import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const path = "/etc/modprobe.d/sriov_network_operator_modules_config.conf";
-const limitMs = 600_000;
+const limitMs = 1_500_000;
 let watched: WatchedNode;
 let testCluster: TestCluster;
 let news: News;
@@ -50,7 +50,7 @@ async function stateIs(what: string, check: (status: SriovNetworkNodeStateStatus
     const status = news.states.get("vm")?.status;
     return status !== undefined && check(status);
   };
-  await eventually(what, found, { withinMs: 180_000 });
+  await eventually(what, found, { withinMs: 400_000 });
 }
 
 /** The mode as iproute2 reports it, and the option of the module. */
@@ -98,7 +98,7 @@ describe("the RDMA mode on a real kernel", () => {
       await ask("shared");
       await stateIs("a refusal", ({ system }) => system?.refusedRdmaMode === "shared");
       const request = () => news.states.get("vm")?.metadata.annotations?.["sriovnetwork.openshift.io/desired-state"];
-      await eventually("a request", () => request() === "Reboot_Required", { withinMs: 180_000 });
+      await eventually("a request", () => request() === "Reboot_Required", { withinMs: 400_000 });
       daemon.kill("SIGKILL");
       await daemon.exitCode;
       expect(await modes()).toEqual({ ...shared, mode: "exclusive" });
@@ -111,7 +111,7 @@ describe("the RDMA mode on a real kernel", () => {
       const next = node.startDaemon();
       next.stderr.resume();
       await stateIs("shared", ({ system, syncStatus }) => system?.rdmaMode === "shared" && syncStatus === "Succeeded");
-      await eventually("no request", () => request() === "Idle", { withinMs: 180_000 });
+      await eventually("no request", () => request() === "Idle", { withinMs: 400_000 });
       await askNothing();
       await stateIs("no option", ({ system }) => system?.persistentRdmaMode === undefined);
       next.kill("SIGTERM");
@@ -168,7 +168,7 @@ describe("the RDMA mode on a real kernel", () => {
       second.stderr.setEncoding("utf8").on("data", (text: string) => {
         log += text;
       });
-      await eventually("the second daemon works", () => log.includes("started"), { withinMs: 180_000 });
+      await eventually("the second daemon works", () => log.includes("started"), { withinMs: 400_000 });
       await stateIs("shared", ({ system, syncStatus }) => system?.rdmaMode === "shared" && syncStatus === "Succeeded");
       expect(await modes()).toEqual(shared);
       second.kill("SIGTERM");
