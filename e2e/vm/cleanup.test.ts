@@ -145,7 +145,9 @@ describe("config-daemon cleanup of PFs, bridges, rules and files", () => {
     await inGuest("ip link add user1 type dummy; ovs-vsctl add-br ovs-user -- add-port ovs-user user1");
     await applyPolicies();
   }, limitMs);
-  afterAll(() => watched[Symbol.asyncDispose](), 60_000);
+  afterAll(async () => {
+    await watched[Symbol.asyncDispose]();
+  }, 60_000);
 
   it(
     "lists what it would do, then removes it, and nothing of the administrator",
@@ -222,7 +224,9 @@ describe("config-daemon cleanup of a node in systemd mode", () => {
   const units = "systemctl list-unit-files --no-legend 'sriov-*' | cut -d' ' -f1";
 
   beforeAll(() => startNode("systemd", "igb"), limitMs);
-  afterAll(() => watched[Symbol.asyncDispose](), 60_000);
+  afterAll(async () => {
+    await watched[Symbol.asyncDispose]();
+  }, 60_000);
 
   it(
     "disables and removes the units and their program, and no other unit",

@@ -129,7 +129,9 @@ const resetCard = `mstfwreset -d ${pf} --skip_driver -l 3 -y reset`;
 
 describe("the firmware of a card that allows fewer VFs than a policy requests", () => {
   beforeAll(() => startNode("fast"), limitMs);
-  afterAll(() => watched[Symbol.asyncDispose](), 60_000);
+  afterAll(async () => {
+    await watched[Symbol.asyncDispose]();
+  }, 60_000);
 
   it(
     "is changed and reset after a drain, and gets its earlier value back without the policy",
@@ -227,7 +229,9 @@ describe("the firmware of a card that allows fewer VFs than a policy requests", 
 
 describe("the firmware of a card that must not be reset", () => {
   beforeAll(() => startNode("systemd"), limitMs);
-  afterAll(() => watched[Symbol.asyncDispose](), 60_000);
+  afterAll(async () => {
+    await watched[Symbol.asyncDispose]();
+  }, 60_000);
 
   it(
     "is changed, and the node reboots once",
