@@ -58,7 +58,7 @@ async function startNode(boot: "fast" | "systemd", driver: "igb" | "igbsw"): Pro
 }
 
 // A test that fails leaves its daemon, and the next daemon would wait for its lock.
-afterEach(() => inGuest('pkill -KILL -f "[m]ain.mjs --kubeconfig" || true'));
+afterEach(() => inGuest('pkill -KILL -f "[m]ain.mjs --kubeconfig" || true'), limitMs);
 
 const inGuest = (command: string) => watched.inGuest(command);
 

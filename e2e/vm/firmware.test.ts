@@ -60,7 +60,7 @@ afterEach(async () => {
   await inGuest('pkill -KILL -f "[m]ain.mjs --kubeconfig" || true');
   await inGuest(`rm -f ${cards}/mode ${rebootFile}; rm -f ${cards}/calls`);
   requests = [];
-});
+}, limitMs);
 
 const inGuest = (command: string) => watched.inGuest(command);
 

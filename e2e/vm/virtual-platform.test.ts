@@ -70,10 +70,10 @@ beforeAll(async () => {
   service.stdout.resume();
 }, 900_000);
 
-beforeEach(() => inGuest(`rm -f ${recorded} /run/metadata-requests`));
+beforeEach(() => inGuest(`rm -f ${recorded} /run/metadata-requests`), limitMs);
 
 // A test that fails leaves its daemon, and the next daemon would wait for its lock.
-afterEach(() => inGuest('pkill -KILL -f "[m]ain.mjs --kubeconfig" || true'));
+afterEach(() => inGuest('pkill -KILL -f "[m]ain.mjs --kubeconfig" || true'), limitMs);
 
 afterAll(async () => {
   await watched[Symbol.asyncDispose]();
