@@ -4,11 +4,12 @@
  */
 import { operatorConfigName } from "@switchyard/api";
 import { connect, runWhenLeading, type FailedWatch, type Transport } from "@switchyard/kube";
-import { cacheProblems, levelOfVerbosity, runService, whenAborted, type Service } from "@switchyard/service";
+import { cacheProblems, levelOfVerbosity, runService, type Service } from "@switchyard/service";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { watchCluster } from "./cluster-caches.ts";
 import { startControllers } from "./controllers.ts";
+import { crdsRemedy, watchSchemas } from "./schemas/schema-watch.ts";
 import { requireKubernetes } from "./start/require-kubernetes.ts";
 import { measureTransport } from "./metrics/measure-transport.ts";
 import { deferTransport } from "./start/deferred-transport.ts";
@@ -48,18 +49,33 @@ const operator: Service<OperatorFlagValues> = {
     });
     const { [Symbol.asyncDispose]: _, ...watched } = caches;
     const metrics = createOperatorMetrics(registry, caches, Object.values(watched));
-    setNotReady(() => cacheProblems(Object.values(watched), settings.maxCacheAgeMs));
+    const schemas = watchSchemas({ transport, log, signal });
+    metrics.watchSchemas(schemas);
+    setNotReady(() => [
+      ...schemas.problems().map((problem) => `${problem}: ${crdsRemedy}`),
+      ...cacheProblems(Object.values(watched), settings.maxCacheAgeMs),
+    ]);
 
     async function lead(client: Transport, leading: AbortSignal): Promise<void> {
       log.info("started leading");
+      while (!leading.aborted) await leadWithCurrentCrds(client, leading);
+      metrics.setLeading(false);
+    }
+
+    /** Runs the controllers while the CRDs have all fields that they write. */
+    async function leadWithCurrentCrds(client: Transport, leading: AbortSignal): Promise<void> {
+      metrics.setLeading(false); // forgets the controllers of the previous call
       metrics.setLeading(true);
+      await unlessAborted(schemas.whenCurrent(leading), leading);
+      if (leading.aborted) return;
+      const outdated = new AbortController();
       await using _controllers = startControllers({
         ...{ transport: client, settings, instance: hostname(), caches, log, metrics },
         onNodeStatesWritten: deferred.release,
-        signal: leading,
+        signal: AbortSignal.any([leading, outdated.signal]),
       });
-      await whenAborted(leading);
-      metrics.setLeading(false);
+      await unlessAborted(schemas.whenOutdated(leading), leading);
+      outdated.abort(new Error("CustomResourceDefinitions are older than the operator"));
     }
 
     if (!flags.leaderElect) {
@@ -78,6 +94,15 @@ const operator: Service<OperatorFlagValues> = {
     });
   },
 };
+
+/** Waits for `work`, which rejects when `signal` aborts. */
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
 
 /** Runs the operator until SIGTERM, and returns the exit code of the process. */
 export function runOperator(): Promise<number> {

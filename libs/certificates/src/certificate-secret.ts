@@ -50,6 +50,15 @@ export function isOwnSecret(data: SecretData): boolean {
   return data[keys.currentCa] !== undefined;
 }
 
+/**
+ * Returns the CA certificates that clients of the server must trust, as PEM. The Secrets of upstream's chart have them in
+ * base64 twice.
+ */
+export function trustedCa(data: SecretData): string | undefined {
+  const once = Buffer.from(data[keys.bundle] ?? "", "base64").toString();
+  return [once, Buffer.from(once, "base64").toString()].find((text) => text.includes("-----BEGIN CERTIFICATE-----"));
+}
+
 /** Encodes a text for the data of a Secret or a caBundle. */
 export function toBase64(text: string): string {
   return Buffer.from(text).toString("base64");

@@ -6,7 +6,7 @@
  */
 import { collectionPath, isKubeError, objectPath, type ObjectMeta, type Transport } from "@switchyard/kube";
 import type { CertificateStore } from "./certificate-keeper.ts";
-import { fromSecretData, isOwnSecret, toBase64, toSecretData } from "./certificate-secret.ts";
+import { fromSecretData, isOwnSecret, toBase64, toSecretData, trustedCa } from "./certificate-secret.ts";
 import {
   secretType as type,
   type CertificateWatches,
@@ -18,6 +18,8 @@ import { CertificatesError } from "./certificates-error.ts";
 
 /** read() throws CertificatesError "ForeignSecret". All other methods reject with KubeError. */
 export interface KubeCertificateStore extends CertificateStore {
+  /** The CA certificates in a Secret that another program has filled, as PEM. Undefined if there are none. */
+  foreignCa(): string | undefined;
   /** Deletes the Secret if Switchyard wrote it. The published CA bundle stays. */
   remove(signal: AbortSignal): Promise<void>;
 }
@@ -69,6 +71,10 @@ export function createCertificateStore(options: CertificateStoreOptions): KubeCe
       const caBundle = toBase64(bundle);
       const changes = await Promise.all(watches.registrations.map((watch) => publishTo(transport, watch, caBundle)));
       return changes.includes(true) ? "changed" : "published";
+    },
+    foreignCa() {
+      const { data } = watches.secrets.get(name) ?? {};
+      return data === undefined || isOwnSecret(data) ? undefined : trustedCa(data);
     },
     async remove(signal) {
       const secret = watches.secrets.get(name);

@@ -21,6 +21,7 @@ function setUp({ isIssuedByOperator = true, server = injector } = {}) {
     secret: undefined as StoredCertificates | undefined,
     bundle: "",
     refusal: undefined as Error | undefined,
+    foreignCa: undefined as string | undefined,
   };
   const store: KubeCertificateStore = {
     read: () => world.secret,
@@ -34,6 +35,7 @@ function setUp({ isIssuedByOperator = true, server = injector } = {}) {
       world.bundle = bundle;
       return Promise.resolve(answer);
     },
+    foreignCa: () => world.foreignCa,
     remove() {
       world.secret = undefined;
       return Promise.resolve();
@@ -128,6 +130,20 @@ describe("createServerCertificateReconciler", () => {
     configure({ enableInjector: false });
     await look();
     expect(conditions()).toEqual([]);
+  });
+
+  it("trusts the CA of a Secret that another program has filled, follows it, and issues nothing", async () => {
+    const { world, configure, look, condition } = setUp();
+    configure({ enableInjector: true });
+    for (const ca of ["first", "second"]) {
+      world.foreignCa = ca;
+      await look();
+      expect([world.bundle, world.secret]).toEqual([ca, undefined]);
+    }
+    expect(condition()).toMatchObject({ status: "True", reason: "Valid" });
+    world.foreignCa = undefined; // the Secret is deleted
+    await look();
+    expect(world.bundle).toBe(world.secret?.current.ca);
   });
 
   it("does nothing if the certificate has another issuer", async () => {

@@ -55,8 +55,15 @@ export function createServerCertificateReconciler(deps: ServerCertificateDeps): 
       await setConfigCondition(config, undefined, signal);
       return undefined;
     }
+    const foreignCa = store?.foreignCa();
     let next;
     try {
+      if (foreignCa !== undefined) {
+        await store?.publish(foreignCa);
+        const message = `another program provides the certificate in Secret ${secretName}; its ca.crt is trusted`;
+        await setConfigCondition(config, { status: "True", reason: reasons.valid, message }, signal);
+        return undefined;
+      }
       next = await keep();
     } catch (error) {
       const condition = signal.aborted ? undefined : conditionOf(error);

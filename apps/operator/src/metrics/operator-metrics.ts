@@ -6,6 +6,7 @@
  */
 import type { Controller, ControllerMetrics } from "@switchyard/kube";
 import { Counter, Gauge, Histogram, showCacheAges, type AgeingCaches, type Registry } from "@switchyard/service";
+import type { SchemaWatch } from "../schemas/schema-watch.ts";
 import { countDrains } from "../drain/slots/count-drains.ts";
 import { registerFleetMetrics, type FleetCaches } from "./fleet-metrics.ts";
 
@@ -16,6 +17,8 @@ export interface OperatorMetrics {
   watch(controller: Controller): void;
   /** Reports the age of caches that only the leader has. */
   watchCaches(caches: AgeingCaches): void;
+  /** Reports the number of CustomResourceDefinitions that are older than the operator. */
+  watchSchemas(schemas: Pick<SchemaWatch, "problems">): void;
   /** Sets switchyard_leading. At the end of the leadership, also drops controllers and caches of the leader. */
   setLeading(isLeading: boolean): void;
 }
@@ -59,8 +62,21 @@ export function createOperatorMetrics(
     registers,
   });
 
+  let schemas: Pick<SchemaWatch, "problems"> | undefined;
+  new Gauge({
+    name: "switchyard_outdated_crds",
+    help: "Number of CustomResourceDefinitions that are missing or lack fields of this release. The operator writes nothing until it is 0.",
+    registers,
+    collect() {
+      this.set(schemas?.problems().length ?? 0);
+    },
+  });
+
   return {
     of,
+    watchSchemas(watch) {
+      schemas = watch;
+    },
     watch(controller) {
       controllers.add(controller);
     },

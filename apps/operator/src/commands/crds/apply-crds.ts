@@ -22,7 +22,7 @@ import { fieldManagers } from "../../field-managers.ts";
 import { readObject, type CommandDeps } from "../command-deps.ts";
 import { isNewer } from "./product-version.ts";
 import type { ShippedCrd } from "./read-crds.ts";
-import { missingFields } from "./schema-fields.ts";
+import { missingFields } from "../../schemas/schema-fields.ts";
 
 const pollMs = 250;
 

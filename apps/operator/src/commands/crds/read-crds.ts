@@ -12,7 +12,6 @@ import {
 } from "@switchyard/api";
 import { apiVersionOf, isKubeObject, isRecord, type KubeObject } from "@switchyard/kube";
 import { isErrno } from "@switchyard/service";
-import { existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -33,10 +32,7 @@ const maxFiles = 100;
 
 /** The directory crds beside the program, or the chart's if the program runs from its sources. */
 export function defaultCrdDirectory(program = process.argv[1] ?? ""): string {
-  const beside = join(dirname(program), "crds");
-  return program.endsWith(".ts") && !existsSync(beside)
-    ? join(dirname(program), "../../../charts/switchyard/crds")
-    : beside;
+  return join(dirname(program), program.endsWith(".ts") ? "../../../charts/switchyard/crds" : "crds");
 }
 
 /** Sorted by file name. Rejects with CommandError CRDS_UNREADABLE, which names the file. */

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * watchSchemas follows whether the CustomResourceDefinitions of the cluster have all fields of this release. With older ones,
+ * the API server drops fields that the operator writes, or refuses to apply them. The operator then writes nothing.
+ *
+ * It reads the OpenAPI documents of the API server, which every authenticated client may read, so it needs no rights on
+ * CustomResourceDefinitions. If the API server does not provide them, nothing is known, and the operator works as usual.
+ *
+ * Usage: `await using crds = watchSchemas({ transport, log, signal }); await crds.whenCurrent(signal);`
+ */
+import { apiVersion } from "@switchyard/api";
+import { isKubeError, isRecord, sleep, systemClock, type Clock, type Transport } from "@switchyard/kube";
+import type { Logger } from "@switchyard/service";
+
+export interface SchemaWatch {
+  /** A sentence for each kind that is missing or lacks fields. Empty if all are current, or if nothing is known. */
+  problems(): readonly string[];
+  /** Resolves after the first comparison, as soon as no kind lacks anything. Rejects with the signal's reason. */
+  whenCurrent(signal: AbortSignal): Promise<void>;
+  /** Resolves as soon as a kind lacks something. Rejects with the signal's reason. */
+  whenOutdated(signal: AbortSignal): Promise<void>;
+}
+
+export interface SchemaWatchOptions {
+  readonly transport: Pick<Transport, "request">;
+  readonly log: Pick<Logger, "warn" | "info">;
+  /** Ends the watch. */
+  readonly signal: AbortSignal;
+  readonly clock?: Clock;
+}
+
+/** The command that corrects it, for messages. */
+export const crdsRemedy = 'run "operator crds apply", which the chart does before an upgrade';
+
+/** An administrator waits for the operator to resume. */
+const outdatedIntervalMs = 2_000;
+const currentIntervalMs = 60_000;
+
+export function watchSchemas({ transport, log, signal, clock = systemClock }: SchemaWatchOptions): SchemaWatch {
+  let problems: readonly string[] | undefined;
+  let seenDocument = "";
+  const listeners = new Set<() => void>();
+
+  async function look(): Promise<readonly string[]> {
+    const index = await transport.request({ method: "GET", path: "/openapi/v3", signal });
+    const paths = isRecord(index) && isRecord(index["paths"]) ? index["paths"] : undefined;
+    if (paths === undefined) return [];
+    const entry = paths[`apis/${apiVersion}`];
+    // The URL contains a hash of the document. Without an entry, no kind of the group is installed.
+    const url = isRecord(entry) && typeof entry["serverRelativeURL"] === "string" ? entry["serverRelativeURL"] : "none";
+    if (url === seenDocument && problems !== undefined) return problems;
+    const document =
+      url === "none" ? {} : await transport.request({ method: "GET", path: `/openapi/v3/apis/${apiVersion}`, signal });
+    const { compareSchemas } = await import("./compare-schemas.ts");
+    const found = compareSchemas(document);
+    seenDocument = url;
+    return found;
+  }
+
+  async function follow(): Promise<void> {
+    let isUnknown = false;
+    for (;;) {
+      try {
+        const found = await look();
+        if (found.join() !== (problems ?? []).join()) report(found);
+        problems = found;
+      } catch (error) {
+        if (signal.aborted || !isKubeError(error)) throw error;
+        if (!isUnknown)
+          log.warn({ error }, "schemas of the API server cannot be read; continuing without comparing them");
+        isUnknown = true;
+        problems ??= [];
+      }
+      for (const listener of listeners) listener();
+      await sleep(clock, problems.length > 0 ? outdatedIntervalMs : currentIntervalMs, signal);
+    }
+  }
+
+  function report(found: readonly string[]): void {
+    if (found.length > 0)
+      log.warn(
+        { problems: found, remedy: crdsRemedy },
+        "CustomResourceDefinitions are older than the operator; writing nothing",
+      );
+    else log.info("CustomResourceDefinitions are current; resuming");
+  }
+
+  function until(isReached: () => boolean, abort: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        if (!abort.aborted && !isReached()) return;
+        listeners.delete(end);
+        abort.removeEventListener("abort", end);
+        if (abort.aborted) reject(abort.reason as Error);
+        else resolve();
+      };
+      listeners.add(end);
+      abort.addEventListener("abort", end);
+      end();
+    });
+  }
+
+  follow().catch((error: unknown) => {
+    if (!signal.aborted) log.warn({ error }, "comparison of schemas ended");
+  });
+  return {
+    problems: () => problems ?? [],
+    whenCurrent: (abort) => until(() => problems?.length === 0, abort),
+    whenOutdated: (abort) => until(() => (problems?.length ?? 0) > 0, abort),
+  };
+}
