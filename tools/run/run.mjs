@@ -18,6 +18,7 @@ const commands = {
   bench: "tools/bench/src/main.ts",
   generate: "tools/generate/src/main.ts",
   release: "tools/release/src/main.ts",
+  docs: "tools/docs/src/main.ts",
   "control-plane": "tools/control-plane/src/main.ts",
   vm: "tools/vm-lab/src/main.ts",
   images: "tools/images/src/main.ts",

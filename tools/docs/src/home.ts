@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What the home page shows above the text of docs/index.md. It is not in that file, because GitHub would show it as a
+ * table.
+ * Usage: `const { hero } = home;`
+ */
+
+/** The front matter of VitePress's layout "home". */
+export const home = {
+  layout: "home",
+  hero: {
+    name: "Switchyard",
+    text: "Virtual functions for Kubernetes pods",
+    tagline:
+      "Switchyard configures the NICs of a Kubernetes cluster so that pods can request SR-IOV virtual functions. " +
+      "It is a drop-in replacement for the Go SR-IOV network operator.",
+    actions: [
+      { theme: "brand", text: "Install", link: "/guide/install" },
+      { theme: "alt", text: "See the demo", link: "/guide/demo" },
+      { theme: "alt", text: "Upgrade from the Go operator", link: "/guide/upgrade" },
+    ],
+  },
+  features: [
+    {
+      title: "For administrators",
+      details:
+        "Every failure is a condition on the object that it concerns, with the device and the kernel's own error. " +
+        "A node is drained only if pods would lose their VFs.",
+      link: "/guide/operate",
+      linkText: "Operate a cluster",
+    },
+    {
+      title: "For users of the Go operator",
+      details:
+        "The same API group, kinds, annotations and host files. Running pods keep their VFs during the upgrade, and the " +
+        "way back is tested.",
+      link: "/guide/upgrade",
+      linkText: "Upgrade",
+    },
+    {
+      title: "For GitOps pipelines",
+      details:
+        "The command switchyard validates manifests and shows which nodes a change drains, without a cluster. It calls " +
+        "the same functions as the operator and the webhook.",
+      link: "/cli",
+      linkText: "Command line",
+    },
+    {
+      title: "For security reviews",
+      details:
+        "Each daemon can write only the objects of its own node. Tests state what each token must not be able to do.",
+      link: "/security",
+      linkText: "Security",
+    },
+  ],
+} as const;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Which Markdown files are pages of the site, and where. Files stay where GitHub's readers expect them: all of docs/, and
+ * the project's documents in the root of the workspace.
+ * Usage: `const page = pageOf("docs/api/README.md");` is "api/index.md".
+ */
+import { posix } from "node:path";
+
+/** Documents in the root -> pages. The README's readers are on GitHub; on the site, the home page takes its place. */
+const rootPages: Readonly<Record<string, string>> = {
+  "CHANGELOG.md": "project/changelog.md",
+  "CODE_OF_CONDUCT.md": "project/code-of-conduct.md",
+  "CONTRIBUTING.md": "contributing/index.md",
+  "SECURITY.md": "project/security-policy.md",
+  "SUPPORT.md": "project/support.md",
+  "VERSIONING.md": "project/versioning.md",
+};
+
+/** Files that are no pages, but have a page that says the same. */
+const standIns: Readonly<Record<string, string>> = { "README.md": "index.md" };
+
+/** Returns the page for a file of the workspace, as a path from the site's root, or undefined if it is no page. */
+export function pageOf(file: string): string | undefined {
+  if (file.startsWith("docs/") && file.endsWith(".md")) {
+    return file.slice("docs/".length).replace(/(^|\/)README\.md$/, "$1index.md");
+  }
+  return rootPages[file];
+}
+
+/** Where a link leads. */
+export type LinkTarget =
+  | { readonly kind: "page"; readonly page: string }
+  /** A file or folder of the workspace that the site does not have. */
+  | { readonly kind: "file"; readonly file: string };
+
+/** Resolves a relative link of the file `from`. Both are paths from the workspace's root. */
+export function linkTarget(from: string, link: string): LinkTarget {
+  const file = posix.join(posix.dirname(from), link);
+  const page = pageOf(file) ?? standIns[file];
+  return page === undefined ? { kind: "file", file } : { kind: "page", page };
+}
