@@ -25,7 +25,9 @@ export async function serveFiles(directory: string, base: string): Promise<FileS
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://site.invalid");
     const path = decodeURIComponent(pathname);
-    const file = path.startsWith(base) ? join("/", path.slice(base.length), path.endsWith("/") ? "index.html" : "") : "";
+    const file = path.startsWith(base)
+      ? join("/", path.slice(base.length), path.endsWith("/") ? "index.html" : "")
+      : "";
     readFile(join(directory, file)).then(
       (content) => response.writeHead(200, { "content-type": types[extname(file)] ?? "text/plain" }).end(content),
       () => response.writeHead(404).end(),

@@ -14,6 +14,7 @@ export const home = {
     tagline:
       "Switchyard configures the NICs of a Kubernetes cluster so that pods can request SR-IOV virtual functions. " +
       "It is a drop-in replacement for the Go SR-IOV network operator.",
+    image: { src: "/hero.svg", alt: "A NIC whose virtual functions lead to three pods" },
     actions: [
       { theme: "brand", text: "Install", link: "/guide/install" },
       { theme: "alt", text: "See the demo", link: "/guide/demo" },

@@ -52,6 +52,8 @@ export function siteConfig(): UserConfig<SiteTheme> {
     ],
     vite: { publicDir: join(root, "docs/public") },
     markdown: {
+      // The default themes have comments and operators with too little contrast.
+      theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
       anchor: { slugify: headingId },
       toc: { slugify: headingId },
       headers: { slugify: headingId, level: [2, 3] },

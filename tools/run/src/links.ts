@@ -3,6 +3,7 @@
  * Reads the links and the anchors of a Markdown document, as GitHub shows it.
  * Usage: `const broken = linksIn(text).filter(({ anchor }) => !anchorsIn(text).has(anchor));`
  */
+import { headingId } from "@switchyard/docs/heading-ids";
 
 /** A link to a file of the workspace. */
 export interface Link {
@@ -39,14 +40,8 @@ export function anchorsIn(text: string): ReadonlySet<string> {
   return anchors;
 }
 
-/** Lower case, without marks and punctuation, blanks as "-". */
 function slugOf(heading: string): string {
-  return heading
-    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .replaceAll(/<[^>]+>/g, "")
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
-    .replaceAll(/\s/g, "-");
+  return headingId(heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll(/<[^>]+>/g, ""));
 }
 
 function withoutFences(text: string): string {
