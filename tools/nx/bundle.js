@@ -9,6 +9,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { build } from "esbuild";
+import { writeThirdParty } from "./third-party.js";
 
 const workspaceRoot = join(import.meta.dirname, "../..");
 const [entry = "src/main.ts", to = join(workspaceRoot, "dist", relative(workspaceRoot, process.cwd()))] =
@@ -33,6 +34,7 @@ const { metafile } = await build({
   metafile: true,
 });
 writeFileSync(join(outdir, "package.json"), '{ "type": "module" }\n');
+writeThirdParty(outdir, Object.keys(metafile.inputs));
 for (const [name, from] of Object.entries(bundledDirectories())) {
   rmSync(join(outdir, name), { recursive: true, force: true });
   cpSync(from, join(outdir, name), { recursive: true });

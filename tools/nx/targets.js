@@ -57,7 +57,13 @@ function projectsOf(root, workspaceRoot, manifests) {
       (from) => `{workspaceRoot}/${join(root, from)}/**/*`,
     );
     targets.build = target(root, has("bundle.js") ? "node bundle.js" : `node ${up}/tools/nx/bundle.js`, {
-      inputs: ["default", "^default", "{workspaceRoot}/tools/nx/bundle.js", ...copied],
+      inputs: [
+        "default",
+        "^default",
+        "{workspaceRoot}/tools/nx/bundle.js",
+        "{workspaceRoot}/tools/nx/third-party.js",
+        ...copied,
+      ],
       outputs: [`{workspaceRoot}/dist/${root}`],
     });
   }

@@ -37,6 +37,7 @@ export async function copyApp(app: AppName, architecture: Architecture, layer: s
     // Nothing reads source maps at run time, and they are larger than the code.
     await cp(join(bundle, name), join(to, name), { recursive: true, filter: (path) => extname(path) !== ".map" });
   }
+  await cp(join(findWorkspaceRoot(), "LICENSE"), join(to, "LICENSE"));
   const { nativePackages = [] }: AppImage = appImages[app];
   const packages = await Promise.all(
     nativePackages.map((name) => npmPackage(name.replace("ARCH", architectures[architecture].npm))),

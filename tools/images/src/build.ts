@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * build builds images into one OCI layout per app, and images.json, which lists their digests.
+ * build builds images into one OCI layout per app, with a software bill of materials (SBOM) for each architecture, and
+ * images.json, which lists their digests.
  * Usage: `const images = await build({ apps: ["operator"], architectures: ["amd64"], output: "dist/images" });`
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -9,7 +10,7 @@ import { bundleApps } from "./app-files.ts";
 import { imageName, type AppName } from "./app-image.ts";
 import type { Architecture } from "./architecture.ts";
 import { buildImages } from "./buildah.ts";
-import { prepareContext } from "./build-context.ts";
+import { prepareContext, type ContextParts } from "./build-context.ts";
 import { cacheDirectory } from "./cache.ts";
 import { readMetadata } from "./metadata.ts";
 import { addImage } from "./oci/assemble.ts";
@@ -17,7 +18,8 @@ import type { Compression } from "./oci/compress.ts";
 import { mediaTypes, type Descriptor } from "./oci/descriptor.ts";
 import { createLayout } from "./oci/layout.ts";
 import { during } from "./progress.ts";
-import { checkRequirements } from "./requirements.ts";
+import { ensureRequirements } from "./requirements.ts";
+import { createSbom } from "./sbom.ts";
 
 export interface BuildImagesOptions {
   readonly apps: readonly AppName[];
@@ -37,6 +39,8 @@ export interface PlatformImage {
   /** What a node downloads if it has none of the layers: layers, configuration and manifest. */
   readonly size: number;
   readonly layers: readonly Pick<Descriptor, "digest" | "size">[];
+  /** SPDX document, relative to images.json. */
+  readonly sbom: string;
 }
 
 /** An entry of images.json. */
@@ -57,18 +61,20 @@ export interface BuiltImage {
 export async function build(options: BuildImagesOptions): Promise<readonly BuiltImage[]> {
   const { apps, architectures, base = "scratch", compression = "zstd" } = options;
   const output = resolve(options.output);
-  await checkRequirements(architectures);
-  const { version, created, labels } = await readMetadata();
+  await ensureRequirements(architectures);
+  const metadata = await readMetadata();
+  const { version, created, labels } = metadata;
   await during(`bundle ${apps.join(", ")}`, () => bundleApps(apps));
   await mkdir(cacheDirectory(), { recursive: true });
   const work = await mkdtemp(join(cacheDirectory(), ".work-"));
+  const contextOf = (architecture: Architecture) => join(work, "context", architecture);
   const exportedTo = (app: AppName, architecture: Architecture) => join(work, "exported", architecture, app);
   try {
+    const parts = new Map<Architecture, ContextParts>();
     for (const architecture of architectures) {
-      const context = join(work, "context", architecture);
-      await during(`files for ${architecture}`, () =>
-        prepareContext(context, { apps, architecture, withDebian: base === "scratch" }),
-      );
+      const context = contextOf(architecture);
+      const prepare = () => prepareContext(context, { apps, architecture, withDebian: base === "scratch" });
+      parts.set(architecture, await during(`files for ${architecture}`, prepare));
       await mkdir(join(work, "exported", architecture), { recursive: true });
       const exports = apps.map((app) => ({ app, to: exportedTo(app, architecture) }));
       await during(`build ${apps.length} images for ${architecture}`, () =>
@@ -82,15 +88,20 @@ export async function build(options: BuildImagesOptions): Promise<readonly Built
         const layout = await createLayout(join(output, name));
         const platforms: PlatformImage[] = [];
         const manifests: Descriptor[] = [];
-        for (const architecture of architectures) {
+        for (const [architecture, part] of parts) {
           const exported = exportedTo(app, architecture);
           const added = await addImage(layout, { exported, architecture, labels: labels(app), created, compression });
-          const parts = [added.manifest, added.config, ...added.layers];
+          const { digest } = added.manifest;
+          const sbom = `${name}.${architecture}.spdx.json`;
+          const context = contextOf(architecture);
+          const document = await createSbom({ app, architecture, context, parts: part, metadata, digest });
+          await writeFile(join(output, sbom), `${JSON.stringify(document, undefined, 2)}\n`);
           platforms.push({
             architecture,
-            digest: added.manifest.digest,
-            size: parts.reduce((sum, { size }) => sum + size, 0),
+            digest,
+            size: [added.manifest, added.config, ...added.layers].reduce((sum, { size }) => sum + size, 0),
             layers: added.layers.map(({ digest, size }) => ({ digest, size })),
+            sbom,
           });
           manifests.push(added.manifest);
         }

@@ -102,7 +102,9 @@ function parseOptions(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (cause) {
-    throw wrong(cause instanceof Error ? cause.message : String(cause), cause);
+    // Node's error is of another realm in a test.
+    const message = typeof cause === "object" && cause !== null && "message" in cause ? cause.message : cause;
+    throw wrong(String(message), cause);
   }
 }
 

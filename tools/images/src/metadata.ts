@@ -18,7 +18,8 @@ export interface Metadata {
   readonly labels: (app: AppName) => Readonly<Record<string, string>>;
 }
 
-const source = "https://github.com/switchyard/switchyard";
+/** The repository, also the beginning of identifiers. */
+export const source = "https://github.com/switchyard/switchyard";
 
 /** Without git, SOURCE_DATE_EPOCH defaults to 0, and there is no revision. Rejects with ImagesError. */
 export async function readMetadata(env: NodeJS.ProcessEnv = process.env): Promise<Metadata> {

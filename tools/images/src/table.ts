@@ -8,15 +8,16 @@ import type { BuiltImage } from "./build.ts";
 /** Sizes are in MB (10^6 bytes). Images of an architecture are listed in the order of a node's downloads. */
 export function formatTable(images: readonly BuiltImage[]): string {
   const rows = [["image", "architecture", "size MB", "more MB", "layers (MB; = shared with an image above)", "digest"]];
-  const stored = new Set<string>();
+  const stored = new Set<string>(); // of nodes of each architecture
   for (const { name, tag, digest, platforms } of images) {
     rows.push([`${name}:${tag}`, "all", "", "", "", digest]);
     for (const { architecture, digest: manifest, size, layers } of platforms) {
-      const shared = layers.filter((layer) => stored.has(layer.digest));
+      const isStored = (layer: { readonly digest: string }) => stored.has(`${architecture} ${layer.digest}`);
+      const shared = layers.filter(isStored);
       const more = size - shared.reduce((sum, layer) => sum + layer.size, 0);
-      const sizes = layers.map((layer) => `${stored.has(layer.digest) ? "=" : ""}${megabytes(layer.size)}`);
+      const sizes = layers.map((layer) => `${isStored(layer) ? "=" : ""}${megabytes(layer.size)}`);
       rows.push(["", architecture, megabytes(size), megabytes(more), sizes.join(" + "), manifest]);
-      for (const layer of layers) stored.add(layer.digest);
+      for (const layer of layers) stored.add(`${architecture} ${layer.digest}`);
     }
   }
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

@@ -3,7 +3,7 @@
  * unpackPackages returns a directory with the files of a set of Debian packages.
  * Usage: `const { directory, packages } = await unpackPackages("base", "arm64");`
  */
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Architecture } from "../architecture.ts";
@@ -15,11 +15,14 @@ import { download } from "./mirror.ts";
 import { isKept, packageSets, type PackageSet } from "./package-sets.ts";
 
 /** A change of this number unpacks again. */
-const revision = "1";
+const revision = "2";
 
 export interface UnpackedSet {
+  /** Root directory of the files. */
   readonly directory: string;
   readonly packages: readonly (LockedPackage & { readonly name: string })[];
+  /** Path of a regular file, relative to the directory, -> name of its package. */
+  readonly owners: Readonly<Record<string, string>>;
 }
 
 /**
@@ -39,28 +42,39 @@ export async function unpackPackages(set: PackageSet, architecture: Architecture
   });
   const digests = packages.map(({ sha256 }) => sha256);
   const key = keyOf(revision, isKept.toString(), JSON.stringify(packageSets[set]), ...digests);
-  const directory = await cached("debian", `${set}-${architecture}-${key}`, async (draft) => {
+  const unpacked = await cached("debian", `${set}-${architecture}-${key}`, async (draft) => {
+    const root = join(draft, "root");
+    await mkdir(root);
+    const owners: Record<string, string> = {};
     const work = await mkdtemp(join(tmpdir(), "switchyard-debs-"));
     try {
       for (const entry of packages) {
         const archive = join(work, `${entry.name}.deb`);
         await writeFile(archive, await download(entry, snapshot));
-        await unpackPackage(entry.name, archive, draft);
+        for (const path of await unpackPackage(entry.name, archive, root)) if (isKept(path)) owners[path] = entry.name;
       }
     } finally {
       await rm(work, { recursive: true });
     }
-    for (const applet of applets) await symlink("busybox", join(draft, "usr/bin", applet));
-    await removeUnusedFiles(draft);
+    for (const applet of applets) await symlink("busybox", join(root, "usr/bin", applet));
+    await removeUnusedFiles(root);
+    await writeFile(join(draft, "owners.json"), JSON.stringify(owners));
   });
-  return { directory, packages };
+  // Written above.
+  const owners = JSON.parse(await readFile(join(unpacked, "owners.json"), "utf8")) as UnpackedSet["owners"];
+  return { directory: join(unpacked, "root"), packages, owners };
 }
 
-async function unpackPackage(name: string, archive: string, to: string): Promise<void> {
+/** Returns the paths of its regular files. */
+async function unpackPackage(name: string, archive: string, to: string): Promise<readonly string[]> {
   await runProgram("dpkg-deb", ["--extract", archive, to]);
   await mkdir(join(to, statusDirectory), { recursive: true });
   const status = await runProgram("dpkg-deb", ["--field", archive]);
   await writeFile(join(to, statusDirectory, name), `${status}\n`);
+  const contents = await runProgram("dpkg-deb", ["--contents", archive]);
+  // "-rw-r--r-- root/root 5 2025-08-09 12:00 ./etc/debian_version"; a hard link has the type h and "link to".
+  const files = contents.matchAll(/^[-h](?:\S+\s+){5}\.\/(.+?)(?: link to .*)?$/gm);
+  return [...[...files].map(([, path = ""]) => path), join(statusDirectory, name)];
 }
 
 async function removeUnusedFiles(root: string, below = ""): Promise<void> {
