@@ -109,7 +109,7 @@ if (missing !== undefined) process.stderr.write(`\n!!! SKIPPED: images: ${missin
     expect(platformOf(imageOf("config-daemon"), name).size).toBeLessThanOrEqual(85e6);
     for (const app of ["webhook", "device-plugin-config", "eve-bridge"]) {
       const more = platformOf(imageOf(app), name).layers.filter(({ digest }) => !stored.has(digest));
-      expect(more).toHaveLength(1);
+      expect(more.length).toBeLessThan(3); // of which one may be tools
       expect(more.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(5e6);
     }
   });
@@ -166,7 +166,7 @@ if (missing !== undefined) process.stderr.write(`\n!!! SKIPPED: images: ${missin
         [...entryPoint("eve-bridge"), "install", "--to", "/tmp"],
         options,
       ).ended;
-      expect({ code, all }).toMatchObject({ code: 0 });
+      expect({ code, all }).toEqual({ code: 0, all: expect.any(String) });
       const { status, stdout } = spawnSync(join(cni, "eve-bridge"), [], {
         env: { PATH: process.env["PATH"], CNI_COMMAND: "VERSION" },
         input: '{"cniVersion":"1.0.0"}',
@@ -194,7 +194,8 @@ if (missing !== undefined) process.stderr.write(`\n!!! SKIPPED: images: ${missin
 
   it("have a shell and other programs only where they are needed", () => {
     const programs = (app: string) => readdirSync(join(rootOf(app), "usr/bin"));
-    for (const app of apps) if (app !== "config-daemon") expect(programs(app)).toEqual(["node"]);
+    for (const app of ["operator", "webhook", "device-plugin-config"]) expect(programs(app)).toEqual(["node"]);
+    expect(programs("eve-bridge")).toEqual(["busybox", "node", "sh"]);
     expect(programs("config-daemon")).toEqual(
       expect.arrayContaining(["chroot", "mstconfig", "mstfwreset", "node", "sh"]),
     );
@@ -299,10 +300,12 @@ contexts: [{ name: none, context: { cluster: none, user: none } }]
 current-context: none
 `;
 
-function listAll(root: string): readonly string[] {
-  return readdirSync(root, { recursive: true, withFileTypes: true }).map((entry) =>
-    relative(root, join(entry.parentPath, entry.name)),
-  );
+/** All paths below the root. readdir's option "recursive" would follow links to directories. */
+function listAll(root: string, below = ""): readonly string[] {
+  return readdirSync(join(root, below), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(below, entry.name);
+    return entry.isDirectory() ? [path, ...listAll(root, path)] : [path];
+  });
 }
 
 function regularFiles(root: string): readonly string[] {

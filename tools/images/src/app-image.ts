@@ -40,6 +40,7 @@ export const appImages = {
   },
   "eve-bridge": {
     stage: "eve-bridge",
+    tools: "eve-bridge",
     description: "Installs the CNI plugin eve-bridge, which connects pods to network instances of EVE",
   },
 } as const satisfies Readonly<Record<string, AppImage>>;

@@ -44,11 +44,13 @@ export const packageSets = {
       ...["sh", "sort", "which"],
     ],
   },
+  /** The launcher that eve-bridge installs, and tries before it replaces the previous one, is a shell script. */
+  "eve-bridge": { packages: ["busybox"], applets: ["sh"] },
 } as const;
 
 /**
  * Files that are not used: documentation (except the licences), translations, files of debuggers and package managers,
- * character sets of iconv, which Node does not use, development files, and the register tables of mstregdump.
+ * character sets of iconv, which Node does not use, development files, programs for the installation of Python modules, and the register tables of mstregdump.
  */
 const leftOut: readonly RegExp[] = [
   /^usr\/share\/(?:base-files|bash-completion|bug|dict|gcc|gdb|info|lintian|locale|man|menu|misc|python3|pixmaps)\//,
@@ -60,6 +62,8 @@ const leftOut: readonly RegExp[] = [
   /\.a$/,
   /^etc\/(?:default|dpkg|profile\.d|python3\.13|skel|update-motd\.d)\//,
   /^etc\/issue/,
+  /^usr\/bin\/py3(?:clean|compile|versions)$/,
+  /^usr\/lib\/python3\.13\/sitecustomize\.py$/,
   /^(?:boot|home)\//,
   /^var\/(?:backups|cache|lib\/misc|local|lock|log|run|spool)\//,
 ];

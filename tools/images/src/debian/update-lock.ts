@@ -31,7 +31,7 @@ async function newestPackages(architecture: Architecture): Promise<Readonly<Reco
   try {
     const env = { ...process.env, APT_CONFIG: await writeConfiguration(directory, architecture) };
     await runProgram("apt-get", ["update", "-qq"], { env });
-    const names = Object.values(packageSets).flatMap(({ packages }) => [...packages]);
+    const names = new Set<string>(Object.values(packageSets).flatMap(({ packages }) => [...packages]));
     const records = await runProgram("apt-cache", ["show", "--no-all-versions", ...names], { env });
     const entries = records.split("\n\n").map((record) => {
       // Security updates are in an archive of their own. Its paths begin with pool/updates.
