@@ -2,7 +2,6 @@
 /**
  * Lists the npm packages in a bundle, whose licences require that their texts go with it: third-party.json has names,
  * versions and licences, THIRD-PARTY-LICENSES.txt the texts.
- * Usage: `writeThirdParty(outdir, Object.keys(metafile.inputs));`
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -68,6 +68,9 @@ const leftOut: readonly RegExp[] = [
   /^var\/(?:backups|cache|lib\/misc|local|lock|log|run|spool)\//,
 ];
 
+/** Changes with what isKept reports: part of the key of unpacked packages in the cache. */
+export const filterKey = leftOut.map(String).join(" ");
+
 /** Reports whether the image gets the file `path`, relative to the root directory. */
 export function isKept(path: string): boolean {
   return !leftOut.some((pattern) => pattern.test(path));

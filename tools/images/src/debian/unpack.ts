@@ -12,7 +12,7 @@ import { ImagesError } from "../images-error.ts";
 import { runProgram } from "../run-program.ts";
 import { readLock, type LockedPackage } from "./lock.ts";
 import { download } from "./mirror.ts";
-import { isKept, packageSets, type PackageSet } from "./package-sets.ts";
+import { filterKey, isKept, packageSets, type PackageSet } from "./package-sets.ts";
 
 /** A change of this number unpacks again. */
 const revision = "2";
@@ -41,7 +41,7 @@ export async function unpackPackages(set: PackageSet, architecture: Architecture
     throw new ImagesError("package-unavailable", `packages.lock.json has no ${name} for ${architecture}; ${advice}`);
   });
   const digests = packages.map(({ sha256 }) => sha256);
-  const key = keyOf(revision, isKept.toString(), JSON.stringify(packageSets[set]), ...digests);
+  const key = keyOf(revision, filterKey, JSON.stringify(packageSets[set]), ...digests);
   const unpacked = await cached("debian", `${set}-${architecture}-${key}`, async (draft) => {
     const root = join(draft, "root");
     await mkdir(root);
