@@ -155,6 +155,23 @@ export function describeChartMigration(version: HelmVersion): void {
     return { versions, pods: operatorRuns().map(({ pod, exits }) => [pod.metadata.name, exits]) };
   }
 
+  describe(`an upgrade by ${version} with --reuse-values`, () => {
+    const args = ["upgrade", release, switchyardChart, "--reuse-values"];
+
+    it("is refused with a sentence, because it keeps upstream's images, and changes nothing", async () => {
+      const { status, stderr } = await migration.helm.try(args);
+      expect([status, stderr]).toEqual([1, expect.stringContaining("use --reset-then-reuse-values instead")]);
+      expect(stderr).not.toContain("nil pointer");
+      expect(await readUids()).toEqual(uidsBefore);
+      expect(operatorRuns()).toHaveLength(1);
+    });
+
+    it("renders what the API server takes if the images are set", async () => {
+      const images = ["operator", "sriovConfigDaemon", "webhook"].map((name) => `images.${name}=example.com/${name}:1`);
+      await migration.helm.run([...args, "--dry-run=server", "--set", images.join(",")]);
+    });
+  });
+
   describe(`one upgrade by ${version} from upstream's chart to Switchyard's`, () => {
     it("succeeds with the values of the old release", async () => {
       await migration.helm.run(upgrade);
@@ -195,6 +212,14 @@ export function describeChartMigration(version: HelmVersion): void {
         const failed = exits.filter((status) => status !== 0);
         expect([name, failed, failed.length > 0 && (await migration.pods.logOf(name))]).toEqual([name, [], false]);
       }
+    });
+
+    it("is refused no request: the rights in the chart suffice", async () => {
+      const prefix = `system:serviceaccount:${namespace}:`;
+      const refused = (await migration.testCluster.audit()).filter(({ user, responseStatus }) => {
+        return user.username?.startsWith(prefix) === true && responseStatus?.code === 403;
+      });
+      expect(refused.map(({ user, verb, requestURI }) => [user.username, verb, requestURI].join(" "))).toEqual([]);
     });
 
     it("changes no host and drains no node", async () => {

@@ -25,10 +25,18 @@ export interface ChartCluster extends AsyncDisposable {
   readonly pods: RunningPods;
 }
 
-/** Config daemons run on the fake kernels of createWorker(testCluster, …), if there are any. */
+/** What differs from a cluster with one control plane node. */
+export interface ChartClusterOptions {
+  /** Whether config daemons run on the fake kernels of createWorker(testCluster, …). */
+  readonly workers?: boolean;
+  /** Images that cannot be pulled, by a part of their reference. */
+  readonly missing?: readonly string[];
+}
+
+/** Starts the cluster. Rejects if the operator cannot be bundled. */
 export async function startChartCluster(
   version: HelmVersion,
-  { workers = false }: { readonly workers?: boolean } = {},
+  { workers = false, missing = [] }: ChartClusterOptions = {},
 ): Promise<ChartCluster> {
   const testCluster = await startUpstreamCluster({ controllerManager: true, crds: false });
   try {
@@ -39,7 +47,7 @@ export async function startChartCluster(
     await testCluster.as(upstream.user).create(nodes, { metadata: { name: "control-1", labels } });
     testCluster.use(await keepNodesReady(transport, ["control-1"]));
     const kernelSocketOf = (node: string) => join(directory, `${node}.sock`);
-    const contentOf = switchyardImages({ operator, ...(workers && { kernelSocketOf }) });
+    const contentOf = switchyardImages({ operator, missing, ...(workers && { kernelSocketOf }) });
     const pods = testCluster.use(runPods({ transport, cluster, namespace, directory, contentOf }));
     return { testCluster, helm, pods, [Symbol.asyncDispose]: () => testCluster[Symbol.asyncDispose]() };
   } catch (error) {
