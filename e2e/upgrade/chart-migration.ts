@@ -8,6 +8,7 @@ import { sriovOperatorConfigs } from "@switchyard/api";
 import { eventually } from "@switchyard/testing";
 import { startChartCluster, type ChartCluster } from "../src/helm/chart-cluster.ts";
 import type { HelmVersion, Values } from "../src/helm/helm.ts";
+import type { UpstreamCluster } from "../src/upstream-cluster.ts";
 import { upstreamChart } from "../src/helm/upstream-chart.ts";
 import { keepNodesReady } from "../src/node-heartbeats.ts";
 import { fieldAt } from "../src/plain-api.ts";
@@ -28,6 +29,8 @@ export interface Migration extends ChartCluster {
   readonly world: UpstreamWorld;
   /** The nodes whose configuration must not change. */
   readonly nodes: readonly UpstreamNode[];
+  /** Writes the DaemonSets as upstream's operator does, and waits until their pods run. */
+  deployAsUpstream(): Promise<void>;
 }
 
 /** Starts the cluster. It is as upstream 1.6 leaves it while it runs. */
@@ -38,19 +41,31 @@ export async function startMigration(version: HelmVersion): Promise<Migration> {
     await helm.run(["install", release, await upstreamChart("1.6.0"), "--wait", "--timeout", "60s"], userValues);
     const world = testCluster.use(await populate(testCluster, upstreamNodes));
     testCluster.use(await keepNodesReady(testCluster.transport, [...world.workers.keys()]));
-    const config = await testCluster.read(sriovOperatorConfigs, "default");
-    const names = ["sriov-network-config-daemon", "sriov-device-plugin"];
-    for (const piece of operatorPieces().filter(({ object }) => names.includes(object.metadata.name))) {
-      await writeAsUpstream(testCluster, ownedBy(config, piece));
-    }
-    for (const name of names) {
-      await eventually(`upstream's ${name} runs on each node`, async () => {
-        return fieldAt(await testCluster.read(daemonSets, name), "status", "numberAvailable") === world.workers.size;
-      });
-    }
-    return { ...place, world, nodes: upstreamNodes };
+    const deployAsUpstream = () => deploy(testCluster, world.workers.size);
+    await deployAsUpstream();
+    return { ...place, world, nodes: upstreamNodes, deployAsUpstream };
   } catch (error) {
     await testCluster[Symbol.asyncDispose]();
     throw error;
+  }
+}
+
+async function deploy(testCluster: UpstreamCluster, numNodes: number): Promise<void> {
+  const config = await testCluster.read(sriovOperatorConfigs, "default");
+  const names = ["sriov-network-config-daemon", "sriov-device-plugin"];
+  for (const piece of operatorPieces().filter(({ object }) => names.includes(object.metadata.name))) {
+    await writeAsUpstream(testCluster, ownedBy(config, piece));
+  }
+  for (const name of names) {
+    await eventually(
+      `upstream's ${name} runs on each node`,
+      async () => {
+        const found = await testCluster.read(daemonSets, name);
+        const counts = ["numberAvailable", "updatedNumberScheduled"].map((count) => fieldAt(found, "status", count));
+        const isSeen = fieldAt(found, "status", "observedGeneration") === found.metadata.generation;
+        return isSeen && counts.every((count) => count === numNodes);
+      },
+      { withinMs: 60_000 },
+    );
   }
 }

@@ -13,7 +13,7 @@ import {
   sriovOperatorConfigs,
   type ResourceType,
 } from "@switchyard/api";
-import { isRecord } from "@switchyard/kube";
+import { connect, isRecord, objectPath } from "@switchyard/kube";
 import { componentKinds } from "@switchyard/render";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually, findWorkspaceRoot, isWrite, type AuditEvent } from "@switchyard/testing";
@@ -22,6 +22,8 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { readManifest, type HelmVersion } from "../src/helm/helm.ts";
 import { fieldAt } from "../src/plain-api.ts";
+import type { PodRun } from "../src/pods/run-pods.ts";
+import { upstream } from "../src/upstream-cluster.ts";
 import { changesOf } from "./upstream-host.ts";
 import { switchyardChart } from "../src/helm/chart-cluster.ts";
 import { release, startMigration, type Migration } from "./chart-migration.ts";
@@ -252,6 +254,28 @@ export function describeChartMigration(version: HelmVersion): void {
         expect([type.kind, (await testCluster.find(type, daemon))?.metadata.name]).toEqual([type.kind, daemon]);
       }
       expectOneOperatorAtATime();
+    });
+
+    it("leaves upstream's daemons the rights that they need", async () => {
+      await migration.deployAsUpstream();
+      const { testCluster, pods } = migration;
+      const isLast = (run: PodRun) => run.endedMs === undefined && run.pod.metadata.labels?.["app"] === daemon;
+      const { pod } = pods.runs.findLast(isLast) ?? {};
+      const [name = "", node = ""] = [pod?.metadata.name, pod?.spec.nodeName];
+      const bound = ["--bound-object-kind=Pod", `--bound-object-name=${name}`];
+      const token = (await testCluster.kubectl(["create", "token", daemon, ...bound])).trim();
+      await using transport = await connect({ kubeconfig: await testCluster.cluster.clientFor({ token }) });
+      const as = { query: { dryRun: "All", fieldManager: upstream.daemon } };
+      const patch = { ...as, method: "PATCH", contentType: "application/merge-patch+json" } as const;
+      const annotation = { metadata: { annotations: { [annotations.nodeState]: "Draining" } } };
+      await transport.request({ ...patch, path: objectPath(nodes, { name: node }), body: annotation });
+      const desired = { metadata: { annotations: { [annotations.desiredState]: "Draining" } } };
+      const place = { name: node, namespace };
+      await transport.request({ ...patch, path: objectPath(sriovNetworkNodeStates, place), body: desired });
+      const state = await testCluster.read(sriovNetworkNodeStates, node);
+      const status = { syncStatus: "Succeeded", lastSyncError: "" };
+      const path = objectPath(sriovNetworkNodeStates, place, "status");
+      await transport.request({ ...as, method: "PUT", path, body: { ...state, status } });
     });
 
     it("succeeds again, with the same objects, hosts and nodes", async () => {
