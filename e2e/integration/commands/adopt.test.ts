@@ -108,11 +108,6 @@ it(
 it.each([
   { of: "another release", metadata: ofRelease("other"), says: 'belongs to release "other"' },
   { of: "nobody", metadata: {}, says: "Helm has not installed it" },
-  {
-    of: "the operator, which has taken them over",
-    metadata: { ...ofRelease("sriov"), labels: { "app.kubernetes.io/managed-by": "switchyard-operator" } },
-    says: "its label app.kubernetes.io/managed-by is not Helm",
-  },
 ])(
   "reports objects of $of and leaves them",
   async ({ metadata, says }) => {

@@ -50,7 +50,7 @@ async function adoptObject(deps: CommandDeps, item: UpstreamObject, options: Ado
   const live = await readObject(deps, item.type, item);
   if (live === undefined) return "does not exist";
   if (live.metadata.deletionTimestamp !== undefined) return "not changed; it is being deleted";
-  const { labels = {}, annotations = {} } = live.metadata;
+  const { annotations = {} } = live.metadata;
   const owner = annotations[helm.release];
   const isConfig = item.type.kind === sriovOperatorConfigs.kind && item.name === operatorConfigName;
   if (isConfig && options.includeConfig === true && owner === undefined) {
@@ -68,8 +68,8 @@ async function adoptObject(deps: CommandDeps, item: UpstreamObject, options: Ado
   if (!isOfRelease)
     return `not changed; it belongs to release "${owner}" in namespace "${annotations[helm.namespace] ?? ""}"`;
   if (annotations[helm.policy] === "keep") return "unchanged; Helm keeps it";
-  // The operator takes objects over with its own label; Helm then no longer counts them as the release's.
-  if (labels[helm.managedBy] !== "Helm") return `not changed; its label ${helm.managedBy} is not Helm`;
+  // The label managed-by does not matter here: the operator may have replaced it after a rollback, and Helm would delete the
+  // object all the same.
   const result = await patch(deps, live, { item, options, annotations: { [helm.policy]: "keep" } });
   return `${result}: Helm keeps it`;
 }
