@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * writeOlderCrds writes Switchyard's CRDs without the fields that upstream's CRDs lack (chart.md 4, T1), and without the
+ * writeOlderCrds writes Switchyard's CRDs without the fields that upstream's CRDs lack, and without the
  * kind BridgeNetwork: what a cluster has after upstream's chart installed its CRDs and Helm did not upgrade them.
  * Usage: `await cluster.applyCrds(await writeOlderCrds(directory));`
  */

@@ -26,7 +26,7 @@ export {
 export { commonFlags, type CommonValues } from "./common-flags.ts";
 export { createLogger, type LogFields, type Logger, type LogLevel, type LogMethod, type RootLogger } from "./logger.ts";
 export type { LogStream } from "./readable-stream.ts";
-export { compileLittle, roomForYoung, useOneArena } from "./memory.ts";
+export { compileLittle } from "./memory.ts";
 export { Counter, Gauge, Histogram, Registry } from "./metrics.ts";
 export type { NotReady } from "./probes.ts";
 export { cacheProblems, showCacheAges, type AgeingCaches } from "./cache-ages.ts";

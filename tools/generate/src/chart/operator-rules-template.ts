@@ -2,7 +2,7 @@
 /**
  * operatorRulesTemplate returns the named templates with the rules of the operator's Role and ClusterRole. The rules come from
  * operatorIdentity, and depend on where certificates come from.
- * Usage: `{{ include "switchyard.clusterRules" . }}` in a template of the chart.
+ * Usage: `writeFileSync("charts/switchyard/templates/_operator-rules.tpl", operatorRulesTemplate())`
  */
 import { operatorIdentity, type ComponentSettings } from "@switchyard/render";
 import { stringify } from "yaml";

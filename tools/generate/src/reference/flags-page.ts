@@ -78,7 +78,7 @@ export function parseHelp(text: string): { readonly summary: string; readonly fl
 }
 
 /** The words of the commands that a service lists at the end of its help: "crds apply". */
-export function commandsIn(help: string, app: string): readonly string[] {
+function commandsIn(help: string, app: string): readonly string[] {
   const [, list = ""] = help.split(/^Commands, .*$/m);
   return [...list.matchAll(new RegExp(`^ {2}${app} (\\S.*)$`, "gm"))].map(([, words = ""]) => words);
 }

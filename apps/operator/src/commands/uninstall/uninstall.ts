@@ -8,7 +8,7 @@
  * SriovOperatorConfig. It does the same with the registrations at once if the API server refuses the deletion, because the
  * webhook may be the reason.
  *
- * Usage: `const isClean = await uninstall({ transport, limit, lastLimit, print, fail }, namespace);`
+ * Usage: `const isClean = await uninstall({ transport, limit, startLastLimit, print, fail }, namespace);`
  */
 import { sriovOperatorConfigs, upstreamFinalizers } from "@switchyard/api";
 import {
