@@ -4,7 +4,7 @@
  * operator does not deploy a component without an image. No kubelet is running, so no image is pulled.
  * Usage: `createMeasuredService({ script, ...inContainer, pod, args: operatorArguments(options), log, fail })`
  */
-import { roomForYoung } from "@switchyard/service";
+import { roomForYoung } from "@switchyard/service/memory";
 import { operatorNamespace } from "./fleet-objects.ts";
 import type { FleetOptions } from "./fleet-options.ts";
 
