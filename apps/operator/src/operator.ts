@@ -26,6 +26,7 @@ const operator: Service<OperatorFlagValues> = {
     "drains nodes and reports progress as conditions.",
   commands: {
     "crds apply": "Installs or upgrades Switchyard's CustomResourceDefinitions.",
+    "crds delete": "Deletes Switchyard's CustomResourceDefinitions with all their objects.",
     check: "Waits until a replica leads and the SriovOperatorConfig is Ready.",
     adopt: "Prepares a release of the SR-IOV network operator's chart for its upgrade to Switchyard's chart.",
     uninstall: "Deletes the SriovOperatorConfig and waits until the operator has removed what it deployed.",

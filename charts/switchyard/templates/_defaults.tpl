@@ -114,6 +114,7 @@ sriovOperatorConfig.configDaemonEnvVars: {}
 sriovOperatorConfig.supportedNics: ""
 supportedExtraNICs: []
 crds.enabled: true
+crds.keep: true
 crds.networkAttachmentDefinition: true
 hooks.enabled: true
 hooks.activeDeadlineSeconds: 240

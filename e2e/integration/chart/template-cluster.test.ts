@@ -7,6 +7,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { prepareHelm, readManifest, type Helm } from "../../src/helm/helm.ts";
 import { fieldAt } from "../../src/plain-api.ts";
+import { runProgram } from "../../src/run-program.ts";
 import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-cluster.ts";
 import { chartDirectory, idOf } from "./template-chart.ts";
 
@@ -209,5 +210,17 @@ describe("operator check", () => {
     await patch("sriovoperatorconfig", "default", ready("True", ""), "--subresource=status");
     const isReady = expect.stringContaining("SriovOperatorConfig default is Ready");
     expect(await checkWithLeader(120)).toEqual({ status: 0, said: isReady });
+  });
+});
+
+describe("operator crds delete", () => {
+  it("deletes the CRDs of Switchyard with their objects, and no other", async () => {
+    const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
+    const { stdout } = await runProgram(process.execPath, [main, "crds", "delete", "--kubeconfig", kubeconfig]);
+    expect(stdout).toContain("8 CustomResourceDefinitions and their objects are gone");
+    const left = await testCluster.kubectl(["get", "crds", "-o", "name"]);
+    expect(left).not.toContain("sriovnetwork.openshift.io");
+    const again = await runProgram(process.execPath, [main, "crds", "delete", "--kubeconfig", kubeconfig]);
+    expect(again.stdout).toContain("does not exist");
   });
 });

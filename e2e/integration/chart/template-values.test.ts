@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What values of the chart change in the rendered objects, and which combinations the chart refuses with a sentence. */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { fieldAt } from "../../src/plain-api.ts";
-import { chartDirectory, chartTemplates, idOf, metadataOf, only, type ChartTemplates } from "./template-chart.ts";
+import {
+  chartDirectory,
+  chartTemplates,
+  idOf,
+  metadataOf,
+  only,
+  type ChartObject,
+  type ChartTemplates,
+} from "./template-chart.ts";
 
 jest.setTimeout(120_000);
 
@@ -228,6 +236,17 @@ describe("the hooks", () => {
         template: { spec: { restartPolicy: "Never", tolerations: [{ operator: "Exists" }] } },
       });
     }
+  });
+
+  it("delete the CRDs after uninstallation only with crds.keep false", async () => {
+    const isPostDelete = (object: ChartObject) =>
+      fieldAt(object, "metadata", "annotations", "helm.sh/hook") === "post-delete";
+    expect((await chart.objects()).filter(isPostDelete)).toEqual([]);
+    const hooks = (await chart.objects({ crds: { keep: false } })).filter(isPostDelete);
+    const args = ["spec", "template", "spec", "containers", 0, "args"] as const;
+    expect(fieldAt(only(hooks, "Job"), ...args)).toEqual(["crds", "delete"]);
+    const names = fieldAt(only(hooks, "ClusterRole"), "rules", 0, "resourceNames");
+    expect(names).toHaveLength(readdirSync(join(chartDirectory, "crds")).length);
   });
 
   it("can be switched off", async () => {

@@ -28,10 +28,13 @@ export function runCheckCommand(args: readonly string[]): Promise<number> {
     "else with 1.";
   const command = {
     ...{ name, summary, flags },
-    async main({ flags: given, print, signal }: CheckContext) {
+    async main({ flags: given, print, fail, signal }: CheckContext) {
       await using transport = await connect({ kubeconfig: given.kubeconfig, userAgent: "switchyard-operator" });
       using limit = limitTime({ timeoutMs: given.timeoutSeconds * 1000, signal, print });
-      await checkInstallation({ transport, limit, print }, { namespace: given.namespace, elects: given.leaderElect });
+      await checkInstallation(
+        { transport, limit, print, fail },
+        { namespace: given.namespace, elects: given.leaderElect },
+      );
       return 0;
     },
   };

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * runCrdsCommand runs `operator crds apply`, which installs and upgrades Switchyard's CustomResourceDefinitions. The chart
- * runs it in a Job before an upgrade.
+ * runCrdsCommand runs `operator crds apply`, which installs and upgrades Switchyard's CustomResourceDefinitions, and `operator
+ * crds delete`, which removes them. The chart runs the first in a Job before an upgrade.
  * Usage: `node apps/operator/src/main.ts crds apply --kubeconfig ~/.kube/config`.
  */
 import { connect } from "@switchyard/kube";
 import { flag, runCommand, text, type CommandContext, type FlagsOf } from "@switchyard/service";
 import { exitUsage } from "@switchyard/service/exit-usage";
 import { connectionFlags, timeoutFlag } from "./command-flags.ts";
+import type { CommandDeps } from "./command-deps.ts";
 import { applyCrds } from "./crds/apply-crds.ts";
-import { defaultCrdDirectory, readCrds } from "./crds/read-crds.ts";
+import { deleteCrds } from "./crds/delete-crds.ts";
+import { defaultCrdDirectory, readCrds, type ShippedCrd } from "./crds/read-crds.ts";
 import { limitTime } from "./time-limit.ts";
 
 const flags = {
@@ -23,24 +25,47 @@ const flags = {
 
 type CrdsContext = CommandContext<typeof flags extends FlagsOf<infer Values> ? Values : never>;
 
-/** `args` are the arguments after "crds". Resolves with 0, with 1 if a CRD is not applied or not served, and with 64. */
+interface Verb {
+  readonly summary: string;
+  readonly main: (context: CrdsContext) => Promise<number>;
+}
+
+const verbs: Readonly<Record<"apply" | "delete", Verb>> = {
+  apply: {
+    summary:
+      "Installs or upgrades Switchyard's CustomResourceDefinitions, and waits until the API server serves them. It never " +
+      "replaces those of a newer release, and sends nothing if nothing differs. It exits with 0 if all are served, else 1.",
+    main: (context) => withCrds(context, async (deps, crds) => ((await applyCrds(deps, crds)) ? 0 : 1)),
+  },
+  delete: {
+    summary:
+      "Deletes Switchyard's CustomResourceDefinitions with all policies, networks and other objects of their kinds, and waits " +
+      "until they are gone. VFs on nodes stay. It exits with 0 if all are gone, else 1.",
+    main: (context) =>
+      withCrds(context, async (deps, crds) => {
+        await deleteCrds(deps, crds);
+        return 0;
+      }),
+  },
+};
+
+/** `args` are the arguments after "crds". Resolves with 0, with 1 if a CRD is not as wanted, and with 64. */
 export function runCrdsCommand([verb, ...args]: readonly string[]): Promise<number> {
-  if (verb !== "apply" && verb !== "--help" && verb !== "-h") {
-    process.stderr.write("usage: operator crds apply [FLAG...]; operator crds apply --help lists the flags\n");
-    return Promise.resolve(exitUsage);
+  if (verb !== "apply" && verb !== "delete") {
+    const isHelp = verb === "--help" || verb === "-h";
+    const usage = "usage: operator crds apply|delete [FLAG...]; operator crds apply --help lists the flags\n";
+    (isHelp ? process.stdout : process.stderr).write(usage);
+    return Promise.resolve(isHelp ? 0 : exitUsage);
   }
-  const name = "operator crds apply";
-  const summary =
-    "Installs or upgrades Switchyard's CustomResourceDefinitions, and waits until the API server serves them. It never " +
-    "replaces those of a newer release, and sends nothing if nothing differs. It exits with 0 if all are served, else 1.";
-  const command = {
-    ...{ name, summary, flags },
-    async main({ flags: { kubeconfig, directory, timeoutSeconds }, print, fail, signal }: CrdsContext) {
-      const crds = await readCrds(directory ?? defaultCrdDirectory());
-      await using transport = await connect({ kubeconfig, userAgent: "switchyard-operator" });
-      using limit = limitTime({ timeoutMs: timeoutSeconds * 1000, signal, print });
-      return (await applyCrds({ transport, limit, print, fail }, crds)) ? 0 : 1;
-    },
-  };
-  return runCommand(command, verb === "apply" ? args : ["--help"]);
+  return runCommand({ name: `operator crds ${verb}`, flags, ...verbs[verb] }, args);
+}
+
+async function withCrds(
+  { flags: { kubeconfig, directory, timeoutSeconds }, print, fail, signal }: CrdsContext,
+  work: (deps: CommandDeps, crds: readonly ShippedCrd[]) => Promise<number>,
+): Promise<number> {
+  const crds = await readCrds(directory ?? defaultCrdDirectory());
+  await using transport = await connect({ kubeconfig, userAgent: "switchyard-operator" });
+  using limit = limitTime({ timeoutMs: timeoutSeconds * 1000, signal, print });
+  return await work({ transport, limit, print, fail }, crds); // before they are disposed
 }

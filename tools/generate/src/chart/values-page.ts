@@ -29,7 +29,8 @@ export function chartReadme(): string {
     "The CRDs are in `crds/`. Helm installs them once and never upgrades or deletes them. A Job of the chart, which Helm " +
       "runs before each installation and upgrade, applies those of the release (`crds.enabled`). Argo CD applies `crds/` " +
       "at each synchronization and runs the Job as well. Flux runs the Job; `upgrade.crds: CreateReplace` is not needed. " +
-      "With `crds.enabled: false`, apply `crds/` yourself before each upgrade.",
+      "With `crds.enabled: false`, apply `crds/` yourself before each upgrade. With `crds.keep: false`, another Job deletes " +
+      "the CRDs after the chart has been uninstalled.",
     "The CRD of NetworkAttachmentDefinitions is created if it does not exist, and stays when the chart is uninstalled " +
       "(`crds.networkAttachmentDefinition`). If another Argo CD application contains it, set the value to `false`.",
     "## Values",

@@ -108,13 +108,20 @@ export const chartValues = group("", {
     'NICs in addition to the built-in list, as \'MyNIC: "8086 1521 1520"\' or {MyNIC: "8086 1521 1520"}: name, and the PCI IDs of vendor, PF and VF.',
     { anyOf: [{ type: "string" }, { type: "object", additionalProperties: { type: "string" } }] },
   ),
-  crds: group("CustomResourceDefinitions. Helm installs those in crds/ once and never upgrades or deletes them.", {
-    enabled: yesNo(true, "Runs a Job before each installation and upgrade that applies this release's CRDs."),
-    networkAttachmentDefinition: yesNo(
-      true,
-      "Creates the CRD of NetworkAttachmentDefinitions if it does not exist. Multus owns it, if it is installed.",
-    ),
-  }),
+  crds: group(
+    "CustomResourceDefinitions. Helm itself installs those in crds/ once and never upgrades or deletes them.",
+    {
+      enabled: yesNo(true, "Runs a Job before each installation and upgrade that applies this release's CRDs."),
+      keep: yesNo(
+        true,
+        "Keeps the CRDs when the chart is uninstalled. If false, a Job deletes them afterwards, with all policies, networks and other objects of their kinds.",
+      ),
+      networkAttachmentDefinition: yesNo(
+        true,
+        "Creates the CRD of NetworkAttachmentDefinitions if it does not exist. Multus owns it, if it is installed.",
+      ),
+    },
+  ),
   hooks: group("Jobs that Helm runs before installation, upgrade and uninstallation.", {
     enabled: yesNo(
       true,

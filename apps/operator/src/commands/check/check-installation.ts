@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * checkInstallation waits until a replica of the operator leads and the SriovOperatorConfig is Ready.
- * Usage: `await checkInstallation({ transport, limit, print }, { namespace, elects: true });`
+ * Usage: `await checkInstallation({ transport, limit, print, fail }, { namespace, elects: true });`
  */
 import { operatorConfigName, sriovOperatorConfigs } from "@switchyard/api";
-import {
-  isKubeError,
-  isKubeObject,
-  isRecord,
-  objectPath,
-  type KubeObject,
-  type ResourceType,
-  type Transport,
-} from "@switchyard/kube";
-import type { TimeLimit } from "../time-limit.ts";
-
-export interface CheckDeps {
-  readonly transport: Transport;
-  readonly limit: Pick<TimeLimit, "retry" | "pause">;
-  readonly print: (line: string) => void;
-}
+import { isRecord, type KubeObject, type ResourceType } from "@switchyard/kube";
+import { readObject, type CommandDeps } from "../command-deps.ts";
 
 const leases: ResourceType = {
   ...{ group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true },
@@ -30,7 +16,7 @@ const pollMs = 1_000;
 
 /** Rejects with CommandError TIMED_OUT, which says what was missing, or with KubeError. `elects`: whether replicas elect a leader. */
 export async function checkInstallation(
-  deps: CheckDeps,
+  deps: CommandDeps,
   { namespace, elects }: { readonly namespace: string; readonly elects: boolean },
 ): Promise<void> {
   if (elects) await waitForLeader(deps, namespace);
@@ -38,10 +24,10 @@ export async function checkInstallation(
 }
 
 /** A Lease may be what a dead replica has left, so a replica leads if it renews the Lease. Clocks are not compared. */
-async function waitForLeader(deps: CheckDeps, namespace: string): Promise<void> {
+async function waitForLeader(deps: CommandDeps, namespace: string): Promise<void> {
   let first: KubeObject | undefined;
   for (;;) {
-    const lease = await read(deps, leases, { namespace, name: leaseName });
+    const lease = await readObject(deps, leases, { namespace, name: leaseName });
     const holder = fieldOf(lease, "holderIdentity");
     const isHeld = typeof holder === "string" && holder !== "";
     if (isHeld && first !== undefined && revisionOf(lease) !== revisionOf(first)) {
@@ -57,9 +43,9 @@ async function waitForLeader(deps: CheckDeps, namespace: string): Promise<void> 
   }
 }
 
-async function waitForConfig(deps: CheckDeps, namespace: string): Promise<void> {
+async function waitForConfig(deps: CommandDeps, namespace: string): Promise<void> {
   for (;;) {
-    const config = await read(deps, sriovOperatorConfigs, { namespace, name: operatorConfigName });
+    const config = await readObject(deps, sriovOperatorConfigs, { namespace, name: operatorConfigName });
     if (config === undefined) {
       deps.print(
         `SriovOperatorConfig ${operatorConfigName} does not exist: no component is deployed and no node is configured`,
@@ -84,23 +70,6 @@ function notReady({ metadata, ...config }: KubeObject): string | undefined {
   }
   if (ready["status"] === "True") return undefined;
   return `is not Ready: ${String(ready["reason"])}: ${String(ready["message"])}`;
-}
-
-/** Undefined if the object does not exist. */
-function read(
-  { transport, limit }: CheckDeps,
-  type: ResourceType,
-  name: { readonly namespace: string; readonly name: string },
-): Promise<KubeObject | undefined> {
-  return limit.retry(async (signal) => {
-    try {
-      const object = await transport.request({ method: "GET", path: objectPath(type, name), signal });
-      return isKubeObject(object) ? object : undefined;
-    } catch (error) {
-      if (isKubeError(error, "NotFound")) return undefined;
-      throw error;
-    }
-  });
 }
 
 function fieldOf(lease: KubeObject | undefined, field: string): unknown {
