@@ -34,18 +34,24 @@ export const roomForYoung = "--min-semi-space-size=8";
 
 /**
  * No compilation to machine code, 1 MB for new objects, and one helper thread for the garbage collector. --lite-mode
- * cannot be used: it also disables WebAssembly, which Node needs to run .ts files.
+ * cannot be used: it also disables WebAssembly, which Node needs to run .ts files. The entry points of images have them.
  */
-const frugal = ["--no-sparkplug", "--no-maglev", "--no-opt", "--max-semi-space-size=1", "--v8-pool-size=1"];
+export const frugalFlags: readonly string[] = [
+  "--no-sparkplug",
+  "--no-maglev",
+  "--no-opt",
+  "--max-semi-space-size=1",
+  "--v8-pool-size=1",
+];
 
 /**
- * Replaces this process by the same program with V8 flags for the least memory, for a program that is mostly idle and
- * runs on every node. It saves 5 MB of the daemon's 68 MB, mostly pages of V8's compilers that are then never touched, and
- * takes 15 ms. The same flags have no such effect when they are set later (Node 24.21).
+ * Replaces this process by the same program with frugalFlags, unless it has them, for a program that is mostly idle and
+ * runs on every node. They save 5 MB of the daemon's 68 MB, mostly pages of V8's compilers that are then never touched; the
+ * second start takes 25 ms. The same flags have no such effect when they are set later (Node 24.21).
  */
 export function runFrugally(): void {
-  if (frugal.every((flag) => process.execArgv.includes(flag)) || process.execve === undefined) return;
-  const args = [process.execPath, ...frugal, ...process.execArgv, ...process.argv.slice(1)];
+  if (frugalFlags.every((flag) => process.execArgv.includes(flag)) || process.execve === undefined) return;
+  const args = [process.execPath, ...frugalFlags, ...process.execArgv, ...process.argv.slice(1)];
   process.execve(process.execPath, args, process.env);
 }
 

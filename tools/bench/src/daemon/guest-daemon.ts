@@ -6,6 +6,7 @@
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { frugalFlags } from "@switchyard/service/memory";
 import type { PodAccount } from "@switchyard/testing";
 import type { Guest, GuestProcess } from "@switchyard/vm-lab";
 import { BenchError } from "../harness/bench-error.ts";
@@ -61,7 +62,7 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
       const flags = [common, ...moreFlags].join(" ");
       // The shell execs the daemon, so that its pid is the daemon's.
       running = guest.spawn(
-        `${becomePod(user.pod)}; echo $$ >/run/daemon.pid; exec node ${profile} ${program}/main.js ${flags}`,
+        `${becomePod(user.pod)}; echo $$ >/run/daemon.pid; exec node ${frugalFlags.join(" ")} ${profile} ${program}/main.js ${flags}`,
       );
       const process = running;
       process.stdout.resume();

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { frugalFlags, roomForYoung } from "@switchyard/service/memory";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+describe("Containerfile", () => {
+  it.each([
+    { stage: "service", flags: [roomForYoung] },
+    { stage: "node-service", flags: frugalFlags },
+    { stage: "config-daemon", flags: frugalFlags },
+  ])("starts $stage with the V8 flags for which it would start itself again", async ({ stage, flags }) => {
+    const text = await readFile(join(__dirname, "../Containerfile"), "utf8");
+    const [, after = ""] = text.split(`FROM common AS ${stage}\n`);
+    const entryPoint: unknown = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(after)?.[1] ?? "null");
+    expect(entryPoint).toEqual(["/usr/bin/node", ...flags, "/app/main.js"]);
+  });
+});
