@@ -34,7 +34,7 @@ function planned(
   };
 }
 
-const setBoth = "kernel arguments of the next boot: add intel_iommu=on iommu=pt";
+const setBoth = "change kernel arguments of the next boot: add intel_iommu=on iommu=pt";
 const rebootForBoth = "reboot for kernel argument intel_iommu=on, kernel argument iommu=pt";
 const vfSteps = [
   `set sriov_numvfs 0 -> 2 on ${pci}`,
@@ -75,7 +75,7 @@ describe("kernel arguments for vfio-pci", () => {
 
   it("keep the administrator's choice of a domain type", () => {
     const { steps } = planned({ ...intel, arguments: ["iommu=nopt"] });
-    expect(steps[0]).toBe("kernel arguments of the next boot: add intel_iommu=on");
+    expect(steps[0]).toBe("change kernel arguments of the next boot: add intel_iommu=on");
   });
 
   it.each([
@@ -148,7 +148,7 @@ describe("pci=realloc", () => {
 
   it("is configured if the PCI bridges have no memory for the VFs (sriov-operator.md M-5)", () => {
     expect(planned(kernel, { spec, pf: { numVfsWithoutMemory: 6 } })).toMatchObject({
-      steps: ["kernel arguments of the next boot: add pci=realloc", "reboot for kernel argument pci=realloc"],
+      steps: ["change kernel arguments of the next boot: add pci=realloc", "reboot for kernel argument pci=realloc"],
       reasons: [expect.stringContaining(`spec.interfaces[0].numVfs: 6 VFs of ${pci} need more memory space`)],
     });
   });

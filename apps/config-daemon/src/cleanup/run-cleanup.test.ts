@@ -95,7 +95,7 @@ describe("config-daemon cleanup", () => {
       expect.arrayContaining([
         `set sriov_numvfs 2 -> 0 on ${pf}`,
         `release ${pf}`,
-        "kernel arguments of the next boot: remove intel_iommu=on",
+        "change kernel arguments of the next boot: remove intel_iommu=on",
         "remove /etc/sriov-operator/reboot.json",
         "remove /etc/sriov-operator/virtual-nics.json",
       ]),

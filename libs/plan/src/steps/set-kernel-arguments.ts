@@ -14,6 +14,6 @@ export const setKernelArguments: StepKind<SetKernelArguments> = {
       ...(add.length > 0 ? [`add ${add.join(" ")}`] : []),
       ...(remove.length > 0 ? [`remove ${remove.join(" ")}`] : []),
     ];
-    return `kernel arguments of the next boot: ${parts.join(", ")}`;
+    return `change kernel arguments of the next boot: ${parts.join(", ")}`;
   },
 };
