@@ -215,8 +215,15 @@ describe("an installation", () => {
       const pods = await bothPods();
       expect(pods.filter(({ uid }) => before.includes(uid))).toEqual([]);
       expect(await ping(cluster, pods)).toContain(" 0% packet loss");
-      const events = await cluster.kubectl(["get", "events", "-A", "-o", "jsonpath={.items[*].reason}"]);
-      expect(events.split(" ")).toEqual(expect.arrayContaining(["NodeNotSchedulable", "NodeSchedulable"]));
+      const reasons = async (): Promise<readonly string[]> => {
+        const path = "jsonpath={.items[*].reason}";
+        return (await cluster.kubectl(["get", "events", "-n", namespace, "-o", path])).split(" ");
+      };
+      const expected = ["DrainStarted", "DrainCompleted", "DrainReleased"];
+      await eventually("events tell of the drain", async () => {
+        const found = await reasons();
+        return expected.every((reason) => found.includes(reason));
+      });
     },
     limitMs,
   );
