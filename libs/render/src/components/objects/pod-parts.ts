@@ -50,18 +50,19 @@ export const ownNamespace = fromField("NAMESPACE", "metadata.namespace");
 /**
  * Returns the probes of a process that serves /healthz and /readyz on this port. The default host is the pod's address. While a
  * node boots, all its pods start at once: without a startup probe, the liveness probe kills a process that needs half a minute.
+ * The liveness probe is patient: on a node without spare processor time, restarts of processes that are only slow cost more.
  */
 export function probesAt(
   port: number,
   host?: string,
 ): Pick<Container, "startupProbe" | "livenessProbe" | "readinessProbe"> {
-  const probe = (path: string, periodSeconds: number, failureThreshold: number): Probe => ({
+  const probe = (path: string, periodSeconds: number, failureThreshold: number, timeoutSeconds = 5): Probe => ({
     httpGet: { path, port, scheme: "HTTP", ...defined({ host }) },
-    ...{ periodSeconds, timeoutSeconds: 5, failureThreshold },
+    ...{ periodSeconds, timeoutSeconds, failureThreshold },
   });
   return {
     startupProbe: probe("/healthz", 2, 90),
-    livenessProbe: probe("/healthz", 10, 3),
+    livenessProbe: probe("/healthz", 20, 6, 10),
     readinessProbe: probe("/readyz", 10, 3),
   };
 }
