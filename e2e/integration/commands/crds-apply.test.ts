@@ -224,7 +224,7 @@ describe("refuses", () => {
 
   it.each([
     { args: ["crds"], says: "usage: operator crds apply" },
-    { args: ["crds", "delete"], says: "usage: operator crds apply" },
+    { args: ["crds", "replace"], says: "usage: operator crds apply" },
     { args: ["crds", "apply", "--nonsense"], says: "unknown flag --nonsense" },
     { args: ["crds", "apply", "--timeout-seconds", "0"], says: "expected a whole number from 1 to 3600" },
     { args: ["crd", "apply"], says: 'unexpected argument "crd"' },
