@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * runGuide executes the commands of a guide word by word, in one shell each, from the root of the workspace.
+ * runGuide executes the commands of a guide word by word, in one shell each.
  * Usage: `const outcomes = await runGuide(blocks, { kubeconfig, path: [helmDirectory], directory });`
  */
-import { findWorkspaceRoot } from "@switchyard/testing";
 import { spawn } from "node:child_process";
 import { delimiter } from "node:path";
 import { missingLine, type Block } from "./read-guide.ts";
@@ -13,9 +12,8 @@ export interface GuidePlace {
   readonly kubeconfig: string;
   /** Directories with kubectl, helm and switchyard. */
   readonly path: readonly string[];
-  /** The home directory of the shell. */
+  /** The home and working directory of the shell. */
   readonly directory: string;
-  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** What happened to a block. */
@@ -44,14 +42,14 @@ export async function runGuide(blocks: readonly Block[], place: GuidePlace): Pro
 }
 
 function runShell(script: string, place: GuidePlace): Promise<{ readonly status: number; readonly output: string }> {
-  const { kubeconfig, path, directory, variables = {} } = place;
+  const { kubeconfig, path, directory } = place;
   const env = {
-    ...{ HOME: directory, KUBECONFIG: kubeconfig, TERM: "dumb", ...variables },
+    ...{ HOME: directory, KUBECONFIG: kubeconfig, TERM: "dumb" },
     PATH: [...path, process.env["PATH"] ?? ""].join(delimiter),
   };
   return new Promise((resolve, reject) => {
     const shell = spawn("bash", ["-euo", "pipefail", "-c", script], {
-      cwd: findWorkspaceRoot(),
+      cwd: directory,
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -3,7 +3,7 @@
  * readCluster reads the objects of a live cluster that determine what Switchyard does there. It writes nothing.
  * Usage: `const manifests = await readCluster({ context: "lab", namespace: "sriov-network-operator", env })`.
  */
-import { customResources, nodes, type ResourceType } from "@switchyard/api";
+import { customResources, nodes, sriovNetworkNodePolicies, type ResourceType } from "@switchyard/api";
 import { connect, isKubeError, listPages } from "@switchyard/kube";
 import { CliError } from "../cli-error.ts";
 import { toManifest, type Manifest } from "./manifest.ts";
@@ -37,8 +37,17 @@ export async function readCluster(source: ClusterSource): Promise<readonly Manif
       }
       return manifests;
     };
+    const readIfServed = async (type: ResourceType): Promise<readonly Manifest[]> => {
+      try {
+        return await read({ type });
+      } catch (error) {
+        // Upstream's charts lack kinds, such as BridgeNetwork. Without policies, it is not a cluster of either operator.
+        if (type.kind !== sriovNetworkNodePolicies.kind && isKubeError(error, "NotFound")) return [];
+        throw error;
+      }
+    };
     const named = { type: configMaps, namespace, fieldSelector: "metadata.name=supported-nic-ids" };
-    const lists = await Promise.all([...[nodes, ...customResources].map((type) => read({ type })), read(named)]);
+    const lists = await Promise.all([read({ type: nodes }), ...customResources.map(readIfServed), read(named)]);
     return lists.flat();
   } catch (cause) {
     if (!isKubeError(cause)) throw cause;

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs the config daemon on a fake kernel in its own process. Only the host differs from the real daemon.
- * Usage: `node fake-node.ts --kernel-socket /tmp/x/worker-1.sock --node-name worker-1 --kubeconfig … --namespace …`
+ * Runs the config daemon, or its command `cleanup`, on a fake kernel in its own process. Only the host differs from the real
+ * daemon; the command takes no lock of the node.
+ * Usage: `node fake-node.ts --kernel-socket /tmp/x/worker-1.sock --node-name worker-1 --kubeconfig … --namespace …`,
+ * `KERNEL_SOCKET=/tmp/x/worker-1.sock node fake-node.ts cleanup --dry-run`
  */
 import { runDaemon } from "@switchyard/config-daemon/daemon";
 import { connectFakeHost } from "@switchyard/host/testing";
 import { connect } from "@switchyard/kube";
 import { flag, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
 import { runFrugally } from "@switchyard/service/memory";
+import { parseCleanupArguments } from "../cleanup/cleanup-arguments.ts";
+import { runCleanup } from "../cleanup/run-cleanup.ts";
+import { defaultTiming } from "../deadlines/default-timing.ts";
 
+if (process.argv[2] === "cleanup") process.exit(await cleanUp(process.argv.slice(3)));
 runFrugally();
 const exitCode = await runService({
   name: "config-daemon",
@@ -44,3 +50,15 @@ const exitCode = await runService({
 
 // Idle connections and watches of the kernel would keep the process alive.
 process.exit(exitCode);
+
+async function cleanUp(args: readonly string[]): Promise<number> {
+  const parsed = parseCleanupArguments(args);
+  if (!parsed.ok) throw new Error(parsed.error);
+  return runCleanup({
+    ...parsed.value,
+    host: connectFakeHost(process.env["KERNEL_SOCKET"] ?? ""),
+    ...{ maxHanging: 4, timing: defaultTiming, signal: new AbortController().signal },
+    print: (line) => void process.stdout.write(`${line}\n`),
+    fail: (line) => void process.stderr.write(`${line}\n`),
+  });
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Executes the commands of docs/guide/upgrade.md by Helm 4 in a cluster in which upstream's chart is installed. What must not
+ * change is in e2e/upgrade.
+ */
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { startMigration, type Migration } from "../upgrade/chart-migration.ts";
+import { blocksOf, createGuidePlace } from "./guide-place.ts";
+import { runGuide, type GuidePlace } from "./run-guide.ts";
+
+jest.setTimeout(900_000);
+
+const guide = "docs/guide/upgrade.md";
+const numNotExecuted = 3;
+let migration: Migration;
+let place: GuidePlace;
+
+beforeAll(async () => {
+  migration = await startMigration("helm4");
+  place = await createGuidePlace(migration.testCluster);
+  // The policy "by-alt-name" is left out: no node state has its alternative name, so validate rejects it.
+  const names = ["fast-1g", "dpdk-1g", "rdma-100g"];
+  const policies = await migration.testCluster.kubectl(["get", "sriovnetworknodepolicies", ...names, "-o", "yaml"]);
+  await writeFile(join(place.directory, "policies.yaml"), policies);
+});
+
+afterAll(async () => {
+  await migration[Symbol.asyncDispose]();
+});
+
+describe(guide, () => {
+  it("can be followed word by word", async () => {
+    const blocks = await blocksOf(guide);
+    const wanted = blocks.filter(({ notExecuted }) => notExecuted === undefined);
+    const outcomes = await runGuide(blocks, place);
+    expect(outcomes.map(({ block, result }) => `line ${block.line}: ${result}`)).toEqual(
+      wanted.map(({ line }) => `line ${line}: done`),
+    );
+    expect(blocks.length - wanted.length).toBe(numNotExecuted);
+  });
+});
