@@ -241,7 +241,7 @@ describe("the card of an AWS instance", () => {
     },
     {
       does: "answers with a page",
-      given: { "*": [200, "<html>login</html>"] },
+      given: { "*": [200, "<!doctype html>\n<html>login</html>"] },
       error: "PUT http://169.254.169.254/latest/api/token: not a token",
     },
   ] satisfies readonly { readonly does: string; readonly given: Answers; readonly error: string }[])(
