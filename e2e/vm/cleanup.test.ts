@@ -15,6 +15,7 @@ import {
 } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
+import { isDeepStrictEqual } from "node:util";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const [first, second] = ["0000:01:00.0", "0000:01:00.1"];
@@ -124,14 +125,31 @@ const clean = {
   ...{ ovs: "ovs-user", bridges: "br-user/bridge", files: "" },
 };
 
+/** Starts a daemon and waits until it has configured the node. The policies can still be ready from an earlier daemon. */
+async function startUntilConfigured() {
+  const daemon = startDaemon();
+  const isConfigured = async () => {
+    const { files: _files, ...now } = await seen();
+    return isDeepStrictEqual(now, configured);
+  };
+  await eventually("the node is configured", isConfigured, { withinMs });
+  for (const name of ["ovs", "linux"]) await policyIs(news, name, "Ready", withinMs);
+  return daemon;
+}
+
 /** Lets a daemon configure the node, and ends it. */
 async function configure(): Promise<void> {
-  const daemon = startDaemon();
-  for (const name of ["ovs", "linux"]) await policyIs(news, name, "Ready", withinMs);
+  const daemon = await startUntilConfigured();
   daemon.kill("SIGTERM");
   expect(await daemon.exitCode).toBe(0);
   expect(await seen()).toMatchObject(configured);
 }
+
+/** Removes by hand what --keep-vfs has kept. */
+const removeKept = [first, second]
+  .map((pf) => `cd /sys/bus/pci/devices/${pf}; echo 0 >sriov_numvfs; devlink dev eswitch set pci/${pf} mode legacy`)
+  .concat(`ip link set ${uplink} mtu 1500; ip link set ${other} mtu 1500`)
+  .join("\n");
 
 async function foreignStays(): Promise<void> {
   expect([await inGuest(readForeign), await inGuest(readForeignOvs)]).toEqual([foreign, "user1"]);
@@ -183,6 +201,9 @@ describe("config-daemon cleanup of PFs, bridges, rules and files", () => {
       const { vfs, modes, mtus } = configured;
       expect(await seen()).toEqual({ ...clean, vfs, modes, mtus });
       await foreignStays();
+      // What is kept belongs to the administrator from now on.
+      await inGuest(removeKept);
+      expect(await seen()).toEqual(clean);
     },
     limitMs,
   );
@@ -207,8 +228,7 @@ describe("config-daemon cleanup of PFs, bridges, rules and files", () => {
   it(
     "waits for the lock of the node, and names its holder",
     async () => {
-      const daemon = startDaemon();
-      for (const name of ["ovs", "linux"]) await policyIs(news, name, "Ready", withinMs);
+      const daemon = await startUntilConfigured();
       const { code, stderr } = await cleanup();
       expect(code).toBe(1);
       expect(stderr).toContain("/run/switchyard/config-daemon.lock is held by process ");
