@@ -37,6 +37,7 @@ let cluster: KubeCluster;
 let helm: Helm;
 let own: OwnImages;
 let thirdParty: ThirdPartyImages;
+let failedPart: string | undefined;
 
 beforeAll(async () => {
   registry = await startRegistry();
@@ -145,218 +146,189 @@ function values(images: OwnImages) {
   return { images: imageValues(images, thirdParty), hooks: { activeDeadlineSeconds: 900 } };
 }
 
+/** A part of the test. The parts build on each other, so after one that failed, the others fail at once. */
+function part(name: string, run: () => Promise<void>): void {
+  const runOrSayWhy = async (): Promise<void> => {
+    if (failedPart !== undefined) throw new Error(`not run, because an earlier part failed: ${failedPart}`);
+    failedPart = name;
+    await run();
+    failedPart = undefined;
+  };
+  it(name, runOrSayWhy, limitMs);
+}
+
 describe("an installation", () => {
-  it(
-    "is ready after helm install and a SriovOperatorConfig",
-    async () => {
-      await timings.during("install to ready", async () => {
-        const options = ["--create-namespace", "--wait", "--timeout", "15m"];
-        await helm.run(["install", release, chart, ...options], values(own));
-        await apply({
-          apiVersion: "sriovnetwork.openshift.io/v1",
-          kind: "SriovOperatorConfig",
-          metadata: { name: "default", namespace },
-          spec: { enableOperatorWebhook: true },
-        });
-        const ready = ["wait", "-n", namespace, "--for=condition=Ready", "sriovoperatorconfig/default"];
-        await cluster.kubectl([...ready, "--timeout=15m"]);
-        await eventually("all pods are Ready", async () => (await unreadyPods()).length === 0, within);
+  part("is ready after helm install and a SriovOperatorConfig", async () => {
+    await timings.during("install to ready", async () => {
+      const options = ["--create-namespace", "--wait", "--timeout", "15m"];
+      await helm.run(["install", release, chart, ...options], values(own));
+      await apply({
+        apiVersion: "sriovnetwork.openshift.io/v1",
+        kind: "SriovOperatorConfig",
+        metadata: { name: "default", namespace },
+        spec: { enableOperatorWebhook: true },
       });
-      expect((await imagesOfPods()).filter((image) => !image.includes("@sha256:"))).toEqual([]);
-    },
-    limitMs,
-  );
+      const ready = ["wait", "-n", namespace, "--for=condition=Ready", "sriovoperatorconfig/default"];
+      await cluster.kubectl([...ready, "--timeout=15m"]);
+      await eventually("all pods are Ready", async () => (await unreadyPods()).length === 0, within);
+    });
+    expect((await imagesOfPods()).filter((image) => !image.includes("@sha256:"))).toEqual([]);
+  });
 
-  it(
-    "creates the VFs of a policy as switchyard plan predicts, and pods get them and reach each other",
-    async () => {
-      const planned = await planFor(policyWith(3));
-      const since = await nodeTime();
-      await timings.during("policy to allocatable", async () => {
-        await apply(policyWith(3));
-        await convergesTo(3);
-      });
-      expect(planned.impact).toBe("none");
-      expect(await stepsDone(since)).toEqual(planned.steps);
+  part("creates the VFs of a policy as switchyard plan predicts, and pods get them and reach each other", async () => {
+    const planned = await planFor(policyWith(3));
+    const since = await nodeTime();
+    await timings.during("policy to allocatable", async () => {
+      await apply(policyWith(3));
+      await convergesTo(3);
+    });
+    expect(planned.impact).toBe("none");
+    expect(await stepsDone(since)).toEqual(planned.steps);
 
-      await timings.during("pods Ready", async () => {
-        await apply(network);
-        await apply(deploymentOf(`${registryName}/${thirdParty.tools}`));
-        await bothPods();
-      });
-      expect(await ping(cluster, await bothPods())).toContain(" 0% packet loss");
-    },
-    limitMs,
-  );
+    await timings.during("pods Ready", async () => {
+      await apply(network);
+      await apply(deploymentOf(`${registryName}/${thirdParty.tools}`));
+      await bothPods();
+    });
+    expect(await ping(cluster, await bothPods())).toContain(" 0% packet loss");
+  });
 
-  it(
-    "rejects a bad policy with the reason",
-    async () => {
-      await expect(apply(policyWith(99, "bad"))).rejects.toThrow(
-        `spec.numVfs: 99 VFs requested, but ${pf} supports at most 7 on ${nodeName}`,
-      );
-    },
-    limitMs,
-  );
+  part("rejects a bad policy with the reason", async () => {
+    await expect(apply(policyWith(99, "bad"))).rejects.toThrow(
+      `spec.numVfs: 99 VFs requested, but ${pf} supports at most 7 on ${nodeName}`,
+    );
+  });
 
-  it(
-    "drains the node before it changes VFs that pods use, and the pods return",
-    async () => {
-      const before = (await bothPods()).map(({ uid }) => uid);
-      const planned = await planFor(policyWith(4));
-      const since = await nodeTime();
-      await timings.during("drain, more VFs, pods back", async () => {
-        await apply(policyWith(4));
-        await convergesTo(4);
-        await bothPods();
-      });
-      expect(planned.impact).toBe("drain");
-      expect(await stepsDone(since)).toEqual(planned.steps);
-      const pods = await bothPods();
-      expect(pods.filter(({ uid }) => before.includes(uid))).toEqual([]);
-      expect(await ping(cluster, pods)).toContain(" 0% packet loss");
-      const reasons = async (): Promise<readonly string[]> => {
-        const path = "jsonpath={.items[*].reason}";
-        return (await cluster.kubectl(["get", "events", "-n", namespace, "-o", path])).split(" ");
+  part("drains the node before it changes VFs that pods use, and the pods return", async () => {
+    const before = (await bothPods()).map(({ uid }) => uid);
+    const planned = await planFor(policyWith(4));
+    const since = await nodeTime();
+    await timings.during("drain, more VFs, pods back", async () => {
+      await apply(policyWith(4));
+      await convergesTo(4);
+      await bothPods();
+    });
+    expect(planned.impact).toBe("drain");
+    expect(await stepsDone(since)).toEqual(planned.steps);
+    const pods = await bothPods();
+    expect(pods.filter(({ uid }) => before.includes(uid))).toEqual([]);
+    expect(await ping(cluster, pods)).toContain(" 0% packet loss");
+    const reasons = async (): Promise<readonly string[]> => {
+      const path = "jsonpath={.items[*].reason}";
+      return (await cluster.kubectl(["get", "events", "-n", namespace, "-o", path])).split(" ");
+    };
+    const expected = ["DrainStarted", "DrainCompleted", "DrainReleased"];
+    await eventually("events tell of the drain", async () => {
+      const found = await reasons();
+      return expected.every((reason) => found.includes(reason));
+    });
+  });
+
+  part("converges if the operator and the daemon are killed during a change", async () => {
+    await timings.during("change with kills of operator and daemon", async () => {
+      await apply(policyWith(5));
+      await killContainer(cluster, operator);
+      await killContainer(cluster, daemon);
+      await convergesTo(5);
+    });
+    expect(await ping(cluster, await bothPods())).toContain(" 0% packet loss");
+  });
+
+  part("upgrades to another version under running pods without touching VFs", async () => {
+    const before = { inodes: await vfInodes(), pods: await bothPods(), node: await nodeField("{.spec}") };
+    const next = await pushNextVersion(registry, own);
+    const since = await nodeTime();
+    await timings.during("helm upgrade", async () => {
+      await helm.run(["upgrade", release, chart, "--wait", "--timeout", "15m"], values(next));
+      const runs = async (): Promise<boolean> => {
+        const images = await imagesOfPods();
+        const has = (digest: string): boolean => images.some((image) => image.endsWith(digest));
+        return Object.values(next).every(has) && !Object.values(own).some(has);
       };
-      const expected = ["DrainStarted", "DrainCompleted", "DrainReleased"];
-      await eventually("events tell of the drain", async () => {
-        const found = await reasons();
-        return expected.every((reason) => found.includes(reason));
-      });
-    },
-    limitMs,
-  );
+      await eventually("all components have the new images", runs, within);
+      await eventually("all pods are Ready", async () => (await unreadyPods()).length === 0, within);
+      await convergesTo(5);
+    });
+    expect({ inodes: await vfInodes(), pods: await bothPods(), node: await nodeField("{.spec}") }).toEqual(before);
+    expect(await stepsDone(since)).toEqual([]);
+    expect(await ping(cluster, before.pods)).toContain(" 0% packet loss");
+  });
 
-  it(
-    "converges if the operator and the daemon are killed during a change",
-    async () => {
-      await timings.during("change with kills of operator and daemon", async () => {
-        await apply(policyWith(5));
-        await killContainer(cluster, operator);
-        await killContainer(cluster, daemon);
-        await convergesTo(5);
-      });
-      expect(await ping(cluster, await bothPods())).toContain(" 0% packet loss");
-    },
-    limitMs,
-  );
-
-  it(
-    "upgrades to another version under running pods without touching VFs",
-    async () => {
-      const before = { inodes: await vfInodes(), pods: await bothPods(), node: await nodeField("{.spec}") };
-      const next = await pushNextVersion(registry, own);
-      const since = await nodeTime();
-      await timings.during("helm upgrade", async () => {
-        await helm.run(["upgrade", release, chart, "--wait", "--timeout", "15m"], values(next));
-        const runs = async (): Promise<boolean> => {
-          const images = await imagesOfPods();
-          const has = (digest: string): boolean => images.some((image) => image.endsWith(digest));
-          return Object.values(next).every(has) && !Object.values(own).some(has);
-        };
-        await eventually("all components have the new images", runs, within);
-        await eventually("all pods are Ready", async () => (await unreadyPods()).length === 0, within);
-        await convergesTo(5);
-      });
-      expect({ inodes: await vfInodes(), pods: await bothPods(), node: await nodeField("{.spec}") }).toEqual(before);
-      expect(await stepsDone(since)).toEqual([]);
-      expect(await ping(cluster, before.pods)).toContain(" 0% packet loss");
-    },
-    limitMs,
-  );
-
-  it(
-    "renews the certificate of the webhook",
-    async () => {
-      const serial = async (): Promise<string> => {
-        const text = await get("secret", "operator-webhook-cert", "{.data['tls\\.crt']}");
-        return new X509Certificate(Buffer.from(text, "base64")).serialNumber;
-      };
-      const old = await serial();
-      await cluster.kubectl(["delete", "secret", "operator-webhook-cert", "-n", namespace]);
-      await eventually("there is another certificate", async () => (await serial()) !== old, within);
-      const servedSerial = (): Promise<string> =>
-        cluster.inGuest(
-          `node -e '
+  part("renews the certificate of the webhook", async () => {
+    const serial = async (): Promise<string> => {
+      const text = await get("secret", "operator-webhook-cert", "{.data['tls\\.crt']}");
+      return new X509Certificate(Buffer.from(text, "base64")).serialNumber;
+    };
+    const old = await serial();
+    await cluster.kubectl(["delete", "secret", "operator-webhook-cert", "-n", namespace]);
+    await eventually("there is another certificate", async () => (await serial()) !== old, within);
+    const servedSerial = (): Promise<string> =>
+      cluster.inGuest(
+        `node -e '
           const socket = require("tls").connect({ host: process.argv[1], port: 6443, rejectUnauthorized: false }, () => {
             console.log(socket.getPeerCertificate().serialNumber);
             socket.end();
           });' ${webhookAddress}`,
-        );
-      const webhookAddress = await cluster.kubectl([
-        ...["get", "pods", "-n", namespace, "-l", "app=operator-webhook"],
-        ...["-o", "jsonpath={.items[0].status.podIP}"],
-      ]);
-      await timings.during("renewal of the certificate, until it is served", async () => {
-        const current = await serial();
-        await eventually("the webhook serves it", async () => (await servedSerial()) === current, within);
-      });
-      await expect(apply(policyWith(99, "bad"))).rejects.toThrow("supports at most 7");
-    },
-    limitMs,
-  );
+      );
+    const webhookAddress = await cluster.kubectl([
+      ...["get", "pods", "-n", namespace, "-l", "app=operator-webhook"],
+      ...["-o", "jsonpath={.items[0].status.podIP}"],
+    ]);
+    await timings.during("renewal of the certificate, until it is served", async () => {
+      const current = await serial();
+      await eventually("the webhook serves it", async () => (await servedSerial()) === current, within);
+    });
+    await expect(apply(policyWith(99, "bad"))).rejects.toThrow("supports at most 7");
+  });
 
-  it(
-    "has the VFs again after a hard reset of the node, and the pods return",
-    async () => {
-      await timings.during("boot to allocatable", async () => {
-        await cluster.guest.reboot({ hard: true });
-        await eventually("the VFs are created", async () => (await numVfs()) === "5", within);
-        await convergesTo(5);
-      });
-      await timings.during("pods Ready after the boot", async () => {
-        await eventually(
-          "both pods reach each other",
-          async () => {
-            const pods = await vfPods(cluster);
-            return pods !== undefined && (await ping(cluster, pods)).includes(" 0% packet loss");
-          },
-          within,
-        );
-      });
-    },
-    limitMs,
-  );
+  part("has the VFs again after a hard reset of the node, and the pods return", async () => {
+    await timings.during("boot to allocatable", async () => {
+      await cluster.guest.reboot({ hard: true });
+      await eventually("the VFs are created", async () => (await numVfs()) === "5", within);
+      await convergesTo(5);
+    });
+    await timings.during("pods Ready after the boot", async () => {
+      await eventually(
+        "both pods reach each other",
+        async () => {
+          const pods = await vfPods(cluster);
+          return pods !== undefined && (await ping(cluster, pods)).includes(" 0% packet loss");
+        },
+        within,
+      );
+    });
+  });
 
-  it(
-    "leaves CRDs and the objects of users when it is uninstalled, and cleanup gives the host back",
-    async () => {
-      const uids = (): Promise<string> => {
-        const kinds = "sriovnetworknodepolicies,sriovnetworks,network-attachment-definitions";
-        return cluster.kubectl(["get", kinds, "-A", "-o", "jsonpath={.items[*].metadata.uid}"]);
-      };
-      const crds = (): Promise<string> => cluster.kubectl(["get", "crds", "-o", "jsonpath={.items[*].metadata.uid}"]);
-      const before = { uids: await uids(), crds: await crds(), inodes: await vfInodes() };
-      await timings.during("helm uninstall", async () => {
-        await helm.run(["uninstall", release, "--wait", "--timeout", "15m"]);
-      });
-      const kinds = "daemonsets,deployments,sriovoperatorconfigs";
-      const left = (): Promise<string> => cluster.kubectl(["get", kinds, "-n", namespace, "-o", "name"]);
-      await eventually("nothing of the installation is left", async () => (await left()) === "", within);
-      expect({ uids: await uids(), crds: await crds(), inodes: await vfInodes() }).toEqual(before);
-    },
-    limitMs,
-  );
+  part("leaves CRDs and the objects of users when it is uninstalled, and cleanup gives the host back", async () => {
+    const uids = (): Promise<string> => {
+      const kinds = "sriovnetworknodepolicies,sriovnetworks,network-attachment-definitions";
+      return cluster.kubectl(["get", kinds, "-A", "-o", "jsonpath={.items[*].metadata.uid}"]);
+    };
+    const crds = (): Promise<string> => cluster.kubectl(["get", "crds", "-o", "jsonpath={.items[*].metadata.uid}"]);
+    const before = { uids: await uids(), crds: await crds(), inodes: await vfInodes() };
+    await timings.during("helm uninstall", async () => {
+      await helm.run(["uninstall", release, "--wait", "--timeout", "15m"]);
+    });
+    const kinds = "daemonsets,deployments,sriovoperatorconfigs";
+    const left = (): Promise<string> => cluster.kubectl(["get", kinds, "-n", namespace, "-o", "name"]);
+    await eventually("nothing of the installation is left", async () => (await left()) === "", within);
+    expect({ uids: await uids(), crds: await crds(), inodes: await vfInodes() }).toEqual(before);
+  });
 
-  it(
-    "gives the host back with config-daemon cleanup",
-    async () => {
-      await cluster.kubectl(["delete", "deployment", "vf", "--cascade=foreground", "--timeout=15m"]);
-      await apply(cleanupPod(`ghcr.io/switchyard/switchyard-config-daemon@${own["config-daemon"]}`));
-      const phase = (): Promise<string> => get("pod", "cleanup", "{.status.phase}");
-      await eventually("the pod ends", async () => ["Succeeded", "Failed"].includes(await phase()), within);
-      expect([await phase(), await cluster.kubectl(["logs", "-n", namespace, "cleanup"])]).toEqual([
-        "Succeeded",
-        expect.anything(),
-      ]);
-      expect(await numVfs()).toBe("0");
-      const rules = "find /etc/udev/rules.d /run/udev/rules.d /etc/systemd/system -type f";
-      expect(await cluster.inGuest("find /etc/sriov-operator -type f")).toBe("");
-      expect(await cluster.inGuest(`${rules} | xargs -r grep -li -e switchyard -e sriov`)).toBe("");
-    },
-    limitMs,
-  );
+  part("gives the host back with config-daemon cleanup", async () => {
+    await cluster.kubectl(["delete", "deployment", "vf", "--cascade=foreground", "--timeout=15m"]);
+    await apply(cleanupPod(`ghcr.io/switchyard/switchyard-config-daemon@${own["config-daemon"]}`));
+    const phase = (): Promise<string> => get("pod", "cleanup", "{.status.phase}");
+    await eventually("the pod ends", async () => ["Succeeded", "Failed"].includes(await phase()), within);
+    expect([await phase(), await cluster.kubectl(["logs", "-n", namespace, "cleanup"])]).toEqual([
+      "Succeeded",
+      expect.anything(),
+    ]);
+    expect(await numVfs()).toBe("0");
+    const rules = "find /etc/udev/rules.d /run/udev/rules.d /etc/systemd/system -type f";
+    expect(await cluster.inGuest("find /etc/sriov-operator -type f")).toBe("");
+    expect(await cluster.inGuest(`${rules} | xargs -r grep -li -e switchyard -e sriov`)).toBe("");
+  });
 });
 
 /** Runs `config-daemon cleanup` on the node, as docs/guide/node.md describes. */
