@@ -16,7 +16,7 @@ describe("navigation", () => {
 
   it("refuses a page in a folder without a group", () => {
     expect(() => navigation([...pages, { page: "other/new.md", title: "New" }])).toThrow(
-      "no group of the side bar has the folder of other/new.md",
+      /no group of the side bar has the folder of other\/new\.md/,
     );
   });
 

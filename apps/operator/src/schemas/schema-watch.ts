@@ -6,7 +6,7 @@
  * It reads the OpenAPI documents of the API server, which every authenticated client may read, so it needs no rights on
  * CustomResourceDefinitions. If the API server does not provide them, nothing is known, and the operator works as usual.
  *
- * Usage: `await using crds = watchSchemas({ transport, log, signal }); await crds.whenCurrent(signal);`
+ * Usage: `const crds = watchSchemas({ transport, log, signal }); await crds.whenCurrent(signal);`
  */
 import { apiVersion } from "@switchyard/api";
 import { isKubeError, isRecord, sleep, systemClock, type Clock, type Transport } from "@switchyard/kube";
