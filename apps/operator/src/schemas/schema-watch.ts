@@ -9,7 +9,7 @@
  * Usage: `const crds = watchSchemas({ transport, log, signal }); await crds.whenCurrent(signal);`
  */
 import { apiVersion } from "@switchyard/api";
-import { isKubeError, isRecord, sleep, systemClock, type Clock, type Transport } from "@switchyard/kube";
+import { isRecord, sleep, systemClock, type Clock, type Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 
 export interface SchemaWatch {
@@ -64,10 +64,13 @@ export function watchSchemas({ transport, log, signal, clock = systemClock }: Sc
         const found = await look();
         if (found.join() !== (problems ?? []).join()) report(found);
         problems = found;
+        isUnknown = false;
       } catch (error) {
-        if (signal.aborted || !isKubeError(error)) throw error;
-        if (!isUnknown)
+        // Whatever the error is, the operator must not wait for ever for a comparison.
+        if (signal.aborted) throw error;
+        if (!isUnknown) {
           log.warn({ error }, "schemas of the API server cannot be read; continuing without comparing them");
+        }
         isUnknown = true;
         problems ??= [];
       }
@@ -77,12 +80,14 @@ export function watchSchemas({ transport, log, signal, clock = systemClock }: Sc
   }
 
   function report(found: readonly string[]): void {
-    if (found.length > 0)
-      log.warn(
-        { problems: found, remedy: crdsRemedy },
-        "CustomResourceDefinitions are older than the operator; writing nothing",
-      );
-    else log.info("CustomResourceDefinitions are current; resuming");
+    if (found.length === 0) {
+      log.info("CustomResourceDefinitions are current; resuming");
+      return;
+    }
+    log.warn(
+      { problems: found, remedy: crdsRemedy },
+      "CustomResourceDefinitions are older than the operator; writing nothing",
+    );
   }
 
   function until(isReached: () => boolean, abort: AbortSignal): Promise<void> {
@@ -100,9 +105,7 @@ export function watchSchemas({ transport, log, signal, clock = systemClock }: Sc
     });
   }
 
-  follow().catch((error: unknown) => {
-    if (!signal.aborted) log.warn({ error }, "comparison of schemas ended");
-  });
+  follow().catch(() => undefined); // it ends with the signal
   return {
     problems: () => problems ?? [],
     whenCurrent: (abort) => until(() => problems?.length === 0, abort),
