@@ -3,8 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { goPrograms } from "@switchyard/go-programs";
 import { startControlPlane, type ControlPlane } from "@switchyard/testing";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { runProgram } from "../../src/run-program.ts";
@@ -15,28 +14,26 @@ import { chartDirectory, chartTemplates, type ChartObject, type ChartTemplates }
 jest.setTimeout(180_000);
 
 let cluster: ControlPlane;
-let directory: string;
 let chart: ChartTemplates;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "kubeconform-"));
-  chart = await chartTemplates(directory);
+  chart = await chartTemplates();
   cluster = await startControlPlane();
   await cluster.applyCrds(join(chartDirectory, "crds"));
   const openApi: unknown = JSON.parse(await cluster.kubectl(["get", "--raw", "/openapi/v2"]));
-  expect(await writeSchemaFiles(openApi, join(directory, "schemas"))).toBeGreaterThan(50);
+  expect(await writeSchemaFiles(openApi, join(chart.directory, "schemas"))).toBeGreaterThan(50);
 }, 180_000);
 afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true });
+  chart[Symbol.dispose]();
 });
 
 /** What kubeconform says about the objects. */
 async function judge(objects: readonly ChartObject[]): Promise<string> {
-  const file = join(directory, "objects.yaml");
+  const file = join(chart.directory, "objects.yaml");
   await writeFile(file, objects.map((object) => stringify(object)).join("---\n"));
   const program = join(await goPrograms("kubeconform"), "kubeconform");
-  const location = join(directory, "schemas", schemaFileName);
+  const location = join(chart.directory, "schemas", schemaFileName);
   const { stdout } = await runProgram(program, ["-strict", "-summary", "-schema-location", location, file]);
   return stdout;
 }

@@ -5,8 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { isRecord } from "@switchyard/kube";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { prepareHelm } from "../../src/helm/helm.ts";
@@ -15,15 +14,13 @@ import { chartDirectory, chartTemplates, namespace, type ChartTemplates } from "
 
 jest.setTimeout(120_000);
 
-let directory: string;
 let chart: ChartTemplates;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), "chart-"));
-  chart = await chartTemplates(directory);
+  chart = await chartTemplates();
 });
 afterAll(() => {
-  rmSync(directory, { recursive: true });
+  chart[Symbol.dispose]();
 });
 
 /** Values with this one at a path such as "operator.tls.minVersion". */
@@ -44,7 +41,7 @@ const defaults: unknown = parse(readFileSync(join(chartDirectory, "values.yaml")
 
 describe("helm lint", () => {
   it.each(["helm3", "helm4"] as const)("has no complaint: %s", async (version) => {
-    const helm = await prepareHelm(version, { namespace, directory });
+    const helm = await prepareHelm(version, { namespace, directory: chart.directory });
     const { status, stdout } = await helm.try(["lint", "--strict", "--kube-version", "1.30.0", chartDirectory]);
     expect(stdout).toContain("0 chart(s) failed");
     expect(stdout).not.toMatch(/\[(WARNING|ERROR)\]/);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * chartTemplates renders the chart with Helm 4, without a cluster.
- * Usage: `const chart = await chartTemplates(directory); await chart.objects({ operator: { replicas: 2 } });`
+ * Usage: `using chart = await chartTemplates(); await chart.objects({ operator: { replicas: 2 } });`
  */
 import { isRecord } from "@switchyard/kube";
 import { findWorkspaceRoot } from "@switchyard/testing";
+import { mkdtemp } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { prepareHelm, readManifest, type HelmResult, type Values } from "../../src/helm/helm.ts";
 
@@ -13,7 +16,10 @@ export type ChartObject = Readonly<Record<string, unknown>>;
 export const chartDirectory = join(findWorkspaceRoot(), "charts/switchyard");
 export const namespace = "sriov";
 
-export interface ChartTemplates {
+/** Disposing it removes its directory. */
+export interface ChartTemplates extends Disposable {
+  /** For files of Helm and of tests. */
+  readonly directory: string;
   /** The rendered objects, hooks included. Rejects with Helm's words. */
   objects(values?: Values, args?: readonly string[]): Promise<readonly ChartObject[]>;
   /** What Helm says about values that it or the chart refuses. Rejects if they are accepted. */
@@ -22,11 +28,15 @@ export interface ChartTemplates {
   result(values: Values): Promise<HelmResult>;
 }
 
-/** `directory` is for Helm's own files. */
-export async function chartTemplates(directory: string): Promise<ChartTemplates> {
+export async function chartTemplates(): Promise<ChartTemplates> {
+  const directory = await mkdtemp(join(tmpdir(), "chart-"));
   const helm = await prepareHelm("helm4", { namespace, directory });
   const template = ["template", "sw", chartDirectory];
   return {
+    directory,
+    [Symbol.dispose]: () => {
+      rmSync(directory, { recursive: true });
+    },
     async objects(values = {}, args = []) {
       return readManifest(await helm.run([...template, ...args], values));
     },

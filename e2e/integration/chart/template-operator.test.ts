@@ -3,8 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { operatorIdentity, type ComponentSettings } from "@switchyard/render";
 import { findWorkspaceRoot } from "@switchyard/testing";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { componentSettings } from "../../src/identity-objects.ts";
@@ -21,15 +20,13 @@ import {
 jest.setTimeout(120_000);
 
 const operator = "sw-sriov-network-operator";
-let directory: string;
 let chart: ChartTemplates;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), "chart-"));
-  chart = await chartTemplates(directory);
+  chart = await chartTemplates();
 });
 afterAll(() => {
-  rmSync(directory, { recursive: true });
+  chart[Symbol.dispose]();
 });
 
 /** Everything that adds variables to the operator. */

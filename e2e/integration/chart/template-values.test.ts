@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What values of the chart change in the rendered objects, and which combinations the chart refuses with a sentence. */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { fieldAt } from "../../src/plain-api.ts";
@@ -18,15 +17,13 @@ import {
 
 jest.setTimeout(120_000);
 
-let directory: string;
 let chart: ChartTemplates;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), "chart-"));
-  chart = await chartTemplates(directory);
+  chart = await chartTemplates();
 });
 afterAll(() => {
-  rmSync(directory, { recursive: true });
+  chart[Symbol.dispose]();
 });
 
 describe("images", () => {
