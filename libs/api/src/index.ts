@@ -71,6 +71,16 @@ export {
   type PolicyOvsUplink,
   type SriovNetworkNodePolicyStatus,
 } from "./kinds/sriov-network-node-policy.ts";
+export type { CardMode, CardModeStatus } from "./kinds/card-mode-status.ts";
+export type { OvnHardwareOffload, OvnHardwareOffloadStatus, OvnOffloadNode } from "./kinds/ovn-hardware-offload.ts";
+export {
+  machineConfigPools,
+  machineConfigs,
+  type MachineConfigPool,
+  type MachineConfigPoolSpec,
+  type MachineConfigPoolStatus,
+  type RenderedConfiguration,
+} from "./kubernetes/machine-config-pool.ts";
 export type {
   FirmwareFlag,
   FirmwareInitial,

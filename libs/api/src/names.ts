@@ -17,6 +17,19 @@ export const operatorConfigName = "default";
 export const labels = {
   /** On Nodes: "Enabled" or "Disabled". The device plugin's DaemonSet selects nodes with "Enabled". */
   devicePlugin: "sriovnetwork.openshift.io/device-plugin",
+  /**
+   * On Nodes whose OVN runs, or will run, on their SmartNIC: name of the pool (OvnHardwareOffloadStatus.pool). It is the
+   * first thing that ovn-offload sets on a host and the last that it removes. As long as it is there, VF 0 of the SmartNIC
+   * is reserved. On policies, MachineConfigs and other objects: the pool for which ovn-offload created them.
+   */
+  ovnOffloadPool: "switchyard.io/ovn-offload-pool",
+  /** On Nodes with ovnOffloadPool: name of the resource, without prefix, that VF 0 of the SmartNIC is offered as. */
+  ovnManagementResource: "switchyard.io/ovn-management-resource",
+  /**
+   * On Nodes with ovnOffloadPool in clusters without MachineConfigs: "daemon" makes the config daemon disable Open vSwitch
+   * on the host (SystemSettings.openVSwitchDisabled).
+   */
+  ovnOffloadFiles: "switchyard.io/ovn-offload-files",
 } as const;
 
 /** Keys of annotations. */
@@ -60,6 +73,8 @@ export const annotations = {
 export const taints = {
   /** On Nodes that are being drained: prevents DaemonSets from creating pods there before the drain is over. */
   draining: "switchyard.io/draining",
+  /** On the hosts of spec.ovnHardwareOffload entries that ask for it. */
+  ovnOffload: "switchyard.io/ovn-offload",
 } as const;
 
 /**

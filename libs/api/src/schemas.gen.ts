@@ -561,6 +561,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "description": "Whether another tool creates the VFs and configures the PF.",
                   "type": "boolean"
                 },
+                "cardMode": {
+                  "description": "Mode that a SmartNIC (NVIDIA BlueField) must have: embedded-cpu, in which its own processors control the network of the host. Absent if the mode does not matter.",
+                  "type": "string",
+                  "enum": [
+                    "embedded-cpu"
+                  ]
+                },
                 "vfGroups": {
                   "description": "Groups of VFs with common settings. VFs that belong to no group are left unchanged.",
                   "type": "array",
@@ -607,6 +614,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                       "excludeTopology": {
                         "description": "Whether to hide the NUMA node of the VFs from the kubelet.",
                         "type": "boolean"
+                      },
+                      "reservedFor": {
+                        "description": "What the VFs are reserved for, whatever policies request: ovn-management-port is VF 0 of a SmartNIC, the management port of OVN-Kubernetes. It has a resource only if OVN-Kubernetes requests it by one.",
+                        "type": "string",
+                        "enum": [
+                          "ovn-management-port"
+                        ]
                       }
                     }
                   }
@@ -816,6 +830,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "description": "Settings of the whole node.",
             "type": "object",
             "properties": {
+              "openVSwitchDisabled": {
+                "description": "Whether Open vSwitch is disabled on the host, because OVN runs on its SmartNIC. In the spec, true makes the config daemon write the files that disable it, and reboot the node; on OpenShift, a MachineConfig has these files, and the field is absent.",
+                "type": "boolean"
+              },
               "rdmaMode": {
                 "description": "Network namespace mode of the RDMA subsystem: RDMA devices are visible in all network namespaces (shared) or in one only (exclusive). If empty or absent in the spec, either mode is accepted; if empty or absent in the status, the RDMA subsystem (ib_core) is not loaded.",
                 "type": "string",
@@ -1083,6 +1101,42 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "initialESwitchMode": {
                   "description": "Mode of the embedded switch before Switchyard configured the PF. It is restored when the PF is reset.",
                   "type": "string"
+                },
+                "cardMode": {
+                  "description": "Mode of a SmartNIC (NVIDIA BlueField). Absent for other cards.",
+                  "type": "object",
+                  "properties": {
+                    "current": {
+                      "description": "Mode in which the card runs.",
+                      "type": "string",
+                      "enum": [
+                        "embedded-cpu",
+                        "restricted",
+                        "separated-host",
+                        "nic",
+                        "unknown"
+                      ]
+                    },
+                    "next": {
+                      "description": "Mode after the next power cycle of the host.",
+                      "type": "string",
+                      "enum": [
+                        "embedded-cpu",
+                        "restricted",
+                        "separated-host",
+                        "nic",
+                        "unknown"
+                      ]
+                    },
+                    "powerCycleRequired": {
+                      "description": "Whether the config daemon has changed the mode and the host must be switched off and on again. A reboot is not enough.",
+                      "type": "boolean"
+                    },
+                    "unavailable": {
+                      "description": "Why the mode cannot be read or changed. Absent if it can.",
+                      "type": "string"
+                    }
+                  }
                 },
                 "firmware": {
                   "description": "Firmware settings of a Mellanox (NVIDIA) card that a policy selects or selected.",
@@ -1402,6 +1456,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "description": "Settings of the whole node.",
             "type": "object",
             "properties": {
+              "openVSwitchDisabled": {
+                "description": "Whether Open vSwitch is disabled on the host, because OVN runs on its SmartNIC. In the spec, true makes the config daemon write the files that disable it, and reboot the node; on OpenShift, a MachineConfig has these files, and the field is absent.",
+                "type": "boolean"
+              },
               "rdmaMode": {
                 "description": "Network namespace mode of the RDMA subsystem: RDMA devices are visible in all network namespaces (shared) or in one only (exclusive). If empty or absent in the spec, either mode is accepted; if empty or absent in the status, the RDMA subsystem (ib_core) is not loaded.",
                 "type": "string",
@@ -1831,6 +1889,41 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "message": "must be names of environment variables: letters, digits, \"-\", \".\" and \"_\", not starting with a digit"
               }
             ]
+          },
+          "ovnHardwareOffload": {
+            "description": "Hosts whose OVN runs on their SmartNIC (NVIDIA BlueField-2 or -3). The service ovn-offload prepares them: Open vSwitch is disabled, VFs are created, and VF 0 becomes the management port of OVN-Kubernetes. The hosts reboot. Removing an entry restores what was there before.",
+            "type": "array",
+            "maxItems": 64,
+            "items": {
+              "description": "Selects the hosts of one MachineConfigPool, or of one set of nodes in clusters without MachineConfigPools.",
+              "type": "object",
+              "required": [
+                "nodeSelector"
+              ],
+              "properties": {
+                "nodeSelector": {
+                  "description": "On OpenShift: selects the custom MachineConfigPools whose spec.nodeSelector has all of these labels. The pools master and worker cannot be selected. In other clusters: selects the nodes that have all of these labels.",
+                  "type": "object",
+                  "maxProperties": 16,
+                  "additionalProperties": {
+                    "type": "string"
+                  },
+                  "x-kubernetes-validations": [
+                    {
+                      "rule": "size(self) > 0",
+                      "message": "must have at least one label"
+                    }
+                  ]
+                },
+                "taint": {
+                  "description": "Effect of the taint switchyard.io/ovn-offload that the hosts get. It keeps away pods that need an interface which only Open vSwitch on the host can provide. By default, hosts get no taint.",
+                  "type": "string",
+                  "enum": [
+                    "NoSchedule"
+                  ]
+                }
+              }
+            }
           }
         }
       },
@@ -1903,6 +1996,127 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
           "operatorWebhook": {
             "description": "Not written by this release. See the conditions. Deprecated.",
             "type": "string"
+          },
+          "ovnHardwareOffload": {
+            "description": "State of spec.ovnHardwareOffload, one entry for each pool, including pools whose entry was removed until they are restored. Written by the service ovn-offload.",
+            "type": "array",
+            "items": {
+              "description": "State of the hosts of one pool.",
+              "type": "object",
+              "required": [
+                "pool",
+                "nodeCount",
+                "readyNodeCount"
+              ],
+              "properties": {
+                "pool": {
+                  "description": "Name of the MachineConfigPool; in clusters without MachineConfigPools, a name made from the nodeSelector.",
+                  "type": "string"
+                },
+                "nodeCount": {
+                  "description": "Number of hosts in the pool.",
+                  "type": "integer"
+                },
+                "readyNodeCount": {
+                  "description": "Number of hosts whose OVN runs on the SmartNIC.",
+                  "type": "integer"
+                },
+                "nodes": {
+                  "description": "The hosts, ordered by name, at most 500; hosts that are not ready come first.",
+                  "type": "array",
+                  "items": {
+                    "description": "How far one host is. Steps are done in the order of the fields.",
+                    "type": "object",
+                    "required": [
+                      "name",
+                      "vfsReady",
+                      "machineConfigApplied",
+                      "managementPortPublished",
+                      "labelled"
+                    ],
+                    "properties": {
+                      "name": {
+                        "description": "Name of the node.",
+                        "type": "string"
+                      },
+                      "cardMode": {
+                        "description": "Mode of the SmartNIC: embedded-cpu, restricted, separated-host, nic or unknown. OVN runs on it in the first two modes.",
+                        "type": "string"
+                      },
+                      "vfsReady": {
+                        "description": "Whether all VFs of the pool's policies exist, VF 0 among them, with its permanent name.",
+                        "type": "boolean"
+                      },
+                      "machineConfigApplied": {
+                        "description": "Whether the host booted with Open vSwitch disabled.",
+                        "type": "boolean"
+                      },
+                      "managementPortPublished": {
+                        "description": "Whether OVN-Kubernetes can read the name of the host's management port.",
+                        "type": "boolean"
+                      },
+                      "labelled": {
+                        "description": "Whether the node has the label by which OVN-Kubernetes recognises the host of a SmartNIC.",
+                        "type": "boolean"
+                      },
+                      "missing": {
+                        "description": "The first thing that is missing; absent if nothing is missing.",
+                        "type": "string"
+                      }
+                    }
+                  }
+                },
+                "conditions": {
+                  "description": "Ready, Progressing and Degraded. The message has the first thing that is missing.",
+                  "type": "array",
+                  "items": {
+                    "description": "Describes one aspect of the state of an object (metav1.Condition).",
+                    "type": "object",
+                    "required": [
+                      "type",
+                      "status",
+                      "lastTransitionTime",
+                      "reason",
+                      "message"
+                    ],
+                    "properties": {
+                      "type": {
+                        "description": "Type of the condition: Ready, Progressing, Degraded.",
+                        "type": "string"
+                      },
+                      "status": {
+                        "description": "Status of the condition.",
+                        "type": "string",
+                        "enum": [
+                          "True",
+                          "False",
+                          "Unknown"
+                        ]
+                      },
+                      "observedGeneration": {
+                        "description": "metadata.generation of the object that the condition is based on. If it is lower than the object's current generation, the condition does not reflect the current spec yet.",
+                        "type": "integer",
+                        "format": "int64",
+                        "minimum": 0
+                      },
+                      "lastTransitionTime": {
+                        "description": "Time at which the status of the condition last changed.",
+                        "type": "string",
+                        "format": "date-time"
+                      },
+                      "reason": {
+                        "description": "Reason for the status, one CamelCase word for programs.",
+                        "type": "string"
+                      },
+                      "message": {
+                        "description": "Explanation of the status for people. May be empty.",
+                        "type": "string"
+                      }
+                    }
+                  }
+                }
+              }
+            }
           }
         }
       }

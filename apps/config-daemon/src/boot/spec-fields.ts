@@ -38,12 +38,12 @@ type ShapeOf<Type> = { readonly [Field in keyof Required<Type>]: Shape };
 
 const vfGroup = {
   ...{ resourceName: "text", deviceType: "text", vfRange: "text", policyName: "text", mtu: "number", isRdma: "flag" },
-  ...{ vdpaType: "text", needVhostNet: "flag", excludeTopology: "flag" },
+  ...{ vdpaType: "text", needVhostNet: "flag", excludeTopology: "flag", reservedFor: "text" },
 } as const satisfies ShapeOf<VfGroup>;
 
 const pf = {
   ...{ pciAddress: "text", numVfs: "number", mtu: "number", name: "text", linkType: "text", eSwitchMode: "text" },
-  ...{ externallyManaged: "flag", vfGroups: [vfGroup] },
+  ...{ externallyManaged: "flag", cardMode: "text", vfGroups: [vfGroup] },
 } as const satisfies ShapeOf<InterfaceSpec>;
 
 const ovsConfig = {
@@ -66,7 +66,7 @@ const linux = { name: "text", bridge: linuxConfig, uplinks: [linuxUplink] } as c
   Omit<LinuxBridge, "linkAdminState">
 >;
 const bridges = { ovs: [ovs], linux: [linux] } as const satisfies ShapeOf<Bridges>;
-const system = { rdmaMode: "text" } as const satisfies ShapeOf<SystemSettings>;
+const system = { rdmaMode: "text", openVSwitchDisabled: "flag" } as const satisfies ShapeOf<SystemSettings>;
 const specShape = {
   ...{ interfaces: [pf], unselected: "texts", bridges, system },
 } as const satisfies ShapeOf<SriovNetworkNodeStateSpec>;

@@ -18,6 +18,7 @@
  * The CRD's descriptions are generated from the JSDoc in this file: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
+import type { CardModeStatus } from "./card-mode-status.ts";
 import type { FirmwareStatus } from "./firmware-status.ts";
 import type { LinuxBridgeConfig, LinuxUplinkConfig } from "./linux-bridge.ts";
 import type { ObjectMeta, ObjectStatus } from "../kubernetes/metadata.ts";
@@ -103,6 +104,11 @@ export interface InterfaceSpec {
   readonly eSwitchMode?: string;
   /** Whether another tool creates the VFs and configures the PF. */
   readonly externallyManaged?: boolean;
+  /**
+   * Mode that a SmartNIC (NVIDIA BlueField) must have: embedded-cpu, in which its own processors control the network of the
+   * host. Absent if the mode does not matter.
+   */
+  readonly cardMode?: "embedded-cpu";
   /** Groups of VFs with common settings. VFs that belong to no group are left unchanged. */
   readonly vfGroups?: readonly VfGroup[];
 }
@@ -133,6 +139,11 @@ export interface VfGroup {
   readonly needVhostNet?: boolean;
   /** Whether to hide the NUMA node of the VFs from the kubelet. */
   readonly excludeTopology?: boolean;
+  /**
+   * What the VFs are reserved for, whatever policies request: ovn-management-port is VF 0 of a SmartNIC, the management port
+   * of OVN-Kubernetes. It has a resource only if OVN-Kubernetes requests it by one.
+   */
+  readonly reservedFor?: "ovn-management-port";
 }
 
 /** Software bridges of a node. */
@@ -194,6 +205,12 @@ export interface LinuxUplink {
 
 /** Settings of the whole node. */
 export interface SystemSettings {
+  /**
+   * Whether Open vSwitch is disabled on the host, because OVN runs on its SmartNIC. In the spec, true makes the config
+   * daemon write the files that disable it, and reboot the node; on OpenShift, a MachineConfig has these files, and the
+   * field is absent.
+   */
+  readonly openVSwitchDisabled?: boolean;
   /**
    * Network namespace mode of the RDMA subsystem: RDMA devices are visible in all network namespaces (shared) or in one
    * only (exclusive). If empty or absent in the spec, either mode is accepted; if empty or absent in the status, the
@@ -372,6 +389,8 @@ export interface InterfaceStatus {
   readonly initialMtu?: number;
   /** Mode of the embedded switch before Switchyard configured the PF. It is restored when the PF is reset. */
   readonly initialESwitchMode?: string;
+  /** Mode of a SmartNIC (NVIDIA BlueField). Absent for other cards. */
+  readonly cardMode?: CardModeStatus;
   /** Firmware settings of a Mellanox (NVIDIA) card that a policy selects or selected. */
   readonly firmware?: FirmwareStatus;
   /**

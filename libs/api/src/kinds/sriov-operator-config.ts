@@ -6,6 +6,7 @@
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
 import type { ObjectMeta, ObjectStatus } from "../kubernetes/metadata.ts";
+import type { OvnHardwareOffload, OvnHardwareOffloadStatus } from "./ovn-hardware-offload.ts";
 
 export const sriovOperatorConfigs = {
   group: "sriovnetwork.openshift.io",
@@ -103,6 +104,13 @@ export interface SriovOperatorConfigSpec {
    * }]
    */
   readonly configDaemonEnvVars?: Readonly<Record<string, string>>;
+  /**
+   * Hosts whose OVN runs on their SmartNIC (NVIDIA BlueField-2 or -3). The service ovn-offload prepares them: Open vSwitch
+   * is disabled, VFs are created, and VF 0 becomes the management port of OVN-Kubernetes. The hosts reboot. Removing an
+   * entry restores what was there before.
+   * @maxItems 64
+   */
+  readonly ovnHardwareOffload?: readonly OvnHardwareOffload[];
 }
 
 /** Observed state of a SriovOperatorConfig. */
@@ -117,4 +125,9 @@ export interface SriovOperatorConfigStatus extends ObjectStatus {
    * @deprecated
    */
   readonly operatorWebhook?: string;
+  /**
+   * State of spec.ovnHardwareOffload, one entry for each pool, including pools whose entry was removed until they are
+   * restored. Written by the service ovn-offload.
+   */
+  readonly ovnHardwareOffload?: readonly OvnHardwareOffloadStatus[];
 }

@@ -4,7 +4,7 @@
  * many and large, and the operator needs few of them.
  * Usage: `const machineConfigs = createMachineConfigs(transport);`
  */
-import { defined } from "@switchyard/api";
+import { defined, machineConfigPools, machineConfigs as type } from "@switchyard/api";
 import {
   createWriter,
   isKubeError,
@@ -17,7 +17,6 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import type { Manifest } from "@switchyard/render";
-import { machineConfigPools, machineConfigs as type } from "../../drain/slots/machine-config-pools.ts";
 import { fieldManagers } from "../../field-managers.ts";
 import { offloadLabels } from "./hardware-offload.ts";
 

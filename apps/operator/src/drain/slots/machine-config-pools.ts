@@ -8,7 +8,7 @@
  *
  * Clusters without these kinds (hosted control planes) and nodes in no pool need no pause.
  */
-import { annotations, type Node, type ResourceType } from "@switchyard/api";
+import { annotations, machineConfigPools, machineConfigs, type Node, type ResourceType } from "@switchyard/api";
 import {
   isKubeError,
   isKubeObject,
@@ -30,20 +30,6 @@ export interface MachineConfigPools {
    */
   resume(drainingNodes: () => readonly Node[], signal: AbortSignal): Promise<void>;
 }
-
-export const machineConfigs: ResourceType = {
-  group: "machineconfiguration.openshift.io",
-  version: "v1",
-  kind: "MachineConfig",
-  plural: "machineconfigs",
-  namespaced: false,
-};
-
-export const machineConfigPools: ResourceType = {
-  ...machineConfigs,
-  kind: "MachineConfigPool",
-  plural: "machineconfigpools",
-};
 
 export function createMachineConfigPools(transport: Transport): MachineConfigPools {
   const api = createPoolApi(transport);

@@ -6,6 +6,8 @@
  */
 import {
   annotations,
+  machineConfigPools,
+  machineConfigs,
   nodes as nodeType,
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
@@ -36,7 +38,6 @@ import { toNodeStateFacts, type NodeStateFacts } from "../../node-states/node-st
 import { drainControllers, type DrainOptions } from "../drain-controllers.ts";
 import { drainPausesKey } from "../slots/drain-pauses-reconciler.ts";
 import { drainSlotsKey } from "../slots/drain-slots-reconciler.ts";
-import { machineConfigPools, machineConfigs } from "../slots/machine-config-pools.ts";
 import type { NodePods } from "../eviction/node-pods.ts";
 import type { PodFacts } from "../eviction/pod-facts.ts";
 
