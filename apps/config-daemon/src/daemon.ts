@@ -23,6 +23,7 @@ import { createVhostModules } from "./pass/vhost-modules.ts";
 import { createDaemonMetrics } from "./report/daemon-metrics.ts";
 import { openNodeReports } from "./report/node-reports.ts";
 import { createPendingEvent } from "./report/pending-event.ts";
+import { clearDriverOverrides } from "./start/clear-driver-overrides.ts";
 import { createApiServerAddresses } from "./start/api-server-addresses.ts";
 import { defaultMaxHanging } from "./start/thread-pool.ts";
 import { createUdevRules } from "./udev/keep-rules.ts";
@@ -87,6 +88,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       },
     });
     await cleanup.firstAttempt;
+    await clearDriverOverrides(host, { timing, now, log });
   }
 
   await using desired = watchDesiredState({ transport, namespace, nodeName, log });

@@ -9,6 +9,7 @@ import { mortal } from "../testing/mortal-host.ts";
 const pf = "0000:01:00.0";
 const uplink = "enp1s0f0";
 const bridge = "br-0000_01_00.0";
+const ruleFile = `/etc/udev/rules.d/10-nm-disable-${bridge}.rules`;
 
 const pfSpec: InterfaceSpec = { pciAddress: pf, name: uplink, numVfs: 2, vfGroups: [{ vfRange: "0-1" }] };
 const wanted: LinuxBridge = {
@@ -247,6 +248,8 @@ describe("a daemon that is killed while it changes a Linux bridge", () => {
         const next = daemonOn(kernel.host());
         expect([nth, await next.pass(after), next.error()]).toEqual([nth, "settled", ""]);
         expect([nth, await bridgesOf(kernel)]).toEqual([nth, left]);
+        const rules = kernel.listFiles().filter((path) => path.includes("10-nm-disable-br-"));
+        expect([nth, rules]).toEqual([nth, Object.hasOwn(left, bridge) ? [ruleFile] : []]);
       }
     }
   });

@@ -29,8 +29,8 @@ export async function removeLinuxBridge(
   { bridge }: PfStep<"remove-linux-bridge">,
   context: StepContext,
 ): Promise<void> {
+  await removeBridgeRule(context.host, bridge); // first, as in remove-ovs-bridge.ts
   if ((await findBridge(context, bridge)) !== undefined) await context.host.linuxBridges.deleteBridge(bridge);
-  await removeBridgeRule(context.host, bridge);
   context.forgetLinks();
 }
 
