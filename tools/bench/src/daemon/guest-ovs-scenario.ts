@@ -41,6 +41,7 @@ now() { read -r now _ </proc/uptime; }
 udevadm settle; sleep 2
 now; begin=$now
 echo ${numVfs} >$device/sriov_numvfs
+udevadm settle # udev loads the driver of the VFs
 vfs=$(for vf in $device/virtfn*; do basename "$(readlink $vf)"; done)
 for vf in $vfs; do echo $vf >/sys/bus/pci/drivers/igbvf/unbind; done
 devlink dev eswitch set pci/${first} mode switchdev
