@@ -3,6 +3,7 @@
 import { bundle } from "./bundle/verb.ts";
 import { chart } from "./chart/verb.ts";
 import { cli } from "./cli/verb.ts";
+import { documentation } from "./documentation/verb.ts";
 import { affected, publishImages } from "./images/verbs.ts";
 import { krew } from "./krew/verb.ts";
 import { login, sign } from "./sign/verb.ts";
@@ -22,6 +23,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
   bundle,
   cli,
   krew,
+  documentation,
   login,
   sign,
   "e2e-parts": e2eParts,

@@ -12,7 +12,7 @@ import { stringify } from "yaml";
 import { buildCli, cliFile, oldestNode } from "../cli/build-cli.ts";
 import { repositoryUrl } from "../product.ts";
 import { readVersion } from "../version/product-version.ts";
-import { writeArchive } from "./archive.ts";
+import { writeArchive } from "../archive.ts";
 
 export interface PluginOptions {
   readonly output: string;

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { runProgram } from "../run-program.ts";
+import { runProgram } from "./run-program.ts";
 
 export interface ArchiveOptions {
   readonly directory: string;

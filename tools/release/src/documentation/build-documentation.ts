@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * buildDocumentation adds this version to the documentation site, which has the pages of all versions. The site of a release
+ * is an archive; the next release starts from it.
+ * Usage: `const { site, archive } = await buildDocumentation(root, { output: "dist/documentation", base: "/", epoch: 0 });`
+ */
+import { mkdir, readdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { writeArchive } from "../archive.ts";
+import { ReleaseError } from "../release-error.ts";
+import { runProgram } from "../run-program.ts";
+import { readVersion } from "../version/product-version.ts";
+
+export interface DocumentationOptions {
+  /** Directory of the results. It must be empty or absent. */
+  readonly output: string;
+  /** Archive of the last release; absent for the first. */
+  readonly previous?: string | undefined;
+  /** Path of the site on its server: "/switchyard/". */
+  readonly base: string;
+  /** Time of all files in the archive, in seconds since 1970. */
+  readonly epoch: number;
+}
+
+export interface Documentation {
+  /** Directory with the site. */
+  readonly site: string;
+  /** Archive of the site. */
+  readonly archive: string;
+}
+
+/** Rejects with ReleaseError if the output is not empty, an archive cannot be read, or the site has dead links. */
+export async function buildDocumentation(
+  root: string,
+  { output, previous, base, epoch }: DocumentationOptions,
+): Promise<Documentation> {
+  const site = resolve(output, "site");
+  await mkdir(site, { recursive: true });
+  if ((await readdir(site)).length > 0) throw new ReleaseError("failed", `${site} must be empty; delete it first`);
+  if (previous !== undefined) await runProgram("tar", ["--extract", `--file=${previous}`, `--directory=${site}`]);
+  const main = join(root, "tools/docs/src/main.ts");
+  await runProgram(process.execPath, [main, "publish", site, "--base", base], { cwd: root });
+  const archive = resolve(output, `documentation-${await readVersion(root)}.tar.gz`);
+  await writeArchive({ directory: site, archive, epoch });
+  return { site, archive };
+}
