@@ -19,8 +19,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { goPrograms } from "@switchyard/go-programs";
+import { cardModeSettings } from "@switchyard/plan";
 import { findFreePorts, findWorkspaceRoot } from "@switchyard/testing";
 import {
   buildImages,
@@ -38,6 +40,15 @@ const architectures = ["amd64", "arm64"] as const;
 const host: Architecture = process.arch === "arm64" ? "arm64" : "amd64";
 const apps = ["operator", "webhook", "config-daemon", "device-plugin-config", "eve-bridge"] as const;
 const { version } = JSON.parse(readFileSync(join(findWorkspaceRoot(), "package.json"), "utf8")) as { version: string };
+
+/** Names of settings in the templates of mstconfig. */
+const templateNames: Readonly<Record<string, string>> = {
+  INTERNAL_CPU_MODEL: "internal_cpu_model",
+  INTERNAL_CPU_PAGE_SUPPLIER: "page_supplier",
+  INTERNAL_CPU_ESWITCH_MANAGER: "esw_manager",
+  INTERNAL_CPU_IB_VPORT0: "ib_vport0",
+  INTERNAL_CPU_OFFLOAD_ENGINE: "offload_engine",
+};
 
 /** A user ID as OpenShift assigns it. */
 const anyUser = 1_000_770_000;
@@ -179,6 +190,7 @@ if (missing !== undefined) process.stderr.write(`\n!!! SKIPPED: images: ${missin
 
   it.each([
     { does: "reads firmware settings", command: ["mstconfig", "-v"], prints: "mstconfig, mstflint " },
+    { does: "reads the privilege level of hosts", command: ["mstprivhost", "--version"], prints: "mstprivhost " },
     { does: "resets cards", command: ["mstfwreset", "--version"], prints: "mstfwreset " },
     { does: "runs programs of the host", command: ["chroot", "/", "busybox"], prints: "BusyBox " },
   ])(
@@ -188,6 +200,41 @@ if (missing !== undefined) process.stderr.write(`\n!!! SKIPPED: images: ${missin
         env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"], // as libs/host/src/linux/run-program.ts sets it
       }).ended;
       expect({ code, all }).toEqual({ code: 0, all: expect.stringContaining(prints) });
+    },
+    2 * minutes,
+  );
+
+  it(
+    "of the config daemon have mstconfig with the settings of card modes that Switchyard sets (smartnic.md 7.1)",
+    async () => {
+      const script =
+        "mstconfig gen_tlvs_file /tmp/all && sed -n 's/^\\(nv_internal_cpu_conf .*\\)0$/\\11/p' /tmp/all >/tmp/one && " +
+        "mstconfig gen_xml_template /tmp/one /tmp/template.xml && cat /tmp/template.xml";
+      const scratch = join(directory, "templates");
+      mkdirSync(scratch);
+      const { code, output: all } = await start("config-daemon", ["/usr/bin/busybox", "sh", "-c", script], {
+        ...{ env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"], mounts: { [scratch]: "/tmp" } },
+      }).ended;
+      expect({ code, all }).toEqual({ code: 0, all: expect.stringContaining("<nv_internal_cpu_conf ") });
+      const legal = [...all.matchAll(/<!-- Legal Values:(\S+) -->\s*<(\w+)>/g)].map(([, values = "", name = ""]) => ({
+        ...{ name, values: values.split("|").sort() },
+      }));
+      const ours = Object.entries(cardModeSettings).map(([name, values]) => ({
+        ...{ name: templateNames[name], values: values.toSorted() },
+      }));
+      expect(legal).toEqual(ours);
+
+      // The templates do not have the numbers.
+      const database = new DatabaseSync(
+        join(rootOf("config-daemon"), "usr/share/mstflint/mlxconfig_dbs/mlxconfig_host.db"),
+        { readOnly: true },
+      );
+      const query = database.prepare("SELECT textual_values AS texts FROM params WHERE mlxconfig_name = ?");
+      const numbers = Object.keys(cardModeSettings).map((name) => query.get(name)?.["texts"]);
+      database.close();
+      expect(numbers).toEqual(
+        Object.values(cardModeSettings).map((values) => values.map((text, number) => `${text}=0x${number}`).join(",")),
+      );
     },
     2 * minutes,
   );

@@ -63,6 +63,11 @@ export const nodeStateReasons = {
   rebooting: "Rebooting",
   /** The node does not support a part of the spec. */
   notPossible: "NotPossible",
+  /**
+   * The mode of a SmartNIC was changed, and the host must be switched off and on again. Everything else in the spec that the
+   * node supports is configured.
+   */
+  powerCycleRequired: "PowerCycleRequired",
   /** A configuration step failed; lastSyncError has the error. */
   stepFailed: "StepFailed",
   /**

@@ -99,6 +99,7 @@ export {
   type Bridges,
   type OvsBridge,
   type OvsUplink,
+  type OpenVSwitchFiles,
   type OpenVSwitchStatus,
   type OtherOvsBridge,
   type LinuxBridge,

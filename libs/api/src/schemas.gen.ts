@@ -1129,8 +1129,12 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                       ]
                     },
                     "powerCycleRequired": {
-                      "description": "Whether the config daemon has changed the mode and the host must be switched off and on again. A reboot is not enough.",
+                      "description": "Whether the host must be switched off and on again, because the mode has been changed. A reboot is not enough.",
                       "type": "boolean"
+                    },
+                    "privilegeUnknown": {
+                      "description": "Why it is unknown whether the host may change the card. The mode can then be restricted where embedded-cpu is reported. Absent if it is known.",
+                      "type": "string"
                     },
                     "unavailable": {
                       "description": "Why the mode cannot be read or changed. Absent if it can.",
@@ -1485,6 +1489,26 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "shared",
                   "exclusive"
                 ]
+              },
+              "openVSwitchFiles": {
+                "description": "Files by which the config daemon disables Open vSwitch on the host. Absent if the host has none of them.",
+                "type": "object",
+                "required": [
+                  "complete"
+                ],
+                "properties": {
+                  "complete": {
+                    "description": "Whether all of them are in place, as this release of Switchyard writes them.",
+                    "type": "boolean"
+                  },
+                  "foreign": {
+                    "description": "Files at their paths that the config daemon did not write and does not change.",
+                    "type": "array",
+                    "items": {
+                      "type": "string"
+                    }
+                  }
+                }
               },
               "kernel": {
                 "description": "Arguments of the kernel, and the facts of the machine that determine which ones it needs.",

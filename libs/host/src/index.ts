@@ -19,6 +19,7 @@ export type {
   FirmwareSettingName,
   FirmwareSettings,
   FirmwareValues,
+  HostPrivilege,
   LockdownMode,
 } from "./ports/firmware.ts";
 export type { Host } from "./ports/host.ts";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+export { cardModeOf, cardModeSettings, type CardModeSetting, type CardModeValues } from "./card-mode.ts";
 export type { Impact, Reason } from "./impact.ts";
 export { shownPort } from "./linux-bridge-settings.ts";
 export { ownedInStatus, type OwnedPf, type OwnedPfs } from "./owned-pf.ts";

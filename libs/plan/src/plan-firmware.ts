@@ -32,9 +32,14 @@ export interface FirmwarePlan {
   readonly held: ReadonlySet<string>;
 }
 
-export function planFirmware(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkNodeStateStatus): FirmwarePlan {
+/** `pending` are the addresses of cards that wait for a power cycle, which applies all changes (plan-card-mode.ts). */
+export function planFirmware(
+  desired: SriovNetworkNodeStateSpec,
+  observed: SriovNetworkNodeStateStatus,
+  pending: ReadonlySet<string> = new Set(),
+): FirmwarePlan {
   const cards = cardsOf(desired, observed);
-  const plans = cards.map(planCard);
+  const plans = cards.map((card) => planCard(card, pending.has(card.address)));
   const inEffect = (observed.system?.reboot?.causes ?? []).filter((id) => cards.some((card) => isInEffect(id, card)));
   return {
     steps: plans.flatMap(({ steps }) => steps),
@@ -80,7 +85,7 @@ function cardOf(pciAddress: string): string {
 
 const nothing: FirmwarePlan = { steps: [], reasons: [], problems: [], reboots: noRebootNeeds, held: new Set() };
 
-function planCard(card: Card): FirmwarePlan {
+function planCard(card: Card, waitsForPowerCycle: boolean): FirmwarePlan {
   if (card.wanted.length === 0) return planRestore(card);
   // A port whose spec is refused anyway must not change the firmware for the other port.
   const ports = card.wanted.filter(
@@ -102,6 +107,7 @@ function planCard(card: Card): FirmwarePlan {
   if (pending.length === 0) return { ...nothing, steps: set };
 
   const held = new Set(card.wanted.map(({ pf }) => pf.pciAddress));
+  if (waitsForPowerCycle) return { ...nothing, steps: set, held };
   const change = formatFirmwareChange(valuesOf(pending));
   const about = ({ field, pciAddress }: FirmwareDemand, text: string): Reason => ({
     ...{ field, pciAddress, text: `${pciAddress}: ${text}` },

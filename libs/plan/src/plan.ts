@@ -21,6 +21,7 @@ import {
   type Reason,
 } from "./impact.ts";
 import type { OwnedPf, OwnedPfs } from "./owned-pf.ts";
+import { planCardMode } from "./plan-card-mode.ts";
 import { planFirmware } from "./plan-firmware.ts";
 import { planNode } from "./plan-node.ts";
 import { linuxBridgeProblems, planLinuxBridge } from "./plan-linux-bridges.ts";
@@ -68,13 +69,15 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
   const unselected = new Set(desired.unselected);
   const found = observed.interfaces ?? [];
   const node = planNode(desired, observed);
-  const firmware = planFirmware(desired, observed);
+  const cardMode = planCardMode(desired, observed);
+  const firmware = planFirmware(desired, observed, cardMode.pending);
   const steps: PfStep[] = [];
   const reboots = [node.reboots, firmware.reboots];
   const reasons: Reason[] = [...node.reasons, ...firmware.reasons];
   const problems: PlanProblem[] = [
     ...unknownPfs(desired.interfaces ?? [], found),
     ...node.problems,
+    ...cardMode.problems,
     ...firmware.problems,
     ...ovsProblems(desired, observed),
     ...linuxBridgeProblems(desired, observed),
@@ -107,6 +110,7 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
   return {
     steps: [
       ...node.steps,
+      ...cardMode.steps,
       ...firmwareSteps,
       ...forget,
       ...noIommuFor(found, pfSteps),

@@ -17,6 +17,8 @@ export interface PlanProblem {
     | "foreign-file"
     | "missing-module"
     | "firmware"
+    | "card-mode"
+    | "power-cycle-required"
     | "metadata"
     | "malformed-bridge"
     | "bridge-conflict"

@@ -46,3 +46,4 @@ export {
 export { podUse, usesAny, type DeviceFacts, type PodUse } from "./pods/pod-use.ts";
 export { readPodDevices, type PodDevices } from "./pods/pod-devices.ts";
 export { toPfAddresses, type PfAddresses } from "./pods/pf-addresses.ts";
+export { smartNicModels, type SmartNicModel } from "./offload/smart-nic-models.ts";

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createFirmwareReader adds the firmware settings of Mellanox cards to observed PFs. A query forks a program and takes
- * hundreds of milliseconds, or never ends. So only cards that the spec or a record concerns are queried, an answer is kept
- * until the firmware is changed or the card appears again, and a pass waits only a short time for it.
+ * createFirmwareReader adds the firmware settings of Mellanox cards to observed PFs, and the modes of BlueField cards. Only
+ * cards that the spec or a record concerns are queried.
  * Usage: `const firmware = createFirmwareReader(host, deps); const pfs = await firmware.addTo(found.interfaces, desired);`
  */
 import {
+  defined,
   parsePciAddress,
-  type FirmwareStatus,
   type InterfaceStatus,
   type PciAddress,
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { HostError, type FirmwareSettings, type Host, type PfRecord } from "@switchyard/host";
 import { isMellanox, isVirtualNic, type Step } from "@switchyard/plan";
-import { endsWithin } from "../deadlines/ends-within.ts";
-import type { StepTiming } from "../steps/step-context.ts";
+import { smartNicModels, type SmartNicModel } from "@switchyard/policy";
+import { canBeRestricted, toCardModeStatus } from "./card-mode-status.ts";
+import { createFirmwareQueries, type FirmwareQueriesDeps, type QueriedPort } from "./firmware-queries.ts";
 import { toFirmwareStatus } from "./firmware-status.ts";
 
 export interface FirmwareReader {
@@ -33,24 +33,15 @@ export interface FirmwarePolicy {
   readonly isResetAllowed: boolean;
 }
 
-export interface FirmwareReaderDeps {
-  readonly timing: StepTiming;
+export interface FirmwareReaderDeps extends FirmwareQueriesDeps {
   /** The present policy. */
   readonly policy: () => FirmwarePolicy;
-  /** Starts another pass, because a late answer has arrived. */
-  readonly wake: () => void;
 }
-
-/** Time that a pass waits for the answers of all cards. */
-const waitMs = 3_000;
-
-/** Time after which a failed query is repeated. */
-const retryMs = 10 * 60_000;
 
 const disabledReason = 'SriovOperatorConfig.spec.disablePlugins contains "mellanox"';
 
-export function createFirmwareReader(host: Host, { timing, policy, wake }: FirmwareReaderDeps): FirmwareReader {
-  const queries = new Map<string, Query>();
+export function createFirmwareReader(host: Host, { policy, ...deps }: FirmwareReaderDeps): FirmwareReader {
+  const queries = createFirmwareQueries(host, deps);
   /** Cards that were reset and have not used all their next values since then: another reset would not help. */
   const wereReset = new Set<string>();
 
@@ -62,81 +53,62 @@ export function createFirmwareReader(host: Host, { timing, policy, wake }: Firmw
       if (cards.size === 0) return pfs;
       const { isDisabled, isResetAllowed } = policy();
       const reason = isDisabled ? disabledReason : await lockdownReason(host);
-      const answers = reason === undefined ? await askAll(cards) : undefined;
+      const answers = reason === undefined ? await queries.ask(portsToAsk(cards)) : undefined;
       return pfs.map((pf): InterfaceStatus => {
+        const { address, model } = portOf(pf);
         const card = cardOf(pf.pciAddress);
-        if (!cards.has(card)) return pf;
-        const answer = answers?.get(card) ?? { unavailable: reason ?? "mstconfig has not answered yet" };
-        if ("unavailable" in answer) return { ...pf, firmware: answer };
-        const address = parsePciAddress(pf.pciAddress);
-        const record = address.ok ? records.get(address.value) : undefined;
+        const [first] = cards.get(card) ?? [];
+        if (address === undefined || first === undefined) return pf;
+        const isRead = reason !== undefined || answers?.has(address) === true;
+        const answer = answers?.get(model === undefined ? first.address : address) ?? {
+          unavailable: reason ?? "mstconfig has not answered yet",
+        };
+        if ("unavailable" in answer) {
+          // Until the first answer, the mode is not reported, which is no problem of the node.
+          const cardMode = model !== undefined && isRead ? ({ current: "unknown", ...answer } as const) : undefined;
+          return { ...pf, ...defined({ cardMode }), firmware: answer };
+        }
+        const { settings } = answer;
+        if (isEffective(settings)) wereReset.delete(card);
         const resetAllowed = isResetAllowed && !wereReset.has(card);
         return {
           ...pf,
-          firmware: toFirmwareStatus(pf.pciAddress, { settings: answer.settings, record, resetAllowed }),
+          ...(model !== undefined && { cardMode: toCardModeStatus(model, answer) }),
+          firmware: toFirmwareStatus(pf.pciAddress, { settings, record: records.get(address), resetAllowed }),
         };
       });
     },
     stepEnded(step) {
+      if (step.kind === "set-card-mode") queries.forget(cardOf(step.port));
       if (step.kind !== "set-firmware" && step.kind !== "reset-firmware") return;
-      queries.delete(step.card);
+      queries.forget(step.card);
       if (step.kind === "reset-firmware") wereReset.add(step.card);
     },
   };
-
-  /** Returns the answers that arrive in time. */
-  async function askAll(cards: ReadonlyMap<string, PciAddress>): Promise<ReadonlyMap<string, Answer>> {
-    const running = await Promise.all([...cards].map(([card, port]) => ask(card, port)));
-    const isInTime = await endsWithin(Promise.all(running.map(({ ended }) => ended)), waitMs, timing);
-    if (!isInTime) for (const query of running) query.isAwaited ||= query.answer === undefined;
-    return new Map(running.flatMap(({ card, answer }) => (answer === undefined ? [] : [[card, answer]])));
-  }
-
-  async function ask(card: string, port: PciAddress): Promise<Query> {
-    // The function is another one after it was removed, or its driver was bound again.
-    const incarnation = (await host.sriov.readBinding(port).catch(() => undefined))?.incarnation ?? "";
-    const known = queries.get(card);
-    if (known !== undefined && isUsable(known, incarnation)) return known;
-    const query: Query = {
-      ...{ card, incarnation, startedMs: timing.nowMs(), answer: undefined, isAwaited: false },
-      ended: Promise.resolve(),
-    };
-    queries.set(card, query);
-    query.ended = querySettings(host, port).then((answer) => {
-      query.answer = answer;
-      if ("settings" in answer && isEffective(answer.settings)) wereReset.delete(card);
-      if (query.isAwaited) wake();
-    });
-    return query;
-  }
-
-  function isUsable({ incarnation, answer, startedMs }: Query, present: string): boolean {
-    if (answer === undefined) return true; // still running: no second program for the same card
-    if (incarnation !== present) return false;
-    return "settings" in answer || timing.nowMs() - startedMs < retryMs;
-  }
 }
 
-type Answer = { readonly settings: FirmwareSettings } | Required<Pick<FirmwareStatus, "unavailable">>;
-
-interface Query {
-  readonly card: string;
-  readonly incarnation: string;
-  readonly startedMs: number;
-  /** Never rejects because of the host. */
-  ended: Promise<void>;
-  answer: Answer | undefined;
-  /** A pass did not wait for the answer. */
-  isAwaited: boolean;
+/** A port of a Mellanox card. `model` is undefined if the card is no SmartNIC. */
+interface Port {
+  readonly address: PciAddress;
+  readonly model: SmartNicModel | undefined;
 }
 
-async function querySettings(host: Host, port: PciAddress): Promise<Answer> {
-  try {
-    return { settings: await host.firmware.readSettings(port) };
-  } catch (thrown) {
-    if (!(thrown instanceof HostError)) throw thrown;
-    return { unavailable: thrown.message };
-  }
+/** The settings are those of the card, except for the mode of a SmartNIC, which each port has. */
+function portsToAsk(cards: ReadonlyMap<string, readonly Port[]>): readonly QueriedPort[] {
+  return [...cards.values()].flatMap((ports) =>
+    ports
+      .filter(({ model }, index) => model !== undefined || index === 0)
+      .map(({ address, model }) => ({
+        pf: address,
+        needsPrivilege: (settings) => model !== undefined && canBeRestricted(model, settings),
+      })),
+  );
+}
+
+function portOf(pf: InterfaceStatus): Partial<Port> {
+  const address = parsePciAddress(pf.pciAddress);
+  if (!hasFirmware(pf) || !address.ok) return {};
+  return { address: address.value, model: smartNicModels[pf.deviceID ?? ""] };
 }
 
 async function lockdownReason(host: Host): Promise<string | undefined> {
@@ -149,20 +121,23 @@ async function lockdownReason(host: Host): Promise<string | undefined> {
   }
 }
 
-/** Returns the first port of each card that has a port in the spec, or firmware settings that can be restored. */
+/** Returns the ports of each card that has a port in the spec, or firmware settings that can be restored. */
 function concernedCards(
   pfs: readonly InterfaceStatus[],
   desired: SriovNetworkNodeStateSpec,
   records: ReadonlyMap<PciAddress, PfRecord>,
-): ReadonlyMap<string, PciAddress> {
-  const wanted = (desired.interfaces ?? []).filter(({ externallyManaged }) => externallyManaged !== true);
+): ReadonlyMap<string, readonly Port[]> {
+  const wanted = (desired.interfaces ?? []).filter(
+    ({ externallyManaged, cardMode }) => externallyManaged !== true || cardMode !== undefined,
+  );
   const changed = [...records].filter(([, { firmware }]) => firmware !== undefined).map(([pf]) => pf);
   const concerned = new Set([...wanted.map(({ pciAddress }) => pciAddress), ...changed].map(cardOf));
-  const cards = new Map<string, PciAddress>();
+  const cards = new Map<string, Port[]>();
   for (const pf of pfs) {
     const card = cardOf(pf.pciAddress);
-    const address = parsePciAddress(pf.pciAddress);
-    if (hasFirmware(pf) && concerned.has(card) && !cards.has(card) && address.ok) cards.set(card, address.value);
+    const { address, model } = portOf(pf);
+    if (!concerned.has(card) || address === undefined) continue;
+    cards.set(card, [...(cards.get(card) ?? []), { address, model }]);
   }
   return cards;
 }

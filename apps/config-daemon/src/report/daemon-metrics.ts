@@ -38,6 +38,7 @@ const stepKinds: Readonly<Record<Step["kind"], true>> = {
   "load-module": true,
   "set-persistent-rdma-mode": true,
   "set-rdma-mode": true,
+  "set-card-mode": true,
   "set-firmware": true,
   "reset-firmware": true,
   "set-kernel-arguments": true,

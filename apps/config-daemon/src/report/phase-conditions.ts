@@ -5,6 +5,7 @@
  */
 import { conditionTypes, nodeStateReasons as reasons, type Condition } from "@switchyard/api";
 import type { NewCondition } from "@switchyard/kube";
+import type { PlanProblem } from "@switchyard/plan";
 import { errorOf, syncStatusOf, type Phase } from "./phase.ts";
 
 /** Returns one condition for each type that changes. `before` are the conditions of the present status. */
@@ -40,10 +41,16 @@ const clearedByProgress: ReadonlySet<string> = new Set([
   reasons.stepHangs,
 ]);
 
+function reasonOf(problems: readonly PlanProblem[]): string {
+  if (problems.length === 0) return reasons.configured;
+  const onlyWaits = problems.every(({ code }) => code === "power-cycle-required");
+  return onlyWaits ? reasons.powerCycleRequired : reasons.notPossible;
+}
+
 function conditionsOfKind(phase: Phase): readonly NewCondition[] {
   switch (phase.kind) {
     case "settled": {
-      const reason = phase.problems.length === 0 ? reasons.configured : reasons.notPossible;
+      const reason = reasonOf(phase.problems);
       const isDone = phase.problems.length === 0;
       const message = errorOf(phase);
       return [

@@ -18,6 +18,7 @@ import { setOvsBridge } from "./set-ovs-bridge.ts";
 import { restartOvs, setOvsOffload } from "./set-ovs-offload.ts";
 import { setKernelArguments } from "./set-kernel-arguments.ts";
 import { prepareSwitchdev } from "./prepare-switchdev.ts";
+import { setCardMode } from "./set-card-mode.ts";
 import { setEswitchMode } from "./set-eswitch-mode.ts";
 import { setFlowSteering } from "./set-flow-steering.ts";
 import { removeLinuxBridge, setLinuxBridge } from "./set-linux-bridge.ts";
@@ -39,6 +40,7 @@ const nodeSteps: {
   "restart-ovs": restartOvs,
   "set-persistent-rdma-mode": setPersistentRdmaMode,
   "set-rdma-mode": setRdmaMode,
+  "set-card-mode": setCardMode,
   "set-firmware": setFirmware,
   "reset-firmware": resetFirmware,
   "set-kernel-arguments": setKernelArguments,

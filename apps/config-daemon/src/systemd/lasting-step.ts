@@ -8,7 +8,7 @@ import type { Step } from "@switchyard/plan";
 
 const kinds: ReadonlySet<Step["kind"]> = new Set<Step["kind"]>([
   ...(["set-kernel-arguments", "forget-reboots", "reboot"] as const),
-  ...(["set-firmware", "reset-firmware"] as const),
+  ...(["set-card-mode", "set-firmware", "reset-firmware"] as const),
 ]);
 
 export function isLastingStep({ kind }: Step): boolean {

@@ -17,10 +17,13 @@ export interface CardModeStatus {
   readonly current?: CardMode;
   /** Mode after the next power cycle of the host. */
   readonly next?: CardMode;
-  /**
-   * Whether the config daemon has changed the mode and the host must be switched off and on again. A reboot is not enough.
-   */
+  /** Whether the host must be switched off and on again, because the mode has been changed. A reboot is not enough. */
   readonly powerCycleRequired?: boolean;
+  /**
+   * Why it is unknown whether the host may change the card. The mode can then be restricted where embedded-cpu is reported.
+   * Absent if it is known.
+   */
+  readonly privilegeUnknown?: string;
   /** Why the mode cannot be read or changed. Absent if it can. */
   readonly unavailable?: string;
 }

@@ -232,10 +232,20 @@ export interface SystemStatus extends SystemSettings {
    * to it.
    */
   readonly refusedRdmaMode?: "shared" | "exclusive";
+  /** Files by which the config daemon disables Open vSwitch on the host. Absent if the host has none of them. */
+  readonly openVSwitchFiles?: OpenVSwitchFiles;
   /** Arguments of the kernel, and the facts of the machine that determine which ones it needs. */
   readonly kernel?: KernelStatus;
   /** Last reboot that the config daemon started, until its causes are gone. */
   readonly reboot?: RebootStatus;
+}
+
+/** Files by which the config daemon disables Open vSwitch on the host. */
+export interface OpenVSwitchFiles {
+  /** Whether all of them are in place, as this release of Switchyard writes them. */
+  readonly complete: boolean;
+  /** Files at their paths that the config daemon did not write and does not change. */
+  readonly foreign?: readonly string[];
 }
 
 /** Arguments of the kernel, and the facts of the machine that determine which ones it needs. */

@@ -109,6 +109,7 @@ export const operations: Operations = {
   firmware: {
     readLockdown: () => ({ action: "read lockdown mode", target: "the kernel" }),
     readSettings: (pf) => ({ action: "read firmware settings", target: pf }),
+    readPrivilege: (pf) => ({ action: "read privilege level of the host", target: pf }),
     setValues: (pf, values) => ({ action: `set firmware settings ${formatFirmwareValues(values)}`, target: pf }),
     resetCard: (pf) => ({ action: "reset firmware", target: pf }),
   },

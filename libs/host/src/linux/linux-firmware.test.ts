@@ -16,7 +16,7 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "firmware-"));
   programs = join(root, "programs");
   await mkdir(programs);
-  for (const name of ["mstconfig", "mstfwreset"]) {
+  for (const name of ["mstconfig", "mstfwreset", "mstprivhost"]) {
     await writeFile(join(programs, name), mstflintStandIn(root), { mode: 0o755 });
   }
   await writeFile(join(root, "settings-0000:3b:00"), "NUM_OF_VFS 0 8 8\nSRIOV_EN 0 1 1\nLINK_TYPE_P1 1 2 2\n");
@@ -45,6 +45,54 @@ describe("createLinuxFirmware", () => {
         "",
       ].join("\n"),
     );
+  });
+
+  it("changes the mode of one port of a SmartNIC, which a reset does not put into effect", async () => {
+    const settings = "INTERNAL_CPU_MODEL 1 0 0\nINTERNAL_CPU_PAGE_SUPPLIER 0 0 0\nINTERNAL_CPU_OFFLOAD_ENGINE 0 0 0\n";
+    await writeFile(join(root, "settings-0000:3b:00.0"), settings);
+    await writeFile(join(root, "settings-0000:3b:00.1"), settings);
+    expect([...(await firmware().readSettings(pf)).keys()]).toEqual(["INTERNAL_CPU_MODEL"]);
+    await expect(firmware().setValues(pf, { INTERNAL_CPU_OFFLOAD_ENGINE: 0 })).rejects.toMatchObject({
+      words: "mstconfig: -E- The Device doesn't support INTERNAL_CPU_OFFLOAD_ENGINE parameter",
+    });
+    await firmware().setValues(pf, { INTERNAL_CPU_MODEL: 1 });
+    await firmware().resetCard(pf);
+    const changed = await firmware().readSettings(pf);
+    expect(changed.get("INTERNAL_CPU_MODEL")).toEqual({ default: 1, current: 0, next: 1 });
+    expect(changed.get("INTERNAL_CPU_OFFLOAD_ENGINE")).toEqual({ default: 0, current: 0, next: 0 });
+    const other = await firmware().readSettings(pci("0000:3b:00.1"));
+    expect(other.get("INTERNAL_CPU_MODEL")).toEqual({ default: 1, current: 0, next: 0 });
+  });
+
+  it("tells whether the host may change the card", async () => {
+    expect(await firmware().readPrivilege(pf)).toBe("privileged");
+    await writeFile(join(root, "level-0000:3b:00"), "RESTRICTED\n");
+    expect(await firmware().readPrivilege(pf)).toBe("restricted");
+    await expect(firmware().setValues(pf, { NUM_OF_VFS: 4 })).rejects.toMatchObject({ code: "FIRMWARE_TOOL_FAILED" });
+  });
+
+  it("gives mstprivhost 4.20 to 4.25 the programs that it calls by other names (smartnic.md 7.5)", async () => {
+    const script = `#!/bin/sh
+for program in mlxconfig mlxreg mcra; do
+  $program >/dev/null 2>&1 || { echo "-E- Unknown device '$2'!"; exit 1; }
+done
+printf 'Current device configurations:\\n%-30s: %s\\n' level RESTRICTED
+`;
+    await writeFile(join(programs, "mstprivhost"), script);
+    await expect(firmware().readPrivilege(pf)).rejects.toMatchObject({
+      words: "mstprivhost: -E- Unknown device '0000:3b:00.0'!",
+    });
+    for (const name of ["mstconfig", "mstreg", "mstmcra"]) {
+      await writeFile(join(programs, name), "#!/bin/sh\n", { mode: 0o755 });
+    }
+    expect(await firmware().readPrivilege(pf)).toBe("restricted");
+  });
+
+  it("refuses a level that it does not know", async () => {
+    await writeFile(join(root, "level-0000:3b:00"), "ISOLATED\n");
+    await expect(firmware().readPrivilege(pf)).rejects.toMatchObject({
+      ...{ code: "EBADMSG", words: "mstprivhost printed no level" },
+    });
   });
 
   it("reports what mstconfig writes to its standard output when it fails", async () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createLinuxFirmware implements Firmware with the programs mstconfig and mstfwreset of the package mstflint. They run in the
+ * createLinuxFirmware implements Firmware with the programs mstconfig, mstfwreset and mstprivhost of the package mstflint. They run in the
  * container of the daemon: its image has them, and they need nothing from the root directory of the host.
  * Usage: `await createLinuxFirmware({ root: "/host" }).readSettings(pf)`.
  */
@@ -12,6 +12,7 @@ import { HostError, withHostError, type HostOperation } from "../calls/host-erro
 import { operations } from "../calls/operations.ts";
 import { firmwareSettingNames, type Firmware, type LockdownMode } from "../ports/firmware.ts";
 import { parseMstconfigQuery } from "./mstconfig-output.ts";
+import { parsePrivilege, pathForMstprivhost } from "./mstprivhost.ts";
 import { runProgram, type ProgramEnd } from "./run-program.ts";
 
 export interface LinuxFirmwareDeps {
@@ -19,7 +20,7 @@ export interface LinuxFirmwareDeps {
   readonly root: string;
   /** Directories of the programs, as in PATH; those of the system by default. */
   readonly programPath?: string;
-  /** Time limit of mstconfig; 30 s by default. */
+  /** Time limit of mstconfig and mstprivhost; 30 s by default. */
   readonly configTimeoutMs?: number;
   /** Time limit of mstfwreset; 5 minutes by default. */
   readonly resetTimeoutMs?: number;
@@ -45,6 +46,14 @@ export function createLinuxFirmware({
         throw new HostError(at, "EBADMSG", { words: "mstconfig printed no table of the settings of this card" });
       }
       return device.settings;
+    },
+    async readPrivilege(pf) {
+      const at = operation.readPrivilege(pf);
+      const path = await withHostError(at, () => pathForMstprivhost(programPath));
+      const program = { program: "mstprivhost", args: ["-d", pf, "q"], programPath: path };
+      const privilege = parsePrivilege(await run({ ...program, timeoutMs: configTimeoutMs, at }));
+      if (privilege === undefined) throw new HostError(at, "EBADMSG", { words: "mstprivhost printed no level" });
+      return privilege;
     },
     async setValues(pf, values) {
       const at = operation.setValues(pf, values);

@@ -24,7 +24,8 @@ export interface ProgramOptions {
   readonly path?: string;
 }
 
-const systemPath = "/usr/sbin:/usr/bin:/sbin:/bin";
+/** Directories of the programs of the system. */
+export const systemPath = "/usr/sbin:/usr/bin:/sbin:/bin";
 const maxOutputBytes = 1 << 20;
 
 /** A program in an uninterruptible sleep of the kernel ignores SIGKILL. It is not waited for. */

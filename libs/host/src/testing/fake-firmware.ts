@@ -2,15 +2,17 @@
 /**
  * Implements Firmware on the fake kernel, for ports of vendor 15b3. The values of a card take effect on a reset of the card
  * and on a reboot: its functions are removed and appear with another limit of VFs or another link type. It refuses what
- * mstconfig refuses (smartnic.md 7.3).
+ * mstconfig refuses (smartnic.md 7.3). The mode of a BlueField changes only when the machine was switched off.
  * Usage: `const firmware = createFakeFirmware({ bus, hasTools: true, lockdown: "none" })`.
  */
 import type { PciAddress } from "@switchyard/api";
 import {
+  cardModeSettingNames,
   firmwareSettingNames,
   type Firmware,
   type FirmwareSetting,
   type FirmwareValues,
+  type HostPrivilege,
   type LockdownMode,
 } from "../ports/firmware.ts";
 import type { PfFunction } from "./fake-functions.ts";
@@ -27,12 +29,17 @@ export interface FakeFirmwareDeps {
 
 export interface FakeFirmware {
   readonly port: Firmware;
-  /** Makes the next values of all cards current while no card is on the bus, as a reboot does. */
-  boot(): void;
+  /**
+   * Makes the next values of all cards current while no card is on the bus, as a reboot does; those of their modes only if the
+   * machine was switched off.
+   */
+  boot(wasOff: boolean): void;
   /** Returns the function as its driver finds it after a boot. */
   portAfterBoot(port: FakePort): FakePort;
   /** Sets current and next value of settings of the card of `pf`, also of settings that the model does not have. */
   setByHand(pf: PciAddress, values: Readonly<Record<string, number>>): void;
+  /** Sets the privilege level of the host on a BlueField, as its own system does. */
+  setPrivilegeByHand(pf: PciAddress, level: HostPrivilege): void;
   /** From now on, resets and reboots leave the current values of the card as they are. */
   freeze(pf: PciAddress): void;
 }
@@ -40,6 +47,7 @@ export interface FakeFirmware {
 interface Card {
   readonly settings: Map<string, FirmwareSetting>;
   isFrozen: boolean;
+  privilege: HostPrivilege;
 }
 
 const mellanox = "15b3";
@@ -59,7 +67,8 @@ export function createFakeFirmware({ bus, hasTools, lockdown }: FakeFirmwareDeps
     if (first === undefined) throw new Refusal("FIRMWARE_TOOL_FAILED", "mstconfig: -E- Failed to open the device");
     const known = cards.get(cardOf(pf));
     if (known !== undefined) return known;
-    const card: Card = { settings: new Map(Object.entries(initialValues(first.port)).map(toSetting)), isFrozen: false };
+    const settings = new Map(Object.entries(initialValues(first.port)).map(toSetting));
+    const card: Card = { settings, isFrozen: false, privilege: "privileged" };
     cards.set(cardOf(pf), card);
     return card;
   }
@@ -69,15 +78,16 @@ export function createFakeFirmware({ bus, hasTools, lockdown }: FakeFirmwareDeps
     if (lockdown !== "none") throw new Refusal("FIRMWARE_TOOL_FAILED", `${program}: -E- Failed to open the device`);
   }
 
-  function makeCurrent({ settings, isFrozen }: Card): void {
+  function makeCurrent({ settings, isFrozen }: Card, wasOff: boolean): void {
     if (isFrozen) return;
     for (const [name, { next, ...rest }] of settings) {
+      if (isOfMode(name) && !wasOff) continue;
       settings.set(name, next === undefined ? rest : { ...rest, current: next, next });
     }
   }
 
   function reset(address: string, card: Card): void {
-    makeCurrent(card);
+    makeCurrent(card, false);
     if (card.isFrozen) return;
     for (const pf of portsOf(address)) {
       bus.unplug(pf.pciAddress);
@@ -91,12 +101,24 @@ export function createFakeFirmware({ bus, hasTools, lockdown }: FakeFirmwareDeps
       readSettings: (pf) =>
         answer(() => {
           checkTools("mstconfig");
-          return new Map(findCard(pf).settings);
+          const { settings } = findCard(pf);
+          return new Map([...settings].filter(([name]) => !isHidden(settings, name)));
+        }),
+      readPrivilege: (pf) =>
+        answer(() => {
+          checkTools("mstprivhost");
+          return findCard(pf).privilege;
         }),
       setValues: (pf, values) =>
         answer(() => {
           checkTools("mstconfig");
-          const { settings } = findCard(pf);
+          const { settings, privilege } = findCard(pf);
+          if (privilege === "restricted") {
+            throw new Refusal(
+              "FIRMWARE_TOOL_FAILED",
+              "mstconfig: -E- Failed to set configuration: Operation is not permitted",
+            );
+          }
           for (const [name, value] of entriesOf(values)) checkValue(settings, name, value);
           for (const [name, value] of entriesOf(values)) settings.set(name, { ...settings.get(name), next: value });
         }),
@@ -110,8 +132,8 @@ export function createFakeFirmware({ bus, hasTools, lockdown }: FakeFirmwareDeps
           reset(cardOf(pf), card);
         }),
     },
-    boot() {
-      for (const card of cards.values()) makeCurrent(card);
+    boot(wasOff) {
+      for (const card of cards.values()) makeCurrent(card, wasOff);
     },
     portAfterBoot(port) {
       const card = cards.get(cardOf(port.pciAddress));
@@ -120,6 +142,9 @@ export function createFakeFirmware({ bus, hasTools, lockdown }: FakeFirmwareDeps
     setByHand(pf, values) {
       const { settings } = findCard(pf);
       for (const [name, value] of Object.entries(values)) settings.set(name, { current: value, next: value });
+    },
+    setPrivilegeByHand(pf, level) {
+      findCard(pf).privilege = level;
     },
     freeze(pf) {
       findCard(pf).isFrozen = true;
@@ -131,10 +156,26 @@ function cardOf(pf: PciAddress): string {
   return pf.slice(0, pf.lastIndexOf("."));
 }
 
-function initialValues({ sriov, linkType }: FakePort): Readonly<Record<string, number>> {
+/** A BlueField leaves the factory in the mode in which its own system controls the network. */
+function initialValues({ sriov, linkType, hasOwnSystem }: FakePort): Readonly<Record<string, number>> {
   const type = linkType === "infiniband" ? 1 : 2;
   const enabled = sriov === undefined ? 0 : 1;
-  return { NUM_OF_VFS: sriov?.totalVfs ?? 0, SRIOV_EN: enabled, LINK_TYPE_P1: type, LINK_TYPE_P2: type };
+  return {
+    ...{ NUM_OF_VFS: sriov?.totalVfs ?? 0, SRIOV_EN: enabled, LINK_TYPE_P1: type, LINK_TYPE_P2: type },
+    ...(hasOwnSystem === true && {
+      ...{ INTERNAL_CPU_MODEL: 1, INTERNAL_CPU_PAGE_SUPPLIER: 0, INTERNAL_CPU_ESWITCH_MANAGER: 0 },
+      ...{ INTERNAL_CPU_IB_VPORT0: 0, INTERNAL_CPU_OFFLOAD_ENGINE: 0 },
+    }),
+  };
+}
+
+function isOfMode(name: string): boolean {
+  return cardModeSettingNames.some((each) => each === name);
+}
+
+/** The other settings of the mode do not exist in separated host mode. */
+function isHidden(settings: ReadonlyMap<string, FirmwareSetting>, name: string): boolean {
+  return isOfMode(name) && name !== "INTERNAL_CPU_MODEL" && settings.get("INTERNAL_CPU_MODEL")?.next === 0;
 }
 
 function toSetting([name, value]: [string, number]): [string, FirmwareSetting] {
@@ -150,7 +191,7 @@ function entriesOf(values: FirmwareValues): readonly [string, number][] {
 
 function checkValue(settings: ReadonlyMap<string, FirmwareSetting>, name: string, value: number): void {
   if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new Refusal("EINVAL");
-  if (!settings.has(name)) {
+  if (!settings.has(name) || isHidden(settings, name)) {
     throw new Refusal("FIRMWARE_TOOL_FAILED", `mstconfig: -E- The Device doesn't support ${name} parameter`);
   }
   if (name === "NUM_OF_VFS" && value > mostVfs) {

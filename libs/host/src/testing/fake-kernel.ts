@@ -7,7 +7,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { defined, type PciAddress } from "@switchyard/api";
-import type { LockdownMode } from "../ports/firmware.ts";
+import type { HostPrivilege, LockdownMode } from "../ports/firmware.ts";
 import type { Host } from "../ports/host.ts";
 import type { KernelEvent } from "../ports/kernel-events.ts";
 import type { RdmaMode } from "../ports/rdma.ts";
@@ -117,6 +117,8 @@ export interface FakeKernel {
   unloadVdpaByHand(): void;
   /** Sets the current and the next value of firmware settings. */
   setFirmwareByHand(pf: PciAddress, values: Readonly<Record<string, number>>): void;
+  /** Sets the privilege level of the host on a BlueField. */
+  setHostPrivilegeByHand(pf: PciAddress, level: HostPrivilege): void;
   /** From now on, neither a reset nor a reboot changes the current firmware settings of the card. */
   freezeFirmware(pf: PciAddress): void;
   writeFile(path: string, text: string): void;
@@ -132,6 +134,8 @@ export interface FakeKernel {
   setNextArgumentsByHand(next: readonly string[]): void;
   /** Boots again: the disk keeps its content, and the NICs lose all settings. */
   reboot(): void;
+  /** Switches the machine off and on. Only this changes the mode of a BlueField. */
+  powerCycle(): void;
 }
 
 export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
@@ -241,6 +245,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     },
     unloadVdpaByHand: vdpa.unload,
     setFirmwareByHand: firmware.setByHand,
+    setHostPrivilegeByHand: firmware.setPrivilegeByHand,
     freezeFirmware: firmware.freeze,
     writeFile: files.write,
     linkFile: files.link,
@@ -248,7 +253,12 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     requestedReboots,
     nextArguments: bootLoader.next,
     setNextArgumentsByHand: bootLoader.setNextByHand,
-    reboot,
+    reboot: () => {
+      boot(false);
+    },
+    powerCycle: () => {
+      boot(true);
+    },
     udevProperties: (name) => Object.fromEntries(netdevs.find(name).properties),
   };
 
@@ -267,7 +277,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     for (const { name } of netdevs.visibleOf(pciAddress)) emit({ kind: "link", name, parent });
   }
 
-  function reboot(): void {
+  function boot(wasOff: boolean): void {
     booted = false;
     bootId = randomUUID();
     bootLoader.boot();
@@ -276,7 +286,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     for (const path of files.list()) if (path.startsWith("/run/")) files.remove(path);
     rdma.reboot();
     vdpa.unload();
-    firmware.boot();
+    firmware.boot(wasOff);
     plug({ ports: ports.map(firmware.portAfterBoot) });
     if (udevMs !== "none") udev.coldPlug();
     for (const netdev of netdevs.listVisible()) netdev.adminUp = true;

@@ -8,6 +8,7 @@ export { createFakeKernel, type FakeKernel, type FakeKernelOptions } from "./fak
 export type { Fault, FaultEffect, FaultMatch } from "./faults.ts";
 export { mstflintStandIn } from "./mstflint-stand-in.ts";
 export {
+  blueField,
   i40e,
   ice,
   igb,
@@ -15,6 +16,7 @@ export {
   mlx5Ib,
   pci,
   plainNic,
+  type BlueFieldOptions,
   type FakeNic,
   type FakePort,
   type FakeSriov,

@@ -37,6 +37,8 @@ export interface FakePort {
   readonly parameters?: Readonly<Record<string, string>>;
   /** Type of the link; Ethernet by default. */
   readonly linkType?: "ether" | "infiniband";
+  /** Whether the card is a SmartNIC with a system of its own (BlueField). */
+  readonly hasOwnSystem?: boolean;
   /** Absent if the function has no SR-IOV capability. */
   readonly sriov?: FakeSriov;
   /** The capability that a Mellanox card has after its firmware enables SR-IOV; `sriov` is absent until then. */
@@ -68,6 +70,11 @@ export interface FakeSriov {
 /** Number of ports of the card; 2 by default. */
 export interface NicOptions {
   readonly ports?: number;
+}
+
+export interface BlueFieldOptions extends NicOptions {
+  /** 2 by default. */
+  readonly generation?: 2 | 3;
 }
 
 /** Intel 82576: 7 VFs per port, igbvf, no devlink; the PF resets on each change of count or MTU (VM lab, 6.12). */
@@ -169,6 +176,17 @@ export function mlx5(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNi
       needsPfUp: false,
     },
   }));
+}
+
+/** NVIDIA BlueField-2 or -3: a ConnectX with processors of its own. VFs have the id of the ConnectX family. */
+export function blueField(pciAddress: string, { generation = 2, ...options }: BlueFieldOptions = {}): FakeNic {
+  const deviceId = generation === 2 ? "a2d6" : "a2dc";
+  return {
+    ports: mlx5(pciAddress, options).ports.map((port) => ({
+      ...{ ...port, deviceId, hasOwnSystem: true },
+      ...(port.sriov && { sriov: { ...port.sriov, vfDeviceId: "101e" } }),
+    })),
+  };
 }
 
 /** NVIDIA ConnectX-6 with InfiniBand ports: RDMA devices, GUIDs instead of MAC addresses, and no eswitch. */

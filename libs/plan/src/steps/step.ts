@@ -19,6 +19,7 @@ import { releasePf, type ReleasePf } from "./release-pf.ts";
 import { setFirmware, type SetFirmware } from "./set-firmware.ts";
 import { setKernelArguments, type SetKernelArguments } from "./set-kernel-arguments.ts";
 import { prepareSwitchdev, type PrepareSwitchdev } from "./prepare-switchdev.ts";
+import { setCardMode, type SetCardMode } from "./set-card-mode.ts";
 import { setEswitchMode, type SetEswitchMode } from "./set-eswitch-mode.ts";
 import { setFlowSteering, type SetFlowSteering } from "./set-flow-steering.ts";
 import { removeVdpaDevice, type RemoveVdpaDevice } from "./remove-vdpa-device.ts";
@@ -44,6 +45,7 @@ interface NodeStepKinds {
   readonly "restart-ovs": RestartOvs;
   readonly "set-persistent-rdma-mode": SetPersistentRdmaMode;
   readonly "set-rdma-mode": SetRdmaMode;
+  readonly "set-card-mode": SetCardMode;
   readonly "set-firmware": SetFirmware;
   readonly "reset-firmware": ResetFirmware;
   readonly "set-kernel-arguments": SetKernelArguments;
@@ -93,6 +95,7 @@ const nodeSteps: { readonly [Name in NodeStep["kind"]]: StepKind<NodeStepKinds[N
   "restart-ovs": restartOvs,
   "set-persistent-rdma-mode": setPersistentRdmaMode,
   "set-rdma-mode": setRdmaMode,
+  "set-card-mode": setCardMode,
   "set-firmware": setFirmware,
   "reset-firmware": resetFirmware,
   "set-kernel-arguments": setKernelArguments,

@@ -56,6 +56,7 @@ export const otherCases: readonly ContractCase[] = [
       assert.equal(await host.firmware.readLockdown(), "none");
       await assertRefused(host.firmware.readSettings(pf), "ENOENT", "mstconfig is not installed");
       await assertRefused(host.firmware.setValues(pf, { NUM_OF_VFS: 8 }), "ENOENT", "mstconfig is not installed");
+      await assertRefused(host.firmware.readPrivilege(pf), "ENOENT", "mstprivhost is not installed");
       await assertRefused(host.firmware.resetCard(pf), "ENOENT", "mstfwreset is not installed");
     },
   },
