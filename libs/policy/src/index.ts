@@ -47,3 +47,7 @@ export { podUse, usesAny, type DeviceFacts, type PodUse } from "./pods/pod-use.t
 export { readPodDevices, type PodDevices } from "./pods/pod-devices.ts";
 export { toPfAddresses, type PfAddresses } from "./pods/pf-addresses.ts";
 export { smartNicModels, type SmartNicModel } from "./offload/smart-nic-models.ts";
+export { managementPf, smartNicModelOf, smartNicVendor, smartNicsOf, type SmartNic } from "./offload/smart-nics.ts";
+export type { OffloadProblem, OffloadProblemCode } from "./offload/offload-problem.ts";
+export type { OffloadPool, OffloadSelection } from "./offload/offload-pool.ts";
+export { selectOffloadPools, type OffloadSources } from "./offload/select-offload-pools.ts";

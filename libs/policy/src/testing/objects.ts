@@ -5,6 +5,8 @@
  * Usage: `policy("p1", { numVfs: 2, nicSelector: { pfNames: ["ens803f1"] } })`.
  */
 import type {
+  MachineConfigPool,
+  MachineConfigPoolSpec,
   InterfaceStatus,
   Node,
   SriovNetworkNodePolicy,
@@ -88,5 +90,34 @@ export function operatorConfig(spec: SriovOperatorConfigSpec): SriovOperatorConf
     kind: "SriovOperatorConfig",
     metadata: { name: "default", namespace: "sriov-network-operator" },
     spec,
+  };
+}
+
+/** Returns a PF of a BlueField-2 at the address. */
+export function blueFieldPf(pciAddress = "0000:3b:00.0", fields: Partial<InterfaceStatus> = {}): InterfaceStatus {
+  return {
+    pciAddress,
+    name: "ens1f0np0",
+    vendor: "15b3",
+    deviceID: "a2d6",
+    driver: "mlx5_core",
+    totalvfs: 16,
+    ...fields,
+  };
+}
+
+/** Returns a MachineConfigPool as OpenShift's documentation shows it: role `name`, nodes with the role label `name`. */
+export function machineConfigPool(name: string, spec: MachineConfigPoolSpec = {}): MachineConfigPool {
+  const key = "machineconfiguration.openshift.io/role";
+  const values = name === "worker" || name === "master" ? [name] : ["worker", name];
+  return {
+    apiVersion: "machineconfiguration.openshift.io/v1",
+    kind: "MachineConfigPool",
+    metadata: { name },
+    spec: {
+      machineConfigSelector: { matchExpressions: [{ key, operator: "In", values }] },
+      nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: "" } },
+      ...spec,
+    },
   };
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * OffloadProblem describes why an entry of SriovOperatorConfig.spec.ovnHardwareOffload, or a host that it selects, cannot
+ * be used as requested. Problems are values: a problem of one entry or node does not stop the others.
+ * Usage: `offloadProblem({ code: "no-pool", entry: 0, message })`.
+ */
+
+/**
+ * All codes with their severity. The webhook refuses an entry with an error; a warning is something that may be right
+ * later.
+ */
+const offloadProblemSeverity = {
+  /** The nodeSelector has no label. The entry selects nothing. */
+  "empty-selector": "error",
+  /** No MachineConfigPool has all labels of the nodeSelector. The entry selects nothing. */
+  "no-pool": "error",
+  /** The nodeSelector selects the pool master or worker. That pool is left out. */
+  "reserved-pool": "error",
+  /** An earlier entry selects the same pool and decides about it. */
+  "pool-selected-twice": "error",
+  /** The pool's name cannot be the value of a label. The pool is left out. */
+  "bad-pool-name": "error",
+  /** No MachineConfig can be made for this pool alone. The pool is left out. */
+  "no-role": "error",
+  /** The node belongs to several custom pools, so no pool configures it. It is in no pool's `nodes`. */
+  "several-pools": "error",
+  /** The node has more than one SmartNIC. It is in `nodes`, but cannot become a host. */
+  "several-smart-nics": "error",
+  /** The node belongs to the control plane. It is in no pool's `nodes`. */
+  "control-plane-node": "warning",
+  /** The node has reported its PFs, and none belongs to a SmartNIC. It is in `nodes`, but cannot become a host. */
+  "no-smart-nic": "warning",
+  /** The entry selects no node, in a cluster without MachineConfigPools. */
+  "no-node": "warning",
+} as const;
+
+/** Code of a problem. */
+export type OffloadProblemCode = keyof typeof offloadProblemSeverity;
+
+/** One problem of one entry. */
+export interface OffloadProblem {
+  readonly code: OffloadProblemCode;
+  /** offloadProblemSeverity of the code. */
+  readonly severity: "error" | "warning";
+  /** Index of the entry in spec.ovnHardwareOffload. */
+  readonly entry: number;
+  /** The pool that the problem concerns; undefined if it concerns the entry. */
+  readonly pool?: string;
+  /** The node that the problem concerns; undefined if it concerns the pool or the entry. */
+  readonly node?: string;
+  /** A sentence without its final period. It names the pool and the node. */
+  readonly message: string;
+}
+
+/** Adds the severity to a problem. */
+export function offloadProblem(problem: Omit<OffloadProblem, "severity">): OffloadProblem {
+  return { severity: offloadProblemSeverity[problem.code], ...problem };
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * selectOffloadPools finds the pools and hosts that SriovOperatorConfig.spec.ovnHardwareOffload selects, and what is wrong
+ * with the selection (smartnic.md 2.5). The webhook, the service ovn-offload and the command line use it.
+ * Usage: `const { pools, problems } = selectOffloadPools({ entries, machineConfigPools, nodes, interfacesOf });`
+ */
+import type { InterfaceStatus, MachineConfigPool, Node, OvnHardwareOffload } from "@switchyard/api";
+import { compareText } from "../compare-text.ts";
+import { selectMachineConfigPools } from "./select-machine-config-pools.ts";
+import { selectNodePools } from "./select-node-pools.ts";
+import type { OffloadPool, OffloadSelection } from "./offload-pool.ts";
+import { offloadProblem, type OffloadProblem } from "./offload-problem.ts";
+import { smartNicsOf } from "./smart-nics.ts";
+
+/** What the selection depends on. */
+export interface OffloadSources {
+  /** SriovOperatorConfig.spec.ovnHardwareOffload. */
+  readonly entries: readonly OvnHardwareOffload[];
+  /** All MachineConfigPools, in any order; undefined if the cluster does not have this kind. */
+  readonly machineConfigPools?: readonly MachineConfigPool[] | undefined;
+  /** All nodes, in any order. */
+  readonly nodes: readonly Node[];
+  /** Returns the PFs that a node has reported; undefined if it has not reported yet. */
+  readonly interfacesOf: (node: string) => readonly InterfaceStatus[] | undefined;
+}
+
+/**
+ * Selects pools and their nodes. The function does not judge whether a host may change now: a node or pool with a problem
+ * must stay as it is until the problem is gone.
+ */
+export function selectOffloadPools(sources: OffloadSources): OffloadSelection {
+  const { entries, machineConfigPools } = sources;
+  const problems: OffloadProblem[] = entries.flatMap(({ nodeSelector }, entry) => {
+    if (Object.keys(nodeSelector).length > 0) return [];
+    const message = "nodeSelector has no label, so it selects no hosts: add at least one label";
+    return [offloadProblem({ code: "empty-selector", entry, message })];
+  });
+  const selection =
+    machineConfigPools === undefined
+      ? selectNodePools(entries, sources.nodes)
+      : selectMachineConfigPools(entries, machineConfigPools, sources.nodes);
+  problems.push(...selection.problems, ...selection.pools.flatMap((pool) => cardProblems(pool, sources.interfacesOf)));
+  return {
+    pools: selection.pools.toSorted((a, b) => compareText(a.name, b.name)),
+    problems: problems.toSorted(
+      (a, b) => a.entry - b.entry || compareText(a.pool ?? "", b.pool ?? "") || compareText(a.node ?? "", b.node ?? ""),
+    ),
+  };
+}
+
+function cardProblems(
+  { name: pool, entry, nodes }: OffloadPool,
+  interfacesOf: OffloadSources["interfacesOf"],
+): readonly OffloadProblem[] {
+  return nodes.flatMap((node) => {
+    const interfaces = interfacesOf(node);
+    if (interfaces === undefined || interfaces.length === 0) return [];
+    const cards = smartNicsOf(interfaces);
+    if (cards.length === 1) return [];
+    if (cards.length === 0) {
+      const message = `node ${node} of pool ${pool} has no SmartNIC (NVIDIA BlueField-2 or BlueField-3)`;
+      return [offloadProblem({ code: "no-smart-nic", entry, pool, node, message })];
+    }
+    const shown = cards.slice(0, maxShown).map(({ slot }) => slot.slice(0, maxSlotLength));
+    const message =
+      `node ${node} of pool ${pool} has ${cards.length} SmartNICs (${shown.join(", ")}), ` +
+      "but OVN can run on one only: remove the others, or move the node to another pool";
+    return [offloadProblem({ code: "several-smart-nics", entry, pool, node, message })];
+  });
+}
+
+/** Limits what a node can put into a message: it can write any text into its status. */
+const maxShown = 4;
+const maxSlotLength = 16;
