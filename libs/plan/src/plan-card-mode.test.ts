@@ -33,8 +33,8 @@ function planned(ports: readonly InterfaceStatus[], specs?: readonly InterfaceSp
 const setVfs = "set sriov_numvfs 0 -> 4 on 0000:3b:00.0";
 const field = "spec.interfaces[0].cardMode";
 const powerCycle = (mode: string, model = "bluefield-2") =>
-  `${field}: "embedded-cpu" requested, but card 0000:3b:00 (${model}) runs in mode ${mode}, and in mode embedded-cpu ` +
-  "after a power cycle; switch the host off and on again, because a reboot is not enough";
+  `${field}: "embedded-cpu" requested, but card 0000:3b:00 (${model}) runs in mode ${mode}; the other ` +
+  "mode takes effect when the host is switched off and on again, a reboot is not enough";
 
 describe("the mode of a SmartNIC", () => {
   it.each(["embedded-cpu", "restricted"] as const)("is right if it is %s", (mode) => {
@@ -65,7 +65,8 @@ describe("the mode of a SmartNIC", () => {
           `set card mode embedded-cpu of ${first} (${settings}), in effect after a power cycle of the host`,
           setVfs,
         ],
-        ...{ problems: [], impact: "none", reasons: [], waiting: undefined },
+        problems: [powerCycle(from, deviceID === "a2d6" ? "bluefield-2" : "bluefield-3")],
+        ...{ impact: "none", reasons: [], waiting: undefined },
       });
     },
   );

@@ -99,11 +99,9 @@ function planCard({ address, model, field, pciAddress, ports }: Card): CardModeP
   const [first] = wrong;
   if (first === undefined) return { steps, problems: [], pending: new Set() };
   const message =
-    `card ${address} (${model}) runs in mode ${first.cardMode?.current ?? "unknown"}, and in mode embedded-cpu after a power ` +
-    "cycle; switch the host off and on again, because a reboot is not enough";
-  // While the mode is still to be set, the step says what is missing.
-  const isSet = wrong.every((port) => !toSet.includes(port));
-  return { steps, problems: isSet ? [problem("power-cycle-required", message)] : [], pending: new Set([address]) };
+    `card ${address} (${model}) runs in mode ${first.cardMode?.current ?? "unknown"}; the other mode takes effect when the ` +
+    "host is switched off and on again, a reboot is not enough";
+  return { steps, problems: [problem("power-cycle-required", message)], pending: new Set([address]) };
 }
 
 /** The host of a restricted card may not change it, and the card's own processors control the network all the same. */

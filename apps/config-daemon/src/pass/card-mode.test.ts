@@ -113,7 +113,7 @@ describe("the mode of a SmartNIC", () => {
     const { daemon } = await passes(kernel);
     const mode = { current: from, next: "embedded-cpu", powerCycleRequired: true };
     expect(seen(daemon)).toMatchObject({ mode, vfs: 2, reason: "PowerCycleRequired" });
-    expect(daemon.error()).toContain("switch the host off and on again, because a reboot is not enough");
+    expect(daemon.error()).toContain("when the host is switched off and on again, a reboot is not enough");
     const made = changes(kernel).length;
 
     kernel.reboot(); // by somebody else: it changes nothing

@@ -4,7 +4,7 @@ import { parseMacAddress, type MacAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel-events.ts";
 import { createManualClock } from "./clock.ts";
 import { createFakeKernel, type FakeKernel } from "./fake-kernel.ts";
-import { i40e, igb, mlx5, pci, plainNic } from "./nic-models.ts";
+import { blueField, i40e, igb, mlx5, pci, plainNic } from "./nic-models.ts";
 
 const pf = pci("0000:01:00.0");
 const vf0 = pci("0000:01:10.0");
@@ -232,6 +232,24 @@ describe("createFakeKernel", () => {
     kernel.renameLink("eth2", "vf");
     kernel.overrunEvents();
     expect(await take(others, 1)).toEqual([{ kind: "overrun" }]);
+  });
+
+  it("names VF 0 of a BlueField by a udev rule that is the same on all hosts", async () => {
+    const kernel = createFakeKernel({ nics: [blueField("0000:3b:00.0"), mlx5("0000:5e:00.0")] });
+    const rule = [
+      'SUBSYSTEM=="net", ACTION=="add", TEST=="device/physfn/virtfn0/net/%k", ATTR{device/physfn/device}=="0xa2d6|0xa2dc"',
+      'ATTR{device/physfn/uevent}=="*PCI_SLOT_NAME=*.0*", NAME="management0"',
+    ];
+    kernel.writeFile("/etc/udev/rules.d/70-vf0.rules", rule.join(", "));
+    kernel.reboot();
+    for (const address of ["0000:3b:00.0", "0000:3b:00.1", "0000:5e:00.0"]) {
+      await kernel.host().sriov.setNumVfs(pci(address), 2);
+    }
+    await settle(kernel);
+    const names = (await kernel.host().links.listLinks()).map(({ name }) => name);
+    expect(names.filter((name) => /v\d$|^management/.test(name)).sort()).toEqual([
+      ...["enp59s0f0v1", "enp59s0f1v0", "enp59s0f1v1", "enp94s0f0v0", "enp94s0f0v1", "management0"],
+    ]);
   });
 });
 

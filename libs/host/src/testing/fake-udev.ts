@@ -32,6 +32,17 @@ export interface FakeUdev {
   coldPlug(): void;
 }
 
+/** Files of the PF that can be reached from the directory of the interface of a VF. */
+function attributesOfPf(fn: AnyFunction | undefined): Readonly<Record<string, string>> {
+  if (fn?.kind !== "vf") return {};
+  const { pciAddress, port } = fn.pf;
+  return {
+    "device/physfn/vendor": `0x${port.vendor}`,
+    "device/physfn/device": `0x${port.deviceId}`,
+    "device/physfn/uevent": `DRIVER=${port.driver}\nPCI_ID=${port.vendor}:${port.deviceId}\nPCI_SLOT_NAME=${pciAddress}\n`,
+  };
+}
+
 export function createFakeUdev({ bus, netdevs, clock, readRules, delayMs }: FakeUdevDeps): FakeUdev {
   const seen = new Set<number>();
   const idle = new Set<() => void>();
@@ -77,12 +88,12 @@ export function createFakeUdev({ bus, netdevs, clock, readRules, delayMs }: Fake
     const fn = parent && bus.find(parent);
     return {
       ...{ action, name, parent, driver: fn?.driver },
-      attributes: { phys_port_name: physPortName, phys_switch_id: physSwitchId },
+      attributes: { phys_port_name: physPortName, phys_switch_id: physSwitchId, ...attributesOfPf(fn) },
       exists(path) {
-        const [, address = "", vfId] = /^\/sys\/bus\/pci\/devices\/([^/]+)\/virtfn(\d+)\/net\//.exec(path) ?? [];
-        return (
-          fn?.kind === "vf" && fn.pf.pciAddress === address && fn.vfId === Number(vfId) && path.endsWith(`/${name}`)
-        );
+        const [, directory = "", vfId] = /^(.+)\/virtfn(\d+)\/net\//.exec(path) ?? [];
+        if (fn?.kind !== "vf" || fn.vfId !== Number(vfId) || !path.endsWith(`/${name}`)) return false;
+        // The second one is relative to the directory of the interface.
+        return [`/sys/bus/pci/devices/${fn.pf.pciAddress}`, "device/physfn"].includes(directory);
       },
     };
   }

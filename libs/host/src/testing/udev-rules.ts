@@ -97,5 +97,5 @@ function globOf(pattern: string): RegExp {
       .replaceAll("*", ".*")
       .replaceAll("?", "."),
   );
-  return new RegExp(`^(?:${alternatives.join("|")})$`);
+  return new RegExp(`^(?:${alternatives.join("|")})$`, "s"); // a file such as uevent has several lines
 }
