@@ -26,7 +26,8 @@ export function countConfiguredVfs(
   for (const { pciAddress, vfGroups = [] } of spec.interfaces ?? []) {
     const pf = found.get(pciAddress);
     if (pf === undefined || recreated.has(pciAddress)) continue;
-    for (const { policyName = "", vfRange = "" } of vfGroups) {
+    for (const { policyName = "", vfRange = "", reservedFor } of vfGroups) {
+      if (reservedFor !== undefined) continue; // of no policy
       const range = parseVfRange(vfRange);
       if (!range.ok) continue;
       const isConfigured = (vfId: number) => includesVf(range.value, vfId) && !unbound.has(`${pciAddress} ${vfId}`);

@@ -10,6 +10,7 @@ import type {
   Node,
   SriovNetworkNodePolicy,
   SriovNetworkNodeStateSpec,
+  SystemSettings,
 } from "@switchyard/api";
 import { bridgeFor, bridgeNameProblem, type PfBridge } from "./bridges.ts";
 import { withFormerNames } from "../nics/former-names.ts";
@@ -19,10 +20,12 @@ import { couldMatchNic, matchesNic } from "../nics/nic-selector.ts";
 import { entryFor, repeatedNames, type CompiledPolicy } from "./compiled-policy.ts";
 import { compareText } from "../compare-text.ts";
 import { policyProblem, type PolicyProblem } from "./policy-problem.ts";
+import { offloadHostOf, withReservation, type OffloadHost } from "../offload/offload-host.ts";
+import { unreservedVfs } from "../offload/reservation.ts";
 import { rdmaModeOf } from "../pools/pools.ts";
 import type { Rules } from "./rules.ts";
 import { mergePf } from "../vfs/vf-groups.ts";
-import { allVfs, type VfRange } from "../vfs/vf-range.ts";
+import { allVfs, fromVf, type VfRange } from "../vfs/vf-range.ts";
 
 /** Where a policy is applied on a node. */
 export interface PolicyMatch {
@@ -54,21 +57,29 @@ export interface MergedNode {
  * it. It is not listed while a policy could still select it: a policy that selects PFs by name while the PF's network
  * interface is absent, or an invalid policy.
  *
+ * On a node whose OVN runs on its SmartNIC, VF 0 of the management PF is in a group of its own, whatever policies request
+ * (OffloadHost).
+ *
  * spec.interfaces is ordered by the first policy that applies to each PF, and by the order of the status for one
  * policy. The lists of spec.bridges are sorted by name.
  */
 export function mergePolicies(node: Node, interfaces: readonly InterfaceStatus[], rules: Rules): MergedNode {
   const selecting = compiledSelecting(node, rules);
   const usable = selecting.filter(({ isUsable }) => isUsable);
-  const merged = withFormerNames(interfaces).map((nic) => mergeNic(nic, usable, rules));
+  const host = offloadHostOf(node, interfaces);
+  const merged = withFormerNames(interfaces).map((nic) => mergeNic(nic, usable, rules, host));
   const results = selecting.map((compiled) => resultOf(compiled, merged, rules));
   const unselected = merged
     .filter(
-      ({ nic, spec }, index) => isConfigured(nic) && spec === undefined && isUnwanted(interfaces[index], selecting),
+      ({ nic, spec }, index) =>
+        isConfigured(nic) &&
+        spec === undefined &&
+        nic.pciAddress !== host?.managementPf &&
+        isUnwanted(interfaces[index], selecting),
     )
     .map(({ nic }) => nic.pciAddress);
   return {
-    spec: { ...specOf(merged, rdmaModeOf(node, rules)), ...(unselected.length > 0 && { unselected }) },
+    spec: { ...specOf(merged, systemOf(node, rules, host)), ...(unselected.length > 0 && { unselected }) },
     problems: results.flatMap(({ problems }) => problems),
     matches: results.map(({ match }) => match),
   };
@@ -97,7 +108,7 @@ interface MergedNic {
   readonly bridge: PfBridge | undefined;
   readonly applied: ReadonlySet<CompiledPolicy>;
   /** What is wrong with policies on this PF. */
-  readonly problems: ReadonlyMap<CompiledPolicy, PolicyProblem>;
+  readonly problems: ReadonlyMap<CompiledPolicy, readonly PolicyProblem[]>;
 }
 
 /**
@@ -108,9 +119,10 @@ function mergeNic(
   nic: InterfaceStatus,
   policies: readonly CompiledPolicy[],
   { manageBridges, nics }: Rules,
+  host: OffloadHost | undefined,
 ): MergedNic {
   const applied = new Set<CompiledPolicy>();
-  const problems = new Map<CompiledPolicy, PolicyProblem>();
+  const problems = new Map<CompiledPolicy, PolicyProblem[]>();
   let spec: InterfaceSpec | undefined;
   let firstApplied = policies.length;
   let strongest: CompiledPolicy | undefined;
@@ -125,27 +137,30 @@ function mergeNic(
     const claim = claims[index];
     if (claim?.isValid === false) continue;
     if (claim !== undefined && manager !== undefined && isExternal(policy) !== isExternal(manager)) {
-      problems.set(compiled, managementDiffers(policy, manager, nic));
+      problems.set(compiled, [managementDiffers(policy, manager, nic)]);
       continue;
     }
     if (claim !== undefined) {
       applied.add(compiled);
       const all = allVfs(policy.spec.numVfs);
       if (all !== undefined) {
-        spec = mergePf(spec, { policy, nic, vfs: claim.range ?? all }, previousPriority === priority);
+        const { vfs, problem } = unreservedVfs(policy, { nic, vfs: claim.range ?? all, host });
+        if (problem !== undefined) problems.set(compiled, [problem]);
+        spec = mergePf(spec, { policy, nic, vfs }, previousPriority === priority);
         firstApplied = Math.min(firstApplied, index);
       }
       strongest = compiled;
     }
     previousPriority = priority;
   }
+  spec &&= withReservation(spec, nic, host);
   if (!manageBridges || strongest === undefined)
     return { nic, spec, firstApplied, bridge: undefined, applied, problems };
   // The policy of the highest priority decides about the bridge. If it has no bridge or no VFs, bridges of other policies
   // are dropped (sriov-operator.md B.7).
   const bridge = bridgeFor(strongest.policy, nic);
   const nameProblem = bridgeNameProblem(strongest.policy, nic);
-  if (nameProblem !== undefined) problems.set(strongest, nameProblem);
+  if (nameProblem !== undefined) problems.set(strongest, [...(problems.get(strongest) ?? []), nameProblem]);
   return { nic, spec, firstApplied, bridge, applied, problems };
 }
 
@@ -201,14 +216,19 @@ function isUnwanted(nic: InterfaceStatus | undefined, selecting: readonly Compil
   });
 }
 
-function specOf(merged: readonly MergedNic[], rdmaMode: "shared" | "exclusive" | undefined): SriovNetworkNodeStateSpec {
+function systemOf(node: Node, rules: Rules, host: OffloadHost | undefined): SystemSettings {
+  const rdmaMode = rdmaModeOf(node, rules);
+  return { ...(rdmaMode && { rdmaMode }), ...(host?.disablesOpenVSwitch && { openVSwitchDisabled: true }) };
+}
+
+function specOf(merged: readonly MergedNic[], system: SystemSettings): SriovNetworkNodeStateSpec {
   const interfaces = merged
     .toSorted((a, b) => a.firstApplied - b.firstApplied)
     .flatMap(({ spec }) => (spec === undefined ? [] : [spec]));
   return {
     ...(interfaces.length > 0 && { interfaces }),
     ...bridgesOf(merged),
-    ...(rdmaMode && { system: { rdmaMode } }),
+    ...(Object.keys(system).length > 0 && { system }),
   };
 }
 

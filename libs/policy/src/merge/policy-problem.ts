@@ -38,6 +38,11 @@ const policyProblemSeverity = {
   "bridges-disabled": "warning",
   /** An earlier entry of pfNames selects other VFs of the same PF. The entry has no effect on that PF. */
   "pf-named-twice": "warning",
+  /**
+   * The policy's resource gets no VF of a PF, because VF 0 is reserved for the management port of OVN-Kubernetes. The policy
+   * is applied otherwise.
+   */
+  "vf-reserved": "warning",
   /** The policy selects the node, but none of its NICs. */
   "no-match": "warning",
 } as const;

@@ -11,8 +11,8 @@ import { formatVfRange, overlaps, parseVfRange, type VfRange } from "./vf-range.
 interface PfRequest {
   readonly policy: SriovNetworkNodePolicy;
   readonly nic: InterfaceStatus;
-  /** The VFs that the policy's resource gets. */
-  readonly vfs: VfRange;
+  /** The VFs that the policy's resource gets; undefined if all VFs that it requests are reserved. */
+  readonly vfs: VfRange | undefined;
 }
 
 /**
@@ -24,13 +24,15 @@ interface PfRequest {
  * (`equalPriority`): then the larger value is used. So a policy of higher priority can lower numVfs if it takes all
  * VFs.
  *
+ * A request without VFs has no group and drops none.
+ *
  * Keys with a zero or empty value are omitted, as upstream's types do (omitempty).
  */
 export function mergePf(older: InterfaceSpec | undefined, request: PfRequest, equalPriority: boolean): InterfaceSpec {
-  const { policy, nic } = request;
+  const { policy, nic, vfs } = request;
   const { linkType, eSwitchMode, externallyManaged } = policy.spec;
-  const group = groupOf(request);
-  const kept = (older?.vfGroups ?? []).filter((other) => !isDisplaced(other, group, request.vfs));
+  const group = vfs && groupOf(policy, vfs);
+  const kept = (older?.vfGroups ?? []).filter((other) => !group || !isDisplaced(other, group, vfs));
   const isShared = equalPriority || kept.length > 0;
   const numVfs = Math.max(policy.spec.numVfs, isShared ? (older?.numVfs ?? 0) : 0);
   const mtu = Math.max(policy.spec.mtu ?? 0, isShared ? (older?.mtu ?? 0) : 0);
@@ -42,11 +44,11 @@ export function mergePf(older: InterfaceSpec | undefined, request: PfRequest, eq
     ...(linkType && { linkType }),
     ...(eSwitchMode && { eSwitchMode }),
     ...(externallyManaged && { externallyManaged }),
-    vfGroups: [group, ...kept],
+    vfGroups: [...(group ? [group] : []), ...kept],
   };
 }
 
-function groupOf({ policy, vfs }: PfRequest): VfGroup {
+function groupOf(policy: SriovNetworkNodePolicy, vfs: VfRange): VfGroup {
   const { resourceName, deviceType, mtu, isRdma, vdpaType, needVhostNet, excludeTopology } = policy.spec;
   return {
     ...(resourceName && { resourceName }),

@@ -53,6 +53,12 @@ export function includesVf({ first, last }: VfRange, vfId: number): boolean {
   return first <= vfId && vfId <= last;
 }
 
+/** Returns the range without the VFs before `first`; undefined if no VF is left. */
+export function fromVf(range: VfRange, first: number): VfRange | undefined {
+  const rest = { first: Math.max(range.first, first), last: range.last };
+  return isOrdered(rest) ? rest : undefined;
+}
+
 /** Reports whether the ranges have a VF in common. */
 export function overlaps(a: VfRange, b: VfRange): boolean {
   return a.first <= b.last && b.first <= a.last;
