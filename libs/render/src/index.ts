@@ -55,3 +55,51 @@ export { hasOwnSecret } from "./components/servers/own-secret.ts";
 export { operatorIdentity } from "./components/rights/operator-identity.ts";
 export { isSystemdMode, systemdModeConfigName, systemdModeMachineConfig } from "./components/systemd-mode.ts";
 export { renderComponents } from "./components/render-components.ts";
+export {
+  isOwnOffloadFile,
+  ownFileHeader,
+  type OffloadDropIn,
+  type OffloadFile,
+  type OffloadUnit,
+} from "./ovn-offload/offload-file.ts";
+export { managementPortName } from "./ovn-offload/management-port.ts";
+export { bridgeRemovalUnit, ovnOffloadDropIn, ovnOffloadFiles, ovnOffloadUnits } from "./ovn-offload/offload-units.ts";
+export {
+  ovnOffloadLabels,
+  ovnOffloadMachineConfig,
+  ovnOffloadMachineConfigName,
+  type MachineConfigManifest,
+} from "./ovn-offload/offload-machine-config.ts";
+export {
+  ovnOffloadPolicy,
+  ovnOffloadPolicyName,
+  type OffloadPolicy,
+  type OffloadPolicyOptions,
+} from "./ovn-offload/offload-policy.ts";
+export {
+  envOverridesPatch,
+  managementPortEntry,
+  managementPortLine,
+  managementPortsPatch,
+  type ManagementPortNodes,
+  type MapPatch,
+} from "./ovn-offload/management-port-maps.ts";
+export {
+  managementResource,
+  managementResourceKey,
+  offloadHostLabels,
+  ownKeyAnnotation,
+  type ManagementResource,
+  type OffloadHostLabels,
+} from "./ovn-offload/hardware-offload-config.ts";
+export { ovnHostLabels, plainHostLabel, proposalHostLabel, type HostLabels } from "./ovn-offload/host-labels.ts";
+export {
+  dnsEligibleLabel,
+  dnsPlacement,
+  dnsPlacementBefore,
+  isDnsEligible,
+  restoredDnsPlacement,
+  type DnsPatch,
+  type DnsPlacement,
+  type DnsPlacementSource,
+} from "./ovn-offload/dns-placement.ts";

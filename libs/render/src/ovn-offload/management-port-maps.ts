@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The values by which ovnkube on a host finds its management port, in ConfigMaps that others also write: `ovn-management-ports`
+ * (of the proposal) and `env-overrides` (OpenShift 4.10 to 4.13), one key per node (smartnic.md 4.1). Each function returns a
+ * JSON merge patch of `data`, which contains no key that is as it should be, and null for a key to be removed.
+ * Usage: `const { patch } = managementPortsPatch(configMap?.data ?? {}, { published: new Set(["worker-0"]), kept: new Set() });`
+ */
+import { managementPortName } from "./management-port.ts";
+
+/** The nodes that a ConfigMap concerns. Our values of other nodes are removed. */
+export interface ManagementPortNodes {
+  /** Hosts whose VF 0 exists under its permanent name: they get a value. */
+  readonly published: ReadonlySet<string>;
+  /** Nodes of which too little is known: their values stay as they are. */
+  readonly kept: ReadonlySet<string>;
+}
+
+/** `foreign` are nodes whose value another program or person has set differently; it stays. */
+export interface MapPatch {
+  readonly patch: Readonly<Record<string, string | null>>;
+  readonly foreign: readonly string[];
+}
+
+type Data = Readonly<Record<string, string>>;
+
+/** Value of a node's key in ConfigMap ovn-management-ports. */
+export function managementPortEntry(): string {
+  return JSON.stringify({ "ovnkube-node-mgmt-port": managementPortName });
+}
+
+/** Line of a node's value in ConfigMap env-overrides, which ovnkube's shell script reads. */
+export function managementPortLine(): string {
+  return `${variable}=${managementPortName}`;
+}
+
+/** Patch of ConfigMap ovn-management-ports. A value that is not exactly ours belongs to others. */
+export function managementPortsPatch(data: Data, nodes: ManagementPortNodes): MapPatch {
+  return patchOf(data, nodes, (present, isWanted) => {
+    const own = managementPortEntry();
+    if (isWanted) return present === undefined || present === own ? own : foreign;
+    return present === own ? undefined : present;
+  });
+}
+
+/** Patch of ConfigMap env-overrides. Other lines of a node's value stay, in their order and to the byte. */
+export function envOverridesPatch(data: Data, nodes: ManagementPortNodes): MapPatch {
+  return patchOf(data, nodes, (present, isWanted) =>
+    isWanted ? withManagementPort(present) : withoutManagementPort(present),
+  );
+}
+
+const variable = "OVNKUBE_NODE_MGMT_PORT_NETDEV";
+
+/** Another value than ours was chosen by others. */
+const foreign = Symbol("foreign");
+
+/** Our line comes first and ends with a newline only if others follow, so removing it leaves what was there before. */
+function withManagementPort(present: string | undefined): string | typeof foreign {
+  const line = managementPortLine();
+  if (present === undefined) return line;
+  const lines = present.split("\n");
+  // The shell uses the last assignment.
+  if (lines.some((other) => other !== line && isAssignment(other))) return foreign;
+  return lines.includes(line) ? present : `${line}\n${present}`;
+}
+
+function isAssignment(line: string): boolean {
+  return line
+    .trim()
+    .replace(/^export\s+/, "")
+    .startsWith(`${variable}=`);
+}
+
+function withoutManagementPort(present: string | undefined): string | undefined {
+  const line = managementPortLine();
+  if (present === undefined || present === line) return undefined;
+  const lines = present.split("\n");
+  const index = lines.indexOf(line);
+  return index === -1 ? present : lines.toSpliced(index, 1).join("\n");
+}
+
+type Wish = (present: string | undefined, isWanted: boolean) => string | undefined | typeof foreign;
+
+function patchOf(data: Data, { published, kept }: ManagementPortNodes, wish: Wish): MapPatch {
+  const patch = new Map<string, string | null>();
+  const others: string[] = [];
+  const known = new Map(Object.entries(data));
+  for (const node of [...new Set([...known.keys(), ...published])].sort()) {
+    if (kept.has(node) && !published.has(node)) continue;
+    const present = known.get(node);
+    const wanted = wish(present, published.has(node));
+    if (wanted === foreign) others.push(node);
+    else if (wanted !== present) patch.set(node, wanted ?? null);
+  }
+  return { patch: Object.fromEntries(patch), foreign: others };
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * ovnOffloadPolicy returns the SriovNetworkNodePolicy that creates VFs on the SmartNICs of one model in one pool (smartnic.md
+ * 3.1). The embedded switch belongs to the SmartNIC's own processors, so eSwitchMode is not set.
+ * Usage: `const policy = ovnOffloadPolicy({ pool: "dpu-host", model: "bluefield-2", namespace, present: stored });`
+ */
+import { createHash } from "node:crypto";
+import { labels, type SriovNetworkNodePolicy, type SriovNetworkNodePolicySpec } from "@switchyard/api";
+import { smartNicModels, smartNicVendor, type SmartNicModel } from "@switchyard/policy";
+import type { Manifest } from "../components/objects/manifest.ts";
+import { ovnOffloadLabels } from "./offload-machine-config.ts";
+
+export interface OffloadPolicyOptions {
+  readonly pool: string;
+  readonly model: SmartNicModel;
+  readonly namespace: string;
+  /** The policy as it is stored. Its fields are kept, except those that tie it to the pool and the model. */
+  readonly present?: SriovNetworkNodePolicy;
+}
+
+/** A policy as it is applied. */
+export type OffloadPolicy = Manifest & { readonly spec: SriovNetworkNodePolicySpec };
+
+/** Longest name of an object that other names and label values can contain. */
+const maxName = 63;
+
+/** Number of VFs of a new policy, VF 0 among them. */
+const defaultNumVfs = 16;
+
+/** A long name ends with a hash, so that names stay different. */
+export function ovnOffloadPolicyName(pool: string, model: SmartNicModel): string {
+  const name = `ovn-offload-${pool}-${model}`;
+  if (name.length <= maxName) return name;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
+  return `${name.slice(0, maxName - hash.length - 1).replace(/[^a-z0-9]+$/, "")}-${hash}`;
+}
+
+/** Users can change the number of VFs, the MTU, the priority, the resource's name and other settings of a VF. */
+export function ovnOffloadPolicy({ pool, model, namespace, present }: OffloadPolicyOptions): OffloadPolicy {
+  const settings = present?.spec ?? {
+    resourceName: model.replace("-", ""),
+    priority: 99,
+    numVfs: defaultNumVfs,
+  };
+  return {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodePolicy",
+    metadata: { name: ovnOffloadPolicyName(pool, model), namespace, labels: ovnOffloadLabels(pool) },
+    spec: {
+      ...settings,
+      nodeSelector: { [labels.ovnOffloadPool]: pool },
+      nicSelector: { vendor: smartNicVendor, deviceID: deviceIdOf(model) },
+    },
+  };
+}
+
+function deviceIdOf(model: SmartNicModel): string {
+  const [deviceId] = Object.entries(smartNicModels).find(([, known]) => known === model) ?? [];
+  if (deviceId === undefined) throw new Error(`SmartNIC model ${model} has no PCI device ID`);
+  return deviceId;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What the host of a SmartNIC boots with: Open vSwitch disabled, br-ex given back to NetworkManager, and a permanent name for
+ * the management port (smartnic.md 2.3, 2.4, 4).
+ *
+ * Units of others get a condition that is never met. A skipped unit counts as a success for the units that require it, so
+ * kubelet-dependencies.target, which requires ovs-configuration, is reached. Masking or disabling would fail there, and would
+ * outlive the MachineConfig. Drop-ins disappear with it.
+ *
+ * The units that create VFs at boot (machineConfigBootUnits of libs/api) are no part of this. They are ordered before the kubelet
+ * and wanted, not required, by multi-user.target, as OVN offload needs it. SriovOperatorConfig.spec.configurationMode installs
+ * them for all nodes, and only the config daemon in systemd mode gives them their program, so offload does not switch the
+ * mode: in daemon mode, ovnkube starts again until the daemon has created VF 0; both run in the network of the host.
+ * Usage: `const units = ovnOffloadUnits().filter(({ contents }) => contents !== undefined);`
+ */
+import { managementPortRule } from "./management-port.ts";
+import { ownFileHeader, type OffloadFile, type OffloadUnit } from "./offload-file.ts";
+
+/** Name of the drop-ins. It sorts after those of the distribution. */
+export const ovnOffloadDropIn = "90-switchyard-ovn-offload.conf";
+
+/** Name of the unit that gives br-ex back to NetworkManager. */
+export const bridgeRemovalUnit = "switchyard-remove-br-ex.service";
+
+/**
+ * Red Hat's names, then Debian's. Those that a distribution lacks get a drop-in without effect. The last three would run
+ * ovs-vsctl and fail without Open vSwitch.
+ */
+const skippedUnits = [
+  "openvswitch.service",
+  "openvswitch-switch.service",
+  "ovsdb-server.service",
+  "ovs-vswitchd.service",
+  "ovs-configuration.service",
+  "wait-for-br-ex-up.service",
+  "ovs-delete-transient-ports.service",
+  "ovs-record-hostname.service",
+  "openvswitch-ipsec.service",
+] as const;
+
+const skip = [ownFileHeader, "[Unit]", "ConditionPathExists=/enoent", ""].join("\n");
+
+const removalScript = "/usr/local/bin/switchyard-remove-br-ex";
+
+/** The units, ordered by name. The content never depends on the host. */
+export function ovnOffloadUnits(): readonly OffloadUnit[] {
+  const dropins = [{ name: ovnOffloadDropIn, contents: skip }];
+  const units: OffloadUnit[] = skippedUnits.map((name) => ({ name, dropins }));
+  units.push({ name: bridgeRemovalUnit, enabled: true, contents: removalUnitText() });
+  return units.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The files, ordered by path. The content never depends on the host. */
+export function ovnOffloadFiles(): readonly OffloadFile[] {
+  return [managementPortRule, { path: removalScript, mode: 0o755, text: removalScriptText() }];
+}
+
+/**
+ * It runs between the start of NetworkManager and the end of waiting for the network, so the kubelet starts when the physical
+ * interface has its address. Its failure or its time limit delays the kubelet, and never prevents its start.
+ */
+function removalUnitText(): string {
+  return [
+    ownFileHeader,
+    "[Unit]",
+    "Description=Give br-ex back to NetworkManager, because OVN runs on the SmartNIC",
+    "After=NetworkManager.service",
+    "Before=NetworkManager-wait-online.service network-online.target node-valid-hostname.service nodeip-configuration.service",
+    "Before=crio.service containerd.service",
+    "Before=kubelet.service k3s.service k3s-agent.service rke2-server.service rke2-agent.service",
+    `ConditionPathExists=${removalScript}`,
+    "",
+    "[Service]",
+    "Type=oneshot",
+    "RemainAfterExit=yes",
+    `ExecStart=/bin/sh ${removalScript}`,
+    "TimeoutStartSec=120",
+    "",
+    "[Install]",
+    "WantedBy=multi-user.target",
+    "",
+  ].join("\n");
+}
+
+/**
+ * configure-ovs.sh of OpenShift made these connections, and makes them again at the first boot with Open vSwitch. A br-ex
+ * without ovs-if-br-ex and ovs-if-phys0 is the administrator's, and stays. The interface itself takes its own connection when
+ * the one that enslaves it is gone.
+ */
+function removalScriptText(): string {
+  return `#!/bin/sh
+${ownFileHeader}
+# Deletes the connections of NetworkManager that put the physical interface into br-ex. Does nothing if there are none.
+command -v nmcli >/dev/null || exit 0
+[ "$(nmcli --get-values RUNNING general)" = running ] || exit 0
+names=$(nmcli --escape no --get-values NAME connection show) || exit 1
+
+has() { printf '%s\\n' "$names" | grep -Fqx -e "$1"; }
+if ! has ovs-if-br-ex && ! has ovs-if-phys0; then exit 0; fi
+
+failed=0
+for name in ovs-if-br-ex ovs-port-br-ex ovs-if-phys0 ovs-port-phys0 br-ex; do
+  if has "$name"; then nmcli connection delete id "$name" || failed=1; fi
+done
+exit $failed
+`;
+}
