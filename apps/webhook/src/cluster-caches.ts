@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * ClusterCaches holds the parts of the cluster that admission needs, so that no review waits for the API server.
- * Usage: `await using caches = watchCluster({ transport, namespace, report });`
+ * Usage: `await using caches = watchCluster({ transport, namespace, hasMachineConfigPools: false, report });`
  */
 import { createStateReader, type StateFacts } from "@switchyard/admission";
 import {
   defined,
+  machineConfigPools,
   nodes,
   operatorConfigName,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
+  type MachineConfigPool,
   type Node,
   type SriovNetworkNodePolicy,
   type SriovNetworkNodeState,
@@ -31,6 +33,8 @@ export interface ClusterCaches extends AsyncDisposable {
   readonly policies: Cache<SriovNetworkNodePolicy>;
   readonly pools: Cache<SriovNetworkPoolConfig>;
   readonly operatorConfigs: Cache<SriovOperatorConfig>;
+  /** Only on OpenShift. Reviews do not wait for it. */
+  readonly machineConfigPools?: Cache<MachineConfigPool>;
   /** Rows of the ConfigMap that lists additional NICs. */
   readonly nicLists: Cache<readonly string[]>;
 }
@@ -44,6 +48,8 @@ export interface WatchOptions {
   readonly transport: Transport;
   /** The namespace of the operator. Policies, pools and the configuration are watched only there. */
   readonly namespace: string;
+  /** Whether the cluster is an OpenShift cluster. */
+  readonly hasMachineConfigPools: boolean;
   /** Called for each failure of a watch. The watch is retried. */
   readonly report: (error: unknown, at: FailedWatch) => void;
 }
@@ -53,7 +59,7 @@ const nicListName = "supported-nic-ids";
 
 const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true } as const;
 
-export function watchCluster({ transport, namespace, report }: WatchOptions): ClusterCaches {
+export function watchCluster({ transport, namespace, hasMachineConfigPools, report }: WatchOptions): ClusterCaches {
   const common = { transport, report };
   const readState = createStateReader();
   const caches = {
@@ -107,12 +113,28 @@ export function watchCluster({ transport, namespace, report }: WatchOptions): Cl
       project: ({ data = {} }: ConfigMap): readonly string[] => Object.values(data),
     }),
   };
+  const openshift = hasMachineConfigPools ? { machineConfigPools: watchPools(common) } : {};
+  const all = { ...caches, ...openshift };
   return {
-    ...caches,
+    ...all,
     async [Symbol.asyncDispose]() {
-      await Promise.all(Object.values(caches).map((cache) => cache[Symbol.asyncDispose]()));
+      await Promise.all(Object.values(all).map((cache) => cache[Symbol.asyncDispose]()));
     },
   };
+}
+
+/** Hosted control planes lack the kind. */
+function watchPools(common: Pick<WatchOptions, "transport" | "report">) {
+  return watchObjects({
+    ...common,
+    type: machineConfigPools,
+    optional: true,
+    project: ({ apiVersion, kind, metadata, spec = {} }: MachineConfigPool): MachineConfigPool => {
+      const { machineConfigSelector, nodeSelector } = spec;
+      const selectors = defined({ machineConfigSelector, nodeSelector });
+      return { apiVersion, kind, metadata: keepIdentity({ metadata }), spec: selectors };
+    },
+  });
 }
 
 function keepIdentity({ metadata }: Pick<SriovNetworkNodePolicy, "metadata">): SriovNetworkNodePolicy["metadata"] {

@@ -2,11 +2,13 @@
 import { describe, expect, it } from "@jest/globals";
 import { createStateReader } from "@switchyard/admission";
 import {
+  machineConfigPools,
   nodes,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
+  type MachineConfigPool,
   type Node,
   type SriovNetworkNodePolicy,
   type SriovNetworkNodeState,
@@ -89,6 +91,21 @@ describe("createLiveView", () => {
     expect(view.podsOn).toBeUndefined();
     pods.synced = true;
     expect(view.podsOn?.("w1").map(({ resources }) => resources)).toEqual([["w1"]]);
+  });
+
+  it("knows MachineConfigPools once they are listed, and that a cluster has none", () => {
+    const pools = new ObjectStore({ type: machineConfigPools, project: (pool: MachineConfigPool) => pool });
+    const view = createLiveView({ ...createCaches(), machineConfigPools: pools }, { namespace, devMode: false });
+    expect(view().machineConfigPools).toBeUndefined();
+    const metadata = { name: "dpu-host", uid: "1" };
+    const pool = { apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfigPool", metadata } as const;
+    pools.beginList();
+    pools.upsert(pool);
+    pools.endList("1");
+    expect(view().machineConfigPools).toEqual([pool]);
+    pools.notServed();
+    expect(view().machineConfigPools).toBe("not-served");
+    expect(createLiveView(createCaches(), { namespace, devMode: false })().machineConfigPools).toBe("not-served");
   });
 
   it("applies supportedNics of the SriovOperatorConfig", () => {

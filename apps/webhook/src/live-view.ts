@@ -23,7 +23,7 @@ export function createLiveView(
   caches: Omit<ClusterCaches, keyof AsyncDisposable>,
   { namespace, devMode, pods }: LiveViewOptions,
 ): () => ClusterView {
-  const { nodes, states, policies, pools, operatorConfigs, nicLists } = caches;
+  const { nodes, states, policies, pools, operatorConfigs, machineConfigPools, nicLists } = caches;
   let current: ClusterView | undefined;
   let nodeFacts: readonly NodeFacts[] | undefined;
   // The same array as long as its content is the same: admission compares it by identity in its cache.
@@ -37,6 +37,7 @@ export function createLiveView(
   };
   for (const cache of [nodes, states]) cache.subscribe(forgetNodes);
   for (const cache of [policies, pools, operatorConfigs]) cache.subscribe(forget);
+  machineConfigPools?.subscribe(forget);
   nicLists.subscribe(() => {
     current = undefined;
     known = undefined;
@@ -54,6 +55,11 @@ export function createLiveView(
       pools: pools.list(),
       operatorConfig,
       nics: { known, unlisted: devMode ? "any" : unlistedNics(operatorConfig) },
+      // Read for each review: neither the first list nor a change of "served" tells subscribers.
+      get machineConfigPools() {
+        if (machineConfigPools?.served !== true) return "not-served" as const;
+        return machineConfigPools.synced ? machineConfigPools.list() : undefined;
+      },
       // Read for each review: pods change all the time.
       get podsOn() {
         return pods?.synced === true ? pods.on : undefined;

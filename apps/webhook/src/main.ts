@@ -42,12 +42,16 @@ process.exitCode = await runService({
     const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
       log.warn({ resource, ageMs, error }, "watch failed; retrying");
     };
-    await using caches = watchCluster({ transport, namespace, report });
+    await using caches = watchCluster({
+      ...{ transport, namespace, report },
+      hasMachineConfigPools: flags.clusterType === "openshift",
+    });
     caches.operatorConfigs.subscribe(({ key, after }) => {
       if (key === operatorConfigName) setLogLevel(levelOfVerbosity(after?.spec?.logLevel, flags.logLevel));
     });
     const { [Symbol.asyncDispose]: _, ...watched } = caches;
-    const needed = Object.values(watched);
+    const { machineConfigPools, ...others } = watched;
+    const needed = Object.values(others);
     // Stale caches fail /readyz but not the reviews: an answer by old data is better than none.
     const notSynced = () => cacheProblems(needed, Infinity);
     const staleOrNotSynced = () => cacheProblems(needed, flags.maxCacheAge);
@@ -59,7 +63,11 @@ process.exitCode = await runService({
         })
       : undefined;
     const metrics = createWebhookMetrics(registry);
-    showCacheAges(registry, () => [...needed, ...(pods === undefined ? [] : [pods])]);
+    showCacheAges(registry, () => [
+      ...needed,
+      ...(machineConfigPools === undefined ? [] : [machineConfigPools]),
+      ...(pods === undefined ? [] : [pods]),
+    ]);
 
     const running: { server?: ReviewServer; pair?: KeyPair } = {};
     setNotReady(() => [...staleOrNotSynced(), ...(running.server === undefined ? ["no server certificate yet"] : [])]);

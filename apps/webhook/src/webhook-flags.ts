@@ -3,7 +3,16 @@
  * webhookFlags are the flags of the webhook itself. The environment variables TLS_* and DEV_MODE are upstream's
  * (sriov-operator.md E, H).
  */
-import { durationMs, flag, listenAddress, text, yesOrNo, type FlagKind, type ListenAddress } from "@switchyard/service";
+import {
+  durationMs,
+  flag,
+  listenAddress,
+  oneOf,
+  text,
+  yesOrNo,
+  type FlagKind,
+  type ListenAddress,
+} from "@switchyard/service";
 import { cipherSuites, curvePreferences, tlsVersion } from "./tls-settings.ts";
 
 /** An address that cannot be "0" (off): the webhook has to listen. */
@@ -49,6 +58,11 @@ export const webhookFlags = {
     default: "false",
     env: "DEV_MODE",
     help: "Accept NICs that are not in the list of supported NICs without a warning.",
+  }),
+  clusterType: flag(oneOf("kubernetes", "openshift"), {
+    default: "kubernetes",
+    env: "CLUSTER_TYPE",
+    help: "Type of the cluster. On OpenShift, hosts whose OVN runs on their SmartNIC are selected by MachineConfigPools.",
   }),
   countPods: flag(yesOrNo, {
     default: "true",

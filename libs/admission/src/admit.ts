@@ -7,7 +7,7 @@
  * an old object could not be repaired step by step, and the operator could not remove finalizers from it.
  * Usage: `admit({ kind: "SriovNetworkNodePolicy", operation: "CREATE", object }, view, { nowMs: () => performance.now() })`.
  */
-import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import type { SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
 import { createAdmissionCache, type AdmissionCache } from "./admission-cache.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { applyDefaults, type PatchOperation } from "./defaults.ts";
@@ -21,6 +21,7 @@ import type { Problem } from "./refusal.ts";
 import type { Change, Review, ReviewedNetwork } from "./review.ts";
 import { checkNetwork } from "./rules/network.ts";
 import { checkDrainSwitch, checkOperatorConfig } from "./rules/operator-config.ts";
+import { checkOvnOffload, offloadReboots } from "./rules/ovn-offload.ts";
 import { checkPool, checkPoolOverlap } from "./rules/pool.ts";
 import { checkRdmaMode } from "./rules/rdma-mode.ts";
 import { checkReservedKeys } from "./rules/reserved-keys.ts";
@@ -60,18 +61,23 @@ export function admit(review: Review, view: ClusterView, options: AdmitOptions):
         ]),
       );
     case "SriovOperatorConfig":
-      return resultOf([
-        ...findingsOf(review, (config) => checkOperatorConfig(config, view)),
-        ...(review.operation === "DELETE"
-          ? []
-          : checkDrainSwitch(review.operation === "UPDATE" ? review.oldObject : undefined, review.object, view)),
-      ]);
+      return admitOperatorConfig(review, view);
     case "SriovNetwork":
     case "SriovIBNetwork":
     case "OVSNetwork":
     case "BridgeNetwork":
       return resultOf(findingsOf<ReviewedNetwork>(review, (network) => checkNetwork(network, view)));
   }
+}
+
+function admitOperatorConfig(review: Change<SriovOperatorConfig>, view: ClusterView): AdmissionResult {
+  const before = review.operation === "CREATE" ? undefined : review.oldObject;
+  const after = review.operation === "DELETE" ? undefined : review.object;
+  return resultOf([
+    ...findingsOf(review, (config) => [...checkOperatorConfig(config, view), ...checkOvnOffload(config, view)]),
+    ...(after === undefined ? [] : checkDrainSwitch(before, after, view)),
+    ...offloadReboots(before, after, view),
+  ]);
 }
 
 type PolicyOptions = AdmitOptions & { readonly cache: AdmissionCache };

@@ -4,7 +4,12 @@
  * from files.
  * Usage: `admit(review, { namespace, nodes, policies, pools, networks, operatorConfig, nics })`.
  */
-import type { SriovNetworkNodePolicy, SriovNetworkPoolConfig, SriovOperatorConfig } from "@switchyard/api";
+import type {
+  MachineConfigPool,
+  SriovNetworkNodePolicy,
+  SriovNetworkPoolConfig,
+  SriovOperatorConfig,
+} from "@switchyard/api";
 import { defaultNicPolicy, type NicPolicy, type PodUse } from "@switchyard/policy";
 import type { NodeFacts } from "./node-facts.ts";
 
@@ -19,6 +24,8 @@ export interface ClusterView {
   readonly pools: readonly SriovNetworkPoolConfig[];
   /** The object "default" in the operator's namespace. */
   readonly operatorConfig?: SriovOperatorConfig | undefined;
+  /** "not-served" if the cluster does not have the kind; undefined if they are unknown. */
+  readonly machineConfigPools?: readonly MachineConfigPool[] | "not-served" | undefined;
   readonly nics: NicPolicy;
   /** The devices that each pod on a node uses; undefined if pods are not known. */
   readonly podsOn?: ((node: string) => readonly PodUse[]) | undefined;

@@ -4,7 +4,7 @@
  * selectors in question match either all of them or none. A fleet usually consists of a few groups, whatever its size.
  * Usage: `const [group] = groupNodes(view.nodes, [policy.spec.nodeSelector]); group?.nodes.length`.
  */
-import { hasLabels, type Labels } from "@switchyard/policy";
+import { hasLabels, offloadHostLabels, type Labels } from "@switchyard/policy";
 import type { NodeFacts, StateFacts } from "./node-facts.ts";
 
 /** Nodes that differ in nothing that matters but their names. */
@@ -69,8 +69,9 @@ export function namesOf(groups: readonly NodeGroup[]): readonly string[] {
 /** Reviews of stored policies use the same few sets of keys. Further sets come from policies that are only tried. */
 const maxRememberedKeys = 8;
 
+/** Labels by which merging reserves VFs always count. */
 function labelKeysOf(selectors: readonly Labels[]): readonly string[] {
-  return [...new Set(selectors.flatMap((selector) => Object.keys(selector)))].sort();
+  return [...new Set([...offloadHostLabels, ...selectors.flatMap((selector) => Object.keys(selector))])].sort();
 }
 
 function groupByKeys(nodes: readonly NodeFacts[], keys: readonly string[]): readonly NodeGroup[] {

@@ -17,6 +17,7 @@ import { checkMtu } from "./rules/mtu.ts";
 import { checkMergeable, checkNetFilter, checkPciIds } from "./rules/nic-selector.ts";
 import { checkNumVfs, checkVfLimit } from "./rules/num-vfs.ts";
 import { checkExcludeTopology, checkPolicyConflicts } from "./rules/policy-conflicts.ts";
+import { checkReservedVf } from "./rules/reserved-vf.ts";
 import { checkResourceName } from "./rules/resource-name.ts";
 import { checkSupportedNics } from "./rules/supported-nics.ts";
 import { checkTargets } from "./rules/targets.ts";
@@ -35,6 +36,7 @@ const checks: readonly PolicyCheck[] = [
   checkMtu,
   checkVdpaVendor,
   checkExternallyManaged,
+  checkReservedVf,
   checkPolicyConflicts,
   checkExcludeTopology,
 ];

@@ -25,7 +25,7 @@ import { unreservedVfs } from "../offload/reservation.ts";
 import { rdmaModeOf } from "../pools/pools.ts";
 import type { Rules } from "./rules.ts";
 import { mergePf } from "../vfs/vf-groups.ts";
-import { allVfs, fromVf, type VfRange } from "../vfs/vf-range.ts";
+import { allVfs, type VfRange } from "../vfs/vf-range.ts";
 
 /** Where a policy is applied on a node. */
 export interface PolicyMatch {

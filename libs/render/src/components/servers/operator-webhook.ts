@@ -63,7 +63,7 @@ export const operatorWebhook: Component = {
     const { settings } = input;
     const server: AdmissionServer = { component, service, app, settings: settings.webhook };
     return [
-      ...accessObjects(component, { serviceAccount, ...roles }, input),
+      ...accessObjects(component, { serviceAccount, ...rolesOn(settings) }, input),
       serverService(server, input),
       serverNetworkPolicy(server, input),
       webhookDaemonSet(input),
@@ -109,26 +109,36 @@ const read = ["get", "list", "watch"];
 const binding = "operator-webhook-role-binding";
 
 /** The webhook reads what its rules need. It needs no write access, because the operator creates its certificate. */
-const roles = {
-  inNamespace: {
-    ...{ role: app, binding },
-    rules: [
-      {
-        apiGroups: ["sriovnetwork.openshift.io"],
-        resources: ["sriovnetworknodepolicies", "sriovnetworknodestates", "sriovnetworkpoolconfigs"],
-        verbs: read,
-      },
-      readConfigRule,
-      { apiGroups: [""], resources: ["configmaps"], resourceNames: ["supported-nic-ids"], verbs: read },
-    ],
-  },
-  inCluster: {
-    ...{ role: app, binding },
-    rules: [
-      { apiGroups: [""], resources: ["nodes", "pods"], verbs: read }, // warnings contain numbers of pods
-      { apiGroups: ["resource.k8s.io"], resources: ["resourceclaims", "resourceslices"], verbs: ["list", "watch"] },
-    ],
-  },
+function rolesOn({ clusterType }: Pick<ComponentSettings, "clusterType">) {
+  return {
+    inNamespace: {
+      ...{ role: app, binding },
+      rules: [
+        {
+          apiGroups: ["sriovnetwork.openshift.io"],
+          resources: ["sriovnetworknodepolicies", "sriovnetworknodestates", "sriovnetworkpoolconfigs"],
+          verbs: read,
+        },
+        readConfigRule,
+        { apiGroups: [""], resources: ["configmaps"], resourceNames: ["supported-nic-ids"], verbs: read },
+      ],
+    },
+    inCluster: {
+      ...{ role: app, binding },
+      rules: [
+        { apiGroups: [""], resources: ["nodes", "pods"], verbs: read }, // warnings contain numbers of pods
+        { apiGroups: ["resource.k8s.io"], resources: ["resourceclaims", "resourceslices"], verbs: ["list", "watch"] },
+        ...(clusterType === "openshift" ? [readPools] : []),
+      ],
+    },
+  };
+}
+
+/** spec.ovnHardwareOffload selects MachineConfigPools. */
+const readPools = {
+  apiGroups: ["machineconfiguration.openshift.io"],
+  resources: ["machineconfigpools"],
+  verbs: ["list", "watch"],
 };
 
 function webhookDaemonSet(input: ComponentInput): DaemonSet {
@@ -138,6 +148,7 @@ function webhookDaemonSet(input: ComponentInput): DaemonSet {
     HEALTH_ADDRESS: `:${serverHealthPort}`,
     METRICS_ADDRESS: `:${serverHealthPort}`,
     MALLOC_ARENA_MAX: "1", // more of glibc's arenas take 20 MB for threads that hardly allocate memory
+    CLUSTER_TYPE: settings.clusterType === "openshift" ? "openshift" : undefined,
     DEV_MODE: settings.devMode ? "true" : undefined,
     RESOURCE_PREFIX: settings.resourcePrefix,
     ...tlsVariables(settings.tls),

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Rules about spec.ovnHardwareOffload of the SriovOperatorConfig (smartnic.md 2.5), and what a change of it does to the
+ * hosts.
+ */
+import { labels, type SriovOperatorConfig } from "@switchyard/api";
+import type { OffloadProblem } from "@switchyard/policy";
+import type { ClusterView } from "../cluster-view.ts";
+import { refuse, warn, type Finding } from "../finding.ts";
+import type { NodeFacts } from "../node-facts.ts";
+import { offloadSelection } from "../offload-selection.ts";
+import { count, listNames } from "../phrase.ts";
+
+const field = "spec.ovnHardwareOffload";
+
+/** Without nodes, no cluster is known, and nothing is checked. Missing MachineConfigPools are never a refusal. */
+export function checkOvnOffload(config: SriovOperatorConfig, view: ClusterView): readonly Finding[] {
+  const entries = config.spec?.ovnHardwareOffload ?? [];
+  if (entries.length === 0 || view.nodes.length === 0) return [];
+  const selection = offloadSelection(entries, view);
+  if (selection === undefined) {
+    return [warn(field, "could not be checked, because the MachineConfigPools of the cluster are not known yet")];
+  }
+  const groups = Map.groupBy(selection.problems, ({ code, entry, pool }) => JSON.stringify([code, entry, pool]));
+  return [...groups.values()].flatMap(([first, ...more]) => (first === undefined ? [] : [toFinding(first, more)]));
+}
+
+function toFinding({ severity, entry, message }: OffloadProblem, more: readonly OffloadProblem[]): Finding {
+  const path = `${field}[${entry}].nodeSelector`;
+  const text = more.length === 0 ? message : `${message}; the same is true of ${count(more.length, "more node")}`;
+  return severity === "error" ? refuse(path, text) : warn(path, text);
+}
+
+/** Returns a warning for each pool whose nodes reboot because of the change. */
+export function offloadReboots(
+  before: SriovOperatorConfig | undefined,
+  after: SriovOperatorConfig | undefined,
+  view: ClusterView,
+): readonly Finding[] {
+  const [old, next] = [before, after].map((config) => config?.spec?.ovnHardwareOffload ?? []);
+  if (JSON.stringify(old) === JSON.stringify(next)) return [];
+  const selection = offloadSelection(next, view);
+  if (selection === undefined) return [];
+  const poolOf = new Map(view.nodes.map((node) => [node.name, currentPool(node)]));
+  const entering = selection.pools.flatMap(({ name, nodes }) => {
+    const changing = nodes.filter((node) => poolOf.get(node) !== name);
+    return changing.length === 0 ? [] : [`${describe(name, changing)} so that OVN runs on the SmartNIC`];
+  });
+  // A node with a problem stays as it is.
+  const staying = new Set([
+    ...selection.pools.flatMap(({ nodes }) => nodes),
+    ...selection.problems.flatMap(({ node }) => node ?? []),
+  ]);
+  const leaving = Map.groupBy(
+    view.nodes.filter((node) => currentPool(node) !== undefined && !staying.has(node.name)),
+    (node) => currentPool(node) ?? "",
+  );
+  return [
+    ...entering,
+    ...[...leaving].map(([pool, nodes]) => {
+      return `${describe(pool, namesOf(nodes))} so that OVN runs on the host again`;
+    }),
+  ].map((message) => warn(field, message));
+}
+
+/** "2 nodes of pool dpu-host reboot (h1, h2)". */
+function describe(pool: string, nodes: readonly string[]): string {
+  return `${count(nodes.length, "node")} of pool ${pool} ${nodes.length === 1 ? "reboots" : "reboot"} (${listNames(nodes)})`;
+}
+
+function currentPool(node: NodeFacts): string | undefined {
+  return node.labels[labels.ovnOffloadPool] || undefined;
+}
+
+function namesOf(nodes: readonly NodeFacts[]): readonly string[] {
+  return nodes.map(({ name }) => name);
+}

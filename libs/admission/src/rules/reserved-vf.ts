@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * checkReservedVf protects VF 0 of SmartNICs on whose hosts OVN runs on the card: it is the management port of
+ * OVN-Kubernetes. Merging reserves it whatever policies request, so a policy that asks for it by number is refused, and a
+ * policy for all VFs is told that it gets one less.
+ */
+import { labels, type InterfaceStatus, type SriovNetworkNodePolicy } from "@switchyard/api";
+import { isNameOf, managementPf, offloadHostOf, parsePfName, unreservedVfs } from "@switchyard/policy";
+import type { ClusterView } from "../cluster-view.ts";
+import { refuse, warn, type Finding } from "../finding.ts";
+import type { NodeFacts } from "../node-facts.ts";
+import { offloadSelection } from "../offload-selection.ts";
+import { listNames } from "../phrase.ts";
+import type { PolicyContext } from "../policy-context.ts";
+import { asNode } from "../policy-targets.ts";
+
+export function checkReservedVf(policy: SriovNetworkNodePolicy, context: PolicyContext): readonly Finding[] {
+  const { targets, view } = context;
+  let selected: ReadonlySet<string> | undefined;
+  const isSelected = (name: string): boolean => {
+    selected ??= selectedHosts(view);
+    return selected.has(name);
+  };
+  const found = new Map<string, { readonly finding: Finding; readonly nodes: string[] }>();
+  for (const { groups, layout, pfs } of targets.matches) {
+    const management = managementPf(layout);
+    const pf = pfs.find(({ nic }) => nic.pciAddress === management?.pciAddress);
+    if (pf?.vfs?.first !== 0) continue;
+    for (const node of groups.flatMap(({ nodes }) => nodes)) {
+      const host =
+        offloadHostOf(asNode(node), layout) ?? (isSelected(node.name) ? futureHost(node, layout) : undefined);
+      const { vfs, problem } = unreservedVfs(policy, { nic: pf.nic, vfs: pf.vfs, host });
+      if (host === undefined || (vfs === undefined && problem === undefined)) continue;
+      const finding = findingFor(policy, pf.nic, vfs === undefined ? undefined : `${vfs.first} to ${vfs.last}`);
+      const entry = found.get(finding.message) ?? { finding, nodes: [] };
+      found.set(finding.message, entry);
+      entry.nodes.push(node.name);
+    }
+  }
+  return [...found.values()].map(({ finding, nodes }) => ({
+    ...finding,
+    message: `VF 0 is reserved for the management port of OVN-Kubernetes on ${listNames(nodes)}: ${finding.message}`,
+  }));
+}
+
+function selectedHosts(view: ClusterView): ReadonlySet<string> {
+  const selection = offloadSelection(view.operatorConfig?.spec?.ovnHardwareOffload, view);
+  return new Set(selection?.pools.flatMap(({ nodes }) => nodes));
+}
+
+/** `rest` is undefined if the resource gets no VF of the PF. */
+function findingFor({ spec }: SriovNetworkNodePolicy, nic: InterfaceStatus, rest: string | undefined): Finding {
+  const entries = spec.nicSelector.pfNames ?? [];
+  const index = entries.findIndex((entry) => {
+    const pfName = parsePfName(entry);
+    return pfName.ok && isNameOf(pfName.value.name, nic);
+  });
+  const where = `${nic.name ?? "unnamed"} (${nic.pciAddress})`;
+  if (index >= 0 && entries[index]?.includes("#") === true) {
+    const path = `spec.nicSelector.pfNames[${index}]`;
+    return refuse(path, `select VFs from VF 1 of ${where}`);
+  }
+  const gets = rest === undefined ? "no VF" : `VFs ${rest} only`;
+  return warn("spec.nicSelector", `the policy's resource gets ${gets} of ${where}`);
+}
+
+/** The node as it will be once ovn-offload has labelled it. */
+function futureHost(node: NodeFacts, layout: readonly InterfaceStatus[]): ReturnType<typeof offloadHostOf> {
+  const marked = { ...node.labels, [labels.ovnOffloadPool]: "selected" };
+  return offloadHostOf(asNode({ name: node.name, labels: marked }), layout);
+}
