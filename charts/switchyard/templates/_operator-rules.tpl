@@ -264,6 +264,15 @@ SPDX-License-Identifier: Apache-2.0
     - patch
     - delete
 {{- end }}
+{{- if has $variant (list "openshift") }}
+- apiGroups:
+    - machineconfiguration.openshift.io
+  resources:
+    - machineconfigpools
+  verbs:
+    - list
+    - watch
+{{- end }}
 {{- end }}
 
 {{- define "switchyard.namespaceRules" -}}
