@@ -1494,15 +1494,20 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "description": "Files by which the config daemon disables Open vSwitch on the host. Absent if the host has none of them.",
                 "type": "object",
                 "required": [
+                  "own",
                   "complete"
                 ],
                 "properties": {
+                  "own": {
+                    "description": "Number of files that the config daemon has written.",
+                    "type": "integer"
+                  },
                   "complete": {
                     "description": "Whether all of them are in place, as this release of Switchyard writes them.",
                     "type": "boolean"
                   },
                   "foreign": {
-                    "description": "Files at their paths that the config daemon did not write and does not change.",
+                    "description": "Other files at their paths, which the config daemon did not write and does not change.",
                     "type": "array",
                     "items": {
                       "type": "string"

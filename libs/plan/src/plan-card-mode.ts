@@ -11,7 +11,7 @@ import type {
   SriovNetworkNodeStateSpec,
   SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
-import { smartNicModels, type SmartNicModel } from "@switchyard/policy";
+import { smartNicModelOf, type SmartNicModel } from "@switchyard/policy";
 import { valuesForEmbeddedCpu } from "./card-mode.ts";
 import { isVirtualNic } from "./plan-virtual.ts";
 import type { PlanProblem } from "./problem.ts";
@@ -114,7 +114,7 @@ function isChangeable(mode: CardMode | undefined): boolean {
 }
 
 function modelOf(pf: InterfaceStatus): SmartNicModel | undefined {
-  return pf.vendor === "15b3" && !isVirtualNic(pf) ? smartNicModels[pf.deviceID ?? ""] : undefined;
+  return isVirtualNic(pf) ? undefined : smartNicModelOf(pf);
 }
 
 function cardOf(pciAddress: string): string {

@@ -7,6 +7,7 @@
 import type { SriovNetworkNodeStateSpec, SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Reason } from "./impact.ts";
 import { planKernelArguments } from "./kernel-arguments.ts";
+import { planHostOvs } from "./plan-host-ovs.ts";
 import type { PlanProblem } from "./problem.ts";
 import { planOvsOffload } from "./plan-ovs-offload.ts";
 import { planRdmaMode } from "./rdma-mode.ts";
@@ -27,10 +28,11 @@ export function planNode(desired: SriovNetworkNodeStateSpec, observed: SriovNetw
   const rdma = planRdmaMode(desired, observed);
   const offload = planOvsOffload(desired, observed);
   const kernel = planKernelArguments(desired, observed);
+  const hostOvs = planHostOvs(desired, observed);
   return {
-    steps: [...rdma.steps, ...kernel.steps, ...offload.steps],
+    steps: [...rdma.steps, ...kernel.steps, ...hostOvs.steps, ...offload.steps],
     reasons: offload.reasons,
-    reboots: mergeRebootNeeds([rdma.reboots, kernel.reboots]),
-    problems: [...rdma.problems, ...kernel.problems],
+    reboots: mergeRebootNeeds([rdma.reboots, kernel.reboots, hostOvs.reboots]),
+    problems: [...rdma.problems, ...kernel.problems, ...hostOvs.problems],
   };
 }

@@ -13,7 +13,7 @@ import {
 } from "@switchyard/api";
 import { HostError, type FirmwareSettings, type Host, type PfRecord } from "@switchyard/host";
 import { isMellanox, isVirtualNic, type Step } from "@switchyard/plan";
-import { smartNicModels, type SmartNicModel } from "@switchyard/policy";
+import { smartNicModelOf, type SmartNicModel } from "@switchyard/policy";
 import { canBeRestricted, toCardModeStatus } from "./card-mode-status.ts";
 import { createFirmwareQueries, type FirmwareQueriesDeps, type QueriedPort } from "./firmware-queries.ts";
 import { toFirmwareStatus } from "./firmware-status.ts";
@@ -108,7 +108,7 @@ function portsToAsk(cards: ReadonlyMap<string, readonly Port[]>): readonly Queri
 function portOf(pf: InterfaceStatus): Partial<Port> {
   const address = parsePciAddress(pf.pciAddress);
   if (!hasFirmware(pf) || !address.ok) return {};
-  return { address: address.value, model: smartNicModels[pf.deviceID ?? ""] };
+  return { address: address.value, model: smartNicModelOf(pf) };
 }
 
 async function lockdownReason(host: Host): Promise<string | undefined> {

@@ -6,20 +6,33 @@
  */
 import { defined, type KernelStatus, type RebootStatus, type SystemStatus } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
+import { readHostOvsFiles } from "../files/host-ovs-files.ts";
 import { readPersistentRdmaMode, readRefusedRdmaMode } from "../files/rdma-mode-file.ts";
 import { readKernelArgumentsRecord } from "../steps/kernel-arguments-record.ts";
 import { readRebootRecord } from "../steps/reboot-record.ts";
 
 /** Rejects with HostError. */
 export async function readSystem(host: Host, bootId: string): Promise<SystemStatus> {
-  const [rdmaMode, persistentRdmaMode, refusedRdmaMode, kernel, reboot] = await Promise.all([
+  const [rdmaMode, persistentRdmaMode, refusedRdmaMode, kernel, reboot, hostOvs] = await Promise.all([
     host.rdma.readMode(),
     readPersistentRdmaMode(host.files),
     readRefusedRdmaMode(host.files),
     readKernel(host, bootId),
     readReboot(host, bootId),
+    readHostOvs(host),
   ]);
-  return { ...defined({ rdmaMode, persistentRdmaMode, refusedRdmaMode }), kernel, ...defined({ reboot }) };
+  return { ...defined({ rdmaMode, persistentRdmaMode, refusedRdmaMode }), ...hostOvs, kernel, ...defined({ reboot }) };
+}
+
+/** The fields are absent on a host that has nothing to do with them. */
+async function readHostOvs({ files }: Host): Promise<Pick<SystemStatus, "openVSwitchDisabled" | "openVSwitchFiles">> {
+  const { own, complete, foreign, isDisabled } = await readHostOvsFiles(files);
+  return {
+    ...(isDisabled && { openVSwitchDisabled: true }),
+    ...((own > 0 || foreign.length > 0) && {
+      openVSwitchFiles: { own, complete, ...(foreign.length > 0 && { foreign }) },
+    }),
+  };
 }
 
 async function readKernel({ kernelArguments, files }: Host, bootId: string): Promise<KernelStatus> {

@@ -41,6 +41,7 @@ const stepKinds: Readonly<Record<Step["kind"], true>> = {
   "set-card-mode": true,
   "set-firmware": true,
   "reset-firmware": true,
+  "set-host-ovs": true,
   "set-kernel-arguments": true,
   "forget-reboots": true,
   reboot: true,

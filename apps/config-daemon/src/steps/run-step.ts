@@ -16,6 +16,7 @@ import { setFirmware } from "./set-firmware.ts";
 import { removeOvsBridge, removeOvsPorts } from "./remove-ovs-bridge.ts";
 import { setOvsBridge } from "./set-ovs-bridge.ts";
 import { restartOvs, setOvsOffload } from "./set-ovs-offload.ts";
+import { setHostOvs } from "./set-host-ovs.ts";
 import { setKernelArguments } from "./set-kernel-arguments.ts";
 import { prepareSwitchdev } from "./prepare-switchdev.ts";
 import { setCardMode } from "./set-card-mode.ts";
@@ -43,6 +44,7 @@ const nodeSteps: {
   "set-card-mode": setCardMode,
   "set-firmware": setFirmware,
   "reset-firmware": resetFirmware,
+  "set-host-ovs": setHostOvs,
   "set-kernel-arguments": setKernelArguments,
   "forget-reboots": forgetReboots,
   reboot,

@@ -7,7 +7,7 @@
 import type { Step } from "@switchyard/plan";
 
 const kinds: ReadonlySet<Step["kind"]> = new Set<Step["kind"]>([
-  ...(["set-kernel-arguments", "forget-reboots", "reboot"] as const),
+  ...(["set-host-ovs", "set-kernel-arguments", "forget-reboots", "reboot"] as const),
   ...(["set-card-mode", "set-firmware", "reset-firmware"] as const),
 ]);
 

@@ -242,9 +242,14 @@ export interface SystemStatus extends SystemSettings {
 
 /** Files by which the config daemon disables Open vSwitch on the host. */
 export interface OpenVSwitchFiles {
+  /**
+   * Number of files that the config daemon has written, including its record of them.
+   * @asType integer
+   */
+  readonly own: number;
   /** Whether all of them are in place, as this release of Switchyard writes them. */
   readonly complete: boolean;
-  /** Files at their paths that the config daemon did not write and does not change. */
+  /** Other files at their paths, which the config daemon did not write and does not change. */
   readonly foreign?: readonly string[];
 }
 

@@ -236,11 +236,13 @@ describe("createFakeKernel", () => {
 
   it("names VF 0 of a BlueField by a udev rule that is the same on all hosts", async () => {
     const kernel = createFakeKernel({ nics: [blueField("0000:3b:00.0"), mlx5("0000:5e:00.0")] });
-    const rule = [
-      'SUBSYSTEM=="net", ACTION=="add", TEST=="device/physfn/virtfn0/net/%k", ATTR{device/physfn/device}=="0xa2d6|0xa2dc"',
-      'ATTR{device/physfn/uevent}=="*PCI_SLOT_NAME=*.0*", NAME="management0"',
+    const rules = [
+      'TEST!="device/physfn/virtfn0/net/%k", GOTO="end"',
+      'ATTR{device/physfn/device}!="0xa2d6|0xa2dc", GOTO="end"',
+      'ACTION=="add", ATTR{device/physfn/uevent}=="*PCI_SLOT_NAME=*.0*", NAME="management0"',
+      'LABEL="end"',
     ];
-    kernel.writeFile("/etc/udev/rules.d/70-vf0.rules", rule.join(", "));
+    kernel.writeFile("/etc/udev/rules.d/70-vf0.rules", rules.join("\n"));
     kernel.reboot();
     for (const address of ["0000:3b:00.0", "0000:3b:00.1", "0000:5e:00.0"]) {
       await kernel.host().sriov.setNumVfs(pci(address), 2);

@@ -48,18 +48,22 @@ export function parseRules(texts: readonly string[]): readonly Rule[] {
 export function applyRules(rules: readonly Rule[], device: RuleDevice): RuleResult {
   let name: string | undefined;
   const properties = new Map<string, string>();
+  let skippedTo: string | undefined;
   for (const rule of rules) {
+    if (skippedTo !== undefined && !rule.some(({ key, value }) => key === "LABEL" && value === skippedTo)) continue;
+    skippedTo = undefined;
     if (!rule.every((part) => isAssignment(part) || matches(part, device))) continue;
     for (const { key, of, value } of rule.filter(isAssignment)) {
       if (key === "NAME") name = value;
-      else properties.set(of, value);
+      else if (key === "ENV") properties.set(of, value);
+      else if (key === "GOTO") skippedTo = value;
     }
   }
   return { properties, ...(name !== undefined && { name }) };
 }
 
 function isAssignment({ key, operator }: RulePart): boolean {
-  return operator === "=" && (key === "NAME" || key === "ENV");
+  return operator === "=" && ["NAME", "ENV", "GOTO", "LABEL"].includes(key);
 }
 
 function matches({ key, of, operator, value }: RulePart, device: RuleDevice): boolean {

@@ -20,6 +20,7 @@ import { setFirmware, type SetFirmware } from "./set-firmware.ts";
 import { setKernelArguments, type SetKernelArguments } from "./set-kernel-arguments.ts";
 import { prepareSwitchdev, type PrepareSwitchdev } from "./prepare-switchdev.ts";
 import { setCardMode, type SetCardMode } from "./set-card-mode.ts";
+import { setHostOvs, type SetHostOvs } from "./set-host-ovs.ts";
 import { setEswitchMode, type SetEswitchMode } from "./set-eswitch-mode.ts";
 import { setFlowSteering, type SetFlowSteering } from "./set-flow-steering.ts";
 import { removeVdpaDevice, type RemoveVdpaDevice } from "./remove-vdpa-device.ts";
@@ -48,6 +49,7 @@ interface NodeStepKinds {
   readonly "set-card-mode": SetCardMode;
   readonly "set-firmware": SetFirmware;
   readonly "reset-firmware": ResetFirmware;
+  readonly "set-host-ovs": SetHostOvs;
   readonly "set-kernel-arguments": SetKernelArguments;
   readonly "forget-reboots": ForgetReboots;
   readonly reboot: Reboot;
@@ -98,6 +100,7 @@ const nodeSteps: { readonly [Name in NodeStep["kind"]]: StepKind<NodeStepKinds[N
   "set-card-mode": setCardMode,
   "set-firmware": setFirmware,
   "reset-firmware": resetFirmware,
+  "set-host-ovs": setHostOvs,
   "set-kernel-arguments": setKernelArguments,
   "forget-reboots": forgetReboots,
   reboot,

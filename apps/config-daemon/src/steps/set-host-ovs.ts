@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * setHostOvs writes or removes the files that disable Open vSwitch on the host. Services that run are left alone until the node
+ * reboots. A step that is killed is completed by the next one.
+ */
+import { HostError, type Host } from "@switchyard/host";
+import type { NodeStep } from "@switchyard/plan";
+import {
+  enabledUnits,
+  hostOvsFiles,
+  hostOvsRecord,
+  listOwnFiles,
+  readHostOvsRecord,
+  rememberBooted,
+  stateOf,
+  writeHostOvsRecord,
+} from "../files/host-ovs-files.ts";
+
+export async function setHostOvs({ to }: Pick<NodeStep<"set-host-ovs">, "to">, host: Host): Promise<void> {
+  await (to === "disabled" ? writeFiles(host) : removeFiles(host));
+}
+
+async function writeFiles({ files, systemd, udev }: Host): Promise<void> {
+  const wanted = hostOvsFiles();
+  const states = new Map<string, Awaited<ReturnType<typeof stateOf>>>();
+  for (const file of wanted) states.set(file.path, await stateOf(files, file));
+  const foreign = wanted.find(({ path }) => states.get(path) === "foreign");
+  if (foreign !== undefined) {
+    const words = "it has content that Switchyard did not write";
+    throw new HostError({ action: "write", target: foreign.path }, "EEXIST", { words });
+  }
+  await rememberBooted(files);
+  const paths = wanted.map(({ path }) => path);
+  const former = await readHostOvsRecord(files);
+  const units = enabledUnits();
+  const all = {
+    paths: [...new Set([...paths, ...(former?.paths ?? [])])],
+    units: [...new Set([...units, ...(former?.units ?? [])])],
+  };
+  await writeHostOvsRecord(files, { ...all, complete: false });
+  const gone = all.units.filter((unit) => !units.includes(unit));
+  if (gone.length > 0) await systemd.disableUnits(gone);
+  for (const { path, text, executable } of wanted) {
+    const state = states.get(path);
+    if (state !== "current" && state !== "equal") await files.writeText(path, text, { executable });
+  }
+  for (const path of await listOwnFiles(files)) if (!paths.includes(path)) await files.remove(path);
+  await systemd.reload();
+  if (units.length > 0) await systemd.enableUnits(units);
+  await udev.reloadRules();
+  await writeHostOvsRecord(files, { paths, units, complete: true });
+}
+
+async function removeFiles({ files, systemd, udev }: Host): Promise<void> {
+  await rememberBooted(files);
+  const units = new Set([...((await readHostOvsRecord(files))?.units ?? []), ...enabledUnits()]);
+  const own = await listOwnFiles(files);
+  const ownUnits = [...units].filter((unit) => own.includes(`/etc/systemd/system/${unit}`));
+  if (ownUnits.length > 0) await systemd.disableUnits(ownUnits);
+  for (const path of own) await files.remove(path);
+  await systemd.reload();
+  await udev.reloadRules();
+  await files.remove(hostOvsRecord);
+}
