@@ -1499,7 +1499,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 ],
                 "properties": {
                   "own": {
-                    "description": "Number of files that the config daemon has written.",
+                    "description": "Number of files that the config daemon has written, including its record of them.",
                     "type": "integer"
                   },
                   "complete": {

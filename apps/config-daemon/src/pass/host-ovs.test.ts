@@ -133,7 +133,7 @@ describe("Open vSwitch of a host", () => {
     expect(kernel.writes.filter(({ port }) => port === "systemd")).toEqual([]);
   });
 
-  it.each(Array.from({ length: 12 }, (_, index) => index + 1))(
+  it.each(Array.from({ length: paths.length + 10 }, (_, index) => index + 1))(
     "is disabled and enabled again by a daemon that is killed at write %i",
     async (nth) => {
       for (const isDone of [true, false]) {
