@@ -2,6 +2,17 @@
 /** The tests of `npm run e2e`, which need a virtual machine, network namespaces or several minutes. `npm test` runs e2e/integration. */
 import base from "../jest.config.js";
 
-const folders = ["vm", "faults", "eve-bridge", "upgrade", "cluster", "release", "site", "guides", "images"];
+const folders = [
+  "vm",
+  "faults",
+  "eve-bridge",
+  "upgrade",
+  "cluster",
+  "release",
+  "site",
+  "guides",
+  "images",
+  "ovn-offload",
+];
 
 export default { ...base, testMatch: folders.map((folder) => `**/${folder}/**/*.test.ts`) };

@@ -4,11 +4,8 @@
  * it is in this repository: Go downloads the module into its cache, and its checksum must be the one below.
  * Usage: `await helm.run(["install", "sriov", await upstreamChart("1.6.0")]);`
  */
-import { isRecord } from "@switchyard/kube";
-import { execFile } from "node:child_process";
-import { tmpdir } from "node:os";
+import { downloadGoModule } from "@switchyard/testing";
 import { join } from "node:path";
-import { promisify } from "node:util";
 
 /** The releases whose way to Switchyard is tested. */
 export type UpstreamRelease = keyof typeof checksums;
@@ -27,12 +24,6 @@ export const upstreamReleases = Object.keys(checksums).filter((name): name is Up
 /** Rejects if Go is missing, the module cannot be downloaded, or its checksum differs. */
 export async function upstreamChart(release: UpstreamRelease): Promise<string> {
   const module = `github.com/k8snetworkplumbingwg/sriov-network-operator@v${release}`;
-  const env = { ...process.env, GOWORK: "off" };
-  const { stdout } = await promisify(execFile)("go", ["mod", "download", "-json", module], { cwd: tmpdir(), env });
-  const answer: unknown = JSON.parse(stdout);
-  const { Dir: directory, Sum: sum } = isRecord(answer) ? answer : {};
-  if (typeof directory !== "string") throw new Error(`go mod download ${module}: no directory in ${stdout}`);
-  if (sum !== checksums[release])
-    throw new Error(`${module} has the checksum ${JSON.stringify(sum)}, not ${checksums[release]}`);
+  const directory = await downloadGoModule(module, checksums[release]);
   return join(directory, "deployment/sriov-network-operator-chart");
 }

@@ -8,6 +8,7 @@ export { binariesFor, ensureBinaries, type EnsureBinariesOptions } from "./ensur
 export { eventually, type EventuallyOptions } from "./eventually.ts";
 export { withFileLock, type FileLockOptions } from "./file-lock.ts";
 export { findFreePorts } from "./free-ports.ts";
+export { downloadGoModule } from "./go-module.ts";
 export { spawnGuarded, type GuardedProcess } from "./guarded-process.ts";
 export type { KubectlOptions } from "./kubectl.ts";
 export { type OpenVswitchPrograms } from "./open-vswitch/ensure-open-vswitch.ts";
