@@ -28,7 +28,7 @@ export async function sendSeqpackets(
 ): Promise<void> {
   const tried = `send messages to ${path}`;
   if (Buffer.byteLength(path) > maxPathBytes) throw new NetlinkError(tried, "ENAMETOOLONG");
-  const fd = checked(tried, libc.connectSeqpacket(path));
+  const fd = await connect(libc, path, timeoutMs);
   try {
     for (const message of messages) checked(tried, await libc.send(fd, message));
     const end = new AbortController();
@@ -41,6 +41,21 @@ export async function sendSeqpackets(
   } finally {
     libc.close(fd);
   }
+}
+
+/** The kernel's answer for a server that has not yet accepted an earlier connection, as a blocking connect() would wait for. */
+const eagain = -11;
+const retryMs = 20;
+
+/** Returns the socket. Rejects with NetlinkError: ETIMEDOUT if the server accepts no connection for `timeoutMs`. */
+async function connect(libc: Libc, path: string, timeoutMs: number): Promise<number> {
+  const tried = `send messages to ${path}`;
+  for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += retryMs) {
+    const fd = libc.connectSeqpacket(path);
+    if (fd !== eagain) return checked(tried, fd);
+    await delay(retryMs);
+  }
+  throw new NetlinkError(tried, "ETIMEDOUT", `no connection accepted within ${timeoutMs} ms`);
 }
 
 /** Resolves at the end of the connection, or when `signal` aborts. */
@@ -56,7 +71,7 @@ function closed(libc: Libc, fd: number, signal: AbortSignal): Promise<void> {
       // 0 is the end. An error, such as ECONNRESET, is the end, too; EAGAIN is a false alarm.
       for (;;) {
         const received = libc.recvfrom(fd, buffer, sender);
-        if (received === -11) return;
+        if (received === eagain) return;
         if (received <= 0) {
           finish();
           return;
