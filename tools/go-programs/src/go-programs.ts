@@ -25,6 +25,7 @@ const known = {
   crane: { title: "crane" },
   helm3: { title: "Helm 3", versions: { "helm.sh/helm/v3/internal/version.version": "helm.sh/helm/v3" } },
   helm4: { title: "Helm 4", versions: { "helm.sh/helm/v4/internal/version.version": "helm.sh/helm/v4" } },
+  ignition: { title: "the validator of Ignition" },
   kubeconform: { title: "kubeconform" },
   kubelet: { title: "the kubelet", versions: { "k8s.io/component-base/version.gitVersion": "k8s.io/kubernetes" } },
   multus: { title: "Multus" },
