@@ -103,3 +103,9 @@ export {
   type DnsPlacement,
   type DnsPlacementSource,
 } from "./ovn-offload/dns-placement.ts";
+export {
+  managementPortForm,
+  offloadConfigMaps,
+  plainManagementPorts,
+  type ConfigMapName,
+} from "./ovn-offload/offload-config-maps.ts";

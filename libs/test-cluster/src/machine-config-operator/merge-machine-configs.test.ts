@@ -20,6 +20,14 @@ describe("mergeMachineConfigs", () => {
     expect(merged.config.systemd?.units).toEqual([{ name: unit, enabled: false, contents: "[Unit]" }]);
   });
 
+  it("keeps a field that is null later", () => {
+    const merged = mergeMachineConfigs([
+      config("00-worker", "worker", [{ name: unit, enabled: true }]),
+      config("99-mine", "dpu-host", [{ name: unit, enabled: null, mask: true }]),
+    ]);
+    expect(merged.config.systemd?.units).toEqual([{ name: unit, enabled: true, mask: true }]);
+  });
+
   it("adds up drop-ins of a unit, and replaces those of the same name", () => {
     const [old, other, mine] = [
       { name: "10-a.conf", contents: "old" },

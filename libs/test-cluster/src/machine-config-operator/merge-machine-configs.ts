@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * mergeMachineConfigs merges MachineConfigs as OpenShift's machine config operator does (smartnic.md 2.2): those with the role
- * worker first, each group by name. Later values win for each field of a unit and for each file; drop-ins and kernel arguments
+ * worker first, each group by name. Later values that are not null win for each field of a unit and for each file; drop-ins and kernel arguments
  * add up.
  * Usage: `const spec = mergeMachineConfigs(configs);`
  */
@@ -56,14 +56,14 @@ export function mergeMachineConfigs(configs: readonly MachineConfigSource[]): Me
 
 function mergeUnit(older: Fields, newer: Fields): Fields {
   const dropins = mergeBy("name", [...list(older["dropins"]), ...list(newer["dropins"])]);
-  return { ...older, ...newer, ...(dropins.length > 0 && { dropins }) };
+  return { ...older, ...withoutNulls(newer), ...(dropins.length > 0 && { dropins }) };
 }
 
 /** Merges objects that have the same text in the field `key`. The order is that of their first appearance. */
 function mergeBy(
   key: string,
   all: readonly Fields[],
-  merge: (older: Fields, newer: Fields) => Fields = (older, newer) => ({ ...older, ...newer }),
+  merge: (older: Fields, newer: Fields) => Fields = (older, newer) => ({ ...older, ...withoutNulls(newer) }),
 ): readonly Fields[] {
   const merged = new Map<unknown, Fields>();
   for (const each of all) {
@@ -71,6 +71,10 @@ function mergeBy(
     merged.set(each[key], older === undefined ? each : merge(older, each));
   }
   return [...merged.values()];
+}
+
+function withoutNulls(newer: Fields): Fields {
+  return Object.fromEntries(Object.entries(newer).filter(([, value]) => value !== null));
 }
 
 function fields(value: unknown): Fields {
