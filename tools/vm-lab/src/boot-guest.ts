@@ -32,8 +32,27 @@ export interface BootOptions extends MachineOptions {
   readonly progress?: Progress;
 }
 
+/**
+ * Boots left, including the first, if QEMU aborts in one: with an emulated IOMMU and two processors, QEMU 10.0 sometimes fails
+ * its own assertion in iotlb_to_section. What has run in a guest cannot be repeated, so only boots are.
+ */
+const mostBoots = 3;
+
 /** Rejects with VmLabError: `qemu-missing`, `not-built`, `boot-timed-out`, `guest-panicked` and so on. */
 export async function bootGuest(options: BootOptions = {}): Promise<Guest> {
+  for (let boots = 1; ; boots++) {
+    try {
+      return await bootOnce(options);
+    } catch (error) {
+      if (!(error instanceof VmLabError && error.code === "qemu-aborted") || boots === mostBoots) throw error;
+      process.stderr.write(
+        `[vm-lab] QEMU failed while the guest booted; booting again: ${error.output ?? error.message}\n`,
+      );
+    }
+  }
+}
+
+async function bootOnce(options: BootOptions): Promise<Guest> {
   const { boot = "fast", bootTimeoutMs = 600_000, signal = new AbortController().signal } = options;
   const lab = await ensureLab({ withModules: needsModules(options), progress: options.progress ?? createProgress() });
 

@@ -9,7 +9,7 @@ import { qemuAdvice, qemuProgram } from "./requirements.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
 export interface QemuProcess extends AsyncDisposable {
-  /** Never resolves; rejects with VmLabError `qemu-exited`, `guest-panicked` or `qemu-missing` when the guest is lost. */
+  /** Never resolves; rejects with VmLabError `qemu-exited`, `qemu-aborted`, `guest-panicked` or `qemu-missing` when the guest is lost. */
   readonly failure: Promise<never>;
   /** Returns the end of the console output. */
   consoleTail(): string;
@@ -67,7 +67,8 @@ export function startQemu(args: readonly string[], consoleLog: string): QemuProc
     });
     child.on("close", (code, signal) => {
       const how = `QEMU exited (${signal ?? `exit code ${String(code)}`}) because the guest powered off or QEMU failed:`;
-      fail(new VmLabError("qemu-exited", how, { output: qemuErrors(words) + consoleTail() }));
+      const cause = signal === "SIGABRT" ? "qemu-aborted" : "qemu-exited";
+      fail(new VmLabError(cause, how, { output: qemuErrors(words) + consoleTail() }));
       log.end(resolve);
     });
   });

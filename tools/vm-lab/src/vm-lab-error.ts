@@ -22,6 +22,8 @@ export type VmLabErrorCode =
   | "guest-panicked"
   /** QEMU exited, or the guest powered off. */
   | "qemu-exited"
+  /** QEMU found a bug in itself and ended. */
+  | "qemu-aborted"
   /** The guest rebooted while a process was running. */
   | "guest-rebooted"
   /** A process in the guest did not end within its time limit. */
