@@ -48,6 +48,7 @@ beforeAll(async () => {
 ovs-vsctl set Open_vSwitch . other_config:hw-offload=true
 /usr/share/openvswitch/scripts/ovs-ctl restart --system-id=random --no-monitor
 mkdir -p /etc/udev/rules.d /etc/modprobe.d
+modprobe ib_core # otherwise it gets its mode when the daemon loads it
 ip link add br-user type bridge; ip link add user0 type dummy; ip link set user0 master br-user
 ip link add user1 type dummy; ovs-vsctl add-br ovs-user -- add-port ovs-user user1
 echo '# mine' >/etc/udev/rules.d/99-admin.rules; echo 'options ib_core recv_queue_size=512' >/etc/modprobe.d/mine.conf`);
