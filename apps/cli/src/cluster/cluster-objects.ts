@@ -22,6 +22,7 @@ import { checkAgainstCrd } from "../crd/check-against-crd.ts";
 import type { Diagnostics } from "../diagnostics.ts";
 import { labelOf, type Manifest } from "../input/manifest.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
+import { createNetworkObjects, type NetworkObjects } from "../ovn-offload/network-objects.ts";
 import { isOfKind, isSwitchyardKind } from "./kinds.ts";
 import { toNode } from "./to-node.ts";
 import { readNicRows } from "./read-nic-rows.ts";
@@ -44,6 +45,8 @@ export interface ClusterObjects {
   readonly claims: readonly JsonObject[];
   /** ResourceSlices (resource.k8s.io/v1). */
   readonly slices: readonly JsonObject[];
+  /** What OVN on SmartNICs depends on. */
+  readonly network: NetworkObjects;
 }
 
 /** The NICs that policies may configure, as the operator of this cluster determines them. */
@@ -68,6 +71,7 @@ export function collectObjects(manifests: readonly Manifest[], options: CollectO
   const pods: JsonObject[] = [];
   const claims: JsonObject[] = [];
   const slices: JsonObject[] = [];
+  const network = createNetworkObjects();
   const switchyardObjects = new Map<string, JsonObject | undefined>();
   const unknown = new Map<string, number>();
   const defaults = policyDefaults(manifests, namespace);
@@ -97,7 +101,7 @@ export function collectObjects(manifests: readonly Manifest[], options: CollectO
       const { rows, problems } = readNicRows(manifest);
       nics.push(...rows);
       for (const problem of problems) diagnostics.report(problem);
-    } else {
+    } else if (!network.add(manifest)) {
       unknown.set(manifest.kind, (unknown.get(manifest.kind) ?? 0) + 1);
     }
   }
@@ -109,6 +113,7 @@ export function collectObjects(manifests: readonly Manifest[], options: CollectO
     pods,
     claims,
     slices,
+    network: network.objects(),
   };
 }
 
@@ -157,7 +162,7 @@ function sortByKind(
   objects: Iterable<unknown>,
   namespace: string,
   diagnostics: Diagnostics,
-): Omit<ClusterObjects, "nodes" | "nics" | "pods" | "claims" | "slices"> {
+): Omit<ClusterObjects, "nodes" | "nics" | "pods" | "claims" | "slices" | "network"> {
   const policies: SriovNetworkNodePolicy[] = [];
   const pools: SriovNetworkPoolConfig[] = [];
   const states = new Map<string, SriovNetworkNodeState>();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * planCluster plans each node with the plan() of the config daemon.
- * Usage: `const plans = planCluster(cluster, { namespace, diagnostics })`.
+ * Usage: `const plans = planCluster(cluster, { namespace, diagnostics, reboots: new Map() })`.
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import {
@@ -30,7 +30,7 @@ export interface NodePlan {
 export interface PlanSummary {
   readonly nodes: number;
   readonly converged: number;
-  /** Nodes with steps, by the impact on their pods. */
+  /** Nodes with steps or a reboot, by the impact on their pods. */
   readonly none: number;
   readonly drain: number;
   readonly reboot: number;
@@ -42,13 +42,15 @@ export interface PlanOptions {
   /** The namespace of the operator. */
   readonly namespace: string;
   readonly diagnostics: Diagnostics;
+  /** Why nodes also reboot for the OVN offload, by node. */
+  readonly reboots: ReadonlyMap<string, string>;
   /** Plans only this node; all nodes unless given. */
   readonly node?: string | undefined;
 }
 
 /** Sorted by node name. Parts of a spec that a node cannot apply are reported. */
 export function planCluster(cluster: ClusterObjects, options: PlanOptions): readonly NodePlan[] {
-  const { namespace, diagnostics, node } = options;
+  const { namespace, diagnostics, reboots, node } = options;
   const states = statesWithOwnership(cluster);
   const wanted = wantedSpecs({ ...cluster, states }, options);
   return [...wanted]
@@ -60,18 +62,20 @@ export function planCluster(cluster: ClusterObjects, options: PlanOptions): read
       for (const problem of planned.problems) {
         diagnostics.report(`SriovNetworkNodeState/${namespace}/${name}: ${describeProblem(problem)}`);
       }
+      const reboot = reboots.get(name);
+      const rebootReasons = reboot === undefined ? [] : [{ field: "spec.ovnHardwareOffload", text: reboot }];
       return {
         node: name,
-        impact: planned.impact,
+        impact: reboot === undefined ? planned.impact : "reboot",
         steps: planned.steps.map((step) => ({ ...step, text: describeStep(step) })),
-        reasons: planned.reasons.map(({ field, text }) => ({ field, text })),
-        converged: isConverged(planned),
+        reasons: [...planned.reasons.map(({ field, text }) => ({ field, text })), ...rebootReasons],
+        converged: isConverged(planned) && reboot === undefined,
       };
     });
 }
 
 export function summarize(plans: readonly NodePlan[]): PlanSummary {
-  const busy = plans.filter(({ steps }) => steps.length > 0);
+  const busy = plans.filter(({ steps, impact }) => steps.length > 0 || impact === "reboot");
   const ofImpact = (impact: Impact): number => busy.filter((one) => one.impact === impact).length;
   return {
     nodes: plans.length,

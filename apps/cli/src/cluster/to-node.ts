@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/** toNode reads the name and labels of a Node in the input. */
-import type { Node } from "@switchyard/api";
+/** toNode reads the name, labels and taints of a Node in the input. */
+import type { Node, Taint } from "@switchyard/api";
 import type { Manifest } from "../input/manifest.ts";
-import { isJsonObject } from "../json.ts";
+import { isJsonObject, textAt, type JsonObject } from "../json.ts";
 
 /** Returns undefined if the name is missing or a label is not a string. */
-export function toNode({ name, object: { metadata } }: Manifest): Node | undefined {
+export function toNode({ name, object: { metadata, spec } }: Manifest): Node | undefined {
   const labels = isJsonObject(metadata) ? (metadata["labels"] ?? {}) : {};
   if (name === "" || !isStringMap(labels)) return undefined;
-  return { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
+  return { apiVersion: "v1", kind: "Node", metadata: { name, labels }, ...(isJsonObject(spec) && specOf(spec)) };
+}
+
+function specOf({ unschedulable, taints }: JsonObject): Pick<Node, "spec"> {
+  const read = Array.isArray(taints) ? taints.flatMap((taint) => toTaint(taint) ?? []) : [];
+  const spec = { ...(unschedulable === true && { unschedulable }), ...(read.length > 0 && { taints: read }) };
+  return Object.keys(spec).length === 0 ? {} : { spec };
+}
+
+function toTaint(taint: unknown): Taint | undefined {
+  const [key, value, effect] = ["key", "value", "effect"].map((field) => textAt(taint, field));
+  if (key === undefined || (effect !== "NoSchedule" && effect !== "PreferNoSchedule" && effect !== "NoExecute")) {
+    return undefined;
+  }
+  return { key, effect, ...(value !== undefined && { value }) };
 }
 
 function isStringMap(value: unknown): value is Readonly<Record<string, string>> {

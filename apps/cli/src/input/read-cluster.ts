@@ -3,9 +3,16 @@
  * readCluster reads the objects of a live cluster that determine what Switchyard does there. It writes nothing.
  * Usage: `const manifests = await readCluster({ context: "lab", namespace: "sriov-network-operator", env })`.
  */
-import { customResources, nodes, sriovNetworkNodePolicies, type ResourceType } from "@switchyard/api";
+import {
+  customResources,
+  machineConfigPools,
+  nodes,
+  sriovNetworkNodePolicies,
+  type ResourceType,
+} from "@switchyard/api";
 import { connect, isKubeError, listPages } from "@switchyard/kube";
 import { CliError } from "../cli-error.ts";
+import { clusterVersions, dnses, networkConfigMaps } from "../ovn-offload/network-objects.ts";
 import { toManifest, type Manifest } from "./manifest.ts";
 
 export interface ClusterSource {
@@ -46,8 +53,23 @@ export async function readCluster(source: ClusterSource): Promise<readonly Manif
         throw error;
       }
     };
+    /** What only OVN on SmartNICs depends on. Users may lack the right to read it. */
+    const readIfAllowed = async (request: Parameters<typeof listPages>[1]): Promise<readonly Manifest[]> => {
+      try {
+        return await read(request);
+      } catch (error) {
+        if (isKubeError(error, "NotFound", "Forbidden")) return [];
+        throw error;
+      }
+    };
     const named = { type: configMaps, namespace, fieldSelector: "metadata.name=supported-nic-ids" };
-    const lists = await Promise.all([read({ type: nodes }), ...customResources.map(readIfServed), read(named)]);
+    const lists = await Promise.all([
+      ...[read({ type: nodes }), ...customResources.map(readIfServed), read(named)],
+      ...[machineConfigPools, dnses, clusterVersions].map((type) => readIfAllowed({ type })),
+      ...Object.values(networkConfigMaps).map(({ namespace: home, name }) =>
+        readIfAllowed({ type: configMaps, namespace: home, fieldSelector: `metadata.name=${name}` }),
+      ),
+    ]);
     return lists.flat();
   } catch (cause) {
     if (!isKubeError(cause)) throw cause;

@@ -15,7 +15,8 @@ type Sign = "+" | "~" | "-";
 /** The plan of one node. */
 export function planText({ node, impact, steps, reasons, converged }: NodePlan, colours: Colours): string {
   const title = colours.bold(`${node}:`);
-  if (steps.length === 0) return `${title} ${converged ? "nothing to do" : "the spec cannot be applied"}\n`;
+  if (steps.length === 0 && impact !== "reboot")
+    return `${title} ${converged ? "nothing to do" : "the spec cannot be applied"}\n`;
   const signs = steps.map(signOf);
   const count = (sign: Sign): number => signs.filter((one) => one === sign).length;
   const lines = steps.map(({ text }, index) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * viewOf builds the ClusterView of admission from the input, as the webhook does from its caches.
- * Usage: `admit(review, viewOf(cluster, { namespace, resourcePrefix, arePodsKnown: false }), options)`.
+ * Usage: `admit(review, viewOf(cluster, { namespace, resourcePrefix, clusterType, arePodsKnown: false }), options)`.
  */
 import { createStateReader, readPod, type ClusterView } from "@switchyard/admission";
 import {
@@ -15,6 +15,7 @@ import {
 } from "@switchyard/policy";
 import { nicPolicyOf, type ClusterObjects } from "../cluster/cluster-objects.ts";
 import { textAt } from "../json.ts";
+import { machineConfigPoolsIn } from "../ovn-offload/select-in-input.ts";
 
 export interface ViewOptions {
   /** The namespace of the operator. */
@@ -23,9 +24,11 @@ export interface ViewOptions {
   readonly resourcePrefix: string;
   /** Whether the input contains the pods of the cluster. If not, warnings do not count pods. */
   readonly arePodsKnown: boolean;
+  readonly clusterType: "kubernetes" | "openshift";
 }
 
-export function viewOf(cluster: ClusterObjects, { namespace, resourcePrefix, arePodsKnown }: ViewOptions): ClusterView {
+export function viewOf(cluster: ClusterObjects, options: ViewOptions): ClusterView {
+  const { namespace, resourcePrefix, arePodsKnown } = options;
   const { policies, pools, operatorConfig } = cluster;
   const read = createStateReader();
   const nodes = cluster.nodes.map(({ metadata: { name, labels = {} } }) => {
@@ -41,6 +44,7 @@ export function viewOf(cluster: ClusterObjects, { namespace, resourcePrefix, are
     (users.get(node) ?? []).map((pod) => podUse(pod.devices, factsFor(pod)));
   return {
     ...{ namespace, nodes, policies, pools, operatorConfig },
+    machineConfigPools: machineConfigPoolsIn(cluster, options),
     nics: nicPolicyOf(cluster),
     ...(arePodsKnown && { podsOn }),
   };

@@ -6,16 +6,20 @@ import { planCluster, summarize } from "../cluster/plan-cluster.ts";
 import { createDiagnostics } from "../diagnostics.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readInput } from "../input/read-input.ts";
+import { offloadCluster } from "../ovn-offload/offload-cluster.ts";
+import { offloadReboots } from "../ovn-offload/offload-reboots.ts";
 import { createColours } from "../output/colours.ts";
 import { printData } from "../output/print-data.ts";
 import { planText, summaryText } from "../output/plan-text.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const planNodes: RunVerb = async ({ flags, terminal }) => {
-  const { namespace, output = "text" } = flags;
+  const { namespace, resourcePrefix, clusterType, output = "text" } = flags;
   const diagnostics = createDiagnostics(terminal.stderr);
-  const cluster = collectObjects(await readInput(flags, terminal, diagnostics), { namespace, diagnostics });
-  const plans = planCluster(cluster, { namespace, diagnostics, node: flags.node });
+  const given = collectObjects(await readInput(flags, terminal, diagnostics), { namespace, diagnostics });
+  const { cluster, offload } = offloadCluster(given, { namespace, resourcePrefix, clusterType, diagnostics });
+  const reboots = offloadReboots(offload, cluster);
+  const plans = planCluster(cluster, { namespace, diagnostics, reboots, node: flags.node });
   const summary = summarize(plans);
 
   const [only] = plans;
@@ -34,5 +38,7 @@ export const planNodes: RunVerb = async ({ flags, terminal }) => {
     printData(flags.node === undefined ? { nodes: plans, summary } : only, output, terminal.stdout);
   }
   const exitCode = diagnostics.exitCode();
-  return exitCode === exitCodes.done && flags.detailedExitcode && summary.steps > 0 ? exitCodes.changes : exitCode;
+  return exitCode === exitCodes.done && flags.detailedExitcode && summary.steps + summary.reboot > 0
+    ? exitCodes.changes
+    : exitCode;
 };

@@ -21,7 +21,7 @@ import { viewOf } from "../validate/view-of.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const validate: RunVerb = async ({ flags, terminal }) => {
-  const { namespace, output = "text", operation, resourcePrefix } = flags;
+  const { namespace, output = "text", operation, resourcePrefix, clusterType } = flags;
   if (flags.filename.length === 0) throw new CliError("usage", "no input: use -f FILE for the objects to validate");
   const diagnostics = createDiagnostics(terminal.stderr);
   const place = (manifest: Manifest): Manifest => {
@@ -38,7 +38,7 @@ export const validate: RunVerb = async ({ flags, terminal }) => {
   const others = [...othersOf(changes), ...(livePods ?? [])];
   const cluster = collectObjects(others, { namespace, diagnostics, oldOf: (label) => updatedObject(changes, label) });
   const arePodsKnown = livePods !== undefined || others.some(isPod);
-  const view = viewOf(cluster, { namespace, resourcePrefix, arePodsKnown });
+  const view = viewOf(cluster, { namespace, resourcePrefix, arePodsKnown, clusterType });
   const admitOptions = { nowMs: () => performance.now(), cache: createAdmissionCache() };
   const answers = given.filter(isReviewedManifest).map((manifest) => {
     const old = stored.get(labelOf(manifest)) ?? (operation === "DELETE" ? storedForm(manifest, defaults) : undefined);
