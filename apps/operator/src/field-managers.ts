@@ -20,6 +20,8 @@ export const fieldManagers = {
   operatorConfigStatus: "switchyard-operator-config",
   /** Of the command `operator crds apply`. */
   crds: "switchyard-crds",
+  /** Of the command `operator uninstall`. */
+  uninstall: "switchyard-uninstall",
   /** For the condition ReconcileFailed on objects of all kinds. */
   failures: "switchyard-operator-failures",
 } as const;

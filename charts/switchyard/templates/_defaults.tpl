@@ -119,6 +119,9 @@ crds.networkAttachmentDefinition: true
 hooks.enabled: true
 hooks.activeDeadlineSeconds: 240
 hooks.uninstallTimeoutSeconds: 120
+hooks.giveHostsBack.enabled: false
+hooks.giveHostsBack.keepVfs: false
+hooks.giveHostsBack.timeoutSeconds: 600
 hooks.tolerations:
   - operator: Exists
 hooks.resources:

@@ -235,6 +235,36 @@ describe("the hooks", () => {
     }
   });
 
+  it("give hosts back only with the value, which adds time, rights and pull secrets", async () => {
+    const name = "sw-sriov-network-operator-pre-delete-hook";
+    const facts = (objects: readonly ChartObject[]) => {
+      const rules = ["Role", "ClusterRole"].map((kind) => only(objects, kind, name)["rules"]);
+      const job = only(objects, "Job", name);
+      const args = fieldAt(job, "spec", "template", "spec", "containers", 0, "args");
+      return { rules: JSON.stringify(rules), args: Array.isArray(args) ? args.map(String) : [], spec: job["spec"] };
+    };
+    const byDefault = facts(await chart.objects());
+    expect(byDefault.args).toEqual(["uninstall", "--timeout-seconds", "120"]);
+    expect(byDefault.rules).not.toMatch(/"pods"|"nodes"|configmaps|securitycontextconstraints/);
+    expect(byDefault.spec).not.toHaveProperty("podFailurePolicy");
+
+    const giveHostsBack = { enabled: true, keepVfs: true, timeoutSeconds: 900 };
+    const values = { hooks: { giveHostsBack }, imagePullSecrets: ["one", { name: "two" }] };
+    const given = facts(await chart.objects(values));
+    expect(given.args.slice(3)).toEqual([
+      ...["--give-hosts-back", "--cleanup-image", "ghcr.io/switchyard/switchyard-config-daemon:0.1.0"],
+      ...["--hosts-timeout-seconds", "900", "--image-pull-secrets", "one,two", "--keep-vfs"],
+    ]);
+    expect(given.spec).toMatchObject({
+      activeDeadlineSeconds: 240 + 900,
+      podFailurePolicy: { rules: [{ action: "FailJob", onExitCodes: { operator: "In", values: [2] } }] },
+    });
+    expect(given.rules).toContain('"pods"');
+    expect(given.rules).not.toContain("securitycontextconstraints");
+    const openshift = facts(await chart.objects({ ...values, operator: { clusterType: "openshift" } }));
+    expect(openshift.rules).toContain("securitycontextconstraints");
+  });
+
   it("delete the CRDs after uninstallation only with crds.keep false", async () => {
     const isPostDelete = (object: ChartObject) =>
       fieldAt(object, "metadata", "annotations", "helm.sh/hook") === "post-delete";

@@ -30,6 +30,8 @@ export const labels = {
    * on the host (SystemSettings.openVSwitchDisabled).
    */
   ovnOffloadFiles: "switchyard.io/ovn-offload-files",
+  /** On the pods with which `operator uninstall` gives hosts back: "host". */
+  cleanup: "switchyard.io/cleanup",
 } as const;
 
 /** Keys of annotations. */

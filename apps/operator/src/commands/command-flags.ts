@@ -11,6 +11,6 @@ export const connectionFlags = { kubeconfig };
 export const namespacedFlags = { kubeconfig, namespace };
 
 /** A time limit in seconds. */
-export function timeoutFlag(seconds: number, help: string) {
-  return flag(integer({ minimum: 1, maximum: 3600 }), { default: `${seconds}`, env: "TIMEOUT_SECONDS", help });
+export function timeoutFlag(seconds: number, help: string, env = "TIMEOUT_SECONDS") {
+  return flag(integer({ minimum: 1, maximum: 3600 }), { default: `${seconds}`, env, help });
 }

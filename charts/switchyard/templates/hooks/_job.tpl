@@ -2,7 +2,8 @@
 SPDX-License-Identifier: Apache-2.0
 
 switchyard.hookJob returns a Job: dict "root" $, "name" NAME, "account" SERVICE ACCOUNT, "hook" EVENTS, "weight" WEIGHT, "args" LIST,
-and for commands that need it "namespaced" true.
+and for commands that need it "namespaced" true, "moreSeconds" NUMBER, which is added to the time limit, and "lastExitCode" CODE, with
+which the Job fails at once, as trying again would not help.
 */ -}}
 {{- define "switchyard.hookJob" -}}
 {{- $root := .root }}
@@ -14,8 +15,14 @@ kind: Job
 metadata:
   {{- include "switchyard.metadata" (dict "root" $root "name" .name "component" "hook" "annotations" $annotations) | nindent 2 }}
 spec:
-  activeDeadlineSeconds: {{ int $hooks.activeDeadlineSeconds }}
+  activeDeadlineSeconds: {{ add (int $hooks.activeDeadlineSeconds) (int (.moreSeconds | default 0)) }}
   backoffLimit: 3
+  {{- with .lastExitCode }}
+  podFailurePolicy:
+    rules:
+      - action: FailJob
+        onExitCodes: { containerName: hook, operator: In, values: [{{ . }}] }
+  {{- end }}
   template:
     metadata:
       labels:

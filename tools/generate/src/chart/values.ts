@@ -135,6 +135,18 @@ export const chartValues = group("", {
       "Time for which the Job waits for the components to be deleted before it fails.",
       { minimum: 1 },
     ),
+    giveHostsBack: group("Whether the uninstallation resets the hosts that Switchyard has configured.", {
+      enabled: yesNo(
+        false,
+        "Runs config-daemon cleanup on each node that has a SriovNetworkNodeState, after the components are deleted. Pods that use VFs lose them without a drain: set it only if you want that. helm uninstall takes the value from the last installation or upgrade.",
+      ),
+      keepVfs: yesNo(false, "Leaves VFs, MTUs and drivers as they are, and removes everything else."),
+      timeoutSeconds: integer(
+        600,
+        "Time for all hosts. It is added to the time limit of the Job. Hosts that are not given back after it are named in the Job's log, and the uninstallation fails.",
+        { minimum: 1, maximum: 3600 },
+      ),
+    }),
     tolerations: kubeList(
       tolerationFields,
       "Tolerations of the Jobs. By default they run on any node, so that no taint blocks uninstallation.",

@@ -27,6 +27,8 @@ import { readLeftovers, type Leftovers, type Registration } from "./leftovers.ts
 export interface UninstallDeps extends CommandDeps {
   /** Starts the time in which uninstall removes by itself what the operator has left. */
   readonly startLastLimit: () => TimeLimit;
+  /** Whether hosts are given back afterwards, so that VFs do not stay. */
+  readonly givesHostsBack?: boolean;
 }
 
 const pollMs = 500;
@@ -40,7 +42,8 @@ export async function uninstall(deps: UninstallDeps, namespace: string): Promise
   try {
     const left = await waitForOperator(deps, namespace);
     if (left.unknown.length > 0) return reportUnknown(deps, left);
-    deps.print("uninstalled: CustomResourceDefinitions, policies, networks and VFs stay");
+    const stays = deps.givesHostsBack === true ? "policies and networks stay" : "policies, networks and VFs stay";
+    deps.print(`uninstalled: CustomResourceDefinitions, ${stays}`);
     return true;
   } catch (error) {
     if (!(error instanceof CommandError) || error.code !== "TIMED_OUT") throw error;
