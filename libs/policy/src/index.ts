@@ -13,7 +13,7 @@ export { isInNodeSet, nodeSetLabels } from "./nodes/node-set.ts";
 export { nodeStateSpec, type StoredNodeState } from "./nodes/node-state-spec.ts";
 export { hasLabels, labelsOf, type Labels } from "./nodes/label-selector.ts";
 export { parseStaleDelayMs, staleStateAction, type StaleStateAction } from "./nodes/stale-state.ts";
-export { isEmptyNicSelector, isNameOf } from "./nics/nic-selector.ts";
+export { isEmptyNicSelector, isNameOf, matchesNic } from "./nics/nic-selector.ts";
 export { adviceOnBarred, defaultNicPolicy, isListedNic, unlistedNics, type NicPolicy } from "./nics/nic-policy.ts";
 export { maxPfs, statusPfs } from "./nics/status-pfs.ts";
 export { parseNicRow } from "./nics/nic-row.ts";
@@ -22,6 +22,7 @@ export { sameNetFilter } from "./nics/net-filter.ts";
 export { supportedNics, type NamedNic, type SupportedNic } from "./nics/supported-nics.ts";
 export { withOwnership } from "./nics/ownership.ts";
 export {
+  allVfs,
   formatVfRange,
   countVfsIn,
   includesVf,

@@ -92,6 +92,7 @@ export {
   type ManagementResource,
   type OffloadHostLabels,
 } from "./ovn-offload/hardware-offload-config.ts";
+export { withoutManagementVf } from "./device-plugin/without-management-vf.ts";
 export { ovnHostLabels, plainHostLabel, proposalHostLabel, type HostLabels } from "./ovn-offload/host-labels.ts";
 export {
   dnsEligibleLabel,

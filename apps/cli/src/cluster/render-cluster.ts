@@ -11,6 +11,7 @@ import {
   linuxBridgesOf,
   policyDevicePluginConfig,
   renderNetwork,
+  withoutManagementVf,
 } from "@switchyard/render";
 import type { Diagnostics } from "../diagnostics.ts";
 import { labelOf } from "../input/manifest.ts";
@@ -96,7 +97,7 @@ function renderConfigMap(
     const { name } = node.metadata;
     const interfaces = cluster.states.get(name)?.status?.interfaces ?? [];
     const { config, problems } = policyDevicePluginConfig({
-      policies: policiesSelecting(node, rules),
+      policies: withoutManagementVf(policiesSelecting(node, rules), { node, interfaces }),
       interfaces,
       nics,
     });

@@ -22,6 +22,7 @@ import {
   devicePluginConfigMap,
   formatDevicePluginConfig,
   policyDevicePluginConfig,
+  withoutManagementVf,
   type DevicePluginProblem,
   type NicModel,
   type PolicyDevicePluginSources,
@@ -106,7 +107,8 @@ export function createConfigMapReconciler(deps: ConfigMapDeps): Reconcile {
       if (!isInNodeSet(node, current)) continue;
       const { name } = node.metadata;
       const interfaces = states.get(name)?.interfaces ?? [];
-      texts.set(name, textOf(rendered.get(name), { policies: policiesSelecting(node, current), interfaces, nics }));
+      const policies = withoutManagementVf(policiesSelecting(node, current), { node, interfaces });
+      texts.set(name, textOf(rendered.get(name), { policies, interfaces, nics }));
     }
     rendered = texts;
     const byNode = new Map([...texts].map(([node, { text }]) => [node, text]));

@@ -9,7 +9,7 @@ import type { LabelSelector, LabelSelectorRequirement, MachineConfigPool } from 
 import { compileLabelSelector, type LabelPredicate, type Labels } from "../nodes/label-selector.ts";
 
 /** Label of MachineConfigs by which pools select them. */
-export const machineConfigRoleLabel = "machineconfiguration.openshift.io/role";
+const machineConfigRoleLabel = "machineconfiguration.openshift.io/role";
 
 /** The selectors of a MachineConfigPool, parsed. */
 export interface PoolSelectors {
