@@ -44,6 +44,14 @@ switchyard.check fails with a sentence if values contradict each other or the cl
   {{- if and $usesCertificates $certificates.certManager.enabled (not (.Capabilities.APIVersions.Has "cert-manager.io/v1")) }}
     {{- fail "operator.admissionControllers.certificates.certManager.enabled is true, but the cluster has no cert-manager (API group cert-manager.io/v1). Install cert-manager first, or set the value to false, and the operator creates the certificates." }}
   {{- end }}
+  {{- if and $usesCertificates $certificates.custom.enabled }}
+    {{- range $server, $secret := $certificates.secretNames }}
+      {{- $type := dig "type" "" (lookup "v1" "Secret" $.Release.Namespace $secret | default dict) }}
+      {{- if and $type (ne $type "Opaque") }}
+        {{- fail (printf "operator.admissionControllers.certificates.custom.enabled is true, but Secret %s exists with type %s, for example with a certificate that the operator created. The type of a Secret cannot be changed. Set operator.admissionControllers.certificates.secretNames.%s to another name." $secret $type $server) }}
+      {{- end }}
+    {{- end }}
+  {{- end }}
   {{- $monitoring := or .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled .Values.metrics.alerts.enabled }}
   {{- if and $monitoring (not (.Capabilities.APIVersions.Has "monitoring.coreos.com/v1")) }}
     {{- fail "metrics.serviceMonitor, metrics.podMonitor or metrics.alerts is enabled, but the cluster has no Prometheus operator (API group monitoring.coreos.com/v1). Install it first, or set these values to false." }}

@@ -5,7 +5,7 @@
  *
  * Pods that succeed are deleted. Pods that fail stay until the command is repeated, which begins again with all nodes.
  *
- * Usage: `const { left } = await giveHostsBack({ transport, limit, startLastLimit, print, fail }, ["worker-1"], options);`
+ * Usage: `const left = await giveHostsBack({ transport, limit, startLastLimit, print, fail }, ["worker-1"], options);`
  */
 import { isKubeError, type KubeObject } from "@switchyard/kube";
 import { CommandError } from "../command-error.ts";
