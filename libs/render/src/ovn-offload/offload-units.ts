@@ -84,8 +84,8 @@ function removalUnitText(): string {
 
 /**
  * configure-ovs.sh of OpenShift made these connections, and makes them again at the first boot with Open vSwitch. A br-ex
- * without ovs-if-br-ex and ovs-if-phys0 is the administrator's, and stays. The interface itself takes its own connection when
- * the one that enslaves it is gone.
+ * without ovs-if-br-ex and ovs-if-phys0 is the administrator's, and stays; so one of these two goes last. The interface itself
+ * takes its own connection when the one that enslaves it is gone.
  */
 function removalScriptText(): string {
   return `#!/bin/sh
@@ -99,7 +99,7 @@ has() { printf '%s\\n' "$names" | grep -Fqx -e "$1"; }
 if ! has ovs-if-br-ex && ! has ovs-if-phys0; then exit 0; fi
 
 failed=0
-for name in ovs-if-br-ex ovs-port-br-ex ovs-if-phys0 ovs-port-phys0 br-ex; do
+for name in ovs-if-phys0 ovs-port-phys0 ovs-port-br-ex br-ex ovs-if-br-ex; do
   if has "$name"; then nmcli connection delete id "$name" || failed=1; fi
 done
 exit $failed
