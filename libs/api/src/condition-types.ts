@@ -49,6 +49,11 @@ export const conditionTypes = {
    * certificate.
    */
   webhookCertificate: "WebhookCertificate",
+  /**
+   * On the SriovOperatorConfig: OVN of all hosts that spec.ovnHardwareOffload selects runs on their SmartNIC. Absent if nothing
+   * is selected and nothing is left to restore. Written by the service ovn-offload.
+   */
+  hardwareOffload: "HardwareOffload",
 } as const;
 
 /** Reasons of conditions on SriovNetworkNodeStates, written by the node's config daemon. */

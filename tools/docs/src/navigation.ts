@@ -43,6 +43,7 @@ const groups: readonly {
     entries: [
       ["guide/operate.md"],
       ["guide/node.md"],
+      ["guide/ovn-offload.md"],
       ["operator.md"],
       ["webhook.md"],
       ["cli.md"],

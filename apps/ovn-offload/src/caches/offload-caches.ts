@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * OffloadCaches are the caches of all objects that ovn-offload reads, reduced to the fields in use.
+ * Usage: `await using caches = watchOffload({ transport, namespace, ovnNamespace, report });`
+ */
+import {
+  machineConfigPools,
+  machineConfigs,
+  labels,
+  nodes,
+  operatorConfigName,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  sriovOperatorConfigs,
+  type MachineConfigPool,
+  type ResourceType,
+  type SriovNetworkNodePolicy,
+  type SriovNetworkNodeState,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
+import {
+  isRecord,
+  sharingEqual,
+  watchObjects,
+  type FailedWatch,
+  type KubeObject,
+  type Transport,
+} from "@switchyard/kube";
+import { ovnOffloadLabels, type DnsPlacementSource } from "@switchyard/render";
+import type { NodeReport } from "../decide/observed.ts";
+import { fieldManagers } from "../field-managers.ts";
+import { toNodeReport } from "./node-report.ts";
+import { toObservedNode } from "./observed-node.ts";
+
+export interface OffloadCachesOptions {
+  readonly transport: Transport;
+  /** Namespace of the operator. */
+  readonly namespace: string;
+  /** Namespace of OVN-Kubernetes in clusters without MachineConfigPools. */
+  readonly ovnNamespace: string;
+  /** Called for each failure of a watch, which is then retried. */
+  readonly report: (error: unknown, at: FailedWatch) => void;
+}
+
+/** Disposing it ends the watches and keeps the cached objects. */
+export type OffloadCaches = ReturnType<typeof watchOffload>;
+
+export const configMaps = {
+  ...{ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true },
+} as const satisfies ResourceType;
+
+const namespaces = { ...configMaps, kind: "Namespace", plural: "namespaces", namespaced: false } as const;
+
+export const dnses = {
+  ...{ group: "operator.openshift.io", version: "v1", kind: "DNS", plural: "dnses", namespaced: false },
+} as const satisfies ResourceType;
+
+const clusterVersions = {
+  ...{
+    group: "config.openshift.io",
+    version: "v1",
+    kind: "ClusterVersion",
+    plural: "clusterversions",
+    namespaced: false,
+  },
+} as const satisfies ResourceType;
+
+/** Label of all objects of ovn-offload. */
+const managedBy = "app.kubernetes.io/managed-by";
+
+/** What ovn-offload reads of a ConfigMap. */
+export interface ConfigMapFacts {
+  readonly data: Readonly<Record<string, string>>;
+  readonly isOwn: boolean;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** Namespaces of OpenShift. */
+export const openshiftNamespaces = { ovn: "openshift-ovn-kubernetes", networkOperator: "openshift-network-operator" };
+
+export function watchOffload({ transport, namespace, ovnNamespace, report }: OffloadCachesOptions) {
+  const common = { transport, report };
+  const own = `${managedBy}=${ovnOffloadLabels("")[managedBy] ?? ""}`;
+  const watchMap = (at: string, name: string) =>
+    watchObjects({
+      ...{ ...common, type: configMaps, namespace: at, fieldSelector: `metadata.name=${name}` },
+      project: sharingEqual(toConfigMapFacts),
+    });
+  const watchNamespace = (name: string) =>
+    watchObjects({
+      ...{ ...common, type: namespaces, fieldSelector: `metadata.name=${name}` },
+      project: sharingEqual(({ metadata }: KubeObject) => ({ name: metadata.name })),
+    });
+  const caches = {
+    nodes: watchObjects({
+      ...{ ...common, type: nodes, pageSize: 200, managers: [fieldManagers.objects] },
+      project: sharingEqual(toObservedNode),
+    }),
+    states: watchObjects({
+      ...{ ...common, type: sriovNetworkNodeStates, namespace, pageSize: 50 },
+      project: sharingEqual((state: SriovNetworkNodeState): NodeReport => toNodeReport(state)),
+    }),
+    operatorConfigs: watchObjects({
+      ...{ ...common, type: sriovOperatorConfigs, namespace, managers: [fieldManagers.status] },
+      fieldSelector: `metadata.name=${operatorConfigName}`,
+      project: (config: SriovOperatorConfig) => config,
+    }),
+    policies: watchObjects({
+      ...{ ...common, type: sriovNetworkNodePolicies, namespace, managers: [fieldManagers.objects] },
+      project: sharingEqual(({ apiVersion, kind, metadata, spec }: SriovNetworkNodePolicy): SriovNetworkNodePolicy => {
+        const { name, labels: own = {} } = metadata;
+        return { apiVersion, kind, metadata: { name, labels: own }, spec };
+      }),
+    }),
+    machineConfigPools: watchObjects({
+      ...{ ...common, type: machineConfigPools, optional: true },
+      project: sharingEqual(toPoolFacts),
+    }),
+    machineConfigs: watchObjects({
+      ...{ ...common, type: machineConfigs, optional: true, labelSelector: own, managers: [fieldManagers.objects] },
+      project: sharingEqual(({ metadata }: KubeObject) => ({
+        ...{ name: metadata.name, pool: metadata.labels?.[labels.ovnOffloadPool] ?? "" },
+      })),
+    }),
+    dns: watchObjects({
+      ...{ ...common, type: dnses, optional: true, fieldSelector: "metadata.name=default" },
+      project: sharingEqual(toDnsFacts),
+    }),
+    clusterVersions: watchObjects({
+      ...{ ...common, type: clusterVersions, optional: true, fieldSelector: "metadata.name=version" },
+      project: sharingEqual(toVersion),
+    }),
+    managementPorts: watchMap(openshiftNamespaces.ovn, "ovn-management-ports"),
+    plainManagementPorts: watchMap(ovnNamespace, "ovn-management-ports"),
+    envOverrides: watchMap(openshiftNamespaces.ovn, "env-overrides"),
+    hardwareOffload: watchMap(openshiftNamespaces.networkOperator, "hardware-offload-config"),
+    ovnNamespace: watchNamespace(openshiftNamespaces.ovn),
+    plainOvnNamespace: watchNamespace(ovnNamespace),
+    networkOperatorNamespace: watchNamespace(openshiftNamespaces.networkOperator),
+  };
+  return {
+    ...caches,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(Object.values(caches).map((cache) => cache[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+function toPoolFacts({ apiVersion, kind, metadata, spec, status }: MachineConfigPool): MachineConfigPool {
+  return {
+    ...{ apiVersion, kind, metadata: { name: metadata.name } },
+    ...(spec && { spec }),
+    ...(status && { status: { ...status, conditions: (status.conditions ?? []).map(withoutText) } }),
+  };
+}
+
+/** The text names every node and changes often. */
+function withoutText<C extends { readonly message: string; readonly lastTransitionTime: string }>(condition: C): C {
+  return { ...condition, message: "", lastTransitionTime: "" };
+}
+
+function toConfigMapFacts(map: KubeObject): ConfigMapFacts {
+  const data = "data" in map && isRecord(map.data) ? map.data : {};
+  return {
+    data: Object.fromEntries(
+      Object.entries(data).flatMap(([key, value]) => (typeof value === "string" ? [[key, value] as const] : [])),
+    ),
+    isOwn: map.metadata.labels?.[managedBy] === ovnOffloadLabels("")[managedBy],
+    annotations: map.metadata.annotations ?? {},
+  };
+}
+
+function toDnsFacts({ metadata, spec }: KubeObject & DnsPlacementSource): DnsPlacementSource {
+  const { managementState, nodePlacement } = spec ?? {};
+  return {
+    metadata: { annotations: metadata.annotations ?? {} },
+    spec: { ...(managementState && { managementState }), ...(nodePlacement && { nodePlacement }) },
+  };
+}
+
+function toVersion(version: KubeObject): { readonly version: string | undefined } {
+  const status = "status" in version && isRecord(version.status) ? version.status : {};
+  const desired = isRecord(status["desired"]) ? status["desired"]["version"] : undefined;
+  return { version: typeof desired === "string" ? desired : undefined };
+}

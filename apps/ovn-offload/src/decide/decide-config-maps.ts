@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * decideConfigMaps decides about the ConfigMaps by which OVN-Kubernetes finds the management ports. Keys of others stay to the
+ * byte. A ConfigMap that ovn-offload created is deleted once it is empty.
+ * Usage: `const { writes, resource, problems } = decideConfigMaps(observed, hosts);`
+ */
+import {
+  envOverridesPatch,
+  managementPortsPatch,
+  managementResource,
+  managementResourceKey,
+  ownKeyAnnotation,
+} from "@switchyard/render";
+import { needsShared, type Host } from "./host.ts";
+import type { ConfigMapRole, Observed, ObservedConfigMap } from "./observed.ts";
+import type { OffloadWrite } from "./offload-write.ts";
+
+export interface ConfigMapDecision {
+  readonly writes: readonly OffloadWrite[];
+  /** Name of VF 0's resource; undefined if the cluster's network operator uses none. */
+  readonly resource: string | undefined;
+  readonly problems: readonly string[];
+}
+
+/** The first minor release of OpenShift 4 whose network operator reads the resource of VF 0. */
+const firstWithResource = 14;
+
+export function decideConfigMaps(observed: Observed, hosts: readonly Host[]): ConfigMapDecision {
+  const { managementPorts, envOverrides, hardwareOffload } = observed.configMaps;
+  const isOpenshift = observed.machineConfigPools !== undefined;
+  const minor = minorOf(observed.openshiftVersion);
+  const published = new Set(hosts.filter(isPublishable).map(({ name }) => name));
+  const kept = new Set(hosts.filter((host) => !published.has(host.name) && keepsKey(host)).map(({ name }) => name));
+  const ports = managementPortsPatch(managementPorts.present?.data ?? {}, { published, kept });
+  const usesLines = isOpenshift && (minor === undefined || minor < firstWithResource);
+  const lines = envOverridesPatch(envOverrides.present?.data ?? {}, {
+    published: usesLines ? published : new Set(),
+    // A cluster that was upgraded keeps the lines of its hosts until they leave: both forms name the same interface.
+    kept: usesLines ? kept : new Set([...kept, ...published]),
+  });
+  const isWanted = isOpenshift && minor !== undefined && minor >= firstWithResource && hosts.some(needsShared);
+  const data = hardwareOffload.present?.data ?? {};
+  const isOwnKey = hardwareOffload.present?.annotations[ownKeyAnnotation] === managementResourceKey;
+  const chosen = managementResource(data, { prefix: observed.resourcePrefix, isWanted, isOwn: isOwnKey });
+  const setsKey = typeof chosen.patch[managementResourceKey] === "string";
+  const note = setsKey && !isOwnKey ? managementResourceKey : !isWanted && isOwnKey ? null : undefined;
+  return {
+    writes: [
+      ...write("managementPorts", managementPorts, ports.patch),
+      ...write("envOverrides", envOverrides, lines.patch),
+      ...write(
+        "hardwareOffload",
+        hardwareOffload,
+        chosen.patch,
+        note === undefined ? {} : { [ownKeyAnnotation]: note },
+      ),
+    ],
+    resource: chosen.resource,
+    problems: [
+      ...(chosen.problem === undefined ? [] : [chosen.problem]),
+      ...foreignKeys("ovn-management-ports", ports.foreign),
+      ...foreignKeys("env-overrides", lines.foreign),
+    ],
+  };
+}
+
+/** Reports whether nothing of ovn-offload is left in the ConfigMap of the network operator. */
+export function isResourceRestored({ hardwareOffload }: Observed["configMaps"]): boolean {
+  return hardwareOffload.present?.annotations[ownKeyAnnotation] === undefined;
+}
+
+function isPublishable({ direction, marker, pool, isApplied, isNamed, isPublished }: Host): boolean {
+  return direction === "enter" && marker === pool && (isPublished || (isApplied === true && isNamed));
+}
+
+/** A key that exists stays while the node has the label that makes OVN-Kubernetes read it. */
+function keepsKey({ direction, isApplied, isLabelled }: Host): boolean {
+  return direction !== "leave" || isLabelled || isApplied !== false;
+}
+
+function write(
+  role: ConfigMapRole,
+  { isPossible, present }: ObservedConfigMap,
+  data: Readonly<Record<string, string | null>>,
+  annotations: Readonly<Record<string, string | null>> = {},
+): readonly OffloadWrite[] {
+  if (!isPossible || Object.keys(data).length + Object.keys(annotations).length === 0) return emptied(role, present);
+  if (present === undefined && Object.values(data).every((value) => value === null)) return [];
+  return [{ kind: "patch-config-map", role, data, annotations }];
+}
+
+function emptied(role: ConfigMapRole, present: ObservedConfigMap["present"]): readonly OffloadWrite[] {
+  const isEmpty = present !== undefined && present.isOwn && Object.keys(present.data).length === 0;
+  return isEmpty ? [{ kind: "delete-config-map", role }] : [];
+}
+
+function foreignKeys(name: string, nodes: readonly string[]): readonly string[] {
+  if (nodes.length === 0) return [];
+  return [`ConfigMap ${name} has another value for ${nodes.slice(0, 4).join(", ")}, which was set by another program`];
+}
+
+function minorOf(version: string | undefined): number | undefined {
+  const [, minor] = /^4\.(\d{1,3})\./.exec(version ?? "") ?? [];
+  return minor === undefined ? undefined : Number(minor);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * decideMachineConfigs decides about the MachineConfig of each pool. It is written once, when all hosts of the pool are
+ * prepared, because each change reboots all of them; a node without SmartNIC would lose its network.
+ * Usage: `const { writes, waiting } = decideMachineConfigs({ observed, pools, hosts, isDnsPlaced });`
+ */
+import type { MachineConfigPool } from "@switchyard/api";
+import { ovnOffloadMachineConfig, ovnOffloadMachineConfigName } from "@switchyard/render";
+import type { OffloadPool } from "@switchyard/policy";
+import { isPrepared, type Host } from "./host.ts";
+import type { Observed } from "./observed.ts";
+import type { OffloadWrite } from "./offload-write.ts";
+
+export interface MachineConfigInput {
+  readonly observed: Observed;
+  readonly pools: readonly OffloadPool[];
+  readonly hosts: readonly Host[];
+  readonly isDnsPlaced: boolean;
+}
+
+export interface MachineConfigDecision {
+  readonly writes: readonly OffloadWrite[];
+  /** By pool: what its MachineConfig waits for. */
+  readonly waiting: ReadonlyMap<string, string>;
+  /** By pool: why it cannot be written. */
+  readonly refused: ReadonlyMap<string, string>;
+}
+
+export function decideMachineConfigs({
+  observed,
+  pools,
+  hosts,
+  isDnsPlaced,
+}: MachineConfigInput): MachineConfigDecision {
+  const writes: OffloadWrite[] = [];
+  const waiting = new Map<string, string>();
+  const refused = new Map<string, string>();
+  const present = new Map(observed.machineConfigs.map((one) => [one.name, one]));
+  const existing = new Map((observed.machineConfigPools ?? []).map((pool) => [pool.metadata.name, pool]));
+  const selected = new Set(pools.map(({ name }) => name));
+  const byPool = Map.groupBy(hosts, ({ pool }) => pool);
+
+  for (const { name, role } of pools) {
+    if (role === undefined) continue;
+    const config = ovnOffloadMachineConfig({ name, role });
+    const configName = ovnOffloadMachineConfigName(name);
+    if (observed.foreignMachineConfigs.has(configName)) {
+      refused.set(name, `MachineConfig ${configName} was created by another program: delete or rename it`);
+      continue;
+    }
+    const reason = present.has(configName)
+      ? undefined
+      : (unprepared(byPool.get(name) ?? []) ??
+        (isDnsPlaced ? undefined : "waits until pods of DNS are kept off the hosts") ??
+        unsettled(existing.get(name)));
+    if (reason === undefined) writes.push({ kind: "apply-machine-config", config });
+    else waiting.set(name, reason);
+  }
+
+  for (const { name, pool } of present.values()) {
+    if (selected.has(pool)) continue;
+    if ((byPool.get(pool) ?? []).some(({ direction }) => direction === "stay")) {
+      waiting.set(pool, "hosts of the pool stay as they are, so its MachineConfig stays");
+      continue;
+    }
+    const reason = existing.has(pool) ? unsettled(existing.get(pool)) : undefined;
+    if (reason === undefined) writes.push({ kind: "delete-machine-config", name });
+    else waiting.set(pool, reason);
+  }
+  return { writes, waiting, refused };
+}
+
+/** Returns why the machines of the pool cannot be changed now. */
+export function unsettled(pool: MachineConfigPool | undefined): string | undefined {
+  if (pool === undefined) return "MachineConfigPool does not exist";
+  const { name } = pool.metadata;
+  if (pool.spec?.paused === true) return `MachineConfigPool ${name} is paused`;
+  const isTrue = (type: string) => {
+    const { conditions = [] } = pool.status ?? {};
+    return conditions.some((condition) => condition.type === type && condition.status === "True");
+  };
+  if (isTrue("Degraded") || isTrue("RenderDegraded") || isTrue("NodeDegraded"))
+    return `MachineConfigPool ${name} is degraded`;
+  const [wanted, actual] = [pool.spec?.configuration?.name ?? "", pool.status?.configuration?.name ?? ""];
+  if (isTrue("Updating") || wanted === "" || wanted !== actual) return `MachineConfigPool ${name} is updating`;
+  return undefined;
+}
+
+function unprepared(hosts: readonly Host[]): string | undefined {
+  if (hosts.length === 0) return "the pool has no nodes";
+  const others = hosts.filter((host) => host.direction !== "enter" || !isPrepared(host));
+  const [first] = others;
+  return (
+    first && `node ${first.name}${others.length > 1 ? ` and ${others.length - 1} more` : ""} must be prepared first`
+  );
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { SimulatedCluster } from "../testing/simulated-cluster.ts";
+
+const entry = (role: string) => ({ nodeSelector: { [`node-role.kubernetes.io/${role}`]: "" } });
+
+function openshift(): SimulatedCluster {
+  const cluster = new SimulatedCluster({ isOpenshift: true });
+  cluster.addPool("dpu");
+  for (const name of ["a", "b"]) cluster.addNode(name, "dpu");
+  cluster.addNode("w", "worker", { cards: [] });
+  return cluster;
+}
+
+function plain(): SimulatedCluster {
+  const cluster = new SimulatedCluster({ isOpenshift: false });
+  for (const name of ["a", "b"]) cluster.addNode(name, "dpu");
+  cluster.addNode("w", "worker", { cards: [] });
+  return cluster;
+}
+
+const clusters = [
+  { of: "OpenShift", make: openshift },
+  { of: "a plain cluster", make: plain },
+];
+
+describe.each(clusters)("selected hosts of $of", ({ make }) => {
+  it("become ready, and then nothing is written", () => {
+    const cluster = make();
+    cluster.entries = [entry("dpu")];
+    cluster.settle();
+    const { pools, overall, writes } = cluster.decide();
+    expect(overall).toEqual({ state: "ready", message: "" });
+    expect(pools).toMatchObject([{ pool: "dpu", nodeCount: 2, readyNodeCount: 2, state: "ready" }]);
+    expect(writes.filter(({ kind }) => kind !== "apply-machine-config")).toEqual([]);
+  });
+
+  it("are restored completely when they are no longer selected", () => {
+    const cluster = make();
+    cluster.maps.set("managementPorts", { data: { other: "x" }, annotations: {}, isOwn: false });
+    cluster.maps.set("envOverrides", { data: { a: "OVN_KUBE_LOG_LEVEL=5\n" }, annotations: {}, isOwn: false });
+    cluster.dns = {
+      metadata: { annotations: {} },
+      spec: { nodePlacement: { nodeSelector: { "kubernetes.io/os": "linux" } } },
+    };
+    const before = cluster.snapshot();
+    cluster.entries = [{ ...entry("dpu"), taint: "NoSchedule" }];
+    cluster.settle();
+    expect(cluster.snapshot()).not.toEqual(before);
+    cluster.entries = [];
+    cluster.settle();
+    expect(cluster.snapshot()).toEqual(before);
+    expect(cluster.decide()).toEqual({ writes: [], pools: [], overall: undefined });
+  });
+
+  it("stay as they are while a host has not reported", () => {
+    const cluster = make();
+    cluster.entries = [entry("dpu")];
+    cluster.settle();
+    const before = cluster.snapshot();
+    for (const node of cluster.nodes.values()) node.hasReported = false;
+    cluster.settle();
+    expect(cluster.snapshot()).toEqual(before);
+  });
+});
+
+describe("the MachineConfig of a pool", () => {
+  it.each([
+    {
+      when: "a node has no SmartNIC",
+      change: (cluster: SimulatedCluster) => {
+        cluster.addNode("c", "dpu", { cards: [] });
+      },
+      state: "degraded",
+      words: "no SmartNIC",
+    },
+    {
+      when: "a node has two",
+      change: (cluster: SimulatedCluster) => {
+        cluster.addNode("c", "dpu", { cards: ["a2d6", "a2dc"] });
+      },
+      state: "degraded",
+      words: "has 2 SmartNICs",
+    },
+    {
+      when: "a card is in the wrong mode",
+      change: (cluster: SimulatedCluster) => {
+        cluster.addNode("c", "dpu", { mode: "nic" });
+      },
+      state: "progressing",
+      words: "is in mode nic",
+    },
+    {
+      when: "the pool is paused",
+      change: (cluster: SimulatedCluster) => {
+        cluster.pools.set("dpu", { isPaused: true, isDegraded: false });
+      },
+      state: "progressing",
+      words: "is paused",
+    },
+    {
+      when: "the pool is degraded",
+      change: (cluster: SimulatedCluster) => {
+        cluster.pools.set("dpu", { isPaused: false, isDegraded: true });
+      },
+      state: "progressing",
+      words: "is degraded",
+    },
+    {
+      when: "another program has created it",
+      change: (cluster: SimulatedCluster) => {
+        cluster.foreignMachineConfigs.add("99-dpu-ovn-hw-offload");
+      },
+      state: "degraded",
+      words: "was created by another program",
+    },
+  ])("is not written if $when", ({ change, state, words }) => {
+    const cluster = openshift();
+    change(cluster);
+    cluster.entries = [entry("dpu")];
+    cluster.settle();
+    expect(cluster.machineConfigWrites).toEqual([]);
+    const { overall } = cluster.decide();
+    expect(overall?.state).toBe(state);
+    expect(overall?.message).toContain(words);
+  });
+
+  it("is deleted with its pool, whose nodes return to the workers", () => {
+    const cluster = openshift();
+    cluster.entries = [entry("dpu")];
+    cluster.settle();
+    cluster.pools.delete("dpu");
+    for (const name of ["a", "b"]) cluster.relabel(name, "worker");
+    cluster.settle();
+    expect(cluster.machineConfigWrites).toEqual(["+99-dpu-ovn-hw-offload", "-99-dpu-ovn-hw-offload"]);
+    expect(cluster.maps.size).toBe(0);
+  });
+});
+
+describe("any sequence of changes", () => {
+  const roles = fc.constantFrom("dpu", "other", "worker");
+  const change = fc.oneof(
+    fc.record({ kind: fc.constant("steps" as const), count: fc.integer({ min: 1, max: 4 }) }),
+    fc.record({ kind: fc.constant("select" as const), pools: fc.subarray(["dpu", "other"]), isTainted: fc.boolean() }),
+    fc.record({ kind: fc.constant("move" as const), node: fc.constantFrom("a", "b", "w"), role: roles }),
+    fc.record({ kind: fc.constant("report" as const), node: fc.constantFrom("a", "b"), isThere: fc.boolean() }),
+    fc.record({ kind: fc.constant("pause" as const), pool: fc.constantFrom("dpu", "other"), isPaused: fc.boolean() }),
+    fc.record({ kind: fc.constant("remove" as const), node: fc.constantFrom("b") }),
+  );
+
+  it.each(clusters)("keeps the order of the steps and can be undone in $of", ({ make }) => {
+    const holds = fc.property(fc.array(change, { maxLength: 25 }), (changes) => {
+      const cluster = make();
+      cluster.addPool("other");
+      for (const one of changes) {
+        if (one.kind === "steps") {
+          for (let i = 0; i < one.count; i++) {
+            // Killed after any write: the next pass decides from what is there.
+            for (const write of cluster.decide().writes) {
+              cluster.apply(write);
+              expect(cluster.violations()).toEqual([]);
+            }
+            cluster.react();
+          }
+        } else if (one.kind === "select") {
+          cluster.entries = one.pools.map((pool) => ({
+            ...entry(pool),
+            ...(one.isTainted && { taint: "NoSchedule" as const }),
+          }));
+        } else if (one.kind === "move") {
+          cluster.relabel(one.node, one.role);
+        } else if (one.kind === "report") {
+          const node = cluster.nodes.get(one.node);
+          if (node !== undefined) node.hasReported = one.isThere;
+        } else if (one.kind === "pause") {
+          cluster.pools.set(one.pool, { isPaused: one.isPaused, isDegraded: false });
+        } else cluster.nodes.delete(one.node);
+      }
+      for (const pool of cluster.pools.keys()) cluster.pools.set(pool, { isPaused: false, isDegraded: false });
+      for (const node of cluster.nodes.values()) node.hasReported = true;
+      cluster.entries = [];
+      cluster.settle();
+      expect(cluster.decide()).toEqual({ writes: [], pools: [], overall: undefined });
+      expect([cluster.maps.size, cluster.configs.size, cluster.policies.size]).toEqual([0, 0, 0]);
+      expect(cluster.dns).toEqual({ metadata: { annotations: {} }, spec: {} });
+      const left = [...cluster.nodes.values()].flatMap(({ ownLabels, taints }) => [...ownLabels, ...taints]);
+      expect(left).toEqual([]);
+    });
+    fc.assert(holds, { numRuns: 500 });
+  });
+});

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * decide returns what ovn-offload must write now, and the status. It is a pure function of the cluster: called again with what
+ * the writes have changed, it goes on, and with nothing left to do it returns no writes (docs/guide/ovn-offload.md).
+ * Usage: `const { writes, statuses } = decide(observed);`
+ */
+import { labels, taints } from "@switchyard/api";
+import { selectOffloadPools, type OffloadPool } from "@switchyard/policy";
+import {
+  dnsEligibleLabel,
+  dnsPlacement,
+  dnsPlacementBefore,
+  isDnsEligible,
+  managementPortEntry,
+  offloadHostLabels,
+  ovnOffloadPolicy,
+  ovnOffloadPolicyName,
+  restoredDnsPlacement,
+  type DnsPlacement,
+} from "@switchyard/render";
+import { isDeepStrictEqual } from "node:util";
+import { decideConfigMaps, isResourceRestored } from "./decide-config-maps.ts";
+import { decideMachineConfigs } from "./decide-machine-configs.ts";
+import { assignHosts, needsShared, type Host } from "./host.ts";
+import { currentConfigAnnotation, hostFacts, renderedSources } from "./host-facts.ts";
+import { isConfigured, wantedLabels, type SharedState } from "./host-labels.ts";
+import type { Observed, ObservedNode } from "./observed.ts";
+import type { OffloadWrite } from "./offload-write.ts";
+import { offloadStatuses, type OffloadStatuses } from "./offload-statuses.ts";
+
+export interface Decision extends OffloadStatuses {
+  readonly writes: readonly OffloadWrite[];
+}
+
+export function decide(observed: Observed): Decision {
+  const { entries, nodes, machineConfigPools, reportOf } = observed;
+  const selection = selectOffloadPools({
+    ...{ entries, nodes, machineConfigPools },
+    interfacesOf: (node) => reportOf(node)?.interfaces,
+  });
+  const hosts = assignHosts(factsOf(observed), selection, isKindMissing(observed));
+  const isNeeded = hosts.some(needsShared);
+  const dns = placeDns(observed, isNeeded);
+  const maps = decideConfigMaps(observed, hosts);
+  const isRestored = restoredPools(observed, hosts, isNeeded);
+  const shared: SharedState = {
+    openshift: machineConfigPools && offloadHostLabels(observed.configMaps.hardwareOffload.present?.data ?? {}),
+    resource: maps.resource,
+    isDnsPlaced: dns?.state !== "change",
+    isRestored,
+  };
+  const pools = isKindMissing(observed) ? [] : selection.pools;
+  const configs = decideMachineConfigs({ observed, pools, hosts, isDnsPlaced: shared.isDnsPlaced });
+  const labelled = labelNodes(observed, hosts, { shared, isNeeded });
+  const policies = decidePolicies(observed, selection.pools, hosts);
+  return {
+    writes: [
+      ...labelled.writes,
+      ...taintNodes(hosts, selection.pools),
+      ...policies.writes,
+      ...maps.writes,
+      ...(dns?.state === "change" && labelled.isDnsReady ? [{ kind: "patch-dns", patch: dns.patch } as const] : []),
+      ...configs.writes,
+    ],
+    ...offloadStatuses({
+      ...{ hosts, pools: selection.pools, problems: selection.problems, configs },
+      conflicts: labelled.conflicts,
+      clusterProblems: [
+        ...maps.problems,
+        ...policies.problems,
+        ...(shared.openshift?.problems ?? []),
+        ...(dns?.state === "no-node" && isNeeded ? ["no node is left on which pods of DNS could run"] : []),
+      ],
+    }),
+  };
+}
+
+/** Reports whether the machines are configured by MachineConfigs, but their kinds are not served at the moment. */
+function isKindMissing({ machineConfigPools, nodes }: Observed): boolean {
+  return (
+    machineConfigPools === undefined &&
+    nodes.some(({ metadata }) => metadata.annotations?.[currentConfigAnnotation] !== undefined)
+  );
+}
+
+function factsOf({ nodes, reportOf, machineConfigPools = [], configMaps }: Observed) {
+  const sources = renderedSources(machineConfigPools);
+  const data = configMaps.managementPorts.present?.data ?? {};
+  const own = managementPortEntry();
+  return nodes.map((node) => {
+    const { name } = node.metadata;
+    const facts = hostFacts(node, { report: reportOf(name), sources, isPublished: data[name] === own });
+    // Without the namespace of OVN-Kubernetes there is no ConfigMap to publish in: the label is enough.
+    return configMaps.managementPorts.isPossible ? facts : { ...facts, isPublished: facts.isApplied === true };
+  });
+}
+
+function placeDns({ dns, nodes }: Observed, isNeeded: boolean): DnsPlacement | undefined {
+  if (dns === undefined) return undefined;
+  return isNeeded ? dnsPlacement(dns, nodes) : restoredDnsPlacement(dns);
+}
+
+/** Returns a function that tells whether nothing needs the first label of a pool's hosts any more. */
+function restoredPools(observed: Observed, hosts: readonly Host[], isNeeded: boolean): (pool: string) => boolean {
+  const isShared =
+    isNeeded ||
+    (observed.dns?.metadata.annotations?.[dnsPlacementBefore] === undefined && isResourceRestored(observed.configMaps));
+  const used = new Set(hosts.filter(needsShared).map(({ pool }) => pool));
+  const withPolicy = new Set(observed.policies.map(({ metadata }) => metadata.labels?.[labels.ovnOffloadPool]));
+  return (pool) => isShared && (used.has(pool) || !withPolicy.has(pool));
+}
+
+interface Labelling {
+  readonly shared: SharedState;
+  readonly isNeeded: boolean;
+}
+
+function labelNodes(observed: Observed, hosts: readonly Host[], { shared, isNeeded }: Labelling) {
+  const byName = new Map(hosts.map((host) => [host.name, host]));
+  const conflicts = new Map<string, string>();
+  const hasDns = observed.dns !== undefined;
+  // The label stays until the placement is restored: else DNS would match no node.
+  const isDnsUsed = isNeeded || observed.dns?.metadata.annotations?.[dnsPlacementBefore] !== undefined;
+  const writes = observed.nodes.flatMap((node): readonly OffloadWrite[] => {
+    const host = byName.get(node.metadata.name);
+    const wanted = host === undefined ? { labels: {} } : wantedLabels(host, shared);
+    if (wanted.conflict !== undefined) conflicts.set(node.metadata.name, wanted.conflict);
+    const isEligible = hasDns && isDnsUsed && isDnsEligible(node) && wanted.labels[labels.ovnOffloadPool] === undefined;
+    const all = isEligible ? { ...wanted.labels, [dnsEligibleLabel]: "" } : wanted.labels;
+    if (hasLabels(node, all)) return [];
+    return [{ kind: "label-node", node: node.metadata.name, uid: node.metadata.uid ?? "", labels: all }];
+  });
+  const isDnsReady =
+    !isNeeded ||
+    observed.nodes.every((node) => !isDnsEligible(node) || node.metadata.labels?.[dnsEligibleLabel] === "");
+  return { writes, conflicts, isDnsReady };
+}
+
+function hasLabels({ metadata, ownLabels }: ObservedNode, wanted: Readonly<Record<string, string>>): boolean {
+  const keys = Object.keys(wanted);
+  return (
+    keys.length === ownLabels.length &&
+    keys.every((key) => ownLabels.includes(key) && metadata.labels?.[key] === wanted[key])
+  );
+}
+
+function taintNodes(hosts: readonly Host[], pools: readonly OffloadPool[]): readonly OffloadWrite[] {
+  const effects = new Map(pools.map(({ name, taint }) => [name, taint]));
+  return hosts.flatMap((host): readonly OffloadWrite[] => {
+    if (host.direction === "stay" || host.marker === undefined) return [];
+    const effect = host.direction === "enter" ? effects.get(host.pool) : undefined;
+    const isWanted = effect !== undefined && isConfigured(host);
+    const isKept = host.direction === "leave" && host.isApplied !== false;
+    if (isKept || isWanted === host.isTainted) return [];
+    const others = (host.node.spec?.taints ?? []).filter(({ key }) => key !== taints.ovnOffload);
+    const own = effect !== undefined && isWanted ? [{ key: taints.ovnOffload, effect }] : [];
+    return [{ kind: "taint-node", node: host.name, taints: [...others, ...own] }];
+  });
+}
+
+/** Policies exist for each model in a pool. They stay until no host of the pool needs them. */
+function decidePolicies({ policies, namespace }: Observed, pools: readonly OffloadPool[], hosts: readonly Host[]) {
+  const present = new Map(policies.map((policy) => [policy.metadata.name, policy]));
+  const problems: string[] = [];
+  const wanted = new Set<string>();
+  const writes: OffloadWrite[] = [];
+  const isSelected = new Set(pools.map(({ name }) => name));
+  for (const [pool, ofPool] of Map.groupBy(hosts.filter(needsShared), (host) => host.pool)) {
+    for (const model of new Set(ofPool.flatMap(({ cards = [] }) => (cards.length === 1 ? cards : [])))) {
+      const name = ovnOffloadPolicyName(pool, model);
+      const stored = present.get(name);
+      wanted.add(name);
+      if (
+        stored !== undefined &&
+        stored.metadata.labels?.["app.kubernetes.io/managed-by"] !== "switchyard-ovn-offload"
+      ) {
+        problems.push(`SriovNetworkNodePolicy ${name} was created by another program: delete or rename it`);
+      } else if (isSelected.has(pool)) {
+        const policy = ovnOffloadPolicy({ pool, model, namespace, ...(stored && { present: stored }) });
+        if (stored !== undefined && isSamePolicy(stored, policy)) continue;
+        writes.push({ kind: "apply-policy", policy });
+      }
+    }
+  }
+  const inUse = new Set(hosts.filter(needsShared).map(({ pool }) => pool));
+  for (const { metadata } of policies) {
+    const pool = metadata.labels?.[labels.ovnOffloadPool];
+    if (metadata.labels?.["app.kubernetes.io/managed-by"] !== "switchyard-ovn-offload") continue;
+    if (pool === undefined || isSelected.has(pool) || inUse.has(pool) || wanted.has(metadata.name)) continue;
+    writes.push({ kind: "delete-policy", name: metadata.name });
+  }
+  return { writes, problems };
+}
+
+type Policy = Pick<Observed["policies"][number], "metadata" | "spec">;
+
+function isSamePolicy(stored: Policy, wanted: Policy): boolean {
+  const marks = Object.entries(wanted.metadata.labels ?? {});
+  return (
+    isDeepStrictEqual(stored.spec, wanted.spec) &&
+    marks.every(([key, value]) => stored.metadata.labels?.[key] === value)
+  );
+}

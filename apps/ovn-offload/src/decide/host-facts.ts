@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * HostFacts are what is known about one host, or a node that becomes or was one. "Unknown" is a value of its own: nothing is
+ * removed because of it.
+ * Usage: `const facts = hostFacts(node, { report, sources, published });`
+ */
+import { labels, taints, type MachineConfigPool } from "@switchyard/api";
+import { smartNicsOf, type SmartNicModel } from "@switchyard/policy";
+import { dnsEligibleLabel, managementPortName } from "@switchyard/render";
+import type { NodeReport, ObservedNode } from "./observed.ts";
+
+export interface HostFacts {
+  readonly node: ObservedNode;
+  readonly name: string;
+  /** The pool in the node's label; undefined if the node is not marked. */
+  readonly marker: string | undefined;
+  /** Models of the node's SmartNICs; undefined before the first report. */
+  readonly cards: readonly SmartNicModel[] | undefined;
+  /** Current mode of the SmartNIC. */
+  readonly cardMode: string | undefined;
+  /** Why OVN cannot run on the SmartNIC in its current mode; undefined if it can. */
+  readonly modeProblem: string | undefined;
+  readonly vfsExist: boolean;
+  /** Whether VF 0 has its permanent name, or ovnkube's. */
+  readonly isNamed: boolean;
+  /** Whether the host runs without Open vSwitch; undefined if that is not known. */
+  readonly isApplied: boolean | undefined;
+  /** Whether OVN-Kubernetes can read the name of the management port. */
+  readonly isPublished: boolean;
+  /** Whether ovn-offload has set labels by which OVN-Kubernetes recognises the host. */
+  readonly isLabelled: boolean;
+  readonly isTainted: boolean;
+}
+
+export interface FactSources {
+  readonly report: NodeReport | undefined;
+  /** renderedSources of all pools. */
+  readonly sources: ReadonlyMap<string, readonly string[]>;
+  readonly isPublished: boolean;
+}
+
+/** Annotation of the machine config daemon: the merged MachineConfig that the node runs. */
+export const currentConfigAnnotation = "machineconfiguration.openshift.io/currentConfig";
+
+/** Labels that OVN-Kubernetes does not read. */
+const ownMarks: ReadonlySet<string> = new Set([
+  labels.ovnOffloadPool,
+  labels.ovnManagementResource,
+  labels.ovnOffloadFiles,
+  dnsEligibleLabel,
+]);
+
+/** The name that ovnkube gives to the management port once it uses it. */
+const ovnkubeName = "ovn-k8s-mp0";
+
+export function hostFacts(node: ObservedNode, { report, sources, isPublished }: FactSources): HostFacts {
+  const { name, labels: present = {} } = node.metadata;
+  const cards = report === undefined || report.interfaces.length === 0 ? undefined : smartNicsOf(report.interfaces);
+  const vfName = report?.managementVf?.name ?? "";
+  const mode = cards?.[0]?.pfs[0]?.cardMode;
+  return {
+    node,
+    name,
+    marker: present[labels.ovnOffloadPool] === "" ? undefined : present[labels.ovnOffloadPool],
+    cards: cards?.map(({ model }) => model),
+    cardMode: mode?.current,
+    modeProblem: modeProblem(mode),
+    vfsExist: report?.isCurrent === true && report.vfsExist && report.managementVf !== undefined,
+    isNamed: vfName === managementPortName || vfName === ovnkubeName,
+    isApplied: isApplied(node, report, sources),
+    isPublished,
+    isLabelled: hostLabelsOf(node).length > 0,
+    isTainted: node.spec?.taints?.some(({ key }) => key === taints.ovnOffload) === true,
+  };
+}
+
+/** Returns the keys of the labels that ovn-offload has set for OVN-Kubernetes. */
+export function hostLabelsOf(node: ObservedNode): readonly string[] {
+  return node.ownLabels.filter((key) => !ownMarks.has(key));
+}
+
+/** Returns the MachineConfigs that each merged MachineConfig was made from. */
+export function renderedSources(pools: readonly MachineConfigPool[]): ReadonlyMap<string, readonly string[]> {
+  const sources = new Map<string, readonly string[]>();
+  for (const { spec, status } of pools) {
+    for (const configuration of [status?.configuration, spec?.configuration]) {
+      const { name, source } = configuration ?? {};
+      if (name === undefined || name === "" || !Array.isArray(source)) continue;
+      sources.set(
+        name,
+        source.flatMap((one: { readonly name?: string }) => one.name ?? []),
+      );
+    }
+  }
+  return sources;
+}
+
+/** Reports whether a MachineConfig has the form of ovn-offload's names. */
+export function isOffloadConfigName(name: string): boolean {
+  return name.startsWith("99-") && name.endsWith("-ovn-hw-offload");
+}
+
+function isApplied(node: ObservedNode, report: NodeReport | undefined, sources: FactSources["sources"]) {
+  const current = node.metadata.annotations?.[currentConfigAnnotation];
+  const byDaemon = report?.openVSwitchDisabled === true;
+  if (current === undefined) return byDaemon ? true : report?.isCurrent === true ? false : undefined;
+  const names = sources.get(current);
+  if (names === undefined) return byDaemon ? true : undefined;
+  return byDaemon || names.some(isOffloadConfigName);
+}
+
+interface Mode {
+  readonly current?: string;
+  readonly powerCycleRequired?: boolean;
+  readonly unavailable?: string;
+}
+
+function modeProblem(mode: Mode | undefined): string | undefined {
+  if (mode?.current === "embedded-cpu" || mode?.current === "restricted") return undefined;
+  if (mode?.powerCycleRequired === true) {
+    return `the SmartNIC changes from mode ${mode.current ?? "unknown"} to embedded-cpu: switch the host off and on again`;
+  }
+  if (mode?.unavailable !== undefined) return `the mode of the SmartNIC is not available: ${mode.unavailable}`;
+  if (mode?.current === undefined) return "the config daemon has not reported the mode of the SmartNIC yet";
+  return `the SmartNIC is in mode ${mode.current}; the config daemon must change it to embedded-cpu`;
+}

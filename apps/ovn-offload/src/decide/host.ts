@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Host is a node that is, becomes or was the host of a SmartNIC, and where it is going. The state machine of a host is in
+ * host-labels.ts: each label is a step, and docs/guide/ovn-offload.md has the picture.
+ * Usage: `const hosts = assignHosts(facts, selection);`
+ */
+import type { OffloadPool, OffloadSelection } from "@switchyard/policy";
+import type { HostFacts } from "./host-facts.ts";
+
+/**
+ * enter: an entry selects the node. leave: no entry selects it any more. stay: something is wrong or unknown about it, so
+ * it keeps what it has.
+ */
+export type Direction = "enter" | "leave" | "stay";
+
+export interface Host extends HostFacts {
+  readonly direction: Direction;
+  /** The pool that it enters, else the pool in its label. */
+  readonly pool: string;
+  /** Why it cannot become a host, or stays as it is. */
+  readonly problem?: string;
+}
+
+/** Returns the nodes that are selected or marked. `isKindMissing`: hosts were configured by a kind that is not served now. */
+export function assignHosts(
+  facts: readonly HostFacts[],
+  { pools, problems }: OffloadSelection,
+  isKindMissing: boolean,
+): readonly Host[] {
+  const poolOf = new Map(pools.flatMap((pool) => pool.nodes.map((node): [string, OffloadPool] => [node, pool])));
+  const ofNode = new Map(
+    problems.flatMap(({ node, message }) => (node === undefined ? [] : [[node, message] as const])),
+  );
+  const ofPool = new Map(
+    problems.flatMap(({ pool, node, severity, message }) => {
+      return pool === undefined || node !== undefined || severity !== "error" ? [] : [[pool, message] as const];
+    }),
+  );
+  return facts.flatMap((one): readonly Host[] => {
+    const { name, marker } = one;
+    const selected = poolOf.get(name);
+    const pool = selected?.name ?? marker;
+    if (pool === undefined) return [];
+    const problem = ofNode.get(name) ?? (selected === undefined ? ofPool.get(pool) : undefined);
+    if (isKindMissing)
+      return marker === undefined ? [] : [{ ...one, direction: "stay", pool: marker, problem: kindMissing }];
+    // A card that is not reported at the moment is no reason to leave.
+    if (problem !== undefined) return [{ ...one, direction: "stay", pool: marker ?? pool, problem }];
+    return [{ ...one, direction: selected === undefined ? "leave" : "enter", pool }];
+  });
+}
+
+/** Reports whether nothing of ovn-offload is left on the node, except its first label and its VFs. */
+export function isClean({ isApplied, isLabelled, isPublished, isTainted }: HostFacts): boolean {
+  return isApplied === false && !isLabelled && !isPublished && !isTainted;
+}
+
+/** Reports whether the host still needs what is shared by all hosts. */
+export function needsShared(host: Host): boolean {
+  if (host.direction === "leave") return !isClean(host);
+  return host.marker !== undefined || canBeMarked(host);
+}
+
+/** Reports whether the node can get the first label: exactly one SmartNIC is known. */
+export function canBeMarked({ direction, cards }: Host): boolean {
+  return direction === "enter" && cards?.length === 1;
+}
+
+/** Reports whether Open vSwitch can be disabled on the host. */
+export function isPrepared({ marker, pool, vfsExist, modeProblem }: Host): boolean {
+  return marker === pool && vfsExist && modeProblem === undefined;
+}
+
+const kindMissing =
+  "the kind MachineConfigPool is not served by the API server, but this cluster has machine configs; nothing is changed";

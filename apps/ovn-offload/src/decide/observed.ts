@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Observed is everything in the cluster that the decisions of ovn-offload depend on, reduced to the fields in use. Its parts
+ * come from caches that are complete and fresh.
+ * Usage: `const { writes, status } = decide(observed);`
+ */
+import type {
+  InterfaceStatus,
+  MachineConfigPool,
+  Node,
+  OvnHardwareOffload,
+  SriovNetworkNodePolicy,
+} from "@switchyard/api";
+import type { DnsPlacementSource } from "@switchyard/render";
+
+export interface Observed {
+  /** SriovOperatorConfig.spec.ovnHardwareOffload; empty if the SriovOperatorConfig does not exist. */
+  readonly entries: readonly OvnHardwareOffload[];
+  /** Namespace of the operator. */
+  readonly namespace: string;
+  /** Prefix of resource names: "openshift.io". */
+  readonly resourcePrefix: string;
+  /** Undefined if the cluster does not have this kind. */
+  readonly machineConfigPools: readonly MachineConfigPool[] | undefined;
+  /** The MachineConfigs with the label of ovn-offload. */
+  readonly machineConfigs: readonly OwnObject[];
+  /** Names of MachineConfigs that other programs have created under names of ovn-offload. */
+  readonly foreignMachineConfigs: ReadonlySet<string>;
+  /** All policies of the operator's namespace. */
+  readonly policies: readonly SriovNetworkNodePolicy[];
+  readonly nodes: readonly ObservedNode[];
+  /** Undefined if the node has no SriovNetworkNodeState, or its daemon has not reported yet. */
+  readonly reportOf: (node: string) => NodeReport | undefined;
+  readonly configMaps: Readonly<Record<ConfigMapRole, ObservedConfigMap>>;
+  /** DNS "default" of OpenShift; undefined if it does not exist. */
+  readonly dns: DnsPlacementSource | undefined;
+  /** Version of OpenShift, such as "4.14.3"; undefined if it is not known. */
+  readonly openshiftVersion: string | undefined;
+}
+
+/** An object of ovn-offload. */
+export interface OwnObject {
+  readonly name: string;
+  /** The pool for which ovn-offload created it. */
+  readonly pool: string;
+}
+
+/** A Node, with annotations `machineconfiguration.openshift.io/*` only. */
+export interface ObservedNode extends Node {
+  /** Keys of the labels that ovn-offload owns as a field manager. */
+  readonly ownLabels: readonly string[];
+}
+
+/** What the config daemon has reported about a node. */
+export interface NodeReport {
+  /** Whether the report is about the current spec. */
+  readonly isCurrent: boolean;
+  /** The PFs, with the fields that identify SmartNICs and with their mode. */
+  readonly interfaces: readonly InterfaceStatus[];
+  /** VF 0 of the management PF; undefined if it does not exist. */
+  readonly managementVf: { readonly name: string } | undefined;
+  /** Whether the spec reserves VF 0, and all VFs exist that the spec requests on the SmartNIC. */
+  readonly vfsExist: boolean;
+  /** Whether the config daemon has disabled Open vSwitch, and the host booted since. */
+  readonly openVSwitchDisabled: boolean;
+}
+
+/** ConfigMaps that ovn-offload shares with others. */
+export type ConfigMapRole = "managementPorts" | "envOverrides" | "hardwareOffload";
+
+export interface ObservedConfigMap {
+  readonly namespace: string;
+  readonly name: string;
+  /** Whether the namespace exists. */
+  readonly isPossible: boolean;
+  /** Undefined if the ConfigMap does not exist. */
+  readonly present:
+    | {
+        readonly data: Readonly<Record<string, string>>;
+        /** Whether ovn-offload created it. */
+        readonly isOwn: boolean;
+        readonly annotations: Readonly<Record<string, string>>;
+      }
+    | undefined;
+}

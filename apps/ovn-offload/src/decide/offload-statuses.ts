@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * offloadStatuses returns the status of each pool and of all of them, with the first thing that is missing in words.
+ * Usage: `const { pools, overall } = offloadStatuses({ hosts, pools, problems, configs, conflicts, clusterProblems });`
+ */
+import { defined, type OvnOffloadNode } from "@switchyard/api";
+import { cutText } from "@switchyard/kube";
+import type { OffloadPool, OffloadProblem } from "@switchyard/policy";
+import type { MachineConfigDecision } from "./decide-machine-configs.ts";
+import { isPrepared, type Host } from "./host.ts";
+
+export interface StatusInput {
+  readonly hosts: readonly Host[];
+  readonly pools: readonly OffloadPool[];
+  readonly problems: readonly OffloadProblem[];
+  readonly configs: Pick<MachineConfigDecision, "waiting" | "refused">;
+  /** By node: a label of others that excludes ours. */
+  readonly conflicts: ReadonlyMap<string, string>;
+  readonly clusterProblems: readonly string[];
+}
+
+/** State of a pool, or of everything. */
+export interface OffloadState {
+  readonly state: "ready" | "progressing" | "degraded";
+  /** The first thing that is missing; empty if nothing is. */
+  readonly message: string;
+}
+
+export interface PoolStatus extends OffloadState {
+  readonly pool: string;
+  readonly nodeCount: number;
+  readonly readyNodeCount: number;
+  readonly nodes: readonly OvnOffloadNode[];
+}
+
+export interface OffloadStatuses {
+  readonly pools: readonly PoolStatus[];
+  /** Undefined if nothing is selected and nothing is left. */
+  readonly overall: OffloadState | undefined;
+}
+
+/** Largest number of nodes in the status of a pool. */
+const maxNodes = 500;
+
+/** Longest text about one node. */
+const maxMissingBytes = 256;
+
+export function offloadStatuses(input: StatusInput): OffloadStatuses {
+  const names = [
+    ...new Set([...input.pools, ...input.hosts.map(({ pool: name }) => ({ name }))].map(({ name }) => name)),
+  ];
+  const byPool = Map.groupBy(input.hosts, ({ pool }) => pool);
+  const pools = names.sort().map((name) => poolStatus(name, byPool.get(name) ?? [], input));
+  const ofCluster = [
+    ...input.clusterProblems,
+    ...input.problems
+      .filter(({ pool, node }) => pool === undefined && node === undefined)
+      .map(({ message }) => message),
+  ];
+  const [problem] = ofCluster;
+  if (pools.length === 0 && problem === undefined) return { pools, overall: undefined };
+  const first = pools.find(({ state }) => state === "degraded") ?? pools.find(({ state }) => state === "progressing");
+  if (problem !== undefined) return { pools, overall: { state: "degraded", message: problem } };
+  const ready = { state: "ready", message: "" } as const;
+  return { pools, overall: first ? { state: first.state, message: `pool ${first.pool}: ${first.message}` } : ready };
+}
+
+function poolStatus(pool: string, hosts: readonly Host[], input: StatusInput): PoolStatus {
+  const nodes = hosts.map((host) => ({ host, node: nodeStatus(host, input) }));
+  const sorted = nodes.toSorted((a, b) => {
+    const [first, second] = [a, b].map(({ node }) => (node.missing === undefined ? 1 : 0));
+    return (first ?? 0) - (second ?? 0) || (a.node.name < b.node.name ? -1 : 1);
+  });
+  const refused =
+    input.configs.refused.get(pool) ??
+    input.problems.find((one) => one.pool === pool && one.node === undefined && one.severity === "error")?.message;
+  const stopped = sorted.find(({ host }) => host.problem !== undefined || input.conflicts.has(host.name));
+  const incomplete = sorted.filter(({ node }) => node.missing !== undefined);
+  // Prepared hosts wait for the others, whose reason is the one to act on.
+  const missing = incomplete.find(({ host }) => !isPrepared(host)) ?? incomplete[0];
+  const waiting = input.configs.waiting.get(pool);
+  const at = ({ node }: { readonly node: OvnOffloadNode }) => `node ${node.name}: ${node.missing ?? ""}`;
+  const [state, message] =
+    refused !== undefined
+      ? (["degraded", refused] as const)
+      : stopped !== undefined
+        ? (["degraded", at(stopped)] as const)
+        : missing !== undefined
+          ? (["progressing", at(missing)] as const)
+          : waiting !== undefined
+            ? (["progressing", waiting] as const)
+            : (["ready", ""] as const);
+  return {
+    ...{ pool, state, message },
+    nodeCount: hosts.length,
+    readyNodeCount: nodes.filter(({ node }) => node.missing === undefined).length,
+    nodes: sorted.slice(0, maxNodes).map(({ node }) => node),
+  };
+}
+
+function nodeStatus(host: Host, input: StatusInput): OvnOffloadNode {
+  const missing = firstMissing(host, input);
+  return {
+    name: host.name,
+    ...defined({ cardMode: host.cardMode }),
+    vfsReady: host.vfsExist && (host.isApplied !== true || host.isNamed),
+    machineConfigApplied: host.isApplied === true,
+    managementPortPublished: host.isPublished,
+    labelled: host.isLabelled,
+    ...(missing !== undefined && { missing: cutText(missing, maxMissingBytes) }),
+  };
+}
+
+/** In the order of the steps. */
+function firstMissing(host: Host, { configs, conflicts }: StatusInput): string | undefined {
+  const { direction, problem, cards, marker, pool } = host;
+  if (problem !== undefined) return problem;
+  const waiting = configs.waiting.get(pool);
+  if (direction === "leave") {
+    if (host.isApplied === undefined) return "it is not known whether the host still runs without Open vSwitch";
+    if (host.isApplied) return waiting ?? "the host must boot with Open vSwitch again";
+    return "labels, policies and settings are being restored";
+  }
+  if (cards === undefined) return "the config daemon has not reported the node's PFs yet";
+  if (marker !== pool) return "the node gets the label of its pool";
+  if (host.modeProblem !== undefined) return host.modeProblem;
+  if (!host.vfsExist) return "the VFs of the SmartNIC do not all exist yet";
+  if (host.isApplied === undefined) return "it is not known which MachineConfig the node runs";
+  if (!host.isApplied) return waiting ?? configs.refused.get(pool) ?? "the host must boot with Open vSwitch disabled";
+  if (!host.isNamed) return "VF 0 does not have its permanent name yet";
+  if (!host.isPublished) return "the management port is being published";
+  const conflict = conflicts.get(host.name);
+  if (conflict !== undefined) return `label ${conflict} excludes the label of a host: remove it`;
+  return isPrepared(host) && host.isLabelled ? undefined : "the label for OVN-Kubernetes is being set";
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createExecutor makes the function that sends one OffloadWrite to the API server. Each write can be repeated.
+ * Usage: `const execute = createExecutor({ transport, caches, namespace, observed, foreign }); await execute(write, signal);`
+ */
+import {
+  machineConfigs,
+  nodes,
+  sriovNetworkNodePolicies,
+  type Node,
+  type SriovNetworkNodePolicy,
+} from "@switchyard/api";
+import { collectionPath, createWriter, isKubeError, isKubeObject, KubeError, objectPath } from "@switchyard/kube";
+import type { KubeObject, Transport } from "@switchyard/kube";
+import { ovnOffloadLabels } from "@switchyard/render";
+import { configMaps, dnses, type OffloadCaches } from "./caches/offload-caches.ts";
+import type { ConfigMapRole, ObservedConfigMap } from "./decide/observed.ts";
+import type { OffloadWrite } from "./decide/offload-write.ts";
+import { fieldManagers } from "./field-managers.ts";
+
+export interface ExecutorDeps {
+  readonly transport: Transport;
+  readonly caches: OffloadCaches;
+  readonly namespace: string;
+  /** Names of MachineConfigs that other programs have created under our names; the executor keeps it current. */
+  readonly foreignMachineConfigs: Set<string>;
+}
+
+/** Rejects with KubeError. */
+export type Execute = (
+  write: OffloadWrite,
+  maps: Readonly<Record<ConfigMapRole, ObservedConfigMap>>,
+  signal: AbortSignal,
+) => Promise<void>;
+
+const manager = fieldManagers.objects;
+const managedBy = "app.kubernetes.io/managed-by";
+
+export function createExecutor({ transport, caches, namespace, foreignMachineConfigs }: ExecutorDeps): Execute {
+  const nodeWriter = createWriter<Node>({ transport, type: nodes, manager, cache: caches.nodes });
+  const policyWriter = createWriter<SriovNetworkNodePolicy>({
+    ...{ transport, type: sriovNetworkNodePolicies, manager, namespace, cache: caches.policies },
+  });
+  const configWriter = createWriter<KubeObject>({
+    ...{ transport, type: machineConfigs, manager, cache: caches.machineConfigs },
+  });
+
+  return async function execute(write, maps, signal) {
+    switch (write.kind) {
+      case "label-node":
+        // The uid keeps an apply from creating a node that was deleted meanwhile.
+        await nodeWriter.apply({ metadata: { name: write.node, uid: write.uid, labels: write.labels } }, signal);
+        return;
+      case "taint-node":
+        await patch(objectPath(nodes, { name: write.node }), {
+          metadata: { resourceVersion: caches.nodes.observed({ name: write.node })?.resourceVersion },
+          spec: { taints: write.taints },
+        });
+        return;
+      case "apply-policy": {
+        const { metadata, spec } = write.policy;
+        await policyWriter.apply({ metadata, spec }, signal);
+        return;
+      }
+      case "delete-policy":
+        await policyWriter.delete({ metadata: { name: write.name, namespace } }, signal);
+        return;
+      case "apply-machine-config": {
+        const { metadata, spec } = write.config;
+        const isForeign = caches.machineConfigs.get(metadata.name) === undefined && (await isTaken(metadata.name));
+        if (isForeign) foreignMachineConfigs.add(metadata.name);
+        else await configWriter.apply({ metadata, ...{ spec } }, signal);
+        return;
+      }
+      case "delete-machine-config":
+        await configWriter.delete({ metadata: { name: write.name } }, signal);
+        return;
+      case "patch-config-map":
+        await patchConfigMap(write, maps[write.role]);
+        return;
+      case "delete-config-map": {
+        const { name, namespace: at } = maps[write.role];
+        await createWriter<KubeObject>({ transport, type: configMaps, manager, namespace: at }).delete(
+          { metadata: { name } },
+          signal,
+        );
+        return;
+      }
+      case "patch-dns":
+        await patch(objectPath(dnses, { name: "default" }), write.patch);
+    }
+
+    async function patch(path: string, body: object): Promise<void> {
+      const contentType = "application/merge-patch+json";
+      await transport.request({ method: "PATCH", path, query: { fieldManager: manager }, contentType, body, signal });
+    }
+
+    /** Reports whether another program has created the MachineConfig. */
+    async function isTaken(name: string): Promise<boolean> {
+      try {
+        const found = await transport.request({ method: "GET", path: objectPath(machineConfigs, { name }), signal });
+        if (!isKubeObject(found)) throw new KubeError(`GET ${name}`, "UnexpectedResponse");
+        return found.metadata.labels?.[managedBy] !== ovnOffloadLabels("")[managedBy];
+      } catch (error) {
+        if (isKubeError(error, "NotFound")) return false;
+        throw error;
+      }
+    }
+
+    async function patchConfigMap(
+      { data, annotations }: Extract<OffloadWrite, { readonly kind: "patch-config-map" }>,
+      { namespace: at, name, present }: ObservedConfigMap,
+    ): Promise<void> {
+      const address = { name, namespace: at };
+      if (present !== undefined) {
+        await patch(objectPath(configMaps, address), { metadata: { annotations }, data });
+        return;
+      }
+      const labels = { [managedBy]: ovnOffloadLabels("")[managedBy] };
+      const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { ...address, labels, annotations }, data };
+      const path = collectionPath(configMaps, at);
+      await transport.request({ method: "POST", path, query: { fieldManager: manager }, body, signal });
+    }
+  };
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * observe returns what the caches know, in the form that decide() takes.
+ * Usage: `const decision = decide(observe(caches, settings));`
+ */
+import { operatorConfigName } from "@switchyard/api";
+import type { Cache } from "@switchyard/kube";
+import { openshiftNamespaces, type ConfigMapFacts, type OffloadCaches } from "./caches/offload-caches.ts";
+import type { Observed, ObservedConfigMap } from "./decide/observed.ts";
+
+export interface ObserveSettings {
+  readonly namespace: string;
+  readonly ovnNamespace: string;
+  readonly resourcePrefix: string;
+  readonly foreignMachineConfigs: ReadonlySet<string>;
+}
+
+export function observe(caches: OffloadCaches, settings: ObserveSettings): Observed {
+  const { namespace, ovnNamespace, resourcePrefix, foreignMachineConfigs } = settings;
+  const isOpenshift = caches.machineConfigPools.served;
+  const at = (of: string, name: string, found: [Cache<unknown>, Cache<ConfigMapFacts>]): ObservedConfigMap => ({
+    ...{ namespace: of, name },
+    isPossible: found[0].get(of) !== undefined,
+    present: found[1].get(name),
+  });
+  const { ovn, networkOperator } = openshiftNamespaces;
+  const managementPorts = isOpenshift
+    ? at(ovn, "ovn-management-ports", [caches.ovnNamespace, caches.managementPorts])
+    : at(ovnNamespace, "ovn-management-ports", [caches.plainOvnNamespace, caches.plainManagementPorts]);
+  return {
+    ...{ namespace, resourcePrefix, foreignMachineConfigs },
+    entries: caches.operatorConfigs.get(operatorConfigName)?.spec?.ovnHardwareOffload ?? [],
+    machineConfigPools: isOpenshift ? caches.machineConfigPools.list() : undefined,
+    machineConfigs: caches.machineConfigs.list(),
+    policies: caches.policies.list(),
+    nodes: caches.nodes.list(),
+    reportOf: (node) => caches.states.get(node),
+    configMaps: {
+      managementPorts,
+      envOverrides: at(ovn, "env-overrides", [caches.ovnNamespace, caches.envOverrides]),
+      hardwareOffload: at(networkOperator, "hardware-offload-config", [
+        caches.networkOperatorNamespace,
+        caches.hardwareOffload,
+      ]),
+    },
+    dns: caches.dns.get("default"),
+    openshiftVersion: caches.clusterVersions.get("version")?.version,
+  };
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The SmartNIC configurator: makes the nodes that SriovOperatorConfig.spec.ovnHardwareOffload selects hosts whose OVN runs on
+ * their SmartNIC, and restores them. main.ts is its process.
+ */
+import { sriovOperatorConfigs, type SriovOperatorConfig } from "@switchyard/api";
+import { connect, createWriter, fromCache, runWhenLeading, startController, type Transport } from "@switchyard/kube";
+import { cacheProblems, Gauge, runService, showCacheAges } from "@switchyard/service";
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { watchOffload } from "./caches/offload-caches.ts";
+import { createExecutor } from "./execute-write.ts";
+import { fieldManagers } from "./field-managers.ts";
+import { createOffloadReconciler } from "./offload-reconciler.ts";
+import { ovnOffloadFlags } from "./ovn-offload-flags.ts";
+
+/** Nothing is decided with older data. */
+const maxCacheAgeMs = 120_000;
+
+/** Runs until SIGTERM, and returns the exit code of the process. */
+export function runOvnOffload(): Promise<number> {
+  return runService({
+    name: "ovn-offload",
+    summary:
+      "Runs OVN of the selected hosts on their SmartNICs: labels, policies, MachineConfigs, ConfigMaps and DNS placement.",
+    flags: ovnOffloadFlags,
+    async main({ flags, log, metrics, signal, setNotReady }) {
+      const { namespace, ovnNamespace, resourcePrefix } = flags;
+      await using connection = await connect({ kubeconfig: flags.kubeconfig });
+      await using caches = watchOffload({
+        ...{ transport: connection, namespace, ovnNamespace },
+        report(error, { resource, ageMs }) {
+          log.warn({ resource, ageMs, error }, "watch failed; retrying");
+        },
+      });
+      const { [Symbol.asyncDispose]: _, ...named } = caches;
+      const watched = Object.values(named);
+      setNotReady(() => cacheProblems(watched, maxCacheAgeMs));
+      showCacheAges(metrics, () => watched);
+      const leading = new Gauge({
+        name: "switchyard_leading",
+        help: "1 on the replica that holds the Lease, else 0.",
+        registers: [metrics],
+      });
+
+      async function lead(transport: Transport, leadership: AbortSignal): Promise<void> {
+        leading.set(1);
+        log.info("started leading");
+        const foreignMachineConfigs = new Set<string>();
+        const settings = { namespace, ovnNamespace, resourcePrefix, foreignMachineConfigs };
+        await using _controller = startController({
+          name: "ovn-offload",
+          reconcile: createOffloadReconciler({
+            ...{ caches, settings, now: () => new Date() },
+            execute: createExecutor({ transport, caches, namespace, foreignMachineConfigs }),
+            statusWriter: createWriter<SriovOperatorConfig>({
+              ...{ transport, type: sriovOperatorConfigs, namespace },
+              ...{ manager: fieldManagers.status, cache: caches.operatorConfigs },
+            }),
+          }),
+          sources: watched.map((cache) => fromCache<unknown>(cache, () => ["all"])),
+          caches: watched,
+          signal: leadership,
+          debounceMs: 300,
+          maxDebounceMs: 1_000,
+          freshness: {
+            caches: watched,
+            maxAgeMs: maxCacheAgeMs,
+            onStale(stale) {
+              const resources = [...new Set(stale.map(({ resource }) => resource))];
+              log.warn({ resources }, "caches are stale; waiting for the API server");
+            },
+          },
+          report(error, { failures }) {
+            log.warn({ failures, error }, "reconcile failed; retrying");
+          },
+        });
+        await new Promise<void>((resolve) => {
+          leadership.addEventListener(
+            "abort",
+            () => {
+              resolve();
+            },
+            { once: true },
+          );
+          if (leadership.aborted) resolve();
+        });
+        leading.set(0);
+      }
+
+      if (!flags.leaderElect) {
+        await lead(connection, signal);
+        return;
+      }
+      await runWhenLeading({
+        ...{ transport: connection, signal, lease: { namespace, name: "switchyard-ovn-offload" } },
+        identity: `${hostname()}_${randomUUID()}`,
+        onLeading: (leadership) => lead(leadership.transport, leadership.signal),
+        report(error) {
+          log.warn({ error }, "lease request failed; retrying");
+        },
+      });
+    },
+  });
+}
