@@ -17,10 +17,15 @@ export const webhookConfiguration = "sriov-operator-webhook-config";
 /** Validity of the certificate. It starts early, since the clocks of virtual machines can be behind. */
 const [validMs, clockSkewMs] = [30 * 24 * 3_600_000, 3_600_000];
 
-/** Starts a replica of the webhook. All replicas use the same certificate. */
-export function startWebhook(cluster: TestCluster, name: string, port: number): GuardedProcess {
+/** Starts a replica of the webhook with additional flags. All replicas use the same certificate. */
+export function startWebhook(
+  cluster: TestCluster,
+  name: string,
+  port: number,
+  flags: readonly string[] = [],
+): GuardedProcess {
   const listen = ["--listen-address", `127.0.0.1:${port}`, "--shutdown-delay", "100ms"];
-  return cluster.start(name, "apps/webhook/src/main.ts", [...listen, ...certificateFlags(cluster)]);
+  return cluster.start(name, "apps/webhook/src/main.ts", [...listen, ...certificateFlags(cluster), ...flags]);
 }
 
 /** Returns the flags with the certificate files of a cluster. */
