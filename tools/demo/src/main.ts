@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm run demo` shows how Switchyard configures nodes. `-- --vm` uses a real kernel in QEMU, `-- --keep` keeps the
- * cluster running at the end.
+ * `npm run demo` shows how Switchyard configures nodes. `-- --vm` uses a real kernel in QEMU, `-- --ovn-offload` moves OVN to
+ * SmartNICs, `-- --keep` keeps the cluster running at the end.
  */
 import { once } from "node:events";
 import { dirname } from "node:path";
@@ -9,17 +9,22 @@ import { parseArgs } from "node:util";
 import { createNarrator, namespace, startTestCluster } from "@switchyard/test-cluster";
 import { runDemo } from "./demo.ts";
 
-const help = `Usage: npm run demo [-- [--vm] [--keep]]
+const help = `Usage: npm run demo [-- [--vm | --ovn-offload] [--keep]]
 
 Starts a real API server, the operator, and the config daemons of three nodes with fake kernels, and shows how they
 configure VFs.
 
   --vm     use one node with a real kernel in QEMU and SR-IOV NICs (igb) instead
+  --ovn-offload
+           move OVN to the SmartNICs of three hosts of an OpenShift cluster, and back; needs Go for OpenShift's CRDs
   --keep   keep the cluster and its nodes running at the end, until Ctrl-C
 `;
 
 const { values } = parseArgs({
-  options: { vm: { type: "boolean" }, keep: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+  options: {
+    ...{ vm: { type: "boolean" }, "ovn-offload": { type: "boolean" } },
+    ...{ keep: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+  } as const,
 });
 if (values.help === true) {
   process.stdout.write(help);
@@ -29,7 +34,7 @@ if (values.help === true) {
 const narrator = createNarrator(process.stdout, process.env);
 narrator.scene("Starting the cluster");
 await using testCluster = await startTestCluster(narrator);
-const run = values.vm === true ? (await import("./vm-demo.ts")).runVmDemo : runDemo;
+const run = await chooseDemo();
 await run(testCluster, narrator);
 narrator.line("done", `the demo took ${narrator.elapsedS().toFixed(1)} s`);
 
@@ -39,4 +44,10 @@ if (values.keep === true) {
   process.stdout.write(`export PATH="$PATH:${dirname(testCluster.kubectlFile)}"  # contains kubectl\n`);
   process.stdout.write(`kubectl -n ${namespace} get sriovnetworknodestates,sriovnetworknodepolicies\n`);
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+}
+
+async function chooseDemo(): Promise<typeof runDemo> {
+  if (values.vm === true) return (await import("./vm-demo.ts")).runVmDemo;
+  if (values["ovn-offload"] === true) return (await import("./ovn-offload-demo.ts")).runOvnOffloadDemo;
+  return runDemo;
 }
