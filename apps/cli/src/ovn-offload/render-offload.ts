@@ -3,7 +3,7 @@
  * renderOffload renders the objects that the service ovn-offload writes for SriovOperatorConfig.spec.ovnHardwareOffload, as
  * they are when the hosts have booted and OVN runs on their SmartNICs. Of objects that others also write, only the fields are
  * printed that ovn-offload sets.
- * Usage: `const items = renderOffload(offload, cluster, { given, resourcePrefix, diagnostics });`
+ * Usage: `const items = renderOffload(offload, cluster, { resourcePrefix, diagnostics });`
  */
 import { defined, labels, taints, type Node } from "@switchyard/api";
 import {

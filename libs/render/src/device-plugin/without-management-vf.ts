@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * withoutManagementVf changes the policies of a host whose OVN runs on its SmartNIC, so that upstream's configuration of the
- * device plugin never offers VF 0 of the management PF to pods (smartnic.md 3.4). The plugin matches VFs by device ID, which
+ * device plugin never offers VF 0 of the management PF to pods. The plugin matches VFs by device ID, which
  * those of several cards share, so each policy gets the names of the PFs that it selects.
  * Usage: `withoutManagementVf(policiesSelecting(node, rules), { node, interfaces })`.
  */
