@@ -71,7 +71,7 @@ export function decideMachineConfigs({
 }
 
 /** Returns why the machines of the pool cannot be changed now. */
-export function unsettled(pool: MachineConfigPool | undefined): string | undefined {
+function unsettled(pool: MachineConfigPool | undefined): string | undefined {
   if (pool === undefined) return "MachineConfigPool does not exist";
   const { name } = pool.metadata;
   if (pool.spec?.paused === true) return `MachineConfigPool ${name} is paused`;

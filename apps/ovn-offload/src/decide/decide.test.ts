@@ -2,6 +2,8 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { SimulatedCluster } from "../testing/simulated-cluster.ts";
+import { decide } from "./decide.ts";
+import type { Observed } from "./observed.ts";
 
 const entry = (role: string) => ({ nodeSelector: { [`node-role.kubernetes.io/${role}`]: "" } });
 
@@ -62,6 +64,20 @@ describe.each(clusters)("selected hosts of $of", ({ make }) => {
     for (const node of cluster.nodes.values()) node.hasReported = false;
     cluster.settle();
     expect(cluster.snapshot()).toEqual(before);
+  });
+});
+
+describe("hosts of a pool whose selectors became invalid", () => {
+  it("stay as they are", () => {
+    const cluster = openshift();
+    cluster.entries = [entry("dpu")];
+    cluster.settle();
+    const observed = cluster.observed();
+    const machineConfigPools = observed.machineConfigPools?.map((pool) => {
+      const nodeSelector = { matchExpressions: [{ key: "a", operator: "Like" }] };
+      return pool.metadata.name === "dpu" ? { ...pool, spec: { ...pool.spec, nodeSelector } } : pool;
+    }) as Observed["machineConfigPools"];
+    expect(decide({ ...observed, machineConfigPools }).writes).toEqual([]);
   });
 });
 

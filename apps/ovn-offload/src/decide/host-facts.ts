@@ -96,7 +96,7 @@ export function renderedSources(pools: readonly MachineConfigPool[]): ReadonlyMa
 }
 
 /** Reports whether a MachineConfig has the form of ovn-offload's names. */
-export function isOffloadConfigName(name: string): boolean {
+function isOffloadConfigName(name: string): boolean {
   return name.startsWith("99-") && name.endsWith("-ovn-hw-offload");
 }
 

@@ -32,8 +32,9 @@ export function assignHosts(
     problems.flatMap(({ node, message }) => (node === undefined ? [] : [[node, message] as const])),
   );
   const ofPool = new Map(
-    problems.flatMap(({ pool, node, severity, message }) => {
-      return pool === undefined || node !== undefined || severity !== "error" ? [] : [[pool, message] as const];
+    problems.flatMap(({ code, pool, node, severity, message }) => {
+      const concernsHosts = severity === "error" || code === "unreadable-pool";
+      return pool === undefined || node !== undefined || !concernsHosts ? [] : [[pool, message] as const];
     }),
   );
   return facts.flatMap((one): readonly Host[] => {

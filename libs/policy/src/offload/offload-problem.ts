@@ -30,6 +30,8 @@ const offloadProblemSeverity = {
   "control-plane-node": "warning",
   /** The node has reported its PFs, and none belongs to a SmartNIC. It is in `nodes`, but cannot become a host. */
   "no-smart-nic": "warning",
+  /** The selectors of a MachineConfigPool are invalid, so it is not known whether the entry selects it. Its hosts stay. */
+  "unreadable-pool": "warning",
   /** The entry selects no node, in a cluster without MachineConfigPools. */
   "no-node": "warning",
 } as const;

@@ -28,6 +28,7 @@ export function selectMachineConfigPools(
     if (Object.keys(one.nodeSelector).length === 0) continue;
     const found = readable.filter(({ nodeSelector }) => requiresLabels(nodeSelector, one.nodeSelector));
     if (found.length === 0) problems.push(noPool(entry, one.nodeSelector, readable, unreadable));
+    problems.push(...unreadable.map(({ metadata: { name } }) => unreadablePool(entry, name)));
     for (const pool of found) {
       const earlier = selected.get(pool);
       const problem = earlier === undefined ? poolProblem(pool, readable) : selectedTwice(pool, earlier);
@@ -125,6 +126,11 @@ function noPool(
     `no MachineConfigPool has the label${labels.length > 1 ? "s" : ""} ${list(labels)} in its spec.nodeSelector; ` +
     `${present}${more}`;
   return offloadProblem({ code: "no-pool", entry, message });
+}
+
+function unreadablePool(entry: number, pool: string): OffloadProblem {
+  const message = `the selectors of pool ${pool} are invalid, so it is not known whether the entry selects it: correct them`;
+  return offloadProblem({ code: "unreadable-pool", entry, pool, message });
 }
 
 function list(names: readonly string[]): string {

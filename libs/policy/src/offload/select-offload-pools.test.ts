@@ -161,7 +161,10 @@ describe("selectOffloadPools with MachineConfigPools", () => {
   ])("names a pool whose selector has $does", ({ nodeSelector }) => {
     const bad = { ...dpuHost, metadata: { name: "bad" }, spec: { nodeSelector } } as unknown as MachineConfigPool;
     const { problems } = select([{ nodeSelector: { a: "" } }], [bad, dpuHost]);
-    expect(problems).toMatchObject([{ code: "no-pool" }]);
+    expect(problems).toMatchObject([
+      { code: "no-pool" },
+      { code: "unreadable-pool", entry: 0, pool: "bad", severity: "warning" },
+    ]);
     expect(problems[0]?.message).toContain("the selectors of bad are invalid");
   });
 });
