@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Checks each MachineConfig that Switchyard writes with Ignition's own validator, in the current release and in Debian's, because
- * the schema of MachineConfig accepts broken configurations (real-components.md 6). A warning counts as a failure.
+ * the schema of MachineConfig accepts broken configurations. A warning counts as a failure.
  */
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { goPrograms } from "@switchyard/go-programs";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createExecutor makes the function that sends one OffloadWrite to the API server. Each write can be repeated.
- * Usage: `const execute = createExecutor({ transport, caches, namespace, observed, foreign }); await execute(write, signal);`
+ * Usage: `const execute = createExecutor({ transport, caches, namespace, foreignMachineConfigs: new Set() });`
  */
 import {
   machineConfigs,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The objects of a small OpenShift cluster: pools, what its operators read, and what an administrator has configured before.
- * Usage: `for (const object of openshiftObjects(hosts)) await testCluster.kubectl(["apply", "-f", "-"], object);`
+ * Usage: `for (const object of openshiftObjects) await testCluster.kubectl(["apply", "-f", "-"], object);`
  */
 
 /** Pool of the hosts with SmartNICs. */

@@ -2,7 +2,7 @@
 /**
  * OffloadWrite is one write to the cluster, as plain data. Writes of one decision do not depend on each other: what must come
  * later is decided when the earlier write has been observed.
- * Usage: `for (const write of decide(observed).writes) await execute(write, signal);`
+ * Usage: `const writes: readonly OffloadWrite[] = decide(observed).writes;`
  */
 import type { Taint } from "@switchyard/api";
 import type { DnsPatch, MachineConfigManifest, OffloadPolicy } from "@switchyard/render";
