@@ -9,17 +9,18 @@ import {
   sriovNetworks,
   type NicSelector,
   type SriovNetworkNodePolicySpec,
+  type SriovOperatorConfigSpec,
 } from "@switchyard/api";
 import { collectionPath } from "@switchyard/kube";
 import { namespace, type TestCluster } from "./test-cluster.ts";
 
-/** Creates the SriovOperatorConfig with defaults, so that nodes are drained one at a time. */
-export async function createOperatorConfig(cluster: TestCluster): Promise<void> {
+/** Creates the SriovOperatorConfig. With its defaults, nodes are drained one at a time. */
+export async function createOperatorConfig(cluster: TestCluster, spec: SriovOperatorConfigSpec = {}): Promise<void> {
   await cluster.kubectl(["apply", "-f", "-"], {
     apiVersion: "sriovnetwork.openshift.io/v1",
     kind: "SriovOperatorConfig",
     metadata: { name: "default", namespace },
-    spec: {},
+    spec,
   });
 }
 

@@ -55,11 +55,7 @@ async function startHosts(testCluster: TestCluster, narrator: Narrator): Promise
   for (const object of openshiftObjects) {
     await testCluster.cluster.kubectl(["apply", "--server-side", "-f", "-"], { input: JSON.stringify(object) });
   }
-  await createOperatorConfig(testCluster);
-  await testCluster.cluster.kubectl([
-    ...["patch", ...config, "-n", namespace, "--type=merge", "-p"],
-    JSON.stringify({ spec: { configDaemonNodeSelector: { [hostRole]: "" } } }),
-  ]);
+  await createOperatorConfig(testCluster, { configDaemonNodeSelector: { [hostRole]: "" } });
   const hosts = new Map<string, SmartNicHost>();
   for (const name of hostNames) {
     hosts.set(name, await startSmartNicHost(testCluster, name));
