@@ -146,6 +146,27 @@ it(
 );
 
 it(
+  "deletes nothing while OVN runs on SmartNICs",
+  async () => {
+    await createConfig();
+    const { cluster } = testCluster;
+    const path = ["sriovoperatorconfig", operatorConfigName, "-n", namespace, "--subresource=status", "--type=merge"];
+    const setPools = (pools: readonly object[]) => {
+      return cluster.kubectl(["patch", ...path, "-p", JSON.stringify({ status: { ovnHardwareOffload: pools } })]);
+    };
+    await setPools([{ pool: "dpu-host", nodeCount: 2, readyNodeCount: 2 }]);
+    const end = await uninstall("--timeout-seconds", "5");
+    expect(end.code).toBe(1);
+    expect(end.errors).toContain("nothing is uninstalled, because OVN of these pools runs on SmartNICs: dpu-host");
+    expect(await exists(sriovOperatorConfigs, operatorConfigName)).toBe(true);
+    await setPools([]);
+    expect((await uninstall("--timeout-seconds", "5")).code).toBe(0);
+    expect(await exists(sriovOperatorConfigs, operatorConfigName)).toBe(false);
+  },
+  testMs,
+);
+
+it(
   "without rights, changes nothing and says what it may not do",
   async () => {
     const { cluster } = testCluster;

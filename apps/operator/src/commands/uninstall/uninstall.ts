@@ -10,7 +10,7 @@
  *
  * Usage: `const isClean = await uninstall({ transport, limit, startLastLimit, print, fail }, namespace);`
  */
-import { sriovOperatorConfigs, upstreamFinalizers } from "@switchyard/api";
+import { operatorConfigName, sriovOperatorConfigs, upstreamFinalizers } from "@switchyard/api";
 import {
   isKubeError,
   isRecord,
@@ -20,8 +20,9 @@ import {
   type ResourceType,
 } from "@switchyard/kube";
 import { CommandError } from "../command-error.ts";
-import type { CommandDeps } from "../command-deps.ts";
+import { readObject, type CommandDeps } from "../command-deps.ts";
 import type { TimeLimit } from "../time-limit.ts";
+import { offloadAdvice, poolsWithOffload } from "./offload-hosts.ts";
 import { readLeftovers, type Leftovers, type Registration } from "./leftovers.ts";
 
 export interface UninstallDeps extends CommandDeps {
@@ -40,6 +41,12 @@ const pollMs = 500;
  */
 export async function uninstall(deps: UninstallDeps, namespace: string): Promise<boolean> {
   try {
+    const config = await readObject(deps, sriovOperatorConfigs, { name: operatorConfigName, namespace });
+    const pools = config === undefined ? [] : poolsWithOffload(config);
+    if (config?.metadata.deletionTimestamp === undefined && pools.length > 0) {
+      deps.fail(offloadAdvice(pools));
+      return false;
+    }
     const left = await waitForOperator(deps, namespace);
     if (left.unknown.length > 0) return reportUnknown(deps, left);
     const stays = deps.givesHostsBack === true ? "policies and networks stay" : "policies, networks and VFs stay";
