@@ -33,10 +33,12 @@ export interface BootOptions extends MachineOptions {
 }
 
 /**
- * Boots left, including the first, if QEMU aborts in one: with an emulated IOMMU and two processors, QEMU 10.0 sometimes fails
- * its own assertion in iotlb_to_section. What has run in a guest cannot be repeated, so only boots are.
+ * Boots that are tried if QEMU 10.0 fails in one: with two emulated processors it sometimes loses a timer, and with an emulated
+ * IOMMU it sometimes fails its own assertion in iotlb_to_section. What has run in a guest cannot be repeated, so only boots are.
  */
 const mostBoots = 3;
+
+const faultsOfQemu: ReadonlySet<string> = new Set(["qemu-aborted", "guest-stalled"]);
 
 /** Rejects with VmLabError: `qemu-missing`, `not-built`, `boot-timed-out`, `guest-panicked` and so on. */
 export async function bootGuest(options: BootOptions = {}): Promise<Guest> {
@@ -44,10 +46,8 @@ export async function bootGuest(options: BootOptions = {}): Promise<Guest> {
     try {
       return await bootOnce(options);
     } catch (error) {
-      if (!(error instanceof VmLabError && error.code === "qemu-aborted") || boots === mostBoots) throw error;
-      process.stderr.write(
-        `[vm-lab] QEMU failed while the guest booted; booting again: ${error.output ?? error.message}\n`,
-      );
+      if (!(error instanceof VmLabError) || !faultsOfQemu.has(error.code) || boots === mostBoots) throw error;
+      process.stderr.write(`[vm-lab] QEMU failed while the guest booted; booting again: ${error.message}\n`);
     }
   }
 }

@@ -9,7 +9,7 @@ import { qemuAdvice, qemuProgram } from "./requirements.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
 export interface QemuProcess extends AsyncDisposable {
-  /** Never resolves; rejects with VmLabError `qemu-exited`, `qemu-aborted`, `guest-panicked` or `qemu-missing` when the guest is lost. */
+  /** Never resolves; rejects with VmLabError `qemu-exited`, `qemu-aborted`, `guest-stalled`, `guest-panicked` or `qemu-missing` when the guest is lost. */
   readonly failure: Promise<never>;
   /** Returns the end of the console output. */
   consoleTail(): string;
@@ -26,6 +26,15 @@ const tailCharacters = 1500;
  */
 export function showsPanic(console: string): boolean {
   return /Kernel panic - not syncing[^\n]*\n/.test(console);
+}
+
+/**
+ * Reports whether RCU has reported twice that the timer of a processor does not fire, with the same count of its timer
+ * interrupts (kernel/rcu/tree_stall.h): QEMU 10.0 sometimes loses the timer of an emulated processor for good. A single report
+ * can be the effect of a loaded host.
+ */
+export function showsStall(console: string): boolean {
+  return /(Possible timer handling issue on cpu=\d+ timer-softirq=\d+)\r?\n[^]*\1\r?\n/.test(console);
 }
 
 /**
@@ -54,6 +63,11 @@ export function startQemu(args: readonly string[], consoleLog: string): QemuProc
     log.write(text);
     const recent = tail + text; // `text` may be longer than the stored tail
     tail = recent.slice(-2 * tailCharacters);
+    if (showsStall(recent)) {
+      const what = "a processor of the guest lost its timer, which is a fault of QEMU; run the job again:";
+      fail(new VmLabError("guest-stalled", what, { output: consoleTail() }));
+      child.kill("SIGKILL");
+    }
     if (showsPanic(recent)) {
       fail(new VmLabError("guest-panicked", "the kernel of the guest panicked:", { output: consoleTail() }));
       child.kill("SIGKILL");

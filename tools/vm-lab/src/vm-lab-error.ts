@@ -22,6 +22,8 @@ export type VmLabErrorCode =
   | "guest-panicked"
   /** QEMU exited, or the guest powered off. */
   | "qemu-exited"
+  /** A processor of the guest gets no timer interrupts any more, so what waits there hangs. */
+  | "guest-stalled"
   /** QEMU found a bug in itself and ended. */
   | "qemu-aborted"
   /** The guest rebooted while a process was running. */
