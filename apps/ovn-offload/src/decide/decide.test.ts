@@ -81,6 +81,18 @@ describe("hosts of a pool whose selectors became invalid", () => {
   });
 });
 
+it("restores the last node that leaves a pool, while the pool stays selected", () => {
+  const cluster = openshift();
+  cluster.addPool("other");
+  cluster.addNode("c", "other");
+  cluster.entries = [entry("dpu"), entry("other")];
+  cluster.settle();
+  cluster.relabel("c", "worker");
+  cluster.settle();
+  expect(cluster.nodes.get("c")).toMatchObject({ ownLabels: ["switchyard.io/dns-eligible"], isOffloaded: false });
+  expect(cluster.policies.has("ovn-offload-other-bluefield-2")).toBe(true);
+});
+
 describe("the MachineConfig of a pool", () => {
   it.each([
     {

@@ -42,7 +42,7 @@ export function decide(observed: Observed): Decision {
   const isNeeded = hosts.some(needsShared);
   const dns = placeDns(observed, isNeeded);
   const maps = decideConfigMaps(observed, hosts);
-  const isRestored = restoredPools(observed, hosts, isNeeded);
+  const isRestored = restoredPools(observed, selection.pools, { hosts, isNeeded });
   const shared: SharedState = {
     openshift: machineConfigPools && offloadHostLabels(observed.configMaps.hardwareOffload.present?.data ?? {}),
     resource: maps.resource,
@@ -101,11 +101,16 @@ function placeDns({ dns, nodes }: Observed, isNeeded: boolean): DnsPlacement | u
 }
 
 /** Returns a function that tells whether nothing needs the first label of a pool's hosts any more. */
-function restoredPools(observed: Observed, hosts: readonly Host[], isNeeded: boolean): (pool: string) => boolean {
+function restoredPools(
+  observed: Observed,
+  pools: readonly OffloadPool[],
+  { hosts, isNeeded }: { readonly hosts: readonly Host[]; readonly isNeeded: boolean },
+): (pool: string) => boolean {
   const isShared =
     isNeeded ||
     (observed.dns?.metadata.annotations?.[dnsPlacementBefore] === undefined && isResourceRestored(observed.configMaps));
-  const used = new Set(hosts.filter(needsShared).map(({ pool }) => pool));
+  // The policies of a selected pool stay for its next host, with what users changed in them.
+  const used = new Set([...hosts.filter(needsShared).map(({ pool }) => pool), ...pools.map(({ name }) => name)]);
   const withPolicy = new Set(observed.policies.map(({ metadata }) => metadata.labels?.[labels.ovnOffloadPool]));
   return (pool) => isShared && (used.has(pool) || !withPolicy.has(pool));
 }
