@@ -22,6 +22,8 @@ export interface MachineConfigDecision {
   readonly writes: readonly OffloadWrite[];
   /** By pool: what its MachineConfig waits for. */
   readonly waiting: ReadonlyMap<string, string>;
+  /** By MachineConfigPool: why its nodes do not get what has been written. */
+  readonly held: ReadonlyMap<string, string>;
   /** By pool: why it cannot be written. */
   readonly refused: ReadonlyMap<string, string>;
 }
@@ -67,23 +69,32 @@ export function decideMachineConfigs({
     if (reason === undefined) writes.push({ kind: "delete-machine-config", name });
     else waiting.set(pool, reason);
   }
-  return { writes, waiting, refused };
+  const held = new Map(
+    [...existing].flatMap(([name, pool]) => {
+      const reason = stopped(pool);
+      return reason === undefined ? [] : [[name, reason] as const];
+    }),
+  );
+  return { writes, waiting, held, refused };
 }
 
 /** Returns why the machines of the pool cannot be changed now. */
 function unsettled(pool: MachineConfigPool | undefined): string | undefined {
   if (pool === undefined) return "MachineConfigPool does not exist";
+  const [wanted, actual] = [pool.spec?.configuration?.name ?? "", pool.status?.configuration?.name ?? ""];
+  const isUpdating = hasCondition(pool, "Updating") || wanted === "" || wanted !== actual;
+  return stopped(pool) ?? (isUpdating ? `MachineConfigPool ${pool.metadata.name} is updating` : undefined);
+}
+
+function stopped(pool: MachineConfigPool): string | undefined {
   const { name } = pool.metadata;
   if (pool.spec?.paused === true) return `MachineConfigPool ${name} is paused`;
-  const isTrue = (type: string) => {
-    const { conditions = [] } = pool.status ?? {};
-    return conditions.some((condition) => condition.type === type && condition.status === "True");
-  };
-  if (isTrue("Degraded") || isTrue("RenderDegraded") || isTrue("NodeDegraded"))
-    return `MachineConfigPool ${name} is degraded`;
-  const [wanted, actual] = [pool.spec?.configuration?.name ?? "", pool.status?.configuration?.name ?? ""];
-  if (isTrue("Updating") || wanted === "" || wanted !== actual) return `MachineConfigPool ${name} is updating`;
-  return undefined;
+  const isDegraded = ["Degraded", "RenderDegraded", "NodeDegraded"].some((type) => hasCondition(pool, type));
+  return isDegraded ? `MachineConfigPool ${name} is degraded` : undefined;
+}
+
+function hasCondition({ status }: MachineConfigPool, type: string): boolean {
+  return (status?.conditions ?? []).some((condition) => condition.type === type && condition.status === "True");
 }
 
 function unprepared(hosts: readonly Host[]): string | undefined {

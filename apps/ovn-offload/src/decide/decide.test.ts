@@ -154,6 +154,24 @@ describe("the MachineConfig of a pool", () => {
     expect(overall?.message).toContain(words);
   });
 
+  it("arrives late if the pool is paused after each write, and the status says so", () => {
+    const cluster = openshift();
+    for (const entries of [[entry("dpu")], []]) {
+      cluster.entries = entries;
+      const writes = cluster.machineConfigWrites.length;
+      while (cluster.machineConfigWrites.length === writes) {
+        for (const write of cluster.decide().writes) cluster.apply(write);
+        cluster.pools.set("dpu", { isPaused: cluster.machineConfigWrites.length > writes, isDegraded: false });
+        cluster.react();
+      }
+      cluster.settle();
+      expect(cluster.decide().overall?.message).toBe("pool dpu: node a: MachineConfigPool dpu is paused");
+      cluster.pools.set("dpu", { isPaused: false, isDegraded: false });
+      cluster.settle();
+    }
+    expect(cluster.decide().overall).toBeUndefined();
+  });
+
   it("is deleted with its pool, whose nodes return to the workers", () => {
     const cluster = openshift();
     cluster.entries = [entry("dpu")];

@@ -13,7 +13,7 @@ export interface StatusInput {
   readonly hosts: readonly Host[];
   readonly pools: readonly OffloadPool[];
   readonly problems: readonly OffloadProblem[];
-  readonly configs: Pick<MachineConfigDecision, "waiting" | "refused">;
+  readonly configs: Pick<MachineConfigDecision, "waiting" | "held" | "refused">;
   /** By node: a label of others that excludes ours. */
   readonly conflicts: ReadonlyMap<string, string>;
   readonly clusterProblems: readonly string[];
@@ -115,7 +115,7 @@ function nodeStatus(host: Host, input: StatusInput): OvnOffloadNode {
 function firstMissing(host: Host, { configs, conflicts }: StatusInput): string | undefined {
   const { direction, problem, cards, marker, pool } = host;
   if (problem !== undefined) return problem;
-  const waiting = configs.waiting.get(pool);
+  const waiting = configs.waiting.get(pool) ?? configs.held.get(pool);
   if (direction === "leave") {
     if (host.isApplied === undefined) return "it is not known whether the host still runs without Open vSwitch";
     if (host.isApplied) return waiting ?? "the host must boot with Open vSwitch again";
