@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * startOffloadService starts ovn-offload as a process behind a proxy, which records its writes and can inject faults.
+ * Usage: `const service = await startOffloadService(testCluster); service.writes.length`
+ */
+import { namespace, type TestCluster } from "@switchyard/test-cluster";
+import { findWorkspaceRoot } from "@switchyard/testing";
+import { mkdtemp } from "node:fs/promises";
+import { join } from "node:path";
+import { describeRequest, type ApiRequest } from "../src/api-request.ts";
+import { FaultProxy } from "../src/fault-proxy.ts";
+import { passAll, type Fate, type FaultRules } from "../src/fault-rules.ts";
+import { OperatorProcess } from "../src/operator-process.ts";
+
+export interface OffloadService {
+  readonly process: OperatorProcess;
+  readonly proxy: FaultProxy;
+  /** The writes that the API server has completed, in order: "PATCH /api/v1/nodes/host-1 by switchyard-ovn-offload". */
+  readonly writes: readonly string[];
+  /** Decides about the next writes. */
+  setFate(fateOf: (write: ApiRequest) => Fate): void;
+}
+
+/** The service ends with the test cluster. */
+export async function startOffloadService(testCluster: TestCluster): Promise<OffloadService> {
+  const { cluster, directory } = testCluster;
+  const writes: string[] = [];
+  let fateOf = (write: ApiRequest): Fate => passAll.fateOf(write);
+  const rules: FaultRules = {
+    ...passAll,
+    fateOf: (write) => fateOf(write),
+    answered(write, status) {
+      if (status < 300) writes.push(describeRequest(write));
+    },
+  };
+  const proxy = testCluster.use(await FaultProxy.before(cluster.kubeconfig, rules));
+  const main = join(findWorkspaceRoot(), "apps/ovn-offload/src/main.ts");
+  const process = testCluster.use(
+    await OperatorProcess.start({
+      ...{ main, server: proxy.url, namespace, directory: await mkdtemp(join(directory, "ovn-offload-")) },
+      flags: ["--leader-elect=false"], // renewals of the lease are writes, too
+    }),
+  );
+  return {
+    ...{ process, proxy, writes },
+    setFate(next) {
+      fateOf = next;
+    },
+  };
+}
