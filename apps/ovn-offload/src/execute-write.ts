@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createExecutor makes the function that sends one OffloadWrite to the API server. Each write can be repeated.
- * Usage: `const execute = createExecutor({ transport, caches, namespace, foreignMachineConfigs: new Set() });`
+ * Usage: `const execute = createExecutor({ transport, caches, namespace, foreign });`
  */
 import {
   machineConfigs,
@@ -10,20 +10,20 @@ import {
   type Node,
   type SriovNetworkNodePolicy,
 } from "@switchyard/api";
-import { collectionPath, createWriter, isKubeError, isKubeObject, KubeError, objectPath } from "@switchyard/kube";
+import { collectionPath, createWriter, objectPath } from "@switchyard/kube";
 import type { KubeObject, Transport } from "@switchyard/kube";
 import { ovnOffloadLabels } from "@switchyard/render";
 import { configMaps, dnses, type OffloadCaches } from "./caches/offload-caches.ts";
 import type { ConfigMapRole, ObservedConfigMap } from "./decide/observed.ts";
 import type { OffloadWrite } from "./decide/offload-write.ts";
 import { fieldManagers } from "./field-managers.ts";
+import type { ForeignMachineConfigs } from "./foreign-machine-configs.ts";
 
 export interface ExecutorDeps {
   readonly transport: Transport;
   readonly caches: OffloadCaches;
   readonly namespace: string;
-  /** Names of MachineConfigs that other programs have created under our names; the executor keeps it current. */
-  readonly foreignMachineConfigs: Set<string>;
+  readonly foreign: ForeignMachineConfigs;
 }
 
 /** Rejects with KubeError. */
@@ -36,7 +36,7 @@ export type Execute = (
 const manager = fieldManagers.objects;
 const managedBy = "app.kubernetes.io/managed-by";
 
-export function createExecutor({ transport, caches, namespace, foreignMachineConfigs }: ExecutorDeps): Execute {
+export function createExecutor({ transport, caches, namespace, foreign }: ExecutorDeps): Execute {
   const nodeWriter = createWriter<Node>({ transport, type: nodes, manager, cache: caches.nodes });
   const policyWriter = createWriter<SriovNetworkNodePolicy>({
     ...{ transport, type: sriovNetworkNodePolicies, manager, namespace, cache: caches.policies },
@@ -67,9 +67,9 @@ export function createExecutor({ transport, caches, namespace, foreignMachineCon
         return;
       case "apply-machine-config": {
         const { metadata, spec } = write.config;
-        const isForeign = caches.machineConfigs.get(metadata.name) === undefined && (await isTaken(metadata.name));
-        if (isForeign) foreignMachineConfigs.add(metadata.name);
-        else await configWriter.apply({ metadata, ...{ spec } }, signal);
+        const { name } = metadata;
+        const isForeign = caches.machineConfigs.get(name) === undefined && (await foreign.isTaken(name, signal));
+        if (!isForeign) await configWriter.apply({ metadata, ...{ spec } }, signal);
         return;
       }
       case "delete-machine-config":
@@ -93,18 +93,6 @@ export function createExecutor({ transport, caches, namespace, foreignMachineCon
     async function patch(path: string, body: object): Promise<void> {
       const contentType = "application/merge-patch+json";
       await transport.request({ method: "PATCH", path, query: { fieldManager: manager }, contentType, body, signal });
-    }
-
-    /** Reports whether another program has created the MachineConfig. */
-    async function isTaken(name: string): Promise<boolean> {
-      try {
-        const found = await transport.request({ method: "GET", path: objectPath(machineConfigs, { name }), signal });
-        if (!isKubeObject(found)) throw new KubeError(`GET ${name}`, "UnexpectedResponse");
-        return found.metadata.labels?.[managedBy] !== ovnOffloadLabels("")[managedBy];
-      } catch (error) {
-        if (isKubeError(error, "NotFound")) return false;
-        throw error;
-      }
     }
 
     async function patchConfigMap(

@@ -11,11 +11,13 @@ import type { OffloadCaches } from "./caches/offload-caches.ts";
 import { decide, type Decision } from "./decide/decide.ts";
 import type { OffloadState } from "./decide/offload-statuses.ts";
 import type { Execute } from "./execute-write.ts";
+import type { ForeignMachineConfigs } from "./foreign-machine-configs.ts";
 import { observe, type ObserveSettings } from "./observe.ts";
 
 export interface OffloadReconcilerDeps {
   readonly caches: OffloadCaches;
-  readonly settings: ObserveSettings;
+  readonly settings: Omit<ObserveSettings, "foreignMachineConfigs">;
+  readonly foreign: ForeignMachineConfigs;
   readonly execute: Execute;
   readonly statusWriter: Writer<SriovOperatorConfig>;
   readonly now: () => Date;
@@ -28,10 +30,11 @@ const parallel = 16;
 const recheckMs = 30_000;
 
 export function createOffloadReconciler(deps: OffloadReconcilerDeps): Reconcile {
-  const { caches, settings, execute, statusWriter, now } = deps;
+  const { caches, settings, foreign, execute, statusWriter, now } = deps;
 
   return async function reconcile(_key, signal) {
-    const observed = observe(caches, settings);
+    await foreign.recheck(signal);
+    const observed = observe(caches, { ...settings, foreignMachineConfigs: foreign.names });
     const decision = decide(observed);
     const failures: unknown[] = [];
     await mapConcurrently(decision.writes, parallel, async (write) => {

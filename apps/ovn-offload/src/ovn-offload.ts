@@ -11,6 +11,7 @@ import { hostname } from "node:os";
 import { watchOffload } from "./caches/offload-caches.ts";
 import { createExecutor } from "./execute-write.ts";
 import { fieldManagers } from "./field-managers.ts";
+import { createForeignMachineConfigs } from "./foreign-machine-configs.ts";
 import { createOffloadReconciler } from "./offload-reconciler.ts";
 import { ovnOffloadFlags } from "./ovn-offload-flags.ts";
 
@@ -46,13 +47,13 @@ export function runOvnOffload(): Promise<number> {
       async function lead(transport: Transport, leadership: AbortSignal): Promise<void> {
         leading.set(1);
         log.info("started leading");
-        const foreignMachineConfigs = new Set<string>();
-        const settings = { namespace, ovnNamespace, resourcePrefix, foreignMachineConfigs };
+        const foreign = createForeignMachineConfigs(transport);
+        const settings = { namespace, ovnNamespace, resourcePrefix };
         await using _controller = startController({
           name: "ovn-offload",
           reconcile: createOffloadReconciler({
-            ...{ caches, settings, now: () => new Date() },
-            execute: createExecutor({ transport, caches, namespace, foreignMachineConfigs }),
+            ...{ caches, settings, foreign, now: () => new Date() },
+            execute: createExecutor({ transport, caches, namespace, foreign }),
             statusWriter: createWriter<SriovOperatorConfig>({
               ...{ transport, type: sriovOperatorConfigs, namespace },
               ...{ manager: fieldManagers.status, cache: caches.operatorConfigs },
