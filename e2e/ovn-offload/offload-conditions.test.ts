@@ -222,7 +222,7 @@ it("repairs foreign edits, and keeps what users may change", async () => {
       const [config, policy] = await Promise.all([configPath, policyPath].map((path) => place.api.read(path)));
       return (
         JSON.stringify(config).includes("/enoent") &&
-        fieldAt(policy, "spec", "nodeSelector", labels.ovnOffloadPool) === hostPool &&
+        fieldAt(policy, "spec", "nodeSelector", "other") === undefined &&
         (await publishedNodes()).length === 2 &&
         fieldAt(await labelsOf("host-1"), labels.ovnOffloadPool) === hostPool &&
         fieldAt(await labelsOf("host-1"), "network.operator.openshift.io/dpu-host") === ""

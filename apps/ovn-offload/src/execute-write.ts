@@ -59,6 +59,14 @@ export function createExecutor({ transport, caches, namespace, foreign }: Execut
         return;
       case "apply-policy": {
         const { metadata, spec } = write.policy;
+        const stored = caches.policies.get(metadata.name)?.spec;
+        const others = {
+          nodeSelector: nullsFor(stored?.nodeSelector, spec.nodeSelector),
+          nicSelector: nullsFor(stored?.nicSelector, spec.nicSelector),
+        };
+        // An apply keeps keys of selectors that other field managers own.
+        if (Object.values(others).some((nulls) => Object.keys(nulls).length > 0))
+          await patch(objectPath(sriovNetworkNodePolicies, { name: metadata.name, namespace }), { spec: others });
         await policyWriter.apply({ metadata, spec }, signal);
         return;
       }
@@ -110,4 +118,10 @@ export function createExecutor({ transport, caches, namespace, foreign }: Execut
       await transport.request({ method: "POST", path, query: { fieldManager: manager }, body, signal });
     }
   };
+}
+
+/** Returns a merge patch that removes the keys which are not wanted. */
+function nullsFor(stored: object = {}, wanted: object = {}): Readonly<Record<string, null>> {
+  const others = Object.keys(stored).filter((key) => !Object.hasOwn(wanted, key));
+  return Object.fromEntries(others.map((key) => [key, null]));
 }
