@@ -14,6 +14,7 @@ images.operator: ghcr.io/switchyard/switchyard-operator
 images.sriovConfigDaemon: ghcr.io/switchyard/switchyard-config-daemon
 images.devicePluginConfig: ghcr.io/switchyard/switchyard-device-plugin-config
 images.webhook: ghcr.io/switchyard/switchyard-webhook
+images.ovnOffload: ghcr.io/switchyard/switchyard-ovn-offload
 images.eveBridge: ghcr.io/switchyard/switchyard-eve-bridge
 images.sriovDevicePlugin: ghcr.io/k8snetworkplumbingwg/sriov-network-device-plugin:v3.11.0
 images.sriovCni: ghcr.io/k8snetworkplumbingwg/sriov-cni:v2.10.0
@@ -151,6 +152,13 @@ networkPolicy.apiServerPorts:
   - 443
   - 6443
 tests.enabled: true
+ovnOffload.enabled: false
+ovnOffload.replicas: 1
+ovnOffload.ovnNamespace: ovn-kubernetes
+ovnOffload.resources:
+  requests:
+    cpu: 10m
+    memory: 96Mi
 eveBridge.enabled: false
 eveBridge.directories:
   - /opt/cni/bin

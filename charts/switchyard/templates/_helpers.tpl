@@ -54,6 +54,10 @@ Name of the Deployment: as in upstream's chart, so that an upgrade from it repla
 {{- end }}
 
 {{- /* Metadata: dict "root" $, "name" NAME, "component" COMPONENT, and if needed "clusterScoped" true, "labels", "annotations". */ -}}
+{{- define "switchyard.ovnOffloadName" -}}
+{{ printf "%s-ovn-offload" (include "switchyard.fullname" . | trunc 51 | trimSuffix "-") }}
+{{- end }}
+
 {{- define "switchyard.metadata" -}}
 {{- $root := .root }}
 name: {{ .name }}

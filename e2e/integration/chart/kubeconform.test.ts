@@ -46,6 +46,7 @@ const everything: Values = {
   sriovOperatorConfig: { deploy: true, featureGates: { metricsExporter: true } },
   supportedExtraNICs: ['MyNIC: "8086 1521 1520"'],
   eveBridge: { enabled: true },
+  ovnOffload: { enabled: true },
 };
 
 describe("kubeconform", () => {

@@ -28,6 +28,10 @@ export const appImages = {
     stage: "service",
     description: "Admission webhook of Switchyard: defaults, rules and warnings",
   },
+  "ovn-offload": {
+    stage: "service",
+    description: "Runs OVN of hosts on their SmartNICs, for Switchyard",
+  },
   "config-daemon": {
     stage: "config-daemon",
     description: "Node agent of Switchyard: configures NICs, virtual functions and bridges",

@@ -33,6 +33,7 @@ export const images = {
     "the container that configures the device plugin on each node",
   ),
   webhook: image(`${own}webhook`, "the admission webhook"),
+  ovnOffload: image(`${own}ovn-offload`, "the service that runs OVN on SmartNICs", { hasPullPolicy: true }),
   eveBridge: image(`${own}eve-bridge`, "the installer of eve-bridge", { hasPullPolicy: true }),
   sriovDevicePlugin: image(`${plumbing}sriov-network-device-plugin:v3.11.0`, "the SR-IOV device plugin"),
   sriovCni: image(`${plumbing}sriov-cni:v2.10.0`, "the sriov CNI plugin"),

@@ -190,6 +190,20 @@ export const chartValues = group("", {
   tests: group("Pod that helm test runs.", {
     enabled: yesNo(true, "Includes the test: a replica leads, and the SriovOperatorConfig is Ready."),
   }),
+  ovnOffload: group(
+    "The service that runs OVN on SmartNICs (SriovOperatorConfig.spec.ovnHardwareOffload). It has the security settings, placement, log level and ports of the operator.",
+    {
+      enabled: yesNo(false, "Creates the Deployment and its rights."),
+      replicas: integer(1, "Number of replicas. One writes, the others take over if it fails.", { minimum: 0 }),
+      ovnNamespace: text(
+        "ovn-kubernetes",
+        "Namespace of OVN-Kubernetes, which must exist. Not used on OpenShift, where it is openshift-ovn-kubernetes.",
+      ),
+      resources: kubeObject(resourceFields, "Resources of the container.", {
+        requests: { cpu: "10m", memory: "96Mi" },
+      }),
+    },
+  ),
   eveBridge: group("DaemonSet that installs eve-bridge, the CNI plugin for nodes with EVE.", {
     enabled: yesNo(false, "Creates the DaemonSet."),
     directories: list("Directories of CNI plugins on the nodes.", { type: "string", pattern: "^/" }, [
