@@ -196,6 +196,7 @@ describe("common labels and annotations", () => {
         commonLabels: { team: "net" },
         commonAnnotations: { "example.com/owner": "net" },
         eveBridge: { enabled: true },
+        ovnOffload: { enabled: true },
       },
       ...{ sriovOperatorConfig: { deploy: true }, networkPolicy: { enabled: true } },
       operator: { podDisruptionBudget: { enabled: true } },

@@ -55,13 +55,7 @@ export { hasOwnSecret } from "./components/servers/own-secret.ts";
 export { operatorIdentity } from "./components/rights/operator-identity.ts";
 export { isSystemdMode, systemdModeConfigName, systemdModeMachineConfig } from "./components/systemd-mode.ts";
 export { renderComponents } from "./components/render-components.ts";
-export {
-  isOwnOffloadFile,
-  ownFileHeader,
-  type OffloadDropIn,
-  type OffloadFile,
-  type OffloadUnit,
-} from "./ovn-offload/offload-file.ts";
+export { type OffloadDropIn, type OffloadFile, type OffloadUnit } from "./ovn-offload/offload-file.ts";
 export { managementPortName } from "./ovn-offload/management-port.ts";
 export { bridgeRemovalUnit, ovnOffloadDropIn, ovnOffloadFiles, ovnOffloadUnits } from "./ovn-offload/offload-units.ts";
 export {
@@ -79,7 +73,6 @@ export {
 export {
   envOverridesPatch,
   managementPortEntry,
-  managementPortLine,
   managementPortsPatch,
   type ManagementPortNodes,
   type MapPatch,

@@ -5,7 +5,13 @@
  * Usage: `const objects = createNetworkObjects(); objects.add(manifest)`.
  */
 import { machineConfigPools, type MachineConfigPool, type ResourceType } from "@switchyard/api";
-import type { DnsPlacementSource } from "@switchyard/render";
+import {
+  managementPortForm,
+  offloadConfigMaps,
+  plainManagementPorts,
+  type ConfigMapName,
+  type DnsPlacementSource,
+} from "@switchyard/render";
 import { labelOf, type Manifest } from "../input/manifest.ts";
 import { isJsonObject, textAt, type JsonObject } from "../json.ts";
 
@@ -21,19 +27,10 @@ export interface NetworkObjects {
   readonly openshiftVersion: string | undefined;
 }
 
-export interface ConfigMapName {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-const openshiftOvn = "openshift-ovn-kubernetes";
-
 /** The ConfigMaps that OVN-Kubernetes or OpenShift's network operator read. */
 export const networkConfigMaps = {
-  managementPorts: { namespace: openshiftOvn, name: "ovn-management-ports" },
-  plainManagementPorts: { namespace: "ovn-kubernetes", name: "ovn-management-ports" },
-  envOverrides: { namespace: openshiftOvn, name: "env-overrides" },
-  hardwareOffload: { namespace: "openshift-network-operator", name: "hardware-offload-config" },
+  ...offloadConfigMaps,
+  plainManagementPorts: { namespace: "ovn-kubernetes", name: plainManagementPorts },
 } as const satisfies Readonly<Record<string, ConfigMapName>>;
 
 export const dnses = {
@@ -124,11 +121,7 @@ function versionOf(object: JsonObject | undefined): string | undefined {
   return textAt(isJsonObject(status) ? status["desired"] : undefined, "version");
 }
 
-/**
- * Reports whether OpenShift's network operator reads the resource of VF 0 from hardware-offload-config, as from 4.14 on.
- * Otherwise, ovnkube reads the name of VF 0 from env-overrides.
- */
+/** Reports whether OpenShift's network operator reads the resource of VF 0, and not ovnkube its name. */
 export function readsManagementResource({ openshiftVersion }: Pick<NetworkObjects, "openshiftVersion">): boolean {
-  const [, major, minor] = /^(\d{1,4})\.(\d{1,4})\./.exec(openshiftVersion ?? "") ?? [];
-  return Number(major) > 4 || (Number(major) === 4 && Number(minor) >= 14);
+  return managementPortForm(openshiftVersion) === "resource";
 }

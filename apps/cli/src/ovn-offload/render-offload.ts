@@ -18,11 +18,12 @@ import {
   ownKeyAnnotation,
   plainHostLabel,
   proposalHostLabel,
+  type ConfigMapName,
 } from "@switchyard/render";
 import type { ClusterObjects } from "../cluster/cluster-objects.ts";
 import type { Rendered } from "../cluster/render-cluster.ts";
 import type { Diagnostics } from "../diagnostics.ts";
-import { dnses, networkConfigMaps, readsManagementResource, type ConfigMapName } from "./network-objects.ts";
+import { dnses, networkConfigMaps, readsManagementResource } from "./network-objects.ts";
 import type { Offload } from "./offload-cluster.ts";
 
 /** The kinds of the rendered objects. */

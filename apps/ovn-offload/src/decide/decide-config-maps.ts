@@ -6,6 +6,7 @@
  */
 import {
   envOverridesPatch,
+  managementPortForm,
   managementPortsPatch,
   managementResource,
   managementResourceKey,
@@ -22,23 +23,20 @@ export interface ConfigMapDecision {
   readonly problems: readonly string[];
 }
 
-/** The first minor release of OpenShift 4 whose network operator reads the resource of VF 0. */
-const firstWithResource = 14;
-
 export function decideConfigMaps(observed: Observed, hosts: readonly Host[]): ConfigMapDecision {
   const { managementPorts, envOverrides, hardwareOffload } = observed.configMaps;
   const isOpenshift = observed.machineConfigPools !== undefined;
-  const minor = minorOf(observed.openshiftVersion);
+  const form = isOpenshift ? managementPortForm(observed.openshiftVersion) : undefined;
   const published = new Set(hosts.filter(isPublishable).map(({ name }) => name));
   const kept = new Set(hosts.filter((host) => !published.has(host.name) && keepsKey(host)).map(({ name }) => name));
   const ports = managementPortsPatch(managementPorts.present?.data ?? {}, { published, kept });
-  const usesLines = isOpenshift && (minor === undefined || minor < firstWithResource);
+  const usesLines = form === "name";
   const lines = envOverridesPatch(envOverrides.present?.data ?? {}, {
     published: usesLines ? published : new Set(),
     // A cluster that was upgraded keeps the lines of its hosts until they leave: both forms name the same interface.
     kept: usesLines ? kept : new Set([...kept, ...published]),
   });
-  const isWanted = isOpenshift && minor !== undefined && minor >= firstWithResource && hosts.some(needsShared);
+  const isWanted = form === "resource" && hosts.some(needsShared);
   const data = hardwareOffload.present?.data ?? {};
   const isOwnKey = hardwareOffload.present?.annotations[ownKeyAnnotation] === managementResourceKey;
   const chosen = managementResource(data, { prefix: observed.resourcePrefix, isWanted, isOwn: isOwnKey });
@@ -97,9 +95,4 @@ function emptied(role: ConfigMapRole, present: ObservedConfigMap["present"]): re
 function foreignKeys(name: string, nodes: readonly string[]): readonly string[] {
   if (nodes.length === 0) return [];
   return [`ConfigMap ${name} has another value for ${nodes.slice(0, 4).join(", ")}, which was set by another program`];
-}
-
-function minorOf(version: string | undefined): number | undefined {
-  const [, minor] = /^4\.(\d{1,3})\./.exec(version ?? "") ?? [];
-  return minor === undefined ? undefined : Number(minor);
 }

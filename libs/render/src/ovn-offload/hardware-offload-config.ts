@@ -6,7 +6,7 @@
  */
 
 /** Name of the resource, without prefix, if no administrator has chosen one. */
-export const defaultManagementResource = "ovn_mgmt_vf";
+const defaultManagementResource = "ovn_mgmt_vf";
 
 /** Key of the ConfigMap with the full name of VF 0's resource. */
 export const managementResourceKey = "mgmt-port-resource-name";
