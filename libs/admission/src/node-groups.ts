@@ -4,7 +4,7 @@
  * selectors in question match either all of them or none. A fleet usually consists of a few groups, whatever its size.
  * Usage: `const [group] = groupNodes(view.nodes, [policy.spec.nodeSelector]); group?.nodes.length`.
  */
-import { hasLabels, offloadHostLabels, type Labels } from "@switchyard/policy";
+import { hasLabels, offloadLabelKeys, type Labels } from "@switchyard/policy";
 import type { NodeFacts, StateFacts } from "./node-facts.ts";
 
 /** Nodes that differ in nothing that matters but their names. */
@@ -71,7 +71,7 @@ const maxRememberedKeys = 8;
 
 /** Labels by which merging reserves VFs always count. */
 function labelKeysOf(selectors: readonly Labels[]): readonly string[] {
-  return [...new Set([...offloadHostLabels, ...selectors.flatMap((selector) => Object.keys(selector))])].sort();
+  return [...new Set([...offloadLabelKeys, ...selectors.flatMap((selector) => Object.keys(selector))])].sort();
 }
 
 function groupByKeys(nodes: readonly NodeFacts[], keys: readonly string[]): readonly NodeGroup[] {

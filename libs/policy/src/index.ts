@@ -52,5 +52,5 @@ export { managementPf, smartNicModelOf, smartNicVendor, smartNicsOf, type SmartN
 export type { OffloadProblem, OffloadProblemCode } from "./offload/offload-problem.ts";
 export type { OffloadPool, OffloadSelection } from "./offload/offload-pool.ts";
 export { selectOffloadPools, type OffloadSources } from "./offload/select-offload-pools.ts";
-export { offloadHostLabels, offloadHostOf, type OffloadHost } from "./offload/offload-host.ts";
+export { offloadLabelKeys, offloadHostOf, type OffloadHost } from "./offload/offload-host.ts";
 export { unreservedVfs, type UnreservedVfs } from "./offload/reservation.ts";

@@ -9,7 +9,7 @@ import { labelsOf, type Labels } from "../nodes/label-selector.ts";
 import { smartNicsOf } from "./smart-nics.ts";
 
 /** Keys of the labels that offloadHostOf reads. */
-export const offloadHostLabels: readonly string[] = [
+export const offloadLabelKeys: readonly string[] = [
   labels.ovnOffloadPool,
   labels.ovnManagementResource,
   labels.ovnOffloadFiles,
