@@ -158,7 +158,7 @@ describe("operator uninstall --give-hosts-back", () => {
   );
 
   it(
-    "leaves a pod of somebody else that has the name, and goes on with other nodes",
+    "leaves a pod of another program that has the name, and goes on with other nodes",
     async () => {
       await createStates(["w1", "w2"]);
       await createNodes(["w1", "w2"]);
@@ -170,7 +170,7 @@ describe("operator uninstall --give-hosts-back", () => {
       const end = await run();
       expect(end.code).toBe(2);
       expect(end.errors).toContain("node w1: ");
-      expect(end.errors).toContain("a pod of this name belongs to somebody else");
+      expect(end.errors).toContain("a pod of this name belongs to another program");
       expect(end.errors).toContain("node w2: failed (exit code 1); pod switchyard-cleanup-w2 stays\n2 of 2 hosts");
       expect([kubelets.started, await podNodes()]).toEqual([["w2"], ["w1", "w2"]]);
     },

@@ -43,7 +43,7 @@ export async function createCleanupPod(
   if (found === undefined || found.metadata.deletionTimestamp !== undefined) return undefined;
   if (found.metadata.labels?.[labels.cleanup] === "host") return found; // the answer to the first request was lost
   throw new KubeError(`POST ${path}/${name}`, "AlreadyExists", {
-    words: "a pod of this name belongs to somebody else",
+    words: "a pod of this name belongs to another program",
   });
 }
 
