@@ -53,11 +53,12 @@ Name of the Deployment: as in upstream's chart, so that an upgrade from it repla
 {{- end }}
 {{- end }}
 
-{{- /* Metadata: dict "root" $, "name" NAME, "component" COMPONENT, and if needed "clusterScoped" true, "labels", "annotations". */ -}}
+{{- /* Name of the objects of ovn-offload. */ -}}
 {{- define "switchyard.ovnOffloadName" -}}
 {{ printf "%s-ovn-offload" (include "switchyard.fullname" . | trunc 51 | trimSuffix "-") }}
 {{- end }}
 
+{{- /* Metadata: dict "root" $, "name" NAME, "component" COMPONENT, and if needed "clusterScoped" true, "labels", "annotations". */ -}}
 {{- define "switchyard.metadata" -}}
 {{- $root := .root }}
 name: {{ .name }}

@@ -99,6 +99,7 @@ describe("NOTES", () => {
     expect(notes).toContain("2. Create the SriovOperatorConfig. Without it no component is deployed");
     expect(notes).toContain('enforces the Pod Security Standard "restricted"');
     expect(notes).toContain("operator.nameOverride has no effect");
+    expect(notes).not.toContain("ovnOffload.enabled");
     await testCluster.kubectl(["label", "namespace", namespace, "--overwrite", `${label}=privileged`]);
     const later = await helm.run([
       "upgrade",
@@ -106,8 +107,9 @@ describe("NOTES", () => {
       chartDirectory,
       "--no-hooks",
       "--set",
-      "sriovOperatorConfig.deploy=true",
+      "sriovOperatorConfig.deploy=true,ovnOffload.enabled=true,ovnOffload.ovnNamespace=default",
     ]);
+    expect(later).toContain("ovnOffload.enabled is true: before you uninstall or set it to false");
     expect(later).not.toContain("WARNING");
     expect(later).toContain("wait --for=condition=Ready sriovoperatorconfig/default");
     await uninstall("five");
