@@ -4,7 +4,7 @@
  * CRDs and the webhook and by `switchyard validate`, which must agree.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { customResources, sriovNetworkNodeStates } from "@switchyard/api";
+import { customResources, sriovNetworkNodeStates, sriovResources } from "@switchyard/api";
 import {
   createNode,
   createOperatorConfig,
@@ -101,7 +101,7 @@ async function expectAnswers(file: string): Promise<void> {
 }
 
 describe("an object of upstream's users", () => {
-  it.each(customResources.filter(({ kind }) => kind !== sriovNetworkNodeStates.kind && kind !== "BridgeNetwork"))(
+  it.each(sriovResources.filter(({ kind }) => kind !== sriovNetworkNodeStates.kind && kind !== "BridgeNetwork"))(
     "is accepted, or refused as by upstream's webhook: $plural",
     ({ plural }) => expectAnswers(`${upstream}/${plural}.yaml`),
     testMs,

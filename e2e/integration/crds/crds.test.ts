@@ -4,14 +4,14 @@
  * and uses.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { customResources } from "@switchyard/api";
+import { customResources, sriovResources } from "@switchyard/api";
 import { connect, isRecord, type Transport } from "@switchyard/kube";
 import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { crdFolder, create, namespace, patch, readManifests } from "../../src/crd-objects.ts";
 
 const coldStartMs = 10 * 60_000;
 const testMs = 2 * 60_000;
-const upstreamKinds = customResources.filter(({ kind }) => kind !== "BridgeNetwork"); // upstream does not have this kind
+const upstreamKinds = sriovResources.filter(({ kind }) => kind !== "BridgeNetwork"); // upstream does not have this kind
 
 describe("Switchyard's CRDs", () => {
   let cluster: ControlPlane;
@@ -70,9 +70,12 @@ describe("Switchyard's CRDs", () => {
     "describe each field for kubectl explain",
     async () => {
       // kubectl explain reads this document, and shows each description in it.
-      const path = "/openapi/v3/apis/sriovnetwork.openshift.io/v1";
+      const paths = ["sriovnetwork.openshift.io/v1", "afxdpnetwork.hns.dev/v1alpha1"].map(
+        (version) => `/openapi/v3/apis/${version}`,
+      );
       const schemas = await eventually("schemas of all kinds", async () => {
-        const found = schemasOf(await transport.request({ method: "GET", path }));
+        const documents = await Promise.all(paths.map((path) => transport.request({ method: "GET", path })));
+        const found = new Map(documents.flatMap((document) => [...schemasOf(document)]));
         return customResources.every(({ kind }) => found.has(kind)) ? found : undefined;
       });
       const mute = customResources.flatMap(({ kind }) => undescribed(kind, schemas.get(kind)));

@@ -28,7 +28,7 @@ export type {
   WithMetadata,
 } from "./kubernetes/metadata.ts";
 export type { CustomResource, PrinterColumn } from "./kinds/custom-resource.ts";
-export { customResources } from "./kinds/custom-resources.ts";
+export { afxdpResources, customResources, sriovResources } from "./kinds/custom-resources.ts";
 export type { StructuralSchema, ValidationRule } from "./kubernetes/structural-schema.ts";
 export { schemas } from "./schemas.gen.ts";
 export {
@@ -44,6 +44,10 @@ export {
   type NetworkAttachmentDefinition,
 } from "./kubernetes/network-attachment-definition.ts";
 export {
+  afxdpApiGroup,
+  afxdpApiVersion,
+  afxdpMisspelledApiVersion,
+  afxdpResourcePrefix,
   apiGroup,
   apiVersion,
   operatorConfigName,
@@ -131,6 +135,34 @@ export { sriovNetworks, type SriovNetwork, type SriovNetworkSpec } from "./kinds
 export { sriovIBNetworks, type SriovIBNetwork, type SriovIBNetworkSpec } from "./kinds/sriov-ib-network.ts";
 export { ovsNetworks, type OVSNetwork, type OVSNetworkSpec } from "./kinds/ovs-network.ts";
 export { bridgeNetworks, type BridgeNetwork, type BridgeNetworkSpec } from "./kinds/bridge-network.ts";
+export { afxdpNetworks, type AfxdpNetwork, type AfxdpNetworkSpec } from "./kinds/afxdp/afxdp-network.ts";
+export type { AfxdpMode, AfxdpPoolSettings } from "./kinds/afxdp/afxdp-pool.ts";
+export {
+  afxdpNetworkNodePolicies,
+  type AfxdpNetworkNodePolicy,
+  type AfxdpNetworkNodePolicySpec,
+  type AfxdpNetworkNodePolicyStatus,
+  type AfxdpNicSelector,
+} from "./kinds/afxdp/afxdp-network-node-policy.ts";
+export {
+  afxdpNetworkNodeStates,
+  type AfxdpInterfaceSpec,
+  type AfxdpInterfaceStatus,
+  type AfxdpNetworkNodeState,
+  type AfxdpNetworkNodeStateSpec,
+  type AfxdpNetworkNodeStateStatus,
+  type AfxdpPoolSpec,
+  type AfxdpPoolStatus,
+  type AfxdpProgramStatus,
+  type AfxdpSubfunctionStatus,
+  type AfxdpXdpStatus,
+} from "./kinds/afxdp/afxdp-network-node-state.ts";
+export {
+  afxdpOperatorConfigs,
+  type AfxdpOperatorConfig,
+  type AfxdpOperatorConfigSpec,
+  type AfxdpProvider,
+} from "./kinds/afxdp/afxdp-operator-config.ts";
 export { ok, err, type Result } from "./values/result.ts";
 export { defined, type Defined } from "./defined.ts";
 export { parsePciAddress, type PciAddress, type PciAddressProblem } from "./values/pci-address.ts";

@@ -10,7 +10,19 @@ export const apiGroup = "sriovnetwork.openshift.io";
 /** Group and version of the kinds that Switchyard defines. */
 export const apiVersion = "sriovnetwork.openshift.io/v1";
 
-/** Name of the only SriovOperatorConfig, in the operator's namespace, that has an effect. */
+/** API group of the kinds for AF_XDP. */
+export const afxdpApiGroup = "afxdpnetwork.hns.dev";
+
+/** Group and version of the kinds for AF_XDP. */
+export const afxdpApiVersion = "afxdpnetwork.hns.dev/v1alpha1";
+
+/** As the proposal of the AF_XDP operator misspells afxdpApiVersion in its examples. No API server serves it. */
+export const afxdpMisspelledApiVersion = "afxdpnetwork.hns.dev/v1aplha1";
+
+/** Prefix of the resource names of AF_XDP pools, the part before the slash. Programs in pods depend on it. */
+export const afxdpResourcePrefix = "afxdp";
+
+/** Name of the only SriovOperatorConfig and the only AfxdpOperatorConfig, in the operator's namespace, with an effect. */
 export const operatorConfigName = "default";
 
 /** Keys of labels. */

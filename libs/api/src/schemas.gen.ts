@@ -3046,5 +3046,1145 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         }
       }
     }
+  },
+  "AfxdpNetworkNodePolicy": {
+    "description": "AfxdpNetworkNodePolicy offers network interfaces of the matching nodes, or subfunctions of them, to pods that use AF_XDP.",
+    "type": "object",
+    "required": [
+      "spec"
+    ],
+    "properties": {
+      "apiVersion": {
+        "type": "string",
+        "description": "Group and version of the API that the object is written in."
+      },
+      "kind": {
+        "type": "string",
+        "description": "Kind of the object."
+      },
+      "metadata": {
+        "type": "object"
+      },
+      "spec": {
+        "description": "Desired state of the devices.",
+        "type": "object",
+        "required": [
+          "poolName",
+          "nodeSelector",
+          "nicSelector"
+        ],
+        "properties": {
+          "udsServer": {
+            "description": "Whether pods get the XSK map of a device over a Unix socket, /tmp/afxdp_dp/DEVICE/afxdp.sock. DPDK uses it with use_cni=1.",
+            "type": "boolean",
+            "default": true
+          },
+          "bpfMapPinning": {
+            "description": "Whether pods get the XSK map of a device as a file, /tmp/afxdp_dp/DEVICE/xsks_map. DPDK uses it with use_pinned_map=1. If this and udsServer are false, no XDP program is loaded: programs in pods must load their own.",
+            "type": "boolean",
+            "default": false
+          },
+          "udsTimeout": {
+            "description": "Seconds after which a connection to the Unix socket is closed if the pod sends nothing: -1 for never, 0 for the default, 30, or 30 to 300.",
+            "type": "integer",
+            "default": 0,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == -1 || self == 0 || (30 <= self && self <= 300)",
+                "message": "must be -1 (never), 0 (the default) or a number of seconds from 30 to 300"
+              }
+            ]
+          },
+          "uid": {
+            "description": "User ID of the processes that use the devices: 0, the default, for root, or 1000 to 256000. The socket and the file are accessible to this user.",
+            "type": "integer",
+            "default": 0,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == 0 || (1000 <= self && self <= 256000)",
+                "message": "must be 0 or a user ID from 1000 to 256000"
+              }
+            ]
+          },
+          "requiresUnprivilegedBpf": {
+            "description": "Whether the devices are offered only on nodes that allow BPF to unprivileged processes: those where the kernel parameter kernel.unprivileged_bpf_disabled is 0.",
+            "type": "boolean",
+            "default": false
+          },
+          "excludeTopology": {
+            "description": "Whether to hide the NUMA node of the devices from the kubelet, so that the topology manager ignores them.",
+            "type": "boolean",
+            "default": false
+          },
+          "poolName": {
+            "description": "Name of the pool that the devices belong to: for \"intelnics\", pods request afxdp/intelnics. Pools whose names differ only in case cannot be on the same node.",
+            "type": "string",
+            "maxLength": 20,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self.matches('^[a-zA-Z0-9]+$')",
+                "message": "must consist of letters and digits, at most 20: \"intelnics\""
+              }
+            ]
+          },
+          "nodeSelector": {
+            "description": "Selects the nodes that have all of these labels with exactly these values. An empty map selects all nodes.",
+            "type": "object",
+            "additionalProperties": {
+              "type": "string"
+            }
+          },
+          "priority": {
+            "description": "Priority of the policy if several policies select the same device: 0 is the highest, 99 the lowest. Among policies with the same priority, the one whose name sorts last wins.",
+            "type": "integer",
+            "default": 99,
+            "minimum": 0,
+            "maximum": 99
+          },
+          "nicSelector": {
+            "description": "Selects the devices that match all of the fields that are set. At least one field must be set.",
+            "type": "object",
+            "properties": {
+              "vendor": {
+                "description": "PCI vendor ID of the device, in hexadecimal: \"8086\" is Intel, \"15b3\" is Mellanox.",
+                "type": "string",
+                "maxLength": 64,
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "self == '' || self.matches('^[0-9a-f]{4}$')",
+                    "message": "must be a PCI vendor ID, four hexadecimal digits in lower case: \"15b3\""
+                  }
+                ]
+              },
+              "deviceID": {
+                "description": "PCI device ID of the device, in hexadecimal: \"1592\".",
+                "type": "string",
+                "maxLength": 64,
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "self == '' || self.matches('^[0-9a-f]{4}$')",
+                    "message": "must be a PCI device ID, four hexadecimal digits in lower case: \"1592\""
+                  }
+                ]
+              },
+              "driver": {
+                "description": "Name of the kernel driver of the device: \"ice\".",
+                "type": "string",
+                "maxLength": 64,
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "self == '' || self.matches('^[a-zA-Z0-9_-]+$')",
+                    "message": "must be the name of a kernel driver: \"ice\""
+                  }
+                ]
+              },
+              "rootDevices": {
+                "description": "PCI addresses of devices, for example \"0000:86:00.0\". A device matches if the list contains its address.",
+                "type": "array",
+                "maxItems": 256,
+                "items": {
+                  "description": "PCI address with its domain, in lower case.",
+                  "type": "string",
+                  "maxLength": 64,
+                  "x-kubernetes-validations": [
+                    {
+                      "rule": "self.matches('^[0-9a-f]{4,8}:[0-9a-f]{2}:[01][0-9a-f][.][0-7]$')",
+                      "message": "must be a PCI address with its domain, in lower case: \"0000:86:00.0\""
+                    }
+                  ]
+                }
+              },
+              "pfNames": {
+                "description": "Interface names or alternative names of devices. A device matches if the list contains one of its names.",
+                "type": "array",
+                "maxItems": 256,
+                "items": {
+                  "description": "Name or alternative name of a network interface.",
+                  "type": "string",
+                  "maxLength": 127,
+                  "x-kubernetes-validations": [
+                    {
+                      "rule": "self.matches('^[^#/ ]+$')",
+                      "message": "must be the name of a network interface, without a range: \"ens1f0\""
+                    }
+                  ]
+                }
+              },
+              "macAddresses": {
+                "description": "MAC addresses of devices. A device matches if the list contains its address.",
+                "type": "array",
+                "maxItems": 256,
+                "items": {
+                  "description": "MAC address of a network interface.",
+                  "type": "string",
+                  "maxLength": 64,
+                  "x-kubernetes-validations": [
+                    {
+                      "rule": "self.matches('^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$')",
+                      "message": "must be a MAC address: \"0c:42:a1:16:05:4c\""
+                    }
+                  ]
+                }
+              }
+            },
+            "x-kubernetes-validations": [
+              {
+                "rule": "(has(self.vendor) && self.vendor != '') || (has(self.deviceID) && self.deviceID != '') || (has(self.driver) && self.driver != '') || (has(self.rootDevices) && size(self.rootDevices) > 0) || (has(self.pfNames) && size(self.pfNames) > 0) || (has(self.macAddresses) && size(self.macAddresses) > 0)",
+                "message": "must have at least one of vendor, deviceID, driver, rootDevices, pfNames and macAddresses: an empty nicSelector matches no device"
+              }
+            ]
+          },
+          "mode": {
+            "description": "Whether pods get the selected devices themselves (primary), which the host can then no longer use, or subfunctions of them (subfunction). Default: subfunction if numSfs is greater than 0, otherwise primary.",
+            "type": "string",
+            "enum": [
+              "primary",
+              "subfunction"
+            ]
+          },
+          "numSfs": {
+            "description": "Number of subfunctions to offer on each selected device. 0, the default, offers the devices themselves.",
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 1024
+          },
+          "mtu": {
+            "description": "MTU of the devices, or of their subfunctions, in bytes. A lower MTU of a device with subfunctions is raised to this value. By default, no MTU is changed.",
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 65535
+          },
+          "queues": {
+            "description": "Number of queues (combined channels) of each device. By default, the number is not changed.",
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 1024
+          },
+          "maxDevices": {
+            "description": "Maximum number of devices that the policy takes on each node, in the order of their PCI addresses. By default, all that nicSelector matches.",
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 256
+          },
+          "deviceType": {
+            "description": "Kind of driver of the devices. Only netdev is possible, which is also the default.",
+            "type": "string",
+            "maxLength": 64,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == 'netdev'",
+                "message": "must be netdev or omitted: AF_XDP uses the network driver of the kernel, and a device that is bound to vfio-pci has none"
+              }
+            ]
+          },
+          "externallyManaged": {
+            "description": "Whether another tool creates the subfunctions and configures the devices. If true, Switchyard changes nothing on the devices and only offers what exists. Default: false.",
+            "type": "boolean"
+          }
+        },
+        "x-kubernetes-validations": [
+          {
+            "rule": "(!has(self.mode) || self.mode != 'primary' || !has(self.numSfs) || self.numSfs == 0) || (oldSelf.hasValue() && (has(self.mode) ? oldSelf.?mode.hasValue() && oldSelf.?mode.value() == self.mode : !oldSelf.?mode.hasValue()) && (has(self.numSfs) ? oldSelf.?numSfs.hasValue() && oldSelf.?numSfs.value() == self.numSfs : !oldSelf.?numSfs.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "must be 0 or omitted with mode primary: subfunctions are offered with mode subfunction",
+            "fieldPath": ".numSfs"
+          },
+          {
+            "rule": "(!has(self.mode) || self.mode != 'subfunction' || (has(self.numSfs) && self.numSfs > 0)) || (oldSelf.hasValue() && (has(self.mode) ? oldSelf.?mode.hasValue() && oldSelf.?mode.value() == self.mode : !oldSelf.?mode.hasValue()) && (has(self.numSfs) ? oldSelf.?numSfs.hasValue() && oldSelf.?numSfs.value() == self.numSfs : !oldSelf.?numSfs.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "must be at least 1 with mode subfunction",
+            "fieldPath": ".numSfs"
+          }
+        ]
+      },
+      "status": {
+        "description": "Observed state of the policy, written by the operator.",
+        "type": "object",
+        "properties": {
+          "matchedNodeCount": {
+            "description": "Number of nodes that are selected.",
+            "type": "integer",
+            "format": "int32"
+          },
+          "readyNodeCount": {
+            "description": "Number of selected nodes that are completely configured.",
+            "type": "integer",
+            "format": "int32"
+          },
+          "conditions": {
+            "description": "Conditions of the object. Ready: the spec is completely applied. Progressing: changes are being applied, or wait for something that is expected to happen. Degraded: an error needs attention; the message describes it.",
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "type"
+            ],
+            "items": {
+              "description": "Describes one aspect of the state of an object (metav1.Condition).",
+              "type": "object",
+              "required": [
+                "type",
+                "status",
+                "lastTransitionTime",
+                "reason",
+                "message"
+              ],
+              "properties": {
+                "type": {
+                  "description": "Type of the condition: Ready, Progressing, Degraded.",
+                  "type": "string"
+                },
+                "status": {
+                  "description": "Status of the condition.",
+                  "type": "string",
+                  "enum": [
+                    "True",
+                    "False",
+                    "Unknown"
+                  ]
+                },
+                "observedGeneration": {
+                  "description": "metadata.generation of the object that the condition is based on. If it is lower than the object's current generation, the condition does not reflect the current spec yet.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 0
+                },
+                "lastTransitionTime": {
+                  "description": "Time at which the status of the condition last changed.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "reason": {
+                  "description": "Reason for the status, one CamelCase word for programs.",
+                  "type": "string"
+                },
+                "message": {
+                  "description": "Explanation of the status for people. May be empty.",
+                  "type": "string"
+                }
+              }
+            }
+          },
+          "observedGeneration": {
+            "description": "metadata.generation of the object that this status is based on.",
+            "type": "integer",
+            "format": "int64"
+          }
+        }
+      }
+    }
+  },
+  "AfxdpNetworkNodeState": {
+    "description": "AfxdpNetworkNodeState has the desired and the observed state of one node's AF_XDP devices. It is named after the node.",
+    "type": "object",
+    "properties": {
+      "apiVersion": {
+        "type": "string",
+        "description": "Group and version of the API that the object is written in."
+      },
+      "kind": {
+        "type": "string",
+        "description": "Kind of the object."
+      },
+      "metadata": {
+        "type": "object"
+      },
+      "spec": {
+        "description": "Desired state of the node. The operator merges it from the policies and overwrites manual changes.",
+        "type": "object",
+        "x-kubernetes-map-type": "atomic",
+        "properties": {
+          "interfaces": {
+            "description": "Devices to configure, in the order of status.interfaces. Devices that are not listed are left unchanged.",
+            "type": "array",
+            "items": {
+              "description": "Desired state of one device. It has a pciAddress or, if it is not a PCI device, a name only.",
+              "type": "object",
+              "required": [
+                "mode",
+                "poolName"
+              ],
+              "properties": {
+                "pciAddress": {
+                  "description": "PCI address of the device: \"0000:86:00.0\". Absent for devices that are not on the PCI bus, such as veth.",
+                  "type": "string"
+                },
+                "name": {
+                  "description": "Name that the network interface had when the spec was written.",
+                  "type": "string"
+                },
+                "mode": {
+                  "description": "Whether pods get the device itself (primary) or subfunctions of it (subfunction).",
+                  "type": "string",
+                  "enum": [
+                    "primary",
+                    "subfunction"
+                  ]
+                },
+                "poolName": {
+                  "description": "Name of the pool that the device, or its subfunctions, belong to.",
+                  "type": "string"
+                },
+                "policyName": {
+                  "description": "Name of the AfxdpNetworkNodePolicy that selects the device.",
+                  "type": "string"
+                },
+                "mtu": {
+                  "description": "MTU of the device or, with mode subfunction, of its subfunctions, in bytes. Absent if it is not to be changed.",
+                  "type": "integer"
+                },
+                "numSfs": {
+                  "description": "Number of subfunctions; absent with mode primary.",
+                  "type": "integer"
+                },
+                "queues": {
+                  "description": "Number of queues (combined channels) of the device or, with mode subfunction, of its subfunctions. Absent if it is not to be changed.",
+                  "type": "integer"
+                },
+                "externallyManaged": {
+                  "description": "Whether another tool creates the subfunctions and configures the device.",
+                  "type": "boolean"
+                }
+              }
+            }
+          },
+          "pools": {
+            "description": "Pools of the node, sorted by name.",
+            "type": "array",
+            "items": {
+              "description": "A pool of devices: the extended resource afxdp/NAME.",
+              "type": "object",
+              "required": [
+                "name",
+                "mode"
+              ],
+              "properties": {
+                "udsServer": {
+                  "description": "Whether pods get the XSK map of a device over a Unix socket, /tmp/afxdp_dp/DEVICE/afxdp.sock. DPDK uses it with use_cni=1.",
+                  "type": "boolean",
+                  "default": true
+                },
+                "bpfMapPinning": {
+                  "description": "Whether pods get the XSK map of a device as a file, /tmp/afxdp_dp/DEVICE/xsks_map. DPDK uses it with use_pinned_map=1. If this and udsServer are false, no XDP program is loaded: programs in pods must load their own.",
+                  "type": "boolean",
+                  "default": false
+                },
+                "udsTimeout": {
+                  "description": "Seconds after which a connection to the Unix socket is closed if the pod sends nothing: -1 for never, 0 for the default, 30, or 30 to 300.",
+                  "type": "integer",
+                  "default": 0,
+                  "x-kubernetes-validations": [
+                    {
+                      "rule": "self == -1 || self == 0 || (30 <= self && self <= 300)",
+                      "message": "must be -1 (never), 0 (the default) or a number of seconds from 30 to 300"
+                    }
+                  ]
+                },
+                "uid": {
+                  "description": "User ID of the processes that use the devices: 0, the default, for root, or 1000 to 256000. The socket and the file are accessible to this user.",
+                  "type": "integer",
+                  "default": 0,
+                  "x-kubernetes-validations": [
+                    {
+                      "rule": "self == 0 || (1000 <= self && self <= 256000)",
+                      "message": "must be 0 or a user ID from 1000 to 256000"
+                    }
+                  ]
+                },
+                "requiresUnprivilegedBpf": {
+                  "description": "Whether the devices are offered only on nodes that allow BPF to unprivileged processes: those where the kernel parameter kernel.unprivileged_bpf_disabled is 0.",
+                  "type": "boolean",
+                  "default": false
+                },
+                "excludeTopology": {
+                  "description": "Whether to hide the NUMA node of the devices from the kubelet, so that the topology manager ignores them.",
+                  "type": "boolean",
+                  "default": false
+                },
+                "name": {
+                  "description": "Name of the pool.",
+                  "type": "string"
+                },
+                "mode": {
+                  "description": "Whether the pool consists of devices (primary) or of subfunctions (subfunction).",
+                  "type": "string",
+                  "enum": [
+                    "primary",
+                    "subfunction"
+                  ]
+                }
+              }
+            }
+          },
+          "unselected": {
+            "description": "Devices that Switchyard configured and that no policy selects any longer: their PCI addresses, or the names of devices without PCI address. The daemon removes their subfunctions and restores their settings. The operator lists a device only after the node has reported it with owned set to true.",
+            "type": "array",
+            "items": {
+              "type": "string"
+            }
+          }
+        }
+      },
+      "status": {
+        "description": "Observed state of the node, written by the components on the node.",
+        "type": "object",
+        "properties": {
+          "conditions": {
+            "description": "Conditions of the object. Ready: the spec is completely applied. Progressing: changes are being applied, or wait for something that is expected to happen. Degraded: an error needs attention; the message describes it.",
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "type"
+            ],
+            "items": {
+              "description": "Describes one aspect of the state of an object (metav1.Condition).",
+              "type": "object",
+              "required": [
+                "type",
+                "status",
+                "lastTransitionTime",
+                "reason",
+                "message"
+              ],
+              "properties": {
+                "type": {
+                  "description": "Type of the condition: Ready, Progressing, Degraded.",
+                  "type": "string"
+                },
+                "status": {
+                  "description": "Status of the condition.",
+                  "type": "string",
+                  "enum": [
+                    "True",
+                    "False",
+                    "Unknown"
+                  ]
+                },
+                "observedGeneration": {
+                  "description": "metadata.generation of the object that the condition is based on. If it is lower than the object's current generation, the condition does not reflect the current spec yet.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 0
+                },
+                "lastTransitionTime": {
+                  "description": "Time at which the status of the condition last changed.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "reason": {
+                  "description": "Reason for the status, one CamelCase word for programs.",
+                  "type": "string"
+                },
+                "message": {
+                  "description": "Explanation of the status for people. May be empty.",
+                  "type": "string"
+                }
+              }
+            }
+          },
+          "observedGeneration": {
+            "description": "metadata.generation of the object that this status is based on.",
+            "type": "integer",
+            "format": "int64"
+          },
+          "interfaces": {
+            "description": "Network interfaces of the node that could be AF_XDP devices, ordered by PCI address, then by name.",
+            "type": "array",
+            "items": {
+              "description": "Observed state of one device.",
+              "type": "object",
+              "properties": {
+                "pciAddress": {
+                  "description": "PCI address of the device. Absent for devices that are not on the PCI bus.",
+                  "type": "string"
+                },
+                "name": {
+                  "description": "Name of the network interface; absent while it is in the network namespace of a pod.",
+                  "type": "string"
+                },
+                "altNames": {
+                  "description": "Alternative names of the network interface.",
+                  "type": "array",
+                  "items": {
+                    "type": "string"
+                  }
+                },
+                "recordedNames": {
+                  "description": "Names and alternative names that the device had when Switchyard configured it and does not have now. Policies still select the device by these names unless another device has the name now.",
+                  "type": "array",
+                  "items": {
+                    "type": "string"
+                  }
+                },
+                "mac": {
+                  "description": "MAC address of the network interface.",
+                  "type": "string"
+                },
+                "vendor": {
+                  "description": "PCI vendor ID of the device, in hexadecimal.",
+                  "type": "string"
+                },
+                "deviceID": {
+                  "description": "PCI device ID of the device, in hexadecimal.",
+                  "type": "string"
+                },
+                "driver": {
+                  "description": "Kernel driver of the device.",
+                  "type": "string"
+                },
+                "mtu": {
+                  "description": "MTU of the device in bytes.",
+                  "type": "integer"
+                },
+                "maxMtu": {
+                  "description": "Maximum MTU that the device supports, in bytes.",
+                  "type": "integer"
+                },
+                "linkSpeed": {
+                  "description": "Speed of the link, for example \"10000 Mb/s\"; \"-1 Mb/s\" while the link is down.",
+                  "type": "string"
+                },
+                "linkType": {
+                  "description": "Link type of the device: ETH or IB; empty if unknown.",
+                  "type": "string"
+                },
+                "linkAdminState": {
+                  "description": "Administrative state of the network interface: up or down. It does not depend on the cable.",
+                  "type": "string"
+                },
+                "numaNode": {
+                  "description": "NUMA node of the device. Absent if it has none.",
+                  "type": "integer"
+                },
+                "queues": {
+                  "description": "Number of queues (combined channels) that AF_XDP sockets can use.",
+                  "type": "integer"
+                },
+                "maxQueues": {
+                  "description": "Maximum number of queues that the device supports.",
+                  "type": "integer"
+                },
+                "xdp": {
+                  "description": "What the driver supports of XDP, and the XDP program that is attached.",
+                  "type": "object",
+                  "properties": {
+                    "native": {
+                      "description": "Whether the driver runs XDP programs itself. Otherwise, the kernel runs them, which is slower.",
+                      "type": "boolean"
+                    },
+                    "zeroCopy": {
+                      "description": "Whether the driver supports AF_XDP sockets without copying packets.",
+                      "type": "boolean"
+                    },
+                    "program": {
+                      "description": "XDP program that is attached to the device. Absent without one.",
+                      "type": "object",
+                      "required": [
+                        "id"
+                      ],
+                      "properties": {
+                        "id": {
+                          "description": "ID of the program in the kernel.",
+                          "type": "integer"
+                        },
+                        "name": {
+                          "description": "Name of the program.",
+                          "type": "string"
+                        },
+                        "mode": {
+                          "description": "Who runs the program: the driver (native), the kernel (generic) or the card (offloaded).",
+                          "type": "string"
+                        },
+                        "owned": {
+                          "description": "Whether Switchyard attached the program. Switchyard leaves other programs unchanged.",
+                          "type": "boolean"
+                        }
+                      }
+                    }
+                  }
+                },
+                "eSwitchMode": {
+                  "description": "Mode of the card's embedded switch: legacy or switchdev. Absent if the card has none.",
+                  "type": "string"
+                },
+                "maxSfs": {
+                  "description": "Maximum number of subfunctions that the device supports. Absent if unknown; 0 if it supports none.",
+                  "type": "integer"
+                },
+                "numSfs": {
+                  "description": "Number of subfunctions that exist on the device.",
+                  "type": "integer"
+                },
+                "subfunctions": {
+                  "description": "Subfunctions that exist on the device, ordered by number.",
+                  "type": "array",
+                  "items": {
+                    "description": "Observed state of one subfunction.",
+                    "type": "object",
+                    "required": [
+                      "sfNumber"
+                    ],
+                    "properties": {
+                      "sfNumber": {
+                        "description": "Number of the subfunction on its device (sfnum).",
+                        "type": "integer"
+                      },
+                      "portIndex": {
+                        "description": "Index of its port on the devlink device.",
+                        "type": "integer"
+                      },
+                      "device": {
+                        "description": "Its devlink device: \"auxiliary/mlx5_core.sf.4\". Absent while it is not active.",
+                        "type": "string"
+                      },
+                      "name": {
+                        "description": "Name of its network interface; absent while it is in the network namespace of a pod.",
+                        "type": "string"
+                      },
+                      "mac": {
+                        "description": "MAC address of its network interface.",
+                        "type": "string"
+                      },
+                      "mtu": {
+                        "description": "MTU of its network interface in bytes.",
+                        "type": "integer"
+                      },
+                      "driver": {
+                        "description": "Kernel driver of the subfunction; absent if it is not bound to a driver.",
+                        "type": "string"
+                      },
+                      "state": {
+                        "description": "State that was requested: active or inactive.",
+                        "type": "string"
+                      },
+                      "operationalState": {
+                        "description": "State that the driver reports: attached or detached.",
+                        "type": "string"
+                      },
+                      "queues": {
+                        "description": "Number of queues (combined channels) that AF_XDP sockets can use.",
+                        "type": "integer"
+                      },
+                      "xdp": {
+                        "description": "What its driver supports of XDP, and the XDP program that is attached.",
+                        "type": "object",
+                        "properties": {
+                          "native": {
+                            "description": "Whether the driver runs XDP programs itself. Otherwise, the kernel runs them, which is slower.",
+                            "type": "boolean"
+                          },
+                          "zeroCopy": {
+                            "description": "Whether the driver supports AF_XDP sockets without copying packets.",
+                            "type": "boolean"
+                          },
+                          "program": {
+                            "description": "XDP program that is attached to the device. Absent without one.",
+                            "type": "object",
+                            "required": [
+                              "id"
+                            ],
+                            "properties": {
+                              "id": {
+                                "description": "ID of the program in the kernel.",
+                                "type": "integer"
+                              },
+                              "name": {
+                                "description": "Name of the program.",
+                                "type": "string"
+                              },
+                              "mode": {
+                                "description": "Who runs the program: the driver (native), the kernel (generic) or the card (offloaded).",
+                                "type": "string"
+                              },
+                              "owned": {
+                                "description": "Whether Switchyard attached the program. Switchyard leaves other programs unchanged.",
+                                "type": "boolean"
+                              }
+                            }
+                          }
+                        }
+                      },
+                      "poolName": {
+                        "description": "Name of the pool that the subfunction belongs to. Absent if it belongs to none.",
+                        "type": "string"
+                      },
+                      "owned": {
+                        "description": "Whether Switchyard created the subfunction.",
+                        "type": "boolean"
+                      }
+                    }
+                  }
+                },
+                "usedBy": {
+                  "description": "Why the device cannot be an AF_XDP device, because the host uses it: \"default route\", \"route to the API server 192.0.2.1\", \"port of bond bond0\", \"port of bridge br0\", \"VFs\". Empty if nothing uses it.",
+                  "type": "array",
+                  "items": {
+                    "type": "string"
+                  }
+                },
+                "externallyManaged": {
+                  "description": "Whether another tool creates the subfunctions and configures the device.",
+                  "type": "boolean"
+                },
+                "owned": {
+                  "description": "Whether Switchyard configured this device. If so, it is reset when no policy selects it any longer.",
+                  "type": "boolean"
+                },
+                "initialMtu": {
+                  "description": "MTU, in bytes, that the device had before Switchyard configured it. It is restored when the device is reset.",
+                  "type": "integer"
+                },
+                "initialQueues": {
+                  "description": "Number of queues that the device had before Switchyard configured it. It is restored when the device is reset.",
+                  "type": "integer"
+                },
+                "initialESwitchMode": {
+                  "description": "Mode of the embedded switch before Switchyard configured the device. It is restored when the device is reset.",
+                  "type": "string"
+                }
+              }
+            }
+          },
+          "pools": {
+            "description": "Pools that the device plugin serves, sorted by name. Written by the device plugin.",
+            "type": "array",
+            "items": {
+              "description": "Observed state of a pool.",
+              "type": "object",
+              "required": [
+                "name"
+              ],
+              "properties": {
+                "name": {
+                  "description": "Name of the pool.",
+                  "type": "string"
+                },
+                "announced": {
+                  "description": "Number of devices that the device plugin announces to the kubelet.",
+                  "type": "integer"
+                },
+                "allocatable": {
+                  "description": "Number of announced devices that are healthy, and that the kubelet can therefore give to pods.",
+                  "type": "integer"
+                },
+                "error": {
+                  "description": "Why the pool is not offered completely; empty if it is.",
+                  "type": "string"
+                }
+              }
+            }
+          },
+          "syncStatus": {
+            "description": "Succeeded, InProgress or Failed; empty before the first report. The conditions have the details.",
+            "type": "string"
+          },
+          "lastSyncError": {
+            "description": "Error of the last attempt to configure the node; empty after a success.",
+            "type": "string"
+          }
+        }
+      }
+    }
+  },
+  "AfxdpOperatorConfig": {
+    "description": "AfxdpOperatorConfig configures the components that offer AF_XDP devices to pods. The operator only reads the object named default in its own namespace. Without it, all defaults hold.",
+    "type": "object",
+    "properties": {
+      "apiVersion": {
+        "type": "string",
+        "description": "Group and version of the API that the object is written in."
+      },
+      "kind": {
+        "type": "string",
+        "description": "Kind of the object."
+      },
+      "metadata": {
+        "type": "object"
+      },
+      "spec": {
+        "description": "Desired state of the components.",
+        "type": "object",
+        "properties": {
+          "provider": {
+            "description": "Who provides the device plugin and the CNI plugin: Switchyard, with the CNI plugin host-device (switchyard), or the project afxdp-plugins-for-kubernetes, which is no longer maintained (upstream).",
+            "type": "string",
+            "enum": [
+              "switchyard",
+              "upstream"
+            ],
+            "default": "switchyard"
+          },
+          "loader": {
+            "description": "Who loads the XDP programs: the device plugin (builtin) or bpfman, which must be installed in the cluster (bpfman).",
+            "type": "string",
+            "enum": [
+              "builtin",
+              "bpfman"
+            ],
+            "default": "builtin"
+          },
+          "configDaemonNodeSelector": {
+            "description": "Selects the nodes that have AF_XDP devices: those with all of these labels. If empty or absent, Linux nodes with the label node-role.kubernetes.io/worker are selected.",
+            "type": "object",
+            "additionalProperties": {
+              "type": "string"
+            }
+          },
+          "logLevel": {
+            "description": "Log verbosity of the components for AF_XDP, from 0 (least) to 2 (most). By default, each process uses its own flag for the log level.",
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 2
+          },
+          "disableDrain": {
+            "description": "Whether nodes are configured without draining them first. Pods that use AF_XDP devices may then lose their network. Default: false.",
+            "type": "boolean"
+          }
+        },
+        "x-kubernetes-validations": [
+          {
+            "rule": "(!has(self.loader) || self.loader != 'bpfman' || !has(self.provider) || self.provider == 'switchyard') || (oldSelf.hasValue() && (has(self.loader) ? oldSelf.?loader.hasValue() && oldSelf.?loader.value() == self.loader : !oldSelf.?loader.hasValue()) && (has(self.provider) ? oldSelf.?provider.hasValue() && oldSelf.?provider.value() == self.provider : !oldSelf.?provider.hasValue()))",
+            "optionalOldSelf": true,
+            "message": "requires provider switchyard: the device plugin of upstream loads its own program",
+            "fieldPath": ".loader"
+          }
+        ]
+      },
+      "status": {
+        "description": "Observed state of the components, written by the operator.",
+        "type": "object",
+        "properties": {
+          "conditions": {
+            "description": "Conditions of the object. Ready: the spec is completely applied. Progressing: changes are being applied, or wait for something that is expected to happen. Degraded: an error needs attention; the message describes it.",
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "type"
+            ],
+            "items": {
+              "description": "Describes one aspect of the state of an object (metav1.Condition).",
+              "type": "object",
+              "required": [
+                "type",
+                "status",
+                "lastTransitionTime",
+                "reason",
+                "message"
+              ],
+              "properties": {
+                "type": {
+                  "description": "Type of the condition: Ready, Progressing, Degraded.",
+                  "type": "string"
+                },
+                "status": {
+                  "description": "Status of the condition.",
+                  "type": "string",
+                  "enum": [
+                    "True",
+                    "False",
+                    "Unknown"
+                  ]
+                },
+                "observedGeneration": {
+                  "description": "metadata.generation of the object that the condition is based on. If it is lower than the object's current generation, the condition does not reflect the current spec yet.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 0
+                },
+                "lastTransitionTime": {
+                  "description": "Time at which the status of the condition last changed.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "reason": {
+                  "description": "Reason for the status, one CamelCase word for programs.",
+                  "type": "string"
+                },
+                "message": {
+                  "description": "Explanation of the status for people. May be empty.",
+                  "type": "string"
+                }
+              }
+            }
+          },
+          "observedGeneration": {
+            "description": "metadata.generation of the object that this status is based on.",
+            "type": "integer",
+            "format": "int64"
+          }
+        }
+      }
+    }
+  },
+  "AfxdpNetwork": {
+    "description": "AfxdpNetwork defines a network that pods join through an AF_XDP device. The operator creates a NetworkAttachmentDefinition of the same name from it.",
+    "type": "object",
+    "required": [
+      "spec"
+    ],
+    "properties": {
+      "apiVersion": {
+        "type": "string",
+        "description": "Group and version of the API that the object is written in."
+      },
+      "kind": {
+        "type": "string",
+        "description": "Kind of the object."
+      },
+      "metadata": {
+        "type": "object"
+      },
+      "spec": {
+        "description": "Desired state of the network.",
+        "type": "object",
+        "required": [
+          "poolName"
+        ],
+        "properties": {
+          "networkNamespace": {
+            "description": "Namespace in which the operator creates the NetworkAttachmentDefinition. Default: the namespace of this object. May be set only on objects in the operator's namespace.",
+            "type": "string",
+            "maxLength": 63,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
+                "message": "must be the name of a namespace: lower-case letters, digits and \"-\", such as \"tenant-a\""
+              }
+            ]
+          },
+          "capabilities": {
+            "description": "Capabilities of the CNI plugin that pods may use, as a JSON object: '{\"mac\": true, \"ips\": true}'. Default: none.",
+            "type": "string",
+            "maxLength": 4096,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
+                "message": "must be a JSON object: {\"mac\": true}"
+              }
+            ]
+          },
+          "ipam": {
+            "description": "Configuration of IP address management, as a JSON object: '{\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}'. By default, pods get no IP address.",
+            "type": "string",
+            "maxLength": 131072,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
+                "message": "must be a JSON object: {\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}"
+              }
+            ]
+          },
+          "metaPlugins": {
+            "description": "Configurations of CNI plugins that run after this one, as JSON objects separated by commas: '{\"type\": \"tuning\"}, {\"type\": \"vrf\"}'. Default: none.",
+            "type": "string",
+            "maxLength": 131072,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
+                "message": "must be JSON objects separated by commas, without surrounding brackets: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
+              }
+            ]
+          },
+          "poolName": {
+            "description": "Pool whose devices pods of this network get: the poolName of an AfxdpNetworkNodePolicy. Pods request afxdp/POOL, and name the network once for each device.",
+            "type": "string",
+            "maxLength": 20,
+            "x-kubernetes-validations": [
+              {
+                "rule": "self.matches('^[a-zA-Z0-9]+$')",
+                "message": "must consist of letters and digits, at most 20: \"intelnics\""
+              }
+            ]
+          },
+          "mode": {
+            "description": "Mode of the pool. Only upstream's CNI plugin needs it. Default: primary.",
+            "type": "string",
+            "enum": [
+              "primary",
+              "subfunction"
+            ]
+          },
+          "ethtoolCmds": {
+            "description": "Arguments of ethtool commands that upstream's CNI plugin runs for the device, with \"-device-\" for its name and \"-ip-\" for its IP address: \"-X -device- equal 5 start 3\". Requires provider upstream. Default: none.",
+            "type": "array",
+            "maxItems": 32,
+            "items": {
+              "description": "Arguments of an ethtool command.",
+              "type": "string",
+              "maxLength": 256,
+              "x-kubernetes-validations": [
+                {
+                  "rule": "self.matches('^[a-zA-Z0-9:./ -]+$')",
+                  "message": "must consist of letters, digits, spaces, \"-\", \":\", \".\" and \"/\": \"-X -device- equal 5 start 3\""
+                }
+              ]
+            }
+          }
+        }
+      },
+      "status": {
+        "description": "Observed state of the network, written by the operator.",
+        "type": "object",
+        "properties": {
+          "conditions": {
+            "description": "Conditions of the object. Ready: the spec is completely applied. Progressing: changes are being applied, or wait for something that is expected to happen. Degraded: an error needs attention; the message describes it.",
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "type"
+            ],
+            "items": {
+              "description": "Describes one aspect of the state of an object (metav1.Condition).",
+              "type": "object",
+              "required": [
+                "type",
+                "status",
+                "lastTransitionTime",
+                "reason",
+                "message"
+              ],
+              "properties": {
+                "type": {
+                  "description": "Type of the condition: Ready, Progressing, Degraded.",
+                  "type": "string"
+                },
+                "status": {
+                  "description": "Status of the condition.",
+                  "type": "string",
+                  "enum": [
+                    "True",
+                    "False",
+                    "Unknown"
+                  ]
+                },
+                "observedGeneration": {
+                  "description": "metadata.generation of the object that the condition is based on. If it is lower than the object's current generation, the condition does not reflect the current spec yet.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 0
+                },
+                "lastTransitionTime": {
+                  "description": "Time at which the status of the condition last changed.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "reason": {
+                  "description": "Reason for the status, one CamelCase word for programs.",
+                  "type": "string"
+                },
+                "message": {
+                  "description": "Explanation of the status for people. May be empty.",
+                  "type": "string"
+                }
+              }
+            }
+          },
+          "observedGeneration": {
+            "description": "metadata.generation of the object that this status is based on.",
+            "type": "integer",
+            "format": "int64"
+          }
+        }
+      }
+    }
   }
 };

@@ -5,11 +5,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import { parseAllDocuments } from "yaml";
-import { customResources, schemas } from "@switchyard/api";
+import { customResources, schemas, sriovResources } from "@switchyard/api";
 import { isObject } from "./json.ts";
 
 /** Upstream has no BridgeNetwork. */
-const upstreamKinds = customResources.filter(({ kind }) => kind !== "BridgeNetwork");
+const upstreamKinds = sriovResources.filter(({ kind }) => kind !== "BridgeNetwork");
 const root = join(__dirname, "../../..");
 const upstream = "e2e/testdata/upstream";
 

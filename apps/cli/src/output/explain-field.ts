@@ -3,7 +3,7 @@
  * explainField returns the documentation of a kind or field from the schema in its CRD.
  * Usage: `explainField("sriovnetworknodepolicy.spec.numVfs")`.
  */
-import { apiVersion, customResources, err, ok, schemas, type Result, type StructuralSchema } from "@switchyard/api";
+import { customResources, err, ok, schemas, type Result, type StructuralSchema } from "@switchyard/api";
 import { wrap } from "./wrap.ts";
 
 const width = 80;
@@ -33,7 +33,7 @@ export function explainField(path: string): Result<string, string> {
     isRequired = (owner.required ?? []).includes(field);
     schema = next;
   }
-  const head = [`KIND:     ${resource.kind}`, `VERSION:  ${apiVersion}`, ""];
+  const head = [`KIND:     ${resource.kind}`, `VERSION:  ${resource.group}/${resource.version}`, ""];
   const field = fields.at(-1);
   if (field !== undefined) head.push(`FIELD: ${fieldLine(field, schema, isRequired)}`, "");
   return ok([...head, ...body(schema)].join("\n"));

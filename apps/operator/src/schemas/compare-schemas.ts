@@ -4,7 +4,7 @@
  * the schemas are large.
  * Usage: `const { compareSchemas } = await import("./compare-schemas.ts"); compareSchemas(openApiDocument);`
  */
-import { apiGroup, customResources, schemas } from "@switchyard/api";
+import { apiGroup, schemas, sriovResources } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 import { missingFields } from "./schema-fields.ts";
 
@@ -15,7 +15,7 @@ const maxFields = 3;
 export function compareSchemas(document: unknown): readonly string[] {
   const components = isRecord(document) && isRecord(document["components"]) ? document["components"] : {};
   const served = Object.values(isRecord(components["schemas"]) ? components["schemas"] : {});
-  return customResources.flatMap(({ kind, plural }) => {
+  return sriovResources.flatMap(({ kind, plural }) => {
     const name = `CustomResourceDefinition ${plural}.${apiGroup}`;
     const present = served.find((schema) => isOfKind(schema, kind));
     if (present === undefined) return [`${name} is not installed`];

@@ -3,6 +3,10 @@
  * customResources lists the kinds that Switchyard defines. `npm run generate` writes a CRD, a schema and a
  * documentation page for each of them, from the interface that has the kind's name.
  */
+import { afxdpNetworks } from "./afxdp/afxdp-network.ts";
+import { afxdpNetworkNodePolicies } from "./afxdp/afxdp-network-node-policy.ts";
+import { afxdpNetworkNodeStates } from "./afxdp/afxdp-network-node-state.ts";
+import { afxdpOperatorConfigs } from "./afxdp/afxdp-operator-config.ts";
 import { bridgeNetworks } from "./bridge-network.ts";
 import type { CustomResource } from "./custom-resource.ts";
 import { ovsNetworks } from "./ovs-network.ts";
@@ -13,8 +17,8 @@ import { sriovNetworkNodeStates } from "./sriov-network-node-state.ts";
 import { sriovNetworkPoolConfigs } from "./sriov-network-pool-config.ts";
 import { sriovOperatorConfigs } from "./sriov-operator-config.ts";
 
-/** All kinds that Switchyard defines. */
-export const customResources: readonly CustomResource[] = [
+/** The kinds for SR-IOV, of the group sriovnetwork.openshift.io. */
+export const sriovResources: readonly CustomResource[] = [
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
@@ -24,3 +28,14 @@ export const customResources: readonly CustomResource[] = [
   ovsNetworks,
   bridgeNetworks,
 ];
+
+/** The kinds for AF_XDP, of the group afxdpnetwork.hns.dev. A cluster may have those of one group only. */
+export const afxdpResources: readonly CustomResource[] = [
+  afxdpNetworkNodePolicies,
+  afxdpNetworkNodeStates,
+  afxdpOperatorConfigs,
+  afxdpNetworks,
+];
+
+/** All kinds that Switchyard defines. */
+export const customResources: readonly CustomResource[] = [...sriovResources, ...afxdpResources];

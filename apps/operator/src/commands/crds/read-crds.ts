@@ -5,6 +5,7 @@
  * Usage: `const crds = await readCrds("/app/crds");`
  */
 import {
+  afxdpApiGroup,
   apiGroup,
   customResourceDefinitions,
   networkAttachmentDefinitions,
@@ -21,7 +22,7 @@ import { CommandError } from "../command-error.ts";
 export interface ShippedCrd {
   readonly file: string;
   readonly crd: CustomResourceDefinition;
-  /** Whether it is of Switchyard's group. Others are created if they are missing, and never changed. */
+  /** Whether it is of one of Switchyard's groups. Others are created if they are missing, and never changed. */
   readonly isOwn: boolean;
 }
 
@@ -111,7 +112,7 @@ function parseCrd(file: string, at: string, object: unknown): Omit<ShippedCrd, "
   if (metadata.name !== `${names.plural}.${group}`) {
     throw unreadable(file, `${at}: metadata.name is "${metadata.name}"; expected "${names.plural}.${group}"`);
   }
-  const isOwn = group === apiGroup;
+  const isOwn = group === apiGroup || group === afxdpApiGroup;
   const nads = networkAttachmentDefinitions;
   if (!isOwn && !(group === nads.group && names.plural === nads.plural)) {
     throw unreadable(file, `${at} defines the kind ${names.kind} of the group "${group}", which is not Switchyard's`);

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * AfxdpNetworkNodeState has the desired AF_XDP devices of one node (spec, which the operator merges from the policies) and
+ * the observed ones (status, which the components on the node write) (eve-and-afxdp.md b4). It is named after the node.
+ *
+ * As in SriovNetworkNodeState, the spec and the lists of the status are atomic in server-side apply, and there are no
+ * rules that could refuse what a component observed. The CRD's descriptions are generated from the JSDoc in this file:
+ * `npm run generate`.
+ */
+import type { ObjectMeta, ObjectStatus } from "../../kubernetes/metadata.ts";
+import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "../custom-resource.ts";
+import type { AfxdpMode, AfxdpPoolSettings } from "./afxdp-pool.ts";
+
+export const afxdpNetworkNodeStates = {
+  group: "afxdpnetwork.hns.dev",
+  version: "v1alpha1",
+  kind: "AfxdpNetworkNodeState",
+  plural: "afxdpnetworknodestates",
+  namespaced: true,
+  columns: [
+    { name: "Sync Status", type: "string", jsonPath: ".status.syncStatus" },
+    { name: "Pools", type: "string", jsonPath: ".spec.pools[*].name" },
+    readyColumn,
+    reasonColumn,
+    { name: "Last Sync Error", type: "string", jsonPath: ".status.lastSyncError", wide: true },
+    ageColumn,
+  ],
+} as const satisfies CustomResource;
+
+/**
+ * AfxdpNetworkNodeState has the desired and the observed state of one node's AF_XDP devices. It is named after the node.
+ */
+export interface AfxdpNetworkNodeState {
+  readonly apiVersion: "afxdpnetwork.hns.dev/v1alpha1";
+  readonly kind: "AfxdpNetworkNodeState";
+  readonly metadata: ObjectMeta;
+  /**
+   * Desired state of the node. The operator merges it from the policies and overwrites manual changes.
+   * @x-kubernetes-map-type atomic
+   */
+  readonly spec?: AfxdpNetworkNodeStateSpec;
+  /** Observed state of the node, written by the components on the node. */
+  readonly status?: AfxdpNetworkNodeStateStatus;
+}
+
+/** Desired state of a node. */
+export interface AfxdpNetworkNodeStateSpec {
+  /** Devices to configure, in the order of status.interfaces. Devices that are not listed are left unchanged. */
+  readonly interfaces?: readonly AfxdpInterfaceSpec[];
+  /** Pools of the node, sorted by name. */
+  readonly pools?: readonly AfxdpPoolSpec[];
+  /**
+   * Devices that Switchyard configured and that no policy selects any longer: their PCI addresses, or the names of devices
+   * without PCI address. The daemon removes their subfunctions and restores their settings. The operator lists a device only
+   * after the node has reported it with owned set to true.
+   */
+  readonly unselected?: readonly string[];
+}
+
+/** Desired state of one device. It has a pciAddress or, if it is not a PCI device, a name only. */
+export interface AfxdpInterfaceSpec {
+  /** PCI address of the device: "0000:86:00.0". Absent for devices that are not on the PCI bus, such as veth. */
+  readonly pciAddress?: string;
+  /** Name that the network interface had when the spec was written. */
+  readonly name?: string;
+  /** Whether pods get the device itself (primary) or subfunctions of it (subfunction). */
+  readonly mode: AfxdpMode;
+  /** Name of the pool that the device, or its subfunctions, belong to. */
+  readonly poolName: string;
+  /** Name of the AfxdpNetworkNodePolicy that selects the device. */
+  readonly policyName?: string;
+  /**
+   * MTU of the device or, with mode subfunction, of its subfunctions, in bytes. Absent if it is not to be changed.
+   * @asType integer
+   */
+  readonly mtu?: number;
+  /**
+   * Number of subfunctions; absent with mode primary.
+   * @asType integer
+   */
+  readonly numSfs?: number;
+  /**
+   * Number of queues (combined channels) of the device or, with mode subfunction, of its subfunctions. Absent if it is not
+   * to be changed.
+   * @asType integer
+   */
+  readonly queues?: number;
+  /** Whether another tool creates the subfunctions and configures the device. */
+  readonly externallyManaged?: boolean;
+}
+
+/** A pool of devices: the extended resource afxdp/NAME. */
+export interface AfxdpPoolSpec extends AfxdpPoolSettings {
+  /** Name of the pool. */
+  readonly name: string;
+  /** Whether the pool consists of devices (primary) or of subfunctions (subfunction). */
+  readonly mode: AfxdpMode;
+}
+
+/** Observed state of a node. */
+export interface AfxdpNetworkNodeStateStatus extends ObjectStatus {
+  /** Network interfaces of the node that could be AF_XDP devices, ordered by PCI address, then by name. */
+  readonly interfaces?: readonly AfxdpInterfaceStatus[];
+  /** Pools that the device plugin serves, sorted by name. Written by the device plugin. */
+  readonly pools?: readonly AfxdpPoolStatus[];
+  /** Succeeded, InProgress or Failed; empty before the first report. The conditions have the details. */
+  readonly syncStatus?: string;
+  /** Error of the last attempt to configure the node; empty after a success. */
+  readonly lastSyncError?: string;
+}
+
+/** Observed state of one device. */
+export interface AfxdpInterfaceStatus {
+  /** PCI address of the device. Absent for devices that are not on the PCI bus. */
+  readonly pciAddress?: string;
+  /** Name of the network interface; absent while it is in the network namespace of a pod. */
+  readonly name?: string;
+  /** Alternative names of the network interface. */
+  readonly altNames?: readonly string[];
+  /**
+   * Names and alternative names that the device had when Switchyard configured it and does not have now. Policies still
+   * select the device by these names unless another device has the name now.
+   */
+  readonly recordedNames?: readonly string[];
+  /** MAC address of the network interface. */
+  readonly mac?: string;
+  /** PCI vendor ID of the device, in hexadecimal. */
+  readonly vendor?: string;
+  /** PCI device ID of the device, in hexadecimal. */
+  readonly deviceID?: string;
+  /** Kernel driver of the device. */
+  readonly driver?: string;
+  /**
+   * MTU of the device in bytes.
+   * @asType integer
+   */
+  readonly mtu?: number;
+  /**
+   * Maximum MTU that the device supports, in bytes.
+   * @asType integer
+   */
+  readonly maxMtu?: number;
+  /** Speed of the link, for example "10000 Mb/s"; "-1 Mb/s" while the link is down. */
+  readonly linkSpeed?: string;
+  /** Link type of the device: ETH or IB; empty if unknown. */
+  readonly linkType?: string;
+  /** Administrative state of the network interface: up or down. It does not depend on the cable. */
+  readonly linkAdminState?: string;
+  /**
+   * NUMA node of the device. Absent if it has none.
+   * @asType integer
+   */
+  readonly numaNode?: number;
+  /**
+   * Number of queues (combined channels) that AF_XDP sockets can use.
+   * @asType integer
+   */
+  readonly queues?: number;
+  /**
+   * Maximum number of queues that the device supports.
+   * @asType integer
+   */
+  readonly maxQueues?: number;
+  /** What the driver supports of XDP, and the XDP program that is attached. */
+  readonly xdp?: AfxdpXdpStatus;
+  /** Mode of the card's embedded switch: legacy or switchdev. Absent if the card has none. */
+  readonly eSwitchMode?: string;
+  /**
+   * Maximum number of subfunctions that the device supports. Absent if unknown; 0 if it supports none.
+   * @asType integer
+   */
+  readonly maxSfs?: number;
+  /**
+   * Number of subfunctions that exist on the device.
+   * @asType integer
+   */
+  readonly numSfs?: number;
+  /** Subfunctions that exist on the device, ordered by number. */
+  readonly subfunctions?: readonly AfxdpSubfunctionStatus[];
+  /**
+   * Why the device cannot be an AF_XDP device, because the host uses it: "default route", "route to the API server
+   * 192.0.2.1", "port of bond bond0", "port of bridge br0", "VFs". Empty if nothing uses it.
+   */
+  readonly usedBy?: readonly string[];
+  /** Whether another tool creates the subfunctions and configures the device. */
+  readonly externallyManaged?: boolean;
+  /** Whether Switchyard configured this device. If so, it is reset when no policy selects it any longer. */
+  readonly owned?: boolean;
+  /**
+   * MTU, in bytes, that the device had before Switchyard configured it. It is restored when the device is reset.
+   * @asType integer
+   */
+  readonly initialMtu?: number;
+  /**
+   * Number of queues that the device had before Switchyard configured it. It is restored when the device is reset.
+   * @asType integer
+   */
+  readonly initialQueues?: number;
+  /** Mode of the embedded switch before Switchyard configured the device. It is restored when the device is reset. */
+  readonly initialESwitchMode?: string;
+}
+
+/** What the driver of a device supports of XDP. A field is absent if it is not known, for example with older kernels. */
+export interface AfxdpXdpStatus {
+  /** Whether the driver runs XDP programs itself. Otherwise, the kernel runs them, which is slower. */
+  readonly native?: boolean;
+  /** Whether the driver supports AF_XDP sockets without copying packets. */
+  readonly zeroCopy?: boolean;
+  /** XDP program that is attached to the device. Absent without one. */
+  readonly program?: AfxdpProgramStatus;
+}
+
+/** An XDP program that is attached to a device. */
+export interface AfxdpProgramStatus {
+  /**
+   * ID of the program in the kernel.
+   * @asType integer
+   */
+  readonly id: number;
+  /** Name of the program. */
+  readonly name?: string;
+  /** Who runs the program: the driver (native), the kernel (generic) or the card (offloaded). */
+  readonly mode?: string;
+  /** Whether Switchyard attached the program. Switchyard leaves other programs unchanged. */
+  readonly owned?: boolean;
+}
+
+/** Observed state of one subfunction. */
+export interface AfxdpSubfunctionStatus {
+  /**
+   * Number of the subfunction on its device (sfnum).
+   * @asType integer
+   */
+  readonly sfNumber: number;
+  /**
+   * Index of its port on the devlink device.
+   * @asType integer
+   */
+  readonly portIndex?: number;
+  /** Its devlink device: "auxiliary/mlx5_core.sf.4". Absent while it is not active. */
+  readonly device?: string;
+  /** Name of its network interface; absent while it is in the network namespace of a pod. */
+  readonly name?: string;
+  /** MAC address of its network interface. */
+  readonly mac?: string;
+  /**
+   * MTU of its network interface in bytes.
+   * @asType integer
+   */
+  readonly mtu?: number;
+  /** Kernel driver of the subfunction; absent if it is not bound to a driver. */
+  readonly driver?: string;
+  /** State that was requested: active or inactive. */
+  readonly state?: string;
+  /** State that the driver reports: attached or detached. */
+  readonly operationalState?: string;
+  /**
+   * Number of queues (combined channels) that AF_XDP sockets can use.
+   * @asType integer
+   */
+  readonly queues?: number;
+  /** What its driver supports of XDP, and the XDP program that is attached. */
+  readonly xdp?: AfxdpXdpStatus;
+  /** Name of the pool that the subfunction belongs to. Absent if it belongs to none. */
+  readonly poolName?: string;
+  /** Whether Switchyard created the subfunction. */
+  readonly owned?: boolean;
+}
+
+/** Observed state of a pool. */
+export interface AfxdpPoolStatus {
+  /** Name of the pool. */
+  readonly name: string;
+  /**
+   * Number of devices that the device plugin announces to the kubelet.
+   * @asType integer
+   */
+  readonly announced?: number;
+  /**
+   * Number of announced devices that are healthy, and that the kubelet can therefore give to pods.
+   * @asType integer
+   */
+  readonly allocatable?: number;
+  /** Why the pool is not offered completely; empty if it is. */
+  readonly error?: string;
+}

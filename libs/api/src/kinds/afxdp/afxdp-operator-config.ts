@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * AfxdpOperatorConfig configures the components for AF_XDP (eve-and-afxdp.md b4). The operator only reads the object named
+ * "default" in its own namespace. The CRD's descriptions are generated from the JSDoc in this file: `npm run generate`.
+ */
+import type { ObjectMeta, ObjectStatus } from "../../kubernetes/metadata.ts";
+import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "../custom-resource.ts";
+
+export const afxdpOperatorConfigs = {
+  group: "afxdpnetwork.hns.dev",
+  version: "v1alpha1",
+  kind: "AfxdpOperatorConfig",
+  plural: "afxdpoperatorconfigs",
+  namespaced: true,
+  columns: [
+    { name: "Provider", type: "string", jsonPath: ".spec.provider" },
+    { name: "Loader", type: "string", jsonPath: ".spec.loader", wide: true },
+    readyColumn,
+    reasonColumn,
+    ageColumn,
+  ],
+} as const satisfies CustomResource;
+
+/**
+ * AfxdpOperatorConfig configures the components that offer AF_XDP devices to pods. The operator only reads the object named
+ * default in its own namespace. Without it, all defaults hold.
+ */
+export interface AfxdpOperatorConfig {
+  readonly apiVersion: "afxdpnetwork.hns.dev/v1alpha1";
+  readonly kind: "AfxdpOperatorConfig";
+  readonly metadata: ObjectMeta;
+  /** Desired state of the components. */
+  readonly spec?: AfxdpOperatorConfigSpec;
+  /** Observed state of the components, written by the operator. */
+  readonly status?: ObjectStatus;
+}
+
+/** Who provides the device plugin and the CNI plugin: Switchyard or the project afxdp-plugins-for-kubernetes. */
+export type AfxdpProvider = "switchyard" | "upstream";
+
+/**
+ * Desired state of an AfxdpOperatorConfig.
+ * @x-kubernetes-validations [{
+ *   rule: "!has(self.loader) || self.loader != 'bpfman' || !has(self.provider) || self.provider == 'switchyard'",
+ *   message: "requires provider switchyard: the device plugin of upstream loads its own program",
+ *   fieldPath: ".loader",
+ *   fields: ["loader", "provider"]
+ * }]
+ */
+export interface AfxdpOperatorConfigSpec {
+  /**
+   * Who provides the device plugin and the CNI plugin: Switchyard, with the CNI plugin host-device (switchyard), or the
+   * project afxdp-plugins-for-kubernetes, which is no longer maintained (upstream).
+   * @default switchyard
+   */
+  readonly provider?: AfxdpProvider;
+  /**
+   * Who loads the XDP programs: the device plugin (builtin) or bpfman, which must be installed in the cluster (bpfman).
+   * @default builtin
+   */
+  readonly loader?: "builtin" | "bpfman";
+  /**
+   * Selects the nodes that have AF_XDP devices: those with all of these labels. If empty or absent, Linux nodes with the
+   * label node-role.kubernetes.io/worker are selected.
+   */
+  readonly configDaemonNodeSelector?: Readonly<Record<string, string>>;
+  /**
+   * Log verbosity of the components for AF_XDP, from 0 (least) to 2 (most). By default, each process uses its own flag for
+   * the log level.
+   * @asType integer
+   * @minimum 0
+   * @maximum 2
+   */
+  readonly logLevel?: number;
+  /**
+   * Whether nodes are configured without draining them first. Pods that use AF_XDP devices may then lose their network.
+   * Default: false.
+   */
+  readonly disableDrain?: boolean;
+}
