@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * loadLibc implements Libc by FFI. It is the only file that uses koffi (3.3.4).
+ * loadLibc implements Libc by FFI with koffi (3.3.4).
  * Usage: `const libc = loadLibc()`.
  *
  * A request occupies a thread of libuv's pool while the kernel handles it. Waiting for events needs no thread:

@@ -5,7 +5,16 @@
  * Usage: `const link = parseLink(message.payload)`.
  */
 import { malformed } from "../netlink-error.ts";
-import { find, findNested, parseAttributes, readText, readU16, readU32, type Attribute } from "../wire/attributes.ts";
+import {
+  find,
+  findNested,
+  parseAttributes,
+  readText,
+  readU16,
+  readU32,
+  text,
+  type Attribute,
+} from "../wire/attributes.ts";
 import { formatHardwareAddress } from "../wire/hardware-address.ts";
 
 /** A network interface as the kernel reports it. */
@@ -64,6 +73,7 @@ export const linkAttributes = {
   physSwitchId: 36,
   linkNamespace: 37,
   physPortName: 38,
+  xdp: 43,
   maxMtu: 51,
   properties: 52,
   altName: 53,
@@ -77,21 +87,30 @@ export const vfAttributes = { info: 1, mac: 1, vlan: 2, nodeGuid: 10, portGuid: 
 /** IFF_UP in the flags of ifinfomsg. */
 export const flagUp = 1;
 
-const headerBytes = 16;
+/** sizeof(struct ifinfomsg). */
+export const linkHeaderBytes = 16;
+
 const infoKind = 1; // IFLA_INFO_KIND
+const maxNameBytes = 15; // IFNAMSIZ - 1; longer names are alternative names
 
 /** Returns the ifinfomsg of a request. */
 export function encodeLinkHeader(header: { readonly flags?: number; readonly change?: number } = {}): Buffer {
-  const encoded = Buffer.alloc(headerBytes);
+  const encoded = Buffer.alloc(linkHeaderBytes);
   encoded.writeUInt32LE(header.flags ?? 0, 8);
   encoded.writeUInt32LE(header.change ?? 0, 12);
   return encoded;
 }
 
+/** Returns the attribute that selects an interface by its name or alternative name. */
+export function encodeLinkName(name: string): Buffer {
+  const isShort = Buffer.byteLength(name) <= maxNameBytes;
+  return text(isShort ? linkAttributes.name : linkAttributes.altName, name);
+}
+
 /** Parses the payload of an RTM_NEWLINK or RTM_DELLINK. Throws NetlinkError "malformed". */
 export function parseLink(payload: Buffer): LinkInfo {
-  if (payload.length < headerBytes) throw malformed(`link message of ${payload.length} bytes`);
-  const attributes = parseAttributes(payload.subarray(headerBytes));
+  if (payload.length < linkHeaderBytes) throw malformed(`link message of ${payload.length} bytes`);
+  const attributes = parseAttributes(payload.subarray(linkHeaderBytes));
   const textOf = (type: number) => optional(find(attributes, type), readText);
 
   const name = textOf(linkAttributes.name);

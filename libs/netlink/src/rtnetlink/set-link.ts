@@ -5,11 +5,17 @@
  * Usage: `await setLinkMtu(socket, "eth0", 9000)`.
  */
 import type { NetlinkSocket } from "../netlink-socket.ts";
-import { bytes, nested, text, u32 } from "../wire/attributes.ts";
+import { bytes, nested, u32 } from "../wire/attributes.ts";
 import { parseHardwareAddress } from "../wire/hardware-address.ts";
-import { encodeLinkHeader, flagUp, linkAttributes, linkMessages, vfAttributes } from "./link-message.ts";
+import {
+  encodeLinkHeader,
+  encodeLinkName,
+  flagUp,
+  linkAttributes,
+  linkMessages,
+  vfAttributes,
+} from "./link-message.ts";
 
-const maxNameBytes = 15; // IFNAMSIZ - 1; longer names are alternative names
 const vfMacBytes = 36; // struct ifla_vf_mac: u32 vf, u8 mac[32]
 
 /** `ip link set dev NAME mtu MTU`. */
@@ -17,7 +23,7 @@ export async function setLinkMtu(socket: NetlinkSocket, name: string, mtu: numbe
   await socket.request({
     tried: `set mtu ${mtu} on ${name}`,
     type: linkMessages.setLink,
-    payload: Buffer.concat([encodeLinkHeader(), encodeName(name), u32(linkAttributes.mtu, mtu)]),
+    payload: Buffer.concat([encodeLinkHeader(), encodeLinkName(name), u32(linkAttributes.mtu, mtu)]),
   });
 }
 
@@ -26,7 +32,7 @@ export async function setLinkUp(socket: NetlinkSocket, name: string, up: boolean
   await socket.request({
     tried: `set ${name} ${up ? "up" : "down"}`,
     type: linkMessages.setLink,
-    payload: Buffer.concat([encodeLinkHeader({ flags: up ? flagUp : 0, change: flagUp }), encodeName(name)]),
+    payload: Buffer.concat([encodeLinkHeader({ flags: up ? flagUp : 0, change: flagUp }), encodeLinkName(name)]),
   });
 }
 
@@ -45,11 +51,6 @@ export async function setVfAddress(socket: NetlinkSocket, pfName: string, vf: Vf
   await socket.request({
     tried: `set vf ${vf.vfId} mac ${vf.address} on ${pfName}`,
     type: linkMessages.setLink,
-    payload: Buffer.concat([encodeLinkHeader(), encodeName(pfName), list]),
+    payload: Buffer.concat([encodeLinkHeader(), encodeLinkName(pfName), list]),
   });
-}
-
-function encodeName(name: string): Buffer {
-  const isShort = Buffer.byteLength(name) <= maxNameBytes;
-  return text(isShort ? linkAttributes.name : linkAttributes.altName, name);
 }

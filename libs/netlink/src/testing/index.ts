@@ -2,3 +2,4 @@
 export { createFakeKernel, type FakeKernel, type Respond } from "./fake-kernel.ts";
 export { createNetworkNamespace, missingForNamespaces, type NetworkNamespace } from "./network-namespace.ts";
 export { ack, reply } from "./answers.ts";
+export { openXdpSocket, type XdpSocket, type XdpSocketOptions } from "./xdp-socket.ts";
