@@ -17,34 +17,49 @@ export interface OffloadService {
   readonly proxy: FaultProxy;
   /** The writes that the API server has completed, in order: "PATCH /api/v1/nodes/host-1 by switchyard-ovn-offload". */
   readonly writes: readonly string[];
+  /** The writes that the API server has refused: "409 PATCH /api/v1/nodes/host-1 by switchyard-ovn-offload". */
+  readonly refused: readonly string[];
   /** Decides about the next writes. */
   setFate(fateOf: (write: ApiRequest) => Fate): void;
+  /** Decides about the next reads, and about events of watches. */
+  setReads(reads: Partial<Pick<FaultRules, "fateOfRead" | "whenLive">>): void;
 }
 
 /** The service ends with the test cluster. */
-export async function startOffloadService(testCluster: TestCluster): Promise<OffloadService> {
+export async function startOffloadService(
+  testCluster: TestCluster,
+  flags: readonly string[] = [],
+): Promise<OffloadService> {
   const { cluster, directory } = testCluster;
   const writes: string[] = [];
+  const refused: string[] = [];
+  let reads: Pick<FaultRules, "fateOfRead" | "whenLive"> = passAll;
   let fateOf = (write: ApiRequest): Fate => passAll.fateOf(write);
   const rules: FaultRules = {
     ...passAll,
     fateOf: (write) => fateOf(write),
     answered(write, status) {
       if (status < 300) writes.push(describeRequest(write));
+      else refused.push(`${status} ${describeRequest(write)}`);
     },
+    fateOfRead: (read) => reads.fateOfRead(read),
+    whenLive: (watch) => reads.whenLive(watch),
   };
   const proxy = testCluster.use(await FaultProxy.before(cluster.kubeconfig, rules));
   const main = join(findWorkspaceRoot(), "apps/ovn-offload/src/main.ts");
   const process = testCluster.use(
     await OperatorProcess.start({
       ...{ main, server: proxy.url, namespace, directory: await mkdtemp(join(directory, "ovn-offload-")) },
-      flags: ["--leader-elect=false"], // renewals of the lease are writes, too
+      flags: ["--leader-elect=false", ...flags], // renewals of the lease are writes, too
     }),
   );
   return {
-    ...{ process, proxy, writes },
+    ...{ process, proxy, writes, refused },
     setFate(next) {
       fateOf = next;
+    },
+    setReads(next) {
+      reads = { ...passAll, ...next };
     },
   };
 }

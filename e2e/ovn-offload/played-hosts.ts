@@ -13,6 +13,8 @@ import { isDeepStrictEqual } from "node:util";
 export interface PlayedHost {
   /** PCI device ID of each SmartNIC: "a2d6" is a BlueField-2. */
   cards: readonly string[];
+  /** Slot of the first SmartNIC, which gives PFs their names and PCI addresses; 1 by default. */
+  slot?: number;
   mode: CardMode;
   /** Whether the host booted with the MachineConfig of ovn-offload. A test sets it at a reboot. */
   isOffloaded: boolean;
@@ -63,19 +65,20 @@ export function playHosts({
   };
 }
 
-function statusOf({ cards, mode, isOffloaded }: PlayedHost, { metadata, spec = {} }: SriovNetworkNodeState) {
+function statusOf({ cards, slot = 1, mode, isOffloaded }: PlayedHost, { metadata, spec = {} }: SriovNetworkNodeState) {
   const byDaemon = spec.system?.openVSwitchDisabled === true;
   const numVfsOf = (pciAddress: string) => spec.interfaces?.find((one) => one.pciAddress === pciAddress)?.numVfs ?? 0;
   const smartNics = cards.flatMap((deviceID, at) =>
     [0, 1].map((port) => {
-      const pciAddress = `0000:${at + 3}b:00.${port}`;
+      const place = slot + at;
+      const pciAddress = `0000:${place + 2}b:00.${port}`;
       const numVfs = numVfsOf(pciAddress);
       return {
-        ...{ pciAddress, vendor: "15b3", deviceID, driver: "mlx5_core", name: `ens${at + 1}f${port}np${port}` },
+        ...{ pciAddress, vendor: "15b3", deviceID, driver: "mlx5_core", name: `ens${place}f${port}np${port}` },
         ...{ linkType: "ETH", mtu: 1500, totalvfs: 16, numVfs, cardMode: { current: mode } },
         Vfs: Array.from({ length: numVfs }, (_, vfID) => ({
-          ...{ vfID, pciAddress: `0000:${at + 3}b:0${port + 1}.${vfID % 8}`, driver: "mlx5_core" },
-          name: vfID === 0 && port === 0 && (isOffloaded || byDaemon) ? "ovnmgmt0" : `ens${at + 1}f${port}v${vfID}`,
+          ...{ vfID, pciAddress: `0000:${place + 2}b:0${port + 1}.${vfID % 8}`, driver: "mlx5_core" },
+          name: vfID === 0 && port === 0 && (isOffloaded || byDaemon) ? "ovnmgmt0" : `ens${place}f${port}v${vfID}`,
         })),
       };
     }),

@@ -87,6 +87,7 @@ export class FaultProxy implements AsyncDisposable {
     const body = await text(incoming);
     const fate = this.#rules.fateOf(request);
     if (fate.delayMs !== undefined) await delay(fate.delayMs);
+    await fate.until;
     const answer = fate.isCarriedOut ? await this.#ask(incoming, body) : undefined;
     const carriedOut = answer && { head: answer, body: await text(answer) };
     if (carriedOut) this.#rules.answered(request, carriedOut.head.statusCode ?? 0);

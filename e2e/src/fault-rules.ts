@@ -9,6 +9,8 @@ import type { ApiRequest } from "./api-request.ts";
 export interface Fate {
   /** Resolves before the proxy does anything else. */
   readonly delayMs?: number;
+  /** The proxy also waits for this. */
+  readonly until?: Promise<unknown>;
   /** Whether the proxy forwards the write to the API server. */
   readonly isCarriedOut: boolean;
   /** The answer to the client; with "none" the client gets no answer. */

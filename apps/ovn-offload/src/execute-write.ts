@@ -4,6 +4,7 @@
  * Usage: `const execute = createExecutor({ transport, caches, namespace, foreign });`
  */
 import {
+  defined,
   machineConfigs,
   nodes,
   sriovNetworkNodePolicies,
@@ -12,9 +13,9 @@ import {
 } from "@switchyard/api";
 import { collectionPath, createWriter, objectPath } from "@switchyard/kube";
 import type { KubeObject, Transport } from "@switchyard/kube";
-import { ovnOffloadLabels } from "@switchyard/render";
+import { ovnOffloadLabels, type ConfigMapName } from "@switchyard/render";
 import { configMaps, dnses, type OffloadCaches } from "./caches/offload-caches.ts";
-import type { ConfigMapRole, ObservedConfigMap } from "./decide/observed.ts";
+import type { ConfigMapRole } from "./decide/observed.ts";
 import type { OffloadWrite } from "./decide/offload-write.ts";
 import { fieldManagers } from "./field-managers.ts";
 import type { ForeignMachineConfigs } from "./foreign-machine-configs.ts";
@@ -26,10 +27,10 @@ export interface ExecutorDeps {
   readonly foreign: ForeignMachineConfigs;
 }
 
-/** Rejects with KubeError. */
+/** Rejects with KubeError: "Conflict" if the object has changed since the write was decided. */
 export type Execute = (
   write: OffloadWrite,
-  maps: Readonly<Record<ConfigMapRole, ObservedConfigMap>>,
+  maps: Readonly<Record<ConfigMapRole, ConfigMapName>>,
   signal: AbortSignal,
 ) => Promise<void>;
 
@@ -53,7 +54,7 @@ export function createExecutor({ transport, caches, namespace, foreign }: Execut
         return;
       case "taint-node":
         await patch(objectPath(nodes, { name: write.node }), {
-          metadata: { resourceVersion: caches.nodes.observed({ name: write.node })?.resourceVersion },
+          metadata: { resourceVersion: write.resourceVersion },
           spec: { taints: write.taints },
         });
         return;
@@ -71,7 +72,10 @@ export function createExecutor({ transport, caches, namespace, foreign }: Execut
         return;
       }
       case "delete-policy":
-        await policyWriter.delete({ metadata: { name: write.name, namespace } }, signal);
+        await policyWriter.delete(
+          { metadata: { name: write.name, namespace, ...defined({ uid: write.uid }) } },
+          signal,
+        );
         return;
       case "apply-machine-config": {
         const { metadata, spec } = write.config;
@@ -81,7 +85,7 @@ export function createExecutor({ transport, caches, namespace, foreign }: Execut
         return;
       }
       case "delete-machine-config":
-        await configWriter.delete({ metadata: { name: write.name } }, signal);
+        await configWriter.delete({ metadata: { name: write.name, uid: write.uid } }, signal);
         return;
       case "patch-config-map":
         await patchConfigMap(write, maps[write.role]);
@@ -89,13 +93,16 @@ export function createExecutor({ transport, caches, namespace, foreign }: Execut
       case "delete-config-map": {
         const { name, namespace: at } = maps[write.role];
         await createWriter<KubeObject>({ transport, type: configMaps, manager, namespace: at }).delete(
-          { metadata: { name } },
+          { metadata: { name, resourceVersion: write.resourceVersion } },
           signal,
         );
         return;
       }
       case "patch-dns":
-        await patch(objectPath(dnses, { name: "default" }), write.patch);
+        await patch(objectPath(dnses, { name: "default" }), {
+          ...write.patch,
+          metadata: { ...write.patch.metadata, resourceVersion: write.resourceVersion },
+        });
     }
 
     async function patch(path: string, body: object): Promise<void> {
@@ -104,12 +111,12 @@ export function createExecutor({ transport, caches, namespace, foreign }: Execut
     }
 
     async function patchConfigMap(
-      { data, annotations }: Extract<OffloadWrite, { readonly kind: "patch-config-map" }>,
-      { namespace: at, name, present }: ObservedConfigMap,
+      { resourceVersion, data, annotations }: Extract<OffloadWrite, { readonly kind: "patch-config-map" }>,
+      { namespace: at, name }: ConfigMapName,
     ): Promise<void> {
       const address = { name, namespace: at };
-      if (present !== undefined) {
-        await patch(objectPath(configMaps, address), { metadata: { annotations }, data });
+      if (resourceVersion !== undefined) {
+        await patch(objectPath(configMaps, address), { metadata: { resourceVersion, annotations }, data });
         return;
       }
       const labels = { [managedBy]: ovnOffloadLabels("")[managedBy] };

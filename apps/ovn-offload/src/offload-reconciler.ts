@@ -5,7 +5,7 @@
  * Usage: `startController({ name: "ovn-offload", reconcile: createOffloadReconciler(deps), ... })`.
  */
 import { conditionTypes, operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
-import { setCondition, setConditions, type Reconcile, type Writer } from "@switchyard/kube";
+import { isKubeError, setCondition, setConditions, type Reconcile, type Writer } from "@switchyard/kube";
 import { mapConcurrently } from "@switchyard/service";
 import type { OffloadCaches } from "./caches/offload-caches.ts";
 import { decide, type Decision } from "./decide/decide.ts";
@@ -26,6 +26,8 @@ export interface OffloadReconcilerDeps {
 /** Number of writes that are sent at the same time. */
 const parallel = 16;
 
+const conflictMs = 500;
+
 /** Objects of others that have our names are not watched. */
 const recheckMs = 30_000;
 
@@ -45,8 +47,10 @@ export function createOffloadReconciler(deps: OffloadReconcilerDeps): Reconcile 
       }
     });
     await writeStatus(decision, signal);
-    // One refused write does not stop the others.
-    if (failures.length > 0) throw failures[0];
+    // One refused write does not stop the others. After a conflict, the caches soon show what another program has written.
+    const others = failures.filter((error) => !isKubeError(error, "Conflict"));
+    if (others.length > 0) throw others[0];
+    if (failures.length > 0) return { afterMs: conflictMs };
     return decision.overall === undefined ? undefined : { afterMs: recheckMs };
   };
 

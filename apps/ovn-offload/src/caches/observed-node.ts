@@ -10,7 +10,7 @@ import { currentConfigAnnotation } from "../decide/host-facts.ts";
 import { fieldManagers } from "../field-managers.ts";
 
 export function toObservedNode(node: Node & KubeObject): ObservedNode {
-  const { name, uid, labels, annotations } = node.metadata;
+  const { name, uid, resourceVersion, labels, annotations } = node.metadata;
   const current = annotations?.[currentConfigAnnotation];
   const { taints, unschedulable } = node.spec ?? {};
   return {
@@ -18,7 +18,7 @@ export function toObservedNode(node: Node & KubeObject): ObservedNode {
     kind: "Node",
     metadata: {
       name,
-      ...defined({ uid, labels }),
+      ...defined({ uid, resourceVersion, labels }),
       ...(current !== undefined && { annotations: { [currentConfigAnnotation]: current } }),
     },
     spec: defined({ taints, unschedulable }),

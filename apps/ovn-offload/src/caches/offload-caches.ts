@@ -4,6 +4,7 @@
  * Usage: `await using caches = watchOffload({ transport, namespace, ovnNamespace, report });`
  */
 import {
+  defined,
   machineConfigPools,
   machineConfigs,
   labels,
@@ -27,7 +28,7 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import { ovnOffloadLabels, type DnsPlacementSource } from "@switchyard/render";
-import type { NodeReport } from "../decide/observed.ts";
+import type { NodeReport, ObservedDns } from "../decide/observed.ts";
 import { fieldManagers } from "../field-managers.ts";
 import { toNodeReport } from "./node-report.ts";
 import { toObservedNode } from "./observed-node.ts";
@@ -70,6 +71,7 @@ const managedBy = "app.kubernetes.io/managed-by";
 
 /** What ovn-offload reads of a ConfigMap. */
 export interface ConfigMapFacts {
+  readonly metadata: { readonly resourceVersion: string };
   readonly data: Readonly<Record<string, string>>;
   readonly isOwn: boolean;
   readonly annotations: Readonly<Record<string, string>>;
@@ -108,8 +110,8 @@ export function watchOffload({ transport, namespace, ovnNamespace, report }: Off
     policies: watchObjects({
       ...{ ...common, type: sriovNetworkNodePolicies, namespace, managers: [fieldManagers.objects] },
       project: sharingEqual(({ apiVersion, kind, metadata, spec }: SriovNetworkNodePolicy): SriovNetworkNodePolicy => {
-        const { name, labels: own = {} } = metadata;
-        return { apiVersion, kind, metadata: { name, labels: own }, spec };
+        const { name, uid, labels: own = {} } = metadata;
+        return { apiVersion, kind, metadata: { name, ...defined({ uid }), labels: own }, spec };
       }),
     }),
     machineConfigPools: watchObjects({
@@ -119,7 +121,7 @@ export function watchOffload({ transport, namespace, ovnNamespace, report }: Off
     machineConfigs: watchObjects({
       ...{ ...common, type: machineConfigs, optional: true, labelSelector: own, managers: [fieldManagers.objects] },
       project: sharingEqual(({ metadata }: KubeObject) => ({
-        ...{ name: metadata.name, pool: metadata.labels?.[labels.ovnOffloadPool] ?? "" },
+        ...{ name: metadata.name, uid: metadata.uid ?? "", pool: metadata.labels?.[labels.ovnOffloadPool] ?? "" },
       })),
     }),
     dns: watchObjects({
@@ -162,6 +164,7 @@ function withoutText<C extends { readonly message: string; readonly lastTransiti
 function toConfigMapFacts(map: KubeObject): ConfigMapFacts {
   const data = "data" in map && isRecord(map.data) ? map.data : {};
   return {
+    metadata: { resourceVersion: map.metadata.resourceVersion ?? "" },
     data: Object.fromEntries(
       Object.entries(data).flatMap(([key, value]) => (typeof value === "string" ? [[key, value] as const] : [])),
     ),
@@ -170,10 +173,10 @@ function toConfigMapFacts(map: KubeObject): ConfigMapFacts {
   };
 }
 
-function toDnsFacts({ metadata, spec }: KubeObject & DnsPlacementSource): DnsPlacementSource {
+function toDnsFacts({ metadata, spec }: KubeObject & DnsPlacementSource): ObservedDns {
   const { managementState, nodePlacement } = spec ?? {};
   return {
-    metadata: { annotations: metadata.annotations ?? {} },
+    metadata: { annotations: metadata.annotations ?? {}, resourceVersion: metadata.resourceVersion ?? "" },
     spec: { ...(managementState && { managementState }), ...(nodePlacement && { nodePlacement }) },
   };
 }

@@ -84,12 +84,12 @@ function write(
 ): readonly OffloadWrite[] {
   if (!isPossible || Object.keys(data).length + Object.keys(annotations).length === 0) return emptied(role, present);
   if (present === undefined && Object.values(data).every((value) => value === null)) return [];
-  return [{ kind: "patch-config-map", role, data, annotations }];
+  return [{ kind: "patch-config-map", role, resourceVersion: present?.metadata.resourceVersion, data, annotations }];
 }
 
 function emptied(role: ConfigMapRole, present: ObservedConfigMap["present"]): readonly OffloadWrite[] {
-  const isEmpty = present !== undefined && present.isOwn && Object.keys(present.data).length === 0;
-  return isEmpty ? [{ kind: "delete-config-map", role }] : [];
+  if (present?.isOwn !== true || Object.keys(present.data).length > 0) return [];
+  return [{ kind: "delete-config-map", role, resourceVersion: present.metadata.resourceVersion }];
 }
 
 function foreignKeys(name: string, nodes: readonly string[]): readonly string[] {

@@ -59,14 +59,14 @@ export function decideMachineConfigs({
     else waiting.set(name, reason);
   }
 
-  for (const { name, pool } of present.values()) {
+  for (const { name, uid, pool } of present.values()) {
     if (selected.has(pool)) continue;
     if ((byPool.get(pool) ?? []).some(({ direction }) => direction === "stay")) {
       waiting.set(pool, "hosts of the pool stay as they are, so its MachineConfig stays");
       continue;
     }
     const reason = existing.has(pool) ? unsettled(existing.get(pool)) : undefined;
-    if (reason === undefined) writes.push({ kind: "delete-machine-config", name });
+    if (reason === undefined) writes.push({ kind: "delete-machine-config", name, uid });
     else waiting.set(pool, reason);
   }
   const held = new Map(

@@ -56,10 +56,10 @@ export function decide(observed: Observed): Decision {
   return {
     writes: [
       ...labelled.writes,
-      ...taintNodes(hosts, selection.pools),
+      ...taintNodes(hosts, selection.pools).filter(({ node }) => !labelled.nodes.has(node)),
       ...policies.writes,
       ...maps.writes,
-      ...(dns?.state === "change" && labelled.isDnsReady ? [{ kind: "patch-dns", patch: dns.patch } as const] : []),
+      ...(labelled.isDnsReady ? writeDns(observed, dns) : []),
       ...configs.writes,
     ],
     ...offloadStatuses({
@@ -100,6 +100,11 @@ function placeDns({ dns, nodes }: Observed, isNeeded: boolean): DnsPlacement | u
   return isNeeded ? dnsPlacement(dns, nodes) : restoredDnsPlacement(dns);
 }
 
+function writeDns({ dns }: Observed, wish: DnsPlacement | undefined): readonly OffloadWrite[] {
+  if (dns === undefined || wish?.state !== "change") return [];
+  return [{ kind: "patch-dns", resourceVersion: dns.metadata.resourceVersion, patch: wish.patch }];
+}
+
 /** Returns a function that tells whether nothing needs the first label of a pool's hosts any more. */
 function restoredPools(
   observed: Observed,
@@ -115,6 +120,9 @@ function restoredPools(
   return (pool) => isShared && (used.has(pool) || !withPolicy.has(pool));
 }
 
+type LabelNode = Extract<OffloadWrite, { readonly kind: "label-node" }>;
+type TaintNode = Extract<OffloadWrite, { readonly kind: "taint-node" }>;
+
 interface Labelling {
   readonly shared: SharedState;
   readonly isNeeded: boolean;
@@ -126,7 +134,7 @@ function labelNodes(observed: Observed, hosts: readonly Host[], { shared, isNeed
   const hasDns = observed.dns !== undefined;
   // The label stays until the placement is restored: else DNS would match no node.
   const isDnsUsed = isNeeded || observed.dns?.metadata.annotations?.[dnsPlacementBefore] !== undefined;
-  const writes = observed.nodes.flatMap((node): readonly OffloadWrite[] => {
+  const writes = observed.nodes.flatMap((node): readonly LabelNode[] => {
     const host = byName.get(node.metadata.name);
     const wanted = host === undefined ? { labels: {} } : wantedLabels(host, shared);
     if (wanted.conflict !== undefined) conflicts.set(node.metadata.name, wanted.conflict);
@@ -138,7 +146,7 @@ function labelNodes(observed: Observed, hosts: readonly Host[], { shared, isNeed
   const isDnsReady =
     !isNeeded ||
     observed.nodes.every((node) => !isDnsEligible(node) || node.metadata.labels?.[dnsEligibleLabel] === "");
-  return { writes, conflicts, isDnsReady };
+  return { writes, nodes: new Set(writes.map(({ node }) => node)), conflicts, isDnsReady };
 }
 
 function hasLabels({ metadata, ownLabels }: ObservedNode, wanted: Readonly<Record<string, string>>): boolean {
@@ -149,9 +157,10 @@ function hasLabels({ metadata, ownLabels }: ObservedNode, wanted: Readonly<Recor
   );
 }
 
-function taintNodes(hosts: readonly Host[], pools: readonly OffloadPool[]): readonly OffloadWrite[] {
+/** A node whose labels are written at the same time gets its taint later, since its resourceVersion changes. */
+function taintNodes(hosts: readonly Host[], pools: readonly OffloadPool[]): readonly TaintNode[] {
   const effects = new Map(pools.map(({ name, taint }) => [name, taint]));
-  return hosts.flatMap((host): readonly OffloadWrite[] => {
+  return hosts.flatMap((host): readonly TaintNode[] => {
     if (host.direction === "stay" || host.marker === undefined) return [];
     const effect = host.direction === "enter" ? effects.get(host.pool) : undefined;
     const isWanted = effect !== undefined && isConfigured(host);
@@ -159,7 +168,8 @@ function taintNodes(hosts: readonly Host[], pools: readonly OffloadPool[]): read
     if (isKept || isWanted === host.isTainted) return [];
     const others = (host.node.spec?.taints ?? []).filter(({ key }) => key !== taints.ovnOffload);
     const own = effect !== undefined && isWanted ? [{ key: taints.ovnOffload, effect }] : [];
-    return [{ kind: "taint-node", node: host.name, taints: [...others, ...own] }];
+    const { resourceVersion } = host.node.metadata;
+    return [{ kind: "taint-node", node: host.name, resourceVersion, taints: [...others, ...own] }];
   });
 }
 
@@ -192,7 +202,7 @@ function decidePolicies({ policies, namespace }: Observed, pools: readonly Offlo
     const pool = metadata.labels?.[labels.ovnOffloadPool];
     if (metadata.labels?.["app.kubernetes.io/managed-by"] !== "switchyard-ovn-offload") continue;
     if (pool === undefined || isSelected.has(pool) || inUse.has(pool) || wanted.has(metadata.name)) continue;
-    writes.push({ kind: "delete-policy", name: metadata.name });
+    writes.push({ kind: "delete-policy", name: metadata.name, uid: metadata.uid });
   }
   return { writes, problems };
 }

@@ -33,14 +33,20 @@ export interface Observed {
   readonly reportOf: (node: string) => NodeReport | undefined;
   readonly configMaps: Readonly<Record<ConfigMapRole, ObservedConfigMap>>;
   /** DNS "default" of OpenShift; undefined if it does not exist. */
-  readonly dns: DnsPlacementSource | undefined;
+  readonly dns: ObservedDns | undefined;
   /** Version of OpenShift, such as "4.14.3"; undefined if it is not known. */
   readonly openshiftVersion: string | undefined;
+}
+
+/** The DNS "default", which administrators also change. */
+export interface ObservedDns extends DnsPlacementSource {
+  readonly metadata: DnsPlacementSource["metadata"] & { readonly resourceVersion: string };
 }
 
 /** An object of ovn-offload. */
 export interface OwnObject {
   readonly name: string;
+  readonly uid: string;
   /** The pool for which ovn-offload created it. */
   readonly pool: string;
 }
@@ -76,6 +82,7 @@ export interface ObservedConfigMap {
   /** Undefined if the ConfigMap does not exist. */
   readonly present:
     | {
+        readonly metadata: { readonly resourceVersion: string };
         readonly data: Readonly<Record<string, string>>;
         /** Whether ovn-offload created it. */
         readonly isOwn: boolean;

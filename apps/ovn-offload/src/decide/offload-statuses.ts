@@ -112,7 +112,7 @@ function nodeStatus(host: Host, input: StatusInput): OvnOffloadNode {
 }
 
 /** In the order of the steps. */
-function firstMissing(host: Host, { configs, conflicts }: StatusInput): string | undefined {
+function firstMissing(host: Host, { configs, conflicts, pools }: StatusInput): string | undefined {
   const { direction, problem, cards, marker, pool } = host;
   if (problem !== undefined) return problem;
   const waiting = configs.waiting.get(pool) ?? configs.held.get(pool);
@@ -131,5 +131,7 @@ function firstMissing(host: Host, { configs, conflicts }: StatusInput): string |
   if (!host.isPublished) return "the management port is being published";
   const conflict = conflicts.get(host.name);
   if (conflict !== undefined) return `label ${conflict} excludes the label of a host: remove it`;
-  return isPrepared(host) && host.isLabelled ? undefined : "the label for OVN-Kubernetes is being set";
+  if (!isPrepared(host) || !host.isLabelled) return "the label for OVN-Kubernetes is being set";
+  const { taint } = pools.find(({ name }) => name === pool) ?? {};
+  return taint === undefined || host.isTainted ? undefined : "the taint is being set";
 }

@@ -14,7 +14,7 @@ import {
 import type { DnsPlacementSource } from "@switchyard/render";
 import { decide, type Decision } from "../decide/decide.ts";
 import { currentConfigAnnotation, hostLabelsOf } from "../decide/host-facts.ts";
-import type { ConfigMapRole, NodeReport, Observed, ObservedNode } from "../decide/observed.ts";
+import type { ConfigMapRole, NodeReport, Observed, ObservedConfigMap, ObservedNode } from "../decide/observed.ts";
 import type { OffloadWrite } from "../decide/offload-write.ts";
 
 interface SimulatedNode {
@@ -191,12 +191,12 @@ export class SimulatedCluster {
 
   observed(): Observed {
     const map = (namespace: string, role: ConfigMapRole) => ({
-      ...{ namespace, name: role, isPossible: true, present: structuredClone(this.maps.get(role)) },
+      ...{ namespace, name: role, isPossible: true, present: this.observedMap(role) },
     });
     return {
       ...{ entries: this.entries, namespace: "sriov", resourcePrefix: "openshift.io" },
       machineConfigPools: this.isOpenshift ? this.observedPools() : undefined,
-      machineConfigs: [...this.configs].map(([name, pool]) => ({ name, pool })),
+      machineConfigs: [...this.configs].map(([name, pool]) => ({ name, uid: name, pool })),
       foreignMachineConfigs: this.foreignMachineConfigs,
       policies: [...this.policies.values()],
       nodes: [...this.nodes].map(([name, node]) => this.observedNode(name, node)),
@@ -206,7 +206,7 @@ export class SimulatedCluster {
         envOverrides: map("ovn", "envOverrides"),
         hardwareOffload: map("network", "hardwareOffload"),
       },
-      dns: this.isOpenshift ? this.dns : undefined,
+      dns: this.isOpenshift ? { ...this.dns, metadata: { ...this.dns.metadata, ...version } } : undefined,
       openshiftVersion: this.isOpenshift ? this.version : undefined,
     };
   }
@@ -267,6 +267,11 @@ export class SimulatedCluster {
     });
   }
 
+  private observedMap(role: ConfigMapRole): ObservedConfigMap["present"] {
+    const map = this.maps.get(role);
+    return map && { metadata: version, ...structuredClone(map) };
+  }
+
   private observedNode(name: string, node: SimulatedNode): ObservedNode {
     const current = rendered(this.poolOf(node), node.isOffloaded).name;
     return {
@@ -298,6 +303,9 @@ export class SimulatedCluster {
     };
   }
 }
+
+/** Nobody else writes at the same time. */
+const version = { resourceVersion: "1" };
 
 function rendered(pool: string, isOffloaded: boolean) {
   const own = isOffloaded ? [{ name: `99-${pool}-ovn-hw-offload` }] : [];

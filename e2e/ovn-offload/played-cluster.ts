@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * startPlayedCluster starts the cluster of startOffloadCluster with played hosts in the pool of hosts, and the service in front of
+ * which faults can be injected.
+ * Usage: `await using played = await startPlayedCluster(["host-1", "host-2"]); await played.wayIn(); await played.wayOut();`
+ */
+import type { OvnHardwareOffload } from "@switchyard/api";
+import { hostPool } from "@switchyard/demo/openshift-objects";
+import { eventually } from "@switchyard/testing";
+import { isOffloaded, settledWithinMs, startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
+import { startOffloadService, type OffloadService } from "./offload-service.ts";
+import { playHosts, type PlayedHost } from "./played-hosts.ts";
+
+export interface PlayedCluster extends AsyncDisposable {
+  readonly place: OffloadCluster;
+  readonly service: OffloadService;
+  /** By node. A test changes what their config daemons report. */
+  readonly hosts: ReadonlyMap<string, PlayedHost>;
+  /** Adds a host with one BlueField-2 in mode embedded-cpu to the pool. */
+  addHost(name: string, more?: Partial<PlayedHost>): Promise<PlayedHost>;
+  removeHost(name: string): Promise<void>;
+  /** Selects the pool, and waits until OVN of all hosts runs on their SmartNICs. */
+  wayIn(): Promise<void>;
+  /** Deselects, and waits until nothing is left. */
+  wayOut(): Promise<void>;
+}
+
+const entry: OvnHardwareOffload = {
+  nodeSelector: { [`node-role.kubernetes.io/${hostPool}`]: "" },
+  taint: "NoSchedule",
+};
+
+/** `flags` are those of the service. */
+export async function startPlayedCluster(
+  names: readonly string[],
+  flags: readonly string[] = [],
+): Promise<PlayedCluster> {
+  const hosts = new Map<string, PlayedHost>();
+  const place = await startOffloadCluster({
+    onReboot(node, config) {
+      const host = hosts.get(node);
+      if (host !== undefined) host.isOffloaded = isOffloaded(config);
+    },
+  });
+  const { testCluster } = place;
+  testCluster.use(playHosts({ transport: testCluster.transport, hosts }));
+
+  async function addHost(name: string, more: Partial<PlayedHost> = {}): Promise<PlayedHost> {
+    const host: PlayedHost = { cards: ["a2d6"], mode: "embedded-cpu", isOffloaded: false, ...more };
+    hosts.set(name, host);
+    await place.addNode(name, hostPool);
+    return host;
+  }
+
+  for (const name of names) await addHost(name);
+  const service = await startOffloadService(testCluster, flags);
+  return {
+    ...{ place, service, hosts, addHost },
+    async removeHost(name) {
+      hosts.delete(name);
+      await place.api.remove(`/api/v1/nodes/${name}`);
+    },
+    async wayIn() {
+      await place.select(entry);
+      await place.untilOverall("True Ready");
+    },
+    async wayOut() {
+      await place.select();
+      const isOver = async () => {
+        const text = await place.overall();
+        if (text === "") return true;
+        throw new Error(text);
+      };
+      await eventually("nothing is left", isOver, { withinMs: settledWithinMs });
+    },
+    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+  };
+}
