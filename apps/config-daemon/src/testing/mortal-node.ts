@@ -40,10 +40,15 @@ const exitCode = await runService({
       process.kill(process.pid, "SIGKILL");
     }
 
+    /** A write that ends in a kill. Others wait: were they done by then, the next process would not repeat them to be killed. */
+    let isDying = false;
     const mortal = wrapPorts(host, (call, proceed) => {
       if (!isWrite(call)) return proceed();
       const kind = kindOf(call);
+      if (killed.has(`before ${kind}`) && killed.has(`after ${kind}`)) return proceed();
+      if (isDying) return new Promise(() => undefined);
       killOnce(`before ${kind}`);
+      isDying = true;
       return finish(proceed, () => {
         killOnce(`after ${kind}`);
       });
