@@ -6,6 +6,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import {
+  machineConfigPools,
+  machineConfigs,
   operatorConfigName,
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
@@ -14,7 +16,7 @@ import {
 } from "@switchyard/api";
 import { objectPath, type KubeObject } from "@switchyard/kube";
 import { eventually, isWrite } from "@switchyard/testing";
-import { machineConfigPools, machineConfigs, openshiftCrds } from "../integration/components/openshift-objects.ts";
+import { openshiftCrds } from "../integration/components/openshift-objects.ts";
 import { installOperator, operatorUser, upstreamEnvironment, type DeployedOperator } from "./deployed-operator.ts";
 import { offloadByUpstream, systemdModeByUpstream } from "./upstream-machine-configs.ts";
 import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/upstream-cluster.ts";

@@ -4,7 +4,9 @@
  * Usage: `const execute = createExecutor({ transport, caches, namespace, foreign });`
  */
 import {
+  configMaps,
   defined,
+  dnses,
   machineConfigs,
   nodes,
   sriovNetworkNodePolicies,
@@ -13,8 +15,8 @@ import {
 } from "@switchyard/api";
 import { collectionPath, createWriter, objectPath } from "@switchyard/kube";
 import type { KubeObject, Transport } from "@switchyard/kube";
-import { ovnOffloadLabels, type ConfigMapName } from "@switchyard/render";
-import { configMaps, dnses, type OffloadCaches } from "./caches/offload-caches.ts";
+import { ovnOffloadMark, type ConfigMapName } from "@switchyard/render";
+import type { OffloadCaches } from "./caches/offload-caches.ts";
 import type { ConfigMapRole } from "./decide/observed.ts";
 import type { OffloadWrite } from "./decide/offload-write.ts";
 import { fieldManagers } from "./field-managers.ts";
@@ -35,7 +37,6 @@ export type Execute = (
 ) => Promise<void>;
 
 const manager = fieldManagers.objects;
-const managedBy = "app.kubernetes.io/managed-by";
 
 export function createExecutor({ transport, caches, namespace, foreign }: ExecutorDeps): Execute {
   const nodeWriter = createWriter<Node>({ transport, type: nodes, manager, cache: caches.nodes });
@@ -119,8 +120,12 @@ export function createExecutor({ transport, caches, namespace, foreign }: Execut
         await patch(objectPath(configMaps, address), { metadata: { resourceVersion, annotations }, data });
         return;
       }
-      const labels = { [managedBy]: ovnOffloadLabels("")[managedBy] };
-      const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { ...address, labels, annotations }, data };
+      const body = {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { ...address, labels: ovnOffloadMark, annotations },
+        data,
+      };
       const path = collectionPath(configMaps, at);
       await transport.request({ method: "POST", path, query: { fieldManager: manager }, body, signal });
     }

@@ -6,7 +6,7 @@
  */
 import { machineConfigs } from "@switchyard/api";
 import { isKubeError, isKubeObject, KubeError, objectPath, type Transport } from "@switchyard/kube";
-import { ovnOffloadLabels } from "@switchyard/render";
+import { isOfOvnOffload } from "@switchyard/render";
 
 export interface ForeignMachineConfigs {
   /** The names that were in use by other programs when they were last read. */
@@ -16,8 +16,6 @@ export interface ForeignMachineConfigs {
   /** Reads again all `names`, some of which may have been deleted. Rejects with KubeError. */
   recheck(signal: AbortSignal): Promise<void>;
 }
-
-const managedBy = "app.kubernetes.io/managed-by";
 
 export function createForeignMachineConfigs(transport: Transport): ForeignMachineConfigs {
   const names = new Set<string>();
@@ -33,7 +31,7 @@ export function createForeignMachineConfigs(transport: Transport): ForeignMachin
     try {
       const found = await transport.request({ method: "GET", path: objectPath(machineConfigs, { name }), signal });
       if (!isKubeObject(found)) throw new KubeError(`GET ${name}`, "UnexpectedResponse");
-      return found.metadata.labels?.[managedBy] !== ovnOffloadLabels("")[managedBy];
+      return !isOfOvnOffload(found);
     } catch (error) {
       if (isKubeError(error, "NotFound")) return false;
       throw error;

@@ -5,7 +5,7 @@
  */
 import { sriovOperatorConfigs, type SriovOperatorConfig } from "@switchyard/api";
 import { connect, createWriter, fromCache, runWhenLeading, startController, type Transport } from "@switchyard/kube";
-import { cacheProblems, Gauge, runService, showCacheAges } from "@switchyard/service";
+import { cacheProblems, Gauge, runService, showCacheAges, whenAborted } from "@switchyard/service";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { watchOffload } from "./caches/offload-caches.ts";
@@ -76,16 +76,7 @@ export function runOvnOffload(): Promise<number> {
             log.warn({ failures, error }, "reconcile failed; retrying");
           },
         });
-        await new Promise<void>((resolve) => {
-          leadership.addEventListener(
-            "abort",
-            () => {
-              resolve();
-            },
-            { once: true },
-          );
-          if (leadership.aborted) resolve();
-        });
+        await whenAborted(leadership);
         leading.set(0);
       }
 

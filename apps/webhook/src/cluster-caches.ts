@@ -5,6 +5,7 @@
  */
 import { createStateReader, type StateFacts } from "@switchyard/admission";
 import {
+  configMaps,
   defined,
   machineConfigPools,
   nodes,
@@ -56,8 +57,6 @@ export interface WatchOptions {
 
 /** The ConfigMap that lists additional NICs (sriov-operator.md J). */
 const nicListName = "supported-nic-ids";
-
-const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true } as const;
 
 export function watchCluster({ transport, namespace, hasMachineConfigPools, report }: WatchOptions): ClusterCaches {
   const common = { transport, report };

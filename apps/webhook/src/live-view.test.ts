@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { createStateReader } from "@switchyard/admission";
 import {
+  configMaps,
   machineConfigPools,
   nodes,
   sriovNetworkNodePolicies,
@@ -21,7 +22,6 @@ import type { ConfigMap } from "./cluster-caches.ts";
 import { createLiveView } from "./live-view.ts";
 
 const namespace = "ns";
-const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true } as const;
 const apiVersion = "sriovnetwork.openshift.io/v1" as const;
 
 /** Caches that a test fills itself. */

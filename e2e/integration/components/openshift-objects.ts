@@ -2,22 +2,10 @@
 /**
  * CRDs of the OpenShift kinds that the operator reads or writes. They have no schema and accept any object.
  */
+import { machineConfigPools, machineConfigs } from "@switchyard/api";
 import type { ResourceType } from "@switchyard/api";
 
-const machineConfiguration = { group: "machineconfiguration.openshift.io", version: "v1", namespaced: false } as const;
 const configuration = { group: "config.openshift.io", version: "v1", namespaced: false } as const;
-
-/** The kind MachineConfig. */
-export const machineConfigs: ResourceType = {
-  ...machineConfiguration,
-  ...{ kind: "MachineConfig", plural: "machineconfigs" },
-};
-
-/** The kind MachineConfigPool. */
-export const machineConfigPools: ResourceType = {
-  ...machineConfiguration,
-  ...{ kind: "MachineConfigPool", plural: "machineconfigpools" },
-};
 
 /** The kind APIServer of OpenShift's configuration, which has the TLS profile. */
 const apiServers: ResourceType = { ...configuration, kind: "APIServer", plural: "apiservers" };

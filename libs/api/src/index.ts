@@ -36,6 +36,8 @@ export {
   type CustomResourceDefinition,
   type CustomResourceVersion,
 } from "./kubernetes/custom-resource-definition.ts";
+export { configMaps } from "./kubernetes/config-map.ts";
+export { clusterVersions, dnses } from "./kubernetes/openshift-configuration.ts";
 export { namespaces, type Namespace } from "./kubernetes/namespace.ts";
 export { nodes, type Node, type Taint } from "./kubernetes/node.ts";
 export { resourceClaims, resourceSlices } from "./kubernetes/device-allocation.ts";
@@ -165,7 +167,7 @@ export {
 } from "./kinds/afxdp/afxdp-operator-config.ts";
 export { ok, err, type Result } from "./values/result.ts";
 export { defined, type Defined } from "./defined.ts";
-export { parsePciAddress, type PciAddress, type PciAddressProblem } from "./values/pci-address.ts";
+export { parsePciAddress, withoutFunction, type PciAddress, type PciAddressProblem } from "./values/pci-address.ts";
 export { parseGuid, type Guid, type GuidProblem } from "./values/guid.ts";
 export { parseMacAddress, isUnicast, type MacAddress, type MacAddressProblem } from "./values/mac-address.ts";
 export {

@@ -44,6 +44,10 @@ export const labels = {
   ovnOffloadFiles: "switchyard.io/ovn-offload-files",
   /** On the pods with which `operator uninstall` gives hosts back: "host". */
   cleanup: "switchyard.io/cleanup",
+  /** On objects that a program has created, not a user: the program. */
+  managedBy: "app.kubernetes.io/managed-by",
+  /** On MachineConfigs of OpenShift: the role by which MachineConfigPools select them. */
+  machineConfigRole: "machineconfiguration.openshift.io/role",
 } as const;
 
 /** Keys of annotations. */
@@ -73,6 +77,8 @@ export const annotations = {
   lastNetworkNamespace: "operator.sriovnetwork.openshift.io/last-network-namespace",
   /** On Nodes that the operator has cordoned. Only these nodes are uncordoned after the drain. */
   cordonedBy: "switchyard.io/cordoned-by",
+  /** On Nodes of OpenShift: name of the merged MachineConfig that the node runs. */
+  currentMachineConfig: "machineconfiguration.openshift.io/currentConfig",
   /** On Nodes of OpenShift: name of the desired MachineConfig, from which the node's MachineConfigPool follows. */
   desiredMachineConfig: "machineconfiguration.openshift.io/desiredConfig",
   /** On MachineConfigPools: "Paused" while the operator has paused the pool, "Idle" after it has resumed the pool. */

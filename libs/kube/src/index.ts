@@ -16,6 +16,7 @@ export {
   apiVersionOf,
   isKubeObject,
   isRecord,
+  recordAt,
   keyOf,
   type KubeObject,
   type ManagedFieldsEntry,

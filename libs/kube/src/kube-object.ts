@@ -94,3 +94,10 @@ export function isKubeObject(value: unknown): value is KubeObject {
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** Returns the JSON object at the end of the path, or an empty object. */
+export function recordAt(value: unknown, ...path: readonly string[]): Readonly<Record<string, unknown>> {
+  let inner: unknown = value;
+  for (const name of path) inner = isRecord(inner) ? inner[name] : undefined;
+  return isRecord(inner) ? inner : {};
+}

@@ -5,6 +5,7 @@
  * mode is observed; the node never reboots for it.
  * Usage: `const { steps, problems, pending } = planCardMode(desired, observed);`
  */
+import { withoutFunction } from "@switchyard/api";
 import type {
   CardMode,
   InterfaceStatus,
@@ -53,11 +54,11 @@ function cardsOf(
 ): readonly Card[] {
   const cards = new Map<string, Card>();
   for (const [index, { pciAddress, cardMode }] of (desired.interfaces ?? []).entries()) {
-    const address = cardOf(pciAddress);
+    const address = withoutFunction(pciAddress);
     const pf = interfaces.find((each) => each.pciAddress === pciAddress);
     const model = pf && modelOf(pf);
     if (cardMode !== "embedded-cpu" || model === undefined || cards.has(address)) continue;
-    const ports = interfaces.filter((each) => cardOf(each.pciAddress) === address && modelOf(each) === model);
+    const ports = interfaces.filter((each) => withoutFunction(each.pciAddress) === address && modelOf(each) === model);
     cards.set(address, { address, model, field: `spec.interfaces[${index}].cardMode`, pciAddress, ports });
   }
   return [...cards.values()];
@@ -115,8 +116,4 @@ function isChangeable(mode: CardMode | undefined): boolean {
 
 function modelOf(pf: InterfaceStatus): SmartNicModel | undefined {
   return isVirtualNic(pf) ? undefined : smartNicModelOf(pf);
-}
-
-function cardOf(pciAddress: string): string {
-  return pciAddress.slice(0, pciAddress.lastIndexOf("."));
 }

@@ -5,6 +5,7 @@
  * (sriov-operator.md M-2).
  * Usage: `const { steps, held } = planFirmware(desired, observed);`
  */
+import { withoutFunction } from "@switchyard/api";
 import type {
   FirmwareStatus,
   InterfaceStatus,
@@ -64,7 +65,7 @@ interface Card {
 function cardsOf(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkNodeStateStatus): readonly Card[] {
   const byCard = Map.groupBy(
     (observed.interfaces ?? []).filter((pf) => isMellanox(pf) && !isVirtualNic(pf)),
-    ({ pciAddress }) => cardOf(pciAddress),
+    ({ pciAddress }) => withoutFunction(pciAddress),
   );
   const specs = new Map((desired.interfaces ?? []).map((spec, index) => [spec.pciAddress, { spec, index }]));
   const unselected = new Set(desired.unselected);
@@ -77,10 +78,6 @@ function cardsOf(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkNodeS
     }),
     unselected: ports.flatMap(({ pciAddress }) => (unselected.has(pciAddress) ? [pciAddress] : [])),
   }));
-}
-
-function cardOf(pciAddress: string): string {
-  return pciAddress.slice(0, pciAddress.lastIndexOf("."));
 }
 
 const nothing: FirmwarePlan = { steps: [], reasons: [], problems: [], reboots: noRebootNeeds, held: new Set() };

@@ -3,6 +3,7 @@
  * The objects of a small OpenShift cluster: pools, what its operators read, and what an administrator has configured before.
  * Usage: `for (const object of openshiftObjects) await testCluster.kubectl(["apply", "-f", "-"], object);`
  */
+import { labels } from "@switchyard/api";
 
 /** Pool of the hosts with SmartNICs. */
 export const hostPool = "dpu-host";
@@ -22,8 +23,6 @@ export const administratorsObjects = [
   },
 ] as const;
 
-const roleLabel = "machineconfiguration.openshift.io/role";
-
 /** Namespaces first. */
 export const openshiftObjects: readonly object[] = [
   ...["openshift-ovn-kubernetes", "openshift-network-operator"].map((name) => ({
@@ -33,7 +32,7 @@ export const openshiftObjects: readonly object[] = [
   pool(hostPool, ["worker", hostPool]),
   {
     ...{ apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfig" },
-    metadata: { name: "00-worker", labels: { [roleLabel]: "worker" } },
+    metadata: { name: "00-worker", labels: { [labels.machineConfigRole]: "worker" } },
     spec: {
       config: { ignition: { version: "3.2.0" }, systemd: { units: [{ name: "openvswitch.service", enabled: true }] } },
     },
@@ -49,7 +48,7 @@ function pool(name: string, roles: readonly string[]): object {
   return {
     ...{ apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfigPool", metadata: { name } },
     spec: {
-      machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: "In", values: roles }] },
+      machineConfigSelector: { matchExpressions: [{ key: labels.machineConfigRole, operator: "In", values: roles }] },
       nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: "" } },
     },
   };

@@ -61,8 +61,8 @@ const kernelArguments = [
   // A loaded host loses timer interrupts. One boot failed with "timer doesn't work through Interrupt-remapped IO-APIC".
   "no_timer_check",
   // QEMU 10.0 sometimes loses a timer interrupt of an idle emulated processor: "rcu_preempt kthread timer wakeup didn't
-  // happen". Then a timer that is set for one event never fires again, and what sleeps on that processor hangs. It happens
-  // less often with a periodic timer; qemu-process.ts recognises it.
+  // happen". Then a timer that is set for one event never fires again, and what sleeps on that processor hangs. With a
+  // periodic timer it was seen less often; qemu-process.ts recognises it.
   "nohz=off highres=off",
   "mitigations=off",
 ];

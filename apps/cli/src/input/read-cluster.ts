@@ -4,7 +4,10 @@
  * Usage: `const manifests = await readCluster({ context: "lab", namespace: "sriov-network-operator", env })`.
  */
 import {
+  clusterVersions,
+  configMaps,
   customResources,
+  dnses,
   machineConfigPools,
   nodes,
   sriovNetworkNodePolicies,
@@ -12,7 +15,7 @@ import {
 } from "@switchyard/api";
 import { connect, isKubeError, listPages } from "@switchyard/kube";
 import { CliError } from "../cli-error.ts";
-import { clusterVersions, dnses, networkConfigMaps } from "../ovn-offload/network-objects.ts";
+import { networkConfigMaps } from "../ovn-offload/network-objects.ts";
 import { toManifest, type Manifest } from "./manifest.ts";
 
 export interface ClusterSource {
@@ -22,14 +25,6 @@ export interface ClusterSource {
   readonly namespace: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
-
-const configMaps: ResourceType = {
-  group: "",
-  version: "v1",
-  kind: "ConfigMap",
-  plural: "configmaps",
-  namespaced: true,
-};
 
 /** Throws CliError "unavailable" with the message of the API server. */
 export async function readCluster(source: ClusterSource): Promise<readonly Manifest[]> {

@@ -4,7 +4,7 @@
  * version of the cluster, and ConfigMaps and the DNS that others also write.
  * Usage: `const objects = createNetworkObjects(); objects.add(manifest)`.
  */
-import { machineConfigPools, type MachineConfigPool, type ResourceType } from "@switchyard/api";
+import { clusterVersions, dnses, machineConfigPools, type MachineConfigPool, type ResourceType } from "@switchyard/api";
 import {
   managementPortForm,
   offloadConfigMaps,
@@ -32,15 +32,6 @@ export const networkConfigMaps = {
   ...offloadConfigMaps,
   plainManagementPorts: { namespace: "ovn-kubernetes", name: plainManagementPorts },
 } as const satisfies Readonly<Record<string, ConfigMapName>>;
-
-export const dnses = {
-  ...{ group: "operator.openshift.io", version: "v1", kind: "DNS", plural: "dnses", namespaced: false },
-} as const satisfies ResourceType;
-
-export const clusterVersions = {
-  ...{ group: "config.openshift.io", version: "v1", kind: "ClusterVersion", plural: "clusterversions" },
-  namespaced: false,
-} as const satisfies ResourceType;
 
 const configMapLabels = new Set(
   Object.values(networkConfigMaps).map((name) => labelOf({ kind: "ConfigMap", ...name })),

@@ -5,7 +5,7 @@
  * printed that ovn-offload sets.
  * Usage: `const items = renderOffload(offload, cluster, { resourcePrefix, diagnostics });`
  */
-import { defined, labels, taints, type Node } from "@switchyard/api";
+import { defined, dnses, labels, taints, type Node } from "@switchyard/api";
 import {
   dnsEligibleLabel,
   dnsPlacement,
@@ -23,7 +23,7 @@ import {
 import type { ClusterObjects } from "../cluster/cluster-objects.ts";
 import type { Rendered } from "../cluster/render-cluster.ts";
 import type { Diagnostics } from "../diagnostics.ts";
-import { dnses, networkConfigMaps, readsManagementResource } from "./network-objects.ts";
+import { networkConfigMaps, readsManagementResource } from "./network-objects.ts";
 import type { Offload } from "./offload-cluster.ts";
 
 /** The kinds of the rendered objects. */

@@ -7,6 +7,7 @@
 import {
   defined,
   parsePciAddress,
+  withoutFunction,
   type InterfaceStatus,
   type PciAddress,
   type SriovNetworkNodeStateSpec,
@@ -56,7 +57,7 @@ export function createFirmwareReader(host: Host, { policy, ...deps }: FirmwareRe
       const answers = reason === undefined ? await queries.ask(portsToAsk(cards)) : undefined;
       return pfs.map((pf): InterfaceStatus => {
         const { address, model } = portOf(pf);
-        const card = cardOf(pf.pciAddress);
+        const card = withoutFunction(pf.pciAddress);
         const [first] = cards.get(card) ?? [];
         if (address === undefined || first === undefined) return pf;
         const isRead = reason !== undefined || answers?.has(address) === true;
@@ -79,7 +80,7 @@ export function createFirmwareReader(host: Host, { policy, ...deps }: FirmwareRe
       });
     },
     stepEnded(step) {
-      if (step.kind === "set-card-mode") queries.forget(cardOf(step.port));
+      if (step.kind === "set-card-mode") queries.forget(withoutFunction(step.port));
       if (step.kind !== "set-firmware" && step.kind !== "reset-firmware") return;
       queries.forget(step.card);
       if (step.kind === "reset-firmware") wereReset.add(step.card);
@@ -131,10 +132,10 @@ function concernedCards(
     ({ externallyManaged, cardMode }) => externallyManaged !== true || cardMode !== undefined,
   );
   const changed = [...records].filter(([, { firmware }]) => firmware !== undefined).map(([pf]) => pf);
-  const concerned = new Set([...wanted.map(({ pciAddress }) => pciAddress), ...changed].map(cardOf));
+  const concerned = new Set([...wanted.map(({ pciAddress }) => pciAddress), ...changed].map(withoutFunction));
   const cards = new Map<string, Port[]>();
   for (const pf of pfs) {
-    const card = cardOf(pf.pciAddress);
+    const card = withoutFunction(pf.pciAddress);
     const { address, model } = portOf(pf);
     if (!concerned.has(card) || address === undefined) continue;
     cards.set(card, [...(cards.get(card) ?? []), { address, model }]);
@@ -145,10 +146,6 @@ function concernedCards(
 /** A VF that a hypervisor passes to a virtual machine has no settings of its own. */
 function hasFirmware(pf: InterfaceStatus): boolean {
   return isMellanox(pf) && !isVirtualNic(pf);
-}
-
-function cardOf(pciAddress: string): string {
-  return pciAddress.slice(0, pciAddress.lastIndexOf("."));
 }
 
 function isEffective(settings: FirmwareSettings): boolean {

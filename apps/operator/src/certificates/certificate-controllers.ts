@@ -4,7 +4,7 @@
  * keys are the names of the two components.
  * Usage: `startCertificateControllers(context);`
  */
-import { operatorConfigName, sriovOperatorConfigs, type SriovOperatorConfig } from "@switchyard/api";
+import { labels, operatorConfigName, sriovOperatorConfigs, type SriovOperatorConfig } from "@switchyard/api";
 import { createCertificateStore } from "@switchyard/certificates";
 import { createWriter, fromCache, type Reconcile } from "@switchyard/kube";
 import { configOwner } from "../components/config-owner.ts";
@@ -50,7 +50,7 @@ export function startCertificateControllers({ transport, caches, settings, start
     const describe = () => {
       const config = operatorConfigs.get(operatorConfigName);
       return {
-        labels: { "app.kubernetes.io/managed-by": "switchyard-operator", "app.kubernetes.io/component": component },
+        labels: { [labels.managedBy]: "switchyard-operator", "app.kubernetes.io/component": component },
         ownerReferences: config === undefined ? [] : [configOwner(config)],
       };
     };

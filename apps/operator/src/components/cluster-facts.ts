@@ -7,6 +7,7 @@
 import type { OwnerReference } from "@switchyard/api";
 import {
   joinWatches,
+  recordAt,
   watchObjects,
   type FailedWatch,
   type JoinedWatches,
@@ -14,7 +15,6 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import type { ComponentSettings, TlsSettings } from "@switchyard/render";
-import { recordAt } from "./openshift/machine-config.ts";
 import { readTlsProfile, type ApiServerConfig } from "./openshift/tls-profile.ts";
 
 export interface ClusterFacts {

@@ -3,6 +3,7 @@
  * watchConfigMaps watches upstream's ConfigMap "device-plugin-config" if the operator has to write it.
  * Usage: `await using configMaps = watchConfigMaps({ transport, namespace, isWanted, report });`
  */
+import { configMaps } from "@switchyard/api";
 import {
   joinWatches,
   watchObjects,
@@ -18,14 +19,6 @@ import { fieldManagers } from "../field-managers.ts";
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
-
-export const configMaps = {
-  group: "",
-  version: "v1",
-  kind: "ConfigMap",
-  plural: "configmaps",
-  namespaced: true,
-} as const;
 
 /** Upstream's name of the ConfigMap. */
 export const configMapName = "device-plugin-config";

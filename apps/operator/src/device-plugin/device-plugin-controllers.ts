@@ -5,6 +5,7 @@
  * Usage: `startDevicePluginControllers(context, nodeStates);`
  */
 import {
+  configMaps as configMapType,
   defined,
   nodes as nodeType,
   sriovOperatorConfigs,
@@ -18,7 +19,7 @@ import type { OperatorContext } from "../operator-context.ts";
 import { limitRate } from "../status/limit-rate.ts";
 import { affectsNodes, nodeAffectedByState } from "../node-states/affected-nodes.ts";
 import { createConfigMapReconciler } from "./config-map-reconciler.ts";
-import { configMapName, configMaps as configMapType, type ConfigMap } from "./config-map-watches.ts";
+import { configMapName, type ConfigMap } from "./config-map-watches.ts";
 import { createNodeLabelReconciler, nodeAffectedByResources } from "./node-label-reconciler.ts";
 
 /** Least time between two writes of the ConfigMap, which contains all nodes. */

@@ -3,9 +3,10 @@
  * NicList contains the supported NICs: the built-in list and the rows of the ConfigMap "supported-nic-ids".
  * Usage: `const nicList = watchNicList({ transport, namespace, report }); const nics = knownNics(nicList);`
  */
+import { configMaps } from "@switchyard/api";
 import { parseNicRow, supportedNics, type SupportedNic } from "@switchyard/policy";
 import { ObjectStore, watchObjects, type Cache, type FailedWatch, type Transport } from "@switchyard/kube";
-import { configMaps, type ConfigMap } from "../device-plugin/config-map-watches.ts";
+import type { ConfigMap } from "../device-plugin/config-map-watches.ts";
 
 /** The built-in NICs followed by those of the ConfigMap, under the name of the ConfigMap. */
 export type NicList = Cache<readonly SupportedNic[]>;

@@ -3,15 +3,14 @@
  * toObservedNode keeps of a Node what ovn-offload needs, so that the kubelet's heartbeats cause no events.
  * Usage: `watchObjects({ type: nodes, project: sharingEqual(toObservedNode), ... })`.
  */
-import { defined, type Node } from "@switchyard/api";
-import { isRecord, type KubeObject } from "@switchyard/kube";
+import { annotations as keys, defined, type Node } from "@switchyard/api";
+import { recordAt, type KubeObject } from "@switchyard/kube";
 import type { ObservedNode } from "../decide/observed.ts";
-import { currentConfigAnnotation } from "../decide/host-facts.ts";
 import { fieldManagers } from "../field-managers.ts";
 
 export function toObservedNode(node: Node & KubeObject): ObservedNode {
   const { name, uid, resourceVersion, labels, annotations } = node.metadata;
-  const current = annotations?.[currentConfigAnnotation];
+  const current = annotations?.[keys.currentMachineConfig];
   const { taints, unschedulable } = node.spec ?? {};
   return {
     apiVersion: "v1",
@@ -19,7 +18,7 @@ export function toObservedNode(node: Node & KubeObject): ObservedNode {
     metadata: {
       name,
       ...defined({ uid, resourceVersion, labels }),
-      ...(current !== undefined && { annotations: { [currentConfigAnnotation]: current } }),
+      ...(current !== undefined && { annotations: { [keys.currentMachineConfig]: current } }),
     },
     spec: defined({ taints, unschedulable }),
     ownLabels: ownLabelsOf(node),
@@ -36,10 +35,4 @@ function ownLabelsOf({ metadata: { managedFields = [], labels = {} } }: KubeObje
     .flatMap((field) => (field.startsWith("f:") ? [field.slice("f:".length)] : []))
     .filter((key) => Object.hasOwn(labels, key))
     .sort();
-}
-
-function recordAt(value: unknown, ...path: readonly string[]): Readonly<Record<string, unknown>> {
-  let inner: unknown = value;
-  for (const name of path) inner = isRecord(inner) ? inner[name] : undefined;
-  return isRecord(inner) ? inner : {};
 }

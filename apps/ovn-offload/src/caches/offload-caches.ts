@@ -4,17 +4,20 @@
  * Usage: `await using caches = watchOffload({ transport, namespace, ovnNamespace, report });`
  */
 import {
+  clusterVersions,
+  configMaps,
   defined,
+  dnses,
+  labels,
   machineConfigPools,
   machineConfigs,
-  labels,
+  namespaces,
   nodes,
   operatorConfigName,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
   type MachineConfigPool,
-  type ResourceType,
   type SriovNetworkNodePolicy,
   type SriovNetworkNodeState,
   type SriovOperatorConfig,
@@ -27,7 +30,7 @@ import {
   type KubeObject,
   type Transport,
 } from "@switchyard/kube";
-import { ovnOffloadLabels, type DnsPlacementSource } from "@switchyard/render";
+import { isOfOvnOffload, ovnOffloadSelector, type DnsPlacementSource } from "@switchyard/render";
 import type { NodeReport, ObservedDns } from "../decide/observed.ts";
 import { fieldManagers } from "../field-managers.ts";
 import { toNodeReport } from "./node-report.ts";
@@ -46,29 +49,6 @@ export interface OffloadCachesOptions {
 /** Disposing it ends the watches and keeps the cached objects. */
 export type OffloadCaches = ReturnType<typeof watchOffload>;
 
-export const configMaps = {
-  ...{ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true },
-} as const satisfies ResourceType;
-
-const namespaces = { ...configMaps, kind: "Namespace", plural: "namespaces", namespaced: false } as const;
-
-export const dnses = {
-  ...{ group: "operator.openshift.io", version: "v1", kind: "DNS", plural: "dnses", namespaced: false },
-} as const satisfies ResourceType;
-
-const clusterVersions = {
-  ...{
-    group: "config.openshift.io",
-    version: "v1",
-    kind: "ClusterVersion",
-    plural: "clusterversions",
-    namespaced: false,
-  },
-} as const satisfies ResourceType;
-
-/** Label of all objects of ovn-offload. */
-const managedBy = "app.kubernetes.io/managed-by";
-
 /** What ovn-offload reads of a ConfigMap. */
 export interface ConfigMapFacts {
   readonly metadata: { readonly resourceVersion: string };
@@ -82,7 +62,6 @@ export const openshiftNamespaces = { ovn: "openshift-ovn-kubernetes", networkOpe
 
 export function watchOffload({ transport, namespace, ovnNamespace, report }: OffloadCachesOptions) {
   const common = { transport, report };
-  const own = `${managedBy}=${ovnOffloadLabels("")[managedBy] ?? ""}`;
   const watchMap = (at: string, name: string) =>
     watchObjects({
       ...{ ...common, type: configMaps, namespace: at, fieldSelector: `metadata.name=${name}` },
@@ -119,7 +98,13 @@ export function watchOffload({ transport, namespace, ovnNamespace, report }: Off
       project: sharingEqual(toPoolFacts),
     }),
     machineConfigs: watchObjects({
-      ...{ ...common, type: machineConfigs, optional: true, labelSelector: own, managers: [fieldManagers.objects] },
+      ...{
+        ...common,
+        type: machineConfigs,
+        optional: true,
+        labelSelector: ovnOffloadSelector,
+        managers: [fieldManagers.objects],
+      },
       project: sharingEqual(({ metadata }: KubeObject) => ({
         ...{ name: metadata.name, uid: metadata.uid ?? "", pool: metadata.labels?.[labels.ovnOffloadPool] ?? "" },
       })),
@@ -168,7 +153,7 @@ function toConfigMapFacts(map: KubeObject): ConfigMapFacts {
     data: Object.fromEntries(
       Object.entries(data).flatMap(([key, value]) => (typeof value === "string" ? [[key, value] as const] : [])),
     ),
-    isOwn: map.metadata.labels?.[managedBy] === ovnOffloadLabels("")[managedBy],
+    isOwn: isOfOvnOffload(map),
     annotations: map.metadata.annotations ?? {},
   };
 }

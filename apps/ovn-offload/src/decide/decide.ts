@@ -4,7 +4,7 @@
  * the writes have changed, it goes on, and with nothing left to do it returns no writes (docs/guide/ovn-offload.md).
  * Usage: `const { writes, pools, overall } = decide(observed);`
  */
-import { labels, taints } from "@switchyard/api";
+import { annotations, labels, taints } from "@switchyard/api";
 import { selectOffloadPools, type OffloadPool } from "@switchyard/policy";
 import {
   dnsEligibleLabel,
@@ -13,16 +13,14 @@ import {
   isDnsEligible,
   managementPortEntry,
   offloadHostLabels,
-  ovnOffloadPolicy,
-  ovnOffloadPolicyName,
   restoredDnsPlacement,
   type DnsPlacement,
 } from "@switchyard/render";
-import { isDeepStrictEqual } from "node:util";
 import { decideConfigMaps, isResourceRestored } from "./decide-config-maps.ts";
 import { decideMachineConfigs } from "./decide-machine-configs.ts";
+import { decidePolicies } from "./decide-policies.ts";
 import { assignHosts, needsShared, type Host } from "./host.ts";
-import { currentConfigAnnotation, hostFacts, renderedSources } from "./host-facts.ts";
+import { hostFacts, renderedSources } from "./host-facts.ts";
 import { isConfigured, wantedLabels, type SharedState } from "./host-labels.ts";
 import type { Observed, ObservedNode } from "./observed.ts";
 import type { OffloadWrite } from "./offload-write.ts";
@@ -79,7 +77,7 @@ export function decide(observed: Observed): Decision {
 function isKindMissing({ machineConfigPools, nodes }: Observed): boolean {
   return (
     machineConfigPools === undefined &&
-    nodes.some(({ metadata }) => metadata.annotations?.[currentConfigAnnotation] !== undefined)
+    nodes.some(({ metadata }) => metadata.annotations?.[annotations.currentMachineConfig] !== undefined)
   );
 }
 
@@ -171,48 +169,4 @@ function taintNodes(hosts: readonly Host[], pools: readonly OffloadPool[]): read
     const { resourceVersion } = host.node.metadata;
     return [{ kind: "taint-node", node: host.name, resourceVersion, taints: [...others, ...own] }];
   });
-}
-
-/** Policies exist for each model in a pool. They stay until no host of the pool needs them. */
-function decidePolicies({ policies, namespace }: Observed, pools: readonly OffloadPool[], hosts: readonly Host[]) {
-  const present = new Map(policies.map((policy) => [policy.metadata.name, policy]));
-  const problems: string[] = [];
-  const wanted = new Set<string>();
-  const writes: OffloadWrite[] = [];
-  const isSelected = new Set(pools.map(({ name }) => name));
-  for (const [pool, ofPool] of Map.groupBy(hosts.filter(needsShared), (host) => host.pool)) {
-    for (const model of new Set(ofPool.flatMap(({ cards = [] }) => (cards.length === 1 ? cards : [])))) {
-      const name = ovnOffloadPolicyName(pool, model);
-      const stored = present.get(name);
-      wanted.add(name);
-      if (
-        stored !== undefined &&
-        stored.metadata.labels?.["app.kubernetes.io/managed-by"] !== "switchyard-ovn-offload"
-      ) {
-        problems.push(`SriovNetworkNodePolicy ${name} was created by another program: delete or rename it`);
-      } else if (isSelected.has(pool)) {
-        const policy = ovnOffloadPolicy({ pool, model, namespace, ...(stored && { present: stored }) });
-        if (stored !== undefined && isSamePolicy(stored, policy)) continue;
-        writes.push({ kind: "apply-policy", policy });
-      }
-    }
-  }
-  const inUse = new Set(hosts.filter(needsShared).map(({ pool }) => pool));
-  for (const { metadata } of policies) {
-    const pool = metadata.labels?.[labels.ovnOffloadPool];
-    if (metadata.labels?.["app.kubernetes.io/managed-by"] !== "switchyard-ovn-offload") continue;
-    if (pool === undefined || isSelected.has(pool) || inUse.has(pool) || wanted.has(metadata.name)) continue;
-    writes.push({ kind: "delete-policy", name: metadata.name, uid: metadata.uid });
-  }
-  return { writes, problems };
-}
-
-type Policy = Pick<Observed["policies"][number], "metadata" | "spec">;
-
-function isSamePolicy(stored: Policy, wanted: Policy): boolean {
-  const marks = Object.entries(wanted.metadata.labels ?? {});
-  return (
-    isDeepStrictEqual(stored.spec, wanted.spec) &&
-    marks.every(([key, value]) => stored.metadata.labels?.[key] === value)
-  );
 }

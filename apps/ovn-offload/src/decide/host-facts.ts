@@ -4,7 +4,7 @@
  * removed because of it.
  * Usage: `const facts = hostFacts(node, { report, sources, isPublished });`
  */
-import { labels, taints, type MachineConfigPool } from "@switchyard/api";
+import { annotations, labels, taints, type MachineConfigPool } from "@switchyard/api";
 import { smartNicsOf, type SmartNicModel } from "@switchyard/policy";
 import { dnsEligibleLabel, managementPortName } from "@switchyard/render";
 import type { NodeReport, ObservedNode } from "./observed.ts";
@@ -38,9 +38,6 @@ export interface FactSources {
   readonly sources: ReadonlyMap<string, readonly string[]>;
   readonly isPublished: boolean;
 }
-
-/** Annotation of the machine config daemon: the merged MachineConfig that the node runs. */
-export const currentConfigAnnotation = "machineconfiguration.openshift.io/currentConfig";
 
 /** Labels that OVN-Kubernetes does not read. */
 const ownMarks: ReadonlySet<string> = new Set([
@@ -101,7 +98,7 @@ function isOffloadConfigName(name: string): boolean {
 }
 
 function isApplied(node: ObservedNode, report: NodeReport | undefined, sources: FactSources["sources"]) {
-  const current = node.metadata.annotations?.[currentConfigAnnotation];
+  const current = node.metadata.annotations?.[annotations.currentMachineConfig];
   const byDaemon = report?.openVSwitchDisabled === true;
   if (current === undefined) return byDaemon ? true : report?.isCurrent === true ? false : undefined;
   const names = sources.get(current);

@@ -5,6 +5,7 @@
  * Usage: `const cluster = new SimulatedCluster({ isOpenshift: true }); cluster.settle();`
  */
 import {
+  annotations,
   labels,
   taints,
   type MachineConfigPool,
@@ -13,7 +14,7 @@ import {
 } from "@switchyard/api";
 import type { DnsPlacementSource } from "@switchyard/render";
 import { decide, type Decision } from "../decide/decide.ts";
-import { currentConfigAnnotation, hostLabelsOf } from "../decide/host-facts.ts";
+import { hostLabelsOf } from "../decide/host-facts.ts";
 import type { ConfigMapRole, NodeReport, Observed, ObservedConfigMap, ObservedNode } from "../decide/observed.ts";
 import type { OffloadWrite } from "../decide/offload-write.ts";
 
@@ -278,7 +279,7 @@ export class SimulatedCluster {
       ...{ apiVersion: "v1", kind: "Node" },
       metadata: {
         ...{ name, uid: name, labels: { ...node.labels } },
-        annotations: this.isOpenshift ? { [currentConfigAnnotation]: current } : {},
+        annotations: this.isOpenshift ? { [annotations.currentMachineConfig]: current } : {},
       },
       spec: { taints: [...node.taints] },
       ownLabels: [...node.ownLabels],

@@ -22,6 +22,11 @@ export function parsePciAddress(text: string): Result<PciAddress, PciAddressProb
   return isPciAddress(lower) ? ok(lower) : err({ code: "malformed", text });
 }
 
+/** Returns the part of an address that all functions of a device have in common: "0000:3b:00" of "0000:3b:00.1". */
+export function withoutFunction(address: string): string {
+  return address.slice(0, address.lastIndexOf("."));
+}
+
 // A domain has four digits, or more behind a VMD controller ("10000:01:00.0").
 function isPciAddress(text: string): text is PciAddress {
   return /^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-1][0-9a-f]\.[0-7]$/.test(text);

@@ -5,6 +5,7 @@
  * mstconfig refuses (smartnic.md 7.3). The mode of a BlueField changes only when the machine was switched off.
  * Usage: `const firmware = createFakeFirmware({ bus, hasTools: true, lockdown: "none" })`.
  */
+import { withoutFunction } from "@switchyard/api";
 import type { PciAddress } from "@switchyard/api";
 import {
   cardModeSettingNames,
@@ -59,17 +60,19 @@ export function createFakeFirmware({ bus, hasTools, lockdown }: FakeFirmwareDeps
   const cards = new Map<string, Card>();
 
   function portsOf(card: string): readonly PfFunction[] {
-    return bus.listPfs().filter(({ pciAddress, port }) => port.vendor === mellanox && cardOf(pciAddress) === card);
+    return bus
+      .listPfs()
+      .filter(({ pciAddress, port }) => port.vendor === mellanox && withoutFunction(pciAddress) === card);
   }
 
   function findCard(pf: PciAddress): Card {
-    const [first] = portsOf(cardOf(pf));
+    const [first] = portsOf(withoutFunction(pf));
     if (first === undefined) throw new Refusal("FIRMWARE_TOOL_FAILED", "mstconfig: -E- Failed to open the device");
-    const known = cards.get(cardOf(pf));
+    const known = cards.get(withoutFunction(pf));
     if (known !== undefined) return known;
     const settings = new Map(Object.entries(initialValues(first.port)).map(toSetting));
     const card: Card = { settings, isFrozen: false, privilege: "privileged" };
-    cards.set(cardOf(pf), card);
+    cards.set(withoutFunction(pf), card);
     return card;
   }
 
@@ -126,17 +129,17 @@ export function createFakeFirmware({ bus, hasTools, lockdown }: FakeFirmwareDeps
         answer(() => {
           checkTools("mstfwreset");
           const card = findCard(pf);
-          if (portsOf(cardOf(pf)).some(({ vfs }) => vfs.length > 0)) {
+          if (portsOf(withoutFunction(pf)).some(({ vfs }) => vfs.length > 0)) {
             throw new Refusal("FIRMWARE_TOOL_FAILED", "mstfwreset: -E- The device has virtual functions");
           }
-          reset(cardOf(pf), card);
+          reset(withoutFunction(pf), card);
         }),
     },
     boot(wasOff) {
       for (const card of cards.values()) makeCurrent(card, wasOff);
     },
     portAfterBoot(port) {
-      const card = cards.get(cardOf(port.pciAddress));
+      const card = cards.get(withoutFunction(port.pciAddress));
       return card === undefined ? port : portWith(port, card.settings);
     },
     setByHand(pf, values) {
@@ -150,10 +153,6 @@ export function createFakeFirmware({ bus, hasTools, lockdown }: FakeFirmwareDeps
       findCard(pf).isFrozen = true;
     },
   };
-}
-
-function cardOf(pf: PciAddress): string {
-  return pf.slice(0, pf.lastIndexOf("."));
 }
 
 /** A BlueField leaves the factory in the mode in which its own system controls the network. */

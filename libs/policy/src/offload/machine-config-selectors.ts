@@ -5,11 +5,9 @@
  * so selectors are read as unknown values.
  * Usage: `const selectors = readPoolSelectors(pool); selectors?.selectsNode(labelsOf(node))`.
  */
+import { labels } from "@switchyard/api";
 import type { LabelSelector, LabelSelectorRequirement, MachineConfigPool } from "@switchyard/api";
 import { compileLabelSelector, type LabelPredicate, type Labels } from "../nodes/label-selector.ts";
-
-/** Label of MachineConfigs by which pools select them. */
-const machineConfigRoleLabel = "machineconfiguration.openshift.io/role";
 
 /** The selectors of a MachineConfigPool, parsed. */
 export interface PoolSelectors {
@@ -64,7 +62,7 @@ export function requiresLabels({ matchLabels = {}, matchExpressions = [] }: Labe
  */
 export function exclusiveRole(selectors: PoolSelectors, all: readonly PoolSelectors[]): string | undefined {
   const { pool, selectsConfig, namedRoles } = selectors;
-  const selectedBy = (role: string) => (selects: LabelPredicate) => selects({ [machineConfigRoleLabel]: role });
+  const selectedBy = (role: string) => (selects: LabelPredicate) => selects({ [labels.machineConfigRole]: role });
   return [pool.metadata.name, ...namedRoles].find(
     (role) =>
       role !== "worker" &&
@@ -75,9 +73,9 @@ export function exclusiveRole(selectors: PoolSelectors, all: readonly PoolSelect
 }
 
 function rolesIn({ matchLabels = {}, matchExpressions = [] }: LabelSelector): readonly string[] {
-  const exact = matchLabels[machineConfigRoleLabel];
+  const exact = matchLabels[labels.machineConfigRole];
   const ofExpressions = matchExpressions.flatMap(({ key, operator, values = [] }) =>
-    key === machineConfigRoleLabel && operator === "In" ? values : [],
+    key === labels.machineConfigRole && operator === "In" ? values : [],
   );
   return exact === undefined ? ofExpressions : [exact, ...ofExpressions];
 }

@@ -4,6 +4,7 @@
  * MachineConfigPools whose spec.nodeSelector has all of its labels (smartnic.md 2.5).
  * Usage: `const { pools, problems } = selectMachineConfigPools(entries, machineConfigPools, nodes);`
  */
+import { labels } from "@switchyard/api";
 import type { MachineConfigPool, Node, OvnHardwareOffload } from "@switchyard/api";
 import { compareText } from "../compare-text.ts";
 import { labelsOf, type Labels } from "../nodes/label-selector.ts";
@@ -102,7 +103,7 @@ function poolProblem(selectors: PoolSelectors, all: readonly PoolSelectors[]): P
   if (exclusiveRole(selectors, all) !== undefined) return undefined;
   const message =
     `spec.machineConfigSelector of pool ${name} selects no MachineConfig that other pools do not get, too: ` +
-    `it must select the role ${name} (machineconfiguration.openshift.io/role), and no other pool may select that role`;
+    `it must select the role ${name} (${labels.machineConfigRole}), and no other pool may select that role`;
   return { code: "no-role", message };
 }
 

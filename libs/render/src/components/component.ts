@@ -3,7 +3,7 @@
  * Component describes a part of the product that the operator deploys or removes as a whole. The functions in this file
  * create the metadata of its objects.
  */
-import { apiVersion, operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
+import { apiVersion, labels, operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
 import type { ComponentImageName, ComponentSettings } from "./component-settings.ts";
 import type { Manifest, ManifestMetadata } from "./objects/manifest.ts";
 import type { ComponentName, ComponentProblem } from "./rendered-components.ts";
@@ -31,7 +31,7 @@ export interface Component {
 
 /** Labels of all objects of a component, for `kubectl get -l`. */
 function labelsOf(component: ComponentName): Readonly<Record<string, string>> {
-  return { "app.kubernetes.io/managed-by": "switchyard-operator", "app.kubernetes.io/component": component };
+  return { [labels.managedBy]: "switchyard-operator", "app.kubernetes.io/component": component };
 }
 
 /** Returns the metadata of an object in the operator's namespace. The config owns the object if it has a uid. */

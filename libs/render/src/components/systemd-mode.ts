@@ -4,7 +4,7 @@
  * OpenShift the MachineConfig that installs the units. A change of its text reboots all machines of the pool.
  * Usage: `if (isSystemdMode({ config, settings })) await apply(systemdModeMachineConfig());`
  */
-import { machineConfigBootUnits } from "@switchyard/api";
+import { labels, machineConfigBootUnits } from "@switchyard/api";
 import type { ComponentInput } from "./component.ts";
 import type { Manifest } from "./objects/manifest.ts";
 
@@ -28,9 +28,9 @@ export function systemdModeMachineConfig(): Manifest & { readonly spec: object }
     metadata: {
       name: systemdModeConfigName,
       labels: {
-        "app.kubernetes.io/managed-by": "switchyard-operator",
+        [labels.managedBy]: "switchyard-operator",
         "app.kubernetes.io/component": "systemd-mode",
-        "machineconfiguration.openshift.io/role": role,
+        [labels.machineConfigRole]: role,
       },
     },
     spec: { config: { ignition: { version: "3.2.0" }, systemd: { units } } },

@@ -7,6 +7,7 @@
 import { labels } from "@switchyard/api";
 import type { Manifest } from "../components/objects/manifest.ts";
 import type { OffloadFile, OffloadUnit } from "./offload-file.ts";
+import { ovnOffloadLabels } from "./offload-labels.ts";
 import { ovnOffloadFiles, ovnOffloadUnits } from "./offload-units.ts";
 
 /** A MachineConfig with an Ignition configuration of version 3.2, which all releases of OpenShift since 4.7 accept. */
@@ -48,7 +49,7 @@ export function ovnOffloadMachineConfig({
       name: ovnOffloadMachineConfigName(pool),
       labels: {
         ...ovnOffloadLabels(pool),
-        "machineconfiguration.openshift.io/role": role,
+        [labels.machineConfigRole]: role,
       },
     },
     spec: {
@@ -58,14 +59,6 @@ export function ovnOffloadMachineConfig({
         systemd: { units: ovnOffloadUnits() },
       },
     },
-  };
-}
-
-/** Labels of all objects that ovn-offload creates for a pool. */
-export function ovnOffloadLabels(pool: string): Readonly<Record<string, string>> {
-  return {
-    "app.kubernetes.io/managed-by": "switchyard-ovn-offload",
-    [labels.ovnOffloadPool]: pool,
   };
 }
 

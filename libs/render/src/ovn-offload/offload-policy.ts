@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { labels, type SriovNetworkNodePolicy, type SriovNetworkNodePolicySpec } from "@switchyard/api";
 import { smartNicModels, smartNicVendor, type SmartNicModel } from "@switchyard/policy";
 import type { Manifest } from "../components/objects/manifest.ts";
-import { ovnOffloadLabels } from "./offload-machine-config.ts";
+import { ovnOffloadLabels } from "./offload-labels.ts";
 
 export interface OffloadPolicyOptions {
   readonly pool: string;

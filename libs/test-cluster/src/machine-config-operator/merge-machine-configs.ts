@@ -5,6 +5,7 @@
  * add up.
  * Usage: `const spec = mergeMachineConfigs(configs);`
  */
+import { labels } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -24,11 +25,9 @@ export interface MergedMachineConfig {
   readonly kernelArguments?: readonly string[];
 }
 
-const roleLabel = "machineconfiguration.openshift.io/role";
-
 export function mergeMachineConfigs(configs: readonly MachineConfigSource[]): MergedMachineConfig {
-  const rank = ({ metadata: { labels = {}, name } }: MachineConfigSource): string =>
-    `${labels[roleLabel] === "worker" ? 0 : 1} ${name}`;
+  const rank = ({ metadata: { labels: own = {}, name } }: MachineConfigSource): string =>
+    `${own[labels.machineConfigRole] === "worker" ? 0 : 1} ${name}`;
   const sorted = configs.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1));
   const specs = sorted.map(({ spec }) => fields(spec));
   const ignitions = specs.map(({ config }) => fields(config));

@@ -38,7 +38,6 @@ export interface PlayedMachineConfigOperator extends AsyncDisposable {
   hold(isHeld?: boolean): void;
 }
 
-const currentConfig = "machineconfiguration.openshift.io/currentConfig";
 const stateOfNode = "machineconfiguration.openshift.io/state";
 
 /** Disposing it ends the rounds. */
@@ -94,15 +93,16 @@ export function playMachineConfigOperator(options: MachineConfigOperatorOptions)
   /** Lets one node of the pool do its next step, and writes the status of the pool. */
   async function moveNodes(pool: MachineConfigPool, nodes: readonly Node[], rendered: Rendered): Promise<void> {
     const { name: target } = rendered.configuration;
-    for (const node of nodes) if (noteOf(node, currentConfig) === "") await setNode(node, target, target, "Done");
-    const behind = nodes.filter((node) => ![target, ""].includes(noteOf(node, currentConfig)));
+    for (const node of nodes)
+      if (noteOf(node, annotations.currentMachineConfig) === "") await setNode(node, target, target, "Done");
+    const behind = nodes.filter((node) => ![target, ""].includes(noteOf(node, annotations.currentMachineConfig)));
     const next = behind.find((node) => noteOf(node, stateOfNode) === "Working") ?? behind[0];
     if (pool.spec?.paused !== true && next !== undefined) await moveNode(next, rendered);
     await writeStatus(pool, nodes, { rendered, behind });
   }
 
   async function moveNode(node: Node, { configuration: { name: target }, spec }: Rendered): Promise<void> {
-    const current = noteOf(node, currentConfig);
+    const current = noteOf(node, annotations.currentMachineConfig);
     if (degraded.has(node.metadata.name)) return setNode(node, current, target, "Degraded");
     if (noteOf(node, stateOfNode) !== "Working" || noteOf(node, annotations.desiredMachineConfig) !== target)
       return setNode(node, current, target, "Working");
@@ -112,7 +112,11 @@ export function playMachineConfigOperator(options: MachineConfigOperatorOptions)
   }
 
   async function setNode(node: Node, current: string, desired: string, state: string): Promise<void> {
-    const wanted = { [currentConfig]: current, [annotations.desiredMachineConfig]: desired, [stateOfNode]: state };
+    const wanted = {
+      [annotations.currentMachineConfig]: current,
+      [annotations.desiredMachineConfig]: desired,
+      [stateOfNode]: state,
+    };
     if (Object.entries(wanted).every(([key, value]) => noteOf(node, key) === value)) return;
     await patch(objectPath(nodeType, node.metadata), { metadata: { annotations: wanted } });
   }

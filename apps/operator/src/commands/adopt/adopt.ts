@@ -8,7 +8,7 @@
  *
  * Usage: `const isComplete = await adopt({ transport, limit, print, fail }, { release, namespace });`
  */
-import { operatorConfigName, sriovOperatorConfigs } from "@switchyard/api";
+import { labels, operatorConfigName, sriovOperatorConfigs } from "@switchyard/api";
 import { isKubeError, patchMetadata, type KubeObject, type MetadataChanges } from "@switchyard/kube";
 import { readObject, type CommandDeps } from "../command-deps.ts";
 import { upstreamObjects, type UpstreamObject } from "./upstream-objects.ts";
@@ -27,7 +27,7 @@ const helm = {
   policy: "helm.sh/resource-policy",
   release: "meta.helm.sh/release-name",
   namespace: "meta.helm.sh/release-namespace",
-  managedBy: "app.kubernetes.io/managed-by",
+  managedBy: labels.managedBy,
 } as const;
 
 /** Resolves with whether each object is as it must be. An object that the API server refuses does not stop the others. */

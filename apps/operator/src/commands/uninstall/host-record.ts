@@ -5,17 +5,13 @@
  * was killed, or that failed for some nodes, can be repeated.
  * Usage: `const nodes = await recordHosts(deps, namespace); … await forgetHosts(deps, namespace, left);`
  */
-import { sriovNetworkNodeStates, type ResourceType } from "@switchyard/api";
+import { configMaps, sriovNetworkNodeStates } from "@switchyard/api";
 import { isKubeError, isRecord, listPages, objectPath } from "@switchyard/kube";
 import { fieldManagers } from "../../field-managers.ts";
 import { readObject, type CommandDeps } from "../command-deps.ts";
 
 /** Name of the ConfigMap. */
 export const hostRecordName = "switchyard-hosts-to-give-back";
-
-const configMaps: ResourceType = {
-  ...{ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true },
-};
 
 /**
  * Resolves with the sorted names of all nodes that have a SriovNetworkNodeState or that an earlier run has recorded, after they

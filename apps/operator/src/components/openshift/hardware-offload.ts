@@ -5,15 +5,15 @@
  * machines of the pool, so an existing MachineConfig that enables offload is not changed, whatever its text.
  * Usage: `const config = offloadMachineConfig("offload");`
  */
-import { policyReasons } from "@switchyard/api";
-import { isRecord, type KubeObject } from "@switchyard/kube";
+import { labels, policyReasons } from "@switchyard/api";
+import { isRecord, recordAt, type KubeObject } from "@switchyard/kube";
 import type { Manifest } from "@switchyard/render";
 import type { ConditionSummary } from "../../status/condition-summary.ts";
-import { recordAt, roleLabel, unitsOf, wasWrittenByUpstream } from "./machine-config.ts";
+import { unitsOf, wasWrittenByUpstream } from "./machine-config.ts";
 
 /** Labels of the MachineConfigs that this operator creates. */
 export const offloadLabels = {
-  "app.kubernetes.io/managed-by": "switchyard-operator",
+  [labels.managedBy]: "switchyard-operator",
   "app.kubernetes.io/component": "hardware-offload",
 } as const;
 
@@ -39,7 +39,7 @@ export function offloadMachineConfig(machineConfigPool: string): Manifest & { re
     kind: "MachineConfig",
     metadata: {
       name: offloadConfigName(machineConfigPool),
-      labels: { ...offloadLabels, [roleLabel]: machineConfigPool },
+      labels: { ...offloadLabels, [labels.machineConfigRole]: machineConfigPool },
     },
     spec: {
       config: { ignition: { version: "3.2.0" }, systemd: { units: [{ name: unit, dropins }] } },
@@ -49,7 +49,7 @@ export function offloadMachineConfig(machineConfigPool: string): Manifest & { re
 
 /** Reports whether the MachineConfig enables offload in this pool, with the text of any release of upstream. */
 export function hasOffload(config: KubeObject, machineConfigPool: string): boolean {
-  return config.metadata.labels?.[roleLabel] === machineConfigPool && enablesOffload(config);
+  return config.metadata.labels?.[labels.machineConfigRole] === machineConfigPool && enablesOffload(config);
 }
 
 /**

@@ -5,10 +5,7 @@
  * Usage: `unitsOf(config).some(({ name }) => name === "ovs-vswitchd.service")`.
  */
 import { upstreamManager } from "@switchyard/api";
-import { isRecord, type KubeObject } from "@switchyard/kube";
-
-/** Label of a MachineConfig that names the MachineConfigPools to which it applies. */
-export const roleLabel = "machineconfiguration.openshift.io/role";
+import { isRecord, type KubeObject, recordAt } from "@switchyard/kube";
 
 export interface ConfiguredUnit {
   readonly name: string;
@@ -28,13 +25,6 @@ export function unitsOf(config: KubeObject): readonly ConfiguredUnit[] {
 /** Reports whether upstream's operator created or changed the object. */
 export function wasWrittenByUpstream({ metadata: { managedFields = [] } }: KubeObject): boolean {
   return managedFields.some(({ manager }) => manager === upstreamManager);
-}
-
-/** Returns the object at the end of the path, or an empty object. */
-export function recordAt(value: unknown, ...path: readonly string[]): Readonly<Record<string, unknown>> {
-  let inner: unknown = value;
-  for (const name of path) inner = isRecord(inner) ? inner[name] : undefined;
-  return isRecord(inner) ? inner : {};
 }
 
 function recordsOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {

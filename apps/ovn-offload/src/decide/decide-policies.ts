@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * decidePolicies returns the writes that give each pool one policy for each model of its SmartNICs.
+ * Usage: `const { writes, problems } = decidePolicies(observed, pools, hosts);`
+ */
+import { labels } from "@switchyard/api";
+import type { OffloadPool } from "@switchyard/policy";
+import { isOfOvnOffload, ovnOffloadPolicy, ovnOffloadPolicyName } from "@switchyard/render";
+import { isDeepStrictEqual } from "node:util";
+import { needsShared, type Host } from "./host.ts";
+import type { Observed } from "./observed.ts";
+import type { OffloadWrite } from "./offload-write.ts";
+
+export interface PolicyDecision {
+  readonly writes: readonly OffloadWrite[];
+  /** Policies of other programs that have names of ovn-offload's. */
+  readonly problems: readonly string[];
+}
+
+/** Policies exist for each model in a pool. They stay until no host of the pool needs them. */
+export function decidePolicies(
+  { policies, namespace }: Observed,
+  pools: readonly OffloadPool[],
+  hosts: readonly Host[],
+): PolicyDecision {
+  const present = new Map(policies.map((policy) => [policy.metadata.name, policy]));
+  const problems: string[] = [];
+  const wanted = new Set<string>();
+  const writes: OffloadWrite[] = [];
+  const isSelected = new Set(pools.map(({ name }) => name));
+  const inUse = Map.groupBy(hosts.filter(needsShared), ({ pool }) => pool);
+  for (const [pool, ofPool] of inUse) {
+    for (const model of new Set(ofPool.flatMap(({ cards = [] }) => (cards.length === 1 ? cards : [])))) {
+      const name = ovnOffloadPolicyName(pool, model);
+      const stored = present.get(name);
+      wanted.add(name);
+      if (stored !== undefined && !isOfOvnOffload(stored)) {
+        problems.push(`SriovNetworkNodePolicy ${name} was created by another program: delete or rename it`);
+      } else if (isSelected.has(pool)) {
+        const policy = ovnOffloadPolicy({ pool, model, namespace, ...(stored && { present: stored }) });
+        if (stored !== undefined && isSamePolicy(stored, policy)) continue;
+        writes.push({ kind: "apply-policy", policy });
+      }
+    }
+  }
+  for (const policy of policies) {
+    const { metadata } = policy;
+    const pool = metadata.labels?.[labels.ovnOffloadPool];
+    if (!isOfOvnOffload(policy)) continue;
+    if (pool === undefined || isSelected.has(pool) || inUse.has(pool) || wanted.has(metadata.name)) continue;
+    writes.push({ kind: "delete-policy", name: metadata.name, uid: metadata.uid });
+  }
+  return { writes, problems };
+}
+
+type Policy = Pick<Observed["policies"][number], "metadata" | "spec">;
+
+function isSamePolicy(stored: Policy, wanted: Policy): boolean {
+  const marks = Object.entries(wanted.metadata.labels ?? {});
+  return (
+    isDeepStrictEqual(stored.spec, wanted.spec) &&
+    marks.every(([key, value]) => stored.metadata.labels?.[key] === value)
+  );
+}
