@@ -18,6 +18,8 @@
 #define IGB_LAB_FIRST_SF_INDEX 0x8000
 /* The first sfnum for those who ask for none. */
 #define IGB_LAB_FIRST_SFNUM 1000
+/* Subfunctions of a PF. */
+#define IGB_LAB_MAX_SFS 64
 
 #define IGB_VF_DEVICE_ID 0x10ca
 
@@ -80,7 +82,13 @@ static int igb_lab_hw_addr_get(struct devlink_port *dl_port, u8 *hw_addr,
 static int igb_lab_hw_addr_set(struct devlink_port *dl_port, const u8 *hw_addr,
 			       int hw_addr_len, struct netlink_ext_ack *extack)
 {
-	ether_addr_copy(to_igb_lab_port(dl_port)->hw_addr, hw_addr);
+	struct igb_lab_port *port = to_igb_lab_port(dl_port);
+
+	if (port->sf) {
+		NL_SET_ERR_MSG_MOD(extack, "the subfunction is active");
+		return -EBUSY;
+	}
+	ether_addr_copy(port->hw_addr, hw_addr);
 	return 0;
 }
 
@@ -120,7 +128,7 @@ static int igb_lab_state_set(struct devlink_port *dl_port,
 	if (port->sf)
 		return 0;
 	sf = igb_lab_sf_create(&port->lab->pdev->dev, port->sfnum,
-			       port->hw_addr);
+			       port->hw_addr, dl_port);
 	if (IS_ERR(sf))
 		return PTR_ERR(sf);
 	port->sf = sf;
@@ -142,7 +150,13 @@ static int igb_lab_port_del(struct devlink *devlink,
 			    struct devlink_port *dl_port,
 			    struct netlink_ext_ack *extack)
 {
-	igb_lab_port_destroy(to_igb_lab_port(dl_port));
+	struct igb_lab_port *port = to_igb_lab_port(dl_port);
+
+	if (port->sf) {
+		NL_SET_ERR_MSG_MOD(extack, "the subfunction is active");
+		return -EBUSY;
+	}
+	igb_lab_port_destroy(port);
 	return 0;
 }
 
@@ -202,6 +216,34 @@ static int igb_lab_vf_port_add(struct igb_lab *lab, u32 vf)
 	return err;
 }
 
+/* Reports whether the PF can have this subfunction, as ice and mlx5 do. */
+static int igb_lab_sf_check(struct igb_lab *lab,
+			    const struct devlink_port_new_attrs *wanted,
+			    struct netlink_ext_ack *extack)
+{
+	struct igb_lab_port *port;
+	u32 sfs = 0;
+
+	if (wanted->pfnum != PCI_FUNC(lab->pdev->devfn)) {
+		NL_SET_ERR_MSG_MOD(extack, "this PF has another pfnum");
+		return -EINVAL;
+	}
+	list_for_each_entry(port, &lab->ports, list) {
+		if (!port->is_sf)
+			continue;
+		sfs++;
+		if (wanted->sfnum_valid && port->sfnum == wanted->sfnum) {
+			NL_SET_ERR_MSG_MOD(extack, "the sfnum is in use");
+			return -EBUSY;
+		}
+	}
+	if (sfs >= IGB_LAB_MAX_SFS) {
+		NL_SET_ERR_MSG_MOD(extack, "the PF has all its subfunctions");
+		return -ENOSPC;
+	}
+	return 0;
+}
+
 static int igb_lab_port_new(struct devlink *devlink,
 			    const struct devlink_port_new_attrs *wanted,
 			    struct netlink_ext_ack *extack,
@@ -223,6 +265,9 @@ static int igb_lab_port_new(struct devlink *devlink,
 		NL_SET_ERR_MSG_MOD(extack, "SF ports need switchdev mode");
 		return -EOPNOTSUPP;
 	}
+	err = igb_lab_sf_check(lab, wanted, extack);
+	if (err)
+		return err;
 	port = kzalloc(sizeof(*port), GFP_KERNEL);
 	if (!port)
 		return -ENOMEM;
@@ -385,6 +430,39 @@ static const struct devlink_param igb_lab_params[] = {
 			     igb_lab_steering_validate),
 };
 
+/* Resources: the limit of subfunctions, by the name that it has in mlx5. */
+
+enum { IGB_LAB_RESOURCE_SFS = 1 };
+
+static u64 igb_lab_sfs_occupied(void *priv)
+{
+	struct igb_lab *lab = priv;
+	struct igb_lab_port *port;
+	u64 sfs = 0;
+
+	list_for_each_entry(port, &lab->ports, list)
+		sfs += port->is_sf;
+	return sfs;
+}
+
+static int igb_lab_resources_register(struct igb_lab *lab)
+{
+	struct devlink *devlink = priv_to_devlink(lab);
+	struct devlink_resource_size_params params;
+	int err;
+
+	devlink_resource_size_params_init(&params, IGB_LAB_MAX_SFS,
+					  IGB_LAB_MAX_SFS, 1,
+					  DEVLINK_RESOURCE_UNIT_ENTRY);
+	err = devl_resource_register(devlink, "max_local_SFs", IGB_LAB_MAX_SFS,
+				     IGB_LAB_RESOURCE_SFS,
+				     DEVLINK_RESOURCE_ID_PARENT_TOP, &params);
+	if (!err)
+		devl_resource_occ_get_register(devlink, IGB_LAB_RESOURCE_SFS,
+					       igb_lab_sfs_occupied, lab);
+	return err;
+}
+
 /* The life of a PF. */
 
 static void igb_lab_fake_ids(struct pci_dev *pdev, uint device)
@@ -418,24 +496,32 @@ int igb_lab_attach(struct pci_dev *pdev, struct net_device *pf)
 	devl_lock(devlink);
 	devlink_port_attrs_set(&lab->uplink, &attrs);
 	err = devl_port_register(devlink, &lab->uplink, IGB_LAB_UPLINK_INDEX);
-	if (!err) {
-		err = devl_params_register(devlink, igb_lab_params,
-					   ARRAY_SIZE(igb_lab_params));
-		if (err)
-			devl_port_unregister(&lab->uplink);
-	}
-	if (!err)
-		devl_register(devlink);
+	if (err)
+		goto err_port;
+	err = devl_params_register(devlink, igb_lab_params,
+				   ARRAY_SIZE(igb_lab_params));
+	if (err)
+		goto err_params;
+	err = igb_lab_resources_register(lab);
+	if (err)
+		goto err_resources;
+	devl_register(devlink);
 	devl_unlock(devlink);
-	if (err) {
-		devlink_free(devlink);
-		return err;
-	}
 
 	SET_NETDEV_DEVLINK_PORT(pf, &lab->uplink);
 	pf->hw_features |= NETIF_F_HW_TC;
 	igb_lab_fake_ids(pdev, lab_device);
 	return 0;
+
+err_resources:
+	devl_params_unregister(devlink, igb_lab_params,
+			       ARRAY_SIZE(igb_lab_params));
+err_params:
+	devl_port_unregister(&lab->uplink);
+err_port:
+	devl_unlock(devlink);
+	devlink_free(devlink);
+	return err;
 }
 
 static struct igb_lab *igb_lab_of(struct net_device *pf)
@@ -452,6 +538,8 @@ void igb_lab_detach(struct net_device *pf)
 	lab->mode = DEVLINK_ESWITCH_MODE_LEGACY;
 	igb_lab_sync_ports(lab);
 	devl_unregister(devlink);
+	devl_resource_occ_get_unregister(devlink, IGB_LAB_RESOURCE_SFS);
+	devl_resources_unregister(devlink);
 	devl_params_unregister(devlink, igb_lab_params,
 			       ARRAY_SIZE(igb_lab_params));
 	devl_port_unregister(&lab->uplink);

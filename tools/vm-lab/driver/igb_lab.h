@@ -31,7 +31,7 @@ void igb_lab_netdev_destroy(struct net_device *netdev);
 int igb_lab_sf_driver_register(void);
 void igb_lab_sf_driver_unregister(void);
 struct igb_lab_sf *igb_lab_sf_create(struct device *parent, u32 sfnum,
-				     const u8 *mac);
+				     const u8 *mac, struct devlink_port *port);
 void igb_lab_sf_destroy(struct igb_lab_sf *sf);
 
 #endif

@@ -17,6 +17,7 @@ struct igb_lab_sf {
 	struct auxiliary_device adev;
 	u32 sfnum;
 	u8 mac[ETH_ALEN];
+	struct devlink_port *port; /* on the PF */
 };
 
 /* What the driver has for a subfunction. */
@@ -67,6 +68,12 @@ static int igb_lab_sf_probe(struct auxiliary_device *adev,
 	devl_lock(devlink);
 	devlink_port_attrs_set(&priv->port, &attrs);
 	err = devl_port_register(devlink, &priv->port, 0);
+	if (!err) {
+		/* The port on the PF then names this instance. */
+		err = devl_port_fn_devlink_set(sf->port, devlink);
+		if (err)
+			devl_port_unregister(&priv->port);
+	}
 	if (!err)
 		devl_register(devlink);
 	devl_unlock(devlink);
@@ -127,7 +134,7 @@ static void igb_lab_sf_release(struct device *dev)
 }
 
 struct igb_lab_sf *igb_lab_sf_create(struct device *parent, u32 sfnum,
-				     const u8 *mac)
+				     const u8 *mac, struct devlink_port *port)
 {
 	struct igb_lab_sf *sf = kzalloc(sizeof(*sf), GFP_KERNEL);
 	int id, err;
@@ -140,6 +147,7 @@ struct igb_lab_sf *igb_lab_sf_create(struct device *parent, u32 sfnum,
 		return ERR_PTR(id);
 	}
 	sf->sfnum = sfnum;
+	sf->port = port;
 	ether_addr_copy(sf->mac, mac);
 	sf->adev.id = id;
 	sf->adev.name = "sf";
