@@ -21,7 +21,22 @@ export {
 } from "./bpf/xsk-map.ts";
 export { loadRedirectProgram, openXdpProgram, redirectProgramName, type XdpProgram } from "./bpf/xdp-program.ts";
 export { attachXdp, detachXdp, readXdp, type AttachedXdp, type XdpAttachment, type XdpMode } from "./rtnetlink/xdp.ts";
-export { ethtoolFamily, getFeatures, setFeature, type LinkFeatures } from "./ethtool/features.ts";
+export {
+  addSubfunctionPort,
+  deletePort,
+  listDevlinkPorts,
+  setPortAddress,
+  setPortState,
+  type DevlinkPort,
+  type DevlinkPortFunction,
+  type DevlinkPortHandle,
+  type NewSubfunction,
+} from "./devlink/port.ts";
+export { listResources, type DevlinkResource } from "./devlink/resource.ts";
+export { getChannels, setChannels, type ChannelCounts, type Channels } from "./ethtool/channels.ts";
+export { ethtoolFamily } from "./ethtool/device.ts";
+export { getFeatures, setFeature, type LinkFeatures } from "./ethtool/features.ts";
+export { listXdpFeatures, netdevFamily, type XdpFeatures } from "./netdev/xdp-features.ts";
 export { getRdmaMode, setRdmaMode, type RdmaMode } from "./rdma/netns-mode.ts";
 export {
   createBridge,

@@ -16,9 +16,7 @@ import {
   text,
   type Attribute,
 } from "../wire/attributes.ts";
-
-/** The name for resolveFamily(). */
-export const ethtoolFamily = "ethtool";
+import { encodeDevice } from "./device.ts";
 
 /** Names of features. */
 export interface LinkFeatures {
@@ -29,8 +27,7 @@ export interface LinkFeatures {
 }
 
 const commands = { getFeatures: 11, setFeatures: 12 };
-const headerAttributes = { deviceName: 2, flags: 3 };
-const features = { header: 1, changeable: 2, wanted: 3, active: 4 };
+const features = { changeable: 2, wanted: 3, active: 4 };
 const bitset = { noMask: 1, bits: 3 };
 const bit = { entry: 1, name: 2, value: 3 };
 
@@ -39,7 +36,7 @@ export async function getFeatures(family: GenericFamily, name: string): Promise<
   const [answer] = await requestGeneric(family, {
     tried: `read features of ${name}`,
     command: commands.getFeatures,
-    attributes: [header(name)],
+    attributes: [encodeDevice(name)],
   });
   if (answer === undefined) throw malformed("no answer with features");
   return { active: bitsOf(answer, features.active), changeable: bitsOf(answer, features.changeable) };
@@ -62,13 +59,9 @@ export async function setFeature(
     tried: `turn ${feature.name} ${feature.on ? "on" : "off"} on ${name}`,
     command: commands.setFeatures,
     // A bitset with a mask: bits that are not listed stay as they are.
-    attributes: [header(name), nested(features.wanted, [nested(bitset.bits, [entry])])],
+    attributes: [encodeDevice(name), nested(features.wanted, [nested(bitset.bits, [entry])])],
   });
   return (await getFeatures(family, name)).active.has(feature.name) === feature.on;
-}
-
-function header(name: string): Buffer {
-  return nested(features.header, [text(headerAttributes.deviceName, name)]);
 }
 
 /** The names of the bits that are set. Without a mask, all listed bits are. */

@@ -56,6 +56,12 @@ export function readU32(value: Buffer, offset = 0): number {
   return value.readUInt32LE(offset);
 }
 
+/** Reads a value of eight bytes. Values from 2^53 lose their lowest bits. */
+export function readU64(value: Buffer, offset = 0): number {
+  requireBytes(value, offset + 8);
+  return Number(value.readBigUInt64LE(offset));
+}
+
 /** Reads a text up to the first NUL or to the end: not all strings of the kernel end with NUL. */
 export function readText(value: Buffer): string {
   const end = value.indexOf(0);
