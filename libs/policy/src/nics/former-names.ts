@@ -5,13 +5,17 @@
  * would lose its VFs.
  * Usage: `withFormerNames(interfaces).filter((nic) => isNameOf("ens1f0", nic))`.
  */
-import type { InterfaceStatus } from "@switchyard/api";
+import type { NamedNic } from "./nic-selector.ts";
+
+interface Recorded extends NamedNic {
+  readonly recordedNames?: readonly string[];
+}
 
 /**
  * Returns the PFs in the same order, with their recorded names added to altNames. A PF that has no name now gets its
  * first recorded name as name. A recorded name that another PF has now is omitted.
  */
-export function withFormerNames(interfaces: readonly InterfaceStatus[]): readonly InterfaceStatus[] {
+export function withFormerNames<Nic extends Recorded>(interfaces: readonly Nic[]): readonly Nic[] {
   if (!interfaces.some(({ recordedNames }) => recordedNames !== undefined)) return interfaces;
   const current = new Set(interfaces.flatMap(({ name, altNames = [] }) => [name, ...altNames]));
   return interfaces.map((nic) => {

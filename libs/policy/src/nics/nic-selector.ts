@@ -7,6 +7,12 @@ import type { InterfaceStatus, NicSelector } from "@switchyard/api";
 import { parseNetFilter, sameNetFilter } from "./net-filter.ts";
 import { pfNameOf } from "./pf-name.ts";
 
+/** The names of a network interface. */
+export interface NamedNic {
+  readonly name?: string;
+  readonly altNames?: readonly string[];
+}
+
 /** Reports whether no field is set. Empty strings and lists count as not set. Such a selector matches nothing. */
 export function isEmptyNicSelector(selector: NicSelector): boolean {
   const { vendor, deviceID, netFilter, rootDevices = [], pfNames = [] } = selector;
@@ -52,6 +58,6 @@ export function couldMatchNic(selector: NicSelector, nic: InterfaceStatus): bool
 }
 
 /** Reports whether `name` is the PF's name or one of its alternative names. */
-export function isNameOf(name: string, nic: InterfaceStatus): boolean {
+export function isNameOf(name: string, nic: NamedNic): boolean {
   return name !== "" && (name === nic.name || (nic.altNames?.includes(name) ?? false));
 }

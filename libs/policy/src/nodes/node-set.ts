@@ -4,7 +4,7 @@
  * (sriov-operator.md B.2).
  * Usage: `isInNodeSet(node, rules)`.
  */
-import type { Node, SriovOperatorConfig } from "@switchyard/api";
+import type { AfxdpOperatorConfig, Node, SriovOperatorConfig } from "@switchyard/api";
 import { hasLabels, labelsOf, type Labels } from "./label-selector.ts";
 
 /** Linux nodes with the worker role. The value of the worker label is the empty string. */
@@ -19,7 +19,7 @@ export function isInNodeSet(node: Node, { nodeSet }: { readonly nodeSet: Labels 
  * Returns the labels that select the node set: configDaemonNodeSelector, or the labels of Linux workers if that field
  * is absent or empty or there is no config.
  */
-export function nodeSetLabels(config: SriovOperatorConfig | undefined): Labels {
+export function nodeSetLabels(config: SriovOperatorConfig | AfxdpOperatorConfig | undefined): Labels {
   const selector = config?.spec?.configDaemonNodeSelector ?? {};
   return Object.keys(selector).length > 0 ? selector : defaultLabels;
 }

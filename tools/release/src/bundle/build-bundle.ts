@@ -26,7 +26,7 @@ export interface BundleOptions {
 export type BundleFiles = ReadonlyMap<string, string>;
 
 /** The operator's own group; the chart also has CRDs of others. */
-const ownGroup = "sriovnetwork.openshift.io";
+const ownGroups: readonly string[] = ["sriovnetwork.openshift.io", "afxdpnetwork.hns.dev"];
 
 /** Rejects with a ReleaseError that lists what breaks the rules of bundles. */
 export async function buildBundle(root: string, { epoch, channel, pin }: BundleOptions): Promise<BundleFiles> {
@@ -110,7 +110,7 @@ async function pinImages(spec: DeploymentSpec, pin: BundleOptions["pin"]): Promi
 
 async function readDefinitions(root: string): Promise<readonly CustomResourceDefinition[]> {
   const definitions = await readManifests(join(root, "charts/switchyard/crds"));
-  return (definitions as readonly CustomResourceDefinition[]).filter(({ spec }) => spec.group === ownGroup);
+  return (definitions as readonly CustomResourceDefinition[]).filter(({ spec }) => ownGroups.includes(spec.group));
 }
 
 /** Node states are made by the operator, but each kind must have an example. */
