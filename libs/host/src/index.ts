@@ -43,6 +43,8 @@ export {
 export type { FirmwareRecord, PfRecord, PfRecords } from "./ports/pf-records.ts";
 export type { Rdma, RdmaDevice, RdmaMode } from "./ports/rdma.ts";
 export type { PciBinding, PfFacts, SriovSysfs, VfFacts } from "./ports/sriov-sysfs.ts";
+export type { Subfunction, Subfunctions } from "./ports/subfunctions.ts";
 export type { Systemd, UnitState } from "./ports/systemd.ts";
 export type { Udev } from "./ports/udev.ts";
 export type { NewVdpaDevice, Vdpa, VdpaDevice, VdpaManagement, VdpaManagementDevice } from "./ports/vdpa.ts";
+export type { Queues, Xdp, XdpFeatures, XdpProgram } from "./ports/xdp.ts";

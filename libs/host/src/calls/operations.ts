@@ -77,6 +77,24 @@ export const operations: Operations = {
     readParameter: (pf, name) => ({ action: `read parameter ${name}`, target: pf }),
     setParameter: (pf, name, value) => ({ action: `set parameter ${name} ${value}`, target: pf }),
   },
+  subfunctions: {
+    list: () => ({ action: "list", target: "subfunctions" }),
+    readLimit: (pf) => ({ action: "read number of subfunctions", target: pf }),
+    create: (pf, sfNumber) => ({ action: `create subfunction ${sfNumber}`, target: pf }),
+    setMac: (pf, portIndex, mac) => ({ action: `set port ${portIndex} mac ${mac}`, target: pf }),
+    setActive: (pf, portIndex, active) => ({
+      action: `set port ${portIndex} state ${active ? "active" : "inactive"}`,
+      target: pf,
+    }),
+    remove: (pf, portIndex) => ({ action: `remove port ${portIndex}`, target: pf }),
+  },
+  xdp: {
+    listFeatures: () => ({ action: "list", target: "XDP features" }),
+    readPrograms: (name) => ({ action: "read XDP programs", target: name }),
+    detachOwnPrograms: (name) => ({ action: "detach XDP program", target: name }),
+    readQueues: (name) => ({ action: "read queues", target: name }),
+    setQueues: (name, count) => ({ action: `set queues ${count}`, target: name }),
+  },
   rdma: {
     readMode: () => ({ action: "read RDMA mode", target: "the kernel" }),
     setMode: (mode) => ({ action: `set RDMA mode ${mode}`, target: "the kernel" }),

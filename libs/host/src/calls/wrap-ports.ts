@@ -35,6 +35,8 @@ export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => un
     routes: wrap("routes"),
     linuxBridges: wrap("linuxBridges"),
     devlink: wrap("devlink"),
+    subfunctions: wrap("subfunctions"),
+    xdp: wrap("xdp"),
     rdma: wrap("rdma"),
     vdpa: wrap("vdpa"),
     udev: wrap("udev"),

@@ -21,10 +21,12 @@ import { createLinuxPfRecords, type UnreadableRecord } from "./linux-pf-records.
 import { createLinuxRdma } from "./linux-rdma.ts";
 import { createLinuxRoutes } from "./linux-routes.ts";
 import { createLinuxSriovSysfs } from "./linux-sriov-sysfs.ts";
+import { createLinuxSubfunctions } from "./linux-subfunctions.ts";
 import { createLinuxSystemd } from "./linux-systemd.ts";
 import { createLinuxOvs } from "./ovs/linux-ovs.ts";
 import { createLinuxUdev } from "./linux-udev.ts";
 import { createLinuxVdpa } from "./linux-vdpa.ts";
+import { createLinuxXdp } from "./linux-xdp.ts";
 
 export interface LinuxHostOptions {
   /** Called for each file that is not a valid record. */
@@ -39,6 +41,8 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
   const open = (protocol: number) => resources.use(new NetlinkSocket({ protocol }));
   const route = open(protocols.route);
   const generic = open(protocols.generic);
+  // A change can take a second for each VF of the PF. A longer one is reported as hanging before it ends.
+  const openForChange = () => new NetlinkSocket({ protocol: protocols.generic, timeoutMs: 600_000 });
   return {
     // Not below `root`: other processes compare this id with the one that they read without a mount of the host.
     boot: createLinuxBoot("/"),
@@ -47,11 +51,9 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     links: createLinuxLinks({ root, socket: route, genericSocket: generic }),
     routes: createLinuxRoutes(route),
     linuxBridges: createLinuxLinuxBridges(route),
-    devlink: createLinuxDevlink({
-      socket: generic,
-      // A change can take a second for each VF of the PF. A longer one is reported as hanging before it ends.
-      openSocket: () => new NetlinkSocket({ protocol: protocols.generic, timeoutMs: 600_000 }),
-    }),
+    devlink: createLinuxDevlink({ socket: generic, openSocket: openForChange }),
+    subfunctions: createLinuxSubfunctions({ root, socket: generic, openSocket: openForChange }),
+    xdp: createLinuxXdp({ socket: route, genericSocket: generic }),
     rdma: createLinuxRdma({ root, openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }), route }),
     vdpa: createLinuxVdpa({ root, socket: generic }),
     udev: createLinuxUdev(root),

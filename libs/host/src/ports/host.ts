@@ -19,9 +19,11 @@ import type { PfRecords } from "./pf-records.ts";
 import type { Rdma } from "./rdma.ts";
 import type { Routes } from "./routes.ts";
 import type { SriovSysfs } from "./sriov-sysfs.ts";
+import type { Subfunctions } from "./subfunctions.ts";
 import type { Systemd } from "./systemd.ts";
 import type { Udev } from "./udev.ts";
 import type { Vdpa } from "./vdpa.ts";
+import type { Xdp } from "./xdp.ts";
 
 export interface Host {
   readonly boot: Boot;
@@ -31,6 +33,8 @@ export interface Host {
   readonly routes: Routes;
   readonly linuxBridges: LinuxBridges;
   readonly devlink: Devlink;
+  readonly subfunctions: Subfunctions;
+  readonly xdp: Xdp;
   readonly rdma: Rdma;
   readonly vdpa: Vdpa;
   readonly udev: Udev;

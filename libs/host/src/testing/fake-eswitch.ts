@@ -3,7 +3,7 @@
  * Implements Devlink on the fake kernel: the modes of embedded switches, and the representors that come and go with the mode
  * and the VFs. ice refuses to change the mode while VFs exist (ice_eswitch_mode_set, 6.12). mlx5_core is stricter here than in
  * 6.12: it refuses a change while drivers are bound to VFs, because they would stop working.
- * Usage: `const eswitch = createFakeEswitch({ find, netdevs, nextMac }); eswitch.sync(pf);`
+ * Usage: `const eswitch = createFakeEswitch({ find, netdevs, nextMac, onSync }); eswitch.sync(pf);`
  */
 import type { PciAddress } from "@switchyard/api";
 import type { Devlink } from "../ports/devlink.ts";
@@ -16,6 +16,8 @@ export interface FakeEswitchDeps {
   readonly find: PciBus["find"];
   readonly netdevs: Netdevs;
   readonly nextMac: () => string;
+  /** Called when the mode of a PF may have changed. */
+  readonly onSync: (pf: PfFunction) => void;
 }
 
 export interface FakeEswitch {
@@ -26,7 +28,7 @@ export interface FakeEswitch {
   hideRepresentor(pf: PciAddress, vfId: number): void;
 }
 
-export function createFakeEswitch({ find, netdevs, nextMac }: FakeEswitchDeps): FakeEswitch {
+export function createFakeEswitch({ find, netdevs, nextMac, onSync }: FakeEswitchDeps): FakeEswitch {
   const hidden = new Set<string>();
   /** VFs that have a representor. */
   const represented = new Map<PfFunction, Set<VfFunction>>();
@@ -38,6 +40,7 @@ export function createFakeEswitch({ find, netdevs, nextMac }: FakeEswitchDeps): 
   }
 
   function sync(pf: PfFunction): void {
+    onSync(pf);
     const present = represented.get(pf) ?? new Set<VfFunction>();
     represented.set(pf, present);
     const wanted = new Set(pf.eswitchMode === "switchdev" ? pf.vfs : []);

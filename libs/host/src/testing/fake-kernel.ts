@@ -12,6 +12,7 @@ import type { Host } from "../ports/host.ts";
 import type { KernelEvent } from "../ports/kernel-events.ts";
 import type { RdmaMode } from "../ports/rdma.ts";
 import type { SriovSysfs } from "../ports/sriov-sysfs.ts";
+import type { XdpProgram } from "../ports/xdp.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { createFakeBootProgram } from "./fake-boot-program.ts";
 import type { BootLoader, Machine } from "../ports/kernel-arguments.ts";
@@ -32,10 +33,12 @@ import { createFakeRdma } from "./fake-rdma.ts";
 import { createFakeRecords } from "./fake-records.ts";
 import { createFakeRoutes } from "./fake-routes.ts";
 import { createFakeSriov } from "./fake-sriov.ts";
+import { createFakeSubfunctions } from "./fake-subfunctions.ts";
 import { createFakeSystemd } from "./fake-systemd.ts";
 import { createFakeVdpa } from "./fake-vdpa.ts";
 import { createFakeUdev } from "./fake-udev.ts";
 import { createSetVfGuid } from "./fake-vf-guids.ts";
+import { createFakeXdp } from "./fake-xdp.ts";
 import { createFaults, type Fault, type FaultEffect, type FaultMatch } from "./faults.ts";
 import type { FakeNic } from "./nic-models.ts";
 import { answer, Refusal } from "./refusal.ts";
@@ -78,6 +81,8 @@ export interface FakeKernel {
   limitVfs(pf: PciAddress, count: number): void;
   /** Makes the driver create no representor for this VF. */
   hideRepresentor(pf: PciAddress, vfId: number): void;
+  /** Makes drivers fail on the devices of the subfunctions of the PF, so that these have no interface. */
+  failSubfunctionProbe(pf: PciAddress): void;
   /** Makes drivers fail on the function with this errno; undefined ends this. */
   failProbe(device: PciAddress, code: string | undefined): void;
   /** Simulates the loss of events. */
@@ -99,6 +104,8 @@ export interface FakeKernel {
   /** Adds a virtual interface, such as a "bridge", a "bond" or a "vlan", which is up. */
   addLinkByHand(name: string, kind: string, lower?: string): void;
   deleteLinkByHand(name: string): void;
+  /** Attaches an XDP program to an interface. */
+  attachXdpProgram(name: string, program: XdpProgram): void;
   /** Makes an interface a port of a bridge or bond, or independent. */
   setMasterByHand(name: string, master: string | undefined): void;
   /** Adds a route to "default" or to an address. */
@@ -168,7 +175,14 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
       eswitch.sync(pf);
     },
   });
-  const eswitch = createFakeEswitch({ find: (address) => bus.find(address), netdevs, nextMac: createMacSource(99) });
+  const find: PciBus["find"] = (address) => bus.find(address);
+  const { port: subfunctions, ...subfunctionState } = createFakeSubfunctions({
+    find,
+    netdevs,
+    nextMac: createMacSource(77),
+  });
+  const eswitch = createFakeEswitch({ find, netdevs, nextMac: createMacSource(99), onSync: subfunctionState.sync });
+  const xdp = createFakeXdp({ bus, netdevs, modelOfSubfunction: subfunctionState.modelOf });
   const carriers = createCarriers(clock, emitLinksOf);
   const { onReset } = carriers;
   const { port: sriov, ...sriovLimits } = createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset });
@@ -192,6 +206,8 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     routes: routes.port,
     linuxBridges: createFakeLinuxBridges(netdevs),
     devlink: eswitch.port,
+    subfunctions,
+    xdp: xdp.port,
     rdma: { ...rdma.port, setVfGuid: createSetVfGuid({ bus, netdevs }) },
     vdpa: vdpa.port,
     udev: udev.port,
@@ -221,6 +237,8 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     fault: (match, effect) => faults.add(match, effect),
     ...sriovLimits,
     hideRepresentor: eswitch.hideRepresentor,
+    failSubfunctionProbe: subfunctionState.failSubfunctionProbe,
+    attachXdpProgram: xdp.attachProgram,
     failProbe: (device, code) => {
       bus.failProbe(device, code);
     },

@@ -5,7 +5,7 @@
  */
 import { defined } from "@switchyard/api";
 import type { Link, Links } from "../ports/links.ts";
-import type { Netdev, Netdevs } from "./fake-netdevs.ts";
+import { deviceOf, type Netdev, type Netdevs } from "./fake-netdevs.ts";
 import { noGuid, portOf, type PfFunction } from "./fake-functions.ts";
 import type { PciBus } from "./fake-pci.ts";
 import { answer, Refusal } from "./refusal.ts";
@@ -34,13 +34,12 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
   }
 
   function linkOf(netdev: Netdev): Link {
-    const { index, name, altNames, mac, mtu, maxMtu, adminUp, parent, physPortName, physSwitchId } = netdev;
+    const { index, name, altNames, mac, mtu, maxMtu, adminUp, physPortName, physSwitchId } = netdev;
     const { kind, masterIndex, lowerIndex } = netdev;
     const pf = netdev.representorOf === undefined ? pfOf(netdev) : undefined;
     return {
       ...{ index, name, altNames: [...altNames], mac, mtu, maxMtu, adminUp, type: typeOf(netdev) },
-      ...(parent && { parent: { bus: "pci", name: parent } }),
-      ...defined({ kind, masterIndex, lowerIndex, physPortName, physSwitchId }),
+      ...defined({ parent: deviceOf(netdev), kind, masterIndex, lowerIndex, physPortName, physSwitchId }),
       vfs: (pf?.vfs ?? []).map(({ vfId, pfMac = noMac, vlan, guid = noGuid }) =>
         pf?.port.linkType === "infiniband" ? { vfId, mac: noMac, vlan, guid } : { vfId, mac: pfMac, vlan },
       ),

@@ -3,7 +3,7 @@
  * Implements the network interfaces of the fake kernel in all network namespaces.
  * Usage: `const netdevs = createNetdevs(emit); netdevs.add({ parent, mac, maxMtu: 9216 })`.
  */
-import type { PciAddress } from "@switchyard/api";
+import { defined, type PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel-events.ts";
 import type { VlanProtocol } from "../ports/linux-bridges.ts";
 import { Refusal } from "./refusal.ts";
@@ -13,6 +13,8 @@ export interface Netdev {
   readonly index: number;
   /** PCI function of the interface; absent for virtual interfaces. */
   readonly parent?: PciAddress;
+  /** Auxiliary device of the interface of a subfunction. */
+  readonly auxiliary?: string;
   /** "bridge", "vlan", "bond"; absent for hardware. */
   readonly kind?: string;
   /** Index of the interface below a VLAN. */
@@ -20,8 +22,8 @@ export interface Netdev {
   readonly maxMtu: number;
   readonly physPortName?: string;
   readonly physSwitchId?: string;
-  /** The VF that the interface represents on the host; absent if it is not a representor. */
-  readonly representorOf?: PciAddress;
+  /** The VF that the interface represents on the host, or that it represents a subfunction; absent if it is not a representor. */
+  readonly representorOf?: PciAddress | "subfunction";
   /** Features that are on. */
   readonly features: Set<string>;
   /** Properties in the database of udev. */
@@ -49,9 +51,11 @@ export interface FakeBridge {
   readonly vlanProtocol: VlanProtocol;
 }
 
-/** The values that a driver gives to a new interface. */
-export type NewNetdev = Required<Pick<Netdev, "parent">> &
-  Pick<Netdev, "maxMtu" | "mac" | "physPortName" | "physSwitchId" | "representorOf">;
+/** The values that a driver gives to a new interface, which has a PCI function or an auxiliary device. */
+export type NewNetdev = Pick<
+  Netdev,
+  "parent" | "auxiliary" | "maxMtu" | "mac" | "physPortName" | "physSwitchId" | "representorOf"
+>;
 
 /** A new virtual interface. */
 export interface NewVirtualNetdev extends Pick<Netdev, "lowerIndex"> {
@@ -197,6 +201,17 @@ const initial = () => ({
   ...{ features: new Set<string>(), properties: new Map<string, string>() },
 });
 
-function eventOf({ name, parent }: Netdev): KernelEvent {
-  return { kind: "link", name, ...(parent && { parent: { bus: "pci", name: parent } }) };
+function eventOf(netdev: Netdev): KernelEvent {
+  return { kind: "link", name: netdev.name, ...defined({ parent: deviceOf(netdev) }) };
+}
+
+/** Returns the device of an interface; undefined for virtual interfaces. */
+export function deviceOf({ parent, auxiliary }: Netdev): KernelEventParent | undefined {
+  if (auxiliary !== undefined) return { bus: "auxiliary", name: auxiliary };
+  return parent && { bus: "pci", name: parent };
+}
+
+interface KernelEventParent {
+  readonly bus: string;
+  readonly name: string;
 }

@@ -75,10 +75,12 @@ export function createFakeUdev({ bus, netdevs, clock, readRules, delayMs }: Fake
     }
   }
 
-  function defaultName(fn: AnyFunction, { representorOf }: Netdev): string {
+  function defaultName(fn: AnyFunction, { representorOf, physPortName = "" }: Netdev): string {
     const { port } = fn.kind === "pf" ? fn : fn.pf;
     const prefix = port.sriov?.vfNamePrefix ?? "";
     if (fn.kind === "vf") return `${prefix}${fn.vfId}`;
+    // Seen with systemd 257 in the VM lab: enp1s0f0npf0sf5. The interface of a subfunction keeps the name of the kernel.
+    if (representorOf === "subfunction") return prefix.replace(/v$/, `n${physPortName}`);
     const vf = representorOf === undefined ? undefined : bus.find(representorOf);
     return vf?.kind === "vf" ? `${prefix.replace(/v$/, "r")}${vf.vfId}` : port.name; // systemd 257: enp1s0f0r3
   }

@@ -13,9 +13,11 @@ import { linkCases } from "./contract/link-cases.ts";
 import { otherCases } from "./contract/other-cases.ts";
 import { rdmaCases } from "./contract/rdma-cases.ts";
 import { sriovCases } from "./contract/sriov-cases.ts";
+import { subfunctionCases } from "./contract/subfunction-cases.ts";
 import { vdpaCases } from "./contract/vdpa-cases.ts";
 import { vfLinkCases } from "./contract/vf-link-cases.ts";
 import { systemdCases } from "./contract/systemd-cases.ts";
+import { xdpCases } from "./contract/xdp-cases.ts";
 import type { ContractCase } from "./contract/world.ts";
 
 /** Cases that need systemd, which a fast boot of the VM lab does not have. */
@@ -28,6 +30,8 @@ export const hostContractCases: readonly ContractCase[] = [
   ...linuxBridgeCases,
   ...vfLinkCases,
   ...eswitchCases,
+  ...subfunctionCases,
+  ...xdpCases,
   ...eventCases,
   ...fileCases,
   ...bootProgramCases,

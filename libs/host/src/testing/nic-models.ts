@@ -31,6 +31,12 @@ export interface FakePort {
   readonly hasRdma?: boolean;
   /** Largest number of virtqueues of the vDPA device of a VF; absent if the driver of VFs does not support vDPA. */
   readonly vdpaVirtqueues?: number;
+  /** What the driver supports of XDP; neither by default. */
+  readonly xdp?: { readonly native: boolean; readonly zeroCopy: boolean };
+  /** Largest number of combined channels; absent if the driver does not report channels. */
+  readonly maxQueues?: number;
+  /** Number of subfunctions; absent if the driver has none. */
+  readonly maxSubfunctions?: number;
   /** Absent if the driver has no devlink eswitch. */
   readonly eswitchMode?: EswitchMode;
   /** Parameters of the driver by devlink, such as flow_steering_mode. */
@@ -85,6 +91,8 @@ export function igb(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic
     driver: "igb",
     speedMbps: 1_000,
     maxMtu: 9_216,
+    xdp: { native: true, zeroCopy: false },
+    maxQueues: 8,
     sriov: {
       totalVfs: 7,
       capabilityVfs: 8,
@@ -110,6 +118,8 @@ export function i40e(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNi
     driver: "i40e",
     speedMbps: 25_000,
     maxMtu: 9_702,
+    xdp: { native: true, zeroCopy: true },
+    maxQueues: 64,
     sriov: {
       totalVfs,
       vfDeviceId: "154c",
@@ -134,6 +144,9 @@ export function ice(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic
     driver: "ice",
     speedMbps: 100_000,
     maxMtu: 9_702,
+    xdp: { native: true, zeroCopy: true },
+    maxQueues: 64,
+    maxSubfunctions: 64,
     eswitchMode: "legacy",
     sriov: {
       totalVfs,
@@ -159,6 +172,9 @@ export function mlx5(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNi
     name: `${port.pathName}np${port.number}`,
     speedMbps: 100_000,
     maxMtu: 9_978,
+    xdp: { native: true, zeroCopy: true },
+    maxQueues: 63,
+    maxSubfunctions: 64,
     physPortName: `p${port.number}`,
     physSwitchId: `${port.bus}00e7ffffb8599f`,
     vdpaVirtqueues: 33,
@@ -194,7 +210,17 @@ export function mlx5Ib(pciAddress: string, options: NicOptions = {}): FakeNic {
   const { ports } = mlx5(pciAddress, options);
   return {
     ports: ports.map(
-      ({ eswitchMode: _mode, vdpaVirtqueues: _vdpa, physPortName: _name, physSwitchId: _id, ...port }, number) => ({
+      (
+        {
+          eswitchMode: _mode,
+          vdpaVirtqueues: _vdpa,
+          physPortName: _name,
+          physSwitchId: _id,
+          maxSubfunctions: _sfs,
+          ...port
+        },
+        number,
+      ) => ({
         ...port,
         ...({ deviceId: "101b", linkType: "infiniband", hasRdma: true, maxMtu: 4_092, altNames: [] } as const),
         name: port.name.replace(/^enp/, "ibp").replace(/np\d+$/, ""),
@@ -214,6 +240,8 @@ export function plainNic(pciAddress: string): FakeNic {
     driver: "virtio-pci",
     speedMbps: 10_000,
     maxMtu: 65_535,
+    xdp: { native: true, zeroCopy: false },
+    maxQueues: 4,
   }));
 }
 

@@ -8,6 +8,7 @@ import { loadProgram, loadRedirectProgram, openXdpProgram } from "../bpf/xdp-pro
 import { createXskMap, openPinnedXskMap, openXskMap, pinXskMap, unpinXskMap } from "../bpf/xsk-map.ts";
 import { protocols } from "../libc.ts";
 import { NetlinkSocket } from "../netlink-socket.ts";
+import { loadForeignXdpProgram } from "../testing/foreign-xdp-program.ts";
 import { createNetworkNamespace, missingForNamespaces, type NetworkNamespace } from "../testing/network-namespace.ts";
 import { openXdpSocket } from "../testing/xdp-socket.ts";
 import { getLink } from "./list-links.ts";
@@ -32,14 +33,6 @@ const missing = missingForNamespaces();
     await namespace.run("sh", "-c", "ip link del v0 2>&-; ip link add v0 type veth peer name v1");
     await namespace.run("sh", "-c", "ip link set v0 up; ip link set v1 up");
   });
-
-  /** An XDP program that is not ours: r0 = XDP_PASS; exit. */
-  function loadForeign() {
-    const system = loadBpfSystem();
-    const instructions = Buffer.from("b7000000020000009500000000000000", "hex");
-    const fd = loadProgram(system, { instructions, name: "xdp_dispatcher" });
-    return { fd, id: 0, [Symbol.dispose]: () => void system.close(fd) };
-  }
 
   it.each(["native", "generic"] as const)("gives packets to an AF_XDP socket in %s mode", async (mode) => {
     using map = createXskMap({ queues: 1 });
@@ -88,7 +81,7 @@ const missing = missingForNamespaces();
   });
 
   it.each(["native", "generic"] as const)("replaces and removes no foreign program in %s mode", async (mode) => {
-    using foreign = loadForeign();
+    using foreign = loadForeignXdpProgram("xdp_dispatcher");
     await attachXdp(socket, "v0", { program: foreign, mode });
     const before = await readXdp(socket, "v0");
     using map = createXskMap({ queues: 1 });

@@ -2,7 +2,7 @@
 /** Contract cases of vDPA, with the simulator vdpa_sim_net. */
 import assert from "node:assert/strict";
 import type { Host } from "../../ports/host.ts";
-import { assertRefused, eventually, type ContractCase, type ContractWorld } from "./world.ts";
+import { assertRefused, assertRefusedBy, eventually, type ContractCase, type ContractWorld } from "./world.ts";
 
 const management = { device: "vdpasim_net" };
 const name = "vdpa:0000:01:10.0";
@@ -112,11 +112,3 @@ export const vdpaCases: readonly ContractCase[] = [
     },
   },
 ];
-
-/** Expects a HostError with this errno and any words: the kernel changes its explanations. */
-async function assertRefusedBy(act: Promise<unknown>, code: string): Promise<void> {
-  await assert.rejects(act, (error) => {
-    assert.equal(error instanceof Error && "code" in error ? error.code : error, code);
-    return true;
-  });
-}

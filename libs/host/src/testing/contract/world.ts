@@ -168,3 +168,11 @@ export async function assertRefused(act: Promise<unknown>, code: string, words?:
     return true;
   });
 }
+
+/** Expects a HostError with this errno and any words: the kernel changes its explanations. */
+export async function assertRefusedBy(act: Promise<unknown>, code: string): Promise<void> {
+  await assert.rejects(act, (error) => {
+    assert.equal(error instanceof Error && "code" in error ? error.code : error, code);
+    return true;
+  });
+}

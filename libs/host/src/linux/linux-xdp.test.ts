@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Runs on the kernel of this machine, in a network namespace. Features and queues of hardware are in the contract cases. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { attachXdp, createXskMap, loadRedirectProgram, NetlinkSocket, protocols } from "@switchyard/netlink";
+import { createNetworkNamespace, loadForeignXdpProgram, missingForNamespaces } from "@switchyard/netlink/testing";
+import type { Xdp } from "../ports/xdp.ts";
+import { createLinuxXdp } from "./linux-xdp.ts";
+
+const missing = missingForNamespaces();
+
+(missing === undefined ? describe : describe.skip)("Xdp on the real kernel", () => {
+  let namespace: Awaited<ReturnType<typeof createNetworkNamespace>>;
+  const sockets = new AsyncDisposableStack();
+  let socket: NetlinkSocket;
+  let xdp: Xdp;
+
+  beforeAll(async () => {
+    namespace = await createNetworkNamespace();
+    const open = (protocol: number) => sockets.use(new NetlinkSocket({ protocol, netns: namespace.path }));
+    socket = open(protocols.route);
+    xdp = createLinuxXdp({ socket, genericSocket: open(protocols.generic) });
+  });
+  afterAll(async () => {
+    await sockets.disposeAsync();
+    await namespace[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    await namespace.run("sh", "-c", "ip link del v0 2>&-; ip link add v0 numrxqueues 4 numtxqueues 4 type veth");
+  });
+
+  it("tells the program of Switchyard from others, and detaches only its own", async () => {
+    await expect(xdp.readPrograms("v0")).resolves.toEqual([]);
+    using map = createXskMap({ queues: 4 });
+    using program = loadRedirectProgram(map);
+    await attachXdp(socket, "v0", { program, mode: "native" });
+    const own = { id: program.id, name: "switchyard_xsk", mode: "native", isOwn: true };
+    await expect(xdp.readPrograms("v0")).resolves.toEqual([own]);
+    await xdp.detachOwnPrograms("v0");
+    await expect(xdp.readPrograms("v0")).resolves.toEqual([]);
+
+    using foreign = loadForeignXdpProgram("xdp_dispatcher");
+    await attachXdp(socket, "v0", { program: foreign, mode: "generic" });
+    await xdp.detachOwnPrograms("v0");
+    const [left] = await xdp.readPrograms("v0");
+    expect(left).toMatchObject({ name: "xdp_dispatcher", mode: "generic", isOwn: false });
+  });
+
+  it("reads and changes queues of an interface that receives and sends separately", async () => {
+    await xdp.setQueues("v0", 3);
+    await expect(xdp.readQueues("v0")).resolves.toEqual({ count: 3, max: 4 });
+    await expect(xdp.setQueues("v0", 5)).rejects.toMatchObject({
+      message: "set queues 5 on v0: EINVAL (requested channel count exceeds maximum)",
+    });
+    await expect(xdp.setQueues("lo", 1)).rejects.toMatchObject({ name: "HostError", code: "EOPNOTSUPP" });
+  });
+
+  it("lists what drivers support", async () => {
+    const features = await xdp.listFeatures();
+    expect(features[0]).toEqual({ index: 1, native: false, zeroCopy: false });
+    expect(features.slice(1).map(({ native }) => native)).toEqual([true, true]);
+  });
+});

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Implements Xdp on the fake kernel: features by the model of the NIC, queues that a driver forgets with its interface, and
+ * programs that others attach.
+ * Usage: `const xdp = createFakeXdp({ bus, netdevs }); xdp.attachProgram("enp1s0f0", { id: 7, name: "xdp_dispatcher" })`.
+ */
+import type { Queues, Xdp, XdpProgram } from "../ports/xdp.ts";
+import { portOf } from "./fake-functions.ts";
+import type { Netdev, Netdevs } from "./fake-netdevs.ts";
+import type { PciBus } from "./fake-pci.ts";
+import type { FakePort } from "./nic-models.ts";
+import { answer, Refusal } from "./refusal.ts";
+
+export interface FakeXdpDeps {
+  readonly bus: PciBus;
+  readonly netdevs: Netdevs;
+  /** Returns the model of the PF of a subfunction by its auxiliary device. */
+  readonly modelOfSubfunction: (device: string) => FakePort | undefined;
+}
+
+export interface FakeXdp {
+  readonly port: Xdp;
+  /** Attaches a program, as the device plugin or another program does. */
+  attachProgram(name: string, program: XdpProgram): void;
+}
+
+export function createFakeXdp({ bus, netdevs, modelOfSubfunction }: FakeXdpDeps): FakeXdp {
+  const programs = new WeakMap<Netdev, XdpProgram>();
+  const queues = new WeakMap<Netdev, number>();
+
+  /** Returns the model of the NIC if its driver, and not that of a VF or a representor, made the interface. */
+  function modelOf({ parent, auxiliary, representorOf }: Netdev): FakePort | undefined {
+    if (auxiliary !== undefined) return modelOfSubfunction(auxiliary);
+    const fn = parent && bus.find(parent);
+    return fn?.kind === "pf" && representorOf === undefined ? portOf(fn) : undefined;
+  }
+
+  function queuesOf(netdev: Netdev): Queues | undefined {
+    const max = modelOf(netdev)?.maxQueues;
+    return max === undefined ? undefined : { count: queues.get(netdev) ?? max, max };
+  }
+
+  return {
+    attachProgram(name, program) {
+      const netdev = netdevs.find(name);
+      if (programs.has(netdev)) throw new Refusal("EBUSY", "XDP program already attached");
+      programs.set(netdev, program);
+    },
+    port: {
+      listFeatures: () =>
+        answer(() => [
+          { index: 1, native: false, zeroCopy: false },
+          ...netdevs.listVisible().map((netdev) => {
+            const { native = netdev.kind === "veth", zeroCopy = false } = modelOf(netdev)?.xdp ?? {};
+            return { index: netdev.index, native, zeroCopy };
+          }),
+        ]),
+      readPrograms: (name) =>
+        answer(() => {
+          const program = programs.get(netdevs.find(name));
+          return program === undefined ? [] : [program];
+        }),
+      detachOwnPrograms: (name) =>
+        answer(() => {
+          const netdev = netdevs.find(name);
+          if (programs.get(netdev)?.isOwn === true) programs.delete(netdev);
+        }),
+      // The interfaces of the fake kernel do not include the loopback interface.
+      readQueues: (name) => answer(() => (name === "lo" ? undefined : queuesOf(netdevs.find(name)))),
+      setQueues: (name, count) =>
+        answer(() => {
+          const netdev = netdevs.find(name);
+          const present = queuesOf(netdev);
+          if (present === undefined) throw new Refusal("EOPNOTSUPP");
+          if (count < 1)
+            throw new Refusal("EINVAL", "requested channel counts would result in no RX channel being configured");
+          if (count > present.max) throw new Refusal("EINVAL", "requested channel count exceeds maximum");
+          netdevs.change(netdev, () => queues.set(netdev, count));
+        }),
+    },
+  };
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * loadForeignXdpProgram loads an XDP program that passes all packets to the network stack, under the name of somebody else.
+ * Usage: `using program = loadForeignXdpProgram("xdp_dispatcher")`.
+ */
+import { loadBpfSystem } from "../bpf/native-bpf-system.ts";
+import { loadProgram, type XdpProgram } from "../bpf/xdp-program.ts";
+
+export function loadForeignXdpProgram(name: string): Pick<XdpProgram, "fd" | "id"> & Disposable {
+  const system = loadBpfSystem();
+  const instructions = Buffer.from("b7000000020000009500000000000000", "hex"); // r0 = XDP_PASS; exit
+  const fd = loadProgram(system, { instructions, name });
+  return { fd, id: 0, [Symbol.dispose]: () => void system.close(fd) };
+}
