@@ -192,7 +192,7 @@ static int igb_lab_port_register(struct igb_lab *lab, struct igb_lab_port *port,
 	port->lab = lab;
 	list_add_tail(&port->list, &lab->ports);
 	port->representor = igb_lab_netdev_create(&lab->pdev->dev,
-						  &port->dl_port);
+						  &port->dl_port, NULL);
 	return 0;
 }
 

@@ -24,7 +24,8 @@ void igb_lab_vfs_changed(struct pci_dev *pdev, struct net_device *pf);
 /* igb_lab_netdev.c: interfaces without a datapath, offload that accepts everything. */
 int igb_lab_setup_block(struct net_device *netdev, void *type_data);
 struct net_device *igb_lab_netdev_create(struct device *parent,
-					 struct devlink_port *port);
+					 struct devlink_port *port,
+					 const u8 *mac);
 void igb_lab_netdev_destroy(struct net_device *netdev);
 
 /* igb_lab_sf.c: the subfunction that an active SF port has. */

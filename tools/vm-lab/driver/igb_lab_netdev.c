@@ -80,7 +80,8 @@ static const struct ethtool_ops igb_lab_ethtool_ops = {
 };
 
 struct net_device *igb_lab_netdev_create(struct device *parent,
-					 struct devlink_port *port)
+					 struct devlink_port *port,
+					 const u8 *mac)
 {
 	struct net_device *netdev = alloc_etherdev(0);
 
@@ -91,7 +92,11 @@ struct net_device *igb_lab_netdev_create(struct device *parent,
 	netdev->max_mtu = IGB_LAB_MAX_MTU;
 	netdev->hw_features |= NETIF_F_HW_TC;
 	netdev->features |= NETIF_F_HW_TC;
-	eth_hw_addr_random(netdev);
+	/* udev replaces a random address, and only such a one. */
+	if (mac && is_valid_ether_addr(mac))
+		eth_hw_addr_set(netdev, mac);
+	else
+		eth_hw_addr_random(netdev);
 	SET_NETDEV_DEV(netdev, parent);
 	SET_NETDEV_DEVLINK_PORT(netdev, port);
 	if (register_netdev(netdev)) {

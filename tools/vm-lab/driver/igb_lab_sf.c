@@ -82,9 +82,7 @@ static int igb_lab_sf_probe(struct auxiliary_device *adev,
 		return err;
 	}
 
-	priv->netdev = igb_lab_netdev_create(&adev->dev, &priv->port);
-	if (priv->netdev && is_valid_ether_addr(sf->mac))
-		eth_hw_addr_set(priv->netdev, sf->mac);
+	priv->netdev = igb_lab_netdev_create(&adev->dev, &priv->port, sf->mac);
 	auxiliary_set_drvdata(adev, devlink);
 	return 0;
 }
