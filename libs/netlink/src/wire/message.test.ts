@@ -51,6 +51,11 @@ describe("parseAck", () => {
   it.each([
     { does: "an ack", datagram: ack(request), expected: { errno: 0 } },
     { does: "the end of a dump", datagram: done(request), expected: { errno: 0 } },
+    {
+      does: "the end of a list without a result",
+      datagram: encodeMessage({ type: 3, flags: 2, sequence: 7 }, Buffer.alloc(0)),
+      expected: { errno: 0 },
+    },
     { does: "an error", datagram: ack(request, { code: "EBUSY" }), expected: { errno: 16 } },
     {
       does: "an error with a message",

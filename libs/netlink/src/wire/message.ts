@@ -64,6 +64,8 @@ export function parseMessages(datagram: Buffer): readonly Message[] {
 /** Parses NLMSG_ERROR and NLMSG_DONE; returns undefined for other messages. Throws NetlinkError "malformed". */
 export function parseAck({ type, flags, payload }: Message): Ack | undefined {
   if (type !== messageTypes.error && type !== messageTypes.done) return undefined;
+  // The list of resources of devlink ends without a result (devlink_resource_fill, 6.12).
+  if (type === messageTypes.done && payload.length === 0) return { errno: 0 };
   if (payload.length < 4) throw malformed(`ack of ${payload.length} bytes`);
   const errno = 0 - payload.readInt32LE(0);
   if (errno < 0) throw malformed(`ack with positive error number ${0 - errno}`);
