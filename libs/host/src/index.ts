@@ -6,8 +6,10 @@
 export { HostError, type HostOperation } from "./calls/host-error.ts";
 export { watchCalls, type WatchedCalls } from "./calls/watch-calls.ts";
 export { createLinuxHost, type LinuxHostOptions } from "./linux/linux-host.ts";
-export { createLinuxPfRecords, type LinuxPfRecordsOptions, type UnreadableRecord } from "./linux/linux-pf-records.ts";
+export { createLinuxPfRecords, type LinuxPfRecordsOptions } from "./linux/linux-pf-records.ts";
+export type { UnreadableRecord } from "./linux/record-directory.ts";
 export { acquireNodeLock, type NodeLockOptions } from "./linux/node-lock.ts";
+export type { AfxdpRecord, AfxdpRecords } from "./ports/afxdp-records.ts";
 export { bootProgramDirectory, type BootProgram, type ProgramFile, type ProgramVersion } from "./ports/boot-program.ts";
 export type { Boot } from "./ports/boot.ts";
 export type { ConfigDrive } from "./ports/config-drive.ts";
@@ -47,4 +49,4 @@ export type { Subfunction, Subfunctions } from "./ports/subfunctions.ts";
 export type { Systemd, UnitState } from "./ports/systemd.ts";
 export type { Udev } from "./ports/udev.ts";
 export type { NewVdpaDevice, Vdpa, VdpaDevice, VdpaManagement, VdpaManagementDevice } from "./ports/vdpa.ts";
-export type { Queues, Xdp, XdpFeatures, XdpProgram } from "./ports/xdp.ts";
+export type { NetDevice, Queues, Xdp, XdpFeatures, XdpProgram } from "./ports/xdp.ts";

@@ -90,6 +90,7 @@ export const operations: Operations = {
   },
   xdp: {
     listFeatures: () => ({ action: "list", target: "XDP features" }),
+    readDevice: (name) => ({ action: "read device", target: name }),
     readPrograms: (name) => ({ action: "read XDP programs", target: name }),
     detachOwnPrograms: (name) => ({ action: "detach XDP program", target: name }),
     readQueues: (name) => ({ action: "read queues", target: name }),
@@ -138,6 +139,11 @@ export const operations: Operations = {
     list: () => ({ action: "list", target: "PF records" }),
     save: (pf) => ({ action: "save record", target: pf }),
     remove: (pf) => ({ action: "remove record", target: pf }),
+  },
+  afxdpRecords: {
+    list: () => ({ action: "list", target: "records of AF_XDP devices" }),
+    save: (device) => ({ action: "save record of AF_XDP device", target: device }),
+    remove: (device) => ({ action: "remove record of AF_XDP device", target: device }),
   },
   files: {
     listNames: (directory) => ({ action: "list", target: directory }),

@@ -44,6 +44,7 @@ export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => un
     firmware: wrap("firmware"),
     configDrive: wrap("configDrive"),
     records: wrap("records"),
+    afxdpRecords: wrap("afxdpRecords"),
     files: wrap("files"),
     systemd: wrap("systemd"),
     ovs: wrap("ovs"),

@@ -6,6 +6,7 @@
  */
 import { NetlinkSocket, protocols } from "@switchyard/netlink";
 import type { Host } from "../ports/host.ts";
+import { createLinuxAfxdpRecords } from "./linux-afxdp-records.ts";
 import { createLinuxBootProgram } from "./linux-boot-program.ts";
 import { createLinuxBoot } from "./linux-boot.ts";
 import { createLinuxConfigDrive } from "./linux-config-drive.ts";
@@ -17,7 +18,8 @@ import { createLinuxKernelEvents } from "./linux-kernel-events.ts";
 import { createLinuxKernelModules } from "./linux-kernel-modules.ts";
 import { createLinuxLinuxBridges } from "./linux-linux-bridges.ts";
 import { createLinuxLinks } from "./linux-links.ts";
-import { createLinuxPfRecords, type UnreadableRecord } from "./linux-pf-records.ts";
+import { createLinuxPfRecords } from "./linux-pf-records.ts";
+import type { UnreadableRecord } from "./record-directory.ts";
 import { createLinuxRdma } from "./linux-rdma.ts";
 import { createLinuxRoutes } from "./linux-routes.ts";
 import { createLinuxSriovSysfs } from "./linux-sriov-sysfs.ts";
@@ -53,7 +55,7 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     linuxBridges: createLinuxLinuxBridges(route),
     devlink: createLinuxDevlink({ socket: generic, openSocket: openForChange }),
     subfunctions: createLinuxSubfunctions({ root, socket: generic, openSocket: openForChange }),
-    xdp: createLinuxXdp({ socket: route, genericSocket: generic }),
+    xdp: createLinuxXdp({ root, socket: route, genericSocket: generic }),
     rdma: createLinuxRdma({ root, openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }), route }),
     vdpa: createLinuxVdpa({ root, socket: generic }),
     udev: createLinuxUdev(root),
@@ -61,6 +63,7 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     firmware: createLinuxFirmware({ root }),
     configDrive: createLinuxConfigDrive(root),
     records: createLinuxPfRecords(root, { onUnreadable: options.onUnreadableRecord }),
+    afxdpRecords: createLinuxAfxdpRecords(root, { onUnreadable: options.onUnreadableRecord }),
     files: createLinuxHostFiles(root),
     systemd: createLinuxSystemd(root),
     ovs: resources.use(createLinuxOvs({ root, address: options.ovsdbAddress })),

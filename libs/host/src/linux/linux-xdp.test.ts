@@ -18,7 +18,7 @@ const missing = missingForNamespaces();
     namespace = await createNetworkNamespace();
     const open = (protocol: number) => sockets.use(new NetlinkSocket({ protocol, netns: namespace.path }));
     socket = open(protocols.route);
-    xdp = createLinuxXdp({ socket, genericSocket: open(protocols.generic) });
+    xdp = createLinuxXdp({ root: namespace.root, socket, genericSocket: open(protocols.generic) });
   });
   afterAll(async () => {
     await sockets.disposeAsync();
@@ -52,6 +52,11 @@ const missing = missingForNamespaces();
       message: "set queues 5 on v0: EINVAL (requested channel count exceeds maximum)",
     });
     await expect(xdp.setQueues("lo", 1)).rejects.toMatchObject({ name: "HostError", code: "EOPNOTSUPP" });
+  });
+
+  it("has nothing of the device of a virtual interface, and rejects without an interface", async () => {
+    await expect(xdp.readDevice("v0")).resolves.toEqual({});
+    await expect(xdp.readDevice("none")).rejects.toMatchObject({ message: "read device on none: ENODEV" });
   });
 
   it("lists what drivers support", async () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createLinuxXdp implements Xdp over rtnetlink, bpf(2), and the netlink families netdev and ethtool.
- * Usage: `createLinuxXdp({ socket: new NetlinkSocket({ protocol: protocols.route }), genericSocket })`.
+ * createLinuxXdp implements Xdp over rtnetlink, bpf(2), the netlink families netdev and ethtool, and sysfs.
+ * Usage: `createLinuxXdp({ root: "/host", socket: new NetlinkSocket({ protocol: protocols.route }), genericSocket })`.
  */
 import {
   detachXdp,
@@ -17,20 +17,23 @@ import {
   type NetlinkSocket,
   type XdpProgram as OpenProgram,
 } from "@switchyard/netlink";
-import { HostError } from "../calls/host-error.ts";
+import { HostError, withHostError } from "../calls/host-error.ts";
 import { operations } from "../calls/operations.ts";
 import type { Xdp, XdpProgram } from "../ports/xdp.ts";
 import { askKernel } from "./ask-kernel.ts";
 import { createFamilyResolver } from "./generic-family.ts";
+import { readNetDevice } from "./read-net-device.ts";
 
 export interface LinuxXdpDeps {
+  /** Directory that contains sys: "/" or "/host". Its sysfs must show the network namespace of the sockets. */
+  readonly root: string;
   /** A socket of protocol route. The caller disposes of it. */
   readonly socket: NetlinkSocket;
   /** A socket of protocol generic in the same network namespace. The caller disposes of it. */
   readonly genericSocket: NetlinkSocket;
 }
 
-export function createLinuxXdp({ socket, genericSocket }: LinuxXdpDeps): Xdp {
+export function createLinuxXdp({ root, socket, genericSocket }: LinuxXdpDeps): Xdp {
   const { xdp: at } = operations;
   const resolveNetdev = createFamilyResolver(genericSocket, netdevFamily);
   const resolveEthtool = createFamilyResolver(genericSocket, ethtoolFamily);
@@ -45,6 +48,12 @@ export function createLinuxXdp({ socket, genericSocket }: LinuxXdpDeps): Xdp {
           native: native && redirect,
           zeroCopy,
         }));
+      }),
+    readDevice: (name) =>
+      withHostError(at.readDevice(name), async () => {
+        const device = await readNetDevice(root, name);
+        if (device === undefined) throw new HostError(at.readDevice(name), "ENODEV", {});
+        return device;
       }),
     readPrograms: (name) =>
       askKernel(at.readPrograms(name), async () =>

@@ -3,6 +3,7 @@
  * Host is the set of all ports of one host. createLinuxHost() implements it for Linux, and `@switchyard/host/testing` contains
  * a fake kernel.
  */
+import type { AfxdpRecords } from "./afxdp-records.ts";
 import type { BootProgram } from "./boot-program.ts";
 import type { Boot } from "./boot.ts";
 import type { ConfigDrive } from "./config-drive.ts";
@@ -42,6 +43,7 @@ export interface Host {
   readonly firmware: Firmware;
   readonly configDrive: ConfigDrive;
   readonly records: PfRecords;
+  readonly afxdpRecords: AfxdpRecords;
   readonly files: HostFiles;
   readonly systemd: Systemd;
   readonly ovs: Ovs;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Xdp is the port for what network interfaces support of XDP, for their queues, and for the XDP programs that are attached to
- * them. The device plugin attaches programs.
+ * Xdp is the port for what network interfaces support of XDP, for their devices and queues, and for the XDP programs that are
+ * attached to them. The device plugin attaches programs.
  */
+import type { PciAddress } from "@switchyard/api";
 
 /** What the driver of an interface supports. */
 export interface XdpFeatures {
@@ -24,6 +25,20 @@ export interface XdpProgram {
   readonly isOwn: boolean;
 }
 
+/** The device of a network interface, of which a virtual interface has nothing. */
+export interface NetDevice {
+  /** "igb", "virtio_net", "mlx5_core.sf". */
+  readonly driver?: string;
+  /** The PCI function that the device is, or is part of, as the device of virtio or of a subfunction. */
+  readonly pciAddress?: PciAddress;
+  /** Of the PCI function, four hexadecimal digits. */
+  readonly vendor?: string;
+  /** Of the PCI function, four hexadecimal digits. */
+  readonly deviceId?: string;
+  /** Absent if the device belongs to no NUMA node. */
+  readonly numaNode?: number;
+}
+
 /** The queues of an interface that receive packets. */
 export interface Queues {
   readonly count: number;
@@ -35,6 +50,7 @@ export interface Queues {
 export interface Xdp {
   /** Returns the features of all interfaces; an empty list if the kernel does not report them (before Linux 6.3). */
   listFeatures(): Promise<readonly XdpFeatures[]>;
+  readDevice(name: string): Promise<NetDevice>;
   /** Returns the attached programs, one for each mode at most. */
   readPrograms(name: string): Promise<readonly XdpProgram[]>;
   /** Detaches the programs of Switchyard. No error if there is none. Programs of others stay. */

@@ -30,7 +30,7 @@ import type { AnyFunction, PfFunction } from "./fake-functions.ts";
 import { createPciBus, type PciBus } from "./fake-pci.ts";
 import { createFakeOvs, type FakeOvsByHand } from "./fake-ovs.ts";
 import { createFakeRdma } from "./fake-rdma.ts";
-import { createFakeRecords } from "./fake-records.ts";
+import { createFakeAfxdpRecords, createFakeRecords } from "./fake-records.ts";
 import { createFakeRoutes } from "./fake-routes.ts";
 import { createFakeSriov } from "./fake-sriov.ts";
 import { createFakeSubfunctions } from "./fake-subfunctions.ts";
@@ -215,6 +215,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     firmware: firmware.port,
     configDrive: { readText: (path) => answer(() => options.configDrive?.[path]) },
     records: createFakeRecords(),
+    afxdpRecords: createFakeAfxdpRecords(),
     files: files.port,
     systemd: systemd.port,
     ovs: ovs.port,

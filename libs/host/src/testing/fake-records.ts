@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Implements PfRecords on the disk of the fake kernel, which survives the daemon. Records are formatted and parsed as files.
+ * Implements PfRecords and AfxdpRecords on the disk of the fake kernel, which survives the daemon. Records are formatted and parsed as files.
  * Usage: `const records = createFakeRecords()`.
  */
 import type { PciAddress } from "@switchyard/api";
+import { formatAfxdpRecord, parseAfxdpDevice, parseAfxdpRecord } from "../linux/afxdp-record-file.ts";
 import { formatPfRecord, parsePfRecord } from "../linux/pf-record-file.ts";
+import type { AfxdpRecord, AfxdpRecords } from "../ports/afxdp-records.ts";
 import type { PfRecord, PfRecords } from "../ports/pf-records.ts";
-import { answer } from "./refusal.ts";
+import { answer, Refusal } from "./refusal.ts";
 
 export function createFakeRecords(): PfRecords {
   const files = new Map<PciAddress, string>();
@@ -29,5 +31,28 @@ export function createFakeRecords(): PfRecords {
       answer(() => {
         files.delete(pf);
       }),
+  };
+}
+
+/** As createFakeRecords, for AF_XDP devices. */
+export function createFakeAfxdpRecords(): AfxdpRecords {
+  const files = new Map<string, string>();
+  const checked = (device: string) => {
+    if (parseAfxdpDevice(device) === undefined) throw new Refusal("EINVAL");
+    return device;
+  };
+
+  return {
+    list: () =>
+      answer(() => {
+        const records = new Map<string, AfxdpRecord>();
+        for (const [device, text] of files) {
+          const record = parseAfxdpRecord(text);
+          if (record.ok) records.set(device, record.value);
+        }
+        return records;
+      }),
+    save: (device, record) => answer(() => void files.set(checked(device), formatAfxdpRecord(record))),
+    remove: (device) => answer(() => void files.delete(checked(device))),
   };
 }

@@ -2,9 +2,10 @@
 /**
  * Implements Xdp on the fake kernel: features by the model of the NIC, queues that a driver forgets with its interface, and
  * programs that others attach.
- * Usage: `const xdp = createFakeXdp({ bus, netdevs }); xdp.attachProgram("enp1s0f0", { id: 7, name: "xdp_dispatcher" })`.
+ * Usage: `const xdp = createFakeXdp({ bus, netdevs, modelOfSubfunction: subfunctions.modelOf })`.
  */
-import type { Queues, Xdp, XdpProgram } from "../ports/xdp.ts";
+import { defined } from "@switchyard/api";
+import type { NetDevice, Queues, Xdp, XdpProgram } from "../ports/xdp.ts";
 import { portOf } from "./fake-functions.ts";
 import type { Netdev, Netdevs } from "./fake-netdevs.ts";
 import type { PciBus } from "./fake-pci.ts";
@@ -35,6 +36,18 @@ export function createFakeXdp({ bus, netdevs, modelOfSubfunction }: FakeXdpDeps)
     return fn?.kind === "pf" && representorOf === undefined ? portOf(fn) : undefined;
   }
 
+  function deviceOf({ parent, auxiliary }: Netdev): NetDevice {
+    const pf = auxiliary === undefined ? undefined : modelOfSubfunction(auxiliary);
+    if (pf !== undefined) {
+      const { pciAddress, vendor, deviceId, numaNode } = pf;
+      return { driver: "mlx5_core.sf", pciAddress, vendor, deviceId, ...defined({ numaNode }) };
+    }
+    const fn = parent && bus.find(parent);
+    if (fn === undefined) return {};
+    const { vendor, numaNode } = portOf(fn);
+    return { pciAddress: fn.pciAddress, vendor, deviceId: fn.deviceId, ...defined({ driver: fn.driver, numaNode }) };
+  }
+
   function queuesOf(netdev: Netdev): Queues | undefined {
     const max = modelOf(netdev)?.maxQueues;
     return max === undefined ? undefined : { count: queues.get(netdev) ?? max, max };
@@ -55,6 +68,7 @@ export function createFakeXdp({ bus, netdevs, modelOfSubfunction }: FakeXdpDeps)
             return { index: netdev.index, native, zeroCopy };
           }),
         ]),
+      readDevice: (name) => answer(() => (name === "lo" ? {} : deviceOf(netdevs.find(name)))),
       readPrograms: (name) =>
         answer(() => {
           const program = programs.get(netdevs.find(name));

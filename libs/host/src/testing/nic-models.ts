@@ -31,6 +31,8 @@ export interface FakePort {
   readonly hasRdma?: boolean;
   /** Largest number of virtqueues of the vDPA device of a VF; absent if the driver of VFs does not support vDPA. */
   readonly vdpaVirtqueues?: number;
+  /** Absent on a machine without NUMA. */
+  readonly numaNode?: number;
   /** What the driver supports of XDP; neither by default. */
   readonly xdp?: { readonly native: boolean; readonly zeroCopy: boolean };
   /** Largest number of combined channels; absent if the driver does not report channels. */

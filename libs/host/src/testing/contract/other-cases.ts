@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Contract cases of the boot, devlink, udev and records. */
 import assert from "node:assert/strict";
+import type { AfxdpRecord } from "../../ports/afxdp-records.ts";
 import type { PfRecord } from "../../ports/pf-records.ts";
-import { assertRefused, linkOf, makeVfs, readVfs, settle, type ContractCase } from "./world.ts";
+import { assertRefused, assertRefusedBy, linkOf, makeVfs, readVfs, settle, type ContractCase } from "./world.ts";
 
 export const otherCases: readonly ContractCase[] = [
   {
@@ -91,6 +92,22 @@ export const otherCases: readonly ContractCase[] = [
       );
       for (const each of [pf, other, pf]) await host.records.remove(each);
       assert.deepEqual(await host.records.list(), new Map());
+    },
+  },
+  {
+    name: "saves, replaces and removes records of AF_XDP devices, and refuses what is no device",
+    async run({ host: { afxdpRecords }, pfs: [pf] }) {
+      const record: AfxdpRecord = {
+        spec: { pciAddress: pf, mode: "subfunction", poolName: "fast", numSfs: 2 },
+        ...{ initial: { eSwitchMode: "legacy" }, subfunctions: [1000] },
+      };
+      const later: AfxdpRecord = { ...record, subfunctions: [1000, 1001] };
+      await afxdpRecords.save(pf, record);
+      await afxdpRecords.save(pf, later);
+      assert.deepEqual(await afxdpRecords.list(), new Map([[pf, later]]));
+      for (const _ of ["first", "second"]) await afxdpRecords.remove(pf);
+      assert.deepEqual(await afxdpRecords.list(), new Map());
+      await assertRefusedBy(afxdpRecords.save("../pci", record), "EINVAL");
     },
   },
 ];

@@ -71,6 +71,8 @@ export const subfunctionCases: readonly ContractCase[] = [
       const links = await host.links.listLinks();
       const link = links.find(({ name }) => name === active.netdev);
       assert.deepEqual([link?.mac, link?.parent], [address, { bus: "auxiliary", name: active.device }]);
+      const device = await host.xdp.readDevice(active.netdev ?? "");
+      assert.deepEqual([device.driver, device.pciAddress], [active.driver, pf]);
       assert.equal(links.find(({ name }) => name === representor)?.physPortName, `pf${pf.slice(-1)}sf88`);
 
       await subfunctions.setActive(pf, portIndex, false);

@@ -24,6 +24,20 @@ export const xdpCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "reads the device of an interface, and of a virtual interface nothing",
+    async run({ host, pfs, addLink }) {
+      for (const pf of pfs) {
+        const { name } = await linkOf(host, pf);
+        const { driver, pciAddress, vendor, deviceId } = await host.xdp.readDevice(name);
+        assert.deepEqual([driver, pciAddress, vendor, deviceId], ["igb", pf, "8086", "10c9"]);
+      }
+      await addLink("br-contract", "bridge");
+      assert.deepEqual(await host.xdp.readDevice("br-contract"), {});
+      assert.deepEqual(await host.xdp.readDevice("lo"), {});
+      await assertRefusedBy(host.xdp.readDevice("nosuch0"), "ENODEV");
+    },
+  },
+  {
     name: "has no XDP program, and detaches none",
     async run({ host, pfs: [pf] }) {
       const { name } = await linkOf(host, pf);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Formats and parses the record of an AF_XDP device: JSON.
+ * Usage: `parseAfxdpRecord(formatAfxdpRecord({ spec, subfunctions: [0, 1] }))`.
+ */
+import { err, ok, parsePciAddress, type AfxdpInterfaceSpec, type Result } from "@switchyard/api";
+import type { AfxdpRecord } from "../ports/afxdp-records.ts";
+import { have, isFields, isListOf, parseJson, type Fields, type RecordProblem } from "./record-json.ts";
+
+export function formatAfxdpRecord(record: AfxdpRecord): string {
+  return `${JSON.stringify(record, undefined, 2)}\n`;
+}
+
+export function parseAfxdpRecord(text: string): Result<AfxdpRecord, RecordProblem> {
+  const parsed = parseJson(text);
+  if (!parsed.ok) return parsed;
+  return isAfxdpRecord(parsed.value) ? ok(parsed.value) : err({ code: "not-a-record" });
+}
+
+/** Returns the device if the text is a PCI address or the name of an interface, and can be the name of a file. */
+export function parseAfxdpDevice(text: string): string | undefined {
+  if (parsePciAddress(text).ok) return text;
+  return /^[^\s/:\0]{1,15}$/.test(text) && text !== "." && text !== ".." ? text : undefined;
+}
+
+/** Reports whether the record is that of the device. */
+export function isAfxdpRecordOf({ spec: { pciAddress, name } }: AfxdpRecord, device: string): boolean {
+  return (pciAddress ?? name) === device;
+}
+
+function isAfxdpRecord(value: unknown): value is AfxdpRecord {
+  if (!isFields(value)) return false;
+  const { spec, initial, subfunctions, names } = value;
+  return (
+    isFields(spec) &&
+    isSpec(spec) &&
+    (initial === undefined ||
+      (isFields(initial) && have(initial, "number", ["mtu", "queues"]) && have(initial, "string", ["eSwitchMode"]))) &&
+    isListOf(subfunctions, "number") &&
+    isListOf(names, "string")
+  );
+}
+
+function isSpec(spec: Fields): spec is Fields & AfxdpInterfaceSpec {
+  return (
+    (spec["mode"] === "primary" || spec["mode"] === "subfunction") &&
+    typeof spec["poolName"] === "string" &&
+    have(spec, "string", ["pciAddress", "name", "policyName"]) &&
+    have(spec, "number", ["mtu", "numSfs", "queues"]) &&
+    have(spec, "boolean", ["externallyManaged"])
+  );
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * readNetDevice reads the device of a network interface from sysfs. Between the interface and its PCI function there can be another
+ * device: that of virtio, or of a subfunction.
+ * Usage: `const device = await readNetDevice("/host", "eth0")`.
+ */
+import { defined, parsePciAddress } from "@switchyard/api";
+import { promises as fs } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isErrno } from "@switchyard/service";
+import type { NetDevice } from "../ports/xdp.ts";
+import { exists, readAttribute, readLinkName } from "./read-sysfs.ts";
+
+/** Returns undefined if there is no such interface, and {} for a virtual interface. Rejects with errors of Node. */
+export async function readNetDevice(root: string, name: string): Promise<NetDevice | undefined> {
+  const netdev = join(root, "sys/class/net", name);
+  if (!isName(name) || !(await exists(netdev))) return undefined;
+  const device = await realPath(join(netdev, "device"));
+  if (device === undefined) return {};
+  const driver = await readLinkName(join(device, "driver"));
+  const pci = pciDirectory(device);
+  const numaNode = await readNumaNode(pci ?? device);
+  if (pci === undefined) return defined({ driver, numaNode });
+  const [vendor, deviceId] = await Promise.all(["vendor", "device"].map((file) => readAttribute(join(pci, file))));
+  const address = parsePciAddress(basename(pci));
+  return defined({
+    ...{ driver, pciAddress: address.ok ? address.value : undefined, numaNode },
+    ...{ vendor: vendor?.replace(/^0x/, ""), deviceId: deviceId?.replace(/^0x/, "") },
+  });
+}
+
+/** Returns the directory of the PCI function that the device is, or is part of. */
+function pciDirectory(device: string): string | undefined {
+  for (let at = device; at !== dirname(at); at = dirname(at)) if (parsePciAddress(basename(at)).ok) return at;
+  return undefined;
+}
+
+/** -1 means that the device belongs to no node. */
+async function readNumaNode(device: string): Promise<number | undefined> {
+  const text = (await readAttribute(join(device, "numa_node"))) ?? "";
+  return /^\d+$/.test(text) ? Number.parseInt(text, 10) : undefined;
+}
+
+async function realPath(path: string): Promise<string | undefined> {
+  try {
+    return await fs.realpath(path);
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+function isName(name: string): boolean {
+  return !name.includes("/") && !name.includes("\0") && name !== "" && name !== "." && name !== "..";
+}
