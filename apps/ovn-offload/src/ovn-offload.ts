@@ -4,7 +4,15 @@
  * their SmartNIC, and restores them. main.ts is its process.
  */
 import { sriovOperatorConfigs, type SriovOperatorConfig } from "@switchyard/api";
-import { connect, createWriter, fromCache, runWhenLeading, startController, type Transport } from "@switchyard/kube";
+import {
+  connect,
+  createEventRecorder,
+  createWriter,
+  fromCache,
+  runWhenLeading,
+  startController,
+  type Transport,
+} from "@switchyard/kube";
 import { cacheProblems, Gauge, runService, showCacheAges, whenAborted } from "@switchyard/service";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
@@ -13,6 +21,7 @@ import { createExecutor } from "./execute-write.ts";
 import { fieldManagers } from "./field-managers.ts";
 import { createForeignMachineConfigs } from "./foreign-machine-configs.ts";
 import { createOffloadReconciler } from "./offload-reconciler.ts";
+import { createOffloadStatusWriter } from "./offload-status-writer.ts";
 import { ovnOffloadFlags } from "./ovn-offload-flags.ts";
 
 /** Nothing is decided with older data. */
@@ -49,14 +58,23 @@ export function runOvnOffload(): Promise<number> {
         log.info("started leading");
         const foreign = createForeignMachineConfigs(transport);
         const settings = { namespace, ovnNamespace, resourcePrefix };
+        await using events = createEventRecorder({
+          ...{ transport, controller: "switchyard-ovn-offload", instance: hostname() },
+          report(error) {
+            log.warn({ error }, "event could not be sent; dropped");
+          },
+        });
         await using _controller = startController({
           name: "ovn-offload",
           reconcile: createOffloadReconciler({
-            ...{ caches, settings, foreign, now: () => new Date() },
+            ...{ caches, settings, foreign },
             execute: createExecutor({ transport, caches, namespace, foreign }),
-            statusWriter: createWriter<SriovOperatorConfig>({
-              ...{ transport, type: sriovOperatorConfigs, namespace },
-              ...{ manager: fieldManagers.status, cache: caches.operatorConfigs },
+            writeStatus: createOffloadStatusWriter({
+              ...{ caches, namespace, events, now: () => new Date() },
+              writer: createWriter<SriovOperatorConfig>({
+                ...{ transport, type: sriovOperatorConfigs, namespace },
+                ...{ manager: fieldManagers.status, cache: caches.operatorConfigs },
+              }),
             }),
           }),
           sources: watched.map((cache) => fromCache<unknown>(cache, () => ["all"])),

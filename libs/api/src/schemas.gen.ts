@@ -2088,6 +2088,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         "description": "Whether the node has the label by which OVN-Kubernetes recognises the host of a SmartNIC.",
                         "type": "boolean"
                       },
+                      "leaving": {
+                        "description": "Present if no entry selects the node any more, so that it is being restored.",
+                        "type": "boolean"
+                      },
                       "missing": {
                         "description": "The first thing that is missing; absent if nothing is missing.",
                         "type": "string"

@@ -107,6 +107,7 @@ function nodeStatus(host: Host, input: StatusInput): OvnOffloadNode {
     machineConfigApplied: host.isApplied === true,
     managementPortPublished: host.isPublished,
     labelled: host.isLabelled,
+    ...(host.direction === "leave" && { leaving: true }),
     ...(missing !== undefined && { missing: cutText(missing, maxMissingBytes) }),
   };
 }

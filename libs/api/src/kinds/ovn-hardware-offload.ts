@@ -57,6 +57,8 @@ export interface OvnOffloadNode {
   readonly managementPortPublished: boolean;
   /** Whether the node has the label by which OVN-Kubernetes recognises the host of a SmartNIC. */
   readonly labelled: boolean;
+  /** Present if no entry selects the node any more, so that it is being restored. */
+  readonly leaving?: boolean;
   /** The first thing that is missing; absent if nothing is missing. */
   readonly missing?: string;
 }
