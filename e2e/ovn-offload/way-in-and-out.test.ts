@@ -112,7 +112,7 @@ it("restores everything when the pool is no longer selected, and removes the fir
   expect(place.reboots.slice(rebootsBefore)).toEqual([...hostNames, ...hostNames]);
   expect(await snapshotOffload(place.testCluster)).toEqual(before);
   const writes = service.writes.slice(from);
-  const lastOfOthers = writes.findLastIndex((write) => !write.includes("/nodes/") && !write.includes("/status"));
+  const lastOfOthers = writes.findLastIndex((write) => !/\/(nodes|events|status)\b/.test(write));
   const lastLabels = hostNames.map((name) => writes.findLastIndex((write) => write.includes(`/nodes/${name}`)));
   expect(Math.min(...lastLabels)).toBeGreaterThan(lastOfOthers);
 });

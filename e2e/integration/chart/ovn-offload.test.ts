@@ -142,6 +142,8 @@ it.each([
   const status = "jsonpath={.status.ovnHardwareOffload[0].pool}";
   const pool = () => get("sriovoperatorconfig", "default", "-n", namespace, "-o", status);
   await eventually("the status names the pool", async () => (await pool()) === "dpu-host", within);
+  const events = () => get("events.events.k8s.io", "-n", namespace, "-o", "jsonpath={.items[*].reason}");
+  await eventually("an event tells it", async () => (await events()).includes("OvnOffloadSelected"), within);
   if (isOpenshift) {
     const selector = "jsonpath={.spec.nodePlacement.nodeSelector.switchyard\\.io/dns-eligible}|{.spec.nodePlacement}";
     const dns = () => get("dns.operator.openshift.io", "default", "-o", selector);
