@@ -29,7 +29,7 @@ async function readEvents(): Promise<readonly string[]> {
     .map((event) => {
       const at = (...path: readonly string[]) => String(fieldAt(event, ...path));
       const count = fieldAt(event, "series", "count");
-      const times = count === undefined ? "" : ` (${String(count)})`;
+      const times = typeof count === "number" ? ` (${count})` : "";
       return `${at("type")} ${at("reason")} ${at("regarding", "kind")}/${at("regarding", "name")}: ${at("note")}${times}`;
     })
     .toSorted();

@@ -17,7 +17,10 @@ export interface PolicyDecision {
   readonly problems: readonly string[];
 }
 
-/** Policies exist for each model in a pool. They stay until no host of the pool needs them. */
+/**
+ * Policies exist for each model in a pool. They stay until no host of the pool needs them, or until all nodes of the pool report
+ * a SmartNIC of another model.
+ */
 export function decidePolicies(
   { policies, namespace }: Observed,
   pools: readonly OffloadPool[],
@@ -43,14 +46,30 @@ export function decidePolicies(
       }
     }
   }
+  const isKnown = poolsOfKnownModels(pools, hosts);
   for (const policy of policies) {
     const { metadata } = policy;
     const pool = metadata.labels?.[labels.ovnOffloadPool];
-    if (!isOfOvnOffload(policy)) continue;
-    if (pool === undefined || isSelected.has(pool) || inUse.has(pool) || wanted.has(metadata.name)) continue;
+    if (!isOfOvnOffload(policy) || pool === undefined || wanted.has(metadata.name)) continue;
+    const isUsed = isSelected.has(pool) || inUse.has(pool);
+    if (isUsed && !isKnown.has(pool)) continue;
     writes.push({ kind: "delete-policy", name: metadata.name, uid: metadata.uid });
   }
   return { writes, problems };
+}
+
+/** Returns the pools whose nodes all report exactly one SmartNIC. A card that is not reported can be there. */
+function poolsOfKnownModels(pools: readonly OffloadPool[], hosts: readonly Host[]): ReadonlySet<string> {
+  const byPool = Map.groupBy(hosts, ({ pool }) => pool);
+  const known = pools.filter(({ name, nodes }) => {
+    const ofPool = byPool.get(name) ?? [];
+    const names = new Set(ofPool.map((host) => host.name));
+    // Hosts that are leaving the pool count, too.
+    return (
+      nodes.length > 0 && nodes.every((node) => names.has(node)) && ofPool.every(({ cards }) => cards?.length === 1)
+    );
+  });
+  return new Set(known.map(({ name }) => name));
 }
 
 type Policy = Pick<Observed["policies"][number], "metadata" | "spec">;

@@ -93,6 +93,47 @@ it("restores the last node that leaves a pool, while the pool stays selected", (
   expect(cluster.policies.has("ovn-offload-other-bluefield-2")).toBe(true);
 });
 
+describe("the policy of a model", () => {
+  const names = ["ovn-offload-dpu-bluefield-2", "ovn-offload-dpu-bluefield-3"];
+
+  function replaced(): SimulatedCluster {
+    const cluster = openshift();
+    cluster.entries = [entry("dpu")];
+    cluster.settle();
+    const node = cluster.nodes.get("b");
+    if (node !== undefined) node.cards = ["a2dc"];
+    cluster.settle();
+    expect([...cluster.policies.keys()].toSorted()).toEqual(names);
+    return cluster;
+  }
+
+  it("is deleted when all hosts of the pool report a card of another model", () => {
+    const cluster = replaced();
+    for (const node of cluster.nodes.values()) if (node.cards.length > 0) node.cards = ["a2dc"];
+    cluster.settle();
+    expect([...cluster.policies.keys()]).toEqual(names.slice(1));
+    expect(cluster.decide().overall).toEqual({ state: "ready", message: "" });
+  });
+
+  it.each([
+    { when: "a host has not reported", change: { hasReported: false } },
+    { when: "a host reports no card at the moment", change: { cards: [] } },
+    { when: "a host reports two cards", change: { cards: ["a2d6", "a2dc"] } },
+  ])("stays while $when", ({ change }) => {
+    const cluster = replaced();
+    Object.assign(cluster.nodes.get("a") ?? {}, { cards: ["a2dc"], ...change });
+    cluster.settle();
+    expect([...cluster.policies.keys()].toSorted()).toEqual(names);
+  });
+
+  it("stays while the pool has no nodes", () => {
+    const cluster = replaced();
+    for (const name of ["a", "b"]) cluster.relabel(name, "worker");
+    cluster.settle();
+    expect([...cluster.policies.keys()].toSorted()).toEqual(names);
+  });
+});
+
 describe("the MachineConfig of a pool", () => {
   it.each([
     {
