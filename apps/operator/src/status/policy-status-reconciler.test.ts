@@ -18,12 +18,13 @@ const quiet = { recordTransition: () => undefined, now: () => new Date(0) };
 async function statusOf(
   policy: Partial<SriovNetworkNodePolicySpec>,
   given: Readonly<Record<string, NonNullable<SriovNetworkNodeState["status"]>>>,
+  nodeLabels: Readonly<Record<string, string>> = {},
 ) {
   const cluster = createCluster();
   cluster.addConfig();
   cluster.addPolicy("fast", policy);
   for (const [name, status] of Object.entries(given)) {
-    cluster.addNode(name);
+    cluster.addNode(name, nodeLabels);
     cluster.setState(name, { status });
     const rules = cluster.rules();
     const node = cluster.nodes.get(name);
@@ -84,6 +85,25 @@ describe("createPolicyStatusReconciler", () => {
     const { holds } = await statusOf({ nicSelector: { pfNames: ["ens1f0#a-b"] } }, { "worker-1": fresh });
     expect(holds).toHaveLength(1);
     expect(holds[0]).toMatch(/^Degraded Invalid: worker-1: spec\.nicSelector\.pfNames\[0\]: .*a-b/);
+  });
+
+  it("names what a policy does not get, beside the number of configured nodes", async () => {
+    const card = {
+      vendor: "15b3",
+      deviceID: "a2d6",
+      numVfs: 2,
+      Vfs: vfs,
+      cardMode: { current: "embedded-cpu" as const },
+    };
+    const host = { interfaces: [nic(card)], syncStatus: "Succeeded" };
+    const pool = { "switchyard.io/ovn-offload-pool": "dpu-host" };
+    const policy = { numVfs: 2, nicSelector: { pfNames: ["ens1f0#0-0"] } };
+    const { holds } = await statusOf(policy, { "worker-1": host, "worker-2": host }, pool);
+    expect(holds).toEqual([
+      "Ready Configured: 2 of 2 nodes configured; worker-1: spec.nicSelector: VF 0 of 0000:3b:00.0 is reserved for the " +
+        "management port of OVN-Kubernetes, and the policy selects no other VF of it, so its resource gets no VF of this " +
+        "PF: increase numVfs, or select other VFs; 1 more node",
+    ]);
   });
 
   it("reports the node that has fewer VFs than requested", async () => {

@@ -5,7 +5,7 @@
  */
 import { policyReasons, type Node, type SriovNetworkNodePolicy } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
-import { hasLabels, isInNodeSet, labelsOf, type Rules } from "@switchyard/policy";
+import { hasLabels, isInNodeSet, labelsOf, type PolicyProblem, type Rules } from "@switchyard/policy";
 import type { LiveRules } from "../node-states/live-rules.ts";
 import { conditionsFor, isReady, withoutOperatorConfig, type ConditionSummary } from "./condition-summary.ts";
 import { progressOf } from "../node-states/node-progress.ts";
@@ -35,6 +35,8 @@ interface NodeOutcome {
   readonly node: string;
   readonly kind: "ready" | "configuring" | "failed" | "invalid" | "no-nic";
   readonly message: string;
+  /** What does not stop the policy on the node, but is probably not what its author wants. */
+  readonly warning?: string | undefined;
 }
 
 const ignored: ConditionSummary = {
@@ -113,13 +115,21 @@ function outcomeOn(
   wasReady: boolean,
 ): NodeOutcome {
   const { name } = policy.metadata;
-  const wrong = mergeResult.problems.find(({ policyName, severity }) => policyName === name && severity === "error");
-  if (wrong !== undefined) return { node, kind: "invalid", message: `${wrong.field}: ${wrong.message}` };
-  if (state === undefined || state.interfaces.length === 0) return { node, kind: "configuring", message: "" };
+  const problems = mergeResult.problems.filter(({ policyName }) => policyName === name);
+  const wrong = problems.find(({ severity }) => severity === "error");
+  if (wrong !== undefined) return { node, kind: "invalid", message: textOf(wrong) };
+  // The message counts the nodes without a matching NIC.
+  const doubtful = problems.find(({ code }) => code !== "no-match");
+  const warning = doubtful && textOf(doubtful);
+  if (state === undefined || state.interfaces.length === 0) return { node, kind: "configuring", message: "", warning };
   const pciAddresses = mergeResult.matches.find(({ policyName }) => policyName === name)?.pciAddresses ?? [];
   if (pciAddresses.length === 0) return { node, kind: "no-nic", message: "" };
   const progress = progressOf(state, mergeResult.spec, { pciAddresses, wasReady });
-  return { node, kind: progress.kind, message: progress.kind === "failed" ? progress.message : "" };
+  return { node, kind: progress.kind, message: progress.kind === "failed" ? progress.message : "", warning };
+}
+
+function textOf({ field, message }: PolicyProblem): string {
+  return `${field}: ${message}`;
 }
 
 function policySummary(outcomes: readonly NodeOutcome[]): ConditionSummary {
@@ -133,7 +143,10 @@ function policySummary(outcomes: readonly NodeOutcome[]): ConditionSummary {
   ];
   const rest = withoutNic.length > 0 ? `no NIC matches on ${listNodes(withoutNic)}` : "";
   const done = `${ready.length} of ${outcomes.length - withoutNic.length} nodes configured`;
-  const counts = withoutNic.length === outcomes.length ? rest : [done, rest].filter((part) => part !== "").join("; ");
+  const warned = outcomes.flatMap(({ node, warning }) => (warning === undefined ? [] : [{ node, message: warning }]));
+  const warnings = warned.length > 0 ? firstOf(warned) : "";
+  const parts = withoutNic.length === outcomes.length ? [rest] : [done, rest, warnings];
+  const counts = parts.filter((part) => part !== "").join("; ");
   if (invalid.length > 0) return { state: "degraded", reason: policyReasons.invalid, message: firstOf(invalid) };
   if (failed.length > 0) return { state: "degraded", reason: policyReasons.nodesFailed, message: firstOf(failed) };
   if (outcomes.length === 0) {
@@ -145,7 +158,7 @@ function policySummary(outcomes: readonly NodeOutcome[]): ConditionSummary {
 }
 
 /** "worker-1: spec.interfaces[0].numVfs: …; 3 more nodes". */
-function firstOf(outcomes: readonly NodeOutcome[]): string {
+function firstOf(outcomes: readonly Pick<NodeOutcome, "node" | "message">[]): string {
   const [first] = outcomes.toSorted((a, b) => (a.node < b.node ? -1 : 1));
   const more = outcomes.length - 1;
   return `${first?.node ?? ""}: ${first?.message ?? ""}${more > 0 ? `; ${more} more ${more === 1 ? "node" : "nodes"}` : ""}`;
