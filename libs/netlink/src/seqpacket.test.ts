@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Libc } from "./libc.ts";
+import { loadLibc } from "./native-libc.ts";
 import { sendSeqpackets } from "./seqpacket.ts";
+import { openSeqpacketServer, type SeqpacketMessage } from "./testing/seqpacket-server.ts";
 
 const eagain = -11;
 
@@ -16,6 +21,7 @@ function server({ acceptsAt }: { readonly acceptsAt: number }) {
       open++;
       return 7;
     },
+    setsockopt: () => 0,
     send(_fd, message) {
       sent.push(message.toString());
       return Promise.resolve(message.length);
@@ -45,5 +51,40 @@ describe("sendSeqpackets", () => {
   it("gives up if the server accepts no connection in time", async () => {
     const { libc } = server({ acceptsAt: Infinity });
     await expect(sendSeqpackets("/run/test", [], { timeoutMs: 60, libc })).rejects.toMatchObject({ code: "ETIMEDOUT" });
+  });
+
+  // udevd discards messages without the ids of a sender whom it trusts, and closes the connection as if it had handled them.
+  it("sends the ids of this process with each message, also before the server asks for them", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "seqpacket-"));
+    try {
+      const path = join(directory, "control");
+      using server = openSeqpacketServer(path);
+      const received: SeqpacketMessage[] = [];
+      const real = loadLibc();
+      let accepted = -1;
+      const libc: Libc = {
+        ...real,
+        connectSeqpacket(at) {
+          const fd = real.connectSeqpacket(at);
+          accepted = server.accept();
+          return fd;
+        },
+        async send(fd, message) {
+          const sent = await real.send(fd, message);
+          server.askForIds(accepted);
+          received.push(server.receive(accepted));
+          if (received.length === 2) server.close(accepted);
+          return sent;
+        },
+      };
+      await sendSeqpackets(path, [Buffer.from("reload"), Buffer.from("end")], { timeoutMs: 60_000, libc });
+      const uid = process.getuid?.();
+      expect(received).toEqual([
+        { text: "reload", uid },
+        { text: "end", uid },
+      ]);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
   });
 });

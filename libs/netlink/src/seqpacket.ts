@@ -14,6 +14,12 @@ export interface SeqpacketOptions {
   readonly libc?: Libc;
 }
 
+// asm-generic/socket.h. The kernel adds the ids of the sender to each message only if the sender or the receiver has this option.
+// A server sets it after accept() at the earliest, as udevd 252-257 does unless systemd opened its socket. A message that
+// arrives before that comes from uid 65534, and udevd discards it and closes the connection, as if it had handled it.
+const solSocket = 1;
+const soPassCredentials = 16;
+
 /** sizeof(sun_path) without the NUL. */
 const maxPathBytes = 107;
 
@@ -30,6 +36,7 @@ export async function sendSeqpackets(
   if (Buffer.byteLength(path) > maxPathBytes) throw new NetlinkError(tried, "ENAMETOOLONG");
   const fd = await connect(libc, path, timeoutMs);
   try {
+    checked(tried, libc.setsockopt(fd, solSocket, soPassCredentials, 1));
     for (const message of messages) checked(tried, await libc.send(fd, message));
     const end = new AbortController();
     const isClosed = await Promise.race([
