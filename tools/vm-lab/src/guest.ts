@@ -56,7 +56,7 @@ export class Guest implements AsyncDisposable {
 
   /** Runs a process to its end and returns any exit code. Rejects with VmLabError if the guest or the process does not answer. */
   async exec(command: Command, options: ExecOptions = {}): Promise<ExecResult> {
-    return finish(this.spawn(command), typeof command === "string" ? command : command.join(" "), options);
+    return this.#finish(this.spawn(command), typeof command === "string" ? command : command.join(" "), options);
   }
 
   /** Copies a file of the host to the guest and sets its octal mode. Use `share` for large files, which is faster. */
@@ -67,7 +67,7 @@ export class Guest implements AsyncDisposable {
       for await (const chunk of createReadStream(file)) await process.write(Buffer.from(chunk));
       process.endInput();
     };
-    const [{ code, stderr }] = await Promise.all([finish(process, `writing ${guestPath}`, options), feed()]);
+    const [{ code, stderr }] = await Promise.all([this.#finish(process, `writing ${guestPath}`, options), feed()]);
     if (code !== 0) throw new VmLabError("bad-option", `cannot write ${guestPath} in the guest:`, { output: stderr });
   }
 
@@ -99,22 +99,28 @@ export class Guest implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.kill();
   }
-}
 
-async function finish(process: GuestProcess, what: string, options: ExecOptions): Promise<ExecResult> {
-  const { timeoutMs = 120_000, signal } = options;
-  const said = { stdout: "", stderr: "" };
-  const collect = async (stream: "stdout" | "stderr") => {
-    for await (const piece of process[stream].setEncoding("utf8")) said[stream] += String(piece);
-  };
-  const ended = Promise.all([process.exitCode, collect("stdout"), collect("stderr")]);
-  const limit = AbortSignal.timeout(timeoutMs);
-  const [code] = await settledBefore(ended, signal ? AbortSignal.any([limit, signal]) : limit, () => {
-    process.kill("SIGKILL");
-    const output = said.stdout + said.stderr;
-    return limit.aborted
-      ? new VmLabError("timed-out", `${what}: killed after ${timeoutMs / 1000} s; output until then:`, { output })
-      : new VmLabError("aborted", `${what}: killed because the caller aborted`, { output, cause: signal?.reason });
-  });
-  return { code, ...said };
+  async #finish(process: GuestProcess, what: string, options: ExecOptions): Promise<ExecResult> {
+    const { timeoutMs = 120_000, signal } = options;
+    const said = { stdout: "", stderr: "" };
+    const collect = async (stream: "stdout" | "stderr") => {
+      for await (const piece of process[stream].setEncoding("utf8")) said[stream] += String(piece);
+    };
+    const ended = Promise.all([process.exitCode, collect("stdout"), collect("stderr")]);
+    const limit = AbortSignal.timeout(timeoutMs);
+    const [code] = await settledBefore(ended, signal ? AbortSignal.any([limit, signal]) : limit, () => {
+      process.kill("SIGKILL");
+      const output = said.stdout + said.stderr;
+      if (!limit.aborted) {
+        return new VmLabError("aborted", `${what}: killed because the caller aborted`, {
+          output,
+          cause: signal?.reason,
+        });
+      }
+      // The console tells a kernel that hangs from a process that hangs.
+      const message = `${what}: killed after ${timeoutMs / 1000} s; output until then, and the end of the console:`;
+      return new VmLabError("timed-out", message, { output: `${output}\n${this.#parts.qemu.consoleTail()}` });
+    });
+    return { code, ...said };
+  }
 }
