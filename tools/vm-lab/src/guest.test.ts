@@ -6,11 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { AgentConnection } from "./agent-connection.ts";
 import { Guest } from "./guest.ts";
 import { encodeLine } from "./protocol.ts";
 import { VmLabError } from "./vm-lab-error.ts";
+
+// Starting a process takes several seconds on a loaded machine.
+jest.setTimeout(60_000);
 
 let directory = "";
 let agent: AgentConnection;
@@ -90,6 +93,16 @@ describe("exec", () => {
     await expect(guest.exec("sleep 1000", { timeoutMs: 50 })).rejects.toMatchObject({
       code: "timed-out",
       message: expect.stringContaining("Loading the kernel"),
+    });
+  });
+
+  it("kills a process that is silent for too long, but not one that reports what it does", async () => {
+    const quietMs = 4_000;
+    const { stdout } = await guest.exec("for i in $(seq 10); do echo $i; sleep 0.5; done", { quietMs });
+    expect(stdout).toMatch(/10\n$/);
+    await expect(guest.exec("sleep 1000", { quietMs: 50 })).rejects.toMatchObject({
+      code: "timed-out",
+      message: expect.stringMatching(/killed after 0.05 s without output[^]*Loading the kernel/),
     });
   });
 });

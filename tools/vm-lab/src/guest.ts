@@ -20,6 +20,8 @@ export interface ExecResult {
 export interface ExecOptions {
   /** After this time, the process is killed and exec rejects with VmLabError `timed-out`. Two minutes by default. */
   readonly timeoutMs?: number;
+  /** After this time without output, likewise: for processes that run long and report what they do. No limit by default. */
+  readonly quietMs?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -101,26 +103,39 @@ export class Guest implements AsyncDisposable {
   }
 
   async #finish(process: GuestProcess, what: string, options: ExecOptions): Promise<ExecResult> {
-    const { timeoutMs = 120_000, signal } = options;
+    const { timeoutMs = 120_000, quietMs = timeoutMs, signal } = options;
     const said = { stdout: "", stderr: "" };
+    const limit = new AbortController();
+    const total = setTimeout(() => {
+      limit.abort(`${timeoutMs / 1000} s`);
+    }, timeoutMs);
+    const quiet = setTimeout(() => {
+      limit.abort(`${quietMs / 1000} s without output`);
+    }, quietMs);
     const collect = async (stream: "stdout" | "stderr") => {
-      for await (const piece of process[stream].setEncoding("utf8")) said[stream] += String(piece);
+      for await (const piece of process[stream].setEncoding("utf8")) {
+        said[stream] += String(piece);
+        quiet.refresh();
+      }
     };
     const ended = Promise.all([process.exitCode, collect("stdout"), collect("stderr")]);
-    const limit = AbortSignal.timeout(timeoutMs);
-    const [code] = await settledBefore(ended, signal ? AbortSignal.any([limit, signal]) : limit, () => {
-      process.kill("SIGKILL");
-      const output = said.stdout + said.stderr;
-      if (!limit.aborted) {
-        return new VmLabError("aborted", `${what}: killed because the caller aborted`, {
-          output,
-          cause: signal?.reason,
-        });
-      }
-      // The console tells a kernel that hangs from a process that hangs.
-      const message = `${what}: killed after ${timeoutMs / 1000} s; output until then, and the end of the console:`;
-      return new VmLabError("timed-out", message, { output: `${output}\n${this.#parts.qemu.consoleTail()}` });
-    });
-    return { code, ...said };
+    const limits = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
+    try {
+      const [code] = await settledBefore(ended, limits, () => {
+        process.kill("SIGKILL");
+        const output = said.stdout + said.stderr;
+        if (!limit.signal.aborted) {
+          const message = `${what}: killed because the caller aborted`;
+          return new VmLabError("aborted", message, { output, cause: signal?.reason });
+        }
+        // The console tells a kernel that hangs from a process that hangs.
+        const message = `${what}: killed after ${String(limit.signal.reason)}; output until then, and the end of the console:`;
+        return new VmLabError("timed-out", message, { output: `${output}\n${this.#parts.qemu.consoleTail()}` });
+      });
+      return { code, ...said };
+    } finally {
+      clearTimeout(total);
+      clearTimeout(quiet);
+    }
   }
 }
