@@ -9,16 +9,7 @@ export { resolveFamily, type GenericFamily } from "./generic-netlink.ts";
 export { getEswitchMode, setEswitchMode, type EswitchMode } from "./devlink/eswitch.ts";
 export { devlinkFamily, type DevlinkHandle } from "./devlink/handle.ts";
 export { getTextParameter, setTextParameter } from "./devlink/parameter.ts";
-export type { BpfSystem } from "./bpf/bpf-system.ts";
-export {
-  createXskMap,
-  openPinnedXskMap,
-  openXskMap,
-  pinXskMap,
-  unpinXskMap,
-  xskMapName,
-  type XskMap,
-} from "./bpf/xsk-map.ts";
+export { createXskMap, openPinnedXskMap, openXskMap, pinXskMap, unpinXskMap, type XskMap } from "./bpf/xsk-map.ts";
 export { loadRedirectProgram, openXdpProgram, redirectProgramName, type XdpProgram } from "./bpf/xdp-program.ts";
 export { attachXdp, detachXdp, readXdp, type AttachedXdp, type XdpAttachment, type XdpMode } from "./rtnetlink/xdp.ts";
 export {

@@ -21,7 +21,7 @@ export interface XskMap extends Disposable {
 }
 
 /** The name that programs with AF_XDP sockets know the map by. */
-export const xskMapName = "xsks_map";
+const xskMapName = "xsks_map";
 
 const xskMapType = 17; // BPF_MAP_TYPE_XSKMAP
 const valueBytes = 4;
@@ -31,16 +31,13 @@ const infoBytes = 40; // struct bpf_map_info up to its name
  * Creates a map, which ends with its last reference. Throws NetlinkError: EPERM without the rights; before Linux 5.11 also if
  * the limit of locked memory is too low.
  */
-export function createXskMap(
-  { queues, name = xskMapName }: { readonly queues: number; readonly name?: string },
-  system: BpfSystem = loadBpfSystem(),
-): XskMap {
+export function createXskMap({ queues }: { readonly queues: number }, system: BpfSystem = loadBpfSystem()): XskMap {
   const attributes = Buffer.alloc(44);
   attributes.writeUInt32LE(xskMapType, 0);
   attributes.writeUInt32LE(valueBytes, 4); // of the key
   attributes.writeUInt32LE(valueBytes, 8);
   attributes.writeUInt32LE(queues, 12);
-  attributes.write(name, 28, maxBpfNameBytes);
+  attributes.write(xskMapName, 28, maxBpfNameBytes);
   const tried = `create XSK map for ${queues} queues`;
   return describe(
     system,
