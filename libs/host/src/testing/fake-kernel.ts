@@ -114,6 +114,8 @@ export interface FakeKernel {
   /** Moves the interface of a VF to a pod, where it is not visible on the host. */
   moveToPod(vf: PciAddress): void;
   returnFromPod(vf: PciAddress): void;
+  /** Moves one interface to a pod, for example that of a subfunction, and returns a function that moves it back. */
+  moveLinkToPod(name: string): () => void;
   /** Adds an RDMA device, and loads the RDMA subsystem. */
   addRdmaDevice(name: string): void;
   unloadRdmaByHand(): void;
@@ -386,6 +388,7 @@ function createManualActions({ bus, netdevs, sriov, emitLinksOf }: ManualActions
     returnFromPod: (vf) => {
       netdevs.returnFromPod(vf);
     },
+    moveLinkToPod: (name) => netdevs.moveOneToPod(netdevs.find(name)),
   } satisfies Partial<FakeKernel>;
 }
 

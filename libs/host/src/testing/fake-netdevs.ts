@@ -88,6 +88,8 @@ export interface Netdevs {
   /** Takes the function, because a pod may have renamed the interface. */
   moveToPod(parent: PciAddress): void;
   returnFromPod(parent: PciAddress): void;
+  /** Moves one interface, such as that of a subfunction, and returns a function that moves it back. */
+  moveOneToPod(netdev: Netdev): () => void;
   /** Reports whether any interface is in a pod. */
   hasPods(): boolean;
 }
@@ -123,12 +125,15 @@ export function createNetdevs(emit: (event: KernelEvent) => void): Netdevs {
   }
 
   function move(parent: PciAddress, toPod: boolean): void {
-    for (const netdev of of(parent).filter(({ inPod }) => inPod !== toPod)) {
-      if (!toPod && lookUp(netdev.name) !== undefined) netdev.name = freeName();
-      netdev.inPod = toPod;
-      netdev.adminUp = false; // the kernel sets an interface down when it changes its namespace
-      emit(eventOf(netdev));
-    }
+    for (const netdev of of(parent)) moveOne(netdev, toPod);
+  }
+
+  function moveOne(netdev: Netdev, toPod: boolean): void {
+    if (netdev.inPod === toPod) return;
+    if (!toPod && lookUp(netdev.name) !== undefined) netdev.name = freeName();
+    netdev.inPod = toPod;
+    netdev.adminUp = false; // the kernel sets an interface down when it changes its namespace
+    emit(eventOf(netdev));
   }
 
   function remove(netdev: Netdev): void {
@@ -190,6 +195,12 @@ export function createNetdevs(emit: (event: KernelEvent) => void): Netdevs {
     },
     returnFromPod: (parent) => {
       move(parent, false);
+    },
+    moveOneToPod(netdev) {
+      moveOne(netdev, true);
+      return () => {
+        if (all.has(netdev.index)) moveOne(netdev, false);
+      };
     },
     hasPods: () => [...all.values()].some(({ inPod }) => inPod),
   };

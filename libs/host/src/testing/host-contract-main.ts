@@ -69,6 +69,13 @@ async function findIgb(host: Host): Promise<ContractWorld["pfs"] | undefined> {
 function worldOf(host: Host, pfs: ContractWorld["pfs"]): ContractWorld {
   let hasNamespace = false;
   const added: (readonly string[])[] = [];
+
+  async function moveLinkToPod(name: string): Promise<void> {
+    if (!hasNamespace) await ip("netns", "add", namespace);
+    hasNamespace = true;
+    await ip("link", "set", "dev", name, "netns", namespace);
+  }
+
   return {
     host,
     pfs,
@@ -98,11 +105,8 @@ function worldOf(host: Host, pfs: ContractWorld["pfs"]): ContractWorld {
     async removeLinksAndRoutes() {
       for (const [object = "", ...words] of added.splice(0)) await ip(object, "delete", ...words);
     },
-    async moveToPod(_vf, name) {
-      if (!hasNamespace) await ip("netns", "add", namespace);
-      hasNamespace = true;
-      await ip("link", "set", "dev", name, "netns", namespace);
-    },
+    moveToPod: (_vf, name) => moveLinkToPod(name),
+    moveLinkToPod,
     async addRdmaDevice(name, link) {
       await run("modprobe", "rdma_rxe");
       await run("rdma", "link", "add", name, "type", "rxe", "netdev", link);

@@ -15,6 +15,7 @@ import { serveFakeKernel } from "./serve-fake-kernel.ts";
 
 function worldOf(kernel: FakeKernel, host: Host, { hasEswitch = false, hasUdev = true } = {}): ContractWorld {
   const inPods = new Set<PciAddress>();
+  const returns: (() => void)[] = [];
   const links: string[] = [];
 
   /** Acts on the kernel directly. The call before it ensures that a watch that was sent earlier has started. */
@@ -61,8 +62,13 @@ function worldOf(kernel: FakeKernel, host: Host, { hasEswitch = false, hasUdev =
         kernel.moveToPod(vf);
         inPods.add(vf);
       }),
+    moveLinkToPod: (name) =>
+      byHand(() => {
+        returns.push(kernel.moveLinkToPod(name));
+      }),
     returnFromPods: () =>
       byHand(() => {
+        for (const back of returns.splice(0)) back();
         for (const vf of inPods) kernel.returnFromPod(vf);
         inPods.clear();
       }),

@@ -34,22 +34,26 @@ const missing = missingForNamespaces();
     await namespace.run("sh", "-c", "ip link set v0 up; ip link set v1 up");
   });
 
-  it.each(["native", "generic"] as const)("gives packets to an AF_XDP socket in %s mode", async (mode) => {
-    using map = createXskMap({ queues: 1 });
-    using program = loadRedirectProgram(map);
-    await attachXdp(socket, "v0", { program, mode });
-    const { index } = await getLink(socket, "v0");
-    using xsk = openXdpSocket({ ifindex: index, queue: 0, netns: namespace.path });
-    xsk.addTo(map.fd);
-    await namespace.run("ip", "address", "add", "192.0.2.1/24", "dev", "v1");
-    await namespace.run("ip", "neigh", "add", "192.0.2.77", "lladdr", "02:00:00:00:00:77", "dev", "v1");
-    await namespace.run("bash", "-c", "printf 'hello, socket' >/dev/udp/192.0.2.77/9");
-    const packets: Buffer[] = [];
-    while (!packets.some((packet) => packet.includes("hello, socket"))) {
-      packets.push(...xsk.receive()); // also those by which the kernel announces the interface
-      await delay(10);
-    }
-  });
+  it.each(["native", "generic"] as const)(
+    "gives packets to an AF_XDP socket in %s mode",
+    async (mode) => {
+      using map = createXskMap({ queues: 1 });
+      using program = loadRedirectProgram(map);
+      await attachXdp(socket, "v0", { program, mode });
+      const { index } = await getLink(socket, "v0");
+      using xsk = openXdpSocket({ ifindex: index, queue: 0, netns: namespace.path });
+      xsk.addTo(map.fd);
+      await namespace.run("ip", "address", "add", "192.0.2.1/24", "dev", "v1");
+      await namespace.run("ip", "neigh", "add", "192.0.2.77", "lladdr", "02:00:00:00:00:77", "dev", "v1");
+      await namespace.run("bash", "-c", "printf 'hello, socket' >/dev/udp/192.0.2.77/9");
+      const packets: Buffer[] = [];
+      while (!packets.some((packet) => packet.includes("hello, socket"))) {
+        packets.push(...xsk.receive()); // also those by which the kernel announces the interface
+        await delay(10);
+      }
+    },
+    60_000,
+  );
 
   it("reads what ip(8) reads, and describes the program and its map", async () => {
     await expect(readXdp(socket, "v0")).resolves.toEqual([]);
@@ -78,7 +82,7 @@ const missing = missingForNamespaces();
     }
     await expect(readXdp(socket, "v0")).resolves.toEqual([]);
     while (isThere(() => openXskMap(map.id))) await delay(10); // the kernel frees maps after a grace period
-  });
+  }, 60_000);
 
   it.each(["native", "generic"] as const)("replaces and removes no foreign program in %s mode", async (mode) => {
     using foreign = loadForeignXdpProgram("xdp_dispatcher");

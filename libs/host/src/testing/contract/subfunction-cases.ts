@@ -108,6 +108,25 @@ export const subfunctionCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "does not show the interface of a subfunction while a pod has it, but its device and its driver",
+    async run({ host, pfs: [pf], hasEswitch, moveLinkToPod, returnFromPods }) {
+      if (!hasEswitch) return;
+      await host.devlink.setEswitchMode(pf, "switchdev");
+      await host.subfunctions.setActive(pf, await host.subfunctions.create(pf, 7), true);
+      await settle(host);
+      const before = await onlyOne(host, pf, ({ netdev }) => {
+        assert(netdev);
+      });
+      await moveLinkToPod(before.netdev ?? "");
+      const { netdev: _netdev, ...inPod } = before;
+      assert.deepEqual(await subfunctionsOf(host, pf), [inPod]);
+      await returnFromPods();
+      await onlyOne(host, pf, ({ netdev }) => {
+        assert(netdev);
+      });
+    },
+  },
+  {
     name: "creates as many subfunctions as the PF can have, and not one more",
     async run({ host: { devlink, subfunctions }, pfs: [pf], hasEswitch }) {
       if (!hasEswitch) return;

@@ -37,6 +37,8 @@ export interface ContractWorld {
   readonly removeLinksAndRoutes: () => Promise<void>;
   /** Moves the interface of a VF to another network namespace. */
   readonly moveToPod: (vf: PciAddress, name: string) => Promise<void>;
+  /** Moves another interface there. */
+  readonly moveLinkToPod: (name: string) => Promise<void>;
   /** Moves all these interfaces back to the host. */
   readonly returnFromPods: () => Promise<void>;
   /** Creates a software RDMA device on the interface `link`. */
