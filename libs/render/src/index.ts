@@ -103,3 +103,9 @@ export {
   plainManagementPorts,
   type ConfigMapName,
 } from "./ovn-offload/offload-config-maps.ts";
+export {
+  ovnOffloadIdentity,
+  type OvnOffloadIdentity,
+  type OvnOffloadIdentitySettings,
+} from "./ovn-offload/rights/ovn-offload-identity.ts";
+export { defaultHostLabel } from "./ovn-offload/hardware-offload-config.ts";

@@ -8,8 +8,14 @@
 /** Name of the resource, without prefix, if no administrator has chosen one. */
 const defaultManagementResource = "ovn_mgmt_vf";
 
+/** End of that resource's full name, after the prefix. */
+export const managementResourceSuffix = `/${defaultManagementResource}`;
+
 /** Key of the ConfigMap with the full name of VF 0's resource. */
 export const managementResourceKey = "mgmt-port-resource-name";
+
+/** Key of the label of a host, unless the key dpu-host-mode-label of the ConfigMap names another one. */
+export const defaultHostLabel = "network.operator.openshift.io/dpu-host";
 
 /** Annotation of the ConfigMap: "mgmt-port-resource-name" if ovn-offload has set that key. */
 export const ownKeyAnnotation = "switchyard.io/ovn-offload-key";
@@ -38,7 +44,7 @@ type Data = Readonly<Record<string, string>>;
 export function managementResource(data: Data, options: ManagementResourceOptions): ManagementResource {
   const { prefix, isWanted, isOwn = false } = options;
   const present = Object.hasOwn(data, managementResourceKey) ? data[managementResourceKey] : undefined;
-  const own = `${prefix}/${defaultManagementResource}`;
+  const own = `${prefix}${managementResourceSuffix}`;
   if (!isWanted) return { patch: isOwn && present === own ? { [managementResourceKey]: null } : {} };
   if (present === undefined || (isOwn && present === "")) {
     return { resource: defaultManagementResource, patch: { [managementResourceKey]: own } };
@@ -83,7 +89,7 @@ export function offloadHostLabels(data: Data): OffloadHostLabels {
     return label ?? { key: fallback, value: undefined };
   };
   return {
-    dpuHost: read("dpu-host-mode-label", "network.operator.openshift.io/dpu-host"),
+    dpuHost: read("dpu-host-mode-label", defaultHostLabel),
     others: [
       read("dpu-mode-label", "network.operator.openshift.io/dpu"),
       read("smart-nic-mode-label", "network.operator.openshift.io/smart-nic"),

@@ -27,9 +27,12 @@ const maxName = 63;
 /** Number of VFs of a new policy, VF 0 among them. */
 const defaultNumVfs = 16;
 
+/** Beginning of the names of all policies of ovn-offload. */
+export const ovnOffloadPolicyPrefix = "ovn-offload-";
+
 /** A long name ends with a hash, so that names stay different. */
 export function ovnOffloadPolicyName(pool: string, model: SmartNicModel): string {
-  const name = `ovn-offload-${pool}-${model}`;
+  const name = `${ovnOffloadPolicyPrefix}${pool}-${model}`;
   if (name.length <= maxName) return name;
   const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
   return `${name.slice(0, maxName - hash.length - 1).replace(/[^a-z0-9]+$/, "")}-${hash}`;

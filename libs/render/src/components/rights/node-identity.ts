@@ -6,17 +6,12 @@
  */
 import { annotations } from "@switchyard/api";
 import { clusterScoped, type Component, type ComponentInput } from "../component.ts";
-import type {
-  NamedExpression,
-  RequestRule,
-  RoleBinding,
-  ValidatingAdmissionPolicy,
-  ValidatingAdmissionPolicyBinding,
-} from "../objects/kube-objects.ts";
+import type { NamedExpression, RequestRule, RoleBinding } from "../objects/kube-objects.ts";
 import type { Manifest } from "../objects/manifest.ts";
+import { sameEntriesExcept, sameFields } from "./cel.ts";
+import { policyForUsers } from "./policy-for-users.ts";
 
 const component = "node-identity";
-const apiVersion = "admissionregistration.k8s.io/v1";
 
 /** Service accounts of processes that run on nodes and write objects of their node. */
 const nodeServiceAccounts: readonly string[] = ["sriov-network-config-daemon", "sriov-device-plugin"];
@@ -57,7 +52,7 @@ export const nodeIdentity: Component = {
   name: component,
   isWanted: () => true,
   needs: [],
-  render: (input) => ownObjects.flatMap((own) => [policyOf(own, input), bindingOf(own)]),
+  render: (input) => ownObjects.flatMap((own) => limitsOf(own, input)),
 };
 
 /**
@@ -72,73 +67,53 @@ function isRoleBinding(manifest: Manifest): manifest is RoleBinding {
   return manifest.kind === "RoleBinding" || manifest.kind === "ClusterRoleBinding";
 }
 
-function policyOf(own: OwnObjects, { settings }: ComponentInput): ValidatingAdmissionPolicy {
-  const users = nodeServiceAccounts.map((account) => `system:serviceaccount:${settings.namespace}:${account}`);
-  return {
-    apiVersion,
-    kind: "ValidatingAdmissionPolicy",
+function limitsOf(own: OwnObjects, { settings }: ComponentInput): readonly Manifest[] {
+  const { resources, kind, mutableAnnotations } = own;
+  return policyForUsers({
     metadata: clusterScoped(component, own.name),
-    spec: {
-      failurePolicy: "Fail",
-      matchConstraints: {
-        resourceRules: [{ ...own.resources, operations: ["UPDATE"] }],
-        ...{ matchPolicy: "Equivalent", namespaceSelector: {}, objectSelector: {} },
+    users: nodeServiceAccounts.map((account) => `system:serviceaccount:${settings.namespace}:${account}`),
+    condition: "a-process-of-a-node",
+    rules: [{ ...resources, operations: ["UPDATE"] }],
+    variables: variablesOf(own),
+    validations: [
+      {
+        expression: 'variables.node != ""',
+        messageExpression:
+          `request.userInfo.username + " may only write the ${kind} of the node that it runs on, but its token contains ` +
+          'no node name: use the token of a pod that runs on a node"',
       },
-      matchConditions: [
-        { name: "a-process-of-a-node", expression: `request.userInfo.username in ${JSON.stringify(users)}` },
-      ],
-      variables: variablesOf(own),
-      validations: [
-        {
-          expression: 'variables.node != ""',
-          messageExpression:
-            `request.userInfo.username + " may only write the ${own.kind} of the node that it runs on, but its token contains ` +
-            'no node name: use the token of a pod that runs on a node"',
-        },
-        {
-          expression: 'variables.node == "" || request.name == variables.node',
-          messageExpression:
-            `request.userInfo.username + " on node " + variables.node + " may only write the ${own.kind} " + ` +
-            'variables.node + ", not " + request.name',
-        },
-        {
-          expression:
-            'request.?subResource.orValue("") == "status" || (variables.hasSameRest && variables.hasSameAnnotations)',
-          messageExpression:
-            `request.userInfo.username + " may only change the ${nounFor(own.mutableAnnotations)} ` +
-            `${own.mutableAnnotations.join(" and ")} of the ${own.kind} " + request.name`,
-        },
-      ].map((validation) => ({ ...validation, reason: "Forbidden" as const })),
-    },
-  };
+      {
+        expression: 'variables.node == "" || request.name == variables.node',
+        messageExpression:
+          `request.userInfo.username + " on node " + variables.node + " may only write the ${kind} " + ` +
+          'variables.node + ", not " + request.name',
+      },
+      {
+        expression:
+          'request.?subResource.orValue("") == "status" || (variables.hasSameRest && variables.hasSameAnnotations)',
+        messageExpression:
+          `request.userInfo.username + " may only change the ${nounFor(mutableAnnotations)} ` +
+          `${mutableAnnotations.join(" and ")} of the ${kind} " + request.name`,
+      },
+    ],
+  });
 }
 
-/** The API server evaluates a variable only when a validation uses it. */
 function variablesOf({ mutableAnnotations }: OwnObjects): readonly NamedExpression[] {
   const isMutable = `key in ${JSON.stringify(mutableAnnotations)}`;
-  const same = (field: string) => `object.${field} == oldObject.${field}`;
-  const fields = ["?spec", "metadata.?labels", "metadata.?finalizers", "metadata.?ownerReferences"];
   return [
     { name: "node", expression: `request.userInfo.?extra[?"${nodeClaim}"][?0].orValue("")` },
     { name: "before", expression: "oldObject.metadata.?annotations.orValue({})" },
     { name: "after", expression: "object.metadata.?annotations.orValue({})" },
     {
       name: "hasSameAnnotations",
-      expression:
-        `variables.before.all(key, ${isMutable} || key in variables.after) && variables.after.all(key, ` +
-        `${isMutable} || (key in variables.before && variables.before[key] == variables.after[key]))`,
+      expression: sameEntriesExcept(isMutable, { before: "variables.before", after: "variables.after" }),
     },
-    { name: "hasSameRest", expression: fields.map(same).join(" && ") },
+    {
+      name: "hasSameRest",
+      expression: sameFields("?spec", "metadata.?labels", "metadata.?finalizers", "metadata.?ownerReferences"),
+    },
   ];
-}
-
-function bindingOf({ name }: OwnObjects): ValidatingAdmissionPolicyBinding {
-  return {
-    apiVersion,
-    kind: "ValidatingAdmissionPolicyBinding",
-    metadata: clusterScoped(component, name),
-    spec: { policyName: name, validationActions: ["Deny"] },
-  };
 }
 
 function nounFor(names: readonly string[]): string {

@@ -5,12 +5,13 @@
  * not allow to grant rights that the granter does not have. They must be installed before the operator.
  * Usage: `operatorIdentity(settings)`.
  */
-import { defined, operatorConfigName } from "@switchyard/api";
+import { operatorConfigName } from "@switchyard/api";
 import { componentImageVariables, type ComponentSettings } from "../component-settings.ts";
 import type { RbacRule, Role, RoleBinding, ServiceAccount } from "../objects/kube-objects.ts";
 import type { Manifest } from "../objects/manifest.ts";
-import { clusterRules, namespaceRules, type OperatorRule } from "./operator-rules.ts";
 import { renderComponents } from "../render-components.ts";
+import { clusterRules, namespaceRules } from "./operator-rules.ts";
+import { toRbacRule, type RuleWithReason } from "./rule-with-reason.ts";
 
 const rbac = "rbac.authorization.k8s.io";
 const apiVersion = `${rbac}/v1` as const;
@@ -23,7 +24,7 @@ export function operatorIdentity(settings: ComponentSettings): readonly Manifest
   const grants = rolesOfComponents(settings);
   const account: ServiceAccount = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace, labels } };
 
-  function roleObjects(scope: "" | "Cluster", own: readonly OperatorRule[]): readonly [Role, RoleBinding] {
+  function roleObjects(scope: "" | "Cluster", own: readonly RuleWithReason[]): readonly [Role, RoleBinding] {
     const kind = `${scope}Role` as const;
     const metadata = scope === "" ? { name, namespace, labels } : { name, labels };
     const granted = grants.filter((role) => role.kind === kind).flatMap(({ rules }) => rules);
@@ -58,10 +59,6 @@ function rolesOfComponents(settings: ComponentSettings): readonly Role[] {
 
 function isRole(object: Manifest): object is Role {
   return object.kind === "Role" || object.kind === "ClusterRole";
-}
-
-function toRbacRule({ group, resources, names, verbs }: OperatorRule): RbacRule {
-  return { apiGroups: [group], resources, ...defined({ resourceNames: names }), verbs };
 }
 
 function distinct(rules: readonly RbacRule[]): readonly RbacRule[] {

@@ -7,16 +7,7 @@ import { operatorConfigName } from "@switchyard/api";
 import { componentInventory } from "../component-inventory.ts";
 import { componentKinds } from "../objects/component-kinds.ts";
 import type { ComponentSettings } from "../component-settings.ts";
-
-/** A right and the reason for it. */
-export interface OperatorRule {
-  readonly why: string;
-  /** API group; "" is the core group. */
-  readonly group: string;
-  readonly resources: readonly string[];
-  readonly names?: readonly string[];
-  readonly verbs: readonly string[];
-}
+import type { RuleWithReason } from "./rule-with-reason.ts";
 
 const sriov = "sriovnetwork.openshift.io";
 const read = ["get", "list", "watch"];
@@ -29,7 +20,7 @@ const leaseName = "switchyard-operator";
 const devicePluginConfigMapName = "device-plugin-config";
 
 /** Returns the rights in the operator's namespace. */
-export function namespaceRules(settings: ComponentSettings): readonly OperatorRule[] {
+export function namespaceRules(settings: ComponentSettings): readonly RuleWithReason[] {
   return [
     {
       why: "writes the spec of each node and answers drain requests",
@@ -82,7 +73,7 @@ export function namespaceRules(settings: ComponentSettings): readonly OperatorRu
 /**
  * Limited to the Secrets of the certificates that the operator creates, because the namespace may contain users' keys.
  */
-function certificateRules({ webhook, injector }: ComponentSettings): readonly OperatorRule[] {
+function certificateRules({ webhook, injector }: ComponentSettings): readonly RuleWithReason[] {
   const servers = [webhook, injector].filter(({ certificates }) => certificates.kind === "self-made");
   if (servers.length === 0) return [];
   const of = { group: "", resources: ["secrets"] };
@@ -97,7 +88,7 @@ function certificateRules({ webhook, injector }: ComponentSettings): readonly Op
  * The operator may read all objects of these kinds, because the list of names would be long, and write the named ones.
  * RBAC can limit server-side apply by name even if it creates the object.
  */
-function namespacedComponents(settings: ComponentSettings): readonly OperatorRule[] {
+function namespacedComponents(settings: ComponentSettings): readonly RuleWithReason[] {
   const kinds = Object.values(componentKinds).filter(({ namespaced }) => namespaced);
   const reading = [...Map.groupBy(kinds, ({ group }) => group)].map(([group, ofGroup]) => ({
     why: "reads components",
@@ -109,7 +100,7 @@ function namespacedComponents(settings: ComponentSettings): readonly OperatorRul
 const networks = ["sriovnetworks", "sriovibnetworks", "ovsnetworks", "bridgenetworks"];
 
 /** Returns the rights in the whole cluster. */
-export function clusterRules(settings: ComponentSettings): readonly OperatorRule[] {
+export function clusterRules(settings: ComponentSettings): readonly RuleWithReason[] {
   return [
     { why: "selects, labels and cordons nodes", group: "", resources: ["nodes"], verbs: [...read, "patch"] },
     { why: "finds pods that use VFs, and pods to evict", group: "", resources: ["pods"], verbs: read },
@@ -151,7 +142,7 @@ export function clusterRules(settings: ComponentSettings): readonly OperatorRule
   ];
 }
 
-const openshiftRules: readonly OperatorRule[] = [
+const openshiftRules: readonly RuleWithReason[] = [
   {
     why: "reads the cluster's TLS profile and whether its control plane is hosted",
     ...{ group: "config.openshift.io", resources: ["apiservers", "infrastructures"], names: ["cluster"], verbs: read },
@@ -175,7 +166,7 @@ function writingByName(
   settings: ComponentSettings,
   scope: "namespaced" | "cluster",
   verbs: readonly string[],
-): readonly OperatorRule[] {
+): readonly RuleWithReason[] {
   const items = componentInventory(settings).filter(({ type }) => type.namespaced === (scope === "namespaced"));
   return [...Map.groupBy(items, ({ type }) => type)].map(([{ group, plural }, ofType]) => ({
     why: scope === "namespaced" ? "writes namespaced components" : "writes cluster-scoped components",

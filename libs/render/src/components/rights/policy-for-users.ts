@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * policyForUsers returns an admission policy that limits the requests of some users, and its binding. Other users are not
+ * affected. RBAC grants, the policy takes away.
+ * Usage: `const [policy, binding] = policyForUsers({ metadata: { name: "own-node" }, users, rules, variables, validations });`
+ */
+import type {
+  NamedExpression,
+  RequestRule,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from "../objects/kube-objects.ts";
+import type { ManifestMetadata } from "../objects/manifest.ts";
+
+export interface UserLimits {
+  /** Of the policy and its binding. */
+  readonly metadata: ManifestMetadata;
+  /** User names, such as "system:serviceaccount:NAMESPACE:NAME". */
+  readonly users: readonly string[];
+  /** Name of the condition that the request is made by one of the users; it appears in errors. */
+  readonly condition: string;
+  readonly rules: readonly RequestRule[];
+  /** The API server evaluates a variable only when a validation uses it. */
+  readonly variables: readonly NamedExpression[];
+  readonly validations: readonly { readonly expression: string; readonly messageExpression: string }[];
+}
+
+const apiVersion = "admissionregistration.k8s.io/v1";
+
+export function policyForUsers({
+  metadata,
+  users,
+  condition,
+  rules,
+  variables,
+  validations,
+}: UserLimits): readonly [ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding] {
+  return [
+    {
+      apiVersion,
+      kind: "ValidatingAdmissionPolicy",
+      metadata,
+      spec: {
+        failurePolicy: "Fail",
+        matchConstraints: {
+          resourceRules: rules,
+          ...{ matchPolicy: "Equivalent", namespaceSelector: {}, objectSelector: {} },
+        },
+        matchConditions: [{ name: condition, expression: `request.userInfo.username in ${JSON.stringify(users)}` }],
+        variables,
+        validations: validations.map((validation) => ({ ...validation, reason: "Forbidden" })),
+      },
+    },
+    {
+      apiVersion,
+      kind: "ValidatingAdmissionPolicyBinding",
+      metadata,
+      spec: { policyName: metadata.name, validationActions: ["Deny"] },
+    },
+  ];
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * ovnOffloadLimits returns the admission policies that limit the requests of ovn-offload to what it has to write: a request to
+ * create an object has no name that RBAC could limit, and RBAC knows no fields. Requests of others are not affected.
+ * Usage: `const policies = ovnOffloadLimits(settings);`
+ */
+import type { NamedExpression, RequestRule } from "../../components/objects/kube-objects.ts";
+import type { Manifest } from "../../components/objects/manifest.ts";
+import { policyForUsers } from "../../components/rights/policy-for-users.ts";
+import { configMapLimit } from "./config-map-limit.ts";
+import { dnsLimit } from "./dns-limit.ts";
+import { machineConfigLimit } from "./machine-config-limit.ts";
+import { nodeLimit } from "./node-limit.ts";
+import { nodePolicyLimit } from "./node-policy-limit.ts";
+import { ovnOffloadLease } from "./offload-rules.ts";
+import type { OvnOffloadIdentitySettings } from "./ovn-offload-identity.ts";
+
+/** Limits the writes to objects of one kind. */
+export interface OffloadLimit {
+  /** End of the policy's name. */
+  readonly name: string;
+  readonly rule: RequestRule;
+  readonly variables: readonly NamedExpression[];
+  /** `message` completes "USER may only ", as a CEL expression of type string. */
+  readonly validations: readonly { readonly expression: string; readonly message: string }[];
+}
+
+export function ovnOffloadLimits(settings: OvnOffloadIdentitySettings): readonly Manifest[] {
+  const { namespace, serviceAccount, clusterType } = settings;
+  const openshift = clusterType === "openshift" ? [machineConfigLimit(), dnsLimit()] : [];
+  const limits = [...openshift, nodeLimit(settings), nodePolicyLimit(), configMapLimit(settings), leaseLimit];
+  return limits.flatMap(({ name, rule, variables, validations }) =>
+    policyForUsers({
+      metadata: { name: `${serviceAccount}-${name}` },
+      users: [`system:serviceaccount:${namespace}:${serviceAccount}`],
+      condition: "ovn-offload",
+      rules: [rule],
+      variables,
+      validations: validations.map(({ expression, message }) => ({
+        expression,
+        messageExpression: `request.userInfo.username + " may only " + ${message}`,
+      })),
+    }),
+  );
+}
+
+const leaseLimit: OffloadLimit = {
+  name: "leases",
+  rule: {
+    ...{ apiGroups: ["coordination.k8s.io"], apiVersions: ["v1"], resources: ["leases"], scope: "Namespaced" },
+    operations: ["CREATE"],
+  },
+  variables: [],
+  validations: [
+    {
+      expression: `object.metadata.?name.orValue("") == ${JSON.stringify(ovnOffloadLease)}`,
+      message: `"create the Lease ${ovnOffloadLease}"`,
+    },
+  ],
+};

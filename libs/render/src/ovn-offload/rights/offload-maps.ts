@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * ovnOffloadMaps returns the ConfigMaps that ovn-offload writes in a cluster of this type.
+ * Usage: `for (const { namespace, name } of Object.values(ovnOffloadMaps(settings))) ...`
+ */
+import { offloadConfigMaps, plainManagementPorts, type ConfigMapName } from "../offload-config-maps.ts";
+import type { OvnOffloadIdentitySettings } from "./ovn-offload-identity.ts";
+
+export function ovnOffloadMaps({
+  clusterType,
+  ovnNamespace,
+}: Pick<OvnOffloadIdentitySettings, "clusterType" | "ovnNamespace">): Readonly<
+  Partial<Record<keyof typeof offloadConfigMaps, ConfigMapName>>
+> {
+  if (clusterType === "openshift") return offloadConfigMaps;
+  return { managementPorts: { namespace: ovnNamespace, name: plainManagementPorts } };
+}

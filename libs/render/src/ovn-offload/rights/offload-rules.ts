@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The rules of the roles of ovn-offload, each with the reason. offload-limits.ts limits what RBAC cannot limit by name.
+ * Usage: `const { inCluster, inNamespaces } = writingRules(settings);`
+ */
+import { operatorConfigName } from "@switchyard/api";
+import type { RuleWithReason } from "../../components/rights/rule-with-reason.ts";
+import { ovnOffloadMaps } from "./offload-maps.ts";
+import type { OvnOffloadIdentitySettings } from "./ovn-offload-identity.ts";
+
+export interface RulesByScope {
+  readonly inCluster: readonly RuleWithReason[];
+  readonly inNamespaces: Readonly<Record<string, readonly RuleWithReason[]>>;
+}
+
+/** Lease of the leader election. */
+export const ovnOffloadLease = "switchyard-ovn-offload";
+
+const sriov = "sriovnetwork.openshift.io";
+const machineConfiguration = "machineconfiguration.openshift.io";
+const read = ["get", "list", "watch"];
+const manage = ["create", "patch", "delete"];
+
+/** Without OpenShift's kinds, the API server answers that they do not exist. */
+export function readingRules({ namespace, ovnNamespace }: OvnOffloadIdentitySettings): RulesByScope {
+  const maps = Object.values(ovnOffloadMaps({ clusterType: "openshift", ovnNamespace }));
+  return {
+    inCluster: [
+      { why: "reads labels and taints of hosts", group: "", resources: ["nodes"], verbs: read },
+      {
+        why: "finds out whether OVN-Kubernetes is there",
+        ...{ group: "", resources: ["namespaces"], verbs: read },
+        names: [...new Set([...maps.map((map) => map.namespace), ovnNamespace])],
+      },
+      {
+        why: "reads the management ports and the settings of the network operator",
+        ...{ group: "", resources: ["configmaps"], names: maps.map(({ name }) => name), verbs: read },
+      },
+      {
+        why: "reads pools, and which MachineConfigs exist",
+        ...{ group: machineConfiguration, resources: ["machineconfigpools", "machineconfigs"], verbs: read },
+      },
+      {
+        why: "reads the placement of DNS",
+        ...{ group: "operator.openshift.io", resources: ["dnses"], names: ["default"], verbs: read },
+      },
+      {
+        why: "reads the version of OpenShift",
+        ...{ group: "config.openshift.io", resources: ["clusterversions"], names: ["version"], verbs: read },
+      },
+    ],
+    inNamespaces: {
+      [namespace]: [
+        {
+          why: "reads NICs of nodes, and policies",
+          ...{ group: sriov, resources: ["sriovnetworknodestates", "sriovnetworknodepolicies"], verbs: read },
+        },
+        {
+          why: "reads which hosts are selected",
+          ...{ group: sriov, resources: ["sriovoperatorconfigs"], names: [operatorConfigName], verbs: read },
+        },
+        {
+          why: "writes status",
+          ...{
+            group: sriov,
+            resources: ["sriovoperatorconfigs/status"],
+            names: [operatorConfigName],
+            verbs: ["patch"],
+          },
+        },
+        {
+          why: "leader election",
+          ...{
+            group: "coordination.k8s.io",
+            resources: ["leases"],
+            names: [ovnOffloadLease],
+            verbs: ["get", "update"],
+          },
+        },
+        {
+          why: "leader election; RBAC cannot limit create by name",
+          ...{ group: "coordination.k8s.io", resources: ["leases"], verbs: ["create"] },
+        },
+      ],
+    },
+  };
+}
+
+export function writingRules(settings: OvnOffloadIdentitySettings): RulesByScope {
+  const maps = Map.groupBy(Object.values(ovnOffloadMaps(settings)), (map) => map.namespace);
+  const ofMaps = [...maps].map(([at, ofNamespace]): [string, readonly RuleWithReason[]] => [
+    at,
+    [
+      { why: "creates its ConfigMaps; RBAC cannot limit create by name", ...configMaps, verbs: ["create"] },
+      {
+        why: "publishes management ports",
+        ...{ ...configMaps, names: ofNamespace.map(({ name }) => name), verbs: ["patch", "delete"] },
+      },
+    ],
+  ]);
+  return {
+    inCluster: [
+      { why: "labels and taints hosts", group: "", resources: ["nodes"], verbs: ["patch"] },
+      ...(settings.clusterType === "openshift" ? openshiftRules : []),
+    ],
+    inNamespaces: {
+      [settings.namespace]: [
+        {
+          why: "writes the policies of pools",
+          ...{ group: sriov, resources: ["sriovnetworknodepolicies"], verbs: manage },
+        },
+      ],
+      ...Object.fromEntries(ofMaps),
+    },
+  };
+}
+
+const configMaps = { group: "", resources: ["configmaps"] };
+
+const openshiftRules: readonly RuleWithReason[] = [
+  {
+    why: "makes the hosts of a pool boot without Open vSwitch",
+    ...{ group: machineConfiguration, resources: ["machineconfigs"], verbs: manage },
+  },
+  {
+    why: "keeps DNS off the hosts",
+    ...{ group: "operator.openshift.io", resources: ["dnses"], names: ["default"], verbs: ["patch"] },
+  },
+];

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * ovnOffloadIdentity returns the service account of ovn-offload and its rights. `reading` is what it needs to run and to report.
+ * `writing` is what it needs to configure hosts; it begins with the admission policies that limit the rights after them.
+ * Usage: `const { reading, writing } = ovnOffloadIdentity(settings);`
+ */
+import type { RbacRule, Role, RoleBinding, ServiceAccount } from "../../components/objects/kube-objects.ts";
+import type { Manifest } from "../../components/objects/manifest.ts";
+import { toRbacRule, type RuleWithReason } from "../../components/rights/rule-with-reason.ts";
+import { ovnOffloadLimits } from "./offload-limits.ts";
+import { readingRules, writingRules, type RulesByScope } from "./offload-rules.ts";
+
+export interface OvnOffloadIdentitySettings {
+  /** Namespace of the operator and of ovn-offload. */
+  readonly namespace: string;
+  /** Name of the service account, and beginning of the names of all other objects. */
+  readonly serviceAccount: string;
+  readonly clusterType: "kubernetes" | "openshift";
+  /** Namespace of OVN-Kubernetes in clusters other than OpenShift. */
+  readonly ovnNamespace: string;
+  /** Key of the label by which OpenShift's network operator recognises the host of a SmartNIC. */
+  readonly hostLabel: string;
+}
+
+export interface OvnOffloadIdentity {
+  readonly reading: readonly Manifest[];
+  readonly writing: readonly Manifest[];
+}
+
+/** The objects are in the order in which they must be applied. */
+export function ovnOffloadIdentity(settings: OvnOffloadIdentitySettings): OvnOffloadIdentity {
+  const { namespace, serviceAccount: name } = settings;
+  const account: ServiceAccount = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } };
+  return {
+    reading: [account, ...rolesOf(name, readingRules(settings), settings)],
+    writing: [...ovnOffloadLimits(settings), ...rolesOf(`${name}-write`, writingRules(settings), settings)],
+  };
+}
+
+const rbac = "rbac.authorization.k8s.io";
+const apiVersion = `${rbac}/v1` as const;
+
+function rolesOf(
+  name: string,
+  { inCluster, inNamespaces }: RulesByScope,
+  { namespace, serviceAccount }: OvnOffloadIdentitySettings,
+): readonly Manifest[] {
+  const subjects = [{ kind: "ServiceAccount", name: serviceAccount, namespace }] as const;
+
+  function roleObjects(
+    scope: "" | "Cluster",
+    own: readonly RuleWithReason[],
+    at?: string,
+  ): readonly [Role, RoleBinding] {
+    const kind = `${scope}Role` as const;
+    const metadata = at === undefined ? { name } : { name, namespace: at };
+    const rules: readonly RbacRule[] = own.map(toRbacRule);
+    const roleRef = { apiGroup: rbac, kind, name } as const;
+    return [
+      { apiVersion, kind, metadata, rules },
+      { apiVersion, kind: `${scope}RoleBinding`, metadata, roleRef, subjects },
+    ];
+  }
+
+  return [
+    ...roleObjects("Cluster", inCluster),
+    ...Object.entries(inNamespaces).flatMap(([at, rules]) => roleObjects("", rules, at)),
+  ];
+}
