@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startOffloadService starts ovn-offload as a process behind a proxy, which records its writes and can inject faults.
+ * startOffloadService starts ovn-offload as a process with the rights of its service account, behind a proxy, which records its writes
+ * and can inject faults.
  * Usage: `const service = await startOffloadService(testCluster); service.writes.length`
  */
 import { namespace, type TestCluster } from "@switchyard/test-cluster";
@@ -11,6 +12,7 @@ import { describeRequest, type ApiRequest } from "../src/api-request.ts";
 import { FaultProxy } from "../src/fault-proxy.ts";
 import { passAll, type Fate, type FaultRules } from "../src/fault-rules.ts";
 import { OperatorProcess } from "../src/operator-process.ts";
+import { grantOffloadRights } from "./offload-rights.ts";
 
 export interface OffloadService {
   readonly process: OperatorProcess;
@@ -25,12 +27,12 @@ export interface OffloadService {
   setReads(reads: Partial<Pick<FaultRules, "fateOfRead" | "whenLive">>): void;
 }
 
-/** The service ends with the test cluster. */
+/** The namespace of OVN-Kubernetes must exist. The service ends with the test cluster. */
 export async function startOffloadService(
   testCluster: TestCluster,
   flags: readonly string[] = [],
 ): Promise<OffloadService> {
-  const { cluster, directory } = testCluster;
+  const { directory } = testCluster;
   const writes: string[] = [];
   const refused: string[] = [];
   let reads: Pick<FaultRules, "fateOfRead" | "whenLive"> = passAll;
@@ -45,7 +47,7 @@ export async function startOffloadService(
     fateOfRead: (read) => reads.fateOfRead(read),
     whenLive: (watch) => reads.whenLive(watch),
   };
-  const proxy = testCluster.use(await FaultProxy.before(cluster.kubeconfig, rules));
+  const proxy = testCluster.use(await FaultProxy.before(await grantOffloadRights(testCluster), rules));
   const main = join(findWorkspaceRoot(), "apps/ovn-offload/src/main.ts");
   const process = testCluster.use(
     await OperatorProcess.start({

@@ -112,6 +112,8 @@ it("restores everything when the pool is no longer selected, and removes the fir
   expect(place.reboots.slice(rebootsBefore)).toEqual([...hostNames, ...hostNames]);
   expect(await snapshotOffload(place.testCluster)).toEqual(before);
   const writes = service.writes.slice(from);
+  // With the rights of its service account.
+  expect(service.refused.filter((write) => write.startsWith("403"))).toEqual([]);
   const lastOfOthers = writes.findLastIndex((write) => !/\/(nodes|events|status)\b/.test(write));
   const lastLabels = hostNames.map((name) => writes.findLastIndex((write) => write.includes(`/nodes/${name}`)));
   expect(Math.min(...lastLabels)).toBeGreaterThan(lastOfOthers);

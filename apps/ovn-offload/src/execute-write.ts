@@ -62,13 +62,13 @@ export function createExecutor({ transport, caches, namespace, foreign }: Execut
       case "apply-policy": {
         const { metadata, spec } = write.policy;
         const stored = caches.policies.get(metadata.name)?.spec;
-        const others = {
-          nodeSelector: nullsFor(stored?.nodeSelector, spec.nodeSelector),
-          nicSelector: nullsFor(stored?.nicSelector, spec.nicSelector),
-        };
+        const nodeSelector = selectorPatch(stored?.nodeSelector, spec.nodeSelector);
+        const nicSelector = selectorPatch(stored?.nicSelector, spec.nicSelector);
         // An apply keeps keys of selectors that other field managers own.
-        if (Object.values(others).some((nulls) => Object.keys(nulls).length > 0))
-          await patch(objectPath(sriovNetworkNodePolicies, { name: metadata.name, namespace }), { spec: others });
+        if (nodeSelector !== undefined || nicSelector !== undefined) {
+          const body = { spec: defined({ nodeSelector, nicSelector }) };
+          await patch(objectPath(sriovNetworkNodePolicies, { name: metadata.name, namespace }), body);
+        }
         await policyWriter.apply({ metadata, spec }, signal);
         return;
       }
@@ -132,8 +132,12 @@ export function createExecutor({ transport, caches, namespace, foreign }: Execut
   };
 }
 
-/** Returns a merge patch that removes the keys which are not wanted. */
-function nullsFor(stored: object = {}, wanted: object = {}): Readonly<Record<string, null>> {
+/**
+ * Returns a merge patch that makes a selector the wanted one; undefined if it has no other keys. It sets the wanted keys at the same
+ * time, so that the policy never selects more than that.
+ */
+function selectorPatch(stored: object = {}, wanted: object = {}): object | undefined {
   const others = Object.keys(stored).filter((key) => !Object.hasOwn(wanted, key));
-  return Object.fromEntries(others.map((key) => [key, null]));
+  if (others.length === 0) return undefined;
+  return { ...Object.fromEntries(others.map((key) => [key, null])), ...wanted };
 }

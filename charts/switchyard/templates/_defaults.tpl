@@ -155,6 +155,7 @@ tests.enabled: true
 ovnOffload.enabled: false
 ovnOffload.replicas: 1
 ovnOffload.ovnNamespace: ovn-kubernetes
+ovnOffload.hostLabel: network.operator.openshift.io/dpu-host
 ovnOffload.resources:
   requests:
     cpu: 10m

@@ -58,6 +58,19 @@ Name of the Deployment: as in upstream's chart, so that an upgrade from it repla
 {{ printf "%s-ovn-offload" (include "switchyard.fullname" . | trunc 51 | trimSuffix "-") }}
 {{- end }}
 
+{{- /* Documents with the objects of ovn-offload: dict "root" $, "objects" LIST. Without rbac.create only the ServiceAccount. */ -}}
+{{- define "switchyard.ovnOffloadObjects" -}}
+{{- $root := .root }}
+{{- range $object := .objects }}
+{{- if or $root.Values.rbac.create (eq $object.kind "ServiceAccount") }}
+---
+{{- $own := $object.metadata }}
+{{- $metadata := include "switchyard.metadata" (dict "root" $root "name" $own.name "component" "ovn-offload" "clusterScoped" true) | fromYaml }}
+{{ toYaml (merge (dict "metadata" (merge (dict) $own $metadata)) $object) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- /* Metadata: dict "root" $, "name" NAME, "component" COMPONENT, and if needed "clusterScoped" true, "labels", "annotations". */ -}}
 {{- define "switchyard.metadata" -}}
 {{- $root := .root }}

@@ -5,6 +5,7 @@
  */
 import { stringify } from "yaml";
 import { operatorRulesTemplate } from "./operator-rules-template.ts";
+import { ovnOffloadRightsTemplate } from "./ovn-offload-rights-template.ts";
 import { toDefaults, toSchema, toValuesYaml } from "./render-values.ts";
 import { chartReadme } from "./values-page.ts";
 import { chartValues } from "./values.ts";
@@ -24,6 +25,7 @@ export function chartFiles(): ReadonlyMap<string, string> {
     [`${folder}/README.md`, `${markdownHead}${chartReadme()}\n`],
     [`${folder}/templates/_defaults.tpl`, templateHead("tools/generate/src/chart") + defaultsTemplate()],
     [`${folder}/templates/_operator-rules.tpl`, templateHead("libs/render") + operatorRulesTemplate()],
+    [`${folder}/templates/_ovn-offload-rights.tpl`, templateHead("libs/render") + ovnOffloadRightsTemplate()],
   ]);
 }
 

@@ -3,6 +3,7 @@
  * The values of the chart. `npm run generate` writes charts/switchyard/values.yaml, its schema and its table from them.
  * Usage: `toSchema(chartValues)`.
  */
+import { defaultHostLabel } from "@switchyard/render";
 import { images } from "./images.ts";
 import { operatorValues, resourceFields, tolerationFields } from "./operator-values.ts";
 import { group, integer, kubeList, kubeObject, list, oneOf, text, texts, value, yesNo } from "./value-tree.ts";
@@ -198,6 +199,12 @@ export const chartValues = group("", {
       ovnNamespace: text(
         "ovn-kubernetes",
         "Namespace of OVN-Kubernetes, which must exist. Not used on OpenShift, where it is openshift-ovn-kubernetes.",
+        { pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$" },
+      ),
+      hostLabel: text(
+        defaultHostLabel,
+        "Key of the label that dpu-host-mode-label in the ConfigMap hardware-offload-config names, on OpenShift. The service may set no other label of this kind.",
+        { pattern: "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$", maxLength: 317 },
       ),
       resources: kubeObject(resourceFields, "Resources of the container.", {
         requests: { cpu: "10m", memory: "96Mi" },

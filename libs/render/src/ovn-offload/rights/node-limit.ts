@@ -7,6 +7,7 @@ import { taints } from "@switchyard/api";
 import { offloadLabelKeys } from "@switchyard/policy";
 import { celLiteral, sameEntriesExcept, sameFields } from "../../components/rights/cel.ts";
 import { dnsEligibleLabel } from "../dns-placement.ts";
+import { defaultHostLabel } from "../hardware-offload-config.ts";
 import { plainHostLabel, proposalHostLabel } from "../host-labels.ts";
 import type { OffloadLimit } from "./offload-limits.ts";
 import type { OvnOffloadIdentitySettings } from "./ovn-offload-identity.ts";
@@ -15,7 +16,8 @@ import type { OvnOffloadIdentitySettings } from "./ovn-offload-identity.ts";
 const effect = "NoSchedule";
 
 export function nodeLimit({ hostLabel }: Pick<OvnOffloadIdentitySettings, "hostLabel">): OffloadLimit {
-  const keys = [...new Set([...offloadLabelKeys, dnsEligibleLabel, proposalHostLabel, plainHostLabel, hostLabel])];
+  const ofOvn = [proposalHostLabel, plainHostLabel, defaultHostLabel, hostLabel];
+  const keys = [...offloadLabelKeys, dnsEligibleLabel, ...ofOvn];
   const taint = celLiteral(taints.ovnOffload);
   const others = (list: string) => `variables.${list}.filter(taint, taint.key != ${taint})`;
   return {
@@ -38,20 +40,20 @@ export function nodeLimit({ hostLabel }: Pick<OvnOffloadIdentitySettings, "hostL
           before: "variables.labelsBefore",
           after: "variables.labelsAfter",
         }),
-        message: `"change the labels ${keys.join(", ")} of the Node " + request.name`,
+        message: '"change its own labels of the Node " + request.name',
       },
       {
         expression:
           `${others("taintsBefore")} == ${others("taintsAfter")} && ` +
           `variables.taintsAfter.all(taint, taint.key != ${taint} || taint.effect == ${celLiteral(effect)})`,
-        message: `"change the taint ${taints.ovnOffload}:${effect} of the Node " + request.name`,
+        message: `"change its taint ${taints.ovnOffload}:${effect} of the Node " + request.name`,
       },
       {
         expression: [
           sameFields("metadata.?annotations", "metadata.?finalizers", "metadata.?ownerReferences"),
           sameEntriesExcept('key == "taints"', { before: "variables.specBefore", after: "variables.specAfter" }),
         ].join(" && "),
-        message: '"change labels and a taint of the Node " + request.name',
+        message: '"change its own labels and its taint of the Node " + request.name',
       },
     ],
   };

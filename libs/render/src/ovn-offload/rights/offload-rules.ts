@@ -10,7 +10,14 @@ import type { OvnOffloadIdentitySettings } from "./ovn-offload-identity.ts";
 
 export interface RulesByScope {
   readonly inCluster: readonly RuleWithReason[];
-  readonly inNamespaces: Readonly<Record<string, readonly RuleWithReason[]>>;
+  readonly inNamespaces: readonly NamespaceRules[];
+}
+
+interface NamespaceRules {
+  readonly namespace: string;
+  /** End of the role's name, if there are several roles that could be in one namespace. */
+  readonly suffix?: string;
+  readonly rules: readonly RuleWithReason[];
 }
 
 /** Lease of the leader election. */
@@ -49,69 +56,79 @@ export function readingRules({ namespace, ovnNamespace }: OvnOffloadIdentitySett
         ...{ group: "config.openshift.io", resources: ["clusterversions"], names: ["version"], verbs: read },
       },
     ],
-    inNamespaces: {
-      [namespace]: [
-        {
-          why: "reads NICs of nodes, and policies",
-          ...{ group: sriov, resources: ["sriovnetworknodestates", "sriovnetworknodepolicies"], verbs: read },
-        },
-        {
-          why: "reads which hosts are selected",
-          ...{ group: sriov, resources: ["sriovoperatorconfigs"], names: [operatorConfigName], verbs: read },
-        },
-        {
-          why: "writes status",
-          ...{
-            group: sriov,
-            resources: ["sriovoperatorconfigs/status"],
-            names: [operatorConfigName],
-            verbs: ["patch"],
+    inNamespaces: [
+      {
+        namespace,
+        rules: [
+          {
+            why: "reads NICs of nodes, and policies",
+            ...{ group: sriov, resources: ["sriovnetworknodestates", "sriovnetworknodepolicies"], verbs: read },
           },
-        },
-        {
-          why: "leader election",
-          ...{
-            group: "coordination.k8s.io",
-            resources: ["leases"],
-            names: [ovnOffloadLease],
-            verbs: ["get", "update"],
+          {
+            why: "reads which hosts are selected",
+            ...{ group: sriov, resources: ["sriovoperatorconfigs"], names: [operatorConfigName], verbs: read },
           },
-        },
-        {
-          why: "leader election; RBAC cannot limit create by name",
-          ...{ group: "coordination.k8s.io", resources: ["leases"], verbs: ["create"] },
-        },
-      ],
-    },
+          {
+            why: "writes status",
+            ...{
+              group: sriov,
+              resources: ["sriovoperatorconfigs/status"],
+              names: [operatorConfigName],
+              verbs: ["patch"],
+            },
+          },
+          {
+            why: "writes events on the SriovOperatorConfig and the node states",
+            ...{ group: "events.k8s.io", resources: ["events"], verbs: ["create", "patch"] },
+          },
+          {
+            why: "leader election",
+            ...{
+              group: "coordination.k8s.io",
+              resources: ["leases"],
+              names: [ovnOffloadLease],
+              verbs: ["get", "update"],
+            },
+          },
+          {
+            why: "leader election; RBAC cannot limit create by name",
+            ...{ group: "coordination.k8s.io", resources: ["leases"], verbs: ["create"] },
+          },
+        ],
+      },
+    ],
   };
 }
 
 export function writingRules(settings: OvnOffloadIdentitySettings): RulesByScope {
   const maps = Map.groupBy(Object.values(ovnOffloadMaps(settings)), (map) => map.namespace);
-  const ofMaps = [...maps].map(([at, ofNamespace]): [string, readonly RuleWithReason[]] => [
-    at,
-    [
+  const ofMaps = [...maps].map(([namespace, ofNamespace]): NamespaceRules => ({
+    ...{ namespace, suffix: "-config-maps" },
+    rules: [
       { why: "creates its ConfigMaps; RBAC cannot limit create by name", ...configMaps, verbs: ["create"] },
       {
         why: "publishes management ports",
         ...{ ...configMaps, names: ofNamespace.map(({ name }) => name), verbs: ["patch", "delete"] },
       },
     ],
-  ]);
+  }));
   return {
     inCluster: [
       { why: "labels and taints hosts", group: "", resources: ["nodes"], verbs: ["patch"] },
       ...(settings.clusterType === "openshift" ? openshiftRules : []),
     ],
-    inNamespaces: {
-      [settings.namespace]: [
-        {
-          why: "writes the policies of pools",
-          ...{ group: sriov, resources: ["sriovnetworknodepolicies"], verbs: manage },
-        },
-      ],
-      ...Object.fromEntries(ofMaps),
-    },
+    inNamespaces: [
+      {
+        namespace: settings.namespace,
+        rules: [
+          {
+            why: "writes the policies of pools",
+            ...{ group: sriov, resources: ["sriovnetworknodepolicies"], verbs: manage },
+          },
+        ],
+      },
+      ...ofMaps,
+    ],
   };
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ovnOffloadIdentity returns the service account of ovn-offload and its rights. `reading` is what it needs to run and to report.
- * `writing` is what it needs to configure hosts; it begins with the admission policies that limit the rights after them.
- * Usage: `const { reading, writing } = ovnOffloadIdentity(settings);`
+ * ovnOffloadIdentity returns the service account of ovn-offload and its rights. `reading` is what it needs to run and to report,
+ * `writing` what it needs to configure hosts. `limits` are the admission policies that limit `writing`, and must exist before.
+ * Usage: `const { reading, limits, writing } = ovnOffloadIdentity(settings);`
  */
-import type { RbacRule, Role, RoleBinding, ServiceAccount } from "../../components/objects/kube-objects.ts";
+import type { Role, RoleBinding, ServiceAccount } from "../../components/objects/kube-objects.ts";
 import type { Manifest } from "../../components/objects/manifest.ts";
 import { toRbacRule, type RuleWithReason } from "../../components/rights/rule-with-reason.ts";
 import { ovnOffloadLimits } from "./offload-limits.ts";
@@ -18,12 +18,13 @@ export interface OvnOffloadIdentitySettings {
   readonly clusterType: "kubernetes" | "openshift";
   /** Namespace of OVN-Kubernetes in clusters other than OpenShift. */
   readonly ovnNamespace: string;
-  /** Key of the label by which OpenShift's network operator recognises the host of a SmartNIC. */
+  /** Key of the label that the key dpu-host-mode-label of hardware-offload-config names; the default is always allowed. */
   readonly hostLabel: string;
 }
 
 export interface OvnOffloadIdentity {
   readonly reading: readonly Manifest[];
+  readonly limits: readonly Manifest[];
   readonly writing: readonly Manifest[];
 }
 
@@ -33,7 +34,8 @@ export function ovnOffloadIdentity(settings: OvnOffloadIdentitySettings): OvnOff
   const account: ServiceAccount = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } };
   return {
     reading: [account, ...rolesOf(name, readingRules(settings), settings)],
-    writing: [...ovnOffloadLimits(settings), ...rolesOf(`${name}-write`, writingRules(settings), settings)],
+    limits: ovnOffloadLimits(settings),
+    writing: rolesOf(`${name}-write`, writingRules(settings), settings),
   };
 }
 
@@ -50,20 +52,20 @@ function rolesOf(
   function roleObjects(
     scope: "" | "Cluster",
     own: readonly RuleWithReason[],
-    at?: string,
+    metadata: Manifest["metadata"],
   ): readonly [Role, RoleBinding] {
     const kind = `${scope}Role` as const;
-    const metadata = at === undefined ? { name } : { name, namespace: at };
-    const rules: readonly RbacRule[] = own.map(toRbacRule);
-    const roleRef = { apiGroup: rbac, kind, name } as const;
+    const roleRef = { apiGroup: rbac, kind, name: metadata.name } as const;
     return [
-      { apiVersion, kind, metadata, rules },
+      { apiVersion, kind, metadata, rules: own.map(toRbacRule) },
       { apiVersion, kind: `${scope}RoleBinding`, metadata, roleRef, subjects },
     ];
   }
 
   return [
-    ...roleObjects("Cluster", inCluster),
-    ...Object.entries(inNamespaces).flatMap(([at, rules]) => roleObjects("", rules, at)),
+    ...roleObjects("Cluster", inCluster, { name }),
+    ...inNamespaces.flatMap(({ namespace: at, suffix = "", rules }) =>
+      roleObjects("", rules, { name: `${name}${suffix}`, namespace: at }),
+    ),
   ];
 }

@@ -6,9 +6,7 @@
 import { labels } from "@switchyard/api";
 import type { NamedExpression } from "../../components/objects/kube-objects.ts";
 import { celLiteral } from "../../components/rights/cel.ts";
-import { ovnOffloadLabels } from "../offload-machine-config.ts";
-
-const managedBy = "app.kubernetes.io/managed-by";
+import { ovnOffloadMark } from "../offload-labels.ts";
 
 /** The object that is written or deleted. */
 export const targetVariable: NamedExpression = {
@@ -30,6 +28,8 @@ export const ownVariable: NamedExpression = {
 
 /** Whether the object has the label of ovn-offload. */
 export function isOwn(object: string): string {
-  const own = ovnOffloadLabels("")[managedBy];
-  return `${object}.metadata.?labels[?${celLiteral(managedBy)}].orValue("") == ${celLiteral(own)}`;
+  const marks = Object.entries(ovnOffloadMark).map(
+    ([key, value]) => `${object}.metadata.?labels[?${celLiteral(key)}].orValue("") == ${celLiteral(value)}`,
+  );
+  return marks.join(" && ");
 }
