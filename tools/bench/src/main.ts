@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `npm run bench -- fleet | daemon | cni | webhook | ovsdb`: measures what Switchyard's programs cost, next to a baseline. */
+/** `npm run bench -- fleet | daemon | cni | webhook | ovsdb | ovn-offload`: measures what Switchyard's programs cost, next to a baseline. */
 import { TestingError } from "@switchyard/testing";
 import { VmLabError } from "@switchyard/vm-lab";
 import { cniHelp, parseCniOptions } from "./cni/cni-options.ts";
@@ -16,6 +16,9 @@ import { BenchError } from "./harness/bench-error.ts";
 import { measureOvsdb } from "./ovsdb/measure-ovsdb.ts";
 import { ovsdbHelp, parseOvsdbOptions } from "./ovsdb/ovsdb-options.ts";
 import { renderOvsdbReport } from "./ovsdb/ovsdb-report.ts";
+import { measureOvnOffload } from "./ovn-offload/measure-ovn-offload.ts";
+import { ovnOffloadHelp, parseOvnOffloadOptions } from "./ovn-offload/ovn-offload-options.ts";
+import { renderOvnOffloadReport } from "./ovn-offload/ovn-offload-report.ts";
 import { measureWebhook } from "./webhook/measure-webhook.ts";
 import { parseWebhookOptions, webhookHelp } from "./webhook/webhook-options.ts";
 import { renderWebhookReport } from "./webhook/webhook-report.ts";
@@ -25,6 +28,14 @@ const daemon = { help: daemonHelp, parse: parseDaemonOptions, measure: measureDa
 const cni = { help: cniHelp, parse: parseCniOptions, measure: measureCni, render: renderCniReport };
 const webhook = { help: webhookHelp, parse: parseWebhookOptions, measure: measureWebhook, render: renderWebhookReport };
 const ovsdb = { help: ovsdbHelp, parse: parseOvsdbOptions, measure: measureOvsdb, render: renderOvsdbReport };
+const ovnOffload = {
+  ...{
+    help: ovnOffloadHelp,
+    parse: parseOvnOffloadOptions,
+    measure: measureOvnOffload,
+    render: renderOvnOffloadReport,
+  },
+};
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   fleet: (args) => runBench(fleet, args),
@@ -32,17 +43,19 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   cni: (args) => runBench(cni, args),
   webhook: (args) => runBench(webhook, args),
   ovsdb: (args) => runBench(ovsdb, args),
+  "ovn-offload": (args) => runBench(ovnOffload, args),
 };
 
 const help = `npm run bench -- COMMAND [options]
 
 Measures what Switchyard's programs cost, next to a baseline in the same run.
 
-  fleet    the operator with a real API server and 1,000 simulated nodes
-  daemon   the config daemon of one node, on the fake kernel or (--vm) on a real kernel
-  cni      the start of the CNI plugin eve-bridge
-  webhook  the admission webhook with a real API server and the objects of 1,000 nodes
-  ovsdb    the OVSDB client with a real ovsdb-server and 1,000 bridges
+  fleet        the operator with a real API server and 1,000 simulated nodes
+  daemon       the config daemon of one node, on the fake kernel or (--vm) on a real kernel
+  cni          the start of the CNI plugin eve-bridge
+  webhook      the admission webhook with a real API server and the objects of 1,000 nodes
+  ovsdb        the OVSDB client with a real ovsdb-server and 1,000 bridges
+  ovn-offload  the service ovn-offload with a real API server and 1,000 simulated hosts in 20 pools
 
 COMMAND --help lists the options of a command.
 `;

@@ -5,7 +5,6 @@
  * are faster than those of a real component.
  * Usage: `await using cluster = await startBenchCluster({ namespaces, progress, fail }); cluster.admin.request(…)`
  */
-import { apiVersion } from "@switchyard/api";
 import { ensureBinaries, eventually, findWorkspaceRoot, startControlPlane, type PodAccount } from "@switchyard/testing";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -38,18 +37,22 @@ export interface BenchCluster extends AsyncDisposable {
 export interface BenchClusterOptions {
   /** The namespaces to create. */
   readonly namespaces: readonly string[];
+  /** Files with CRDs beside Switchyard's own. */
+  readonly crds?: readonly string[];
   readonly progress: Progress;
   /** Called when a process of the control plane ends. */
   readonly fail: (error: unknown) => void;
 }
 
-export async function startBenchCluster({ namespaces, progress, fail }: BenchClusterOptions): Promise<BenchCluster> {
+export async function startBenchCluster(options: BenchClusterOptions): Promise<BenchCluster> {
+  const { namespaces, crds = [], progress, fail } = options;
   await using parts = new AsyncDisposableStack();
   progress.at("finding the binaries of the control plane");
   const binaries = await ensureBinaries();
   progress.at("starting etcd and kube-apiserver");
   const controlPlane = parts.use(await startControlPlane({ binaries, auditLog: true }));
   await controlPlane.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
+  for (const file of crds) await controlPlane.applyCrds(file);
   const admin = parts.use(createPlainClient(await readIdentity(controlPlane.kubeconfig), adminConnections));
   await untilWatchable(admin);
   for (const name of [accountNamespace, ...namespaces])
@@ -79,22 +82,30 @@ export async function startBenchCluster({ namespaces, progress, fail }: BenchClu
   };
 }
 
-/** For a second after a CRD is created, the API server refuses watches with 429 "storage is (re)initializing". */
+/** For a second after a CRD is created, the API server refuses lists and watches with 429 "storage is (re)initializing". */
 async function untilWatchable(admin: PlainClient): Promise<void> {
-  const group = `/apis/${apiVersion}`;
-  const list: unknown = JSON.parse(await admin.request({ method: "GET", path: group }));
-  const resources = isRecord(list) && Array.isArray(list["resources"]) ? list["resources"] : [];
-  const names = resources.flatMap((resource: unknown) =>
-    isRecord(resource) && typeof resource["name"] === "string" ? [resource["name"]] : [],
-  );
-  const kinds = names.filter((name) => !name.includes("/")); // not nodestates/status
+  const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const list: unknown = JSON.parse(await admin.request({ method: "GET", path: crds }));
+  const items: readonly unknown[] = isRecord(list) && Array.isArray(list["items"]) ? list["items"] : [];
   await Promise.all(
-    kinds.map(async (kind) => {
+    items.flatMap(watchPaths).map(async (path) => {
       const end = new AbortController();
-      const path = `${group}/${kind}?watch=true`;
       await eventually(path, () => admin.watch({ path }, end.signal));
       end.abort();
     }),
+  );
+}
+
+/** "/apis/sriovnetwork.openshift.io/v1/sriovnetworks?watch=true" for each served version of a CRD. */
+function watchPaths(crd: unknown): readonly string[] {
+  const spec = isRecord(crd) && isRecord(crd["spec"]) ? crd["spec"] : {};
+  const { group, names, versions } = spec;
+  const plural = isRecord(names) ? names["plural"] : undefined;
+  const all: readonly unknown[] = Array.isArray(versions) ? versions : [];
+  return all.flatMap((version) =>
+    isRecord(version) && version["served"] === true
+      ? [`/apis/${String(group)}/${String(version["name"])}/${String(plural)}?watch=true`]
+      : [],
   );
 }
 

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 /** Builds dist/apps/<app>/main.js and its chunks, unless they are up to date, and returns the path of main.js. */
-export async function buildApp(app: "operator" | "config-daemon" | "webhook"): Promise<string> {
+export async function buildApp(app: "operator" | "config-daemon" | "webhook" | "ovn-offload"): Promise<string> {
   const root = findWorkspaceRoot();
   const nx = join(root, "node_modules/.bin/nx");
   await promisify(execFile)(nx, ["run", `@switchyard/${app}:build`], {

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * measureOffloadStep runs one step of the scenario and measures its cost, first of ovn-offload alone, then of the plain client,
+ * which repeats what ovn-offload has written.
+ * Usage: `results.push(await measureOffloadStep(bench, { id: "select", round: 1, act, isDone }))`
+ */
+import type { AuditEvent } from "@switchyard/testing";
+import type { BenchCluster, BenchUser } from "../harness/bench-cluster.ts";
+import { BenchError } from "../harness/bench-error.ts";
+import { loadBetween, readLoad } from "../harness/machine-load.ts";
+import type { MeasuredService } from "../harness/measured-service.ts";
+import { inParallel, type PlainClient } from "../harness/plain-client.ts";
+import { untilIdle } from "../harness/process-meter.ts";
+import type { Progress } from "../harness/progress.ts";
+import { countRequests } from "../harness/request-count.ts";
+import { pause } from "../harness/until.ts";
+import type { OffloadStep } from "./offload-scenario.ts";
+import { titleOf, type OffloadStepResult } from "./offload-step-result.ts";
+import { readOffload } from "./offload-view.ts";
+import { bytesOf, isReplayed, plainReplay } from "./plain-replay.ts";
+
+/** What the steps of a run share. */
+export interface OffloadBench {
+  readonly cluster: BenchCluster;
+  readonly service: MeasuredService;
+  readonly serviceUser: BenchUser;
+  readonly plain: PlainClient;
+  /** Number of connections of the plain client. */
+  readonly connections: number;
+  /** Aborted when the run fails; its reason is the error. */
+  readonly signal: AbortSignal;
+  readonly progress: Progress;
+}
+
+export async function measureOffloadStep(bench: OffloadBench, step: OffloadStep): Promise<OffloadStepResult> {
+  const { service, serviceUser, progress, signal } = bench;
+  const title = titleOf(step);
+  await serviceUser.requests.read();
+  const cpuBefore = step.startsService === true ? 0 : service.read().cpuSeconds;
+  progress.at(`${title}: cause`);
+  await step.act();
+
+  const loadBefore = readLoad();
+  const beginMs = Date.now();
+  let written = 0;
+  progress.at(title, () => `${written} writes`);
+  const events: AuditEvent[] = [];
+  let load = loadBetween(loadBefore, readLoad());
+  for (let quietSinceMs = beginMs; ;) {
+    await pause(pollMs, signal);
+    const news = await serviceUser.requests.read();
+    events.push(...news);
+    if (news.some(isReplayed)) {
+      written += news.filter(isReplayed).length;
+      quietSinceMs = Date.now();
+      load = loadBetween(loadBefore, readLoad());
+    }
+    if (Date.now() - quietSinceMs < (step.isDone === undefined ? noEffectMs : quietMs)) continue;
+    const view = step.isDone === undefined ? undefined : await readOffload(bench.cluster.admin);
+    if (view === undefined || step.isDone?.(view) === true) break;
+    if (Date.now() - quietSinceMs > limitMs) {
+      const { all, ...counts } = view;
+      const found = `${JSON.stringify(counts)} ${all.slice(-1000)}`;
+      throw new BenchError("late", `timed out: ${title}: ${found}\n${service.logEnd()}`);
+    }
+  }
+  await untilIdle(service, signal);
+
+  const { cpuSeconds, rssMb, peakMb } = service.read();
+  const endsMs = events.filter(isReplayed).map(({ stageTimestamp }) => Date.parse(stageTimestamp));
+  const seconds = endsMs.length === 0 ? undefined : Math.max(0, Math.max(...endsMs) - beginMs) / 1000;
+  return {
+    ...{ id: step.id, round: step.round, load, bytes: bytesOf(plainReplay(events)) },
+    ...(seconds !== undefined && { seconds, ...(await measurePlainly(bench, title, events)) }),
+    ...{ cpuSeconds: cpuSeconds - cpuBefore, rssMb, peakMb },
+    requests: countRequests(events),
+  };
+}
+
+/** Lets the plain client repeat the writes while ovn-offload is idle. */
+async function measurePlainly(bench: OffloadBench, title: string, events: readonly AuditEvent[]) {
+  const { plain, connections, progress, signal } = bench;
+  const groups = plainReplay(events);
+  progress.at(`${title}: plain client`);
+  const loadBefore = readLoad();
+  const beginMs = performance.now();
+  await inParallel(groups, connections, async (ofObject) => {
+    signal.throwIfAborted();
+    for (const request of ofObject) await plain.request(request);
+  });
+  const plainSeconds = (performance.now() - beginMs) / 1000;
+  return { plainSeconds, plainLoad: loadBetween(loadBefore, readLoad()) };
+}
+
+const pollMs = 200;
+/** Longer than ovn-offload waits for further changes, and than its status takes. */
+const quietMs = 2_500;
+const noEffectMs = 5_000;
+const limitMs = 60_000;

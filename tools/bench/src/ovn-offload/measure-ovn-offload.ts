@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * measureOvnOffload measures the service ovn-offload with a real API server, OpenShift's CRDs and simulated hosts.
+ */
+import { openshiftCrds } from "@switchyard/test-cluster";
+import { join } from "node:path";
+import { inContainer } from "../fleet/operator-arguments.ts";
+import { operatorNamespace, plainNamespace } from "../fleet/fleet-objects.ts";
+import { startBenchCluster } from "../harness/bench-cluster.ts";
+import { buildApp } from "../harness/bundle.ts";
+import { stopGoal } from "../harness/goal.ts";
+import { readMachine } from "../harness/machine-facts.ts";
+import { createMeasuredService } from "../harness/measured-service.ts";
+import { createPlainClient } from "../harness/plain-client.ts";
+import { startProgress } from "../harness/progress.ts";
+import { startRun } from "../harness/run-control.ts";
+import { measureOffloadStep } from "./measure-offload-step.ts";
+import { createOffloadFleet } from "./offload-fleet.ts";
+import { openshiftNamespaces } from "./offload-objects.ts";
+import { offloadScenario } from "./offload-scenario.ts";
+import type { OffloadStepResult } from "./offload-step-result.ts";
+import { readOffload } from "./offload-view.ts";
+import { ovnOffloadGoals } from "./ovn-offload-goals.ts";
+import type { OvnOffloadOptions } from "./ovn-offload-options.ts";
+import type { OvnOffloadReport } from "./ovn-offload-report.ts";
+
+/** Rejects with BenchError if the measurement fails. */
+export async function measureOvnOffload(options: OvnOffloadOptions): Promise<OvnOffloadReport> {
+  const machine = readMachine();
+  const date = new Date().toISOString();
+  using progress = startProgress();
+  progress.at("building ovn-offload");
+  const script = await buildApp("ovn-offload");
+  const crds = await openshiftCrds();
+  using run = startRun();
+  const { fail } = run;
+  const namespaces = [operatorNamespace, plainNamespace, ...openshiftNamespaces];
+  await using cluster = await startBenchCluster({ namespaces, crds, progress, fail });
+  const fleet = await createOffloadFleet({ cluster, options, progress, run });
+  const serviceUser = await cluster.user("ovn-offload");
+  await using service = createMeasuredService({
+    script,
+    ...inContainer,
+    pod: serviceUser.pod,
+    args: ["--namespace", operatorNamespace],
+    log: join(cluster.directory, "ovn-offload.log"),
+    fail,
+    cpuProf: options.cpuProf,
+  });
+  const { nodes, pools, connections, rounds } = options;
+  using plain = createPlainClient((await cluster.user("plain")).identity, connections);
+  const bench = { cluster, service, serviceUser, plain, connections, signal: run.signal, progress };
+  const scenario = offloadScenario({
+    ...{ fleet, options, before: await readOffload(cluster.admin) },
+    startService: () => service.start(run.signal),
+  });
+  const steps: OffloadStepResult[] = [];
+  for (const step of scenario) steps.push(await measureOffloadStep(bench, step));
+  await service.stop();
+  const { stopSeconds } = service;
+  return {
+    ...{ bench: "ovn-offload", date, machine, versions: cluster.versions },
+    ...{ options: { nodes, pools, connections, rounds }, steps, stopSeconds },
+    goals: [...ovnOffloadGoals(steps, { hosts: nodes, pools, nodes: fleet.nodes }), stopGoal(stopSeconds)],
+    complaints: service.complaints(),
+  };
+}

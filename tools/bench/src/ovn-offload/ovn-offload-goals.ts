@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The goals of the ovn-offload benchmark. Pure.
+ * Usage: `missedGoals(ovnOffloadGoals(results, { hosts: 1000, pools: 20, nodes: 1003 }))`
+ */
+import { atMost, type Goal } from "../harness/goal.ts";
+import { total, withoutLeases } from "../harness/request-count.ts";
+import { stepTitles, titleOf, type OffloadStepId, type OffloadStepResult } from "./offload-step-result.ts";
+
+export interface OffloadSizes {
+  readonly hosts: number;
+  readonly pools: number;
+  /** Number of all nodes. */
+  readonly nodes: number;
+}
+
+const timesPlain = 2;
+const peakMbAt1000 = 90;
+const quietCpuSeconds = 0.1;
+
+/** What ovn-offload waits at most for further changes before it writes. */
+const debounceSeconds = 1;
+
+/**
+ * Stages of a step: what is written in one stage must be observed before the next. In each, ovn-offload waits for further
+ * changes. 1: all can be written at once.
+ */
+const stages: Partial<Record<OffloadStepId, number>> = {
+  select: 2, // labels and policies; DNS
+  vfs: 1,
+  boot: 2, // ports; labels
+  deselect: 1,
+  restore: 3, // labels of OVN-Kubernetes; ports, DNS and policies; labels of the pools
+};
+
+/** Steps in which nothing may be written. */
+const quietSteps: readonly OffloadStepId[] = ["start", "idle", "label", "report", "restart"];
+
+/** The goals for time apply to at least 1,000 hosts: with fewer, the debounce and code that is not yet compiled dominate. */
+export function ovnOffloadGoals(results: readonly OffloadStepResult[], sizes: OffloadSizes): readonly Goal[] {
+  const steps = sizes.hosts < 1000 ? [] : [...Map.groupBy(results, ({ id }) => id)];
+  const peakMb = Math.max(...results.map((result) => result.peakMb));
+  return [
+    ...steps.flatMap(([id, rounds]) => timeGoals(id, rounds)),
+    ...results.flatMap((result) => writeGoals(result, sizes)),
+    ...(sizes.hosts > 1000 ? [] : [atMost("peak RSS", peakMb, peakMbAt1000, "MB")]),
+  ];
+}
+
+/** The median of the rounds' ratios, because the speed of the machine varies. */
+function timeGoals(id: OffloadStepId, rounds: readonly OffloadStepResult[]): readonly Goal[] {
+  const waits = (stages[id] ?? 0) * debounceSeconds;
+  if (waits === 0) return [];
+  const ratios = rounds.map(
+    ({ seconds = Number.NaN, plainSeconds = Number.NaN }) => Math.max(0, seconds - waits) / plainSeconds,
+  );
+  return [atMost(`${stepTitles[id]}, after the debounce / plain client`, median(ratios), timesPlain, "x")];
+}
+
+/** NaN, which misses every goal, if one of the values is NaN. */
+function median(values: readonly number[]): number {
+  if (values.some(Number.isNaN)) return Number.NaN;
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+function writeGoals(result: OffloadStepResult, sizes: OffloadSizes): readonly Goal[] {
+  const { id, requests, cpuSeconds } = result;
+  const title = titleOf(result);
+  const writes = withoutLeases(requests.writes);
+  if (quietSteps.includes(id)) {
+    return [
+      atMost(`${title}, writes`, total(writes), 0, ""),
+      ...(id === "label" || id === "report" ? [atMost(`${title}, CPU`, cpuSeconds, quietCpuSeconds, "s")] : []),
+    ];
+  }
+  const of = (resource: string) =>
+    total(Object.fromEntries(Object.entries(writes).filter(([what]) => what.endsWith(` ${resource}`))));
+  const limits = writeLimits(id, sizes);
+  return [
+    atMost(`${title}, writes of MachineConfigs`, of("machineconfigs"), limits.machineConfigs, ""),
+    atMost(`${title}, writes of Nodes`, of("nodes"), limits.nodes, ""),
+    atMost(`${title}, writes of ConfigMaps`, of("configmaps"), limits.configMaps, ""),
+    atMost(`${title}, refused`, total(requests.failed), 0, ""),
+  ];
+}
+
+/** One write of each MachineConfig and change, and one of each label of a Node; ConfigMaps are written in bursts. */
+function writeLimits(id: OffloadStepId, { hosts, pools, nodes }: OffloadSizes) {
+  const isChange = id === "vfs" || id === "deselect";
+  const ofNodes: Partial<Record<OffloadStepId, number>> = {
+    ...{ select: nodes, boot: hosts, add: 2, restore: hosts + nodes },
+  };
+  return { machineConfigs: isChange ? pools : 0, nodes: ofNodes[id] ?? 0, configMaps: pools };
+}
