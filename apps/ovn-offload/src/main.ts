@@ -3,9 +3,9 @@
  * The process of ovn-offload.
  * Usage: `node apps/ovn-offload/src/main.ts --namespace sriov-network-operator`.
  */
-import { roomForYoung, useOneArena } from "@switchyard/service/memory";
+import { runFrugally } from "@switchyard/service/memory";
 
-useOneArena(roomForYoung);
+runFrugally();
 // Imported only now: the first process, which starts the second, would load it in vain.
 const { runOvnOffload } = await import("./ovn-offload.ts");
 

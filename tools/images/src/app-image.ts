@@ -10,7 +10,7 @@ export type AppName = keyof typeof appImages;
 
 export interface AppImage {
   /** Stage of the Containerfile. */
-  readonly stage: "service" | "node-service" | "config-daemon" | "eve-bridge";
+  readonly stage: "service" | "frugal-service" | "config-daemon" | "eve-bridge";
   /** The label org.opencontainers.image.description. */
   readonly description: string;
   /** Debian packages in a layer between Node and the app. */
@@ -29,7 +29,7 @@ export const appImages = {
     description: "Admission webhook of Switchyard: defaults, rules and warnings",
   },
   "ovn-offload": {
-    stage: "service",
+    stage: "frugal-service",
     description: "Runs OVN of hosts on their SmartNICs, for Switchyard",
   },
   "config-daemon": {
@@ -39,7 +39,7 @@ export const appImages = {
     nativePackages: ["koffi", "@koromix/koffi-linux-ARCH"],
   },
   "device-plugin-config": {
-    stage: "node-service",
+    stage: "frugal-service",
     description: "Configures the SR-IOV device plugin of a node for Switchyard",
   },
   "eve-bridge": {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 describe("Containerfile", () => {
   it.each([
     { stage: "service", flags: [roomForYoung] },
-    { stage: "node-service", flags: frugalFlags },
+    { stage: "frugal-service", flags: frugalFlags },
     { stage: "config-daemon", flags: frugalFlags },
   ])("starts $stage with the V8 flags for which it would start itself again", async ({ stage, flags }) => {
     const text = await readFile(join(__dirname, "../Containerfile"), "utf8");

@@ -74,7 +74,7 @@ export function watchOffload({ transport, namespace, ovnNamespace, report }: Off
     });
   const caches = {
     nodes: watchObjects({
-      ...{ ...common, type: nodes, pageSize: 200, managers: [fieldManagers.objects] },
+      ...{ ...common, type: nodes, pageSize: 50, managers: [fieldManagers.objects] },
       project: sharingEqual(toObservedNode),
     }),
     states: watchObjects({

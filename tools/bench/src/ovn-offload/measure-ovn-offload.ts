@@ -2,9 +2,9 @@
 /**
  * measureOvnOffload measures the service ovn-offload with a real API server, OpenShift's CRDs and simulated hosts.
  */
+import { frugalFlags } from "@switchyard/service/memory";
 import { openshiftCrds } from "@switchyard/test-cluster";
 import { join } from "node:path";
-import { inContainer } from "../fleet/operator-arguments.ts";
 import { operatorNamespace, plainNamespace } from "../fleet/fleet-objects.ts";
 import { startBenchCluster } from "../harness/bench-cluster.ts";
 import { buildApp } from "../harness/bundle.ts";
@@ -22,7 +22,7 @@ import type { OffloadStepResult } from "./offload-step-result.ts";
 import { readOffload } from "./offload-view.ts";
 import { ovnOffloadGoals } from "./ovn-offload-goals.ts";
 import type { OvnOffloadOptions } from "./ovn-offload-options.ts";
-import type { OvnOffloadReport } from "./ovn-offload-report.ts";
+import { rowOf, type OvnOffloadReport } from "./ovn-offload-report.ts";
 
 /** Rejects with BenchError if the measurement fails. */
 export async function measureOvnOffload(options: OvnOffloadOptions): Promise<OvnOffloadReport> {
@@ -40,7 +40,8 @@ export async function measureOvnOffload(options: OvnOffloadOptions): Promise<Ovn
   const serviceUser = await cluster.user("ovn-offload");
   await using service = createMeasuredService({
     script,
-    ...inContainer,
+    // As in its container. Without these flags, the program restarts itself.
+    ...{ nodeFlags: frugalFlags, env: { MALLOC_ARENA_MAX: "1" } },
     pod: serviceUser.pod,
     args: ["--namespace", operatorNamespace],
     log: join(cluster.directory, "ovn-offload.log"),
@@ -55,7 +56,11 @@ export async function measureOvnOffload(options: OvnOffloadOptions): Promise<Ovn
     startService: () => service.start(run.signal),
   });
   const steps: OffloadStepResult[] = [];
-  for (const step of scenario) steps.push(await measureOffloadStep(bench, step));
+  for (const step of scenario) {
+    const result = await measureOffloadStep(bench, step);
+    steps.push(result);
+    progress.at(rowOf(result).join(" | ")); // a run takes long
+  }
   await service.stop();
   const { stopSeconds } = service;
   return {

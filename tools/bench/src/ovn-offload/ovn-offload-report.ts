@@ -44,7 +44,8 @@ const head = [
   "writes by ovn-offload (without leases)",
 ];
 
-function rowOf(step: OffloadStepResult): readonly string[] {
+/** The cells of the step's row. */
+export function rowOf(step: OffloadStepResult): readonly string[] {
   const { seconds, plainSeconds, cpuSeconds, rssMb, peakMb, bytes, requests } = step;
   const loads = [step.load, step.plainLoad].filter((load) => load !== undefined);
   const failed = total(requests.failed) === 0 ? "" : `; refused: ${listCounts(requests.failed)}`;

@@ -19,7 +19,7 @@ const replay = (...events: readonly AuditEvent[]) =>
 describe("plainReplay", () => {
   it("writes annotations in place of labels, so that no pool and no cache selects the object", () => {
     const body = { apiVersion: "v1", kind: "Node", metadata: { name: "a", uid: "u", labels: { x: "y" } } };
-    const write = event("patch", `/api/v1/nodes/a?${manager}&force=true`, { requestObject: body });
+    const write = event("patch", `/api/v1/nodes/a?${manager}&force=true&timeout=5ms`, { requestObject: body });
     const [[request] = []] = plainReplay([write]);
     expect(request).toMatchObject({ method: "PATCH", path: "/api/v1/nodes/a?fieldManager=plain&force=true" });
     expect(request?.contentType).toBe("application/apply-patch+yaml");
@@ -43,7 +43,7 @@ describe("plainReplay", () => {
           ...{ objectRef: { resource: "machineconfigs" }, requestObject: config },
         }),
         event("patch", "/apis/operator.openshift.io/v1/dnses/default", {
-          ...{ objectRef: { resource: "dnses" }, requestObject: { spec: {} } },
+          ...{ objectRef: { resource: "dnses" }, requestObject: { metadata: { resourceVersion: "7" }, spec: {} } },
         }),
       ),
     ).toEqual([
@@ -59,7 +59,7 @@ describe("plainReplay", () => {
           body: { apiVersion: "m/v1", metadata: { name: "98-a-ovn-hw-offload", annotations: { b: "", c: "" } } },
         },
       ],
-      [{ method: "PATCH", path: "/apis/operator.openshift.io/v1/dnses/plain", body: { spec: {} } }],
+      [{ method: "PATCH", path: "/apis/operator.openshift.io/v1/dnses/plain", body: { metadata: {}, spec: {} } }],
     ]);
   });
 

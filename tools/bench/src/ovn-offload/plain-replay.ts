@@ -57,13 +57,14 @@ function movedPath(uri: string, resource: string | undefined): string {
   const path = uri
     .replace(/\/namespaces\/[^/?]+/, `/namespaces/${plainNamespace}`)
     .replace(/fieldManager=[^&]+/, "fieldManager=plain")
+    .replace(/&timeout=[^&]+/, "") // what was left of the lease
     .replace(/\/machineconfigs\/99-/, "/machineconfigs/98-");
   return resource === "dnses" ? path.replace(/\/dnses\/[^/?]+/, `/dnses/${plainDnsName}`) : path;
 }
 
 function moved(body: unknown, resource: string | undefined): unknown {
   if (!isRecord(body) || !isRecord(body["metadata"])) return body;
-  const { labels, ...metadata } = body["metadata"];
+  const { labels, resourceVersion: _, ...metadata } = body["metadata"];
   const { namespace, name, annotations } = metadata;
   const { regarding } = body; // of an event, which must be in the namespace of its object
   return {
