@@ -12,6 +12,7 @@ import type { Execute } from "./execute-write.ts";
 import type { ForeignMachineConfigs } from "./foreign-machine-configs.ts";
 import { observe, type ObserveSettings } from "./observe.ts";
 import type { WriteOffloadStatus } from "./offload-status-writer.ts";
+import { createStatusPace } from "./status-pace.ts";
 
 export interface OffloadReconcilerDeps {
   readonly caches: OffloadCaches;
@@ -31,6 +32,7 @@ const recheckMs = 30_000;
 
 export function createOffloadReconciler(deps: OffloadReconcilerDeps): Reconcile {
   const { caches, settings, foreign, execute, writeStatus } = deps;
+  const pace = createStatusPace(() => performance.now());
 
   return async function reconcile(_key, signal) {
     await foreign.recheck(signal);
@@ -44,11 +46,15 @@ export function createOffloadReconciler(deps: OffloadReconcilerDeps): Reconcile 
         failures.push(error);
       }
     });
-    await writeStatus(decision, signal);
+    const waitMs = await pace.run(() => writeStatus(decision, signal));
     // One refused write does not stop the others. After a conflict, the caches soon show what another program has written.
     const others = failures.filter((error) => !isKubeError(error, "Conflict"));
     if (others.length > 0) throw others[0];
-    if (failures.length > 0) return { afterMs: conflictMs };
-    return decision.overall === undefined ? undefined : { afterMs: recheckMs };
+    const waits = [
+      ...(failures.length > 0 ? [conflictMs] : []),
+      ...(waitMs === undefined ? [] : [waitMs]),
+      ...(decision.overall === undefined ? [] : [recheckMs]),
+    ];
+    return waits.length === 0 ? undefined : { afterMs: Math.min(...waits) };
   };
 }

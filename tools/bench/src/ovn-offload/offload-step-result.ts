@@ -29,7 +29,7 @@ export interface OffloadStepResult {
   readonly round: number;
   /** Seconds until the last write; absent if nothing was written. */
   readonly seconds?: number;
-  /** Seconds of the plain client for the same writes; absent if nothing was written. */
+  /** Seconds of the plain client for the writes that were sent in that time; absent if nothing was written. */
   readonly plainSeconds?: number;
   /** Size of all bodies that were written. */
   readonly bytes: number;

@@ -51,8 +51,8 @@ export function ovnOffloadGoals(results: readonly OffloadStepResult[], sizes: Of
 function timeGoals(id: OffloadStepId, rounds: readonly OffloadStepResult[]): readonly Goal[] {
   const waits = (stages[id] ?? 0) * debounceSeconds;
   if (waits === 0) return [];
-  const ratios = rounds.map(
-    ({ seconds = Number.NaN, plainSeconds = Number.NaN }) => Math.max(0, seconds - waits) / plainSeconds,
+  const ratios = rounds.map(({ seconds = Number.NaN, plainSeconds = Number.NaN }) =>
+    seconds <= waits ? 0 : (seconds - waits) / plainSeconds,
   );
   return [atMost(`${stepTitles[id]}, after the debounce / plain client`, median(ratios), timesPlain, "x")];
 }

@@ -27,8 +27,8 @@ export function renderOvnOffloadReport(report: OvnOffloadReport): string {
   return [
     `ovn-offload, ${options.nodes} hosts in ${options.pools} pools; ${date}`,
     describeRun(report),
-    `Plain client: repeats the same writes, with the same bodies, over ${options.connections} connections`,
     "All written: seconds from the last write that causes the step to the last write of ovn-offload",
+    `Plain client: repeats the writes of that time, with bodies of the same size, over ${options.connections} connections`,
     "Others busy: processors that other programs on this machine used meanwhile; times can be compared only if it is 0",
     "",
     renderTable(head, steps.map(rowOf)),
