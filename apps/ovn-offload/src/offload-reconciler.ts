@@ -46,7 +46,8 @@ export function createOffloadReconciler(deps: OffloadReconcilerDeps): Reconcile 
         failures.push(error);
       }
     });
-    const waitMs = await pace.run(() => writeStatus(decision, signal));
+    const hosts = decision.pools.reduce((sum, { nodeCount }) => sum + nodeCount, 0);
+    const waitMs = await pace.run(hosts, () => writeStatus(decision, signal));
     // One refused write does not stop the others. After a conflict, the caches soon show what another program has written.
     const others = failures.filter((error) => !isKubeError(error, "Conflict"));
     if (others.length > 0) throw others[0];

@@ -9,11 +9,10 @@ function setUp() {
   const pace = createStatusPace(() => nowMs);
   return {
     times,
-    at(time: number, tookMs: number, error?: Error) {
+    at(time: number, hosts: number, error?: Error) {
       nowMs = time;
-      return pace.run(() => {
+      return pace.run(hosts, () => {
         times.push(time);
-        nowMs += tookMs;
         return error === undefined ? Promise.resolve() : Promise.reject(error);
       });
     },
@@ -21,17 +20,23 @@ function setUp() {
 }
 
 describe("StatusPace", () => {
-  it("pauses ten times as long as a write took", async () => {
+  it("pauses 5 s after a status of 1,000 hosts", async () => {
     const { at, times } = setUp();
-    expect([await at(0, 100), await at(500, 100), await at(1100, 0), await at(1100, 0)]).toEqual([
-      ...[undefined, 600, undefined, undefined],
-    ]);
-    expect(times).toEqual([0, 1100, 1100]);
+    expect([await at(0, 1000), await at(3000, 1000), await at(5000, 1000)]).toEqual([undefined, 2000, undefined]);
+    expect(times).toEqual([0, 5000]);
   });
 
-  it("pauses for 10 s at most, also after a failure", async () => {
+  it("hardly pauses in small clusters, and not if nothing is selected", async () => {
+    const { at, times } = setUp();
+    expect([await at(0, 3), await at(10, 3), await at(15, 0), await at(15, 0)]).toEqual([
+      ...[undefined, 5, undefined, undefined],
+    ]);
+    expect(times).toEqual([0, 15, 15]);
+  });
+
+  it("pauses after a failure, too", async () => {
     const { at } = setUp();
-    await expect(at(0, 5_000, new Error("refused"))).rejects.toThrow("refused");
-    expect([await at(6_000, 0), await at(15_000, 0)]).toEqual([9_000, undefined]);
+    await expect(at(0, 1000, new Error("refused"))).rejects.toThrow("refused");
+    expect(await at(1, 1000)).toBe(4999);
   });
 });

@@ -108,7 +108,7 @@ async function measurePlainly(bench: OffloadBench, title: string, { writes, begi
 }
 
 const pollMs = 200;
-/** Longer than ovn-offload waits for further changes, and than its status takes. */
-const quietMs = 2_500;
-const noEffectMs = 5_000;
+/** Longer than ovn-offload waits for further changes, and between two writes of the status of 1,000 hosts. */
+const quietMs = 6_000;
+const noEffectMs = 6_000;
 const limitMs = 60_000;
