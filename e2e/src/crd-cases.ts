@@ -17,12 +17,16 @@ const specs: Readonly<Record<string, Spec>> = {
   SriovIBNetwork: { resourceName: "nics" },
   OVSNetwork: { resourceName: "nics" },
   BridgeNetwork: { resourceName: "nics" },
+  AfxdpNetworkNodePolicy: { poolName: "nics", nodeSelector: {}, nicSelector: { driver: "ice" } },
+  AfxdpNetworkNodeState: {},
+  AfxdpOperatorConfig: {},
+  AfxdpNetwork: { poolName: "nics" },
 };
 
 /** A valid object of `kind` with the fields of `spec` overridden. */
 export function objectOf(kind: string, spec: Spec, name = "case"): Manifest {
   return {
-    apiVersion: "sriovnetwork.openshift.io/v1",
+    apiVersion: kind.startsWith("Afxdp") ? "afxdpnetwork.hns.dev/v1alpha1" : "sriovnetwork.openshift.io/v1",
     kind,
     metadata: { name, namespace },
     spec: { ...specs[kind], ...spec },
@@ -264,6 +268,41 @@ export const refused: readonly (readonly [kind: string, spec: Spec, field: strin
   ["BridgeNetwork", { trunk: [{ id: 0 }] }, "spec.trunk", "must be VLANs from 1 to 4094"],
   ["BridgeNetwork", { trunk: [{ minID: 1, maxID: 4095 }] }, "spec.trunk", "must be VLANs from 1 to 4094"],
   ["BridgeNetwork", { bridge: "br0,,br1" }, "spec.bridge", "must be names of bridges, each of at most 15"],
+  ["AfxdpNetworkNodePolicy", { poolName: undefined }, "spec.poolName", "Required value"],
+  ["AfxdpNetworkNodePolicy", { poolName: "" }, "spec.poolName", "must consist of letters and digits, at most 20"],
+  ["AfxdpNetworkNodePolicy", { poolName: "intel-nics" }, "spec.poolName", "must consist of letters and digits"],
+  ["AfxdpNetworkNodePolicy", { poolName: bytes(21) }, "spec.poolName", "may not be more than 20 bytes"],
+  ["AfxdpNetworkNodePolicy", { nodeSelector: undefined }, "spec.nodeSelector", "Required value"],
+  ["AfxdpNetworkNodePolicy", { nicSelector: undefined }, "spec.nicSelector", "Required value"],
+  ["AfxdpNetworkNodePolicy", { nicSelector: {} }, "spec.nicSelector", "an empty nicSelector matches no device"],
+  ["AfxdpNetworkNodePolicy", { nicSelector: { vendor: "intel" } }, "spec.nicSelector.vendor", "PCI vendor ID"],
+  ["AfxdpNetworkNodePolicy", { nicSelector: { driver: "a/b" } }, "spec.nicSelector.driver", "a kernel driver"],
+  [
+    "AfxdpNetworkNodePolicy",
+    { nicSelector: { pfNames: ["ens1f0#0-3"] } },
+    "spec.nicSelector.pfNames[0]",
+    "without a range",
+  ],
+  [
+    "AfxdpNetworkNodePolicy",
+    { nicSelector: { macAddresses: ["0c42a116054c"] } },
+    "spec.nicSelector.macAddresses[0]",
+    "must be a MAC address",
+  ],
+  ["AfxdpNetworkNodePolicy", { priority: 100 }, "spec.priority", "less than or equal to 99"],
+  ["AfxdpNetworkNodePolicy", { deviceType: "vfio-pci" }, "spec.deviceType", "bound to vfio-pci has none"],
+  ["AfxdpNetworkNodePolicy", { mode: "cdq" }, "spec.mode", 'supported values: "primary", "subfunction"'],
+  ["AfxdpNetworkNodePolicy", { mode: "primary", numSfs: 2 }, "spec.numSfs", "must be 0 or omitted with mode primary"],
+  ["AfxdpNetworkNodePolicy", { mode: "subfunction" }, "spec.numSfs", "must be at least 1 with mode subfunction"],
+  ["AfxdpNetworkNodePolicy", { udsTimeout: 29 }, "spec.udsTimeout", "a number of seconds from 30 to 300"],
+  ["AfxdpNetworkNodePolicy", { uid: 999 }, "spec.uid", "must be 0 or a user ID from 1000 to 256000"],
+  ["AfxdpNetworkNodePolicy", { queues: 0 }, "spec.queues", "greater than or equal to 1"],
+  ["AfxdpNetworkNodePolicy", { maxDevices: 0 }, "spec.maxDevices", "greater than or equal to 1"],
+  ["AfxdpOperatorConfig", { provider: "intel" }, "spec.provider", 'supported values: "switchyard", "upstream"'],
+  ["AfxdpOperatorConfig", { provider: "upstream", loader: "bpfman" }, "spec.loader", "requires provider switchyard"],
+  ["AfxdpNetwork", { poolName: "a b" }, "spec.poolName", "must consist of letters and digits"],
+  ["AfxdpNetwork", { ipam: "host-local" }, "spec.ipam", "must be a JSON object"],
+  ["AfxdpNetwork", { ethtoolCmds: ["-X; reboot"] }, "spec.ethtoolCmds[0]", "must consist of letters, digits, spaces"],
 ];
 
 const longName = bytes(127);
@@ -305,6 +344,11 @@ export const taken: readonly (readonly [kind: string, spec: Spec, name?: string]
   ["OVSNetwork", { trunk: Array.from({ length: 4096 }, (_, id) => ({ id })) }],
   ["BridgeNetwork", { trunk: Array.from({ length: 4094 }, (_, id) => ({ id: id + 1 })) }],
   ["SriovIBNetwork", { rdmaIsolation: true, ...sized("ipam"), ...sized("metaPlugins") }],
+  ["AfxdpNetworkNodePolicy", { numSfs: 4, udsTimeout: -1, uid: 256_000, udsServer: false }, "default"],
+  ["AfxdpNetworkNodePolicy", { deviceType: "netdev", mode: "primary", numSfs: 0 }, "case"],
+  ["AfxdpNetworkNodePolicy", { nicSelector: { macAddresses: ["0C:42:a1:16:05:4c"] } }, "case"],
+  ["AfxdpOperatorConfig", { provider: "switchyard", loader: "bpfman" }, "default"],
+  ["AfxdpNetwork", { ethtoolCmds: ["-N -device- flow-type udp4 dst-ip -ip- action 5"] }, "case"],
 ];
 
 function sized(field: string): Spec {

@@ -20,6 +20,7 @@ import {
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { sharingEqual, watchObjects, type Cache, type FailedWatch, type Transport } from "@switchyard/kube";
+import { watchAfxdp, type AfxdpCaches } from "./afxdp/afxdp-caches.ts";
 import { certifiedServers } from "./certificates/certified-servers.ts";
 import { watchServerCertificates, type WatchedServerCertificates } from "./certificates/server-certificate-watches.ts";
 import { watchClusterFacts, type WatchedClusterFacts } from "./components/cluster-facts.ts";
@@ -32,7 +33,7 @@ import { toNodeStateFacts, type NodeStateFacts } from "./node-states/node-state-
 import type { OperatorSettings } from "./start/operator-settings.ts";
 
 /** Disposing it ends the watches and keeps the cached objects. */
-export interface ClusterCaches extends NetworkCaches, AsyncDisposable {
+export interface ClusterCaches extends NetworkCaches, AfxdpCaches, AsyncDisposable {
   readonly nodes: Cache<Node>;
   readonly policies: Cache<SriovNetworkNodePolicy>;
   readonly pools: Cache<SriovNetworkPoolConfig>;
@@ -103,6 +104,7 @@ export function watchCluster({ transport, deferred, namespace, settings, report 
     }),
     nicList: watchNicList({ ...common, namespace }),
     ...watchNetworks(others),
+    ...watchAfxdp({ ...others, namespace }),
     componentObjects: watchComponentObjects({ ...others, settings: settings.components }),
     clusterFacts: watchClusterFacts({ ...others, settings: settings.components }),
     configMaps: watchConfigMaps({ ...others, namespace, isWanted: settings.writeConfigMap }),

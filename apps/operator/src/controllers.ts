@@ -6,6 +6,7 @@
 import { createEventRecorder, startController, type Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 import type { ClusterCaches } from "./cluster-caches.ts";
+import { startAfxdpControllers } from "./afxdp/afxdp-controllers.ts";
 import { startCertificateControllers } from "./certificates/certificate-controllers.ts";
 import { startComponentControllers } from "./components/component-controllers.ts";
 import { startDevicePluginControllers } from "./device-plugin/device-plugin-controllers.ts";
@@ -100,6 +101,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   void nodeStates.whenIdle().then(options.onNodeStatesWritten);
   startDrainControllers(context);
   startNetworkControllers(context);
+  startAfxdpControllers(context);
   startComponentControllers(context);
   startDevicePluginControllers(context, nodeStates);
   startCertificateControllers(context);

@@ -32,7 +32,7 @@ export interface OperatorContext {
 }
 
 /** Kind of the objects that the keys of a controller name. Undefined stands for the SriovOperatorConfig. */
-export type About = "node" | "policy" | "pool" | "network";
+export type About = "node" | "policy" | "pool" | "network" | "afxdp-node" | "afxdp-policy";
 
 /** Options of a controller, without those that all controllers share. */
 export interface ControllerDefinition extends Pick<

@@ -5,6 +5,9 @@
  */
 import { createStateReader, type StateFacts } from "@switchyard/admission";
 import {
+  afxdpNetworkNodePolicies,
+  afxdpNetworkNodeStates,
+  afxdpOperatorConfigs,
   configMaps,
   defined,
   machineConfigPools,
@@ -14,6 +17,10 @@ import {
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
+  type AfxdpNetworkNodePolicy,
+  type AfxdpNetworkNodeState,
+  type AfxdpNetworkNodeStateStatus,
+  type AfxdpOperatorConfig,
   type MachineConfigPool,
   type Node,
   type SriovNetworkNodePolicy,
@@ -34,6 +41,10 @@ export interface ClusterCaches extends AsyncDisposable {
   readonly policies: Cache<SriovNetworkNodePolicy>;
   readonly pools: Cache<SriovNetworkPoolConfig>;
   readonly operatorConfigs: Cache<SriovOperatorConfig>;
+  /** The kinds for AF_XDP are optional. */
+  readonly afxdpPolicies: Cache<AfxdpNetworkNodePolicy>;
+  readonly afxdpConfigs: Cache<AfxdpOperatorConfig>;
+  readonly afxdpStates: Cache<AfxdpStateFacts>;
   /** Only on OpenShift. Reviews do not wait for it. */
   readonly machineConfigPools?: Cache<MachineConfigPool>;
   /** Rows of the ConfigMap that lists additional NICs. */
@@ -43,6 +54,12 @@ export interface ClusterCaches extends AsyncDisposable {
 export interface NodeLabels {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The devices that a node reports for AF_XDP. */
+export interface AfxdpStateFacts {
+  readonly name: string;
+  readonly status: Pick<AfxdpNetworkNodeStateStatus, "interfaces">;
 }
 
 export interface WatchOptions {
@@ -104,6 +121,24 @@ export function watchCluster({ transport, namespace, hasMachineConfigPools, repo
         metadata: keepIdentity(config),
       }),
     }),
+    afxdpPolicies: watchObjects({
+      ...{ ...common, type: afxdpNetworkNodePolicies, namespace, optional: true },
+      project: ({ status: _, ...policy }: AfxdpNetworkNodePolicy): AfxdpNetworkNodePolicy => ({
+        ...policy,
+        metadata: keepIdentity(policy),
+      }),
+    }),
+    afxdpConfigs: watchObjects({
+      ...{ ...common, type: afxdpOperatorConfigs, namespace, optional: true },
+      project: ({ status: _, ...config }: AfxdpOperatorConfig): AfxdpOperatorConfig => ({
+        ...config,
+        metadata: keepIdentity(config),
+      }),
+    }),
+    afxdpStates: watchObjects({
+      ...{ ...common, type: afxdpNetworkNodeStates, namespace, optional: true, pageSize: 50 },
+      project: toAfxdpFacts,
+    }),
     nicLists: watchObjects({
       ...common,
       type: configMaps,
@@ -134,6 +169,13 @@ function watchPools(common: Pick<WatchOptions, "transport" | "report">) {
       return { apiVersion, kind, metadata: keepIdentity({ metadata }), spec: selectors };
     },
   });
+}
+
+function toAfxdpFacts({
+  metadata: { name },
+  status: { interfaces = [] } = {},
+}: AfxdpNetworkNodeState): AfxdpStateFacts {
+  return { name, status: { interfaces: interfaces.map(({ subfunctions: _, ...device }) => device) } };
 }
 
 function keepIdentity({ metadata }: Pick<SriovNetworkNodePolicy, "metadata">): SriovNetworkNodePolicy["metadata"] {

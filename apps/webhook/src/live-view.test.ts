@@ -2,6 +2,9 @@
 import { describe, expect, it } from "@jest/globals";
 import { createStateReader } from "@switchyard/admission";
 import {
+  afxdpNetworkNodePolicies,
+  afxdpNetworkNodeStates,
+  afxdpOperatorConfigs,
   configMaps,
   machineConfigPools,
   nodes,
@@ -9,6 +12,9 @@ import {
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
+  type AfxdpNetworkNodePolicy,
+  type AfxdpNetworkNodeState,
+  type AfxdpOperatorConfig,
   type MachineConfigPool,
   type Node,
   type SriovNetworkNodePolicy,
@@ -48,6 +54,18 @@ function createCaches() {
     nicLists: new ObjectStore({
       ...{ type: configMaps, namespace },
       project: ({ data = {} }: ConfigMap): readonly string[] => Object.values(data),
+    }),
+    afxdpPolicies: new ObjectStore({
+      ...{ type: afxdpNetworkNodePolicies, namespace },
+      project: (policy: AfxdpNetworkNodePolicy) => policy,
+    }),
+    afxdpConfigs: new ObjectStore({
+      ...{ type: afxdpOperatorConfigs, namespace },
+      project: (config: AfxdpOperatorConfig) => config,
+    }),
+    afxdpStates: new ObjectStore({
+      ...{ type: afxdpNetworkNodeStates, namespace },
+      project: ({ metadata: { name }, status = {} }: AfxdpNetworkNodeState) => ({ name, status }),
     }),
   };
 }

@@ -24,6 +24,7 @@ export function createLiveView(
   { namespace, devMode, pods }: LiveViewOptions,
 ): () => ClusterView {
   const { nodes, states, policies, pools, operatorConfigs, machineConfigPools, nicLists } = caches;
+  const { afxdpPolicies, afxdpConfigs, afxdpStates } = caches;
   let current: ClusterView | undefined;
   let nodeFacts: readonly NodeFacts[] | undefined;
   // The same array as long as its content is the same: admission compares it by identity in its cache.
@@ -36,7 +37,9 @@ export function createLiveView(
     nodeFacts = undefined;
   };
   for (const cache of [nodes, states]) cache.subscribe(forgetNodes);
-  for (const cache of [policies, pools, operatorConfigs]) cache.subscribe(forget);
+  for (const cache of [policies, pools, operatorConfigs, afxdpPolicies, afxdpConfigs, afxdpStates]) {
+    cache.subscribe(forget);
+  }
   machineConfigPools?.subscribe(forget);
   nicLists.subscribe(() => {
     current = undefined;
@@ -55,6 +58,11 @@ export function createLiveView(
       pools: pools.list(),
       operatorConfig,
       nics: { known, unlisted: devMode ? "any" : unlistedNics(operatorConfig) },
+      afxdp: {
+        policies: afxdpPolicies.list(),
+        operatorConfig: afxdpConfigs.get(operatorConfigName),
+        states: new Map(afxdpStates.list().map(({ name, status }) => [name, status])),
+      },
       // Read for each review: neither the first list nor a change of "served" tells subscribers.
       get machineConfigPools() {
         if (machineConfigPools?.served !== true) return "not-served" as const;

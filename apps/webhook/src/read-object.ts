@@ -6,7 +6,7 @@
  * Usage: `const policy = readObject("SriovNetworkNodePolicy", request.object); if (!policy.ok) return policy.error`.
  */
 import type { Problem, ReviewedKind, ReviewedKinds } from "@switchyard/admission";
-import { apiVersion, defined, err, ok, schemas, type Result, type StructuralSchema } from "@switchyard/api";
+import { customResources, defined, err, ok, schemas, type Result, type StructuralSchema } from "@switchyard/api";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 
 /** Reads an object of a kind and fills in the defaults of its CRD. `value` is changed in place. */
@@ -40,12 +40,17 @@ const validators: { readonly [Kind in ReviewedKind]: ValidateFunction<ReviewedKi
   SriovIBNetwork: compile("SriovIBNetwork"),
   OVSNetwork: compile("OVSNetwork"),
   BridgeNetwork: compile("BridgeNetwork"),
+  AfxdpNetwork: compile("AfxdpNetwork"),
+  AfxdpNetworkNodePolicy: compile("AfxdpNetworkNodePolicy"),
+  AfxdpOperatorConfig: compile("AfxdpOperatorConfig"),
 };
 
 function compile<Kind extends ReviewedKind>(kind: Kind): ValidateFunction<ReviewedKinds[Kind]> {
   const { properties, ...schema } = shapeOf(schemas[kind] ?? { type: "object" });
   // No rule reads the status, which can be large.
   const { status: _status, ...checked } = properties ?? {};
+  const { group = "", version = "" } = customResources.find((type) => type.kind === kind) ?? {};
+  const apiVersion = `${group}/${version}`;
   // Rules distinguish kinds by these two fields, which a review may contain only beside the object.
   const own = {
     apiVersion: { const: apiVersion, default: apiVersion },

@@ -14,7 +14,7 @@ import {
   type ReviewedKind,
   type ReviewedKinds,
 } from "@switchyard/admission";
-import { apiGroup, err, ok, type Result } from "@switchyard/api";
+import { afxdpApiGroup, apiGroup, err, ok, type Result } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 import type { ReviewAnswer, ReviewRequest } from "./admission-review.ts";
 import { readObject } from "./read-object.ts";
@@ -32,7 +32,7 @@ export function mutate(request: ReviewRequest): ReviewAnswer {
 
 /** Checks the rules of admission. Objects of kinds without rules are admitted. */
 export function validate(request: ReviewRequest, view: ClusterView, options: AdmitOptions): ReviewAnswer {
-  if (request.group !== apiGroup) return { allowed: true };
+  if (request.group !== apiGroup && request.group !== afxdpApiGroup) return { allowed: true };
   const review = readReviewOf(request);
   if (review === undefined) return { allowed: true };
   // An object that cannot be read can still be deleted.
@@ -60,6 +60,12 @@ function readReviewOf(request: ReviewRequest): Result<Review, readonly Problem[]
       return withKind("OVSNetwork", request);
     case "BridgeNetwork":
       return withKind("BridgeNetwork", request);
+    case "AfxdpNetwork":
+      return withKind("AfxdpNetwork", request);
+    case "AfxdpNetworkNodePolicy":
+      return withKind("AfxdpNetworkNodePolicy", request);
+    case "AfxdpOperatorConfig":
+      return withKind("AfxdpOperatorConfig", request);
     default:
       return undefined;
   }

@@ -69,6 +69,20 @@ SPDX-License-Identifier: Apache-2.0
   verbs:
     - patch
 - apiGroups:
+    - afxdpnetwork.hns.dev
+  resources:
+    - afxdpnetworks
+  verbs:
+    - get
+    - list
+    - watch
+- apiGroups:
+    - afxdpnetwork.hns.dev
+  resources:
+    - afxdpnetworks/status
+  verbs:
+    - patch
+- apiGroups:
     - k8s.cni.cncf.io
   resources:
     - network-attachment-definitions
@@ -324,6 +338,41 @@ SPDX-License-Identifier: Apache-2.0
   verbs:
     - update
 - apiGroups:
+    - afxdpnetwork.hns.dev
+  resources:
+    - afxdpnetworknodestates
+  verbs:
+    - get
+    - list
+    - watch
+    - create
+    - patch
+    - delete
+- apiGroups:
+    - afxdpnetwork.hns.dev
+  resources:
+    - afxdpnetworknodepolicies
+    - afxdpoperatorconfigs
+  verbs:
+    - get
+    - list
+    - watch
+- apiGroups:
+    - afxdpnetwork.hns.dev
+  resources:
+    - afxdpnetworknodepolicies/status
+    - afxdpnetworknodestates/status
+  verbs:
+    - patch
+- apiGroups:
+    - afxdpnetwork.hns.dev
+  resources:
+    - afxdpoperatorconfigs/finalizers
+  resourceNames:
+    - default
+  verbs:
+    - update
+- apiGroups:
     - coordination.k8s.io
   resources:
     - leases
@@ -547,6 +596,16 @@ SPDX-License-Identifier: Apache-2.0
     - sriovoperatorconfigs
   resourceNames:
     - default
+  verbs:
+    - get
+    - list
+    - watch
+- apiGroups:
+    - afxdpnetwork.hns.dev
+  resources:
+    - afxdpnetworknodepolicies
+    - afxdpnetworknodestates
+    - afxdpoperatorconfigs
   verbs:
     - get
     - list

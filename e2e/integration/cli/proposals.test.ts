@@ -4,7 +4,7 @@
  * CRDs and the webhook and by `switchyard validate`, which must agree.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { customResources, sriovNetworkNodeStates, sriovResources } from "@switchyard/api";
+import { afxdpApiVersion, apiVersion, customResources, sriovNetworkNodeStates, sriovResources } from "@switchyard/api";
 import {
   createNode,
   createOperatorConfig,
@@ -51,6 +51,7 @@ const refused: Readonly<Record<string, string>> = {
   "SriovNetworkNodePolicy/bridge-in-legacy-mode": "spec.bridge",
   "SriovNetworkNodePolicy/bridge-of-somebody-else": "spec.bridge",
   "SriovNetworkNodePolicy/unknown-vlan-protocol": "spec.bridge.linux.bridge.vlanProtocol",
+  "AfxdpNetworkNodePolicy/policy-1": "spec.deviceType",
   "SriovNetworkPoolConfig/bridges-in-a-pool": 'unknown field "spec.bridges"',
 };
 
@@ -75,11 +76,13 @@ function expectAnswer({ kind, metadata }: Manifest, { allowed, message }: Answer
   expect({ name, allowed, message }).toEqual({ name, allowed: reason === undefined, message: words });
 }
 
+const served = [apiVersion, afxdpApiVersion];
+
 /** Objects of the kinds that the webhook validates, in the operator's namespace unless they name another. */
 function validatedObjectsIn(path: string): readonly Manifest[] {
-  const kinds = customResources.map(({ kind }) => kind).filter((kind) => kind !== sriovNetworkNodeStates.kind);
+  const kinds = customResources.map(({ kind }) => kind).filter((kind) => !kind.endsWith("NodeState"));
   return readManifests(path)
-    .filter(({ kind, apiVersion }) => kinds.includes(kind) && apiVersion === "sriovnetwork.openshift.io/v1")
+    .filter(({ kind, apiVersion }) => kinds.includes(kind) && served.includes(apiVersion))
     .map((object) => ({ ...object, metadata: { namespace, ...withoutFinalizers(object.metadata) } }));
 }
 
@@ -118,7 +121,7 @@ describe("the examples of upstream's proposals", () => {
     });
   }, testMs);
 
-  it.each(["externally-managed-pf", "software-bridges", "smartnic-ovn-offload"])(
+  it.each(["externally-managed-pf", "software-bridges", "smartnic-ovn-offload", "afxdp-network-operator"])(
     "of %s are accepted, or refused for the expected reason",
     (proposal) => expectAnswers(`${proposals}/${proposal}.yaml`),
     testMs,
@@ -141,14 +144,19 @@ describe("the examples of upstream's proposals", () => {
     testMs,
   );
 
-  it("of kinds and versions that the API server does not serve are ignored", async () => {
+  it("of versions that the API server does not serve are reported with the right version", async () => {
     const [smartNic, afxdp] = ["smartnic-ovn-offload", "afxdp-network-operator"].map((name) =>
       join(workspace, proposals, `${name}.yaml`),
     );
     const program = join(workspace, "apps/cli/bin/switchyard.mjs");
     const args = [program, "validate", "-f", smartNic ?? "", "-f", afxdp ?? ""];
     const ours = await runProgram(process.execPath, args);
-    expect(ours.stderr).toContain("ignored: 1 AfxdpNetwork, 1 AfxdpNetworkNodePolicy, 1 AfxdpNetworkNodeState");
+    for (const object of ["AfxdpNetwork/example-network", "AfxdpNetworkNodePolicy/policy-1"]) {
+      expect(ours.stderr).toContain(`${object}: `);
+    }
+    expect(ours.stderr).toContain(
+      'apiVersion: "afxdpnetwork.hns.dev/v1aplha1" does not exist: use "afxdpnetwork.hns.dev/v1alpha1"',
+    );
     const kubectl = join(await ensureBinaries(), "kubectl");
     const flags = ["--kubeconfig", testCluster.cluster.kubeconfig, "--dry-run=server", "--filename", afxdp ?? ""];
     const server = await runProgram(kubectl, ["create", ...flags]);

@@ -19,6 +19,8 @@ import { clip } from "./phrase.ts";
 import { policyFindings } from "./policy-findings.ts";
 import type { Problem } from "./refusal.ts";
 import type { Change, Review, ReviewedNetwork } from "./review.ts";
+import { checkAfxdpOperatorConfig } from "./rules/afxdp-operator-config.ts";
+import { checkAfxdpPolicy } from "./rules/afxdp-policy.ts";
 import { checkNetwork } from "./rules/network.ts";
 import { checkDrainSwitch, checkOperatorConfig } from "./rules/operator-config.ts";
 import { checkOvnOffload, offloadReboots } from "./rules/ovn-offload.ts";
@@ -66,7 +68,12 @@ export function admit(review: Review, view: ClusterView, options: AdmitOptions):
     case "SriovIBNetwork":
     case "OVSNetwork":
     case "BridgeNetwork":
+    case "AfxdpNetwork":
       return resultOf(findingsOf<ReviewedNetwork>(review, (network) => checkNetwork(network, view)));
+    case "AfxdpNetworkNodePolicy":
+      return resultOf(findingsOf(review, (policy) => checkAfxdpPolicy(policy, view)));
+    case "AfxdpOperatorConfig":
+      return resultOf(findingsOf(review, (config) => checkAfxdpOperatorConfig(config, view)));
   }
 }
 

@@ -5,6 +5,9 @@
  * Usage: `admit(review, { namespace, nodes, policies, pools, networks, operatorConfig, nics })`.
  */
 import type {
+  AfxdpNetworkNodePolicy,
+  AfxdpNetworkNodeStateStatus,
+  AfxdpOperatorConfig,
   MachineConfigPool,
   SriovNetworkNodePolicy,
   SriovNetworkPoolConfig,
@@ -29,6 +32,17 @@ export interface ClusterView {
   readonly nics: NicPolicy;
   /** The devices that each pod on a node uses; undefined if pods are not known. */
   readonly podsOn?: ((node: string) => readonly PodUse[]) | undefined;
+  /** The objects for AF_XDP; undefined if the cluster does not have the kinds. */
+  readonly afxdp?: AfxdpView | undefined;
+}
+
+/** The objects for AF_XDP in the operator's namespace. */
+export interface AfxdpView {
+  readonly policies: readonly AfxdpNetworkNodePolicy[];
+  /** The object "default". */
+  readonly operatorConfig?: AfxdpOperatorConfig | undefined;
+  /** The reports of nodes by name. */
+  readonly states: ReadonlyMap<string, Pick<AfxdpNetworkNodeStateStatus, "interfaces">>;
 }
 
 /** A cluster without nodes and objects. Only rules that look at the object alone have findings. */

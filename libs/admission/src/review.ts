@@ -4,6 +4,9 @@
  * Usage: `{ operation: "CREATE", kind: "SriovNetworkNodePolicy", object }`.
  */
 import type {
+  AfxdpNetwork,
+  AfxdpNetworkNodePolicy,
+  AfxdpOperatorConfig,
   BridgeNetwork,
   OVSNetwork,
   SriovIBNetwork,
@@ -22,12 +25,15 @@ export interface ReviewedKinds {
   readonly SriovIBNetwork: SriovIBNetwork;
   readonly OVSNetwork: OVSNetwork;
   readonly BridgeNetwork: BridgeNetwork;
+  readonly AfxdpNetwork: AfxdpNetwork;
+  readonly AfxdpNetworkNodePolicy: AfxdpNetworkNodePolicy;
+  readonly AfxdpOperatorConfig: AfxdpOperatorConfig;
 }
 
 export type ReviewedKind = keyof ReviewedKinds;
 
 /** The network kinds. */
-export type ReviewedNetwork = SriovNetwork | SriovIBNetwork | OVSNetwork | BridgeNetwork;
+export type ReviewedNetwork = SriovNetwork | SriovIBNetwork | OVSNetwork | BridgeNetwork | AfxdpNetwork;
 
 /** A change with the new object, the old object, or both. */
 export type Change<T> =

@@ -3890,7 +3890,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
     }
   },
   "AfxdpOperatorConfig": {
-    "description": "AfxdpOperatorConfig configures the components that offer AF_XDP devices to pods. The operator only reads the object named default in its own namespace. Without it, all defaults hold.",
+    "description": "AfxdpOperatorConfig configures the components that offer AF_XDP devices to pods. The operator only reads the object named default in its own namespace. Without it, the operator manages no AF_XDP devices.",
     "type": "object",
     "properties": {
       "apiVersion": {

@@ -5,6 +5,7 @@
  */
 export {
   networkProblems,
+  networkResource,
   renderNetwork,
   targetNamespace,
   type Network,

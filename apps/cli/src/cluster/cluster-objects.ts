@@ -5,9 +5,14 @@
  * Usage: `const cluster = collectObjects(manifests, { namespace, diagnostics })`.
  */
 import {
+  afxdpApiGroup,
+  afxdpApiVersion,
   operatorConfigName,
   resourceClaims,
   resourceSlices,
+  type AfxdpNetworkNodePolicy,
+  type AfxdpNetworkNodeState,
+  type AfxdpOperatorConfig,
   type Node,
   type SriovNetworkNodePolicy,
   type SriovNetworkNodeState,
@@ -47,6 +52,15 @@ export interface ClusterObjects {
   readonly slices: readonly JsonObject[];
   /** What OVN on SmartNICs depends on. */
   readonly network: NetworkObjects;
+  /** The objects for AF_XDP in the operator's namespace. */
+  readonly afxdp: AfxdpObjects;
+}
+
+export interface AfxdpObjects {
+  readonly policies: readonly AfxdpNetworkNodePolicy[];
+  readonly operatorConfig: AfxdpOperatorConfig | undefined;
+  /** Keyed by node name. */
+  readonly states: ReadonlyMap<string, AfxdpNetworkNodeState>;
 }
 
 /** The NICs that policies may configure, as the operator of this cluster determines them. */
@@ -101,6 +115,10 @@ export function collectObjects(manifests: readonly Manifest[], options: CollectO
       const { rows, problems } = readNicRows(manifest);
       nics.push(...rows);
       for (const problem of problems) diagnostics.report(problem);
+    } else if (hasOtherAfxdpVersion(manifest)) {
+      diagnostics.report(
+        `${labelOf(manifest)}: ${manifest.origin}: apiVersion: "${manifest.apiVersion}" does not exist: use "${afxdpApiVersion}"`,
+      );
     } else if (!network.add(manifest)) {
       unknown.set(manifest.kind, (unknown.get(manifest.kind) ?? 0) + 1);
     }
@@ -115,6 +133,11 @@ export function collectObjects(manifests: readonly Manifest[], options: CollectO
     slices,
     network: network.objects(),
   };
+}
+
+/** The examples of the proposal have a misspelt version. */
+function hasOtherAfxdpVersion({ apiVersion }: Manifest): boolean {
+  return apiVersion.startsWith(`${afxdpApiGroup}/`) && apiVersion !== afxdpApiVersion;
 }
 
 export function isPod({ kind, apiVersion }: Manifest): boolean {
@@ -167,12 +190,12 @@ function sortByKind(
   const pools: SriovNetworkPoolConfig[] = [];
   const states = new Map<string, SriovNetworkNodeState>();
   const networks: Network[] = [];
+  const afxdpPolicies: AfxdpNetworkNodePolicy[] = [];
+  const afxdpStates = new Map<string, AfxdpNetworkNodeState>();
+  let afxdpConfig: AfxdpOperatorConfig | undefined;
   let operatorConfig: SriovOperatorConfig | undefined;
 
-  function isInEffect({
-    kind,
-    metadata,
-  }: SriovNetworkNodePolicy | SriovNetworkPoolConfig | SriovOperatorConfig | SriovNetworkNodeState): boolean {
+  function isInEffect({ kind, metadata }: Pick<SriovNetworkNodePolicy, "metadata"> & { kind: string }): boolean {
     if (metadata.namespace === namespace) return true;
     diagnostics.note(`${labelOf({ kind, ...metadata })}: ignored: not in the operator's namespace ${namespace}`);
     return false;
@@ -187,14 +210,22 @@ function sortByKind(
       if (isInEffect(object)) states.set(object.metadata.name, object);
     } else if (isOfKind(object, "SriovOperatorConfig")) {
       if (isInEffect(object) && object.metadata.name === operatorConfigName) operatorConfig = object;
+    } else if (isOfKind(object, "AfxdpNetworkNodePolicy")) {
+      if (isInEffect(object)) afxdpPolicies.push(object);
+    } else if (isOfKind(object, "AfxdpNetworkNodeState")) {
+      if (isInEffect(object)) afxdpStates.set(object.metadata.name, object);
+    } else if (isOfKind(object, "AfxdpOperatorConfig")) {
+      if (isInEffect(object) && object.metadata.name === operatorConfigName) afxdpConfig = object;
     } else if (
       isOfKind(object, "SriovNetwork") ||
       isOfKind(object, "SriovIBNetwork") ||
       isOfKind(object, "OVSNetwork") ||
-      isOfKind(object, "BridgeNetwork")
+      isOfKind(object, "BridgeNetwork") ||
+      isOfKind(object, "AfxdpNetwork")
     ) {
       networks.push(object);
     }
   }
-  return { policies, pools, operatorConfig, states, networks };
+  const afxdp = { policies: afxdpPolicies, operatorConfig: afxdpConfig, states: afxdpStates };
+  return { policies, pools, operatorConfig, states, networks, afxdp };
 }

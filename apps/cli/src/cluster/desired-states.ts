@@ -38,6 +38,7 @@ export function desiredStates(
   });
 }
 
-function byName(a: Node, b: Node): number {
+/** The order of nodes. */
+export function byName(a: Node, b: Node): number {
   return a.metadata.name < b.metadata.name ? -1 : Number(a.metadata.name > b.metadata.name);
 }

@@ -5,8 +5,12 @@
  * Usage: `const resourceName = isOfKind(object, "SriovNetwork") ? object.spec.resourceName : ""`.
  */
 import {
-  apiVersion,
+  customResources,
   schemas,
+  type AfxdpNetwork,
+  type AfxdpNetworkNodePolicy,
+  type AfxdpNetworkNodeState,
+  type AfxdpOperatorConfig,
   type BridgeNetwork,
   type OVSNetwork,
   type SriovIBNetwork,
@@ -28,13 +32,17 @@ export interface Kinds {
   readonly SriovIBNetwork: SriovIBNetwork;
   readonly OVSNetwork: OVSNetwork;
   readonly BridgeNetwork: BridgeNetwork;
+  readonly AfxdpNetwork: AfxdpNetwork;
+  readonly AfxdpNetworkNodePolicy: AfxdpNetworkNodePolicy;
+  readonly AfxdpNetworkNodeState: AfxdpNetworkNodeState;
+  readonly AfxdpOperatorConfig: AfxdpOperatorConfig;
 }
 
 export type Kind = keyof Kinds;
 
 /** Whether `kind` with the apiVersion `version` is one of Switchyard's kinds. */
 export function isSwitchyardKind(kind: string, version: string): boolean {
-  return version === apiVersion && Object.hasOwn(schemas, kind);
+  return customResources.some((type) => type.kind === kind && `${type.group}/${type.version}` === version);
 }
 
 /** Whether the object fits the schema of the kind. CEL rules and defaults are not considered. */

@@ -3,8 +3,8 @@
  * renderCluster renders the objects that the operator would write for a cluster, by the functions that the operator calls.
  * Usage: `const items = renderCluster(cluster, { namespace, resourcePrefix, diagnostics })`.
  */
-import { apiVersion, type SriovNetworkNodeState } from "@switchyard/api";
-import { createRules, policiesSelecting, type Rules } from "@switchyard/policy";
+import { afxdpApiVersion, apiVersion, type SriovNetworkNodeState } from "@switchyard/api";
+import { afxdpProviderOf, createRules, policiesSelecting, type Rules } from "@switchyard/policy";
 import {
   devicePluginConfigMap,
   formatDevicePluginConfig,
@@ -16,10 +16,16 @@ import {
 import type { Diagnostics } from "../diagnostics.ts";
 import { labelOf } from "../input/manifest.ts";
 import { nicPolicyOf, type ClusterObjects } from "./cluster-objects.ts";
+import { desiredAfxdpStates } from "./desired-afxdp-states.ts";
 import { desiredStates, type DesiredState } from "./desired-states.ts";
 
 /** The kinds of the rendered objects. */
-export const renderedKinds: readonly string[] = ["ConfigMap", "NetworkAttachmentDefinition", "SriovNetworkNodeState"];
+export const renderedKinds: readonly string[] = [
+  "AfxdpNetworkNodeState",
+  "ConfigMap",
+  "NetworkAttachmentDefinition",
+  "SriovNetworkNodeState",
+];
 
 export interface Rendered {
   readonly apiVersion: string;
@@ -48,6 +54,7 @@ export function renderCluster(cluster: ClusterObjects, options: RenderOptions): 
     ...renderConfigMap(desired, rules, { cluster, ...options }),
     ...renderNetworks(cluster, states, options),
     ...states,
+    ...renderAfxdpStates(cluster, desired, options),
   ].sort(compareRendered);
 }
 
@@ -62,7 +69,7 @@ export function compareRendered(a: Rendered, b: Rendered): number {
 }
 
 function renderNetworks(
-  { networks }: ClusterObjects,
+  { networks, afxdp }: ClusterObjects,
   states: readonly SriovNetworkNodeState[],
   { namespace: home, resourcePrefix, diagnostics }: RenderOptions,
 ): readonly Rendered[] {
@@ -72,11 +79,24 @@ function renderNetworks(
       diagnostics.report(`${label}: spec.networkNamespace: must be omitted in namespaces other than ${home}`);
       return [];
     }
-    const bridges = linuxBridgesOf(network.spec.resourceName, states);
-    const rendered = renderNetwork(network, { resourcePrefix, bridges });
+    const bridges = network.kind === "BridgeNetwork" ? linuxBridgesOf(network.spec.resourceName, states) : [];
+    const afxdpProvider = afxdpProviderOf(afxdp.operatorConfig);
+    const rendered = renderNetwork(network, { resourcePrefix, bridges, afxdpProvider });
     if (rendered.ok) return [rendered.value];
     for (const { field, message } of rendered.error) diagnostics.report(`${label}: ${field}: ${message}`);
     return [];
+  });
+}
+
+/** Without policies and config for AF_XDP, there are no states for it. */
+function renderAfxdpStates(
+  cluster: ClusterObjects,
+  desired: readonly DesiredState[],
+  options: RenderOptions,
+): readonly Rendered[] {
+  return desiredAfxdpStates(cluster, { ...options, desired }).map(({ node, spec }) => {
+    const metadata = { name: node.metadata.name, namespace: options.namespace };
+    return { apiVersion: afxdpApiVersion, kind: "AfxdpNetworkNodeState", metadata, spec };
   });
 }
 

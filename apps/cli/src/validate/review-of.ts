@@ -15,6 +15,9 @@ const reviewedKinds: ReadonlySet<string> = new Set<ReviewedKind>([
   "SriovIBNetwork",
   "OVSNetwork",
   "BridgeNetwork",
+  "AfxdpNetwork",
+  "AfxdpNetworkNodePolicy",
+  "AfxdpOperatorConfig",
 ]);
 
 /** Whether the webhook has rules for the kind. */
@@ -45,6 +48,12 @@ export function reviewOf(operation: Operation, kind: ReviewedKind, objects: Obje
       return withKind("OVSNetwork", changeOf("OVSNetwork", operation, objects));
     case "BridgeNetwork":
       return withKind("BridgeNetwork", changeOf("BridgeNetwork", operation, objects));
+    case "AfxdpNetwork":
+      return withKind("AfxdpNetwork", changeOf("AfxdpNetwork", operation, objects));
+    case "AfxdpNetworkNodePolicy":
+      return withKind("AfxdpNetworkNodePolicy", changeOf("AfxdpNetworkNodePolicy", operation, objects));
+    case "AfxdpOperatorConfig":
+      return withKind("AfxdpOperatorConfig", changeOf("AfxdpOperatorConfig", operation, objects));
   }
 }
 

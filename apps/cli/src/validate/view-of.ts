@@ -47,6 +47,11 @@ export function viewOf(cluster: ClusterObjects, options: ViewOptions): ClusterVi
     machineConfigPools: machineConfigPoolsIn(cluster, options),
     nics: nicPolicyOf(cluster),
     ...(arePodsKnown && { podsOn }),
+    afxdp: {
+      policies: cluster.afxdp.policies,
+      operatorConfig: cluster.afxdp.operatorConfig,
+      states: new Map([...cluster.afxdp.states].map(([name, { status = {} }]) => [name, status])),
+    },
   };
 }
 

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * configExists reports whether the API server still has the SriovOperatorConfig that the cache shows. The garbage
+ * configExists reports whether the API server still has the SriovOperatorConfig, or AfxdpOperatorConfig, that the cache shows. The garbage
  * collector would delete objects of a deleted one at once, and they would be created again until the cache shows the
  * deletion.
  * Usage: `if (!(await configExists(transport, config, signal))) return;`
  */
-import { sriovOperatorConfigs, type SriovOperatorConfig } from "@switchyard/api";
+import { sriovOperatorConfigs, type ObjectMeta, type ResourceType } from "@switchyard/api";
 import { isKubeError, isKubeObject, objectPath, type Transport } from "@switchyard/kube";
 
 /** Returns false if the object is gone, is being deleted, or has another uid. Rejects with KubeError. */
 export async function configExists(
   transport: Transport,
-  { metadata }: SriovOperatorConfig,
+  { metadata }: Config,
   signal: AbortSignal,
+  type: ResourceType = sriovOperatorConfigs,
 ): Promise<boolean> {
   try {
-    const found = await transport.request({ method: "GET", path: objectPath(sriovOperatorConfigs, metadata), signal });
+    const found = await transport.request({ method: "GET", path: objectPath(type, metadata), signal });
     return isKubeObject(found) && found.metadata.uid === metadata.uid && found.metadata.deletionTimestamp === undefined;
   } catch (error) {
     if (isKubeError(error, "NotFound")) return false;
@@ -27,15 +28,20 @@ export async function configExists(
 export function createConfigExistsCheck(
   transport: Transport,
   nowMs: () => number,
-): (config: SriovOperatorConfig, signal: AbortSignal) => Promise<boolean> {
+  type: ResourceType = sriovOperatorConfigs,
+): (config: Config, signal: AbortSignal) => Promise<boolean> {
   let last = { uid: "", isThere: false, untilMs: 0 };
   return async (config, signal) => {
     const { uid = "" } = config.metadata;
     if (last.uid !== uid || nowMs() >= last.untilMs) {
-      last = { uid, isThere: await configExists(transport, config, signal), untilMs: nowMs() + rememberedMs };
+      last = { uid, isThere: await configExists(transport, config, signal, type), untilMs: nowMs() + rememberedMs };
     }
     return last.isThere;
   };
 }
 
 const rememberedMs = 1_000;
+
+interface Config {
+  readonly metadata: ObjectMeta;
+}

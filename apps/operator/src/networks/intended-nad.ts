@@ -2,10 +2,18 @@
 /**
  * intendedNad renders the NetworkAttachmentDefinition of a network, or returns why the network is invalid
  * (sriov-operator.md D, M-35, M-54).
- * Usage: `const intended = intendedNad(network, { settings, states }); if (!intended.ok) return intended.error;`.
+ * Usage: `const intended = intendedNad(network, { settings, states, afxdpConfigs }); if (!intended.ok) return intended.error;`.
  */
-import { err, networkReasons, type NetworkAttachmentDefinition, type Result } from "@switchyard/api";
+import {
+  err,
+  networkReasons,
+  operatorConfigName,
+  type AfxdpOperatorConfig,
+  type NetworkAttachmentDefinition,
+  type Result,
+} from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";
+import { afxdpProviderOf } from "@switchyard/policy";
 import { linuxBridgesOf, renderNetwork, type Network } from "@switchyard/render";
 import type { ConditionSummary } from "../status/condition-summary.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
@@ -15,26 +23,27 @@ import type { OperatorSettings } from "../start/operator-settings.ts";
 export interface IntentSources {
   readonly settings: Pick<OperatorSettings, "namespace" | "resourcePrefix">;
   readonly states: Pick<Cache<NodeStateFacts>, "list">;
+  readonly afxdpConfigs: Pick<Cache<AfxdpOperatorConfig>, "get">;
 }
 
 /** On failure, the summary lists all problems with their fields. */
 export function intendedNad(
   network: Network,
-  { settings, states }: IntentSources,
+  { settings, states, afxdpConfigs }: IntentSources,
 ): Result<NetworkAttachmentDefinition, ConditionSummary> {
-  const { resourceName } = network.spec;
   const problems: string[] = [];
   if (!mayChooseNamespace(network, settings.namespace)) {
     const reason = `the network is outside of the operator's namespace ${settings.namespace}`;
     problems.push(`spec.networkNamespace: must not be set, because ${reason}`);
   }
-  if (!resourceName) {
+  if (network.kind !== "AfxdpNetwork" && !network.spec.resourceName) {
     problems.push("spec.resourceName: must not be empty; set it to the resourceName of a SriovNetworkNodePolicy");
   }
 
   const needsBridges = network.kind === "BridgeNetwork" && !network.spec.bridge;
-  const bridges = needsBridges ? linuxBridgesOf(resourceName, states.list()) : [];
-  const rendered = renderNetwork(network, { resourcePrefix: settings.resourcePrefix, bridges });
+  const bridges = needsBridges ? linuxBridgesOf(network.spec.resourceName, states.list()) : [];
+  const afxdpProvider = afxdpProviderOf(afxdpConfigs.get(operatorConfigName));
+  const rendered = renderNetwork(network, { resourcePrefix: settings.resourcePrefix, bridges, afxdpProvider });
   if (!rendered.ok) problems.push(...rendered.error.map(({ field, message }) => `${field}: ${message}`));
   if (rendered.ok && problems.length === 0) return rendered;
   return err({ state: "degraded", reason: networkReasons.invalid, message: problems.join("; ") });

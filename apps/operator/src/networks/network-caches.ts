@@ -6,6 +6,7 @@
  */
 import {
   defined,
+  afxdpNetworks,
   annotations as annotationKeys,
   bridgeNetworks,
   namespaces,
@@ -13,6 +14,7 @@ import {
   ovsNetworks,
   sriovIBNetworks,
   sriovNetworks,
+  type AfxdpNetwork,
   type BridgeNetwork,
   type Namespace,
   type NetworkAttachmentDefinition,
@@ -32,6 +34,7 @@ export interface NetworkCaches {
   readonly sriovIBNetworks: Cache<SriovIBNetwork>;
   readonly ovsNetworks: Cache<OVSNetwork>;
   readonly bridgeNetworks: Cache<BridgeNetwork>;
+  readonly afxdpNetworks: Cache<AfxdpNetwork>;
   readonly networkAttachmentDefinitions: Cache<NadFacts>;
   readonly namespaces: Cache<Namespace>;
 }
@@ -60,6 +63,7 @@ export const networkStores = {
   sriovIBNetworks: { type: sriovIBNetworks, ...storeOfNetworks<SriovIBNetwork>() },
   ovsNetworks: { type: ovsNetworks, ...storeOfNetworks<OVSNetwork>() },
   bridgeNetworks: { type: bridgeNetworks, ...storeOfNetworks<BridgeNetwork>() },
+  afxdpNetworks: { type: afxdpNetworks, ...storeOfNetworks<AfxdpNetwork>() },
   networkAttachmentDefinitions: {
     type: networkAttachmentDefinitions,
     project: ({ metadata, spec: { config = "" } = {} }: StoredNad): NadFacts => ({
@@ -81,6 +85,7 @@ export function watchNetworks(options: WatchNetworksOptions) {
     sriovIBNetworks: watchObjects({ ...options, ...networkStores.sriovIBNetworks, optional: true }),
     ovsNetworks: watchObjects({ ...options, ...networkStores.ovsNetworks, optional: true }),
     bridgeNetworks: watchObjects({ ...options, ...networkStores.bridgeNetworks, optional: true }),
+    afxdpNetworks: watchObjects({ ...options, ...networkStores.afxdpNetworks, optional: true }),
     networkAttachmentDefinitions: watchObjects({
       ...{ ...options, ...networkStores.networkAttachmentDefinitions },
       optional: true,

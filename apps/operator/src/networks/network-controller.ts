@@ -3,7 +3,11 @@
  * networkController defines the controller of networks, and startNetworkControllers starts it.
  * Usage: `startNetworkControllers(context);`
  */
-import { networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "@switchyard/api";
+import {
+  networkAttachmentDefinitions,
+  type AfxdpOperatorConfig,
+  type NetworkAttachmentDefinition,
+} from "@switchyard/api";
 import { createWriter, type Cache, type EventRecorder, type Transport } from "@switchyard/kube";
 import type { Network } from "@switchyard/render";
 import { fieldManagers } from "../field-managers.ts";
@@ -22,7 +26,10 @@ import { createOrphanedNads } from "./orphaned-nads.ts";
 export interface NetworkControllerContext {
   readonly transport: Transport;
   readonly settings: IntentSources["settings"];
-  readonly caches: NetworkCaches & { readonly states: Cache<NodeStateFacts> };
+  readonly caches: NetworkCaches & {
+    readonly states: Cache<NodeStateFacts>;
+    readonly afxdpConfigs: Cache<AfxdpOperatorConfig>;
+  };
   readonly events: EventRecorder;
   readonly now: () => Date;
 }
@@ -45,11 +52,12 @@ export function networkController(context: NetworkControllerContext): Controller
   return {
     name: "networks",
     about: "network",
-    reads: [...Object.values(byKind), nads, caches.namespaces, caches.states],
+    reads: [...Object.values(byKind), nads, caches.namespaces, caches.states, caches.afxdpConfigs],
     reconcile: createNetworkReconciler({
       ...{ networks, nads, transport, writer, settings },
       namespaces: caches.namespaces,
       states: caches.states,
+      afxdpConfigs: caches.afxdpConfigs,
       orphans: createOrphanedNads({ nads, transport, writer, namespace: settings.namespace }),
       report: createNetworkStatus({
         writers: {
@@ -57,6 +65,7 @@ export function networkController(context: NetworkControllerContext): Controller
           SriovIBNetwork: statusWriter("SriovIBNetwork"),
           OVSNetwork: statusWriter("OVSNetwork"),
           BridgeNetwork: statusWriter("BridgeNetwork"),
+          AfxdpNetwork: statusWriter("AfxdpNetwork"),
         },
         events,
         now,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createNetworkReconciler keeps one NetworkAttachmentDefinition (NAD) for each network, of all four kinds and in all
+ * createNetworkReconciler keeps one NetworkAttachmentDefinition (NAD) for each network, of all kinds and in all
  * namespaces (sriov-operator.md D). Problems are reported on the network. Networks have no finalizers: a NAD that a
  * deleted network left in another namespace is found by its owner-ref annotation, also by an operator that did not run
  * when the network was deleted (docs/decisions/011).

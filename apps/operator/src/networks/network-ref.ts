@@ -4,7 +4,7 @@
  * contain it in their owner-ref annotation (sriov-operator.md A.9), and it is the key of the network in the work queue.
  * Usage: `parseNetworkRef(networkRef(network))?.kind`.
  */
-import { apiGroup, bridgeNetworks, ovsNetworks, sriovIBNetworks, sriovNetworks } from "@switchyard/api";
+import { afxdpNetworks, bridgeNetworks, ovsNetworks, sriovIBNetworks, sriovNetworks } from "@switchyard/api";
 import type { Network } from "@switchyard/render";
 
 export type NetworkKind = Network["kind"];
@@ -21,18 +21,19 @@ export const networkTypes = {
   SriovIBNetwork: sriovIBNetworks,
   OVSNetwork: ovsNetworks,
   BridgeNetwork: bridgeNetworks,
+  AfxdpNetwork: afxdpNetworks,
 } as const;
 
 /** Returns for example "OVSNetwork.sriovnetwork.openshift.io/tenant-a/blue". */
 export function networkRef({ kind, metadata: { namespace = "default", name } }: Network): string {
-  return `${kind}.${apiGroup}/${namespace}/${name}`;
+  return `${kind}.${networkTypes[kind].group}/${namespace}/${name}`;
 }
 
 /** Returns undefined for a text that does not identify a network. */
 export function parseNetworkRef(text: string): NetworkName | undefined {
   const [type = "", namespace, name, ...more] = text.split("/");
   const [kind = "", ...group] = type.split(".");
-  if (!isNetworkKind(kind) || group.join(".") !== apiGroup || more.length > 0) return undefined;
+  if (!isNetworkKind(kind) || group.join(".") !== networkTypes[kind].group || more.length > 0) return undefined;
   return namespace && name ? { kind, namespace, name } : undefined;
 }
 

@@ -64,3 +64,33 @@ describe("a network that replaces another of the same name", () => {
     expect(cluster.woken()).toContain(`OVSNetwork.${group}/${operatorNamespace}/blue`);
   });
 });
+
+describe("an AfxdpNetwork", () => {
+  it("gets the plugin of the provider, and follows changes", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("AfxdpNetwork", "fast");
+    await cluster.settle();
+    expect(cluster.ready("AfxdpNetwork", "fast")).toContain("True NetworkReady");
+    const nad = () => cluster.nad(`${operatorNamespace}/fast`);
+    expect(nad()?.metadata.annotations).toMatchObject({
+      "k8s.v1.cni.cncf.io/resourceName": "afxdp/nics",
+      "sriovnetwork.openshift.io/owner-ref": `AfxdpNetwork.afxdpnetwork.hns.dev/${operatorNamespace}/fast`,
+    });
+    expect(configOf(nad())["type"]).toBe("host-device");
+    cluster.setProvider("upstream");
+    await cluster.settle();
+    expect(configOf(nad())).toMatchObject({ type: "afxdp", mode: "primary" });
+  });
+
+  it("says what is wrong, and has its NetworkAttachmentDefinition removed with it from another namespace", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("AfxdpNetwork", "bad", { ipam: '{"type": }' });
+    cluster.addNetwork("AfxdpNetwork", "far", { networkNamespace: "tenant" });
+    await cluster.settle();
+    expect(cluster.ready("AfxdpNetwork", "bad")).toContain("Invalid: spec.ipam: invalid JSON at line 1, column 10");
+    expect(cluster.nad("tenant/far")).toBeDefined();
+    cluster.removeNetwork("AfxdpNetwork", "far");
+    await cluster.settle();
+    expect(cluster.nad("tenant/far")).toBeUndefined();
+  });
+});

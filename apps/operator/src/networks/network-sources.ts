@@ -2,11 +2,12 @@
 /**
  * networkSources returns the event sources of the networks controller. A network is enqueued when it changes, when a
  * network that wants the same NetworkAttachmentDefinition (NAD) changes, when its NAD or namespace changes, and when
- * the policies create other bridges for it.
+ * the policies create other bridges for it, or another provider has its CNI plugin.
  * Usage: `const sources = networkSources(caches, networks);`
  */
-import type { BridgeNetwork } from "@switchyard/api";
+import type { AfxdpNetwork, AfxdpOperatorConfig, BridgeNetwork } from "@switchyard/api";
 import { fromCache, type Cache, type Change, type Source } from "@switchyard/kube";
+import { afxdpProviderOf } from "@switchyard/policy";
 import { linuxBridgesOf, type Network } from "@switchyard/render";
 import { isDeepStrictEqual } from "node:util";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
@@ -15,7 +16,10 @@ import { networkRef, parseNetworkRef } from "./network-ref.ts";
 import { isTerminating, networkCachesByKind, type Networks } from "./networks.ts";
 
 export function networkSources(
-  caches: NetworkCaches & { readonly states: Cache<NodeStateFacts> },
+  caches: NetworkCaches & {
+    readonly states: Cache<NodeStateFacts>;
+    readonly afxdpConfigs: Cache<AfxdpOperatorConfig>;
+  },
   networks: Networks,
 ): readonly Source[] {
   return [
@@ -25,6 +29,7 @@ export function networkSources(
     fromCache(caches.networkAttachmentDefinitions, (change) => networksOfNad(change, networks)),
     fromCache(caches.namespaces, ({ key }) => networks.targeting(key).map(networkRef)),
     fromCache(caches.states, (change) => networksOfState(change, caches.bridgeNetworks, networks)),
+    fromCache(caches.afxdpConfigs, (change) => networksOfProvider(change, caches.afxdpNetworks, networks)),
   ];
 }
 
@@ -66,4 +71,14 @@ function networksOfState(
     .filter((network) => !isDeepStrictEqual(bridgesIn(before, network), bridgesIn(after, network)))
     .flatMap((network) => networks.wanting(placeOf(network)))
     .map(networkRef);
+}
+
+/** Returns all AfxdpNetworks, and the networks that want the same NADs, if their CNI plugin is another one now. */
+function networksOfProvider(
+  { before, after }: Change<AfxdpOperatorConfig>,
+  afxdpNetworks: Cache<AfxdpNetwork>,
+  networks: Networks,
+): readonly string[] {
+  if (afxdpProviderOf(before) === afxdpProviderOf(after)) return [];
+  return afxdpNetworks.list().flatMap((network) => networks.wanting(placeOf(network)).map(networkRef));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Networks looks up the networks of all four kinds by reference, and by name or namespace of their
+ * Networks looks up the networks of all kinds by reference, and by name or namespace of their
  * NetworkAttachmentDefinition (NAD).
  * Usage: `networks.wanting("tenant-a/blue")` returns the networks that want this NAD.
  */
@@ -38,6 +38,7 @@ export function networkCachesByKind(caches: NetworkCaches): Readonly<Record<Netw
     SriovIBNetwork: caches.sriovIBNetworks,
     OVSNetwork: caches.ovsNetworks,
     BridgeNetwork: caches.bridgeNetworks,
+    AfxdpNetwork: caches.afxdpNetworks,
   };
 }
 

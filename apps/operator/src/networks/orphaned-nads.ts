@@ -5,8 +5,16 @@
  * is needed. The garbage collector deletes NADs in the namespace of their network.
  * Usage: `const orphans = createOrphanedNads({ nads, transport, writer, namespace }); await orphans.delete(ref, network, signal);`
  */
-import { apiVersion, type NetworkAttachmentDefinition } from "@switchyard/api";
-import { isKubeError, isKubeObject, objectPath, type Cache, type Transport, type Writer } from "@switchyard/kube";
+import type { NetworkAttachmentDefinition } from "@switchyard/api";
+import {
+  apiVersionOf,
+  isKubeError,
+  isKubeObject,
+  objectPath,
+  type Cache,
+  type Transport,
+  type Writer,
+} from "@switchyard/kube";
 import { targetNamespace, type Network } from "@switchyard/render";
 import { mayChooseNamespace } from "./intended-nad.ts";
 import type { NadFacts } from "./network-caches.ts";
@@ -75,5 +83,5 @@ function isOrphaned(
 
 // The API server has checked the object against the schema of its kind.
 function isNetwork(object: unknown, kind: Network["kind"]): object is Network {
-  return isKubeObject(object) && object.apiVersion === apiVersion && object.kind === kind;
+  return isKubeObject(object) && object.apiVersion === apiVersionOf(networkTypes[kind]) && object.kind === kind;
 }

@@ -11,7 +11,6 @@
  */
 import {
   annotations,
-  apiVersion,
   drainAnswers,
   drainRequests,
   type Node,
@@ -119,10 +118,7 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
   ): Promise<Requeue | undefined> {
     const { name, uid, keepStateUntil, spec } = state;
     const stored = keepStateUntil === undefined ? {} : { [annotations.keepStateUntil]: keepStateUntil };
-    const decision = staleStateAction(
-      { apiVersion, kind: "SriovNetworkNodeState", metadata: { name, annotations: stored } },
-      { nowMs: nowMs(), delayMs },
-    );
+    const decision = staleStateAction({ metadata: { annotations: stored } }, { nowMs: nowMs(), delayMs });
     if (decision.kind === "delete") {
       await writer.delete({ metadata: { name, uid } }, signal);
       return undefined;

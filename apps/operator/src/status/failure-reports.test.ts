@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import {
+  afxdpNetworkNodePolicies,
+  afxdpNetworkNodeStates,
+  afxdpNetworks,
   bridgeNetworks,
   ovsNetworks,
   sriovIBNetworks,
@@ -44,6 +47,9 @@ function setUp() {
     sriovIBNetworks: store(sriovIBNetworks),
     ovsNetworks: store(ovsNetworks),
     bridgeNetworks: store(bridgeNetworks),
+    afxdpNetworks: store(afxdpNetworks),
+    afxdpStates: store(afxdpNetworkNodeStates, namespace),
+    afxdpPolicies: store(afxdpNetworkNodePolicies, namespace),
   };
   const writes: TransportRequest[] = [];
   const news: News[] = [];

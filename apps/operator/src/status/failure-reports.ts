@@ -10,6 +10,8 @@
  * Usage: `const reports = createFailureReports({ transport, namespace, caches, events, now }); context.start(reports.controller);`
  */
 import {
+  afxdpNetworkNodePolicies,
+  afxdpNetworkNodeStates,
   conditionTypes,
   operatorConfigName,
   reconcileFailedReasons,
@@ -176,13 +178,15 @@ interface Found extends ReportedKind {
 const configTarget = `${sriovOperatorConfigs.kind}/${operatorConfigName}`;
 
 function kindsOf({ transport, namespace, caches }: FailureReportsDeps): ReadonlyMap<string, ReportedKind> {
-  const { operatorConfigs, states, policies, pools } = caches;
+  const { operatorConfigs, states, policies, pools, afxdpStates, afxdpPolicies } = caches;
   const ofNetworks = networkCachesByKind(caches);
   const all: readonly (readonly [ResourceType, Cache<unknown>])[] = [
     [sriovOperatorConfigs, operatorConfigs],
     [sriovNetworkNodeStates, states],
     [sriovNetworkNodePolicies, policies],
     [sriovNetworkPoolConfigs, pools],
+    [afxdpNetworkNodeStates, afxdpStates],
+    [afxdpNetworkNodePolicies, afxdpPolicies],
     ...Object.values(networkTypes).map((type) => [type, ofNetworks[type.kind]] as const),
   ];
   return new Map(
@@ -203,6 +207,10 @@ function targetOf({ about, key }: Work): string {
       return `${sriovNetworkNodePolicies.kind}/${key}`;
     case "pool":
       return `${sriovNetworkPoolConfigs.kind}/${key}`;
+    case "afxdp-node":
+      return `${afxdpNetworkNodeStates.kind}/${key}`;
+    case "afxdp-policy":
+      return `${afxdpNetworkNodePolicies.kind}/${key}`;
     case "network": {
       const { kind = "", namespace = "", name = "" } = parseNetworkRef(key) ?? {};
       return `${kind}/${namespace}/${name}`;

@@ -10,6 +10,7 @@ import type { LiveRules } from "../node-states/live-rules.ts";
 import { conditionsFor, isReady, withoutOperatorConfig, type ConditionSummary } from "./condition-summary.ts";
 import { progressOf } from "../node-states/node-progress.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
+import { policySummary, type NodeOutcome } from "./policy-summary.ts";
 import type { RecordTransition } from "./transition-events.ts";
 import { isUpToDate, type MergeResult, type MergeResults } from "../node-states/merge-results.ts";
 
@@ -28,15 +29,6 @@ interface SelectedNode {
   readonly node: string;
   readonly mergeResult: MergeResult;
   readonly state: NodeStateFacts | undefined;
-}
-
-/** The result of a policy on one node. */
-interface NodeOutcome {
-  readonly node: string;
-  readonly kind: "ready" | "configuring" | "failed" | "invalid" | "no-nic";
-  readonly message: string;
-  /** What does not stop the policy on the node, but is probably not what its author wants. */
-  readonly warning?: string | undefined;
 }
 
 const ignored: ConditionSummary = {
@@ -130,41 +122,4 @@ function outcomeOn(
 
 function textOf({ field, message }: PolicyProblem): string {
   return `${field}: ${message}`;
-}
-
-function policySummary(outcomes: readonly NodeOutcome[]): ConditionSummary {
-  const of = (kind: NodeOutcome["kind"]) => outcomes.filter((outcome) => outcome.kind === kind);
-  const [invalid, failed, configuring, ready, withoutNic] = [
-    of("invalid"),
-    of("failed"),
-    of("configuring"),
-    of("ready"),
-    of("no-nic"),
-  ];
-  const rest = withoutNic.length > 0 ? `no NIC matches on ${listNodes(withoutNic)}` : "";
-  const done = `${ready.length} of ${outcomes.length - withoutNic.length} nodes configured`;
-  const warned = outcomes.flatMap(({ node, warning }) => (warning === undefined ? [] : [{ node, message: warning }]));
-  const warnings = warned.length > 0 ? firstOf(warned) : "";
-  const parts = withoutNic.length === outcomes.length ? [rest] : [done, rest, warnings];
-  const counts = parts.filter((part) => part !== "").join("; ");
-  if (invalid.length > 0) return { state: "degraded", reason: policyReasons.invalid, message: firstOf(invalid) };
-  if (failed.length > 0) return { state: "degraded", reason: policyReasons.nodesFailed, message: firstOf(failed) };
-  if (outcomes.length === 0) {
-    return { state: "idle", reason: policyReasons.noNodes, message: "spec.nodeSelector selects no nodes" };
-  }
-  if (configuring.length > 0) return { state: "progressing", reason: policyReasons.configuring, message: counts };
-  if (ready.length === 0) return { state: "idle", reason: policyReasons.noNics, message: counts };
-  return { state: "ready", reason: policyReasons.configured, message: counts };
-}
-
-/** "worker-1: spec.interfaces[0].numVfs: …; 3 more nodes". */
-function firstOf(outcomes: readonly Pick<NodeOutcome, "node" | "message">[]): string {
-  const [first] = outcomes.toSorted((a, b) => (a.node < b.node ? -1 : 1));
-  const more = outcomes.length - 1;
-  return `${first?.node ?? ""}: ${first?.message ?? ""}${more > 0 ? `; ${more} more ${more === 1 ? "node" : "nodes"}` : ""}`;
-}
-
-function listNodes(outcomes: readonly NodeOutcome[]): string {
-  const names = outcomes.map(({ node }) => node).sort();
-  return names.length <= 3 ? names.join(", ") : `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`;
 }

@@ -8,15 +8,17 @@ import type { ClusterView } from "../cluster-view.ts";
 import { refuse, warn, type Finding } from "../finding.ts";
 import { quote } from "../phrase.ts";
 import type { ReviewedNetwork } from "../review.ts";
+import { checkAfxdpNetwork } from "./afxdp-network.ts";
 
 export function checkNetwork(network: ReviewedNetwork, view: ClusterView): readonly Finding[] {
-  const { metadata, spec } = network;
-  const { networkNamespace, resourceName } = spec;
+  const { metadata } = network;
   const findings: Finding[] = [];
-  if (networkNamespace && metadata.namespace !== view.namespace) {
+  if (network.spec.networkNamespace && metadata.namespace !== view.namespace) {
     const message = `must be omitted in namespaces other than ${view.namespace}: the NetworkAttachmentDefinition is created in the namespace of the network`;
     findings.push(refuse("spec.networkNamespace", message));
   }
+  if (network.kind === "AfxdpNetwork") return [...findings, ...checkAfxdpNetwork(network, view)];
+  const { resourceName } = network.spec;
   if (resourceName === "") {
     findings.push(refuse("spec.resourceName", "must not be empty: set the resourceName of a SriovNetworkNodePolicy"));
   } else if (!view.policies.some((policy) => policy.spec.resourceName === resourceName)) {

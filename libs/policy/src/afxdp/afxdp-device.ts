@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * AfxdpDevice is a network interface of a node as policies see it: its identity, and why it cannot be an AF_XDP device.
- * Usage: `const devices = afxdpDevices(state.status, sriovUse(sriovState));`
+ * Usage: `const devices = afxdpDevices(state.status, sriovUse({ spec, pfs }));`
  */
-import type {
-  AfxdpInterfaceStatus,
-  AfxdpNetworkNodeStateStatus,
-  SriovNetworkNodeStateSpec,
-  SriovNetworkNodeStateStatus,
+import {
+  parsePciAddress,
+  type AfxdpInterfaceStatus,
+  type AfxdpNetworkNodeStateStatus,
+  type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { withFormerNames } from "../nics/former-names.ts";
 import { maxPfs } from "../nics/status-pfs.ts";
+import { pfOf, type PfAddresses } from "../pods/pf-addresses.ts";
 
 /** A network interface. */
 export interface AfxdpDevice {
@@ -26,19 +27,20 @@ export interface AfxdpDevice {
   readonly sriovUse: string | undefined;
 }
 
-/** How SR-IOV policies use devices of a node, by PCI address. */
-export type SriovUse = ReadonlyMap<string, string>;
+/** Returns how SR-IOV policies use the device with this PCI address; undefined if they do not. */
+export type SriovUse = (pciAddress: string) => string | undefined;
 
 /** The parts of a SriovNetworkNodeState that sriovUse depends on. */
 export interface SriovNodeFacts {
-  readonly spec?: Pick<SriovNetworkNodeStateSpec, "interfaces" | "bridges"> | undefined;
-  readonly status?: Pick<SriovNetworkNodeStateStatus, "interfaces"> | undefined;
+  readonly spec?: Pick<SriovNetworkNodeStateSpec, "interfaces" | "bridges" | "unselected"> | undefined;
+  /** Result of toPfAddresses. */
+  readonly pfs?: readonly PfAddresses[] | undefined;
 }
 
 /** Returns the devices of a node, without those that have neither a PCI address nor a name, and without repetitions. */
 export function afxdpDevices(
   status: Pick<AfxdpNetworkNodeStateStatus, "interfaces"> | undefined,
-  sriovUse: SriovUse = new Map(),
+  useOf: SriovUse = () => undefined,
 ): readonly AfxdpDevice[] {
   // Each node writes its own status, so it can have any size.
   const reported = (status?.interfaces ?? []).slice(0, maxPfs);
@@ -47,7 +49,7 @@ export function afxdpDevices(
     const own = reported[index];
     const id = idOf(nic);
     if (own === undefined || id === "" || devices.has(id)) continue;
-    devices.set(id, { id, nic, reported: own, hostUse: nic.usedBy ?? [], sriovUse: sriovUse.get(id) });
+    devices.set(id, { id, nic, reported: own, hostUse: nic.usedBy ?? [], sriovUse: useOf(id) });
   }
   return [...devices.values()];
 }
@@ -57,21 +59,23 @@ export function idOf({ pciAddress, name = "" }: Pick<AfxdpInterfaceStatus, "pciA
   return pciAddress ? pciAddress : name;
 }
 
-/** Returns how SR-IOV policies use the PFs and VFs of a node. VFs and bridges that Switchyard created count until they are gone. */
-export function sriovUse({ spec, status }: SriovNodeFacts): SriovUse {
-  const wanted = new Set([
-    ...(spec?.interfaces ?? []).map(({ pciAddress }) => pciAddress),
-    ...[...(spec?.bridges?.ovs ?? []), ...(spec?.bridges?.linux ?? [])].flatMap(({ uplinks = [] }) =>
-      uplinks.map(({ pciAddress }) => pciAddress),
-    ),
-  ]);
-  const use = new Map([...wanted].map((pciAddress): [string, string] => [pciAddress, "SR-IOV policies select it"]));
-  for (const { pciAddress, owned, numVfs = 0, bridge, Vfs = [] } of (status?.interfaces ?? []).slice(0, maxPfs)) {
-    const isOwned = owned === true && (numVfs > 0 || bridge !== undefined);
-    if (isOwned && !wanted.has(pciAddress))
-      use.set(pciAddress, "it still has the VFs or the bridge of SR-IOV policies");
-    if (!isOwned && !wanted.has(pciAddress)) continue;
-    for (const vf of Vfs) use.set(vf.pciAddress, `it is a VF of ${pciAddress}, which SR-IOV policies use`);
-  }
-  return use;
+/** SR-IOV policies use the PFs that they select, those that the node still resets, and the VFs of both. */
+export function sriovUse({ spec, pfs = [] }: SriovNodeFacts): SriovUse {
+  const { interfaces = [], bridges: { ovs = [], linux = [] } = {}, unselected = [] } = spec ?? {};
+  const selected = new Set(
+    [...interfaces, ...[...ovs, ...linux].flatMap(({ uplinks = [] }) => uplinks)].map(addressOf),
+  );
+  const leaving = new Set(unselected);
+  return (pciAddress) => {
+    if (selected.has(pciAddress)) return "SR-IOV policies select it";
+    if (leaving.has(pciAddress)) return "it still has the settings of SR-IOV policies";
+    const address = parsePciAddress(pciAddress);
+    const pf = address.ok ? pfOf(address.value, pfs) : undefined;
+    const isUsed = pf !== undefined && (selected.has(pf) || leaving.has(pf));
+    return isUsed ? `it is a VF of ${pf}, which SR-IOV policies use` : undefined;
+  };
+}
+
+function addressOf({ pciAddress }: { readonly pciAddress: string }): string {
+  return pciAddress;
 }

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { AfxdpInterfaceStatus, AfxdpNetworkNodePolicy, AfxdpNicSelector } from "@switchyard/api";
 import { afxdpNics, afxdpPolicy } from "../testing/afxdp-objects.ts";
+import { toPfAddresses } from "../pods/pf-addresses.ts";
 import { node } from "../testing/objects.ts";
 import { afxdpDevices, sriovUse, type SriovNodeFacts } from "./afxdp-device.ts";
 import { createAfxdpRules } from "./afxdp-rules.ts";
@@ -148,14 +149,14 @@ describe("a device that is in use", () => {
     ],
     [
       "VFs that are not removed yet",
-      { status: { interfaces: [{ pciAddress: "0000:86:00.0", owned: true, numVfs: 2 }] } },
-      "it still has the VFs or the bridge of SR-IOV policies",
+      { spec: { unselected: ["0000:86:00.0"] } },
+      "it still has the settings of SR-IOV policies",
     ],
     [
       "its PF",
       {
         spec: { interfaces: [{ pciAddress: "0000:81:00.0" }] },
-        status: { interfaces: [{ pciAddress: "0000:81:00.0", Vfs: [{ pciAddress: "0000:86:00.0", vfID: 0 }] }] },
+        pfs: toPfAddresses([{ pciAddress: "0000:81:00.0", Vfs: [{ pciAddress: "0000:86:00.0", vfID: 0 }] }]),
       },
       "it is a VF of 0000:81:00.0, which SR-IOV policies use",
     ],
@@ -166,7 +167,7 @@ describe("a device that is in use", () => {
   });
 
   it("is not refused because of a PF that SR-IOV policies used before", () => {
-    const sriov = { status: { interfaces: [{ pciAddress: "0000:86:00.0", owned: true, numVfs: 0 }] } };
+    const sriov = { spec: { interfaces: [] }, pfs: toPfAddresses([{ pciAddress: "0000:86:00.0" }]) };
     expect(summary(merge([afxdpPolicy("a")], { sriov }))).toEqual(["ens1f0 primary apool"]);
   });
 });

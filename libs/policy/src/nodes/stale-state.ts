@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Retention of a SriovNetworkNodeState whose node has left the node set. The state is kept for some time, because the
+ * Retention of a node state, of either kind, whose node has left the node set. The state is kept for some time, because the
  * node may come back (sriov-operator.md B.9).
  * Usage: `staleStateAction(state, { nowMs: Date.now(), delayMs: rules.staleDelayMs })`.
  */
-import { annotations, type SriovNetworkNodeState } from "@switchyard/api";
+import { annotations, type ObjectMeta } from "@switchyard/api";
 
 /**
  * How long a state is kept after its node has left, unless STALE_NODE_STATE_CLEANUP_DELAY_MINUTES sets another time.
@@ -16,6 +16,10 @@ const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 // Date.parse alone accepts "12" as December 2001.
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
+
+interface Annotated {
+  readonly metadata: Pick<ObjectMeta, "annotations">;
+}
 
 /** What to do with the state of a node that is not in the node set. */
 export type StaleStateAction =
@@ -39,7 +43,7 @@ export function parseStaleDelayMs(text: string | undefined): number {
  * be parsed is replaced. When the node comes back, the caller must apply the state without the annotation.
  */
 export function staleStateAction(
-  state: SriovNetworkNodeState,
+  state: Annotated,
   { nowMs, delayMs }: { readonly nowMs: number; readonly delayMs: number },
 ): StaleStateAction {
   if (delayMs <= 0) return { kind: "delete" };
@@ -55,7 +59,7 @@ export function staleStateAction(
 /**
  * Returns the deadline in the state's annotation, in milliseconds since 1970; undefined if it is absent or malformed.
  */
-export function keepUntilMs(state: SriovNetworkNodeState): number | undefined {
+export function keepUntilMs(state: Annotated): number | undefined {
   const text = state.metadata.annotations?.[annotations.keepStateUntil] ?? "";
   const ms = rfc3339.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;

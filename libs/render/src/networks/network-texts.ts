@@ -20,7 +20,7 @@ export interface NetworkTexts {
 
 /** A problem because of which a network cannot be rendered. */
 export interface NetworkProblem {
-  readonly code: "bad-json" | "no-plugin-type" | "no-bridge" | "too-large";
+  readonly code: "bad-json" | "no-plugin-type" | "no-bridge" | "too-large" | "unsuited-plugin";
   /** Path of the field: "spec.ipam". */
   readonly field: string;
   /** What is wrong and what to do. Does not name the field, which callers put before it. */
@@ -30,7 +30,9 @@ export interface NetworkProblem {
 }
 
 /** Parses all three fields. Empty fields count as absent. If parsing fails, the result contains all problems. */
-export function readNetworkTexts(spec: NetworkSpec): Result<NetworkTexts, readonly NetworkProblem[]> {
+export function readNetworkTexts(
+  spec: Pick<NetworkSpec, (typeof textFields)[number]>,
+): Result<NetworkTexts, readonly NetworkProblem[]> {
   const tooLong = textFields.flatMap((field) => lengthProblem(field, spec[field] ?? ""));
   if (tooLong.length > 0) return err(tooLong);
   const capabilities = spec.capabilities ? parseJsonObject(spec.capabilities) : ok(undefined);

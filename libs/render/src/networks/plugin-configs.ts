@@ -5,6 +5,8 @@
  * Usage: `sriovPlugin(network.spec, texts)`.
  */
 import type {
+  AfxdpNetworkSpec,
+  AfxdpProvider,
   BridgeNetworkSpec,
   OVSNetworkSpec,
   SriovIBNetworkSpec,
@@ -73,6 +75,27 @@ export function acceleratedBridgePlugin(spec: BridgeNetworkSpec, bridge: string,
     trunk: trunkOf(spec.trunk),
     setUplinkVlan: spec.setUplinkVlan || undefined,
     ipam: texts.ipam,
+  });
+}
+
+/**
+ * Returns the configuration of the plugin of an AfxdpNetwork: host-device, which finds the device by the pciBusID that Multus
+ * adds, or upstream's plugin afxdp, for which a pool of subfunctions is a pool of mode cdq (eve-and-afxdp.md b2). With
+ * dpSyncer, it tells the device plugin that a pod has gone.
+ */
+export function afxdpPlugin(
+  spec: AfxdpNetworkSpec,
+  provider: AfxdpProvider,
+  { capabilities, ipam }: Texts,
+): JsonObject {
+  if (provider === "switchyard") return jsonObject({ type: "host-device", capabilities, ipam });
+  return jsonObject({
+    type: "afxdp",
+    capabilities,
+    mode: spec.mode === "subfunction" ? "cdq" : "primary",
+    ethtoolCmds: spec.ethtoolCmds?.length ? spec.ethtoolCmds : undefined,
+    dpSyncer: true,
+    ipam,
   });
 }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * renderNetwork renders the NetworkAttachmentDefinition of a network of any of the four kinds (sriov-operator.md D).
+ * renderNetwork renders the NetworkAttachmentDefinition of a network of any kind (sriov-operator.md D).
  * The CNI configuration is built from values and formatted as a whole, so users' text cannot change its structure.
  * Usage: `renderNetwork(network, { resourcePrefix: "openshift.io", bridges: linuxBridgesOf(resourceName, states) })`.
  */
 import {
+  afxdpResourcePrefix,
   annotations,
   err,
   ok,
+  type AfxdpNetwork,
+  type AfxdpProvider,
   type BridgeNetwork,
   type NetworkAttachmentDefinition,
   type OVSNetwork,
@@ -15,14 +18,15 @@ import {
   type SriovIBNetwork,
   type SriovNetwork,
 } from "@switchyard/api";
+import { afxdpNetworkProblems } from "./afxdp-network-problems.ts";
 import { bridgeList } from "./candidate-bridges.ts";
 import { configTooLarge, maxConfigBytes } from "./config-size.ts";
 import { compactJson, formatJson, joinObjects, jsonObject, layoutLength, type JsonObject } from "./json.ts";
 import { readNetworkTexts, type NetworkProblem, type NetworkTexts } from "./network-texts.ts";
-import { acceleratedBridgePlugin, ibSriovPlugin, ovsPlugin, sriovPlugin } from "./plugin-configs.ts";
+import { acceleratedBridgePlugin, afxdpPlugin, ibSriovPlugin, ovsPlugin, sriovPlugin } from "./plugin-configs.ts";
 
 /** A network of any kind. */
-export type Network = SriovNetwork | SriovIBNetwork | OVSNetwork | BridgeNetwork;
+export type Network = SriovNetwork | SriovIBNetwork | OVSNetwork | BridgeNetwork | AfxdpNetwork;
 
 /** Information that the network itself does not contain. */
 export interface NetworkContext {
@@ -30,6 +34,8 @@ export interface NetworkContext {
   readonly resourcePrefix: string;
   /** Result of linuxBridgesOf, used for a BridgeNetwork without spec.bridge. */
   readonly bridges?: readonly string[];
+  /** Provider of the CNI plugin, used for an AfxdpNetwork. Default: switchyard. */
+  readonly afxdpProvider?: AfxdpProvider;
 }
 
 /**
@@ -42,8 +48,12 @@ export function renderNetwork(
 ): Result<NetworkAttachmentDefinition, readonly NetworkProblem[]> {
   const texts = readNetworkTexts(network.spec);
   const bridge = bridgeOf(network, context);
-  if (!texts.ok || !bridge.ok) return err([...(texts.ok ? [] : texts.error), ...(bridge.ok ? [] : [bridge.error])]);
-  const main = mainPlugin(network, bridge.value, texts.value);
+  const provider = context.afxdpProvider ?? "switchyard";
+  const unsuited = network.kind === "AfxdpNetwork" ? afxdpNetworkProblems(network.spec, provider) : [];
+  if (!texts.ok || !bridge.ok || unsuited.length > 0) {
+    return err([...(texts.ok ? [] : texts.error), ...(bridge.ok ? [] : [bridge.error]), ...unsuited]);
+  }
+  const main = mainPlugin(network, texts.value, { bridge: bridge.value, provider });
   const config = textOf(configOf(network.metadata.name, main, texts.value.metaPlugins));
   if (!config.ok) return err([config.error]);
   return ok({
@@ -55,8 +65,11 @@ export function renderNetwork(
 }
 
 /** Returns the problems of the network that do not depend on the bridges in the cluster. */
-export function networkProblems(network: Network): readonly NetworkProblem[] {
-  const rendered = renderNetwork(network, { resourcePrefix: "", bridges: ["any"] });
+export function networkProblems(
+  network: Network,
+  context: Pick<NetworkContext, "afxdpProvider"> = {},
+): readonly NetworkProblem[] {
+  const rendered = renderNetwork(network, { ...context, resourcePrefix: "", bridges: ["any"] });
   return rendered.ok ? [] : rendered.error;
 }
 
@@ -65,7 +78,20 @@ export function targetNamespace({ metadata, spec }: Network): string {
   return spec.networkNamespace || (metadata.namespace ?? "default");
 }
 
-function mainPlugin(network: Network, bridge: string, texts: NetworkTexts): JsonObject {
+/** Returns the full name of the resource that pods of the network request. */
+export function networkResource(network: Network, resourcePrefix: string): string {
+  return network.kind === "AfxdpNetwork"
+    ? `${afxdpResourcePrefix}/${network.spec.poolName}`
+    : `${resourcePrefix}/${network.spec.resourceName}`;
+}
+
+interface PluginChoice {
+  /** Value of `bridge` for the plugin of a BridgeNetwork. */
+  readonly bridge: string;
+  readonly provider: AfxdpProvider;
+}
+
+function mainPlugin(network: Network, texts: NetworkTexts, { bridge, provider }: PluginChoice): JsonObject {
   switch (network.kind) {
     case "SriovNetwork":
       return sriovPlugin(network.spec, texts);
@@ -75,6 +101,8 @@ function mainPlugin(network: Network, bridge: string, texts: NetworkTexts): Json
       return ovsPlugin(network.spec, texts);
     case "BridgeNetwork":
       return acceleratedBridgePlugin(network.spec, bridge, texts);
+    case "AfxdpNetwork":
+      return afxdpPlugin(network.spec, provider, texts);
   }
 }
 
@@ -122,7 +150,7 @@ function metadataOf(network: Network, prefix: string): NetworkAttachmentDefiniti
     name,
     namespace: target,
     annotations: {
-      [annotations.resourceName]: `${prefix}/${network.spec.resourceName}`,
+      [annotations.resourceName]: networkResource(network, prefix),
       [annotations.ownerRef]: `${kind}.${group}/${namespace}/${name}`,
     },
     ...(uid !== undefined && target === namespace && { ownerReferences: [{ apiVersion, kind, name, uid }] }),

@@ -5,17 +5,19 @@
  * Usage: `const cluster = createNetworkCluster(); cluster.addNamespace("tenant"); cluster.addNetwork("OVSNetwork", "blue"); await cluster.settle();`
  */
 import {
+  afxdpOperatorConfigs,
   annotations,
-  apiVersion,
   networkAttachmentDefinitions,
   namespaces,
   sriovNetworkNodeStates,
+  type AfxdpProvider,
   type Condition,
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
-import { isRecord, ObjectStore, type News } from "@switchyard/kube";
+import { apiVersionOf, isRecord, ObjectStore, type News } from "@switchyard/kube";
 import { toNodeStateFacts, type NodeStateFacts } from "../../node-states/node-state-facts.ts";
+import { afxdpStores } from "../../afxdp/afxdp-caches.ts";
 import { networkStores } from "../network-caches.ts";
 import { networkController } from "../network-controller.ts";
 import { networkTypes, type NetworkKind } from "../network-ref.ts";
@@ -40,6 +42,8 @@ export function createNetworkCluster() {
     sriovIBNetworks: new ObjectStore(networkStores.sriovIBNetworks),
     ovsNetworks: new ObjectStore(networkStores.ovsNetworks),
     bridgeNetworks: new ObjectStore(networkStores.bridgeNetworks),
+    afxdpNetworks: new ObjectStore(networkStores.afxdpNetworks),
+    afxdpConfigs: new ObjectStore({ ...afxdpStores.afxdpConfigs, namespace: operatorNamespace }),
     networkAttachmentDefinitions: new ObjectStore(networkStores.networkAttachmentDefinitions),
     namespaces: new ObjectStore(networkStores.namespaces),
   };
@@ -57,6 +61,8 @@ export function createNetworkCluster() {
     { type: networkTypes.SriovIBNetwork, sink: stores.sriovIBNetworks },
     { type: networkTypes.OVSNetwork, sink: stores.ovsNetworks },
     { type: networkTypes.BridgeNetwork, sink: stores.bridgeNetworks },
+    { type: networkTypes.AfxdpNetwork, sink: stores.afxdpNetworks },
+    { type: afxdpOperatorConfigs, sink: stores.afxdpConfigs },
     { type: networkAttachmentDefinitions, sink: stores.networkAttachmentDefinitions },
     { type: namespaces, sink: stores.namespaces },
     { type: sriovNetworkNodeStates, sink: states },
@@ -95,8 +101,14 @@ export function createNetworkCluster() {
     },
     /** Adds a network, by default in the operator's namespace, or adds fields to the spec of an existing one. */
     addNetwork(kind: NetworkKind, name: string, spec: SomeSpec = {}, namespace = operatorNamespace): void {
-      const before = api.get(networkTypes[kind], { namespace, name }) === undefined ? { resourceName: "nics" } : {};
-      api.put({ apiVersion, kind, metadata: { name, namespace }, spec: { ...before, ...spec } });
+      const fresh = kind === "AfxdpNetwork" ? { poolName: "nics" } : { resourceName: "nics" };
+      const before = api.get(networkTypes[kind], { namespace, name }) === undefined ? fresh : {};
+      api.put({
+        apiVersion: apiVersionOf(networkTypes[kind]),
+        kind,
+        metadata: { name, namespace },
+        spec: { ...before, ...spec },
+      });
     },
     removeNetwork(kind: NetworkKind, name: string, namespace = operatorNamespace): void {
       api.delete(networkTypes[kind], { namespace, name });
@@ -134,7 +146,18 @@ export function createNetworkCluster() {
         if (ownerReferences.some(({ uid }) => !alive.has(uid))) api.delete(networkAttachmentDefinitions, metadata);
       }
     },
+    /** Sets the provider of AF_XDP in the AfxdpOperatorConfig. */
+    setProvider(provider: AfxdpProvider): void {
+      const metadata = { name: "default", namespace: operatorNamespace };
+      api.put({
+        apiVersion: apiVersionOf(afxdpOperatorConfigs),
+        kind: "AfxdpOperatorConfig",
+        metadata,
+        spec: { provider },
+      });
+    },
     setState(name: string, spec: SriovNetworkNodeStateSpec): void {
+      const apiVersion = apiVersionOf(sriovNetworkNodeStates);
       api.put({ apiVersion, kind: "SriovNetworkNodeState", metadata: { name, namespace: operatorNamespace }, spec });
     },
     /** Returns the condition Ready as "True NetworkReady: …", or "". */

@@ -23,7 +23,7 @@ export const afxdpOperatorConfigs = {
 
 /**
  * AfxdpOperatorConfig configures the components that offer AF_XDP devices to pods. The operator only reads the object named
- * default in its own namespace. Without it, all defaults hold.
+ * default in its own namespace. Without it, the operator manages no AF_XDP devices.
  */
 export interface AfxdpOperatorConfig {
   readonly apiVersion: "afxdpnetwork.hns.dev/v1alpha1";

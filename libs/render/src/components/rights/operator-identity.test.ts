@@ -66,6 +66,7 @@ describe("operatorIdentity", () => {
       ({ verbs, resourceNames = [] }) => verbs.includes("create") && resourceNames.length === 0,
     );
     expect(unnamed.flatMap(({ resources }) => resources).sort()).toEqual([
+      "afxdpnetworknodestates",
       ...["events", "events", "leases", "machineconfigs", "network-attachment-definitions", "pods/eviction", "secrets"],
       ...["sriovnetworknodestates", "subjectaccessreviews", "tokenreviews"],
     ]);

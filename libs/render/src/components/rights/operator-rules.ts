@@ -10,6 +10,7 @@ import type { ComponentSettings } from "../component-settings.ts";
 import type { RuleWithReason } from "./rule-with-reason.ts";
 
 const sriov = "sriovnetwork.openshift.io";
+const afxdp = "afxdpnetwork.hns.dev";
 const read = ["get", "list", "watch"];
 const manage = [...read, "create", "patch", "delete"];
 
@@ -49,6 +50,34 @@ export function namespaceRules(settings: ComponentSettings): readonly RuleWithRe
       ...{
         group: sriov,
         resources: ["sriovoperatorconfigs/finalizers"],
+        names: [operatorConfigName],
+        verbs: ["update"],
+      },
+    },
+    {
+      why: "writes the AF_XDP devices of each node",
+      group: afxdp,
+      resources: ["afxdpnetworknodestates"],
+      verbs: manage,
+    },
+    {
+      why: "reads AF_XDP policies and their config",
+      ...{ group: afxdp, resources: ["afxdpnetworknodepolicies", "afxdpoperatorconfigs"], verbs: read },
+    },
+    {
+      why: "writes status",
+      group: afxdp,
+      resources: [
+        "afxdpnetworknodepolicies/status",
+        "afxdpnetworknodestates/status", // failures of the operator
+      ],
+      verbs: ["patch"],
+    },
+    {
+      why: "sets the config as owner of the AF_XDP node states, with blockOwnerDeletion",
+      ...{
+        group: afxdp,
+        resources: ["afxdpoperatorconfigs/finalizers"],
         names: [operatorConfigName],
         verbs: ["update"],
       },
@@ -124,6 +153,11 @@ export function clusterRules(settings: ComponentSettings): readonly RuleWithReas
       why: "writes status",
       ...{ group: sriov, resources: networks.map((plural) => `${plural}/status`), verbs: ["patch"] },
     },
+    {
+      why: "reads networks",
+      ...{ group: afxdp, resources: ["afxdpnetworks"], verbs: read },
+    },
+    { why: "writes status", group: afxdp, resources: ["afxdpnetworks/status"], verbs: ["patch"] },
     {
       why: "renders networks",
       ...{ group: "k8s.cni.cncf.io", resources: ["network-attachment-definitions"], verbs: manage },

@@ -20,10 +20,12 @@ it("the components have exactly these rights", () => {
   );
   const group = "sriovnetwork.openshift.io";
   const read = "get,list,watch";
+  const afxdpKinds = "afxdpnetworknodepolicies,afxdpnetworknodestates,afxdpoperatorconfigs";
   const kinds = "sriovnetworknodepolicies,sriovnetworknodestates,sriovnetworkpoolconfigs";
   expect(rights).toEqual([
     `Role/operator-webhook: ${read} ${kinds} of "${group}"`,
     `Role/operator-webhook: ${read} sriovoperatorconfigs of "${group}" named default`,
+    `Role/operator-webhook: ${read} ${afxdpKinds} of "afxdpnetwork.hns.dev"`,
     `Role/operator-webhook: ${read} configmaps of "" named supported-nic-ids`,
     `ClusterRole/operator-webhook: ${read} nodes,pods of ""`,
     'ClusterRole/operator-webhook: list,watch resourceclaims,resourceslices of "resource.k8s.io"',

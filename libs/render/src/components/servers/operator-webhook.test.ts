@@ -37,7 +37,10 @@ describe("the webhook's configurations", () => {
     const rules = asked.map((webhooks) =>
       webhooks.flatMap(({ rules }) =>
         rules.map(({ operations, resources, ...of }) => {
-          expect(of).toEqual({ apiGroups: ["sriovnetwork.openshift.io"], apiVersions: ["v1"], scope: "Namespaced" });
+          const [groups, versions] = resources.some((resource) => resource.startsWith("afxdp"))
+            ? [["afxdpnetwork.hns.dev"], ["v1alpha1"]]
+            : [["sriovnetwork.openshift.io"], ["v1"]];
+          expect(of).toEqual({ apiGroups: groups, apiVersions: versions, scope: "Namespaced" });
           return `${operations.join(" ")}: ${resources.join(" ")}`;
         }),
       ),
@@ -47,6 +50,7 @@ describe("the webhook's configurations", () => {
       [
         "CREATE UPDATE DELETE: sriovnetworknodepolicies sriovnetworkpoolconfigs sriovoperatorconfigs",
         "CREATE UPDATE: sriovnetworks sriovibnetworks ovsnetworks bridgenetworks",
+        "CREATE UPDATE: afxdpnetworknodepolicies afxdpoperatorconfigs afxdpnetworks",
       ],
     ]);
   });

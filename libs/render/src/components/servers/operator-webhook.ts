@@ -35,12 +35,13 @@ const service = "operator-webhook-service";
 const configurationName = "sriov-operator-webhook-config";
 
 const sriov = { apiGroups: ["sriovnetwork.openshift.io"], apiVersions: ["v1"], scope: "Namespaced" } as const;
+const afxdp = { apiGroups: ["afxdpnetwork.hns.dev"], apiVersions: ["v1alpha1"], scope: "Namespaced" } as const;
 
 const defaulted: readonly RequestRule[] = [
   { ...sriov, operations: ["CREATE", "UPDATE"], resources: ["sriovnetworknodepolicies"] },
 ];
 
-/** Without SriovNetworkNodeStates and status, because programs write these and must not depend on the webhook. */
+/** Without node states and status, because programs write these and must not depend on the webhook. */
 const validated: readonly RequestRule[] = [
   {
     ...sriov,
@@ -51,6 +52,11 @@ const validated: readonly RequestRule[] = [
     ...sriov,
     operations: ["CREATE", "UPDATE"],
     resources: ["sriovnetworks", "sriovibnetworks", "ovsnetworks", "bridgenetworks"],
+  },
+  {
+    ...afxdp,
+    operations: ["CREATE", "UPDATE"],
+    resources: ["afxdpnetworknodepolicies", "afxdpoperatorconfigs", "afxdpnetworks"],
   },
 ];
 
@@ -120,6 +126,11 @@ function rolesOn({ clusterType }: Pick<ComponentSettings, "clusterType">) {
           verbs: read,
         },
         readConfigRule,
+        {
+          apiGroups: ["afxdpnetwork.hns.dev"],
+          resources: ["afxdpnetworknodepolicies", "afxdpnetworknodestates", "afxdpoperatorconfigs"],
+          verbs: read,
+        },
         { apiGroups: [""], resources: ["configmaps"], resourceNames: ["supported-nic-ids"], verbs: read },
       ],
     },

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { node, policy, state } from "../testing/objects.ts";
+import { runCli } from "../testing/run-cli.ts";
+
+const apiVersion = "afxdpnetwork.hns.dev/v1alpha1";
+const namespace = "sriov-network-operator";
+const afxdpPolicy = (name: string, spec: object) => ({
+  ...{ apiVersion, kind: "AfxdpNetworkNodePolicy", metadata: { name, namespace } },
+  spec: { poolName: "fast", nodeSelector: {}, nicSelector: { pfNames: ["ens2f0"] }, ...spec },
+});
+const device = { pciAddress: "0000:5e:00.0", name: "ens2f0", driver: "ice", maxSfs: 64 };
+const afxdpState = {
+  ...{ apiVersion, kind: "AfxdpNetworkNodeState", metadata: { name: "worker-1", namespace } },
+  status: { interfaces: [{ pciAddress: "0000:3b:00.0", name: "ens1f0", driver: "ice" }, device] },
+};
+const network = {
+  ...{ apiVersion, kind: "AfxdpNetwork", metadata: { name: "net", namespace } },
+  spec: { poolName: "fast", ipam: '{"type": "host-local", "subnet": "10.56.0.0/16"}' },
+};
+const cluster = [node("worker-1"), state("worker-1"), policy("sriov"), afxdpState, network];
+const run = (argv: readonly string[], input: readonly unknown[]) =>
+  runCli([...argv, "-f", "-", "-o", "json"], { input });
+
+describe("switchyard render, for AF_XDP,", () => {
+  it("prints node states and networks", async () => {
+    const only = ["render", "--only", "AfxdpNetworkNodeState,NetworkAttachmentDefinition"];
+    const { code, out, err } = await run(only, [...cluster, afxdpPolicy("a", { numSfs: 4, uid: 1500 })]);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(JSON.parse(out)).toMatchObject({
+      items: [
+        {
+          ...{ apiVersion, kind: "AfxdpNetworkNodeState", metadata: { name: "worker-1", namespace } },
+          spec: {
+            interfaces: [
+              { pciAddress: "0000:5e:00.0", name: "ens2f0", mode: "subfunction", poolName: "fast", numSfs: 4 },
+            ],
+            pools: [{ name: "fast", mode: "subfunction", udsServer: true, uid: 1500 }],
+          },
+        },
+        {
+          kind: "NetworkAttachmentDefinition",
+          metadata: { name: "net", annotations: { "k8s.v1.cni.cncf.io/resourceName": "afxdp/fast" } },
+        },
+      ],
+    });
+  });
+
+  it("reports a device that SR-IOV policies use, and goes on", async () => {
+    const bad = afxdpPolicy("bad", { poolName: "other", nicSelector: { pfNames: ["ens1f0"] } });
+    const { code, out, err } = await run(["render"], [...cluster, afxdpPolicy("a", {}), bad]);
+    expect(code).toBe(1);
+    expect(err).toBe(
+      `AfxdpNetworkNodePolicy/${namespace}/bad: node worker-1: spec.nicSelector.pfNames[0]: ` +
+        "ens1f0 (0000:3b:00.0) is not offered: SR-IOV policies select it\n",
+    );
+    expect(out).toContain('"ens2f0"');
+  });
+
+  it("has no AF_XDP states in a cluster without AF_XDP policies", async () => {
+    expect((await run(["render"], cluster)).out).not.toContain("AfxdpNetworkNodeState");
+  });
+
+  it("names the version if it is misspelt as in the proposal", async () => {
+    const misspelt = { ...network, apiVersion: "afxdpnetwork.hns.dev/v1aplha1" };
+    const { code, err } = await run(["render"], [misspelt]);
+    expect(code).toBe(1);
+    expect(err).toContain(
+      'apiVersion: "afxdpnetwork.hns.dev/v1aplha1" does not exist: use "afxdpnetwork.hns.dev/v1alpha1"',
+    );
+  });
+});
+
+describe("switchyard validate, for AF_XDP,", () => {
+  it("answers as the API server and the webhook", async () => {
+    const given = [
+      afxdpPolicy("good", {}),
+      afxdpPolicy("pci", { deviceType: "vfio-pci" }),
+      afxdpPolicy("many", { numSfs: 65, poolName: "many" }),
+      { apiVersion, kind: "AfxdpOperatorConfig", metadata: { name: "other", namespace } },
+    ];
+    const { out } = await run(["validate"], [node("worker-1"), afxdpState, ...given]);
+    expect(JSON.parse(out)).toMatchObject([
+      { name: "good", allowed: true, patched: { spec: { priority: 99, udsServer: true, uid: 0 } } },
+      { name: "pci", allowed: false, code: 422, message: expect.stringContaining("vfio-pci has none") as unknown },
+      { name: "many", allowed: false, code: 403, message: expect.stringContaining("at most 64") as unknown },
+      { name: "other", allowed: false, code: 403, message: expect.stringContaining('must be "default"') as unknown },
+    ]);
+  });
+});
+
+describe("switchyard plan, for AF_XDP,", () => {
+  it("says that plans do not contain AF_XDP devices", async () => {
+    const { err } = await run(["plan"], [...cluster, afxdpPolicy("a", {})]);
+    expect(err).toContain("AF_XDP devices are not part of plans; switchyard render prints what each node gets");
+  });
+});
+
+describe("switchyard explain, for AF_XDP,", () => {
+  it("prints fields with the version of their kind", async () => {
+    const { code, out } = await runCli(["explain", "afxdpnetworknodepolicy.spec.numSfs"]);
+    expect(code).toBe(0);
+    expect(out).toContain(`VERSION:  ${apiVersion}`);
+    expect(out).toContain("FIELD: numSfs <integer>");
+  });
+});

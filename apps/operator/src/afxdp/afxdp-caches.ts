@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * watchAfxdp watches the kinds for AF_XDP in the operator's namespace. They are optional: a cluster may have the kinds for
+ * SR-IOV only.
+ * Usage: `const caches = watchAfxdp({ transport, namespace, report });`
+ */
+import {
+  afxdpNetworkNodePolicies,
+  afxdpNetworkNodeStates,
+  afxdpOperatorConfigs,
+  annotations,
+  defined,
+  type AfxdpInterfaceStatus,
+  type AfxdpNetworkNodePolicy,
+  type AfxdpNetworkNodeState,
+  type AfxdpOperatorConfig,
+  type ObjectMeta,
+} from "@switchyard/api";
+import { cutText, maxMessageBytes, sharingEqual, watchObjects, type Cache } from "@switchyard/kube";
+import { maxPfs } from "@switchyard/policy";
+import type { WatchNetworksOptions } from "../networks/network-caches.ts";
+import { fieldManagers } from "../field-managers.ts";
+
+/** The keys are names. */
+export interface AfxdpCaches {
+  readonly afxdpPolicies: Cache<AfxdpNetworkNodePolicy>;
+  readonly afxdpStates: Cache<AfxdpNetworkNodeState>;
+  readonly afxdpConfigs: Cache<AfxdpOperatorConfig>;
+}
+
+export interface WatchAfxdpOptions extends WatchNetworksOptions {
+  readonly namespace: string;
+}
+
+/** Options of the cache of each kind, for watches and for the stores of tests. */
+export const afxdpStores = {
+  afxdpPolicies: {
+    type: afxdpNetworkNodePolicies,
+    project: (policy: AfxdpNetworkNodePolicy): AfxdpNetworkNodePolicy => ({
+      ...policy,
+      metadata: keep(policy.metadata),
+    }),
+    managers: [fieldManagers.policyStatus, fieldManagers.failures],
+  },
+  afxdpStates: {
+    type: afxdpNetworkNodeStates,
+    project: sharingEqual((state: AfxdpNetworkNodeState) => toFacts(state)),
+    managers: [fieldManagers.nodeState, fieldManagers.failures],
+  },
+  afxdpConfigs: {
+    type: afxdpOperatorConfigs,
+    project: (config: AfxdpOperatorConfig): AfxdpOperatorConfig => ({ ...config, metadata: keep(config.metadata) }),
+    managers: [fieldManagers.operatorConfigStatus, fieldManagers.failures],
+  },
+};
+
+export function watchAfxdp(options: WatchAfxdpOptions) {
+  return {
+    afxdpPolicies: watchObjects({ ...options, ...afxdpStores.afxdpPolicies, optional: true }),
+    // A page is completely in memory, and a state with many subfunctions is large.
+    afxdpStates: watchObjects({ ...options, ...afxdpStores.afxdpStates, optional: true, pageSize: 50 }),
+    afxdpConfigs: watchObjects({ ...options, ...afxdpStores.afxdpConfigs, optional: true }),
+  } satisfies AfxdpCaches;
+}
+
+/** Keeps what policies can match and what a policy's status depends on. */
+function toFacts({ apiVersion, kind, metadata, spec = {}, status = {} }: AfxdpNetworkNodeState): AfxdpNetworkNodeState {
+  const { interfaces, pools, syncStatus, lastSyncError = "", observedGeneration } = status;
+  const until = metadata.annotations?.[annotations.keepStateUntil];
+  const kept = until === undefined ? {} : { annotations: { [annotations.keepStateUntil]: until } };
+  return {
+    ...{ apiVersion, kind, metadata: { ...keep(metadata), ...kept }, spec },
+    status: {
+      ...defined({ pools, syncStatus, observedGeneration, interfaces: interfaces?.slice(0, maxPfs).map(toDevice) }),
+      lastSyncError: cutText(lastSyncError, maxMessageBytes),
+    },
+  };
+}
+
+function toDevice(nic: AfxdpInterfaceStatus): AfxdpInterfaceStatus {
+  const { pciAddress, name, altNames, recordedNames, mac, vendor, deviceID, driver, usedBy, owned } = nic;
+  const { mtu, maxMtu, queues, maxQueues, numSfs, maxSfs } = nic;
+  return defined({
+    ...{ pciAddress, name, altNames, recordedNames, mac, vendor, deviceID, driver, usedBy, owned },
+    ...{ mtu, maxMtu, queues, maxQueues, numSfs, maxSfs },
+  });
+}
+
+function keep({ name, namespace, uid, generation, creationTimestamp, deletionTimestamp }: ObjectMeta): ObjectMeta {
+  return { name, ...defined({ namespace, uid, generation, creationTimestamp, deletionTimestamp }) };
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * startAfxdpControllers starts the controllers "afxdp-node-state" and "afxdp-policy-status". They do nothing in a cluster
+ * without the kinds for AF_XDP.
+ * Usage: `startAfxdpControllers(context);`
+ */
+import {
+  afxdpNetworkNodePolicies,
+  afxdpNetworkNodeStates,
+  afxdpOperatorConfigs,
+  type AfxdpNetworkNodePolicy,
+  type AfxdpNetworkNodeState,
+} from "@switchyard/api";
+import { createWriter, equalJson, fromCache, type Change } from "@switchyard/kube";
+import { createConfigExistsCheck } from "../components/config-exists.ts";
+import { fieldManagers } from "../field-managers.ts";
+import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
+import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
+import { limitRate } from "../status/limit-rate.ts";
+import { createTransitionEvents } from "../status/transition-events.ts";
+import { changesRules, createAfxdpLiveRules, type AfxdpLiveRules } from "./afxdp-live-rules.ts";
+import { createAfxdpMergeResults, type AfxdpMergeResults } from "./afxdp-merge-results.ts";
+import { createAfxdpNodeStateReconciler } from "./afxdp-node-state-reconciler.ts";
+import { createAfxdpPolicyStatusReconciler } from "./afxdp-policy-status-reconciler.ts";
+
+/** Least time between two writes of a status that counts nodes. */
+const rate = { intervalMs: 1_000, nowMs: () => performance.now() };
+
+export function startAfxdpControllers(context: OperatorContext): void {
+  const { staleDelayMs } = context.settings;
+  const rules = createAfxdpLiveRules({ ...context.caches, staleDelayMs }, context.signal);
+  const results = createAfxdpMergeResults();
+  context.start(nodeStateController(context, rules, results));
+  context.start(policyStatusController(context, rules, results));
+}
+
+function nodeStateController(
+  { transport, caches, settings: { namespace } }: OperatorContext,
+  rules: AfxdpLiveRules,
+  results: AfxdpMergeResults,
+): ControllerDefinition {
+  const { nodes, states, afxdpPolicies, afxdpStates, afxdpConfigs } = caches;
+  const allNodes = (): readonly string[] => [...new Set([...nodes.keys(), ...afxdpStates.keys()])];
+  return {
+    name: "afxdp-node-state",
+    about: "afxdp-node",
+    parallel: 8,
+    reads: [nodes, states, afxdpPolicies, afxdpStates, afxdpConfigs],
+    reconcile: createAfxdpNodeStateReconciler({
+      ...{ nodes, states, afxdpStates, rules, results },
+      writer: createWriter<AfxdpNetworkNodeState>({
+        ...{ transport, namespace, type: afxdpNetworkNodeStates },
+        manager: fieldManagers.nodeState,
+        cache: afxdpStates,
+      }),
+      configExists: createConfigExistsCheck(transport, Date.now, afxdpOperatorConfigs),
+      nowMs: Date.now,
+    }),
+    sources: [
+      fromCache(nodes, ({ key }) => [key]),
+      fromCache(afxdpStates, (change) => (changesMerge(change) ? [change.key] : [])),
+      fromCache(states, (change) => (changesSriovUse(change) ? [change.key] : [])),
+      fromCache(afxdpPolicies, (change) => (changesRules(change) ? allNodes() : [])),
+      fromCache(afxdpConfigs, (change) => (changesRules(change) ? allNodes() : [])),
+    ],
+  };
+}
+
+function policyStatusController(
+  context: OperatorContext,
+  rules: AfxdpLiveRules,
+  results: AfxdpMergeResults,
+): ControllerDefinition {
+  const { nodes, afxdpPolicies, afxdpStates, afxdpConfigs } = context.caches;
+  const { transport, settings } = context;
+  const reconcile = createAfxdpPolicyStatusReconciler({
+    ...{ nodes, afxdpPolicies, afxdpStates, rules, results, now: () => new Date() },
+    recordTransition: createTransitionEvents(context.events),
+    writer: createWriter<AfxdpNetworkNodePolicy>({
+      ...{ transport, namespace: settings.namespace, type: afxdpNetworkNodePolicies },
+      manager: fieldManagers.policyStatus,
+      cache: afxdpPolicies,
+    }),
+  });
+  return {
+    name: "afxdp-policy-status",
+    about: "afxdp-policy",
+    parallel: 4,
+    reads: [nodes, afxdpPolicies, afxdpStates, afxdpConfigs],
+    reconcile: limitRate(reconcile, rate),
+    sources: [
+      fromCache(afxdpPolicies, ({ key }) => [key]),
+      fromCache(afxdpConfigs, () => afxdpPolicies.keys()),
+      fromCache(afxdpStates, ({ key }) => results.get(key)?.matches.map(({ policyName }) => policyName) ?? []),
+      { start: (add) => results.subscribe(add), whenSynced: () => Promise.resolve() },
+    ],
+  };
+}
+
+/** The progress of the node does not affect the merge. */
+function changesMerge({ before, after }: Change<AfxdpNetworkNodeState>): boolean {
+  const concerns = (state: AfxdpNetworkNodeState | undefined) =>
+    state && { metadata: state.metadata, spec: state.spec, interfaces: state.status?.interfaces };
+  return !equalJson(concerns(before), concerns(after));
+}
+
+function changesSriovUse({ before, after }: Change<NodeStateFacts>): boolean {
+  const concerns = (state: NodeStateFacts | undefined) => state && { spec: state.spec, pfs: state.pfs };
+  return !equalJson(concerns(before), concerns(after));
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createAfxdpNodeStateReconciler keeps one AfxdpNetworkNodeState for each node of the node set, merged from the AF_XDP
+ * policies that select the node. What the node's SR-IOV policies use is left out. A policy that cannot be applied is reported
+ * by afxdp-policy-status-reconciler.ts.
+ */
+import {
+  afxdpOperatorConfigs,
+  annotations,
+  type AfxdpNetworkNodeState,
+  type AfxdpOperatorConfig,
+  type Node,
+  type OwnerReference,
+} from "@switchyard/api";
+import type { Cache, Reconcile, Requeue, Writer } from "@switchyard/kube";
+import {
+  afxdpDevices,
+  afxdpNodeStateSpec,
+  isInNodeSet,
+  mergeAfxdpPolicies,
+  sriovUse,
+  staleStateAction,
+  type AfxdpRules,
+} from "@switchyard/policy";
+import { configOwner } from "../components/config-owner.ts";
+import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
+import type { AfxdpLiveRules } from "./afxdp-live-rules.ts";
+import type { AfxdpMergeResults } from "./afxdp-merge-results.ts";
+
+export interface AfxdpNodeStateDeps {
+  readonly nodes: Cache<Node>;
+  readonly afxdpStates: Cache<AfxdpNetworkNodeState>;
+  /** The SriovNetworkNodeStates. */
+  readonly states: Cache<NodeStateFacts>;
+  readonly rules: AfxdpLiveRules;
+  readonly results: AfxdpMergeResults;
+  readonly writer: Pick<Writer<AfxdpNetworkNodeState>, "apply" | "delete">;
+  /** Reports whether the AfxdpOperatorConfig still exists in the API server. */
+  readonly configExists: (config: AfxdpOperatorConfig, signal: AbortSignal) => Promise<boolean>;
+  readonly nowMs: () => number;
+}
+
+/** The cache shows an AfxdpOperatorConfig that is gone. */
+const cacheBehind = { afterMs: 5_000 };
+
+export function createAfxdpNodeStateReconciler(deps: AfxdpNodeStateDeps): Reconcile {
+  const { nodes, afxdpStates, states, results, writer, nowMs } = deps;
+
+  return async function reconcile(name, signal) {
+    const live = deps.rules();
+    if (live === undefined) return undefined;
+    const { rules, config } = live;
+    const node = nodes.get(name);
+    const state = afxdpStates.get(name);
+    const owner = configOwner(config, afxdpOperatorConfigs);
+    if (node === undefined || !isInNodeSet(node, rules)) {
+      results.set(name, undefined);
+      return state && retire(state, owner, rules.staleDelayMs, signal);
+    }
+
+    if (state === undefined && !(await deps.configExists(config, signal))) return cacheBehind;
+    const devices = afxdpDevices(state?.status, sriovUse(states.get(name) ?? {}));
+    const merged = mergeAfxdpPolicies(node, devices, rules);
+    // An annotation that retire() wrote belongs to this writer, so it goes with the first apply without it.
+    await writer.apply(
+      { metadata: { name, ownerReferences: [owner] }, spec: afxdpNodeStateSpec(merged, state) },
+      signal,
+    );
+    const { matches, problems } = merged;
+    results.set(name, { matches, problems, generations: generationsOf(rules) });
+    return undefined;
+  };
+
+  /** Keeps the state of a node that left until a deadline, which an annotation stores, because the node may return. */
+  async function retire(
+    state: AfxdpNetworkNodeState,
+    owner: OwnerReference,
+    delayMs: number,
+    signal: AbortSignal,
+  ): Promise<Requeue | undefined> {
+    const { name } = state.metadata;
+    const decision = staleStateAction(state, { nowMs: nowMs(), delayMs });
+    if (decision.kind === "delete") {
+      await writer.delete(state, signal);
+      return undefined;
+    }
+    if (decision.kind === "mark") {
+      const marked = { [annotations.keepStateUntil]: decision.keepUntil };
+      await writer.apply(
+        { metadata: { name, ownerReferences: [owner], annotations: marked }, spec: state.spec ?? {} },
+        signal,
+      );
+    }
+    return { afterMs: decision.afterMs };
+  }
+}
+
+function generationsOf({ policies }: AfxdpRules): Readonly<Record<string, number>> {
+  return Object.fromEntries(policies.map(({ metadata }) => [metadata.name, metadata.generation ?? 0]));
+}

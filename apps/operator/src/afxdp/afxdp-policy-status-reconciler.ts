@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createAfxdpPolicyStatusReconciler writes the status of one AfxdpNetworkNodePolicy: how many nodes it selects, how many of
+ * them are configured, and what is wrong on which node.
+ */
+import { policyReasons, type AfxdpNetworkNodePolicy, type AfxdpNetworkNodeState, type Node } from "@switchyard/api";
+import type { Cache, Reconcile, Writer } from "@switchyard/kube";
+import { hasLabels, isInNodeSet, labelsOf, type AfxdpProblem } from "@switchyard/policy";
+import { conditionsFor, type ConditionSummary } from "../status/condition-summary.ts";
+import { policySummary, type NodeOutcome } from "../status/policy-summary.ts";
+import type { RecordTransition } from "../status/transition-events.ts";
+import type { AfxdpLiveRules } from "./afxdp-live-rules.ts";
+import type { AfxdpMergeResult, AfxdpMergeResults } from "./afxdp-merge-results.ts";
+
+export interface AfxdpPolicyStatusDeps {
+  readonly afxdpPolicies: Cache<AfxdpNetworkNodePolicy>;
+  readonly afxdpStates: Cache<AfxdpNetworkNodeState>;
+  readonly nodes: Cache<Node>;
+  readonly rules: AfxdpLiveRules;
+  readonly results: AfxdpMergeResults;
+  readonly writer: Pick<Writer<AfxdpNetworkNodePolicy>, "applyStatus">;
+  readonly recordTransition: RecordTransition;
+  readonly now: () => Date;
+}
+
+const withoutConfig: ConditionSummary = {
+  state: "idle",
+  reason: policyReasons.noOperatorConfig,
+  message: 'AfxdpOperatorConfig "default" does not exist in this namespace; the operator manages no AF_XDP devices',
+};
+
+/** Merge results are missing after a start or a change. New results enqueue the key, too. */
+const mergePending = { afterMs: 200 };
+
+export function createAfxdpPolicyStatusReconciler(deps: AfxdpPolicyStatusDeps): Reconcile {
+  return async function reconcile(name, signal) {
+    const policy = deps.afxdpPolicies.get(name);
+    if (policy === undefined) return undefined;
+    const outcomes = outcomesOf(policy, deps);
+    if (outcomes === "pending") return mergePending;
+    const summary = outcomes === undefined ? withoutConfig : policySummary(outcomes);
+    const { generation = 0 } = policy.metadata;
+    const result = await deps.writer.applyStatus(
+      {
+        metadata: { name },
+        status: {
+          conditions: conditionsFor(summary, policy.status?.conditions ?? [], generation, deps.now()),
+          observedGeneration: generation,
+          matchedNodeCount: outcomes?.length ?? 0,
+          readyNodeCount: outcomes?.filter(({ kind }) => kind === "ready").length ?? 0,
+        },
+      },
+      signal,
+    );
+    if (result === "written") deps.recordTransition(policy, summary);
+    return undefined;
+  };
+}
+
+/** Returns undefined without AfxdpOperatorConfig, and "pending" if the merge result of a node is missing. */
+function outcomesOf(
+  policy: AfxdpNetworkNodePolicy,
+  { nodes, rules, results, afxdpStates }: AfxdpPolicyStatusDeps,
+): readonly NodeOutcome[] | "pending" | undefined {
+  const live = rules();
+  if (live === undefined) return undefined;
+  const outcomes: NodeOutcome[] = [];
+  for (const node of nodes.list()) {
+    if (!isInNodeSet(node, live.rules) || !hasLabels(labelsOf(node), policy.spec.nodeSelector)) continue;
+    const { name } = node.metadata;
+    const result = results.get(name);
+    if (result?.generations[policy.metadata.name] !== (policy.metadata.generation ?? 0)) return "pending";
+    outcomes.push({ node: name, ...outcomeOn(policy, result, afxdpStates.get(name)) });
+  }
+  return outcomes;
+}
+
+type Outcome = Omit<NodeOutcome, "node">;
+
+function outcomeOn(
+  { metadata: { name }, spec: { poolName } }: AfxdpNetworkNodePolicy,
+  { matches, problems }: AfxdpMergeResult,
+  state: AfxdpNetworkNodeState | undefined,
+): Outcome {
+  const own = problems.filter(({ policyName }) => policyName === name);
+  const wrong = own.find(({ severity }) => severity === "error");
+  if (wrong !== undefined) return { kind: "invalid", message: textOf(wrong) };
+  // The message counts the nodes without a matching device.
+  const doubtful = own.find(({ code }) => code !== "no-device");
+  const warning = doubtful && textOf(doubtful);
+  const configuring = { kind: "configuring", message: "", warning } as const;
+  const status = state?.status ?? {};
+  if ((status.interfaces ?? []).length === 0) return configuring;
+  const devices = matches.find(({ policyName }) => policyName === name)?.devices ?? [];
+  if (devices.length === 0) return { kind: "no-nic", message: "" };
+  if ((status.observedGeneration ?? 0) < (state?.metadata.generation ?? 0)) return configuring;
+  if (status.syncStatus === "Failed") return { kind: "failed", message: status.lastSyncError ?? "" };
+  const pool = status.pools?.find((one) => one.name === poolName);
+  if (pool?.error) return { kind: "failed", message: `pool ${poolName}: ${pool.error}` };
+  return status.syncStatus === "Succeeded" ? { kind: "ready", message: "", warning } : configuring;
+}
+
+function textOf({ field, message }: AfxdpProblem): string {
+  return `${field}: ${message}`;
+}

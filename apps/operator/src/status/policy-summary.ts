@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * policySummary summarises the results of a policy on its nodes, for policies of SR-IOV and of AF_XDP.
+ * Usage: `policySummary([{ node: "worker-1", kind: "ready", message: "" }]).reason` is "Configured".
+ */
+import { policyReasons } from "@switchyard/api";
+import type { ConditionSummary } from "./condition-summary.ts";
+
+/** The result of a policy on one node. */
+export interface NodeOutcome {
+  readonly node: string;
+  readonly kind: "ready" | "configuring" | "failed" | "invalid" | "no-nic";
+  readonly message: string;
+  /** What does not stop the policy on the node, but is probably not what its author wants. */
+  readonly warning?: string | undefined;
+}
+
+/** The worst result decides; the message has the counts and warnings, or the first error by node name. */
+export function policySummary(outcomes: readonly NodeOutcome[]): ConditionSummary {
+  const of = (kind: NodeOutcome["kind"]) => outcomes.filter((outcome) => outcome.kind === kind);
+  const [invalid, failed, configuring, ready, withoutNic] = [
+    of("invalid"),
+    of("failed"),
+    of("configuring"),
+    of("ready"),
+    of("no-nic"),
+  ];
+  const rest = withoutNic.length > 0 ? `no NIC matches on ${listNodes(withoutNic)}` : "";
+  const done = `${ready.length} of ${outcomes.length - withoutNic.length} nodes configured`;
+  const warned = outcomes.flatMap(({ node, warning }) => (warning === undefined ? [] : [{ node, message: warning }]));
+  const warnings = warned.length > 0 ? firstOf(warned) : "";
+  const parts = withoutNic.length === outcomes.length ? [rest] : [done, rest, warnings];
+  const counts = parts.filter((part) => part !== "").join("; ");
+  if (invalid.length > 0) return { state: "degraded", reason: policyReasons.invalid, message: firstOf(invalid) };
+  if (failed.length > 0) return { state: "degraded", reason: policyReasons.nodesFailed, message: firstOf(failed) };
+  if (outcomes.length === 0) {
+    return { state: "idle", reason: policyReasons.noNodes, message: "spec.nodeSelector selects no nodes" };
+  }
+  if (configuring.length > 0) return { state: "progressing", reason: policyReasons.configuring, message: counts };
+  if (ready.length === 0) return { state: "idle", reason: policyReasons.noNics, message: counts };
+  return { state: "ready", reason: policyReasons.configured, message: counts };
+}
+
+/** "worker-1: spec.interfaces[0].numVfs: …; 3 more nodes". */
+function firstOf(outcomes: readonly Pick<NodeOutcome, "node" | "message">[]): string {
+  const [first] = outcomes.toSorted((a, b) => (a.node < b.node ? -1 : 1));
+  const more = outcomes.length - 1;
+  return `${first?.node ?? ""}: ${first?.message ?? ""}${more > 0 ? `; ${more} more ${more === 1 ? "node" : "nodes"}` : ""}`;
+}
+
+function listNodes(outcomes: readonly NodeOutcome[]): string {
+  const names = outcomes.map(({ node }) => node).sort();
+  return names.length <= 3 ? names.join(", ") : `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Rules about AfxdpNetworkNodePolicy: what the operator would report about the policy on any node is reported before it is
+ * stored. The nodes are merged by the function that the operator calls.
+ */
+import type { AfxdpNetworkNodePolicy, Node } from "@switchyard/api";
+import {
+  afxdpDevices,
+  afxdpPolicyProblems,
+  createAfxdpRules,
+  createRules,
+  hasLabels,
+  isInNodeSet,
+  mergeAfxdpPolicies,
+  mergePolicies,
+  sriovUse,
+  toPfAddresses,
+  type AfxdpProblem,
+  type AfxdpRules,
+  type MergedAfxdpNode,
+  type Rules,
+  type SriovUse,
+} from "@switchyard/policy";
+import type { AfxdpView, ClusterView } from "../cluster-view.ts";
+import { refuse, warn, type Finding } from "../finding.ts";
+import type { NodeFacts } from "../node-facts.ts";
+import { listNames } from "../phrase.ts";
+
+export function checkAfxdpPolicy(policy: AfxdpNetworkNodePolicy, view: ClusterView): readonly Finding[] {
+  if (policy.metadata.namespace !== view.namespace) {
+    const message = `this policy has no effect: the operator uses policies of namespace ${view.namespace} only`;
+    return [warn("metadata.namespace", message)];
+  }
+  const own = afxdpPolicyProblems(policy);
+  if (own.length > 0) return own.map(({ field, message }) => refuse(field, message));
+  return view.afxdp === undefined ? [] : checkOnNodes(policy, view, view.afxdp);
+}
+
+/** What the merge says about the new policy, and what it newly says about others, each once with its nodes. */
+function checkOnNodes(policy: AfxdpNetworkNodePolicy, view: ClusterView, afxdp: AfxdpView): readonly Finding[] {
+  const { name } = policy.metadata;
+  const others = afxdp.policies.filter(({ metadata }) => metadata.name !== name);
+  const { operatorConfig } = afxdp;
+  const after = createAfxdpRules({ policies: [...others, policy], operatorConfig });
+  const before = createAfxdpRules({ policies: others, operatorConfig });
+  const sriov = view.policies.length === 0 ? undefined : sriovRules(view);
+  const selected = view.nodes.filter(
+    (node) => isInNodeSet(toNode(node), after) && hasLabels(node.labels, policy.spec.nodeSelector),
+  );
+  const findings = new Map<string, { readonly make: (nodes: string) => Finding; readonly nodes: string[] }>();
+  const add = (key: string, node: string, make: (nodes: string) => Finding): void => {
+    const known = findings.get(key) ?? { make, nodes: [] };
+    known.nodes.push(node);
+    findings.set(key, known);
+  };
+  for (const node of selected) {
+    const merge = (rules: AfxdpRules): MergedAfxdpNode => {
+      const devices = afxdpDevices(afxdp.states.get(node.name), sriov && sriovUseOn(node, sriov));
+      return mergeAfxdpPolicies(toNode(node), devices, rules);
+    };
+    const known = new Set(merge(before).problems.map(keyOf));
+    for (const problem of merge(after).problems) {
+      if (problem.policyName === name) add(keyOf(problem), node.name, (nodes) => findingOf(problem, nodes));
+      else if (problem.severity === "error" && !known.has(keyOf(problem))) {
+        add(keyOf(problem), node.name, (nodes) => otherFinding(problem, nodes));
+      }
+    }
+  }
+  if (view.nodes.length > 0 && selected.length === 0) {
+    return [warn("spec.nodeSelector", "selects no node that runs the config daemon")];
+  }
+  return [...findings.values()].map(({ make, nodes }) => make(listNames(nodes)));
+}
+
+function findingOf({ severity, field, message }: AfxdpProblem, nodes: string): Finding {
+  const text = `${message} (on ${nodes})`;
+  return severity === "error" ? refuse(field, text) : warn(field, text);
+}
+
+function otherFinding({ policyName, field, message }: AfxdpProblem, nodes: string): Finding {
+  return warn("", `policy ${policyName} is no longer applied completely on ${nodes}: ${field}: ${message}`);
+}
+
+function keyOf({ policyName, code, field, message }: AfxdpProblem): string {
+  return JSON.stringify([policyName, code, field, message]);
+}
+
+function sriovRules({ policies, pools, operatorConfig, nics }: ClusterView): Rules {
+  return createRules({ policies, pools, operatorConfig, nics });
+}
+
+/** The specs of node states are not in the view, so SR-IOV policies are merged, too. */
+function sriovUseOn(node: NodeFacts, rules: Rules): SriovUse {
+  if (node.state === undefined || !isInNodeSet(toNode(node), rules)) return () => undefined;
+  const { spec } = mergePolicies(toNode(node), node.state.layout, rules);
+  return sriovUse({ spec, pfs: toPfAddresses(node.state.status.interfaces) });
+}
+
+function toNode({ name, labels }: NodeFacts): Node {
+  return { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
+}

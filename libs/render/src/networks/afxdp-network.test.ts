@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { AfxdpNetwork, AfxdpNetworkSpec } from "@switchyard/api";
+import { renderNetwork, type NetworkContext } from "./render-network.ts";
+
+const ipam = '{"type": "host-local", "subnet": "10.56.217.0/24"}';
+
+function network(spec: Partial<AfxdpNetworkSpec> = {}): AfxdpNetwork {
+  return {
+    apiVersion: "afxdpnetwork.hns.dev/v1alpha1",
+    kind: "AfxdpNetwork",
+    metadata: { name: "fast", namespace: "tenant-a", uid: "u1" },
+    spec: { poolName: "intelnics", ...spec },
+  };
+}
+
+function render(spec: Partial<AfxdpNetworkSpec>, more: Partial<NetworkContext> = {}) {
+  return renderNetwork(network(spec), { resourcePrefix: "openshift.io", ...more });
+}
+
+function configOf(spec: Partial<AfxdpNetworkSpec>, more: Partial<NetworkContext> = {}): unknown {
+  const rendered = render(spec, more);
+  return rendered.ok ? JSON.parse(rendered.value.spec.config) : rendered.error;
+}
+
+const head = { cniVersion: "1.0.0", name: "fast" };
+
+describe("the NetworkAttachmentDefinition of an AfxdpNetwork", () => {
+  it("names the resource of the pool, whatever the prefix of other resources, and its network", () => {
+    expect(render({})).toMatchObject({
+      value: {
+        metadata: {
+          name: "fast",
+          namespace: "tenant-a",
+          annotations: {
+            "k8s.v1.cni.cncf.io/resourceName": "afxdp/intelnics",
+            "sriovnetwork.openshift.io/owner-ref": "AfxdpNetwork.afxdpnetwork.hns.dev/tenant-a/fast",
+          },
+          ownerReferences: [
+            { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpNetwork", name: "fast", uid: "u1" },
+          ],
+        },
+      },
+    });
+  });
+
+  it("has the plugin host-device unless the config says otherwise", () => {
+    expect(configOf({})).toEqual({ ...head, type: "host-device", ipam: {} });
+    expect(configOf({ ipam, capabilities: '{"ips": true}' })).toEqual({
+      ...{ ...head, type: "host-device", capabilities: { ips: true } },
+      ipam: { type: "host-local", subnet: "10.56.217.0/24" },
+    });
+  });
+
+  it("has meta plugins in a list", () => {
+    const plugins = [{ type: "host-device", ipam: {} }, { type: "tuning" }];
+    expect(configOf({ metaPlugins: '{"type": "tuning"}' })).toEqual({ ...head, plugins });
+  });
+
+  it.each([
+    { spec: {}, own: { mode: "primary" } },
+    { spec: { mode: "subfunction" }, own: { mode: "cdq" } },
+    { spec: { ethtoolCmds: ["-X -device- equal 5"], ipam }, own: { ethtoolCmds: ["-X -device- equal 5"] } },
+  ] as const)("has upstream's plugin if the config says so: $spec", ({ spec, own }) => {
+    const config = configOf(spec, { afxdpProvider: "upstream" });
+    expect(config).toMatchObject({ ...head, type: "afxdp", dpSyncer: true, ...own });
+  });
+
+  it.each([
+    { spec: { ipam: '{"type": }' }, field: "spec.ipam", words: "line 1, column 10" },
+    { spec: { ethtoolCmds: ["-X"] }, field: "spec.ethtoolCmds", words: "only provider upstream does" },
+    { spec: { ethtoolCmds: ["-X"] }, provider: "upstream", field: "spec.ethtoolCmds", words: "requires spec.ipam" },
+    {
+      spec: { ethtoolCmds: ["-X"], ipam, mode: "subfunction" },
+      provider: "upstream",
+      field: "spec.ethtoolCmds",
+      words: "with mode subfunction",
+    },
+  ] as const)("is not rendered with $spec", ({ spec, provider, field, words }: Refused) => {
+    expect(configOf(spec, provider && { afxdpProvider: provider })).toMatchObject([
+      { field, message: expect.stringContaining(words) as unknown },
+    ]);
+  });
+});
+
+interface Refused {
+  readonly spec: Partial<AfxdpNetworkSpec>;
+  readonly provider?: "upstream";
+  readonly field: string;
+  readonly words: string;
+}
