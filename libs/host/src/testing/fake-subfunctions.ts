@@ -105,7 +105,7 @@ export function createFakeSubfunctions({ find, netdevs, nextMac }: FakeSubfuncti
               ...{ pf: pf.pciAddress, portIndex, sfNumber, mac, representor: representor.name },
               state: device === undefined ? ("inactive" as const) : ("active" as const),
               operationalState: device === undefined ? ("detached" as const) : ("attached" as const),
-              ...defined({ device: device?.name, driver: isBound ? "mlx5_core.sf" : undefined, netdev }),
+              ...defined({ device: device?.name, driver: isBound ? driverOfDevice(device.name) : undefined, netdev }),
             };
           })
           .sort((a, b) => (a.pf === b.pf ? a.sfNumber - b.sfNumber : a.pf < b.pf ? -1 : 1)),
@@ -161,4 +161,9 @@ export function createFakeSubfunctions({ find, netdevs, nextMac }: FakeSubfuncti
     modelOf: (device) => [...ports].find((one) => one.device?.name === device)?.pf.port,
     failSubfunctionProbe: (pf) => void failing.add(pf),
   };
+}
+
+/** The drivers are named as their devices: "ice.sf" for "ice.sf.2". */
+export function driverOfDevice(device: string): string {
+  return device.replace(/\.\d+$/, "");
 }

@@ -10,6 +10,7 @@ import { portOf } from "./fake-functions.ts";
 import type { Netdev, Netdevs } from "./fake-netdevs.ts";
 import type { PciBus } from "./fake-pci.ts";
 import type { FakePort } from "./nic-models.ts";
+import { driverOfDevice } from "./fake-subfunctions.ts";
 import { answer, Refusal } from "./refusal.ts";
 
 export interface FakeXdpDeps {
@@ -37,10 +38,10 @@ export function createFakeXdp({ bus, netdevs, modelOfSubfunction }: FakeXdpDeps)
   }
 
   function deviceOf({ parent, auxiliary }: Netdev): NetDevice {
-    const pf = auxiliary === undefined ? undefined : modelOfSubfunction(auxiliary);
-    if (pf !== undefined) {
+    const pf = auxiliary && modelOfSubfunction(auxiliary);
+    if (pf) {
       const { pciAddress, vendor, deviceId, numaNode } = pf;
-      return { driver: "mlx5_core.sf", pciAddress, vendor, deviceId, ...defined({ numaNode }) };
+      return { driver: driverOfDevice(auxiliary), pciAddress, vendor, deviceId, ...defined({ numaNode }) };
     }
     const fn = parent && bus.find(parent);
     if (fn === undefined) return {};
