@@ -94,7 +94,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   await using desired = watchDesiredState({ transport, namespace, nodeName, log });
   const { states, configs } = desired;
   configs.subscribe(({ after }) => options.onVerbosity?.(after?.verbosity));
-  await using reports = openNodeReports({ transport, namespace, nodeName, states, log });
+  await using reports = openNodeReports({ transport, namespace, nodeName, states, wake: wakeUp.wake, log });
   const firmware = createFirmwareReader(host, {
     ...{ timing, wake: wakeUp.wake },
     policy: () => configs.get(operatorConfigName)?.firmware ?? firmwarePolicyOf(undefined),

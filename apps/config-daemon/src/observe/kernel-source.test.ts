@@ -2,9 +2,9 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import type { KernelEvent, KernelEvents } from "@switchyard/host";
 import { createManualClock } from "@switchyard/host/testing";
-import type { Clock } from "@switchyard/kube";
 import { EventEmitter, on } from "node:events";
 import { setImmediate } from "node:timers/promises";
+import { clockOf } from "../testing/clock-of.ts";
 import { createKernelSource } from "./kernel-source.ts";
 
 const ofPf: KernelEvent = { kind: "pci", action: "change", pciAddress: "0000:01:00.0" };
@@ -84,18 +84,6 @@ describe("createKernelSource", () => {
 
   function start() {
     const time = createManualClock();
-    const clock: Clock = {
-      nowMs: () => time.nowMs(),
-      after(delayMs, run) {
-        let isCancelled = false;
-        time.later(delayMs, () => {
-          if (!isCancelled) run();
-        });
-        return () => {
-          isCancelled = true;
-        };
-      },
-    };
     const emitter = new EventEmitter();
     const events: KernelEvents = {
       async *watch(signal) {
@@ -103,7 +91,7 @@ describe("createKernelSource", () => {
       },
     };
     const added: string[] = [];
-    const source = createKernelSource(events, "worker-1", { onEnd: () => undefined, clock });
+    const source = createKernelSource(events, "worker-1", { onEnd: () => undefined, clock: clockOf(time) });
     stops.push(source.start((key) => added.push(key)));
     return {
       source,

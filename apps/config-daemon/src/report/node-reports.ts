@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * openNodeReports connects the reporter to the API server: it writes the status of the NodeState and sends its events.
- * Usage: `await using reports = openNodeReports({ transport, namespace, nodeName, states, log }); await reports.report(state, phase, found);`
+ * Usage: `await using reports = openNodeReports({ transport, namespace, nodeName, states, wake, log }); await reports.report(state, phase, found);`
  */
 import {
   daemonManager as manager,
@@ -11,6 +11,7 @@ import {
 } from "@switchyard/api";
 import { createEventRecorder, createWriter, type Transport, type WriterOptions } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
+import { createLinkLoss } from "./link-loss.ts";
 import { createReporter, type RecordEvent, type Report } from "./reporter.ts";
 
 export interface NodeReportsOptions {
@@ -19,6 +20,8 @@ export interface NodeReportsOptions {
   readonly nodeName: string;
   /** Lets the writer skip writes that change nothing. */
   readonly states: NonNullable<WriterOptions["cache"]>;
+  /** Starts another pass. */
+  readonly wake: () => void;
   readonly log: Logger;
 }
 
@@ -28,7 +31,8 @@ export interface NodeReports extends AsyncDisposable {
   readonly recordEvent: RecordEvent;
 }
 
-export function openNodeReports({ transport, namespace, nodeName, states, log }: NodeReportsOptions): NodeReports {
+export function openNodeReports(options: NodeReportsOptions): NodeReports {
+  const { transport, namespace, nodeName, states, wake, log } = options;
   const events = createEventRecorder({
     transport,
     controller: manager,
@@ -46,6 +50,14 @@ export function openNodeReports({ transport, namespace, nodeName, states, log }:
     cache: states,
     adopts: [upstreamDaemonManager],
   });
-  const report = createReporter({ writer, recordEvent, now: () => new Date() });
-  return { report, recordEvent, [Symbol.asyncDispose]: () => events[Symbol.asyncDispose]() };
+  const linkLoss = createLinkLoss({ wake });
+  const report = createReporter({ writer, linkLoss, recordEvent, now: () => new Date() });
+  return {
+    report,
+    recordEvent,
+    async [Symbol.asyncDispose]() {
+      linkLoss[Symbol.dispose]();
+      await events[Symbol.asyncDispose]();
+    },
+  };
 }

@@ -10,7 +10,7 @@ const state: SriovNetworkNodeState = {
 };
 
 /** Collects the written statuses. The test decides when and how each write ends. */
-function setUp() {
+function setUp({ mustWait = false } = {}) {
   const stored: SriovNetworkNodeStateStatus[] = [];
   const events: NodeEvent[] = [];
   const answers: ReturnType<typeof Promise.withResolvers<"written">>[] = [];
@@ -24,6 +24,7 @@ function setUp() {
         return "written";
       },
     },
+    linkLoss: { mustWait: () => mustWait },
     recordEvent: (_state, event) => {
       events.push(event);
     },
@@ -66,6 +67,12 @@ describe("the reporter", () => {
     await next();
     await written;
     expect(stored.map(({ syncStatus }) => syncStatus)).toEqual(["Succeeded"]);
+  });
+
+  it("writes and records nothing while a lost link may return", async () => {
+    const { report, events, pending } = setUp({ mustWait: true });
+    await report(state, { kind: "settled", problems: [] }, { interfaces: [] });
+    expect([pending, events]).toEqual([[], []]);
   });
 
   it("records an event for each new error and for each change of the sync status", async () => {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createReporter writes the status of the NodeState and records its events, one report after another.
- * Usage: `const report = createReporter({ writer, recordEvent, now }); await report(state, phase, found);`
+ * Usage: `const report = createReporter({ writer, linkLoss, recordEvent, now }); await report(state, phase, found);`
  */
 import type { SriovNetworkNodeState, SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Writer } from "@switchyard/kube";
+import type { LinkLoss } from "./link-loss.ts";
 import type { Phase } from "./phase.ts";
 import { statusOf, type Found } from "./status-of.ts";
 
 export interface ReporterDeps {
   /** Skips writes that change nothing. */
   readonly writer: Pick<Writer<SriovNetworkNodeState>, "applyStatus">;
+  readonly linkLoss: Pick<LinkLoss, "mustWait">;
   readonly recordEvent: RecordEvent;
   readonly now: () => Date;
 }
@@ -27,7 +29,7 @@ export interface NodeEvent {
 /** Rejects with KubeError if the status cannot be written. */
 export type Report = (state: SriovNetworkNodeState, phase: Phase, found: Found | undefined) => Promise<void>;
 
-export function createReporter({ writer, recordEvent, now }: ReporterDeps): Report {
+export function createReporter({ writer, linkLoss, recordEvent, now }: ReporterDeps): Report {
   /** The last written status. The cache receives it later. */
   let last: SriovNetworkNodeStateStatus | undefined;
   let previous: Promise<void> = Promise.resolve();
@@ -41,6 +43,7 @@ export function createReporter({ writer, recordEvent, now }: ReporterDeps): Repo
       phase,
       now: now(),
     });
+    if (linkLoss.mustWait(before, status)) return;
     const { name, namespace } = state.metadata;
     await writer.applyStatus({ metadata: { name, namespace }, status });
     last = status;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * clockOf makes a Clock of a manual clock.
+ * Usage: `const time = createManualClock(); const clock = clockOf(time); await time.advance(1_000);`
+ */
+import type { createManualClock } from "@switchyard/host/testing";
+import type { Clock } from "@switchyard/kube";
+
+export function clockOf(time: ReturnType<typeof createManualClock>): Clock {
+  return {
+    nowMs: () => time.nowMs(),
+    after(delayMs, run) {
+      let isCancelled = false;
+      time.later(delayMs, () => {
+        if (!isCancelled) run();
+      });
+      return () => {
+        isCancelled = true;
+      };
+    },
+  };
+}
