@@ -119,3 +119,64 @@ imagePullSecrets:
 {{- define "switchyard.isOnline" -}}
 {{- if lookup "v1" "Namespace" "" "kube-system" }}true{{ end }}
 {{- end }}
+
+{{- /* Probes of the operator and of ovn-offload, at the port "health". */ -}}
+{{- define "switchyard.probes" -}}
+# While a node boots, all its pods start at once, and a start can take longer than the liveness probe allows.
+startupProbe:
+  httpGet: { path: /healthz, port: health }
+  periodSeconds: 2
+  timeoutSeconds: 5
+  failureThreshold: 90
+# Patient: on a node without spare processor time, restarts of a process that is only slow cost more.
+livenessProbe:
+  httpGet: { path: /healthz, port: health }
+  periodSeconds: 20
+  timeoutSeconds: 10
+  failureThreshold: 6
+readinessProbe:
+  httpGet: { path: /readyz, port: health }
+  periodSeconds: 5
+  timeoutSeconds: 5
+{{- end }}
+
+{{- /* Spec of a NetworkPolicy: dict "root" $, "labels" LABELS of the pods. */ -}}
+{{- define "switchyard.networkPolicySpec" -}}
+{{- $metricsPort := include "switchyard.metricsPort" .root }}
+podSelector:
+  matchLabels:
+    {{- toYaml .labels | nindent 4 }}
+policyTypes: [Ingress, Egress]
+ingress:
+  - ports:
+      - { protocol: TCP, port: {{ int .root.Values.operator.healthPort }} }
+      {{- if $metricsPort }}
+      - { protocol: TCP, port: {{ $metricsPort }} }
+      {{- end }}
+egress:
+  - ports:
+      - { protocol: UDP, port: 53 }
+      - { protocol: TCP, port: 53 }
+      {{- range .root.Values.networkPolicy.apiServerPorts }}
+      - { protocol: TCP, port: {{ int . }} }
+      {{- end }}
+{{- end }}
+
+{{- /* Spec of a PodDisruptionBudget: dict "root" $, "labels" LABELS of the pods. */ -}}
+{{- define "switchyard.disruptionBudgetSpec" -}}
+{{- $budget := .root.Values.operator.podDisruptionBudget }}
+{{- if ne (toString $budget.minAvailable) "" }}
+minAvailable: {{ $budget.minAvailable }}
+{{- else if ne (toString $budget.maxUnavailable) "" }}
+maxUnavailable: {{ $budget.maxUnavailable }}
+{{- end }}
+selector:
+  matchLabels:
+    {{- toYaml .labels | nindent 4 }}
+{{- end }}
+
+{{- /* Labels by which objects select the pods of ovn-offload. */ -}}
+{{- define "switchyard.ovnOffloadSelector" -}}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: ovn-offload
+{{- end }}

@@ -64,6 +64,55 @@ describe("the rights of ovn-offload", () => {
   });
 });
 
+describe("the pods of ovn-offload", () => {
+  const everything = {
+    networkPolicy: { enabled: true },
+    metrics: { podMonitor: { enabled: true } },
+    operator: { podDisruptionBudget: { enabled: true } },
+    ovnOffload: { enabled: true },
+  };
+  const monitoring = ["--api-versions", "monitoring.coreos.com/v1"];
+  const selectorFields = {
+    Service: ["spec", "selector"],
+    PodMonitor: ["spec", "selector", "matchLabels"],
+    NetworkPolicy: ["spec", "podSelector", "matchLabels"],
+    PodDisruptionBudget: ["spec", "selector", "matchLabels"],
+  } as const;
+
+  it.each(Object.entries(selectorFields))("are selected by a %s of their own", async (kind, fields) => {
+    const objects = await chart.objects(everything, monitoring);
+    const deployments = objects.filter((object) => object["kind"] === "Deployment");
+    const selecting = objects.filter((object) => object["kind"] === kind);
+    const counts = deployments.map((deployment) => {
+      const labels = fieldAt(deployment, "spec", "template", "metadata", "labels");
+      return selecting.filter((object) => isSelected(labels, fieldAt(object, ...fields))).length;
+    });
+    expect(counts).toEqual([1, 1]);
+  });
+
+  it("have the probes and the security settings of the operator", async () => {
+    const objects = await chart.objects(everything, monitoring);
+    const [first, second] = objects
+      .filter(({ kind }) => kind === "Deployment")
+      .map((deployment) => {
+        const pod = fieldAt(deployment, "spec", "template", "spec");
+        const container = fieldAt(pod, "containers", 0);
+        const shared = ["startupProbe", "livenessProbe", "readinessProbe", "securityContext", "ports"];
+        return [
+          ...["securityContext", "priorityClassName", "tolerations"].map((field) => fieldAt(pod, field)),
+          ...shared.map((field) => fieldAt(container, field)),
+        ];
+      });
+    expect(first).toEqual(second);
+    expect(first).not.toContain(undefined);
+  });
+});
+
+function isSelected(labels: unknown, selector: unknown): boolean {
+  const pairs = Object.entries(selector ?? {});
+  return pairs.length > 0 && pairs.every(([key, value]) => fieldAt(labels, key) === value);
+}
+
 function addressOf(object: object): string {
   return ["kind", "metadata.namespace", "metadata.name"].map((path) => fieldAt(object, ...path.split("."))).join(" ");
 }

@@ -181,16 +181,24 @@ export const operatorValues = {
       additionalProperties: false,
     },
   ),
-  podDisruptionBudget: group("PodDisruptionBudget of the operator. Only useful with more than one replica.", {
-    enabled: yesNo(false, "Creates the PodDisruptionBudget."),
-    minAvailable: value("integer or string", "", "Minimum of available pods, as number or percentage.", percentOrCount),
-    maxUnavailable: value(
-      "integer or string",
-      1,
-      "Maximum of unavailable pods. No effect if minAvailable is set.",
-      percentOrCount,
-    ),
-  }),
+  podDisruptionBudget: group(
+    "PodDisruptionBudgets of the operator and of ovn-offload. Only useful with more than one replica.",
+    {
+      enabled: yesNo(false, "Creates them."),
+      minAvailable: value(
+        "integer or string",
+        "",
+        "Minimum of available pods, as number or percentage.",
+        percentOrCount,
+      ),
+      maxUnavailable: value(
+        "integer or string",
+        1,
+        "Maximum of unavailable pods. No effect if minAvailable is set.",
+        percentOrCount,
+      ),
+    },
+  ),
   nodeSelector: texts("Labels of nodes for the operator's pods and the Jobs."),
   tolerations: kubeList(
     tolerationFields,

@@ -155,7 +155,7 @@ export const chartValues = group("", {
     ),
     resources: kubeObject(resourceFields, "Resources of the Jobs.", { requests: { cpu: "10m", memory: "64Mi" } }),
   }),
-  metrics: group("Metrics of the operator.", {
+  metrics: group("Metrics of the operator and of ovn-offload.", {
     enabled: yesNo(true, "Serves metrics at /metrics."),
     port: integer(8080, "Port.", { minimum: 1, maximum: 65535 }),
     service: group("Service in front of the metrics.", {
@@ -180,14 +180,17 @@ export const chartValues = group("", {
       annotations: texts("Annotations, such as the folder of the dashboard."),
     }),
   }),
-  networkPolicy: group("NetworkPolicy of the operator's pods. The operator creates those of webhook and injector.", {
-    enabled: yesNo(false, "Allows only probes and metrics as ingress, and only DNS and the API server as egress."),
-    apiServerPorts: list(
-      "Ports of the API server, as Service and as endpoint.",
-      { type: "integer", minimum: 1, maximum: 65535 },
-      [443, 6443],
-    ),
-  }),
+  networkPolicy: group(
+    "NetworkPolicies of the pods of the operator and of ovn-offload. The operator creates those of webhook and injector.",
+    {
+      enabled: yesNo(false, "Allows only probes and metrics as ingress, and only DNS and the API server as egress."),
+      apiServerPorts: list(
+        "Ports of the API server, as Service and as endpoint.",
+        { type: "integer", minimum: 1, maximum: 65535 },
+        [443, 6443],
+      ),
+    },
+  ),
   tests: group("Pod that helm test runs.", {
     enabled: yesNo(true, "Includes the test: a replica leads, and the SriovOperatorConfig is Ready."),
   }),
