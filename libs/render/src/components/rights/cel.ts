@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Parts of CEL expressions for admission policies.
- * Usage: `const expression = `object.spec.config == ${celLiteral(config)}`;`
+ * Usage: `celLiteral({ mode: 420 })` is `{"mode": dyn(420)}`.
  */
 
 /** Returns a JSON value as a literal. The elements of a list or map are dyn, because CEL accepts no mixed types otherwise. */

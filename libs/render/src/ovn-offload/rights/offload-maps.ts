@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * ovnOffloadMaps returns the ConfigMaps that ovn-offload writes in a cluster of this type.
- * Usage: `for (const { namespace, name } of Object.values(ovnOffloadMaps(settings))) ...`
+ * Usage: `const names = Object.values(ovnOffloadMaps(settings)).map(({ name }) => name);`
  */
 import { offloadConfigMaps, plainManagementPorts, type ConfigMapName } from "../offload-config-maps.ts";
 import type { OvnOffloadIdentitySettings } from "./ovn-offload-identity.ts";
