@@ -2,6 +2,15 @@
 export type { Libc } from "./libc.ts";
 export { protocols } from "./libc.ts";
 export { sendSeqpackets, type SeqpacketOptions } from "./seqpacket.ts";
+export type { SeqpacketSystem } from "./unix/seqpacket-system.ts";
+export { loadSeqpacketSystem } from "./unix/native-seqpacket-system.ts";
+export {
+  listenSeqpackets,
+  type SeqpacketConnection,
+  type SeqpacketHandler,
+  type SeqpacketMessage,
+  type SeqpacketServerOptions,
+} from "./unix/seqpacket-server.ts";
 export { tryFileLock } from "./file-lock.ts";
 export { NetlinkError } from "./netlink-error.ts";
 export { NetlinkSocket, type NetlinkRequest, type NetlinkSocketOptions } from "./netlink-socket.ts";
