@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Defines the flags of this process. Its pod runs in the network namespace of the host, as root with the capabilities NET_ADMIN, BPF,
+ * SYS_ADMIN (to find programs by their ids), CHOWN and DAC_OVERRIDE. It mounts these directories of the host at the same paths: the
+ * kubelet's device-plugins and pod-resources, those of --socket-directory and --record-file, and --bpf-directory.
+ */
+import { flag, text, type FlagsOf } from "@switchyard/service";
+
+/** Values of afxdpDevicePluginFlags. */
+export type AfxdpDevicePluginFlags = typeof afxdpDevicePluginFlags extends FlagsOf<infer Values> ? Values : never;
+
+export const afxdpDevicePluginFlags = {
+  nodeName: flag(text("NAME"), {
+    required: true,
+    env: "NODE_NAME",
+    help: "Name of the node on which this process runs.",
+  }),
+  kubeletDirectory: flag(text("DIR"), {
+    default: "/var/lib/kubelet",
+    env: "KUBELET_DIRECTORY",
+    help: "Directory of the kubelet, with device-plugins and pod-resources.",
+  }),
+  socketDirectory: flag(text("DIR"), {
+    default: "/run/switchyard/afxdp",
+    env: "SOCKET_DIRECTORY",
+    help: "Directory for the sockets by which pods get XSK maps. Pods mount directories in it, so it is the same on the host.",
+  }),
+  bpfDirectory: flag(text("DIR"), {
+    default: "/sys/fs/bpf",
+    env: "BPF_DIRECTORY",
+    help: "BPF file system of the host, for the XSK maps. It is at the same path on the host.",
+  }),
+  recordFile: flag(text("FILE"), {
+    default: "/var/lib/switchyard/afxdp-device-plugin.json",
+    env: "RECORD_FILE",
+    help: "File that has the pools, for the next start of this process. It must be on the host.",
+  }),
+};

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The service that gives AF_XDP devices to pods. main.ts is its process.
+ */
+import { join } from "node:path";
+import { connect } from "@switchyard/kube";
+import { runService } from "@switchyard/service";
+import { afxdpDevicePluginFlags } from "./afxdp-device-plugin-flags.ts";
+import { createPluginMetrics } from "./plugin-metrics.ts";
+import { servePoolsOfNode } from "./serve-pools-of-node.ts";
+import { createPoolServer } from "./serve-pools.ts";
+
+/** Runs until SIGTERM, and returns the exit code of the process. */
+export function runAfxdpDevicePlugin(): Promise<number> {
+  return runService({
+    name: "afxdp-device-plugin",
+    summary: "Gives the AF_XDP devices of a node, and their XSK maps, to pods.",
+    flags: afxdpDevicePluginFlags,
+    async main({ flags, ...service }) {
+      await using server = await createPoolServer({
+        paths: {
+          kubelet: flags.kubeletDirectory,
+          sockets: flags.socketDirectory,
+          maps: join(flags.bpfDirectory, "switchyard", "afxdp"),
+          record: flags.recordFile,
+          unprivilegedBpf: "/proc/sys/kernel/unprivileged_bpf_disabled",
+        },
+        metrics: createPluginMetrics(service.metrics),
+        log: service.log,
+      });
+      await using transport = await connect({ kubeconfig: flags.kubeconfig });
+      await servePoolsOfNode({ ...flags, ...service, transport, server });
+    },
+  });
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The messages of the kubelet's pod resources API v1 (k8s.io/kubelet/pkg/apis/podresources/v1/api.proto), as far as they are used.
+ * Usage: `const pods = await callGrpc(listPodResourcesMethod, undefined, target);`
+ */
+import { empty, grpcMethod, type Codec } from "../grpc/grpc-method.ts";
+import { MessageWriter } from "../protobuf/message-writer.ts";
+import { readMessage } from "../protobuf/read-message.ts";
+
+/** A pod and the devices of its containers. */
+export interface PodDevices {
+  readonly name: string;
+  readonly namespace: string;
+  readonly containers: readonly ContainerDevices[];
+}
+
+export interface ContainerDevices {
+  readonly name: string;
+  readonly devices: readonly ResourceDevices[];
+}
+
+/** Devices of one resource. The kubelet may list the devices of a resource in several parts. */
+export interface ResourceDevices {
+  readonly resourceName: string;
+  readonly ids: readonly string[];
+}
+
+const pods: Codec<readonly PodDevices[]> = {
+  encode: (list) =>
+    new MessageWriter()
+      .messages(
+        1,
+        list.map(({ name, namespace, containers }) =>
+          new MessageWriter()
+            .text(1, name)
+            .text(2, namespace)
+            .messages(
+              3,
+              containers.map((container) =>
+                new MessageWriter().text(1, container.name).messages(
+                  2,
+                  container.devices.map(({ resourceName, ids }) =>
+                    new MessageWriter().text(1, resourceName).texts(2, ids),
+                  ),
+                ),
+              ),
+            ),
+        ),
+      )
+      .finish(),
+  decode: (bytes) =>
+    readMessage(bytes)
+      .messages(1)
+      .map((pod) => ({
+        name: pod.text(1),
+        namespace: pod.text(2),
+        containers: pod.messages(3).map((container) => ({
+          name: container.text(1),
+          devices: container.messages(2).map(({ text, texts }) => ({ resourceName: text(1), ids: texts(2) })),
+        })),
+      })),
+};
+
+/** Lists the pods of the node that have been admitted and have not ended, with their devices. */
+export const listPodResourcesMethod = grpcMethod("/v1.PodResourcesLister/List", empty, pods);

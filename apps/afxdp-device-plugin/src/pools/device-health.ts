@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * deviceHealth decides whether a device can be given to pods. Pure.
+ * Usage: `deviceHealth({ isInHost: true, isHeld: false, foreign: undefined, wasHealthy: undefined })`.
+ */
+
+export interface DeviceFacts {
+  /** The network interface is in the network namespace of the host, so its driver is there, too. */
+  readonly isInHost: boolean;
+  /** A pod has the device; undefined if the kubelet did not say. */
+  readonly isHeld: boolean | undefined;
+  /** XDP program that is not ours. */
+  readonly foreign: string | undefined;
+  /** The last answer. */
+  readonly wasHealthy: boolean | undefined;
+}
+
+export interface DeviceHealth {
+  readonly isHealthy: boolean;
+  readonly problem?: string;
+}
+
+/** A device that a pod has is in the network namespace of the pod, and healthy. */
+export function deviceHealth({ isInHost, isHeld, foreign, wasHealthy }: DeviceFacts): DeviceHealth {
+  if (foreign !== undefined) {
+    return { isHealthy: false, problem: `it has an XDP program that Switchyard did not attach: ${foreign}` };
+  }
+  if (isInHost || isHeld === true) return { isHealthy: true };
+  if (isHeld === undefined) return { isHealthy: wasHealthy === true };
+  return { isHealthy: false, problem: "the network interface does not exist on the host" };
+}

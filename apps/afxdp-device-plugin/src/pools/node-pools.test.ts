@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import type { AfxdpInterfaceStatus, AfxdpNetworkNodeState } from "@switchyard/api";
+import { isDeviceName } from "./device-name.ts";
+import { nodePools } from "./node-pools.ts";
+
+const pciAddress = "0000:86:00.0";
+
+function state(
+  spec: AfxdpNetworkNodeState["spec"],
+  ...interfaces: readonly AfxdpInterfaceStatus[]
+): Pick<AfxdpNetworkNodeState, "spec" | "status"> {
+  return { ...(spec && { spec }), status: { interfaces } };
+}
+
+describe("nodePools", () => {
+  const primary = { name: "intel", mode: "primary" } as const;
+  const one = { pciAddress, mode: "primary", poolName: "intel" } as const;
+
+  it("has the settings of the pool and the devices that the node has reported", () => {
+    const spec = {
+      pools: [{ ...primary, uid: 1500, udsTimeout: -1 }],
+      interfaces: [one, { ...one, pciAddress: "0000:86:00.1" }],
+    };
+    expect(nodePools(state(spec, { pciAddress, name: "ens1f0", numaNode: 1, queues: 8 }), [])).toEqual({
+      pools: [
+        {
+          ...{
+            name: "intel",
+            hasSocket: true,
+            hasPinnedMap: false,
+            idleTimeoutMs: 0,
+            uid: 1500,
+            requiresUnprivilegedBpf: false,
+          },
+          devices: [{ name: "ens1f0", key: pciAddress, numaNode: 1, queues: 8 }],
+        },
+      ],
+      problems: new Map(),
+    });
+  });
+
+  it("keeps the names of devices and subfunctions that are in pods", () => {
+    const spec = {
+      pools: [primary, { name: "sfs", mode: "subfunction" } as const],
+      interfaces: [one, { pciAddress: "0000:87:00.0", mode: "subfunction", poolName: "sfs" } as const],
+    };
+    const sf = (name?: string) => ({ sfNumber: 4, poolName: "sfs", ...(name !== undefined && { name }) });
+    const with_ = (own: { name?: string }, sfName?: string) =>
+      state(spec, { pciAddress, ...own }, { pciAddress: "0000:87:00.0", name: "pf", subfunctions: [sf(sfName)] });
+    const names = (pools: ReturnType<typeof nodePools>["pools"]) => pools.map((p) => p.devices.map(({ name }) => name));
+    const before = nodePools(with_({ name: "ens1f0" }, "sf4"), []);
+    expect(names(before.pools)).toEqual([["ens1f0"], ["sf4"]]);
+    expect(names(nodePools(with_({}), before.pools).pools)).toEqual([["ens1f0"], ["sf4"]]);
+    expect(names(nodePools(with_({}), []).pools)).toEqual([[], []]);
+  });
+
+  it("keeps a device without PCI address that is in a pod, and hides topology", () => {
+    const spec = {
+      pools: [{ ...primary, excludeTopology: true }],
+      interfaces: [{ name: "v0", mode: "primary", poolName: "intel" } as const],
+    };
+    const before = nodePools(state(spec, { name: "v0", numaNode: 0 }), []);
+    expect(before.pools[0]?.devices).toEqual([{ name: "v0", key: "v0", queues: 64 }]);
+    expect(nodePools(state(spec), before.pools).pools).toEqual(before.pools);
+  });
+
+  it("refuses pools whose variables would be the same, and devices of two pools", () => {
+    const spec = {
+      pools: [{ ...primary, name: "INTEL" }, primary, { ...primary, name: "other" }],
+      interfaces: [
+        { ...one, poolName: "INTEL" },
+        { ...one, poolName: "other" },
+      ],
+    };
+    const { pools, problems } = nodePools(state(spec, { pciAddress, name: "ens1f0" }), []);
+    expect(pools.map(({ name, devices }) => [name, devices.length])).toEqual([
+      ["INTEL", 1],
+      ["other", 0],
+    ]);
+    expect([...problems.keys()]).toEqual(["intel", "other"]);
+  });
+
+  it("uses no name that could leave a directory or a list, whatever the API says", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string(), (name, poolName) => {
+        const spec = { pools: [{ ...primary, name: poolName }], interfaces: [{ ...one, poolName }] };
+        const { pools } = nodePools(state(spec, { pciAddress, name }), []);
+        const devices = pools.flatMap((pool) => pool.devices);
+        expect(devices.every((device) => /^[^\s/]{1,15}$/.test(device.name) && isDeviceName(device.name))).toBe(true);
+        expect(pools.every((pool) => /^[A-Za-z0-9]{1,20}$/.test(pool.name))).toBe(true);
+      }),
+    );
+    for (const name of ["", ".", "..", "a/b", "a b", "a:b", "x".repeat(16), "é"])
+      expect(isDeviceName(name)).toBe(false);
+  });
+});

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createPoolPlugin is the device plugin of one pool: the gRPC methods that the kubelet calls.
+ * Usage: `const plugin = createPoolPlugin({ allocate, failed }); plugin.setDevices(devices); serveGrpc({ path, ...plugin.service });`
+ */
+import { status, type ServerUnaryCall, type ServerWritableStream, type sendUnaryData } from "@grpc/grpc-js";
+import {
+  devicePluginMethods,
+  type ContainerAllocation,
+  type PluginDevice,
+  type PreferenceRequest,
+} from "../kubelet/device-plugin-messages.ts";
+import type { Empty } from "../grpc/grpc-method.ts";
+import type { GrpcService } from "../grpc/serve-grpc.ts";
+import { preferDevices } from "./prefer-devices.ts";
+
+export interface PoolPluginOptions {
+  /** Prepares the devices for a container. The message of an error becomes that of the pod's event. */
+  readonly allocate: (devices: readonly string[]) => Promise<ContainerAllocation>;
+  /** Called with the error of each call that failed. */
+  readonly failed: (error: unknown) => void;
+}
+
+export interface PoolPlugin {
+  readonly service: Omit<GrpcService, "path">;
+  readonly devices: () => readonly PluginDevice[];
+  /** Sends the devices to the kubelet if they differ from those before. */
+  setDevices(devices: readonly PluginDevice[]): void;
+}
+
+type DeviceStream = ServerWritableStream<Empty, readonly PluginDevice[]>;
+
+export function createPoolPlugin({ allocate, failed }: PoolPluginOptions): PoolPlugin {
+  const streams = new Set<DeviceStream>();
+  let devices: readonly PluginDevice[] = [];
+
+  async function allocateAll(containers: readonly (readonly string[])[]): Promise<readonly ContainerAllocation[]> {
+    const allocations: ContainerAllocation[] = [];
+    for (const requested of containers) {
+      const unknown = requested.find((id) => !devices.some((device) => device.id === id));
+      if (unknown !== undefined) throw new Error(`device "${unknown}" is not in the pool`);
+      allocations.push(await allocate([...requested].sort()));
+    }
+    return allocations;
+  }
+
+  const handlers = {
+    getDevicePluginOptions(_call: unknown, respond: sendUnaryData<{ readonly hasPreferences: boolean }>) {
+      respond(null, { hasPreferences: true });
+    },
+    listAndWatch(stream: DeviceStream) {
+      streams.add(stream);
+      const forget = (): void => {
+        streams.delete(stream);
+      };
+      stream.on("cancelled", forget).on("close", forget).on("error", forget);
+      stream.write(devices);
+    },
+    getPreferredAllocation(
+      { request }: ServerUnaryCall<readonly PreferenceRequest[], readonly (readonly string[])[]>,
+      respond: sendUnaryData<readonly (readonly string[])[]>,
+    ) {
+      respond(
+        null,
+        request.map((one) => preferDevices(one, devices)),
+      );
+    },
+    allocate(
+      { request }: ServerUnaryCall<readonly (readonly string[])[], readonly ContainerAllocation[]>,
+      respond: sendUnaryData<readonly ContainerAllocation[]>,
+    ) {
+      allocateAll(request).then(
+        (allocations) => {
+          respond(null, allocations);
+        },
+        (error: unknown) => {
+          failed(error);
+          const details = error instanceof Error ? error.message : String(error);
+          respond({ code: status.FAILED_PRECONDITION, details });
+        },
+      );
+    },
+  };
+
+  function end(): void {
+    for (const stream of streams) stream.end();
+    streams.clear();
+  }
+
+  return {
+    service: { methods: devicePluginMethods, handlers, end },
+    devices: () => devices,
+    setDevices(next) {
+      if (JSON.stringify(next) === JSON.stringify(devices)) return;
+      devices = next;
+      for (const stream of streams) stream.write(devices);
+    },
+  };
+}

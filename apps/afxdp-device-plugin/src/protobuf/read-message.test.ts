@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import fc from "fast-check";
+import { MessageWriter } from "./message-writer.ts";
+import { readMessage } from "./read-message.ts";
+
+describe("readMessage", () => {
+  it("reads an example of the protobuf documentation", () => {
+    expect(readMessage(Buffer.from("089601", "hex")).number(1)).toBe(150);
+    expect(readMessage(Buffer.from("120774657374696e67", "hex")).text(2)).toBe("testing");
+  });
+
+  it("reads what MessageWriter writes", () => {
+    fc.assert(
+      fc.property(fc.maxSafeNat(), fc.string(), fc.array(fc.string()), (number, text, texts) => {
+        const inner = new MessageWriter().number(15, number).text(16, text);
+        const read = readMessage(new MessageWriter().message(1, inner).texts(2, texts).finish());
+        expect(read.messages(1).map((one) => [one.number(15), one.text(16)])).toEqual([[number, text.toWellFormed()]]);
+        expect(read.texts(2)).toEqual(texts.map((one) => one.toWellFormed()));
+      }),
+    );
+  });
+
+  it("throws only ProtobufError, whatever the bytes are", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), fc.nat(20), (bytes, field) => {
+        try {
+          const { number, text, messages } = readMessage(Buffer.from(bytes));
+          for (const read of [number, text, messages]) read(field);
+        } catch (error) {
+          expect(error).toMatchObject({ code: "MALFORMED_MESSAGE" });
+        }
+      }),
+    );
+  });
+
+  it("ignores unknown fields of all types", () => {
+    const bytes = Buffer.from("09" + "00".repeat(8) + "15" + "00".repeat(4) + "1801" + "2200" + "2a0161", "hex");
+    expect(readMessage(bytes).text(5)).toBe("a");
+  });
+});

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * readRecord and writeRecord keep the pools of the node in a file: the names of devices that are in pods, the devices that are yet to be
+ * released, and the pools themselves, so that a restarted plugin serves running pods without the API server.
+ * Usage: `const record = await readRecord(file); await writeRecord(file, { pools, retired: [] });`
+ */
+import { mkdir, open, readFile, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+import { isErrno } from "@switchyard/service";
+import { isDeviceName, isPoolName } from "./pools/device-name.ts";
+import type { NodePool, PoolDevice } from "./pools/node-pools.ts";
+
+export interface PluginRecord {
+  readonly pools: readonly NodePool[];
+  /** Devices that are in no pool any longer and have not been released. */
+  readonly retired: readonly RetiredDevice[];
+}
+
+export interface RetiredDevice {
+  readonly name: string;
+  /** The pool in which it was. */
+  readonly pool: Pick<NodePool, "name" | "uid" | "idleTimeoutMs" | "hasPinnedMap" | "hasSocket">;
+}
+
+const emptyRecord: PluginRecord = { pools: [], retired: [] };
+
+/** Returns an empty record without a file. Rejects if the file cannot be read or was not written by writeRecord. */
+export async function readRecord(path: string): Promise<PluginRecord> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return emptyRecord;
+    throw error;
+  }
+  const record = parseRecord(text);
+  if (record === undefined) throw new Error(`${path} is not a record of the AF_XDP device plugin; remove it`);
+  return record;
+}
+
+/** Replaces the file atomically, and resolves when it survives a power failure. */
+export async function writeRecord(path: string, record: PluginRecord): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const beside = `${path}.new`;
+  const file = await open(beside, "w", 0o600);
+  try {
+    await file.writeFile(`${JSON.stringify(record)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(beside, path);
+}
+
+function parseRecord(text: string): PluginRecord | undefined {
+  try {
+    const record: unknown = JSON.parse(text);
+    return isRecord(record) ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is PluginRecord {
+  if (!hasFields(value, "pools", "retired")) return false;
+  const { pools, retired } = value;
+  return Array.isArray(pools) && pools.every(isPool) && Array.isArray(retired) && retired.every(isRetired);
+}
+
+function isPool(value: unknown): value is NodePool {
+  return (
+    isSettings(value) && hasFields(value, "devices") && Array.isArray(value.devices) && value.devices.every(isDevice)
+  );
+}
+
+function isRetired(value: unknown): value is RetiredDevice {
+  return hasFields(value, "name", "pool") && isName(value.name) && isSettings(value.pool);
+}
+
+function isSettings(value: unknown): value is Omit<NodePool, "devices"> {
+  if (!hasFields(value, "name", "uid", "idleTimeoutMs", "hasPinnedMap", "hasSocket")) return false;
+  const isFlags = typeof value.hasPinnedMap === "boolean" && typeof value.hasSocket === "boolean";
+  return (
+    typeof value.name === "string" &&
+    isPoolName(value.name) &&
+    isCount(value.uid) &&
+    isCount(value.idleTimeoutMs) &&
+    isFlags
+  );
+}
+
+function isDevice(value: unknown): value is PoolDevice {
+  return (
+    hasFields(value, "name", "key", "queues") &&
+    isName(value.name) &&
+    typeof value.key === "string" &&
+    isCount(value.queues)
+  );
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === "string" && isDeviceName(value);
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+function hasFields<Name extends string>(value: unknown, ...names: readonly Name[]): value is Record<Name, unknown> {
+  return typeof value === "object" && value !== null && names.every((name) => Object.hasOwn(value, name));
+}

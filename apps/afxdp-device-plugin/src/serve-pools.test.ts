@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The kernel, its XDP programs and AF_XDP sockets, gRPC and Unix sockets are real; the kubelet is a fake that speaks the real protocols.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { getLink, NetlinkSocket, protocols } from "@switchyard/netlink";
+import {
+  createNetworkNamespace,
+  loadForeignProgram,
+  missingForNamespaces,
+  openXdpSocket,
+  type NetworkNamespace,
+} from "@switchyard/netlink/testing";
+import { Registry } from "@switchyard/service";
+import type { PodDevices } from "./kubelet/pod-resources-messages.ts";
+import { createPluginMetrics } from "./plugin-metrics.ts";
+import type { NodePool } from "./pools/node-pools.ts";
+import { createPoolServer, type PoolServer } from "./serve-pools.ts";
+import { startFakeKubelet, type FakeKubelet } from "./testing/fake-kubelet.ts";
+import { connectMapClient } from "./testing/map-client.ts";
+import { silentLogger } from "./testing/silent-logger.ts";
+
+const missing = missingForNamespaces();
+const signal = new AbortController().signal;
+const resource = "afxdp/intel";
+
+(missing === undefined ? describe : describe.skip)("createPoolServer", () => {
+  let namespace: NetworkNamespace;
+  let links: NetlinkSocket;
+  let directory = "";
+  let kubelet: FakeKubelet;
+  let server: PoolServer;
+
+  beforeAll(async () => {
+    namespace = await createNetworkNamespace();
+    links = new NetlinkSocket({ protocol: protocols.route, netns: namespace.path });
+    await namespace.run("mount", "-t", "bpf", "bpf", "/mnt");
+  });
+  afterAll(async () => {
+    await links[Symbol.asyncDispose]();
+    await namespace[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    const sh =
+      "for n in 0 1; do ip link del v$n 2>&-; ip link add v$n type veth peer name p$n; ip link set p$n up; done";
+    await namespace.run("sh", "-c", `rm -rf /mnt/*; ${sh}`);
+    directory = mkdtempSync(join(tmpdir(), "afxdp-"));
+    kubelet = await startFakeKubelet(directory);
+    server = await start();
+  });
+  afterEach(async () => {
+    await server[Symbol.asyncDispose]();
+    await kubelet[Symbol.asyncDispose]();
+    rmSync(directory, { recursive: true });
+  });
+
+  function start(): Promise<PoolServer> {
+    return createPoolServer({
+      paths: {
+        kubelet: directory,
+        sockets: join(directory, "sockets"),
+        maps: `${namespace.root}/mnt`,
+        record: join(directory, "record", "pools.json"),
+        unprivilegedBpf: join(directory, "unprivileged_bpf_disabled"),
+      },
+      settlingMs: 0,
+      netns: namespace.path,
+      metrics: createPluginMetrics(new Registry()),
+      log: silentLogger,
+    });
+  }
+
+  const pool = (settings: Partial<NodePool> = {}): NodePool => ({
+    ...{
+      name: "intel",
+      hasSocket: true,
+      hasPinnedMap: false,
+      idleTimeoutMs: 0,
+      uid: 0,
+      requiresUnprivilegedBpf: false,
+    },
+    devices: ["v0", "v1"].map((name) => ({ name, key: name, queues: 1 })),
+    ...settings,
+  });
+
+  const podWith = (name: string, ...ids: string[]): PodDevices => ({
+    ...{ name, namespace: "default" },
+    containers: [{ name: "app", devices: ids.map((id) => ({ resourceName: resource, ids: [id] })) }],
+  });
+
+  async function offer(...pools: readonly NodePool[]): Promise<void> {
+    await server.setPools(pools);
+    await server.update(signal);
+  }
+
+  async function programOf(device: string): Promise<{ id: number; name: string } | undefined> {
+    const [shown] = JSON.parse(await namespace.run("ip", "-json", "-details", "link", "show", device)) as [
+      { xdp?: { prog: { id: number; name: string } } },
+    ];
+    return shown.xdp?.prog;
+  }
+
+  const healthy = (ids: readonly string[]) => ids.map((id) => ({ id, isHealthy: true }));
+
+  it("announces the devices and gives a container its environment, sockets and XDP programs", async () => {
+    await offer(pool());
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    expect(kubelet.registrations).toEqual([
+      { version: "v1beta1", endpoint: "afxdp-intel.sock", resourceName: resource },
+    ]);
+    expect(kubelet.lists(resource).at(-1)).toEqual(healthy(["v0", "v1"]));
+    expect(await programOf("v0")).toBeUndefined();
+    const allocation = await kubelet.allocate(resource, ["v1", "v0"]);
+    const mount = (device: string) => ({
+      ...{ containerPath: `/tmp/afxdp_dp/${device}`, hostPath: join(directory, "sockets", device), isReadOnly: true },
+    });
+    expect(allocation).toEqual({ environment: { AFXDP_DEVICES_INTEL: "v0 v1" }, mounts: [mount("v0"), mount("v1")] });
+    expect([(await programOf("v0"))?.name, (await programOf("v1"))?.name]).toEqual([
+      "switchyard_xsk",
+      "switchyard_xsk",
+    ]);
+  });
+
+  it("passes the map over the socket, again after a restart of the container, and packets arrive", async () => {
+    await offer(pool());
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    await kubelet.allocate(resource, ["v0"]);
+    kubelet.pods = [podWith("other", "v1"), podWith("app", "v0")];
+    const path = join(directory, "sockets", "v0", "afxdp.sock");
+    for (let restart = 0; restart < 2; restart++) {
+      using client = connectMapClient(path);
+      expect(await client.ask("/connect,app")).toBe("/host_ok");
+      expect(await client.ask("/version")).toBe("0.1");
+      expect(await client.ask("/xsk_map_fd,v1")).toBe("/fd_nak");
+      expect(await client.ask("/xsk_map_fd,v0")).toBe("/fd_ack");
+      expect(await client.ask("/fin")).toBe("/fin_ack");
+      if (restart === 0) continue;
+      const [map = -1] = client.passed;
+      await namespace.run("ip", "link", "set", "v0", "up");
+      const { index } = await getLink(links, "v0");
+      using xsk = openXdpSocket({ ifindex: index, queue: 0, netns: namespace.path });
+      xsk.addTo(map);
+      await namespace.run("sh", "-c", "ip address replace 192.0.2.1/24 dev p0");
+      await namespace.run("ip", "neigh", "replace", "192.0.2.77", "lladdr", "02:00:00:00:00:77", "dev", "p0");
+      await namespace.run("bash", "-c", "printf 'hello, pod' >/dev/udp/192.0.2.77/9");
+      const packets: Buffer[] = [];
+      while (!packets.some((packet) => packet.includes("hello, pod"))) {
+        packets.push(...xsk.receive());
+        await delay(10);
+      }
+    }
+    using stranger = connectMapClient(path);
+    expect(await stranger.ask("/connect,other")).toBe("/host_nak");
+  });
+
+  it("gives access to the user of the pool: socket, directory and pinned map", async () => {
+    await offer(pool({ uid: 1500, hasPinnedMap: true }));
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    const { mounts } = await kubelet.allocate(resource, ["v0"]);
+    const map = `${namespace.root}/mnt/v0/xsks_map`;
+    expect(mounts).toContainEqual({ containerPath: "/tmp/afxdp_dp/v0/xsks_map", hostPath: map, isReadOnly: false });
+    expect(statSync(map)).toMatchObject({ uid: 1500, gid: 0, mode: 0o100600 });
+    const socket = statSync(join(directory, "sockets", "v0", "afxdp.sock"));
+    expect({ uid: socket.uid, gid: socket.gid, mode: socket.mode & 0o777 }).toEqual({ uid: 1500, gid: 0, mode: 0o660 });
+    expect(statSync(join(directory, "sockets", "v0")).mode & 0o777).toBe(0o711);
+  });
+
+  it("keeps programs, maps and sockets over a restart of the plugin, without the API server", async () => {
+    await offer(pool());
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    await kubelet.allocate(resource, ["v0"]);
+    kubelet.pods = [podWith("app", "v0")];
+    const before = await programOf("v0");
+    await server[Symbol.asyncDispose]();
+    await kubelet.until(resource, (devices) => devices === undefined);
+    expect(await programOf("v0")).toEqual(before);
+
+    server = await start();
+    await server.update(signal);
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    using client = connectMapClient(join(directory, "sockets", "v0", "afxdp.sock"));
+    expect(await client.ask("/connect,app")).toBe("/host_ok");
+    expect(await client.ask("/xsk_map_fd,v0")).toBe("/fd_ack");
+    await kubelet.allocate(resource, ["v0"]);
+    expect(await programOf("v0")).toEqual(before);
+  });
+
+  it("pins the map of an attached program again if its file is gone", async () => {
+    await offer(pool());
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    await kubelet.allocate(resource, ["v0"]);
+    const before = await programOf("v0");
+    rmSync(`${namespace.root}/mnt/v0/xsks_map`);
+    await kubelet.allocate(resource, ["v0"]);
+    expect(existsSync(`${namespace.root}/mnt/v0/xsks_map`)).toBe(true);
+    expect(await programOf("v0")).toEqual(before);
+  });
+
+  it("registers again after a restart of the kubelet, which removes the plugin's socket", async () => {
+    await offer(pool());
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    await kubelet[Symbol.asyncDispose]();
+    kubelet = await startFakeKubelet(directory);
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    expect(kubelet.registrations).toHaveLength(1);
+  });
+
+  it("waits for a kubelet that starts late", async () => {
+    await kubelet[Symbol.asyncDispose]();
+    rmSync(join(directory, "device-plugins"), { recursive: true });
+    await offer(pool());
+    await delay(50);
+    kubelet = await startFakeKubelet(directory);
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+  });
+
+  it("keeps a device healthy that a pod has taken, and reports one that has disappeared", async () => {
+    await offer(pool());
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    await using pod = await createNetworkNamespace();
+    const pid = /\/proc\/(\d+)\//.exec(pod.path)?.[1] ?? "";
+    kubelet.pods = [podWith("app", "v0")];
+    await namespace.run("ip", "link", "set", "v0", "netns", pid);
+    expect((await server.update(signal)).pools).toEqual([{ name: "intel", announced: 2, healthy: 2, problems: [] }]);
+    // The kubelet does not answer: nothing changes.
+    kubelet.pods = undefined;
+    expect(await server.update(signal)).toMatchObject({ pools: [{ healthy: 2 }], isUnfinished: true });
+    kubelet.pods = [];
+    const [served] = (await server.update(signal)).pools;
+    const problem = "device v0: the network interface does not exist on the host";
+    expect(served).toMatchObject({ announced: 2, healthy: 1, problems: [problem] });
+    await kubelet.until(resource, (devices) => devices?.some(({ isHealthy }) => !isHealthy) === true);
+  });
+
+  it("leaves an XDP program of somebody else unchanged, and says so", async () => {
+    await offer(pool());
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    await namespace.run("sh", "-c", "ip link set v0 up; ip link set v1 up");
+    using foreign = loadForeignProgram();
+    await foreign.attachTo(links, "v0");
+    const before = await programOf("v0");
+    const [served] = (await server.update(signal)).pools;
+    expect(served).toMatchObject({
+      healthy: 1,
+      problems: [expect.stringMatching(/^device v0: it has an XDP program that/)],
+    });
+    await expect(kubelet.allocate(resource, ["v0"])).rejects.toMatchObject({
+      details: expect.stringMatching(
+        /^device v0 has an XDP program that Switchyard did not attach: program \d+ \(foreign\)/,
+      ),
+    });
+    await offer();
+    expect(await programOf("v0")).toEqual(before);
+  });
+
+  it("withdraws a pool: first an empty list, then the socket; programs go when no pod has the device", async () => {
+    await offer(pool());
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    await kubelet.allocate(resource, ["v0"]);
+    kubelet.pods = [podWith("app", "v0")];
+    await offer();
+    await kubelet.until(resource, (devices) => devices === undefined);
+    expect(kubelet.lists(resource).at(-1)).toEqual([]);
+    expect(existsSync(join(directory, "device-plugins", "afxdp-intel.sock"))).toBe(false);
+    expect((await programOf("v0"))?.name).toBe("switchyard_xsk");
+    using client = connectMapClient(join(directory, "sockets", "v0", "afxdp.sock"));
+    expect(await client.ask("/connect,app")).toBe("/host_ok"); // a restarted container of the pod
+    // Unknown is not unwanted, and a restart changes nothing.
+    kubelet.pods = undefined;
+    expect(await server.update(signal)).toEqual({ pools: [], isUnfinished: true });
+    await server[Symbol.asyncDispose]();
+    server = await start();
+    expect((await programOf("v0"))?.name).toBe("switchyard_xsk");
+    kubelet.pods = [];
+    expect(await server.update(signal)).toEqual({ pools: [], isUnfinished: false });
+    expect(await programOf("v0")).toBeUndefined();
+    expect([existsSync(`${namespace.root}/mnt/v0`), existsSync(join(directory, "sockets", "v0"))]).toEqual([
+      false,
+      false,
+    ]);
+  });
+
+  it("refuses devices that are not in the pool, and prefers devices of one NUMA node", async () => {
+    const devices = ["v0", "v1"].map((name, numaNode) => ({ name, key: name, queues: 1, numaNode }));
+    await offer(pool({ devices }));
+    await kubelet.until(resource, (list) => list?.length === 2);
+    expect(kubelet.lists(resource).at(-1)).toMatchObject([{ numaNode: 0 }, { numaNode: 1 }]);
+    expect(await kubelet.prefer(resource, ["v1", "v0"], 1)).toEqual(["v0"]);
+    await expect(kubelet.allocate(resource, ["eth9"])).rejects.toMatchObject({
+      details: 'device "eth9" is not in the pool',
+    });
+  });
+});

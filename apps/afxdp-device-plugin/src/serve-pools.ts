@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createPoolServer serves the pools of the node to the kubelet and to pods, and releases devices that are in no pool any longer. The
+ * caller says which pools there are and when something may have changed; the rest is read from the kernel and from the kubelet.
+ * Usage: `await using server = await createPoolServer(options); await server.setPools(pools); await server.update();`
+ */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { listLinks, NetlinkSocket, protocols } from "@switchyard/netlink";
+import type { Logger } from "@switchyard/service";
+import type { PluginDevice } from "./kubelet/device-plugin-messages.ts";
+import { keepRegistered } from "./kubelet/keep-registered.ts";
+import type { PodDevices } from "./kubelet/pod-resources-messages.ts";
+import { heldDevices, readPodDevices } from "./kubelet/read-pod-devices.ts";
+import { watchSockets } from "./kubelet/watch-sockets.ts";
+import type { PluginMetrics } from "./plugin-metrics.ts";
+import { containerAllocation, type DevicePaths } from "./pools/container-allocation.ts";
+import { deviceHealth } from "./pools/device-health.ts";
+import { resourceOf, type NodePool } from "./pools/node-pools.ts";
+import { createPoolPlugin, type PoolPlugin } from "./pools/pool-plugin.ts";
+import { readRecord, writeRecord, type PluginRecord, type RetiredDevice } from "./record.ts";
+import { createMapSockets } from "./sockets/map-sockets.ts";
+import { createXdpDevices } from "./xdp-devices.ts";
+
+export interface PoolServerOptions {
+  readonly paths: DevicePaths & {
+    /** /var/lib/kubelet. */
+    readonly kubelet: string;
+    /** File with the pools. */
+    readonly record: string;
+    /** File with the kernel parameter kernel.unprivileged_bpf_disabled. */
+    readonly unprivilegedBpf: string;
+  };
+  /** Path of the network namespace of the devices, if it is not the one of this process. */
+  readonly netns?: string;
+  /** A device is not released within this time after its allocation. */
+  readonly settlingMs?: number;
+  readonly metrics: PluginMetrics;
+  readonly log: Logger;
+}
+
+/** The state of a pool after an update. */
+export interface ServedPool {
+  readonly name: string;
+  readonly announced: number;
+  readonly healthy: number;
+  /** Why devices are not offered. */
+  readonly problems: readonly string[];
+}
+
+export interface PoolServer extends AsyncDisposable {
+  /** The pools that are served: at first those of the record. */
+  pools(): readonly NodePool[];
+  /** Sets the pools. Devices that are in none any longer are released by update() when no pod has them. */
+  setPools(pools: readonly NodePool[]): Promise<void>;
+  /** Compares with the kernel and the kubelet, and acts. `isUnfinished`: it is to be called again soon. */
+  update(signal: AbortSignal): Promise<{ readonly pools: readonly ServedPool[]; readonly isUnfinished: boolean }>;
+}
+
+const defaultSettlingMs = 10_000;
+
+interface Running {
+  readonly plugin: PoolPlugin;
+  /** Serves the plugin and registers it, from the first call on. */
+  register(): void;
+  stop(): Promise<void>;
+}
+
+export async function createPoolServer(options: PoolServerOptions): Promise<PoolServer> {
+  const { paths, log, metrics, netns, settlingMs = defaultSettlingMs } = options;
+  const pluginDirectory = join(paths.kubelet, "device-plugins");
+  const podResources = join(paths.kubelet, "pod-resources", "kubelet.sock");
+  let record: PluginRecord = await readRecord(paths.record);
+  const end = new AbortController();
+  const links = new NetlinkSocket({ protocol: protocols.route, netns });
+  const xdp = createXdpDevices({ maps: paths.maps, ...(netns !== undefined && { netns }) });
+  const watch = watchSockets(pluginDirectory);
+  const running = new Map<string, Running>();
+  const sockets = createMapSockets({
+    directory: paths.sockets,
+    podDevices: () => readPodDevices(podResources, end.signal),
+    openMap: xdp.openMap,
+    log,
+    ended(pool, result) {
+      metrics.connections.inc({ pool, result });
+    },
+  });
+
+  // The kubelet lists a device as that of a pod only after it has the answer to its call.
+  const allocatedAtMs = new Map<string, number>();
+
+  // Devices are prepared and released one after the other, so that no device is released that the kubelet has just asked for.
+  let last: Promise<unknown> = Promise.resolve();
+  function inTurn<Result>(act: () => Promise<Result>): Promise<Result> {
+    const result = last.then(act);
+    last = result.catch(() => undefined);
+    return result;
+  }
+
+  async function allocate(name: string, devices: readonly string[]) {
+    const pool = record.pools.find((one) => one.name === name);
+    if (pool === undefined) throw new Error(`pool ${name} is not offered any longer`);
+    for (const id of devices) {
+      const device = pool.devices.find((one) => one.name === id);
+      if (device === undefined) throw new Error(`device ${id} is not in pool ${name}`);
+      allocatedAtMs.set(id, performance.now());
+      if (!pool.hasSocket && !pool.hasPinnedMap) continue;
+      const mode = await xdp.prepare({ ...device, uid: pool.hasPinnedMap ? pool.uid : 0 });
+      log.info({ pool: name, device: id, mode }, "device prepared for a pod");
+    }
+    metrics.allocations.inc({ pool: name, result: "ok" });
+    return containerAllocation(pool, devices, paths);
+  }
+
+  function run({ name }: NodePool): Running {
+    const stopped = new AbortController();
+    const plugin = createPoolPlugin({
+      allocate: (devices) => inTurn(() => allocate(name, devices)),
+      failed(error) {
+        metrics.allocations.inc({ pool: name, result: "failed" });
+        log.warn({ pool: name, error }, "allocation failed");
+      },
+    });
+    const resourceName = resourceOf({ name });
+    let done: Promise<void> | undefined;
+    return {
+      plugin,
+      // Not earlier: an empty list would take the devices from pods that the kubelet admits at the same time.
+      register() {
+        done ??= keepRegistered(
+          {
+            ...{ directory: pluginDirectory, endpoint: `afxdp-${name}.sock`, resourceName },
+            ...{ service: plugin.service, watch },
+            registered() {
+              metrics.registrations.inc({ pool: name, result: "ok" });
+              log.info({ resource: resourceName }, "registered with the kubelet");
+            },
+            failed(error, retryMs) {
+              metrics.registrations.inc({ pool: name, result: "failed" });
+              log.warn({ resource: resourceName, error, retryMs }, "not registered with the kubelet; retrying");
+            },
+          },
+          stopped.signal,
+        );
+      },
+      async stop() {
+        stopped.abort();
+        await done;
+      },
+    };
+  }
+
+  /** Serves the pools of the record. */
+  async function serveRecord(): Promise<void> {
+    const retired = record.retired.map(({ name: device, pool }) => ({ device, pool }));
+    const offered = record.pools.flatMap((pool) => pool.devices.map(({ name: device }) => ({ device, pool })));
+    await sockets.set([...retired, ...offered].filter(({ pool }) => pool.hasSocket));
+    for (const pool of record.pools) if (!running.has(pool.name)) running.set(pool.name, run(pool));
+    for (const [name, { plugin, stop }] of running) {
+      if (record.pools.some((pool) => pool.name === name)) continue;
+      plugin.setDevices([]);
+      running.delete(name);
+      await stop();
+      for (const health of ["healthy", "unhealthy"]) metrics.devices.remove({ pool: name, health });
+      log.info({ resource: resourceOf({ name }) }, "resource withdrawn");
+    }
+  }
+
+  await serveRecord();
+
+  /** Returns undefined, which is not "no pods", if the kubelet does not answer. */
+  async function readPods(signal: AbortSignal): Promise<readonly PodDevices[] | undefined> {
+    try {
+      return await readPodDevices(podResources, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      log.warn({ socket: podResources, error }, "devices of pods unknown; retrying");
+      return undefined;
+    }
+  }
+
+  async function release(pods: readonly PodDevices[] | undefined): Promise<readonly RetiredDevice[]> {
+    const kept: RetiredDevice[] = [];
+    for (const device of record.retired) {
+      const isNew = performance.now() - (allocatedAtMs.get(device.name) ?? -Infinity) < settlingMs;
+      const isHeld = pods === undefined || heldDevices(pods, resourceOf(device.pool)).has(device.name);
+      if (isNew || isHeld) kept.push(device);
+      else {
+        await inTurn(() => xdp.release(device.name));
+        log.info({ device: device.name, pool: device.pool.name }, "device released");
+      }
+    }
+    return kept;
+  }
+
+  return {
+    pools: () => record.pools,
+
+    async setPools(pools) {
+      const names = new Set(pools.flatMap(({ devices }) => devices.map(({ name }) => name)));
+      const before = [
+        ...record.pools.flatMap(({ devices, ...pool }) => devices.map(({ name }) => ({ name, pool }))),
+        ...record.retired,
+      ];
+      const next = { pools, retired: before.filter(({ name }) => !names.has(name)) };
+      if (JSON.stringify(next) === JSON.stringify(record)) return;
+      await writeRecord(paths.record, next); // before acting, so that a later process releases what this one does not
+      record = next;
+      await serveRecord();
+    },
+
+    async update(signal) {
+      const inHost = new Set((await listLinks(links)).map(({ name }) => name));
+      const isAllInHost = record.pools.every(({ devices }) => devices.every(({ name }) => inHost.has(name)));
+      const pods = isAllInHost && record.retired.length === 0 ? [] : await readPods(signal);
+      const retired = await release(pods);
+      if (retired.length < record.retired.length) {
+        record = { ...record, retired };
+        await serveRecord();
+        await writeRecord(paths.record, record);
+      }
+      const isRestricted = !(await isUnprivilegedBpfAllowed(paths.unprivilegedBpf));
+      const served: ServedPool[] = [];
+      for (const pool of record.pools) {
+        const held = pods && heldDevices(pods, resourceOf(pool));
+        const run = running.get(pool.name);
+        if (run === undefined) continue;
+        const { plugin } = run;
+        const before = new Map(plugin.devices().map(({ id, isHealthy }) => [id, isHealthy]));
+        const problems: string[] = [];
+        const devices: PluginDevice[] = [];
+        const isHidden = pool.requiresUnprivilegedBpf && isRestricted;
+        if (isHidden) problems.push("kernel.unprivileged_bpf_disabled is not 0, and the pool requires it");
+        for (const { name, numaNode } of isHidden ? [] : pool.devices) {
+          const isInHost = inHost.has(name);
+          const foreign =
+            isInHost && (pool.hasSocket || pool.hasPinnedMap) ? await xdp.foreignProgram(name) : undefined;
+          const facts = { isInHost, isHeld: held?.has(name), foreign, wasHealthy: before.get(name) };
+          const { isHealthy, problem } = deviceHealth(facts);
+          if (problem !== undefined) problems.push(`device ${name}: ${problem}`);
+          devices.push({ id: name, isHealthy, ...(numaNode !== undefined && { numaNode }) });
+        }
+        plugin.setDevices(devices);
+        run.register();
+        const healthy = devices.filter(({ isHealthy }) => isHealthy).length;
+        metrics.devices.set({ pool: pool.name, health: "healthy" }, healthy);
+        metrics.devices.set({ pool: pool.name, health: "unhealthy" }, devices.length - healthy);
+        served.push({ name: pool.name, announced: devices.length, healthy, problems });
+      }
+      return { pools: served, isUnfinished: retired.length > 0 || pods === undefined };
+    },
+
+    async [Symbol.asyncDispose]() {
+      end.abort();
+      await Promise.all([...running.values()].map(({ stop }) => stop()));
+      sockets[Symbol.dispose]();
+      watch[Symbol.dispose]();
+      await last.catch(() => undefined);
+      await xdp[Symbol.asyncDispose]();
+      await links[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A kernel without this parameter has BPF for unprivileged processes or none at all. */
+async function isUnprivilegedBpfAllowed(path: string): Promise<boolean> {
+  const text = await readFile(path, "utf8").catch(() => "0");
+  return text.trim() === "0";
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createMapSockets serves one Unix socket for each device, over which pods get the XSK map of the device.
+ * Usage: `using sockets = createMapSockets({ directory, podDevices, openMap, log, ended }); await sockets.set(pools);`
+ */
+import { chmod, chown, mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { listenSeqpackets, loadSeqpacketSystem } from "@switchyard/netlink";
+import type { Logger } from "@switchyard/service";
+import type { PodDevices } from "../kubelet/pod-resources-messages.ts";
+import { devicesOfCaller } from "../kubelet/read-pod-devices.ts";
+import { mapName, socketDirectory, socketName } from "../pools/container-allocation.ts";
+import { resourceOf, type NodePool } from "../pools/node-pools.ts";
+import { createMapSession, messageBytes, type MapSessionOptions, type SessionResult } from "./map-session.ts";
+
+export interface MapSocketsOptions {
+  /** Has a directory for each device. */
+  readonly directory: string;
+  readonly podDevices: () => Promise<readonly PodDevices[]>;
+  readonly openMap: MapSessionOptions["openMap"];
+  readonly log: Logger;
+  /** Called at the end of each connection. */
+  readonly ended: (pool: string, result: SessionResult | "too-many") => void;
+}
+
+export interface MapSockets extends Disposable {
+  /** Serves the sockets of these devices and no others. Sockets that do not change keep their connections. */
+  set(sockets: readonly MapSocket[]): Promise<void>;
+}
+
+/** The socket of one device. */
+export interface MapSocket {
+  readonly device: string;
+  readonly pool: Pick<NodePool, "name" | "uid" | "idleTimeoutMs" | "hasPinnedMap">;
+}
+
+/** The containers of one pod use a device. */
+const maxConnections = 32;
+
+export function createMapSockets(options: MapSocketsOptions): MapSockets {
+  const { directory, log } = options;
+  const open = new Map<string, { readonly settings: string; readonly server: Disposable }>();
+
+  async function serve({ device, pool }: MapSocket): Promise<Disposable> {
+    const own = socketDirectory({ sockets: directory }, device);
+    await mkdir(own, { recursive: true });
+    await chmod(own, 0o711); // users in pods may not list or change it
+    if (pool.hasPinnedMap) await writeFile(join(own, mapName), ""); // where the container runtime mounts the map
+    const path = join(own, socketName);
+    const server = listenSeqpackets({
+      ...{ path, maxConnections, messageBytes },
+      refused() {
+        options.ended(pool.name, "too-many");
+      },
+      connected: (connection) =>
+        createMapSession(connection, {
+          openMap: options.openMap,
+          setBusyPoll,
+          idleTimeoutMs: pool.idleTimeoutMs,
+          async verify(podName) {
+            const resourceName = resourceOf(pool);
+            const caller = devicesOfCaller(await options.podDevices(), { podName, device, resourceName });
+            if (caller === undefined) log.warn({ device, podName }, "pod does not have the device; connection refused");
+            else log.info({ device, pod: `${caller.namespace}/${caller.name}` }, "pod connected");
+            return caller?.devices;
+          },
+          ended(result, error) {
+            if (error !== undefined) log.warn({ device, error }, "map not passed to pod");
+            options.ended(pool.name, result);
+          },
+        }),
+    });
+    await chmod(path, 0o660);
+    await chown(path, pool.uid, 0);
+    return server;
+  }
+
+  return {
+    async set(sockets) {
+      const wanted = new Map(sockets.map((one) => [one.device, { ...one, settings: JSON.stringify(one.pool) }]));
+      for (const [device, { settings, server }] of open) {
+        if (wanted.get(device)?.settings === settings) continue;
+        server[Symbol.dispose]();
+        open.delete(device);
+        if (!wanted.has(device)) {
+          await rm(socketDirectory({ sockets: directory }, device), { recursive: true, force: true });
+        }
+      }
+      for (const [device, socket] of wanted) {
+        if (!open.has(device)) open.set(device, { settings: socket.settings, server: await serve(socket) });
+      }
+    },
+    [Symbol.dispose]() {
+      for (const { server } of open.values()) server[Symbol.dispose]();
+      open.clear();
+    },
+  };
+}
+
+// asm-generic/socket.h
+const solSocket = 1;
+const [busyPoll, preferBusyPoll, busyPollBudget] = [46, 69, 70];
+
+/** Changes nothing but the options of the socket. The kernel refuses what is no socket. */
+function setBusyPoll(fd: number, { timeoutUs, packets }: { timeoutUs: number; packets: number }): boolean {
+  const values: readonly (readonly [number, number])[] = [
+    [preferBusyPoll, 1],
+    [busyPoll, timeoutUs],
+    [busyPollBudget, packets],
+  ];
+  const system = loadSeqpacketSystem();
+  return values.every(([option, value]) => system.setOption(fd, solSocket, option, value) === 0);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createXdpDevices attaches the XDP program to devices, and pins the maps of the programs in a BPF file system. Only programs with the
+ * name of ours are changed. All state is in the kernel: a process that starts later finds it.
+ * Usage: `const devices = createXdpDevices({ maps: "/sys/fs/bpf/switchyard/afxdp" }); await devices.prepare({ name: "ens1f0", queues: 8, uid: 0 });`
+ */
+import { chown, mkdir, rmdir } from "node:fs/promises";
+import {
+  attachXdp,
+  createXskMap,
+  detachXdp,
+  loadRedirectProgram,
+  NetlinkError,
+  NetlinkSocket,
+  openPinnedXskMap,
+  openXdpProgram,
+  openXskMap,
+  pinXskMap,
+  protocols,
+  readXdp,
+  redirectProgramName,
+  unpinXskMap,
+  type AttachedXdp,
+  type XskMap,
+} from "@switchyard/netlink";
+import { isErrno } from "@switchyard/service";
+import { mapDirectory, mapName } from "./pools/container-allocation.ts";
+
+/** A device that a pod is about to get. */
+export interface DeviceToPrepare {
+  readonly name: string;
+  readonly queues: number;
+  /** Owner of the pinned map. */
+  readonly uid: number;
+}
+
+/** Rejects and throws NetlinkError, and ForeignProgramError where it says so. */
+export interface XdpDevices extends AsyncDisposable {
+  /** Returns the description of an XDP program of somebody else, undefined without one. */
+  foreignProgram(name: string): Promise<string | undefined>;
+  /** Attaches the program and pins its map, unless that was done before. ForeignProgramError if the device has another program. */
+  prepare(device: DeviceToPrepare): Promise<"native" | "generic" | "attached-before">;
+  /** Opens the map of a device that was prepared. */
+  openMap(name: string): XskMap;
+  /** Detaches our program, if the device is there and has it, and removes the map. */
+  release(name: string): Promise<void>;
+}
+
+/** The device belongs to another XDP program, which is left unchanged. */
+export class ForeignProgramError extends Error {
+  override readonly name = "ForeignProgramError";
+  readonly code = "FOREIGN_XDP_PROGRAM";
+
+  constructor(device: string, program: string) {
+    super(`device ${device} has an XDP program that Switchyard did not attach: ${program}`);
+  }
+}
+
+export interface XdpDevicesOptions {
+  /** Directory in a BPF file system. */
+  readonly maps: string;
+  /** Path of the network namespace of the devices, if it is not the one of this process. */
+  readonly netns?: string;
+}
+
+export function createXdpDevices({ maps, netns }: XdpDevicesOptions): XdpDevices {
+  const socket = new NetlinkSocket({ protocol: protocols.route, netns });
+  const pathOf = (name: string): string => `${mapDirectory({ maps }, name)}/${mapName}`;
+
+  function openPinned(name: string): XskMap | undefined {
+    try {
+      return openPinnedXskMap(pathOf(name));
+    } catch (error) {
+      if (error instanceof NetlinkError && error.code === "ENOENT") return undefined;
+      throw error;
+    }
+  }
+
+  /** Makes the file of the map, in place of the file of another map. */
+  async function pin(name: string, map: XskMap, uid: number): Promise<void> {
+    await mkdir(mapDirectory({ maps }, name), { recursive: true, mode: 0o700 });
+    unpinXskMap(pathOf(name));
+    pinXskMap(map, pathOf(name), { uid });
+  }
+
+  /** Returns the pinned map if it is large enough, else a new one. */
+  async function mapFor({ name, queues, uid }: DeviceToPrepare): Promise<XskMap> {
+    const pinned = openPinned(name);
+    if (pinned !== undefined && pinned.queues >= queues) {
+      await chown(pathOf(name), uid, 0);
+      return pinned;
+    }
+    pinned?.[Symbol.dispose]();
+    const map = createXskMap({ queues });
+    try {
+      await pin(name, map, uid);
+      return map;
+    } catch (error) {
+      map[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  return {
+    async foreignProgram(name) {
+      for (const attached of await readXdp(socket, name)) {
+        using program = openAttached(attached);
+        if (program?.name !== redirectProgramName) return describe(attached, program?.name);
+      }
+      return undefined;
+    },
+
+    async prepare(device) {
+      const { name, uid } = device;
+      const [attached] = await readXdp(socket, name);
+      if (attached !== undefined) {
+        using program = openAttached(attached);
+        const mapId = program?.mapIds[0];
+        if (program?.name !== redirectProgramName || mapId === undefined) {
+          throw new ForeignProgramError(name, describe(attached, program?.name));
+        }
+        using map = openXskMap(mapId);
+        using pinned = openPinned(name);
+        if (pinned?.id === mapId) await chown(pathOf(name), uid, 0);
+        else await pin(name, map, uid);
+        return "attached-before";
+      }
+      using map = await mapFor(device);
+      using program = loadRedirectProgram(map);
+      try {
+        await attachXdp(socket, name, { program, mode: "native" });
+        return "native";
+      } catch (error) {
+        if (!(error instanceof NetlinkError) || error.code !== "EOPNOTSUPP") throw error;
+      }
+      await attachXdp(socket, name, { program, mode: "generic" });
+      return "generic";
+    },
+
+    openMap: (name) => openPinnedXskMap(pathOf(name)),
+
+    async release(name) {
+      for (const attached of await readAttached(socket, name)) {
+        using program = openAttached(attached);
+        if (program?.name !== redirectProgramName || attached.mode === "offloaded") continue;
+        await detachXdp(socket, name, { program, mode: attached.mode });
+      }
+      unpinXskMap(pathOf(name));
+      try {
+        await rmdir(mapDirectory({ maps }, name));
+      } catch (error) {
+        if (!isErrno(error, "ENOENT")) throw error;
+      }
+    },
+
+    [Symbol.asyncDispose]: () => socket[Symbol.asyncDispose](),
+  };
+}
+
+async function readAttached(socket: NetlinkSocket, name: string): Promise<readonly AttachedXdp[]> {
+  try {
+    return await readXdp(socket, name);
+  } catch (error) {
+    if (error instanceof NetlinkError && error.code === "ENODEV") return [];
+    throw error;
+  }
+}
+
+/** Returns undefined if the program has just been replaced. */
+function openAttached({ programId }: AttachedXdp): ReturnType<typeof openXdpProgram> | undefined {
+  try {
+    return openXdpProgram(programId);
+  } catch (error) {
+    if (error instanceof NetlinkError && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function describe({ mode, programId }: AttachedXdp, name: string | undefined): string {
+  return `program ${programId} (${name === undefined || name === "" ? "without name" : name}), ${mode} mode`;
+}
