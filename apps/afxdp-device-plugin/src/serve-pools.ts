@@ -63,7 +63,7 @@ interface Running {
   readonly plugin: PoolPlugin;
   /** Serves the plugin and registers it, from the first call on. */
   register(): void;
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 export async function createPoolServer(options: PoolServerOptions): Promise<PoolServer> {

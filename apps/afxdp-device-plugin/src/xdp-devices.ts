@@ -41,7 +41,7 @@ export interface XdpDevices extends AsyncDisposable {
   /** Attaches the program and pins its map, unless that was done before. ForeignProgramError if the device has another program. */
   prepare(device: DeviceToPrepare): Promise<"native" | "generic" | "attached-before">;
   /** Opens the map of a device that was prepared. */
-  openMap(name: string): XskMap;
+  readonly openMap: (name: string) => XskMap;
   /** Detaches our program, if the device is there and has it, and removes the map. */
   release(name: string): Promise<void>;
 }

@@ -34,6 +34,7 @@ export async function keepRegistered(plugin: RegisteredPlugin, signal: AbortSign
   const { directory, endpoint, watch } = plugin;
   const kubelet = join(directory, kubeletSocket);
   const own = join(directory, endpoint);
+  const isStopped = (): boolean => signal.aborted;
   let retryMs = backoff.firstMs;
 
   async function serveOnce(): Promise<void> {
@@ -52,11 +53,11 @@ export async function keepRegistered(plugin: RegisteredPlugin, signal: AbortSign
     }
   }
 
-  while (!signal.aborted) {
+  while (!isStopped()) {
     try {
       await serveOnce();
     } catch (error) {
-      if (signal.aborted) return;
+      if (isStopped()) return;
       plugin.failed(error, retryMs);
       await kubeletStartsOr(retryMs);
       retryMs = Math.min(2 * retryMs, backoff.maxMs);

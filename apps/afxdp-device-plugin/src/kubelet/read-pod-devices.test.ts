@@ -29,8 +29,8 @@ describe("devicesOfCaller", () => {
   });
 
   it.each([
-    { does: "the host name of a long name", said: `${"x".repeat(63)}` },
-    { does: "what DPDK can send of it", said: `${"x".repeat(54)}` },
+    { does: "the host name of a long name", said: "x".repeat(63) },
+    { does: "what DPDK can send of it", said: "x".repeat(54) },
   ])("knows $does", ({ said }) => {
     const long = [pod("x".repeat(80), "one", ["a"])];
     const find = (podName: string) => devicesOfCaller(long, { podName, device: "a", resourceName });

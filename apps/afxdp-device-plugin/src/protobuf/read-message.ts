@@ -10,11 +10,11 @@ import { wireTypes } from "./wire-types.ts";
 /** The fields of a message, by their numbers. All functions throw ProtobufError if a field has another type. */
 export interface MessageReader {
   /** Returns the last value; 0 if absent. A negative or very large number is not exact. */
-  number(field: number): number;
+  readonly number: (field: number) => number;
   /** Returns the last value; "" if absent. */
-  text(field: number): string;
-  texts(field: number): readonly string[];
-  messages(field: number): readonly MessageReader[];
+  readonly text: (field: number) => string;
+  readonly texts: (field: number) => readonly string[];
+  readonly messages: (field: number) => readonly MessageReader[];
 }
 
 /** Messages in messages that are deeper than this are refused. Those of the kubelet have four levels. */

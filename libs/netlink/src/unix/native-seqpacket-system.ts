@@ -48,7 +48,7 @@ function bindSeqpacketSystem(): SeqpacketSystem {
   const setsockopt: (fd: number, level: number, option: number, value: Buffer, bytes: number) => number = library.func(
     "int setsockopt(int, int, int, void *, uint32_t)",
   );
-  const { close, watchReadable } = loadLibc();
+  const libc = loadLibc();
 
   function open(path: string, use: (fd: number, address: Buffer) => number): number {
     if (path === "" || path.includes("\0") || Buffer.byteLength(path) > maxPathBytes) return einval;
@@ -57,7 +57,7 @@ function bindSeqpacketSystem(): SeqpacketSystem {
     // struct sockaddr_un: u16 family, the path, NUL
     const result = use(fd, Buffer.concat([Buffer.of(afUnix, 0), Buffer.from(`${path}\0`)]));
     if (result >= 0) return fd;
-    close(fd);
+    libc.close(fd);
     return result;
   }
 
@@ -87,8 +87,8 @@ function bindSeqpacketSystem(): SeqpacketSystem {
       bytes.writeInt32LE(value);
       return orErrno(setsockopt(fd, level, option, bytes, bytes.length));
     },
-    close,
-    watchReadable,
+    close: (fd) => libc.close(fd),
+    watchReadable: (fd, onReadable) => libc.watchReadable(fd, onReadable),
   };
 }
 
