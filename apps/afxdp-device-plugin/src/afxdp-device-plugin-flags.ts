@@ -4,10 +4,7 @@
  * SYS_ADMIN (to find programs by their ids), CHOWN and DAC_OVERRIDE. It mounts these directories of the host at the same paths: the
  * kubelet's device-plugins and pod-resources, those of --socket-directory and --record-file, and --bpf-directory.
  */
-import { flag, text, type FlagsOf } from "@switchyard/service";
-
-/** Values of afxdpDevicePluginFlags. */
-export type AfxdpDevicePluginFlags = typeof afxdpDevicePluginFlags extends FlagsOf<infer Values> ? Values : never;
+import { flag, text } from "@switchyard/service";
 
 export const afxdpDevicePluginFlags = {
   nodeName: flag(text("NAME"), {
