@@ -70,6 +70,8 @@ function certificateFiles({ directory }: Pick<TestCluster, "directory">) {
 
 const ownGroup = { apiGroups: ["sriovnetwork.openshift.io"], apiVersions: ["v1"] };
 
+const afxdpGroup = { apiGroups: ["afxdpnetwork.hns.dev"], apiVersions: ["v1alpha1"] };
+
 const networks = ["sriovnetworks", "sriovibnetworks", "ovsnetworks", "bridgenetworks"];
 
 const configurations = [
@@ -90,6 +92,11 @@ const configurations = [
         resources: ["sriovnetworknodepolicies", "sriovnetworkpoolconfigs", "sriovoperatorconfigs"],
       },
       { ...ownGroup, operations: ["CREATE", "UPDATE"], resources: networks },
+      {
+        ...afxdpGroup,
+        operations: ["CREATE", "UPDATE"],
+        resources: ["afxdpnetworknodepolicies", "afxdpoperatorconfigs", "afxdpnetworks"],
+      },
     ],
   },
 ];
