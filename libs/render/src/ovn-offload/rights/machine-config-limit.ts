@@ -10,8 +10,6 @@ import { ovnOffloadMachineConfig, ovnOffloadMachineConfigName } from "../offload
 import type { OffloadLimit } from "./offload-limits.ts";
 import { ownVariable, poolVariable, targetVariable } from "./own-objects.ts";
 
-const roleLabel = "machineconfiguration.openshift.io/role";
-
 /** What fields of the spec contain that an API server fills in. */
 const empty = celLiteral([null, "", false, [], {}]);
 
@@ -27,7 +25,7 @@ export function machineConfigLimit(): OffloadLimit {
     },
     variables: [
       ...[targetVariable, poolVariable, ownVariable],
-      { name: "role", expression: `object.metadata.?labels[?${celLiteral(roleLabel)}].orValue("")` },
+      { name: "role", expression: `object.metadata.?labels[?${celLiteral(labels.machineConfigRole)}].orValue("")` },
     ],
     validations: [
       {
