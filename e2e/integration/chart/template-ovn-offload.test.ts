@@ -3,14 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { ovnOffloadIdentity } from "@switchyard/render";
 import { fieldAt } from "../../src/plain-api.ts";
-import {
-  chartTemplates,
-  idOf,
-  metadataOf,
-  namespace,
-  type ChartObject,
-  type ChartTemplates,
-} from "./template-chart.ts";
+import { chartTemplates, idOf, namespace, type ChartObject, type ChartTemplates } from "./template-chart.ts";
 
 jest.setTimeout(120_000);
 
