@@ -2,7 +2,7 @@
 /**
  * The messages of the kubelet's device plugin API v1beta1 (k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1/api.proto), as far as the
  * plugin and its tests use them.
- * Usage: `server.addService(devicePluginService, implementation)`.
+ * Usage: `await callGrpc(registerMethod, { version: devicePluginVersion, endpoint, resourceName }, target)`.
  */
 import { empty, grpcMethod, type Codec } from "../grpc/grpc-method.ts";
 import { MessageWriter } from "../protobuf/message-writer.ts";

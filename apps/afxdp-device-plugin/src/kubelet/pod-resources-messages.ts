@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The messages of the kubelet's pod resources API v1 (k8s.io/kubelet/pkg/apis/podresources/v1/api.proto), as far as they are used.
- * Usage: `const pods = await callGrpc(listPodResourcesMethod, undefined, target);`
+ * Usage: `const pods = await callGrpc(listPodResourcesMethod, {}, target);`
  */
 import { empty, grpcMethod, type Codec } from "../grpc/grpc-method.ts";
 import { MessageWriter } from "../protobuf/message-writer.ts";

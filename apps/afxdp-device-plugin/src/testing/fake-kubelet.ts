@@ -2,7 +2,7 @@
 /**
  * startFakeKubelet is what a device plugin sees of the kubelet: real gRPC on the sockets in `directory`. Like the kubelet, it removes
  * the sockets of all plugins at its start.
- * Usage: `await using kubelet = await startFakeKubelet(directory); await kubelet.until("afxdp/intel", (ids) => ids.length === 2);`
+ * Usage: `await using kubelet = await startFakeKubelet(directory); await kubelet.until("afxdp/intel", (ids) => ids?.length === 2);`
  */
 import { Client, credentials, status, type ClientReadableStream, type sendUnaryData } from "@grpc/grpc-js";
 import { mkdir, readdir, rm } from "node:fs/promises";
