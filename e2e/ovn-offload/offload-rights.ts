@@ -8,7 +8,7 @@ import { ovnOffloadIdentity, type OvnOffloadIdentitySettings } from "@switchyard
 import { namespace, type TestCluster } from "@switchyard/test-cluster";
 
 /** The label that the tests' ConfigMap hardware-offload-config names. */
-export const hostLabel = "example.com/host";
+const hostLabel = "example.com/host";
 
 export async function grantOffloadRights({ cluster }: TestCluster): Promise<string> {
   const serviceAccount = "ovn-offload";

@@ -47,7 +47,7 @@ export interface XdpDevices extends AsyncDisposable {
 }
 
 /** The device belongs to another XDP program, which is left unchanged. */
-export class ForeignProgramError extends Error {
+class ForeignProgramError extends Error {
   override readonly name = "ForeignProgramError";
   readonly code = "FOREIGN_XDP_PROGRAM";
 

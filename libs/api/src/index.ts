@@ -48,7 +48,6 @@ export {
 export {
   afxdpApiGroup,
   afxdpApiVersion,
-  afxdpMisspelledApiVersion,
   afxdpResourcePrefix,
   apiGroup,
   apiVersion,

@@ -16,9 +16,6 @@ export const afxdpApiGroup = "afxdpnetwork.hns.dev";
 /** Group and version of the kinds for AF_XDP. */
 export const afxdpApiVersion = "afxdpnetwork.hns.dev/v1alpha1";
 
-/** As the proposal of the AF_XDP operator misspells afxdpApiVersion in its examples. No API server serves it. */
-export const afxdpMisspelledApiVersion = "afxdpnetwork.hns.dev/v1aplha1";
-
 /** Prefix of the resource names of AF_XDP pools, the part before the slash. Programs in pods depend on it. */
 export const afxdpResourcePrefix = "afxdp";
 

@@ -53,27 +53,16 @@ export type { OffloadProblem, OffloadProblemCode } from "./offload/offload-probl
 export type { OffloadPool, OffloadSelection } from "./offload/offload-pool.ts";
 export { selectOffloadPools, type OffloadSources } from "./offload/select-offload-pools.ts";
 export { offloadLabelKeys, offloadHostOf, type OffloadHost } from "./offload/offload-host.ts";
-export {
-  afxdpDevices,
-  idOf,
-  sriovUse,
-  type AfxdpDevice,
-  type SriovNodeFacts,
-  type SriovUse,
-} from "./afxdp/afxdp-device.ts";
+export { afxdpDevices, sriovUse, type AfxdpDevice, type SriovNodeFacts, type SriovUse } from "./afxdp/afxdp-device.ts";
 export type { AfxdpProblem, AfxdpProblemCode } from "./afxdp/afxdp-problem.ts";
-export { matchesDevice } from "./afxdp/afxdp-nic-selector.ts";
-export { poolVariable } from "./afxdp/afxdp-pools.ts";
 export {
   afxdpModeOf,
   afxdpProviderOf,
   createAfxdpRules,
-  poolSettingsOf,
   type AfxdpRules,
   type AfxdpRuleSources,
 } from "./afxdp/afxdp-rules.ts";
 export {
-  afxdpPoliciesSelecting,
   afxdpPolicyProblems,
   mergeAfxdpPolicies,
   type AfxdpMatch,

@@ -5,7 +5,6 @@
  */
 export {
   networkProblems,
-  networkResource,
   renderNetwork,
   targetNamespace,
   type Network,

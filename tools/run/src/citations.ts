@@ -19,7 +19,7 @@ export interface Citation {
 const pages: Readonly<Record<string, string>> = {
   "sriov-operator.md": String.raw`M-\d+|[A-M]\.\d+(?: [A-E]\b)?|[A-M]\b(?![-.\w'’]\w)|\d+\b`,
   "cnis.md": String.raw`\d+(?:\.\d+)?`,
-  "eve-and-afxdp.md": String.raw`a\d+|c\b`,
+  "eve-and-afxdp.md": String.raw`[ab]\d+|c\b`,
   "smartnic.md": String.raw`\d+(?:\.\d+)?`,
 };
 

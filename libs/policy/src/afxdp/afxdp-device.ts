@@ -55,7 +55,7 @@ export function afxdpDevices(
 }
 
 /** The identity of a device in specs and statuses: its PCI address or, if it has none, its name. */
-export function idOf({ pciAddress, name = "" }: Pick<AfxdpInterfaceStatus, "pciAddress" | "name">): string {
+function idOf({ pciAddress, name = "" }: Pick<AfxdpInterfaceStatus, "pciAddress" | "name">): string {
   return pciAddress ? pciAddress : name;
 }
 

@@ -41,7 +41,7 @@ export function poolProblems(
 }
 
 /** The environment variable in pods with the names of the pool's devices. The plugins' contract (eve-and-afxdp.md b1). */
-export function poolVariable(poolName: string): string {
+function poolVariable(poolName: string): string {
   return `AFXDP_DEVICES_${poolName.toUpperCase()}`;
 }
 

@@ -83,7 +83,7 @@ export function mergeAfxdpPolicies(node: Node, devices: readonly AfxdpDevice[], 
 }
 
 /** Returns the policies whose nodeSelector selects the node, from the highest to the lowest priority. */
-export function afxdpPoliciesSelecting(node: Node, rules: AfxdpRules): readonly AfxdpNetworkNodePolicy[] {
+function afxdpPoliciesSelecting(node: Node, rules: AfxdpRules): readonly AfxdpNetworkNodePolicy[] {
   const labels = labelsOf(node);
   return rules.policies.filter(({ spec }) => hasLabels(labels, spec.nodeSelector));
 }

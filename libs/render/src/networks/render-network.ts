@@ -79,7 +79,7 @@ export function targetNamespace({ metadata, spec }: Network): string {
 }
 
 /** Returns the full name of the resource that pods of the network request. */
-export function networkResource(network: Network, resourcePrefix: string): string {
+function networkResource(network: Network, resourcePrefix: string): string {
   return network.kind === "AfxdpNetwork"
     ? `${afxdpResourcePrefix}/${network.spec.poolName}`
     : `${resourcePrefix}/${network.spec.resourceName}`;
