@@ -13,10 +13,11 @@ export interface ObserveSettings {
   readonly ovnNamespace: string;
   readonly resourcePrefix: string;
   readonly foreignMachineConfigs: ReadonlySet<string>;
+  readonly waitingPodsOf: Observed["waitingPodsOf"];
 }
 
 export function observe(caches: OffloadCaches, settings: ObserveSettings): Observed {
-  const { namespace, ovnNamespace, resourcePrefix, foreignMachineConfigs } = settings;
+  const { namespace, ovnNamespace, resourcePrefix, foreignMachineConfigs, waitingPodsOf } = settings;
   const isOpenshift = caches.machineConfigPools.served;
   const at = (of: string, name: string, found: [Cache<unknown>, Cache<ConfigMapFacts>]): ObservedConfigMap => ({
     ...{ namespace: of, name },
@@ -28,7 +29,7 @@ export function observe(caches: OffloadCaches, settings: ObserveSettings): Obser
     ? at(ovn, "ovn-management-ports", [caches.ovnNamespace, caches.managementPorts])
     : at(ovnNamespace, "ovn-management-ports", [caches.plainOvnNamespace, caches.plainManagementPorts]);
   return {
-    ...{ namespace, resourcePrefix, foreignMachineConfigs },
+    ...{ namespace, resourcePrefix, foreignMachineConfigs, waitingPodsOf },
     entries: caches.operatorConfigs.get(operatorConfigName)?.spec?.ovnHardwareOffload ?? [],
     machineConfigPools: isOpenshift ? caches.machineConfigPools.list() : undefined,
     machineConfigs: caches.machineConfigs.list(),

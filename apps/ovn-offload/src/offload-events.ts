@@ -109,9 +109,14 @@ function isLeaving({ nodes = [] }: OvnHardwareOffloadStatus): boolean {
 }
 
 function stateOf(pool: OvnHardwareOffloadStatus | undefined): string | undefined {
-  return pool?.conditions?.find(({ type, status, reason }) => status === "True" && type === reason)?.type;
+  return holding(pool)?.type;
 }
 
-function messageOf({ conditions = [] }: OvnHardwareOffloadStatus): string {
-  return conditions.find(({ status }) => status === "True")?.message ?? "";
+function messageOf(pool: OvnHardwareOffloadStatus): string {
+  return holding(pool)?.message ?? "";
+}
+
+/** Ready, Progressing or Degraded, the one that is True. */
+function holding(pool: OvnHardwareOffloadStatus | undefined): Condition | undefined {
+  return pool?.conditions?.find(({ type, status, reason }) => status === "True" && type === reason);
 }

@@ -8,16 +8,19 @@ import { isKubeError, type Reconcile } from "@switchyard/kube";
 import { mapConcurrently } from "@switchyard/service";
 import type { OffloadCaches } from "./caches/offload-caches.ts";
 import { decide } from "./decide/decide.ts";
+import { hostLabelsOf } from "./decide/host-facts.ts";
 import type { Execute } from "./execute-write.ts";
 import type { ForeignMachineConfigs } from "./foreign-machine-configs.ts";
 import { observe, type ObserveSettings } from "./observe.ts";
+import type { PodChecks } from "./pods/pod-checks.ts";
 import type { WriteOffloadStatus } from "./offload-status-writer.ts";
 import { createStatusPace } from "./status-pace.ts";
 
 export interface OffloadReconcilerDeps {
   readonly caches: OffloadCaches;
-  readonly settings: Omit<ObserveSettings, "foreignMachineConfigs">;
+  readonly settings: Omit<ObserveSettings, "foreignMachineConfigs" | "waitingPodsOf">;
   readonly foreign: ForeignMachineConfigs;
+  readonly pods: PodChecks;
   readonly execute: Execute;
   readonly writeStatus: WriteOffloadStatus;
 }
@@ -31,12 +34,18 @@ const conflictMs = 500;
 const recheckMs = 30_000;
 
 export function createOffloadReconciler(deps: OffloadReconcilerDeps): Reconcile {
-  const { caches, settings, foreign, execute, writeStatus } = deps;
+  const { caches, settings, foreign, pods, execute, writeStatus } = deps;
   const pace = createStatusPace(() => performance.now());
 
   return async function reconcile(_key, signal) {
     await foreign.recheck(signal);
-    const observed = observe(caches, { ...settings, foreignMachineConfigs: foreign.names });
+    const hosts = caches.nodes.list().filter((node) => hostLabelsOf(node).length > 0);
+    await pods.recheck(
+      hosts.map(({ metadata }) => metadata.name),
+      signal,
+    );
+    const waitingPodsOf = (node: string) => pods.of(node);
+    const observed = observe(caches, { ...settings, foreignMachineConfigs: foreign.names, waitingPodsOf });
     const decision = decide(observed);
     const failures: unknown[] = [];
     await mapConcurrently(decision.writes, parallel, async (write) => {

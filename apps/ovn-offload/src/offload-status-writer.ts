@@ -22,6 +22,7 @@ import {
 } from "@switchyard/kube";
 import type { OffloadCaches } from "./caches/offload-caches.ts";
 import type { OffloadState, OffloadStatuses } from "./decide/offload-statuses.ts";
+import type { WaitingPods } from "./pods/waiting-pods.ts";
 import { offloadEvents, type WrittenStatus } from "./offload-events.ts";
 
 export interface OffloadStatusWriterDeps {
@@ -46,10 +47,12 @@ export function createOffloadStatusWriter(deps: OffloadStatusWriterDeps): WriteO
     const { uid, generation } = config.metadata;
     const stored = writtenStatus(config);
     if (overall === undefined && stored.pools.length === 0 && stored.overall === undefined) return;
-    const written = pools.map(({ state, message, ...pool }) => {
+    const written = pools.map(({ state, message, waitingPods, ...pool }) => {
       const existing = stored.pools.find((one) => one.pool === pool.pool)?.conditions;
-      const conditions = setConditions(existing, conditionsOf({ state, message }), { now: now() });
-      return { ...pool, conditions };
+      const conditions = setConditions(existing, [...conditionsOf({ state, message }), podsWaiting(waitingPods)], {
+        now: now(),
+      });
+      return { ...pool, ...(waitingPods.count > 0 && { waitingPodCount: waitingPods.count }), conditions };
     });
     const own = config.status?.conditions?.filter(({ type }) => type === conditionTypes.hardwareOffload);
     const condition = overall && overallCondition(overall, generation);
@@ -91,6 +94,15 @@ function conditionsOf({ state, message }: OffloadState) {
     ...{ type, reason, message: text },
     status: type === reasons[state] ? ("True" as const) : ("False" as const),
   }));
+}
+
+function podsWaiting({ count, names }: WaitingPods) {
+  const more = count - names.length;
+  const which = `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const message = `pods cannot start, because they have no network with a VF as default network: ${which}`;
+  return count > 0
+    ? ({ type: conditionTypes.podsWaiting, status: "True", reason: "NoInterface", message } as const)
+    : ({ type: conditionTypes.podsWaiting, status: "False", reason: "NoPods", message: "no pod waits" } as const);
 }
 
 function overallCondition({ state, message }: OffloadState, observedGeneration: number | undefined) {

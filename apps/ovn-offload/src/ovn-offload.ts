@@ -22,6 +22,7 @@ import { fieldManagers } from "./field-managers.ts";
 import { createForeignMachineConfigs } from "./foreign-machine-configs.ts";
 import { createOffloadReconciler } from "./offload-reconciler.ts";
 import { createOffloadStatusWriter } from "./offload-status-writer.ts";
+import { createPodChecks } from "./pods/pod-checks.ts";
 import { ovnOffloadFlags } from "./ovn-offload-flags.ts";
 
 /** Nothing is decided with older data. */
@@ -57,6 +58,12 @@ export function runOvnOffload(): Promise<number> {
         leading.set(1);
         log.info("started leading");
         const foreign = createForeignMachineConfigs(transport);
+        const pods = createPodChecks({
+          ...{ transport, now: () => new Date() },
+          report(error, node) {
+            log.warn({ node, error }, "pods of a host could not be listed; retrying");
+          },
+        });
         const settings = { namespace, ovnNamespace, resourcePrefix };
         await using events = createEventRecorder({
           ...{ transport, controller: "switchyard-ovn-offload", instance: hostname() },
@@ -67,7 +74,7 @@ export function runOvnOffload(): Promise<number> {
         await using _controller = startController({
           name: "ovn-offload",
           reconcile: createOffloadReconciler({
-            ...{ caches, settings, foreign },
+            ...{ caches, settings, foreign, pods },
             execute: createExecutor({ transport, caches, namespace, foreign }),
             writeStatus: createOffloadStatusWriter({
               ...{ caches, namespace, events, now: () => new Date() },

@@ -156,6 +156,7 @@ it.each([
   };
   const [first = ""] = namespaces;
   expect(await may("patch", "configmaps/ovn-management-ports", "-n", first)).toBe(true);
+  expect(await may("list", "pods", "-A")).toBe(true);
   expect(await may("create", "machineconfigs.machineconfiguration.openshift.io")).toBe(isOpenshift);
   for (const right of [
     ...[

@@ -54,6 +54,11 @@ export const conditionTypes = {
    * is selected and nothing is left to restore. Written by the service ovn-offload.
    */
   hardwareOffload: "HardwareOffload",
+  /**
+   * On each pool in the status of spec.ovnHardwareOffload: pods on the pool's hosts cannot start, because they need an
+   * interface of Open vSwitch, and have no network with a VF as default network.
+   */
+  podsWaiting: "PodsWaiting",
 } as const;
 
 /** Reasons of conditions on SriovNetworkNodeStates, written by the node's config daemon. */

@@ -2099,8 +2099,12 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                     }
                   }
                 },
+                "waitingPodCount": {
+                  "description": "Number of pods on the hosts that cannot start, because they need an interface of Open vSwitch; absent if there is none.",
+                  "type": "integer"
+                },
                 "conditions": {
-                  "description": "Ready, Progressing and Degraded. The message has the first thing that is missing.",
+                  "description": "Ready, Progressing and Degraded: the message has the first thing that is missing. PodsWaiting: the message names pods of waitingPodCount.",
                   "type": "array",
                   "items": {
                     "description": "Describes one aspect of the state of an object (metav1.Condition).",

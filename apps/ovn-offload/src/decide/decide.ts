@@ -63,6 +63,7 @@ export function decide(observed: Observed): Decision {
     ...offloadStatuses({
       ...{ hosts, pools: selection.pools, problems: selection.problems, configs },
       conflicts: labelled.conflicts,
+      waitingPodsOf: observed.waitingPodsOf,
       clusterProblems: [
         ...maps.problems,
         ...policies.problems,

@@ -12,6 +12,7 @@ import type {
   SriovNetworkNodePolicy,
 } from "@switchyard/api";
 import type { DnsPlacementSource } from "@switchyard/render";
+import type { WaitingPods } from "../pods/waiting-pods.ts";
 
 export interface Observed {
   /** SriovOperatorConfig.spec.ovnHardwareOffload; empty if the SriovOperatorConfig does not exist. */
@@ -31,6 +32,8 @@ export interface Observed {
   readonly nodes: readonly ObservedNode[];
   /** Undefined if the node has no SriovNetworkNodeState, or its daemon has not reported yet. */
   readonly reportOf: (node: string) => NodeReport | undefined;
+  /** The pods of a host that cannot start; undefined if that is not known. */
+  readonly waitingPodsOf: (node: string) => WaitingPods | undefined;
   readonly configMaps: Readonly<Record<ConfigMapRole, ObservedConfigMap>>;
   /** DNS "default" of OpenShift; undefined if it does not exist. */
   readonly dns: ObservedDns | undefined;

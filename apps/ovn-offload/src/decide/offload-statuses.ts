@@ -7,6 +7,7 @@ import { defined, type OvnOffloadNode } from "@switchyard/api";
 import { cutText } from "@switchyard/kube";
 import type { OffloadPool, OffloadProblem } from "@switchyard/policy";
 import type { MachineConfigDecision } from "./decide-machine-configs.ts";
+import type { WaitingPods } from "../pods/waiting-pods.ts";
 import { isPrepared, type Host } from "./host.ts";
 
 export interface StatusInput {
@@ -16,6 +17,7 @@ export interface StatusInput {
   readonly configs: Pick<MachineConfigDecision, "waiting" | "held" | "refused">;
   /** By node: a label of others that excludes ours. */
   readonly conflicts: ReadonlyMap<string, string>;
+  readonly waitingPodsOf: (node: string) => WaitingPods | undefined;
   readonly clusterProblems: readonly string[];
 }
 
@@ -31,6 +33,7 @@ export interface PoolStatus extends OffloadState {
   readonly nodeCount: number;
   readonly readyNodeCount: number;
   readonly nodes: readonly OvnOffloadNode[];
+  readonly waitingPods: WaitingPods;
 }
 
 export interface OffloadStatuses {
@@ -41,6 +44,8 @@ export interface OffloadStatuses {
 
 /** Largest number of nodes in the status of a pool. */
 const maxNodes = 500;
+
+const maxPodNames = 5;
 
 /** Longest text about one node. */
 const maxMissingBytes = 256;
@@ -95,7 +100,14 @@ function poolStatus(pool: string, hosts: readonly Host[], input: StatusInput): P
     nodeCount: hosts.length,
     readyNodeCount: nodes.filter(({ node }) => node.missing === undefined).length,
     nodes: sorted.slice(0, maxNodes).map(({ node }) => node),
+    waitingPods: waitingPodsOf(hosts, input),
   };
+}
+
+function waitingPodsOf(hosts: readonly Host[], input: StatusInput): WaitingPods {
+  const all = hosts.flatMap((host) => input.waitingPodsOf(host.name) ?? []);
+  const names = all.flatMap((pods) => pods.names);
+  return { count: all.reduce((sum, { count }) => sum + count, 0), names: names.toSorted().slice(0, maxPodNames) };
 }
 
 function nodeStatus(host: Host, input: StatusInput): OvnOffloadNode {

@@ -202,6 +202,7 @@ export class SimulatedCluster {
       policies: [...this.policies.values()],
       nodes: [...this.nodes].map(([name, node]) => this.observedNode(name, node)),
       reportOf: (name) => this.reportOf(name),
+      waitingPodsOf: () => undefined,
       configMaps: {
         managementPorts: map("ovn", "managementPorts"),
         envOverrides: map("ovn", "envOverrides"),

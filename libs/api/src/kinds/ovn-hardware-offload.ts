@@ -37,7 +37,15 @@ export interface OvnHardwareOffloadStatus {
   readonly readyNodeCount: number;
   /** The hosts, ordered by name, at most 500; hosts that are not ready come first. */
   readonly nodes?: readonly OvnOffloadNode[];
-  /** Ready, Progressing and Degraded. The message has the first thing that is missing. */
+  /**
+   * Number of pods on the hosts that cannot start, because they need an interface of Open vSwitch; absent if there is none.
+   * @asType integer
+   */
+  readonly waitingPodCount?: number;
+  /**
+   * Ready, Progressing and Degraded: the message has the first thing that is missing. PodsWaiting: the message names pods of
+   * waitingPodCount.
+   */
   readonly conditions?: readonly Condition[];
 }
 

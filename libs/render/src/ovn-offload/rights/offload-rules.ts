@@ -34,6 +34,7 @@ export function readingRules({ namespace, ovnNamespace }: OvnOffloadIdentitySett
   return {
     inCluster: [
       { why: "reads labels and taints of hosts", group: "", resources: ["nodes"], verbs: read },
+      { why: "counts pods on hosts that cannot start", group: "", resources: ["pods"], verbs: ["list"] },
       {
         why: "finds out whether OVN-Kubernetes is there",
         ...{ group: "", resources: ["namespaces"], verbs: read },

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * PodChecks knows the waiting pods of each host. The pods of a host are listed once a minute and not kept: a watch of all pods of
+ * a large cluster would need more memory than everything else.
+ * Usage: `const pods = createPodChecks({ transport, now, report }); await pods.recheck(hosts, signal); pods.of("host-1")`
+ */
+import type { ResourceType } from "@switchyard/api";
+import { listPages, type KubeObject, type Transport } from "@switchyard/kube";
+import { mapConcurrently } from "@switchyard/service";
+import { waitingPods, type WaitingPods } from "./waiting-pods.ts";
+
+export interface PodChecksDeps {
+  readonly transport: Transport;
+  readonly now: () => Date;
+  /** Called for a host whose pods cannot be listed. Its last result stays. */
+  readonly report: (error: unknown, node: string) => void;
+}
+
+export interface PodChecks {
+  /** Undefined before the first list. */
+  of(node: string): WaitingPods | undefined;
+  /** Lists the pods of these hosts again if that is due, and forgets all other hosts. Never rejects. */
+  recheck(nodes: readonly string[], signal: AbortSignal): Promise<void>;
+}
+
+const pods = {
+  ...{ group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
+} as const satisfies ResourceType;
+
+const intervalMs = 60_000;
+
+/** Number of lists at the same time. */
+const parallel = 4;
+
+export function createPodChecks({ transport, now, report }: PodChecksDeps): PodChecks {
+  const checks = new Map<string, { readonly atMs: number; readonly found: WaitingPods | undefined }>();
+
+  async function list(node: string, signal: AbortSignal): Promise<WaitingPods> {
+    const all: KubeObject[] = [];
+    const fieldSelector = `spec.nodeName=${node}`;
+    for await (const { items } of listPages(transport, { type: pods, fieldSelector, pageSize: 500, signal })) {
+      all.push(...items);
+    }
+    return waitingPods(all, now());
+  }
+
+  return {
+    of: (node) => checks.get(node)?.found,
+    async recheck(nodes, signal) {
+      const wanted = new Set(nodes);
+      for (const node of checks.keys()) if (!wanted.has(node)) checks.delete(node);
+      const atMs = now().getTime();
+      const due = nodes.filter((node) => atMs - (checks.get(node)?.atMs ?? -Infinity) >= intervalMs);
+      await mapConcurrently(due, parallel, async (node) => {
+        try {
+          checks.set(node, { atMs, found: await list(node, signal) });
+        } catch (error) {
+          checks.set(node, { atMs, found: checks.get(node)?.found });
+          if (!signal.aborted) report(error, node);
+        }
+      });
+    },
+  };
+}
