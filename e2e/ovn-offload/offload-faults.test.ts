@@ -1,82 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * ovn-offload is killed after each of its writes, and each of its writes is refused or unanswered once, while a pool is selected,
- * gets a node and is deselected: the end is the same, with one change of the MachineConfig in each direction.
+ * a card is replaced and the pool is deselected: the end is the same, with one change of the MachineConfig in each direction.
  */
 import { afterAll, beforeAll, expect, it, jest } from "@jest/globals";
+import { sriovNetworkNodePolicies } from "@switchyard/api";
 import { hostPool } from "@switchyard/demo/openshift-objects";
+import { collectionPath } from "@switchyard/kube";
+import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { describeRequest, type ApiRequest } from "../src/api-request.ts";
 import type { Fate } from "../src/fault-rules.ts";
-import { isOffloaded, settledWithinMs, startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
+import { fieldAt } from "../src/plain-api.ts";
+import { settledWithinMs } from "./offload-cluster.ts";
 import { snapshotOffload } from "./offload-objects.ts";
-import { startOffloadService, type OffloadService } from "./offload-service.ts";
-import { playHosts, type PlayedHost } from "./played-hosts.ts";
+import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
 
 jest.setTimeout(900_000); // for busy machines
 
-const hosts = new Map<string, PlayedHost>();
-const entry = { nodeSelector: { [`node-role.kubernetes.io/${hostPool}`]: "" }, taint: "NoSchedule" as const };
 const pass: Fate = { isCarriedOut: true, answer: "server's" };
 const lost: Fate = { isCarriedOut: true, answer: "reset" };
 const refused: Fate = { isCarriedOut: false, answer: { status: 500, reason: "InternalError" } };
 const forbidden: Fate = { isCarriedOut: false, answer: { status: 403, reason: "Forbidden" } };
 const conflict: Fate = { isCarriedOut: false, answer: { status: 409, reason: "Conflict" } };
 
-let place: OffloadCluster;
-let service: OffloadService;
+let played: PlayedCluster;
 let before: Readonly<Record<string, unknown>>;
 let offloaded: Readonly<Record<string, unknown>>;
 
 beforeAll(async () => {
-  place = await startOffloadCluster({
-    onReboot(node, config) {
-      const host = hosts.get(node);
-      if (host !== undefined) host.isOffloaded = isOffloaded(config);
-    },
-  });
-  place.testCluster.use(playHosts({ transport: place.testCluster.transport, hosts }));
-  for (const name of ["host-1", "host-2"]) await addHost(name);
-  service = await startOffloadService(place.testCluster);
-  before = await snapshotOffload(place.testCluster);
-  await wayIn();
-  offloaded = await snapshotOffload(place.testCluster);
-  await wayOut();
+  played = await startPlayedCluster(["host-1", "host-2"]);
+  before = await snapshotOffload(played.place.testCluster);
+  await played.wayIn();
+  offloaded = await snapshotOffload(played.place.testCluster);
+  await played.wayOut();
 }, 900_000);
 
 afterAll(async () => {
-  await place[Symbol.asyncDispose]();
+  await played[Symbol.asyncDispose]();
 }, 120_000);
 
-async function addHost(name: string): Promise<void> {
-  hosts.set(name, { cards: ["a2d6"], mode: "embedded-cpu", isOffloaded: false });
-  await place.addNode(name, hostPool);
-}
-
-async function wayIn(): Promise<void> {
-  await place.select(entry);
-  await place.untilOverall("True Ready");
-}
-
-async function wayOut(): Promise<void> {
-  await place.select();
-  await eventually(
-    "nothing is left",
-    async () => {
-      const text = await place.overall();
-      if (text === "") return true;
-      throw new Error(text);
-    },
-    { withinMs: settledWithinMs },
-  );
-}
-
-/** A whole life under the faults that were set before. */
-async function live(): Promise<void> {
+/** A whole life under the faults that were set before; `during` happens while the hosts run OVN on their SmartNICs. */
+async function live(during: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+  const { place, service } = played;
   const from = { reboots: place.reboots.length, writes: service.writes.length };
-  await wayIn();
+  await played.wayIn();
   expect(await snapshotOffload(place.testCluster)).toEqual(offloaded);
-  await wayOut();
+  await during();
+  await played.wayOut();
   expect(await snapshotOffload(place.testCluster)).toEqual(before);
   // Each change of the MachineConfig reboots all hosts of the pool.
   expect(place.reboots.slice(from.reboots)).toEqual(["host-1", "host-2", "host-1", "host-2"]);
@@ -84,17 +55,56 @@ async function live(): Promise<void> {
   expect(configs).toEqual([expect.stringContaining("PATCH"), expect.stringContaining("DELETE")]);
 }
 
-it.each([
-  { is: "is answered", fate: pass },
-  { is: "is not answered", fate: lost },
-])("survives a kill after each write that $is", async ({ fate }) => {
+/** The card of host-2 becomes one of another model in another slot, and then the first one again. */
+async function replaceCard(): Promise<void> {
+  const { place, hosts } = played;
+  const host = hosts.get("host-2");
+  if (host === undefined) throw new Error("host-2 does not exist");
+  for (const { cards, slot, models } of [
+    { cards: ["a2dc"], slot: 4, models: ["bluefield-2", "bluefield-3"] },
+    { cards: ["a2d6"], slot: 1, models: ["bluefield-2"] },
+  ]) {
+    Object.assign(host, { cards, slot });
+    const isDone = async () => {
+      const names = models.map((model) => `ovn-offload-${hostPool}-${model}`);
+      expect(await policyNames()).toEqual(names);
+      expect(await vfsOf("host-2", `0000:${slot + 2}b:00.0`)).toBeGreaterThan(0);
+      expect(await place.overall()).toContain("True Ready");
+      return true;
+    };
+    await eventually(`host-2 has VFs of ${cards.join()}`, isDone, { withinMs: settledWithinMs });
+  }
+  expect(await snapshotOffload(place.testCluster)).toEqual(offloaded);
+}
+
+async function policyNames(): Promise<readonly string[]> {
+  const items = fieldAt(await played.place.api.read(collectionPath(sriovNetworkNodePolicies, namespace)), "items");
+  return (Array.isArray(items) ? (items as readonly unknown[]) : [])
+    .map((policy) => String(fieldAt(policy, "metadata", "name")))
+    .toSorted();
+}
+
+async function vfsOf(node: string, pciAddress: string): Promise<number> {
+  const states = "/apis/sriovnetwork.openshift.io/v1/namespaces/sriov-network-operator/sriovnetworknodestates";
+  const pfs = fieldAt(await played.place.api.read(`${states}/${node}`), "status", "interfaces");
+  const pf = (Array.isArray(pfs) ? (pfs as readonly unknown[]) : []).find(
+    (one) => fieldAt(one, "pciAddress") === pciAddress,
+  );
+  return Number(fieldAt(pf, "numVfs") ?? 0);
+}
+
+/** Kills the service after each write until the result is called, which returns the number of kills. */
+function killAtEachWrite(fate: Fate): () => Promise<number> {
+  const { service } = played;
   let kills = 0;
   let isKilling = false;
   const failures: unknown[] = [];
-  service.setFate(() => {
+  service.setFate(({ resource }) => {
+    if (resource === "events") return pass; // nothing depends on them
     // Writes that are under way at the same time do not reach the API server.
     if (isKilling) return { isCarriedOut: false, answer: "reset" };
     isKilling = true;
+    kills += 1;
     return {
       ...fate,
       after: () => {
@@ -104,14 +114,35 @@ it.each([
   });
   async function kill(): Promise<void> {
     await service.process.kill();
-    kills += 1;
-    isKilling = false;
     service.process.restart();
+    isKilling = false;
   }
+  return async () => {
+    await eventually("the last kill is over", () => !isKilling);
+    service.setFate(() => pass);
+    expect(failures).toEqual([]);
+    return kills;
+  };
+}
+
+it.each([
+  { is: "is answered", fate: pass },
+  { is: "is not answered", fate: lost },
+])("survives a kill after each write that $is", async ({ fate }) => {
+  const stopKilling = killAtEachWrite(fate);
   await live();
-  service.setFate(() => pass);
-  expect(failures).toEqual([]);
-  expect(kills).toBeGreaterThan(15);
+  expect(await stopKilling()).toBeGreaterThan(15);
+});
+
+it.each([
+  { is: "is answered", fate: pass },
+  { is: "is not answered", fate: lost },
+])("survives a kill after each write that $is while a card is replaced", async ({ fate }) => {
+  await live(async () => {
+    const stopKilling = killAtEachWrite(fate);
+    await replaceCard();
+    expect(await stopKilling()).toBeGreaterThanOrEqual(2); // a policy is created, and deleted at the end
+  });
 });
 
 it.each([
@@ -127,8 +158,8 @@ it.each([
     seen.add(text);
     return true;
   };
-  service.setFate((write) => (isFirst(write) ? fate : pass));
-  await live();
-  service.setFate(() => pass);
+  played.service.setFate((write) => (isFirst(write) ? fate : pass));
+  await live(replaceCard);
+  played.service.setFate(() => pass);
   expect(seen.size).toBeGreaterThan(8);
 });
