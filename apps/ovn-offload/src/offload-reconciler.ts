@@ -39,9 +39,9 @@ export function createOffloadReconciler(deps: OffloadReconcilerDeps): Reconcile 
 
   return async function reconcile(_key, signal) {
     await foreign.recheck(signal);
-    const hosts = caches.nodes.list().filter((node) => hostLabelsOf(node).length > 0);
+    const labelled = caches.nodes.list().filter((node) => hostLabelsOf(node).length > 0);
     await pods.recheck(
-      hosts.map(({ metadata }) => metadata.name),
+      labelled.map(({ metadata }) => metadata.name),
       signal,
     );
     const waitingPodsOf = (node: string) => pods.of(node);

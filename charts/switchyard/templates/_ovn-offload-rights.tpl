@@ -25,6 +25,12 @@ SPDX-License-Identifier: Apache-2.0
     - apiGroups:
         - ""
       resources:
+        - pods
+      verbs:
+        - list
+    - apiGroups:
+        - ""
+      resources:
         - namespaces
       resourceNames:
         - openshift-ovn-kubernetes
@@ -174,6 +180,12 @@ SPDX-License-Identifier: Apache-2.0
         - get
         - list
         - watch
+    - apiGroups:
+        - ""
+      resources:
+        - pods
+      verbs:
+        - list
     - apiGroups:
         - ""
       resources:

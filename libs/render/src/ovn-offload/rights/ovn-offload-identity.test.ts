@@ -16,11 +16,13 @@ const rulesOf = (objects: readonly Manifest[]) => objects.flatMap((object) => (i
 describe.each(clusterTypes)("the rights of ovn-offload with $clusterType", ({ clusterType }) => {
   const { reading, limits, writing } = ovnOffloadIdentity({ ...settings, clusterType });
 
-  it("grant nothing with a wildcard, and no Secrets, pods, roles or admission policies", () => {
+  it("grant nothing with a wildcard, no Secrets, roles or admission policies, and of pods only their list", () => {
     const rules = rulesOf([...reading, ...writing]);
     const resources = rules.flatMap((rule) => rule.resources);
     expect(JSON.stringify(rules)).not.toContain("*");
-    expect(resources.filter((name) => /secrets|pods|roles|bindings|policies$|webhook/.test(name))).toEqual(
+    const ofPods = rules.filter((rule) => rule.resources.some((name) => name.startsWith("pods")));
+    expect(ofPods.map(({ resources: names, verbs }) => [names, verbs])).toEqual([[["pods"], ["list"]]]);
+    expect(resources.filter((name) => /secrets|roles|bindings|policies$|webhook/.test(name))).toEqual(
       resources.filter((name) => name === "sriovnetworknodepolicies"),
     );
   });
