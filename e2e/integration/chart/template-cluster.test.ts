@@ -219,9 +219,9 @@ describe("operator crds delete", () => {
   it("deletes the CRDs of Switchyard with their objects, and no other", async () => {
     const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
     const { stdout } = await runProgram(process.execPath, [main, "crds", "delete", "--kubeconfig", kubeconfig]);
-    expect(stdout).toContain("8 CustomResourceDefinitions and their objects are gone");
+    expect(stdout).toContain("12 CustomResourceDefinitions and their objects are gone");
     const left = await testCluster.kubectl(["get", "crds", "-o", "name"]);
-    expect(left).not.toContain("sriovnetwork.openshift.io");
+    for (const group of ["sriovnetwork.openshift.io", "afxdpnetwork.hns.dev"]) expect(left).not.toContain(group);
     const again = await runProgram(process.execPath, [main, "crds", "delete", "--kubeconfig", kubeconfig]);
     expect(again.stdout).toContain("does not exist");
   });
