@@ -29,13 +29,13 @@ export function createPluginMetrics(registry: Registry): PluginMetrics {
     }),
     allocations: new Counter({
       name: "switchyard_afxdp_allocations_total",
-      help: "Number of containers that asked for devices, by pool and result (ok, failed).",
+      help: "Number of containers that requested devices, by pool and result (ok, failed).",
       labelNames: ["pool", "result"],
       registers,
     }),
     connections: new Counter({
       name: "switchyard_afxdp_connections_total",
-      help: "Number of connections by which pods asked for the maps of their devices, by pool and result (served, refused, failed, timeout, too-many).",
+      help: "Number of connections by which pods requested the maps of their devices, by pool and result (served, refused, failed, timeout, too-many).",
       labelNames: ["pool", "result"],
       registers,
     }),

@@ -2100,7 +2100,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   }
                 },
                 "waitingPodCount": {
-                  "description": "Number of pods on the hosts that cannot start, because they need an interface of Open vSwitch; absent if there is none.",
+                  "description": "Number of pods on the hosts that cannot start, because they need an interface of Open vSwitch; absent without such pods.",
                   "type": "integer"
                 },
                 "conditions": {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * offloadStatuses returns the status of each pool and of all of them, with the first thing that is missing in words.
- * Usage: `const { overall } = offloadStatuses({ hosts, pools, problems, configs, conflicts, clusterProblems });`
+ * Usage: `const { overall } = offloadStatuses(input);`
  */
 import { defined, type OvnOffloadNode } from "@switchyard/api";
 import { cutText } from "@switchyard/kube";

@@ -38,7 +38,7 @@ export interface OvnHardwareOffloadStatus {
   /** The hosts, ordered by name, at most 500; hosts that are not ready come first. */
   readonly nodes?: readonly OvnOffloadNode[];
   /**
-   * Number of pods on the hosts that cannot start, because they need an interface of Open vSwitch; absent if there is none.
+   * Number of pods on the hosts that cannot start, because they need an interface of Open vSwitch; absent without such pods.
    * @asType integer
    */
   readonly waitingPodCount?: number;
