@@ -103,9 +103,6 @@ export {
   plainManagementPorts,
   type ConfigMapName,
 } from "./ovn-offload/offload-config-maps.ts";
-export {
-  ovnOffloadIdentity,
-  type OvnOffloadIdentity,
-  type OvnOffloadIdentitySettings,
-} from "./ovn-offload/rights/ovn-offload-identity.ts";
+export { ovnOffloadIdentity, type OvnOffloadIdentity } from "./ovn-offload/rights/ovn-offload-identity.ts";
+export type { OvnOffloadIdentitySettings } from "./ovn-offload/rights/identity-settings.ts";
 export { defaultHostLabel } from "./ovn-offload/hardware-offload-config.ts";

@@ -8,8 +8,8 @@ import { celLiteral, sameEntriesExcept, sameFields } from "../../components/righ
 import { managementResourceKey, managementResourceSuffix, ownKeyAnnotation } from "../hardware-offload-config.ts";
 import { managementPortEntry, managementPortLine } from "../management-port-maps.ts";
 import { ovnOffloadMaps } from "./offload-maps.ts";
-import type { OffloadLimit } from "./offload-limits.ts";
-import type { OvnOffloadIdentitySettings } from "./ovn-offload-identity.ts";
+import type { OffloadLimit } from "./offload-limit.ts";
+import type { OvnOffloadIdentitySettings } from "./identity-settings.ts";
 import { isOwn, targetVariable } from "./own-objects.ts";
 
 type Settings = Pick<OvnOffloadIdentitySettings, "clusterType" | "ovnNamespace">;

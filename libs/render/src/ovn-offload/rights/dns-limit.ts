@@ -5,7 +5,7 @@
  */
 import { celLiteral, sameEntriesExcept, sameFields } from "../../components/rights/cel.ts";
 import { dnsPlacementBefore } from "../dns-placement.ts";
-import type { OffloadLimit } from "./offload-limits.ts";
+import type { OffloadLimit } from "./offload-limit.ts";
 
 export function dnsLimit(): OffloadLimit {
   const both = (name: string, path: string) => [

@@ -7,7 +7,7 @@
 import { labels } from "@switchyard/api";
 import { celLiteral } from "../../components/rights/cel.ts";
 import { ovnOffloadMachineConfig, ovnOffloadMachineConfigName } from "../offload-machine-config.ts";
-import type { OffloadLimit } from "./offload-limits.ts";
+import type { OffloadLimit } from "./offload-limit.ts";
 import { ownVariable, poolVariable, targetVariable } from "./own-objects.ts";
 
 /** What fields of the spec contain that an API server fills in. */

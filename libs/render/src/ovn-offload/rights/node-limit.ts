@@ -9,8 +9,8 @@ import { celLiteral, sameEntriesExcept, sameFields } from "../../components/righ
 import { dnsEligibleLabel } from "../dns-placement.ts";
 import { defaultHostLabel } from "../hardware-offload-config.ts";
 import { plainHostLabel, proposalHostLabel } from "../host-labels.ts";
-import type { OffloadLimit } from "./offload-limits.ts";
-import type { OvnOffloadIdentitySettings } from "./ovn-offload-identity.ts";
+import type { OffloadLimit } from "./offload-limit.ts";
+import type { OvnOffloadIdentitySettings } from "./identity-settings.ts";
 
 /** "NoSchedule" is the only effect that entries of ovnHardwareOffload can have. */
 const effect = "NoSchedule";

@@ -7,7 +7,7 @@ import { labels } from "@switchyard/api";
 import { smartNicModels, smartNicVendor } from "@switchyard/policy";
 import { celLiteral } from "../../components/rights/cel.ts";
 import { ovnOffloadPolicyPrefix } from "../offload-policy.ts";
-import type { OffloadLimit } from "./offload-limits.ts";
+import type { OffloadLimit } from "./offload-limit.ts";
 import { ownVariable, poolVariable, targetVariable } from "./own-objects.ts";
 
 export function nodePolicyLimit(): OffloadLimit {

@@ -4,7 +4,6 @@
  * create an object has no name that RBAC could limit, and RBAC knows no fields. Requests of others are not affected.
  * Usage: `const policies = ovnOffloadLimits(settings);`
  */
-import type { NamedExpression, RequestRule } from "../../components/objects/kube-objects.ts";
 import type { Manifest } from "../../components/objects/manifest.ts";
 import { policyForUsers } from "../../components/rights/policy-for-users.ts";
 import { configMapLimit } from "./config-map-limit.ts";
@@ -12,18 +11,9 @@ import { dnsLimit } from "./dns-limit.ts";
 import { machineConfigLimit } from "./machine-config-limit.ts";
 import { nodeLimit } from "./node-limit.ts";
 import { nodePolicyLimit } from "./node-policy-limit.ts";
+import type { OffloadLimit } from "./offload-limit.ts";
 import { ovnOffloadLease } from "./offload-rules.ts";
-import type { OvnOffloadIdentitySettings } from "./ovn-offload-identity.ts";
-
-/** Limits the writes to objects of one kind. */
-export interface OffloadLimit {
-  /** End of the policy's name. */
-  readonly name: string;
-  readonly rule: RequestRule;
-  readonly variables: readonly NamedExpression[];
-  /** `message` completes "USER may only ", as a CEL expression of type string. */
-  readonly validations: readonly { readonly expression: string; readonly message: string }[];
-}
+import type { OvnOffloadIdentitySettings } from "./identity-settings.ts";
 
 export function ovnOffloadLimits(settings: OvnOffloadIdentitySettings): readonly Manifest[] {
   const { namespace, serviceAccount, clusterType } = settings;

@@ -4,7 +4,7 @@
  * Usage: `const names = Object.values(ovnOffloadMaps(settings)).map(({ name }) => name);`
  */
 import { offloadConfigMaps, plainManagementPorts, type ConfigMapName } from "../offload-config-maps.ts";
-import type { OvnOffloadIdentitySettings } from "./ovn-offload-identity.ts";
+import type { OvnOffloadIdentitySettings } from "./identity-settings.ts";
 
 export function ovnOffloadMaps({
   clusterType,

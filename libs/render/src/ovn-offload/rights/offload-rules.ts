@@ -6,7 +6,7 @@
 import { operatorConfigName } from "@switchyard/api";
 import type { RuleWithReason } from "../../components/rights/rule-with-reason.ts";
 import { ovnOffloadMaps } from "./offload-maps.ts";
-import type { OvnOffloadIdentitySettings } from "./ovn-offload-identity.ts";
+import type { OvnOffloadIdentitySettings } from "./identity-settings.ts";
 
 export interface RulesByScope {
   readonly inCluster: readonly RuleWithReason[];

@@ -8,19 +8,8 @@ import type { Role, RoleBinding, ServiceAccount } from "../../components/objects
 import type { Manifest } from "../../components/objects/manifest.ts";
 import { toRbacRule, type RuleWithReason } from "../../components/rights/rule-with-reason.ts";
 import { ovnOffloadLimits } from "./offload-limits.ts";
+import type { OvnOffloadIdentitySettings } from "./identity-settings.ts";
 import { readingRules, writingRules, type RulesByScope } from "./offload-rules.ts";
-
-export interface OvnOffloadIdentitySettings {
-  /** Namespace of the operator and of ovn-offload. */
-  readonly namespace: string;
-  /** Name of the service account, and beginning of the names of all other objects. */
-  readonly serviceAccount: string;
-  readonly clusterType: "kubernetes" | "openshift";
-  /** Namespace of OVN-Kubernetes in clusters other than OpenShift. */
-  readonly ovnNamespace: string;
-  /** Key of the label that the key dpu-host-mode-label of hardware-offload-config names; the default is always allowed. */
-  readonly hostLabel: string;
-}
 
 export interface OvnOffloadIdentity {
   readonly reading: readonly Manifest[];
