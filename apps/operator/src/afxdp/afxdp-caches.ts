@@ -14,6 +14,7 @@ import {
   type AfxdpNetworkNodePolicy,
   type AfxdpNetworkNodeState,
   type AfxdpOperatorConfig,
+  type AfxdpPoolStatus,
   type ObjectMeta,
 } from "@switchyard/api";
 import { cutText, maxMessageBytes, sharingEqual, watchObjects, type Cache } from "@switchyard/kube";
@@ -71,7 +72,11 @@ function toFacts({ apiVersion, kind, metadata, spec = {}, status = {} }: AfxdpNe
   return {
     ...{ apiVersion, kind, metadata: { ...keep(metadata), ...kept }, spec },
     status: {
-      ...defined({ pools, syncStatus, observedGeneration, interfaces: interfaces?.slice(0, maxPfs).map(toDevice) }),
+      ...defined({ syncStatus, observedGeneration }),
+      ...defined({
+        interfaces: interfaces?.slice(0, maxPfs).map(toDevice),
+        pools: pools?.slice(0, maxPfs).map(toPool),
+      }),
       lastSyncError: cutText(lastSyncError, maxMessageBytes),
     },
   };
@@ -84,6 +89,14 @@ function toDevice(nic: AfxdpInterfaceStatus): AfxdpInterfaceStatus {
     ...{ pciAddress, name, altNames, recordedNames, mac, vendor, deviceID, driver, usedBy, owned },
     ...{ mtu, maxMtu, queues, maxQueues, numSfs, maxSfs },
   });
+}
+
+/** The node writes the error, which can have any length. */
+function toPool({ name, announced, allocatable, error }: AfxdpPoolStatus): AfxdpPoolStatus {
+  return {
+    name,
+    ...defined({ announced, allocatable, error: error && cutText(error, maxMessageBytes) }),
+  };
 }
 
 function keep({ name, namespace, uid, generation, creationTimestamp, deletionTimestamp }: ObjectMeta): ObjectMeta {

@@ -14,12 +14,13 @@ import {
 import { createWriter, equalJson, fromCache, type Change } from "@switchyard/kube";
 import { createConfigExistsCheck } from "../components/config-exists.ts";
 import { fieldManagers } from "../field-managers.ts";
+import { createNodeResults } from "../node-states/node-results.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { limitRate } from "../status/limit-rate.ts";
 import { createTransitionEvents } from "../status/transition-events.ts";
 import { changesRules, createAfxdpLiveRules, type AfxdpLiveRules } from "./afxdp-live-rules.ts";
-import { createAfxdpMergeResults, type AfxdpMergeResults } from "./afxdp-merge-results.ts";
+import type { AfxdpMergeResult, AfxdpMergeResults } from "./afxdp-merge-results.ts";
 import { createAfxdpNodeStateReconciler } from "./afxdp-node-state-reconciler.ts";
 import { createAfxdpPolicyStatusReconciler } from "./afxdp-policy-status-reconciler.ts";
 
@@ -29,7 +30,7 @@ const rate = { intervalMs: 1_000, nowMs: () => performance.now() };
 export function startAfxdpControllers(context: OperatorContext): void {
   const { staleDelayMs } = context.settings;
   const rules = createAfxdpLiveRules({ ...context.caches, staleDelayMs }, context.signal);
-  const results = createAfxdpMergeResults();
+  const results = createNodeResults<AfxdpMergeResult>();
   context.start(nodeStateController(context, rules, results));
   context.start(policyStatusController(context, rules, results));
 }

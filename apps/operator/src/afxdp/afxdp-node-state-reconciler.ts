@@ -20,9 +20,9 @@ import {
   mergeAfxdpPolicies,
   sriovUse,
   staleStateAction,
-  type AfxdpRules,
 } from "@switchyard/policy";
 import { configOwner } from "../components/config-owner.ts";
+import { generationsOf } from "../node-states/node-results.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { AfxdpLiveRules } from "./afxdp-live-rules.ts";
 import type { AfxdpMergeResults } from "./afxdp-merge-results.ts";
@@ -54,7 +54,7 @@ export function createAfxdpNodeStateReconciler(deps: AfxdpNodeStateDeps): Reconc
     const state = afxdpStates.get(name);
     const owner = configOwner(config, afxdpOperatorConfigs);
     if (node === undefined || !isInNodeSet(node, rules)) {
-      results.set(name, undefined);
+      results.delete(name);
       return state && retire(state, owner, rules.staleDelayMs, signal);
     }
 
@@ -67,7 +67,7 @@ export function createAfxdpNodeStateReconciler(deps: AfxdpNodeStateDeps): Reconc
       signal,
     );
     const { matches, problems } = merged;
-    results.set(name, { matches, problems, generations: generationsOf(rules) });
+    results.set(name, { matches, problems, generations: generationsOf(merged, rules.policies) });
     return undefined;
   };
 
@@ -93,8 +93,4 @@ export function createAfxdpNodeStateReconciler(deps: AfxdpNodeStateDeps): Reconc
     }
     return { afterMs: decision.afterMs };
   }
-}
-
-function generationsOf({ policies }: AfxdpRules): Readonly<Record<string, number>> {
-  return Object.fromEntries(policies.map(({ metadata }) => [metadata.name, metadata.generation ?? 0]));
 }

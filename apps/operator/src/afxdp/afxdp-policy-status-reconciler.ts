@@ -5,9 +5,9 @@
  */
 import { policyReasons, type AfxdpNetworkNodePolicy, type AfxdpNetworkNodeState, type Node } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
-import { hasLabels, isInNodeSet, labelsOf, type AfxdpProblem } from "@switchyard/policy";
+import { hasLabels, isInNodeSet, labelsOf } from "@switchyard/policy";
 import { conditionsFor, type ConditionSummary } from "../status/condition-summary.ts";
-import { policySummary, type NodeOutcome } from "../status/policy-summary.ts";
+import { firstProblems, policySummary, type NodeOutcome } from "../status/policy-summary.ts";
 import type { RecordTransition } from "../status/transition-events.ts";
 import type { AfxdpLiveRules } from "./afxdp-live-rules.ts";
 import type { AfxdpMergeResult, AfxdpMergeResults } from "./afxdp-merge-results.ts";
@@ -69,7 +69,7 @@ function outcomesOf(
     if (!isInNodeSet(node, live.rules) || !hasLabels(labelsOf(node), policy.spec.nodeSelector)) continue;
     const { name } = node.metadata;
     const result = results.get(name);
-    if (result?.generations[policy.metadata.name] !== (policy.metadata.generation ?? 0)) return "pending";
+    if (result?.generations.get(policy.metadata.name) !== (policy.metadata.generation ?? 0)) return "pending";
     outcomes.push({ node: name, ...outcomeOn(policy, result, afxdpStates.get(name)) });
   }
   return outcomes;
@@ -82,12 +82,8 @@ function outcomeOn(
   { matches, problems }: AfxdpMergeResult,
   state: AfxdpNetworkNodeState | undefined,
 ): Outcome {
-  const own = problems.filter(({ policyName }) => policyName === name);
-  const wrong = own.find(({ severity }) => severity === "error");
-  if (wrong !== undefined) return { kind: "invalid", message: textOf(wrong) };
-  // The message counts the nodes without a matching device.
-  const doubtful = own.find(({ code }) => code !== "no-device");
-  const warning = doubtful && textOf(doubtful);
+  const { error, warning } = firstProblems(name, problems, "no-device");
+  if (error !== undefined) return { kind: "invalid", message: error };
   const configuring = { kind: "configuring", message: "", warning } as const;
   const status = state?.status ?? {};
   if ((status.interfaces ?? []).length === 0) return configuring;
@@ -98,8 +94,4 @@ function outcomeOn(
   const pool = status.pools?.find((one) => one.name === poolName);
   if (pool?.error) return { kind: "failed", message: `pool ${poolName}: ${pool.error}` };
   return status.syncStatus === "Succeeded" ? { kind: "ready", message: "", warning } : configuring;
-}
-
-function textOf({ field, message }: AfxdpProblem): string {
-  return `${field}: ${message}`;
 }

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * MergeResults keeps the result of mergePolicies for each node, so that the status of a policy need not merge all nodes
- * again. It is kept in memory only: after a start, all nodes are merged again.
+ * MergeResults keeps the result of mergePolicies for each node, and the inputs that it was computed from.
  * Usage: `mergeResults.set("worker-1", { ...merged, spec, interfaces, generations });`
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { equalJson } from "@switchyard/kube";
 import type { MergedNode } from "@switchyard/policy";
-import { isDeepStrictEqual } from "node:util";
+import { createNodeResults, type NodeResult, type NodeResults } from "./node-results.ts";
 import type { NodeStateFacts } from "./node-state-facts.ts";
 
 /** The merge result of one node, with the inputs that it was computed from. */
-export interface MergeResult extends Omit<MergedNode, "spec"> {
+export interface MergeResult extends Omit<MergedNode, "spec">, Pick<NodeResult, "generations"> {
   /** The spec that was applied to the node's state. */
   readonly spec: SriovNetworkNodeStateSpec;
-  /** metadata.generation of each policy that selected the node. */
-  readonly generations: ReadonlyMap<string, number>;
   /** The NICs of the node. */
   readonly interfaces: readonly InterfaceStatus[];
 }
@@ -32,51 +29,24 @@ export function isUpToDate(
   );
 }
 
-export interface MergeResults {
-  get(node: string): MergeResult | undefined;
-  /** If the result changed, notifies the policies of the old and the new result. */
-  set(node: string, mergeResult: MergeResult): void;
-  delete(node: string): void;
+export interface MergeResults extends NodeResults<MergeResult> {
   /**
    * Reports whether the state has the spec of its node's result, for the same NICs. If so, the result takes over the
    * state's own values, so that later comparisons of the two find the same objects.
    */
   isApplied(state: Pick<NodeStateFacts, "name" | "spec" | "interfaces">): boolean;
-  /** Calls `listener` with the name of each policy whose results change. */
-  subscribe(listener: (policyName: string) => void): () => void;
 }
 
 export function createMergeResults(): MergeResults {
-  const byNode = new Map<string, MergeResult>();
-  const listeners = new Set<(policyName: string) => void>();
-
-  function notify(...results: readonly (MergeResult | undefined)[]): void {
-    const names = new Set(results.flatMap((result) => result?.matches.map(({ policyName }) => policyName) ?? []));
-    for (const name of names) for (const listener of listeners) listener(name);
-  }
-
+  const results = createNodeResults<MergeResult>();
   return {
-    get: (node) => byNode.get(node),
-    set(node, mergeResult) {
-      const before = byNode.get(node);
-      byNode.set(node, mergeResult);
-      if (!isDeepStrictEqual(before, mergeResult)) notify(before, mergeResult);
-    },
-    delete(node) {
-      const before = byNode.get(node);
-      byNode.delete(node);
-      notify(before);
-    },
+    ...results,
     isApplied({ name, spec, interfaces }) {
-      const mergeResult = byNode.get(name);
+      const mergeResult = results.get(name);
       if (mergeResult === undefined) return false;
       if (!equalJson(mergeResult.spec, spec) || !equalJson(mergeResult.interfaces, interfaces)) return false;
-      byNode.set(name, { ...mergeResult, spec, interfaces });
+      results.replace(name, { ...mergeResult, spec, interfaces });
       return true;
-    },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
     },
   };
 }

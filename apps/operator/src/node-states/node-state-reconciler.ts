@@ -27,19 +27,13 @@ import {
   type Requeue,
   type Writer,
 } from "@switchyard/kube";
-import {
-  isInNodeSet,
-  staleStateAction,
-  mergePolicies,
-  nodeStateSpec,
-  type MergedNode,
-  type Rules,
-} from "@switchyard/policy";
+import { isInNodeSet, staleStateAction, mergePolicies, nodeStateSpec } from "@switchyard/policy";
 import { configOwner } from "../components/config-owner.ts";
 import { recheckSoon } from "../recheck-soon.ts";
 import type { LiveRules } from "./live-rules.ts";
 import type { NodeStateFacts } from "./node-state-facts.ts";
 import type { MergeResults } from "./merge-results.ts";
+import { generationsOf } from "./node-results.ts";
 
 export interface NodeStateDeps {
   readonly nodes: Cache<Node>;
@@ -83,7 +77,7 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
       ...merged,
       spec: shareEqual(state?.spec, nodeStateSpec(merged)),
       interfaces,
-      generations: generationsOf(merged, rules),
+      generations: generationsOf(merged, rules.policies),
     });
     return undefined;
   };
@@ -137,9 +131,3 @@ const idleAnnotations: Readonly<Record<string, string>> = {
   [annotations.desiredState]: drainRequests.idle,
   [annotations.currentState]: drainAnswers.idle,
 };
-
-function generationsOf({ matches }: MergedNode, rules: Rules): ReadonlyMap<string, number> {
-  const selecting = new Set(matches.map(({ policyName }) => policyName));
-  const policies = rules.policies.filter(({ metadata }) => selecting.has(metadata.name));
-  return new Map(policies.map(({ metadata }) => [metadata.name, metadata.generation ?? 0]));
-}

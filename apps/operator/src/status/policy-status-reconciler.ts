@@ -5,12 +5,12 @@
  */
 import { policyReasons, type Node, type SriovNetworkNodePolicy } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
-import { hasLabels, isInNodeSet, labelsOf, type PolicyProblem, type Rules } from "@switchyard/policy";
+import { hasLabels, isInNodeSet, labelsOf, type Rules } from "@switchyard/policy";
 import type { LiveRules } from "../node-states/live-rules.ts";
 import { conditionsFor, isReady, withoutOperatorConfig, type ConditionSummary } from "./condition-summary.ts";
 import { progressOf } from "../node-states/node-progress.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
-import { policySummary, type NodeOutcome } from "./policy-summary.ts";
+import { firstProblems, policySummary, type NodeOutcome } from "./policy-summary.ts";
 import type { RecordTransition } from "./transition-events.ts";
 import { isUpToDate, type MergeResult, type MergeResults } from "../node-states/merge-results.ts";
 
@@ -107,19 +107,11 @@ function outcomeOn(
   wasReady: boolean,
 ): NodeOutcome {
   const { name } = policy.metadata;
-  const problems = mergeResult.problems.filter(({ policyName }) => policyName === name);
-  const wrong = problems.find(({ severity }) => severity === "error");
-  if (wrong !== undefined) return { node, kind: "invalid", message: textOf(wrong) };
-  // The message counts the nodes without a matching NIC.
-  const doubtful = problems.find(({ code }) => code !== "no-match");
-  const warning = doubtful && textOf(doubtful);
+  const { error, warning } = firstProblems(name, mergeResult.problems, "no-match");
+  if (error !== undefined) return { node, kind: "invalid", message: error };
   if (state === undefined || state.interfaces.length === 0) return { node, kind: "configuring", message: "", warning };
   const pciAddresses = mergeResult.matches.find(({ policyName }) => policyName === name)?.pciAddresses ?? [];
   if (pciAddresses.length === 0) return { node, kind: "no-nic", message: "" };
   const progress = progressOf(state, mergeResult.spec, { pciAddresses, wasReady });
   return { node, kind: progress.kind, message: progress.kind === "failed" ? progress.message : "", warning };
-}
-
-function textOf({ field, message }: PolicyProblem): string {
-  return `${field}: ${message}`;
 }

@@ -41,6 +41,34 @@ export function policySummary(outcomes: readonly NodeOutcome[]): ConditionSummar
   return { state: "ready", reason: policyReasons.configured, message: counts };
 }
 
+/** A problem of a policy on a node, as the merge of either kind of policies reports it. */
+interface Problem {
+  readonly policyName: string;
+  readonly severity: "error" | "warning";
+  readonly code: string;
+  readonly field: string;
+  readonly message: string;
+}
+
+/**
+ * Returns the first error of the policy and its first warning, as texts. Problems with code `counted` are left out of the
+ * warnings, since the summary counts nodes without a matching NIC.
+ */
+export function firstProblems(
+  policyName: string,
+  problems: readonly Problem[],
+  counted: string,
+): { readonly error: string | undefined; readonly warning: string | undefined } {
+  const own = problems.filter((problem) => problem.policyName === policyName);
+  const error = own.find(({ severity }) => severity === "error");
+  const warning = own.find(({ code }) => code !== counted);
+  return { error: error && textOf(error), warning: warning && textOf(warning) };
+}
+
+function textOf({ field, message }: Problem): string {
+  return `${field}: ${message}`;
+}
+
 /** "worker-1: spec.interfaces[0].numVfs: …; 3 more nodes". */
 function firstOf(outcomes: readonly Pick<NodeOutcome, "node" | "message">[]): string {
   const [first] = outcomes.toSorted((a, b) => (a.node < b.node ? -1 : 1));
