@@ -56,6 +56,18 @@ describe("nodePools", () => {
     expect(names(nodePools(with_({}), []).pools)).toEqual([[], []]);
   });
 
+  it("keeps the subfunctions of a device that is missing in the report, until it is reported without them", () => {
+    const spec = {
+      pools: [{ name: "sfs", mode: "subfunction" } as const],
+      interfaces: [{ pciAddress, mode: "subfunction", poolName: "sfs" } as const],
+    };
+    const subfunctions = [{ sfNumber: 4, name: "sf4", poolName: "sfs" }];
+    const before = nodePools(state(spec, { pciAddress, name: "pf", numaNode: 1, subfunctions }), []);
+    expect(before.pools[0]?.devices).toHaveLength(1);
+    expect(nodePools(state(spec, { pciAddress: "0000:99:00.0" }), before.pools)).toEqual(before);
+    expect(nodePools(state(spec, { pciAddress, name: "pf" }), before.pools).pools[0]?.devices).toEqual([]);
+  });
+
   it("keeps a device without PCI address that is in a pod, and hides topology", () => {
     const spec = {
       pools: [{ ...primary, excludeTopology: true }],

@@ -77,7 +77,10 @@ export function nodePools(
       }
       const found = (spec?.interfaces ?? [])
         .filter(({ poolName, mode }) => poolName === pool.name && mode === pool.mode)
-        .flatMap((one) => devicesOf(one, { status: status?.interfaces ?? [], pool, knownNames }));
+        .flatMap((one) => {
+          const inPool = known.find(({ name }) => name === pool.name)?.devices ?? [];
+          return devicesOf(one, { status: status?.interfaces ?? [], pool, knownNames, known: inPool });
+        });
       const devices = found.filter(({ name, key }) => {
         const problem = problemOf(name, taken.get(name));
         if (problem !== undefined) report(pool.name, `device ${key}: ${problem}`);
@@ -107,24 +110,35 @@ interface Observed {
   readonly status: readonly AfxdpInterfaceStatus[];
   readonly pool: AfxdpPoolSpec;
   readonly knownNames: ReadonlyMap<string, string>;
+  /** Devices of the pool before. */
+  readonly known: readonly PoolDevice[];
 }
 
-/** Returns the devices of an interface that the node has reported: itself or its subfunctions. */
-function devicesOf(wanted: AfxdpInterfaceSpec, { status, pool, knownNames }: Observed): readonly PoolDevice[] {
+/**
+ * Returns the devices of an interface that the node has reported: itself or its subfunctions. Those of an interface that is
+ * missing in the report stay: a device that is not on the PCI bus has no status while it is in a pod.
+ */
+function devicesOf(wanted: AfxdpInterfaceSpec, { status, pool, knownNames, known }: Observed): readonly PoolDevice[] {
   const key = wanted.pciAddress ?? wanted.name ?? "";
   const observed = status.find((one) =>
     wanted.pciAddress === undefined ? one.pciAddress === undefined && one.name === key : one.pciAddress === key,
   );
-  // A device that is not on the PCI bus has no status while it is in a pod.
-  if (observed === undefined && !knownNames.has(key)) return [];
-  const node = pool.excludeTopology === true ? undefined : observed?.numaNode;
+  if (observed === undefined) {
+    const isPrimary = wanted.mode === "primary";
+    return known.filter((device) => (isPrimary ? device.key === key : device.key.startsWith(subfunctionKey(key, ""))));
+  }
+  const node = pool.excludeTopology === true ? undefined : observed.numaNode;
   const topology = node === undefined || node < 0 ? {} : { numaNode: node };
   const device = (one: { readonly key: string; readonly name?: string; readonly queues?: number }) => {
     const name = one.name ?? knownNames.get(one.key);
     return name === undefined ? [] : [{ ...topology, name, key: one.key, queues: one.queues ?? defaultQueues }];
   };
   if (wanted.mode === "primary") return device({ ...observed, key });
-  return (observed?.subfunctions ?? [])
+  return (observed.subfunctions ?? [])
     .filter(({ poolName }) => poolName === pool.name)
-    .flatMap((one) => device({ ...one, key: `${key}/sf/${one.sfNumber}` }));
+    .flatMap((one) => device({ ...one, key: subfunctionKey(key, one.sfNumber) }));
+}
+
+function subfunctionKey(device: string, sfNumber: number | ""): string {
+  return `${device}/sf/${sfNumber}`;
 }
