@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * PodChecks knows the waiting pods of each host. The pods of a host are listed once a minute and not kept: a watch of all pods of
- * a large cluster would need more memory than everything else.
+ * PodChecks knows the waiting pods of each host. The pods of a host are listed about once a minute and not kept: a watch of all
+ * pods of a large cluster would need more memory than everything else. Decisions wait for the lists, so each round has few hosts;
+ * those of a large cluster take turns.
  * Usage: `const pods = createPodChecks({ transport, now, report }); await pods.recheck(hosts, signal); pods.of("host-1")`
  */
 import type { ResourceType } from "@switchyard/api";
@@ -19,7 +20,10 @@ export interface PodChecksDeps {
 export interface PodChecks {
   /** Undefined before the first list. */
   of(node: string): WaitingPods | undefined;
-  /** Lists the pods of these hosts again if that is due, and forgets all other hosts. Never rejects. */
+  /**
+   * Lists the pods of the hosts whose last list is oldest, if it is due, and forgets hosts that are not in `nodes`. Never
+   * rejects.
+   */
   recheck(nodes: readonly string[], signal: AbortSignal): Promise<void>;
 }
 
@@ -29,11 +33,16 @@ const pods = {
 
 const intervalMs = 60_000;
 
+/** Number of hosts in a round, and least time between rounds: two lists a second at most. */
+const maxHosts = 20;
+const roundMs = 10_000;
+
 /** Number of lists at the same time. */
 const parallel = 4;
 
 export function createPodChecks({ transport, now, report }: PodChecksDeps): PodChecks {
   const checks = new Map<string, { readonly atMs: number; readonly found: WaitingPods | undefined }>();
+  let lastRoundMs = -Infinity;
 
   async function list(node: string, signal: AbortSignal): Promise<WaitingPods> {
     const all: KubeObject[] = [];
@@ -50,8 +59,15 @@ export function createPodChecks({ transport, now, report }: PodChecksDeps): PodC
       const wanted = new Set(nodes);
       for (const node of checks.keys()) if (!wanted.has(node)) checks.delete(node);
       const atMs = now().getTime();
-      const due = nodes.filter((node) => atMs - (checks.get(node)?.atMs ?? -Infinity) >= intervalMs);
-      await mapConcurrently(due, parallel, async (node) => {
+      if (atMs - lastRoundMs < roundMs) return;
+      const lastOf = (node: string): number => checks.get(node)?.atMs ?? -Infinity;
+      const due = nodes.filter((node) => atMs - lastOf(node) >= intervalMs);
+      if (due.length === 0) return;
+      lastRoundMs = atMs;
+      const oldest = due
+        .toSorted((a, b) => (lastOf(a) < lastOf(b) ? -1 : lastOf(a) > lastOf(b) ? 1 : 0))
+        .slice(0, maxHosts);
+      await mapConcurrently(oldest, parallel, async (node) => {
         try {
           checks.set(node, { atMs, found: await list(node, signal) });
         } catch (error) {
