@@ -7,10 +7,10 @@ import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { getLink, NetlinkSocket, protocols } from "@switchyard/netlink";
+import { attachXdp, getLink, NetlinkSocket, protocols } from "@switchyard/netlink";
 import {
   createNetworkNamespace,
-  loadForeignProgram,
+  loadForeignXdpProgram,
   missingForNamespaces,
   openXdpSocket,
   type NetworkNamespace,
@@ -240,8 +240,8 @@ const resource = "afxdp/intel";
     await offer(pool());
     await kubelet.until(resource, (devices) => devices?.length === 2);
     await namespace.run("sh", "-c", "ip link set v0 up; ip link set v1 up");
-    using foreign = loadForeignProgram();
-    await foreign.attachTo(links, "v0");
+    using foreign = loadForeignXdpProgram("foreign");
+    await attachXdp(links, "v0", { program: foreign, mode: "native" });
     const before = await programOf("v0");
     const [served] = (await server.update(signal)).pools;
     expect(served).toMatchObject({

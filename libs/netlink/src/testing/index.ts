@@ -4,4 +4,3 @@ export { createNetworkNamespace, missingForNamespaces, type NetworkNamespace } f
 export { ack, done, reply } from "./answers.ts";
 export { loadForeignXdpProgram } from "./foreign-xdp-program.ts";
 export { openXdpSocket, type XdpSocket, type XdpSocketOptions } from "./xdp-socket.ts";
-export { loadForeignProgram, type ForeignProgram } from "./foreign-program.ts";
