@@ -39,7 +39,7 @@ export async function startFakeKubelet(directory: string): Promise<FakeKubelet> 
   const present = new Map<string, readonly PluginDevice[]>();
   const clients: Client[] = [];
   for (const name of ["device-plugins", "pod-resources"]) await mkdir(join(directory, name), { recursive: true });
-  for (const name of await readdir(plugins)) await rm(join(plugins, name), { recursive: true });
+  for (const name of await readdir(plugins)) await rm(join(plugins, name), { recursive: true, force: true });
 
   function follow({ endpoint, resourceName }: Registration): void {
     const client = new Client(`unix:${join(plugins, endpoint)}`, credentials.createInsecure(), {
