@@ -54,10 +54,8 @@ function checkOnNodes(policy: AfxdpNetworkNodePolicy, view: ClusterView, afxdp: 
     findings.set(key, known);
   };
   for (const node of selected) {
-    const merge = (rules: AfxdpRules): MergedAfxdpNode => {
-      const devices = afxdpDevices(afxdp.states.get(node.name), sriov && sriovUseOn(node, sriov));
-      return mergeAfxdpPolicies(toNode(node), devices, rules);
-    };
+    const devices = afxdpDevices(afxdp.states.get(node.name), sriov && sriovUseOn(node, sriov));
+    const merge = (rules: AfxdpRules): MergedAfxdpNode => mergeAfxdpPolicies(toNode(node), devices, rules);
     const known = new Set(merge(before).problems.map(keyOf));
     for (const problem of merge(after).problems) {
       if (problem.policyName === name) add(keyOf(problem), node.name, (nodes) => findingOf(problem, nodes));
