@@ -47,10 +47,12 @@ export async function offersOfPlugin(run: OfferedRun): Promise<Readonly<Record<s
     offered[resource.replace("openshift.io/", "")] ??= devices;
     if (Object.keys(offered).length === run.resources) child.kill("SIGKILL");
   });
-  await new Promise((resolve, reject) => {
+  const ending = await new Promise<string>((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", resolve);
+    child.once("close", (code, signal) => {
+      resolve(signal ?? `exit code ${code}`);
+    });
   });
-  if (Object.keys(offered).length < run.resources) throw new Error(`the plugin ended: ${log}`);
+  if (Object.keys(offered).length < run.resources) throw new Error(`the plugin ended (${ending}): ${log}`);
   return offered;
 }
