@@ -166,6 +166,7 @@ export {
 } from "./kinds/afxdp/afxdp-operator-config.ts";
 export { ok, err, type Result } from "./values/result.ts";
 export { defined, type Defined } from "./defined.ts";
+export { isInterfaceName } from "./values/interface-name.ts";
 export { parsePciAddress, withoutFunction, type PciAddress, type PciAddressProblem } from "./values/pci-address.ts";
 export { parseGuid, type Guid, type GuidProblem } from "./values/guid.ts";
 export { parseMacAddress, isUnicast, type MacAddress, type MacAddressProblem } from "./values/mac-address.ts";

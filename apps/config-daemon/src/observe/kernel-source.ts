@@ -20,6 +20,8 @@ export interface KernelSourceOptions {
   /** Called if the kernel ends the stream of events. */
   readonly onEnd: (error: unknown) => void;
   readonly clock?: Clock;
+  /** Reports whether an event can concern the devices of the pass; PFs and their bridges by default. */
+  readonly concerns?: (event: KernelEvent) => boolean;
 }
 
 /**
@@ -33,7 +35,7 @@ const longestWaitMs = 400;
 export function createKernelSource(
   events: KernelEvents,
   key: string,
-  { onEnd, clock = systemClock }: KernelSourceOptions,
+  { onEnd, clock = systemClock, concerns = concernsNics }: KernelSourceOptions,
 ): KernelSource {
   let enqueueKey = (): void => undefined;
   let firstMs: number | undefined;
@@ -52,7 +54,7 @@ export function createKernelSource(
   }
 
   function onEvent(event: KernelEvent): void {
-    if (!concernsNics(event)) return;
+    if (!concerns(event)) return;
     if (isPassRunning) isUnseen = true;
     else addSoon();
   }

@@ -56,6 +56,14 @@ describe("clearDriverOverrides", () => {
     expect(await driverAfterProbe(foreign.kernel, foreign.vf)).toBe("vfio-pci");
   });
 
+  it("writes nothing to a VF that has no override", async () => {
+    const { kernel, vf } = await killedWhileBinding();
+    await kernel.host().sriov.setDriverOverride(vf, undefined);
+    const before = kernel.writes.length;
+    await clear(kernel);
+    expect(kernel.writes.slice(before)).toEqual([]);
+  });
+
   it("does not fail if the records cannot be read", async () => {
     const { kernel } = await killedWhileBinding();
     kernel.fault({ port: "records", method: "list" }, { code: "EIO" });

@@ -11,7 +11,10 @@ import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadlin
 
 const driver = "vfio-pci";
 
-/** Removes the overrides of VFs that are bound to vfio-pci on PFs that Switchyard configured. Errors are only logged. */
+/**
+ * Removes the overrides of VFs that are bound to vfio-pci on PFs that Switchyard configured. Nothing is written to VFs
+ * without override. Errors are only logged.
+ */
 export async function clearDriverOverrides(
   host: Host,
   { log, ...deps }: DeadlineDeps & { readonly log: Logger },
@@ -30,7 +33,11 @@ async function clearAll({ records, sriov }: Host): Promise<void> {
   for (const [address, record] of await records.list()) {
     if (!bindsToUserSpace(record)) continue;
     const { vfs = [] } = (await sriov.readPf(address))?.sriov ?? {};
-    for (const vf of vfs) if (vf.driver === driver) await sriov.setDriverOverride(vf.pciAddress, undefined);
+    for (const { pciAddress } of vfs) {
+      const bound = await sriov.readBinding(pciAddress);
+      if (bound?.driver !== driver || bound.driverOverride !== driver) continue;
+      await sriov.setDriverOverride(pciAddress, undefined);
+    }
   }
 }
 

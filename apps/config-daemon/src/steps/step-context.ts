@@ -19,8 +19,13 @@ export interface StepContext {
   pfLink(): Promise<Link>;
   /** Waits until the driver has created the network interface of the VF, and udev has named it. Rejects with HostError ETIMEDOUT. */
   vfLink(vfId: number): Promise<Link>;
-  /** Waits until udev has handled the changes of the steps. Rejects with HostError ETIMEDOUT. */
+  /**
+   * Waits until udev has handled the changes of the steps. Events of other PFs are not waited for, unless udev may yet load a
+   * driver for a VF of this one. Rejects with HostError ETIMEDOUT.
+   */
   settle(): Promise<void>;
+  /** Waits until udev has handled all events, and so has loaded all modules. Rejects with HostError ETIMEDOUT. */
+  settleAll(): Promise<void>;
   /** Drops all cached lists. A step calls it when it creates or removes VFs. */
   forget(): void;
   /** Drops the cached interfaces. A step calls it when it adds, removes or changes interfaces. */
@@ -74,7 +79,7 @@ export function createStepContext(
 
   async function settle(): Promise<void> {
     if (isSettled) return;
-    await host.udev.settle({ timeoutMs: timing.udevTimeoutMs, signal });
+    await host.udev.settle({ timeoutMs: timing.udevTimeoutMs, signal, pf });
     isSettled = true;
   }
 
@@ -114,6 +119,7 @@ export function createStepContext(
       }
     },
     settle,
+    settleAll: () => host.udev.settle({ timeoutMs: timing.udevTimeoutMs, signal }),
     forget() {
       addresses = undefined;
       links = undefined;

@@ -14,7 +14,7 @@ export async function addVdpaDevice(step: PfStep<"add-vdpa-device">, context: St
   const vf = await context.vfAddress(step.vfId);
   const name = vdpaName(vf);
   const driver = vdpaDriver(step.to);
-  await context.settle(); // udev loads the driver that makes the VF a management device.
+  await context.settleAll(); // udev loads the driver that makes the VF a management device.
   const existing = await find(vdpa, name);
   if (existing === undefined) await create(vdpa, { name, management: { bus: "pci", device: vf } });
   else if (existing.management.device !== vf) {

@@ -109,6 +109,13 @@ describe("udev rules of a PF", () => {
     expect(kernel.writes.filter(({ method, code }) => method === "reloadRules" && code === undefined)).toHaveLength(1);
   });
 
+  it("do not change with the number of VFs, so udev does not read its rules again", async () => {
+    const kernel = newKernel();
+    const daemon = daemonOn(kernel.host());
+    for (const numVfs of [2, 6, 0, 4]) await daemon.pass(nodeState({ numVfs }));
+    expect(kernel.writes.filter(({ method }) => method === "reloadRules")).toHaveLength(1);
+  });
+
   it("are removed when another tool takes over the PF", async () => {
     const kernel = newKernel();
     const daemon = daemonOn(kernel.host());
@@ -119,8 +126,8 @@ describe("udev rules of a PF", () => {
 });
 
 describe("the texts of rules", () => {
-  const texts = (name: string, numVfs = 3) =>
-    ruleFilesOf(pci(pf), { numVfs, mode: "switchdev", name }).map(({ text }) => text?.split("\n").slice(2, -1));
+  const texts = (name: string, totalVfs = 3) =>
+    ruleFilesOf(pci(pf), { totalVfs, mode: "switchdev", name }).map(({ text }) => text?.split("\n").slice(2, -1));
 
   it("have one line for each VF", () => {
     const [vfs, pfName, representors] = texts("ens1f0np0", 2);

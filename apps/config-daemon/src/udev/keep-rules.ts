@@ -93,7 +93,8 @@ async function wantedFiles(
   const [, nameFile] = ruleFilesOf(pf);
   const existing = mode === "legacy" || nameFile === undefined ? undefined : await files.readText(nameFile.path);
   const name = (existing === undefined ? undefined : pfNameIn(existing)) ?? status.name;
-  return ruleFilesOf(pf, { numVfs, mode, ...(name !== undefined && { name }) });
+  const totalVfs = Math.max(numVfs, status.totalvfs ?? 0);
+  return ruleFilesOf(pf, { totalVfs, mode, ...(name !== undefined && { name }) });
 }
 
 /** Brings one file in its state, and reports whether it changed. Rejects with HostError, EEXIST for somebody else's file. */

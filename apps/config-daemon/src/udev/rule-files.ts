@@ -2,7 +2,7 @@
 /**
  * Returns the udev rules that Switchyard keeps for a PF, under the same paths as the Go operator (sriov-operator.md F.7). Each
  * VF has its own line, so no rule calls a program. All functions of this file are pure.
- * Usage: `for (const { path, text } of ruleFilesOf(pf, { numVfs: 4, mode: "switchdev", name: "ens1f0np0" })) …`
+ * Usage: `for (const { path, text } of ruleFilesOf(pf, { totalVfs: 4, mode: "switchdev", name: "ens1f0np0" })) …`
  */
 import type { PciAddress } from "@switchyard/api";
 import type { EswitchMode } from "@switchyard/host";
@@ -19,7 +19,11 @@ export interface RuleFile {
 
 /** What the rules of a PF depend on. */
 export interface RuledPf {
-  readonly numVfs: number;
+  /**
+   * The most VFs that the PF can have. The rules do not depend on the present number, so that udev need not read its rules
+   * again, which delays all its events, whenever that number changes.
+   */
+  readonly totalVfs: number;
   readonly mode: EswitchMode;
   /** Name that the interface of the PF must keep; absent if it is unknown. */
   readonly name?: string;
@@ -61,8 +65,8 @@ export function pfNameIn(text: string): string | undefined {
 const unmanaged = 'ENV{NM_UNMANAGED}="1"';
 
 /** The VF of an interface is found by its link in the directory of the PF, because a VF's own address depends on the card. */
-function unmanagedVfs(pf: PciAddress, { numVfs }: RuledPf): string | undefined {
-  const lines = indexes(numVfs).map((vfId) =>
+function unmanagedVfs(pf: PciAddress, { totalVfs }: RuledPf): string | undefined {
+  const lines = indexes(totalVfs).map((vfId) =>
     rule(`TEST=="/sys/bus/pci/devices/${pf}/virtfn${vfId}/net/%k"`, unmanaged),
   );
   return lines.length === 0 ? undefined : textOf([`VFs of ${pf}: not managed by NetworkManager.`], lines);
@@ -76,10 +80,10 @@ function pfName(pf: PciAddress, { mode, name }: RuledPf): string | undefined {
 }
 
 /** Representors of a card can be below any of its functions; the number after "pf" tells whose VF it is. */
-function representorNames(pf: PciAddress, { mode, name, numVfs }: RuledPf): string | undefined {
+function representorNames(pf: PciAddress, { mode, name, totalVfs }: RuledPf): string | undefined {
   if (mode !== "switchdev" || name === undefined || !isPlainName(name)) return undefined;
   const card = `${pf.slice(0, -1)}[0-7]`;
-  const lines = indexes(numVfs).flatMap((vfId) => {
+  const lines = indexes(totalVfs).flatMap((vfId) => {
     const representor = `${name}_${vfId}`;
     if (!isPlainName(representor)) return []; // too long: the kernel's name stays
     const port = `pf${pf.slice(-1)}vf${vfId}`;

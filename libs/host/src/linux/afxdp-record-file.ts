@@ -3,7 +3,7 @@
  * Formats and parses the record of an AF_XDP device: JSON.
  * Usage: `parseAfxdpRecord(formatAfxdpRecord({ spec, subfunctions: [0, 1] }))`.
  */
-import { err, ok, parsePciAddress, type AfxdpInterfaceSpec, type Result } from "@switchyard/api";
+import { err, isInterfaceName, ok, parsePciAddress, type AfxdpInterfaceSpec, type Result } from "@switchyard/api";
 import type { AfxdpRecord } from "../ports/afxdp-records.ts";
 import { have, isFields, isListOf, parseJson, type Fields, type RecordProblem } from "./record-json.ts";
 
@@ -19,8 +19,7 @@ export function parseAfxdpRecord(text: string): Result<AfxdpRecord, RecordProble
 
 /** Returns the device if the text is a PCI address or the name of an interface, and can be the name of a file. */
 export function parseAfxdpDevice(text: string): string | undefined {
-  if (parsePciAddress(text).ok) return text;
-  return /^[^\s/:\0]{1,15}$/.test(text) && text !== "." && text !== ".." ? text : undefined;
+  return parsePciAddress(text).ok || isInterfaceName(text) ? text : undefined;
 }
 
 /** Reports whether the record is that of the device. */

@@ -135,6 +135,16 @@ describe("readBinding", () => {
     expect((await readBinding())?.driver).toBe("igbvf");
   });
 
+  it.each([
+    ["(null)\n", undefined],
+    ["\n", undefined],
+    ["vfio-pci\n", "vfio-pci"],
+  ])("returns the driver override: %j", async (text, driverOverride) => {
+    await create();
+    await writeFile(join(device(), "driver_override"), text);
+    expect((await readBinding())?.driverOverride).toBe(driverOverride);
+  });
+
   it("returns another incarnation for a function that was created or bound again", async () => {
     await create("igbvf");
     const first = await readBinding();

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { defined, type PciAddress } from "@switchyard/api";
 import { mkdir, mkdtemp, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pci } from "../testing/nic-models.ts";
 import { createLinuxUdev } from "./linux-udev.ts";
 
 let root: string;
@@ -25,10 +27,11 @@ async function addInterface(name: string, index: number, device = "pci0000:00/00
 }
 
 /** Expects that settle() waits until `act` is done, and not longer. */
-async function waitsUntil(act: () => Promise<void>): Promise<void> {
+async function waitsUntil(act: () => Promise<void>, pf?: PciAddress): Promise<void> {
   const udev = createLinuxUdev(root);
-  await expect(udev.settle({ timeoutMs: 20, signal })).rejects.toMatchObject({ code: "ETIMEDOUT" });
-  const settling = udev.settle({ timeoutMs: 60_000, signal });
+  const options = { signal, ...defined({ pf }) };
+  await expect(udev.settle({ timeoutMs: 20, ...options })).rejects.toMatchObject({ code: "ETIMEDOUT" });
+  const settling = udev.settle({ timeoutMs: 60_000, ...options });
   await act();
   await settling;
 }
@@ -58,6 +61,59 @@ describe("createLinuxUdev", () => {
   it("does not wait for virtual interfaces", async () => {
     await addInterface("veth0", 7, "virtual");
     await createLinuxUdev(root).settle({ timeoutMs: 0, signal });
+  });
+
+  describe("of a PF", () => {
+    const pf = pci("0000:01:00.0");
+    const pfDirectory = () => join(root, "sys/bus/pci/devices", pf);
+
+    /** Udev is busy with another device. */
+    beforeEach(async () => {
+      await writeFile(join(root, "run/udev/queue"), "");
+      await mkdir(pfDirectory(), { recursive: true });
+      const attributes = {
+        class: "0x020000",
+        vendor: "0x8086",
+        device: "0x10c9",
+        sriov_totalvfs: "7",
+        sriov_numvfs: "1",
+      };
+      for (const [name, text] of Object.entries(attributes)) await writeFile(join(pfDirectory(), name), `${text}\n`);
+      await addFunction(pf, "igb", "eth0", 3);
+      await addFunction("0000:01:10.0", "igbvf", "eth1", 4);
+      await symlink("../0000:01:10.0", join(pfDirectory(), "virtfn0"));
+      for (const index of [3, 4]) await writeFile(join(root, `run/udev/data/n${index}`), "");
+    });
+
+    async function addFunction(address: string, driver: string, name: string, index: number): Promise<void> {
+      const directory = join(root, "sys/bus/pci/devices", address);
+      await mkdir(join(directory, "net", name), { recursive: true });
+      await writeFile(join(directory, "device"), "0x10ca\n");
+      await symlink(`../../drivers/${driver}`, join(directory, "driver"));
+      await addInterface(name, index, `pci0000:00/${address}`);
+    }
+
+    it("does not wait for events of other devices", async () => {
+      await addInterface("eth9", 9, "pci0000:00/0000:02:00.0");
+      await createLinuxUdev(root).settle({ timeoutMs: 0, signal, pf });
+    });
+
+    it("waits for the interfaces of its VFs", async () => {
+      await unlink(join(root, "run/udev/data/n4"));
+      await waitsUntil(() => writeFile(join(root, "run/udev/data/n4"), ""), pf);
+    });
+
+    it.each(["driver", "net"])("waits for all events while a VF has no %s", async (missing) => {
+      await rm(join(root, "sys/bus/pci/devices/0000:01:10.0", missing), { recursive: true });
+      await waitsUntil(() => unlink(join(root, "run/udev/queue")), pf);
+    });
+
+    it("waits for all events while VFs are missing, and if the PF has gone", async () => {
+      await writeFile(join(pfDirectory(), "sriov_numvfs"), "2\n");
+      await waitsUntil(() => unlink(join(root, "run/udev/queue")), pf);
+      await writeFile(join(root, "run/udev/queue"), "");
+      await waitsUntil(() => unlink(join(root, "run/udev/queue")), pci("0000:07:00.0"));
+    });
   });
 
   it("rejects at the deadline", async () => {

@@ -5,14 +5,16 @@
  * interface that it has handled.
  * Usage: `createLinuxUdev("/host").settle({ timeoutMs: 60_000, signal })`.
  */
+import type { PciAddress } from "@switchyard/api";
 import { NetlinkError, sendSeqpackets } from "@switchyard/netlink";
 import { join } from "node:path";
 import { operations } from "../calls/operations.ts";
 import { watchDirectory } from "./directory-watch.ts";
 import { askKernel } from "./ask-kernel.ts";
 import { HostError, toHostError } from "../calls/host-error.ts";
+import { readPf } from "./read-pci-functions.ts";
 import { exists, readAttribute, readLinkTarget, readNames } from "./read-sysfs.ts";
-import type { Udev } from "../ports/udev.ts";
+import type { SettleOptions, Udev } from "../ports/udev.ts";
 
 /** Not all mounts of /run deliver inotify events, so the files are also checked periodically. */
 const recheckMs = 250;
@@ -24,7 +26,7 @@ const maxUnhandledMs = 2_000;
 export function createLinuxUdev(root: string): Udev {
   const directory = join(root, "run/udev");
 
-  async function settle({ timeoutMs, signal }: Parameters<Udev["settle"]>[0]): Promise<boolean> {
+  async function settle({ timeoutMs, signal, pf }: SettleOptions): Promise<boolean> {
     const startedMs = performance.now();
     using changes = watchDirectory(directory); // before the first check, so that no change is missed
     while (await exists(join(directory, "control"))) {
@@ -32,8 +34,23 @@ export function createLinuxUdev(root: string): Udev {
       const elapsedMs = performance.now() - startedMs;
       const isIdle = !(await exists(join(directory, "queue")));
       if (isIdle && (elapsedMs > maxUnhandledMs || (await hasHandledAll()))) return true;
+      if (pf !== undefined && (await hasHandledPf(pf))) return true;
       if (elapsedMs >= timeoutMs) return false;
       await changes.next(Math.min(recheckMs, timeoutMs - elapsedMs), signal);
+    }
+    return true;
+  }
+
+  // udevd stores the data of an interface after it has named it, and before it runs programs of rules.
+  async function hasHandledPf(pf: PciAddress): Promise<boolean> {
+    const facts = await readPf(join(root, "sys/bus/pci/devices"), pf);
+    if (facts === undefined) return false;
+    const vfs = facts.sriov?.vfs ?? [];
+    if (vfs.length !== (facts.sriov?.numVfs ?? 0) || vfs.some(({ netdevs }) => netdevs.length === 0)) return false;
+    const handled = new Set(await readNames(join(directory, "data")));
+    for (const name of [facts, ...vfs].flatMap(({ netdevs }) => netdevs)) {
+      const index = await readAttribute(join(root, "sys/class/net", name, "ifindex"));
+      if (index === undefined || !handled.has(`n${index}`)) return false; // undefined: renamed meanwhile
     }
     return true;
   }

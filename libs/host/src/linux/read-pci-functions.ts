@@ -68,7 +68,14 @@ export async function readBinding(devices: string, device: PciAddress): Promise<
   if (created === undefined) return undefined;
   const driver = await readLinkName(join(directory, "driver"));
   const bound = await readInode(join(directory, "driver"), { isLink: true });
-  return { ...defined({ driver }), incarnation: `${created}.${bound ?? "unbound"}` };
+  const driverOverride = await readDriverOverride(directory);
+  return { ...defined({ driver, driverOverride }), incarnation: `${created}.${bound ?? "unbound"}` };
+}
+
+/** The kernel writes "(null)" for a function without override. */
+async function readDriverOverride(directory: string): Promise<string | undefined> {
+  const text = await readAttribute(join(directory, "driver_override"));
+  return text === "" || text === "(null)" ? undefined : text;
 }
 
 function readVfs(directory: string, vfIds: readonly number[], vendor: string): readonly VfFacts[] {

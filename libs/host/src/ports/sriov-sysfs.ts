@@ -42,6 +42,8 @@ export interface VfFacts {
 export interface PciBinding {
   /** Absent while no driver is bound. */
   readonly driver?: string;
+  /** The only driver that can be bound (driver_override). Absent if the kernel chooses by device ID. */
+  readonly driverOverride?: string;
   /**
    * Different each time the function is created or a driver is bound to it, as long as the kernel runs. A VF with the same
    * address and driver can have another IOMMU group, RDMA device or vDPA device than before.

@@ -78,7 +78,12 @@ export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: F
       readBinding: (device) =>
         answer(() => {
           const fn = bus.find(device);
-          return fn && { ...defined({ driver: fn.driver }), incarnation: `${fn.incarnation}` };
+          return (
+            fn && {
+              ...defined({ driver: fn.driver, driverOverride: fn.driverOverride }),
+              incarnation: `${fn.incarnation}`,
+            }
+          );
         }),
       setDriverOverride: (device, driver) =>
         answer(() => {

@@ -5,6 +5,7 @@
  * although the real udev does after three seconds.
  * Usage: `const udev = createFakeUdev({ bus, netdevs, clock, readRules, delayMs: 1 }); udev.onEvent({ kind: "link", name: "eth0" })`.
  */
+import type { PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel-events.ts";
 import type { Udev } from "../ports/udev.ts";
 import type { Clock } from "./clock.ts";
@@ -45,17 +46,23 @@ function attributesOfPf(fn: AnyFunction | undefined): Readonly<Record<string, st
 
 export function createFakeUdev({ bus, netdevs, clock, readRules, delayMs }: FakeUdevDeps): FakeUdev {
   const seen = new Set<number>();
-  const idle = new Set<() => void>();
-  let inHand = 0;
+  const waiting = new Set<() => void>();
+  /** The PF of each event in hand; undefined for events of other devices. */
+  const inHand: (PciAddress | undefined)[] = [];
   let rules: readonly Rule[] = [];
 
-  async function handle(act: () => void): Promise<void> {
-    inHand++;
+  async function handle(device: PciAddress | undefined, act: () => void): Promise<void> {
+    const pf = device && pfOf(device);
+    inHand.push(pf);
     await clock.sleep(delayMs);
     act();
-    inHand--;
-    if (inHand > 0) return;
-    for (const wake of idle) wake();
+    inHand.splice(inHand.indexOf(pf), 1);
+    for (const wake of waiting) wake();
+  }
+
+  function pfOf(device: PciAddress): PciAddress | undefined {
+    const fn = bus.find(device);
+    return fn?.kind === "vf" ? fn.pf.pciAddress : fn?.pciAddress;
   }
 
   function nameInterface(netdev: Netdev): void {
@@ -113,13 +120,13 @@ export function createFakeUdev({ bus, netdevs, clock, readRules, delayMs }: Fake
         const netdev = netdevs.listVisible().find(({ name }) => name === event.name);
         if (netdev === undefined || seen.has(netdev.index)) return;
         seen.add(netdev.index);
-        void handle(() => {
+        void handle(netdev.parent, () => {
           nameInterface(netdev);
         });
       } else if (event.kind === "pci" && event.action === "add") {
         const fn = bus.find(pci(event.pciAddress));
         if (fn === undefined || bus.isRegistered(fn.nativeDriver)) return;
-        void handle(() => {
+        void handle(fn.pciAddress, () => {
           bus.register(fn.nativeDriver); // modprobe by the alias of the function
         });
       }
@@ -129,18 +136,19 @@ export function createFakeUdev({ bus, netdevs, clock, readRules, delayMs }: Fake
         answer(() => {
           rules = parseRules(readRules());
         }),
-      async settle({ timeoutMs, signal }) {
+      async settle({ timeoutMs, signal, pf }) {
         signal.throwIfAborted();
-        if (inHand === 0) return;
+        const isDone = () => (pf === undefined ? inHand.length === 0 : !inHand.includes(pf));
+        if (isDone()) return;
         const done = new AbortController();
         const wake = () => {
-          done.abort();
+          if (isDone()) done.abort();
         };
-        idle.add(wake);
+        waiting.add(wake);
         await clock.sleep(timeoutMs, AbortSignal.any([signal, done.signal]));
-        idle.delete(wake);
+        waiting.delete(wake);
         signal.throwIfAborted();
-        if (inHand > 0) throw new Refusal("ETIMEDOUT");
+        if (!isDone()) throw new Refusal("ETIMEDOUT");
       },
     },
   };

@@ -69,7 +69,9 @@ export const driverCases: readonly ContractCase[] = [
       await host.sriov.probeDrivers(vf); // uses the override
       assert.equal(await driverOf(host, pf), "vfio-pci");
 
+      assert.equal((await host.sriov.readBinding(vf))?.driverOverride, "vfio-pci");
       await host.sriov.setDriverOverride(vf, undefined);
+      assert.equal((await host.sriov.readBinding(vf))?.driverOverride, undefined);
       assert.equal(await driverOf(host, pf), "vfio-pci"); // stays bound until it is unbound
       await host.sriov.unbindDriver(vf);
       await host.sriov.probeDrivers(vf);

@@ -45,6 +45,20 @@ export const otherCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "changes no name of a PF and its VFs after udev has settled for this PF",
+    async run({ host, pfs: [pf] }) {
+      await host.sriov.setNumVfs(pf, 4);
+      await settle(host, pf);
+      const before = await readVfs(host, pf);
+      assert.deepEqual(
+        before.map(({ driver, netdevs }) => [driver, netdevs.length]),
+        Array.from({ length: 4 }, () => ["igbvf", 1]),
+      );
+      await settle(host);
+      assert.deepEqual(await readVfs(host, pf), before);
+    },
+  },
+  {
     name: "stops waiting for udev when the signal aborts",
     async run({ host }) {
       const signal = AbortSignal.abort(new Error("shutting down"));

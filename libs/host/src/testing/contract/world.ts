@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import { parseMacAddress, type MacAddress, type PciAddress } from "@switchyard/api";
+import { defined, parseMacAddress, type MacAddress, type PciAddress } from "@switchyard/api";
 import { HostError } from "../../calls/host-error.ts";
 import type { Host } from "../../ports/host.ts";
 import type { Link } from "../../ports/links.ts";
@@ -94,8 +94,9 @@ async function restore({ host, pfs, hasEswitch, returnFromPods, removeLinksAndRo
   }
 }
 
-export function settle(host: Host): Promise<void> {
-  return host.udev.settle({ timeoutMs, signal: new AbortController().signal });
+/** With `pf`, waits for the interfaces of this PF and its VFs only. */
+export function settle(host: Host, pf?: PciAddress): Promise<void> {
+  return host.udev.settle({ timeoutMs, signal: new AbortController().signal, ...defined({ pf }) });
 }
 
 /** Returns the first value that passes the check. Rejects with the last error of the check after 30 s. */
