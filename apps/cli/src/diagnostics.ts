@@ -4,6 +4,7 @@
  * Usage: `diagnostics.report("SriovNetworkNodePolicy/ns/a: spec.numVfs: must be at least 1"); diagnostics.exitCode()`.
  */
 import { exitCodes } from "./exit-codes.ts";
+import { printable } from "./output/printable.ts";
 import type { Output } from "./terminal.ts";
 
 export interface Diagnostics {
@@ -19,16 +20,11 @@ export function createDiagnostics(stderr: Output): Diagnostics {
   return {
     report(line) {
       hasProblem = true;
-      stderr.write(`${inOneLine(line)}\n`);
+      stderr.write(`${printable(line)}\n`);
     },
     note(line) {
-      stderr.write(`${inOneLine(line)}\n`);
+      stderr.write(`${printable(line)}\n`);
     },
     exitCode: () => (hasProblem ? exitCodes.no : exitCodes.done),
   };
-}
-
-/** Texts of users may contain line breaks and control characters, which could control the terminal. */
-function inOneLine(line: string): string {
-  return line.replace(/\s*\n\s*/g, " ").replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");
 }

@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { CliError } from "./cli-error.ts";
 
 export type OutputFormat = "yaml" | "json" | "text";
+export type RowsFormat = OutputFormat | "wide";
 export type Operation = "CREATE" | "UPDATE" | "DELETE";
 export type ClusterType = "kubernetes" | "openshift";
 
@@ -18,6 +19,8 @@ export interface Flags {
   readonly context: string | undefined;
   readonly kubeconfig: string | undefined;
   readonly output: OutputFormat | undefined;
+  /** --output of verbs that print rows. */
+  readonly rowsOutput: RowsFormat | undefined;
   readonly namespace: string;
   readonly resourcePrefix: string;
   readonly clusterType: ClusterType;
@@ -25,6 +28,8 @@ export interface Flags {
   readonly manifests: boolean;
   readonly operation: Operation;
   readonly node: string | undefined;
+  readonly resource: string | undefined;
+  readonly pod: string | undefined;
   readonly detailedExitcode: boolean;
   readonly help: boolean;
 }
@@ -47,7 +52,7 @@ export interface FlagSpec {
 export const flagSpecs: Readonly<Record<FlagName, FlagSpec>> = {
   filename: {
     ...{ long: "filename", short: "f", value: "FILE|DIR|-", multiple: true },
-    help: "File or directory (read recursively) with objects in YAML or JSON, or - for standard input. Repeatable.",
+    help: "File, directory (read recursively) or tar archive with objects in YAML or JSON, or - for standard input. Repeatable.",
   },
   existing: {
     ...{ long: "existing", value: "FILE|DIR", multiple: true },
@@ -64,6 +69,10 @@ export const flagSpecs: Readonly<Record<FlagName, FlagSpec>> = {
     help: "Read objects from the cluster of this kubeconfig file.",
   },
   output: { long: "output", short: "o", value: "FORMAT", choices: ["yaml", "json", "text"], help: "Output format." },
+  rowsOutput: {
+    ...{ long: "output", short: "o", value: "FORMAT", choices: ["yaml", "json", "text", "wide"] },
+    help: "Output format; wide is text with all columns.",
+  },
   namespace: {
     ...{ long: "namespace", short: "n", value: "NS", default: "sriov-network-operator" },
     help: "Namespace of the operator. Objects without a namespace belong to it.",
@@ -85,7 +94,9 @@ export const flagSpecs: Readonly<Record<FlagName, FlagSpec>> = {
     ...{ long: "operation", value: "VERB", default: "CREATE", choices: ["CREATE", "UPDATE", "DELETE"] },
     help: "Operation on the objects. For UPDATE, the old objects come from --existing or from the cluster.",
   },
-  node: { long: "node", value: "NAME", help: "Plan only this node." },
+  node: { long: "node", value: "NAME", help: "Print only this node." },
+  resource: { long: "resource", value: "NAME", help: "Print only this resource, with or without its prefix." },
+  pod: { long: "pod", value: "[NS/]NAME", help: "Print only what this pod has." },
   detailedExitcode: { long: "detailed-exitcode", help: "Exit with 2 if there are changes to make." },
   help: { long: "help", short: "h", help: "Print this help." },
 };
@@ -114,7 +125,8 @@ export function parseFlags(
     existing: all("existing"),
     context: one("context"),
     kubeconfig: one("kubeconfig"),
-    output: choose("output", one("output"), isOutputFormat),
+    output: supported.includes("rowsOutput") ? undefined : choose("output", one("output"), isOutputFormat),
+    rowsOutput: supported.includes("rowsOutput") ? choose("rowsOutput", one("rowsOutput"), isRowsFormat) : undefined,
     namespace: one("namespace") ?? "",
     resourcePrefix: one("resourcePrefix") ?? "",
     clusterType: choose("clusterType", one("clusterType"), isClusterType) ?? "kubernetes",
@@ -122,6 +134,8 @@ export function parseFlags(
     manifests: isOn("manifests"),
     operation: choose("operation", one("operation"), isOperation) ?? "CREATE",
     node: one("node"),
+    resource: one("resource"),
+    pod: one("pod"),
     detailedExitcode: isOn("detailedExitcode"),
     help: isOn("help"),
   };
@@ -162,6 +176,10 @@ function choose<T extends string>(
 
 function isOutputFormat(value: string): value is OutputFormat {
   return value === "yaml" || value === "json" || value === "text";
+}
+
+function isRowsFormat(value: string): value is RowsFormat {
+  return value === "wide" || isOutputFormat(value);
 }
 
 function isClusterType(value: string): value is ClusterType {

@@ -19,7 +19,7 @@ describe("switchyard", () => {
     { argv: ["render", "cluster/"], says: 'unexpected argument "cluster/" of render; use -f to give objects' },
     { argv: ["plan", "-f", "-", "--context", "lab"], says: "-f cannot be combined with --context or --kubeconfig" },
     { argv: ["validate", "--existing", "a"], says: "no input: use -f FILE for the objects to validate" },
-    { argv: ["explain"], says: "explain requires one argument KIND[.FIELD]" },
+    { argv: ["explain"], says: "explain requires one argument, KIND[.FIELD] or NAME" },
     { argv: ["explain", "Pod"], says: 'unknown kind "Pod"; kinds are SriovNetworkNodePolicy' },
     { argv: ["explain", "SriovNetwork.spec.__proto__"], says: 'SriovNetwork.spec has no field "__proto__"' },
     { argv: ["eve-bridge"], says: 'eve-bridge requires one argument, "doctor"' },

@@ -57,12 +57,57 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import("./verbs/plan.ts")).planNodes,
   },
   {
+    name: "doctor",
+    summary: "Find what is wrong in a cluster, why, and what to do next.",
+    about: [
+      "Checks nodes, policies, pools, networks, pods with VFs, drains, webhooks and components. Each finding has a stable code, which switchyard explain describes. It also works with clusters of the Go operator.",
+      "Input is a directory or tar file of a must-gather, output of kubectl get -o yaml, or a cluster, which is only read. The more kinds the input has, the more is found: Nodes, Pods, PodDisruptionBudgets, NetworkAttachmentDefinitions, DaemonSets, Leases, EndpointSlices, webhook configurations.",
+      "The exit code is 1 if there are errors or warnings.",
+    ],
+    examples: [
+      "switchyard doctor --context lab",
+      "switchyard doctor -f must-gather.tar.gz",
+      "switchyard doctor -f cluster/ -o json",
+    ],
+    flags: ["filename", "context", "kubeconfig", "namespace", "resourcePrefix", "output"],
+    load: async () => (await import("./verbs/doctor.ts")).doctor,
+  },
+  {
+    name: "vfs",
+    summary: "List VFs, their settings, and the pods that have them.",
+    about: [
+      "Lists each VF with its PF, driver, address, MAC address, VLAN, policy, resource and pod. Pods come from the status that Multus writes, and from ResourceClaims. The device plugin reports only to the kubelet which VFs a pod has: a question mark behind a pod means that it has some VF of the resource on that node.",
+    ],
+    examples: [
+      "switchyard vfs --context lab --node worker-1",
+      "switchyard vfs --context lab --pod apps/client-0 -o wide",
+      "switchyard vfs -f must-gather.tar.gz --resource fast -o json",
+    ],
+    flags: [
+      ...([
+        "filename",
+        "context",
+        "kubeconfig",
+        "namespace",
+        "resourcePrefix",
+        "node",
+        "resource",
+        "pod",
+        "rowsOutput",
+      ] as const),
+    ],
+    load: async () => (await import("./verbs/vfs.ts")).vfs,
+  },
+  {
     name: "explain",
-    summary: "Print the documentation of a kind or of one of its fields.",
-    operands: "KIND[.FIELD]",
-    about: ["KIND is the name of a kind or its plural, in upper or lower case."],
+    summary: "Print the documentation of a kind, field, reason, finding or metric.",
+    operands: "KIND[.FIELD]|NAME",
+    about: [
+      "KIND is the name of a kind or its plural, in upper or lower case. NAME is the type or reason of a condition, the reason of an event, the code of a finding of switchyard doctor, or the name of a metric.",
+    ],
     examples: [
       "switchyard explain SriovNetworkNodePolicy",
+      "switchyard explain StepFailed",
       "switchyard explain sriovnetworknodepolicy.spec.nicSelector",
     ],
     flags: [],

@@ -13,6 +13,8 @@ import { toCrd, toYaml } from "./crd.ts";
 import { GenerateError } from "./generate-error.ts";
 import { readInterfaces } from "./interfaces.ts";
 import { referencePages } from "./reference/reference.ts";
+import { referenceSource, referenceSourceFile } from "./reference/reference-source.ts";
+import { readSources } from "./reference/sources.ts";
 
 /** Content of files by path. */
 export type Outputs = ReadonlyMap<string, string>;
@@ -41,7 +43,8 @@ export function generate(root: string): Outputs {
   });
   const schemas = Object.fromEntries(kinds.map(({ resource, schema }) => [resource.kind, schema]));
   const index: [string, string] = [`${docsFolder}/README.md`, markdownHead + toIndex(kinds)];
-  const reference = [...referencePages(root)].map(([name, text]): [string, string] => {
+  const sources = readSources(root);
+  const reference = [...referencePages(root, sources)].map(([name, text]): [string, string] => {
     return [`${referenceFolder}/${name}`, referenceHead + text];
   });
   return new Map([
@@ -50,6 +53,7 @@ export function generate(root: string): Outputs {
     index,
     ...reference,
     ...chartFiles(),
+    [referenceSourceFile, referenceSource(sources)],
     ["libs/api/src/schemas.gen.ts", toTypeScript(schemas)],
     ["libs/service/src/version.gen.ts", versionSource(version)],
   ]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * readFiles reads objects from files, directories and standard input.
+ * readFiles reads objects from files, directories, tar archives and standard input.
  * Usage: `const { manifests, problems } = await readFiles(["cluster/", "-"], process.stdin)`.
  */
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -8,8 +8,12 @@ import { join } from "node:path";
 import { isJsonObject } from "../json.ts";
 import type { Manifest } from "./manifest.ts";
 import { parseManifests, type Parsed } from "./parse-manifests.ts";
+import { isTar, readTar, TarError } from "./read-tar.ts";
 
-/** Returns objects in the order of `paths`. A directory stands for all *.yaml, *.yml and *.json below it, sorted by name; "-" is `stdin`. */
+/** Files with objects in a directory or archive. */
+const manifestName = /\.(ya?ml|json)$/;
+
+/** Returns objects in the order of `paths`. A directory stands for all *.yaml, *.yml and *.json below it, sorted by name, and so does a tar archive; "-" is `stdin`. */
 export async function readFiles(paths: readonly string[], stdin: AsyncIterable<Uint8Array | string>): Promise<Parsed> {
   const manifests: Manifest[] = [];
   const problems: string[] = [];
@@ -28,9 +32,23 @@ async function* readPath(path: string, stdin: AsyncIterable<Uint8Array | string>
     return;
   }
   try {
-    for (const file of await filesOf(path)) yield await readOne(file);
+    if (isTar(path)) for (const parsed of await readArchive(path)) yield parsed;
+    else for (const file of await filesOf(path)) yield await readOne(file);
   } catch (cause) {
     yield { manifests: [], problems: [`${path}: ${explain(cause)}`] };
+  }
+}
+
+async function readArchive(path: string): Promise<readonly Parsed[]> {
+  const archive = await readFile(path);
+  try {
+    const files = readTar(archive, (name) => manifestName.test(name));
+    return files
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .map(({ name, text }) => parseManifests(text, `${path}:${name}`));
+  } catch (cause) {
+    if (!(cause instanceof TarError)) throw cause;
+    return [{ manifests: [], problems: [`${path}: ${cause.message}`] }];
   }
 }
 
@@ -46,7 +64,7 @@ async function filesOf(path: string): Promise<readonly string[]> {
   if (!(await stat(path)).isDirectory()) return [path];
   const names = await readdir(path, { recursive: true });
   return names
-    .filter((name) => /\.(ya?ml|json)$/.test(name))
+    .filter((name) => manifestName.test(name))
     .sort()
     .map((name) => join(path, name));
 }

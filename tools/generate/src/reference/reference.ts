@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The pages of docs/reference: what the programs take, report and serve, from their sources.
- * Usage: `for (const [name, text] of referencePages(root)) writeFileSync(join("docs/reference", name), text);`
+ * Usage: `for (const [name, text] of referencePages(root, readSources(root))) writeFileSync(join("docs/reference", name), text);`
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,9 +10,10 @@ import { valuesPage } from "../chart/values-page.ts";
 import { conditionsPage } from "./conditions-page.ts";
 import { errorsPage } from "./errors-page.ts";
 import { eventsPage } from "./events-page.ts";
+import { findingsPage } from "./findings-page.ts";
 import { flagsPage } from "./flags-page.ts";
 import { metricsPage } from "./metrics-page.ts";
-import { readSources } from "./sources.ts";
+import type { Source } from "./sources.ts";
 
 const contents = [
   ["../api/README.md", "API", "the kinds, field by field"],
@@ -20,20 +21,21 @@ const contents = [
   ["flags.md", "Flags", "flags and environment variables of each program"],
   ["conditions.md", "Conditions", "types and reasons of `status.conditions`"],
   ["events.md", "Events", "reasons and notes of events"],
+  ["findings.md", "Findings", "codes of `switchyard doctor`"],
   ["metrics.md", "Metrics", "names, types and labels of metrics"],
   ["alerts.md", "Alerts", "alerting and recording rules for Prometheus"],
   ["errors.md", "Errors", "error codes and exit codes"],
 ] as const;
 
 /** Texts of the pages by their names, without a header. */
-export function referencePages(root: string): ReadonlyMap<string, string> {
-  const sources = readSources(root);
+export function referencePages(root: string, sources: readonly Source[]): ReadonlyMap<string, string> {
   const pages = new Map([
     ["README.md", indexPage()],
     ["chart-values.md", valuesPage()],
     ["flags.md", flagsPage(root)],
     ["conditions.md", conditionsPage(sources)],
     ["events.md", eventsPage(sources)],
+    ["findings.md", findingsPage(sources)],
     ["metrics.md", metricsPage(sources)],
     ["alerts.md", alertsPage(readFileSync(join(root, alertsFile), "utf8"), sources)],
     ["errors.md", errorsPage(sources)],

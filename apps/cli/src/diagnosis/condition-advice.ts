@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * adviceOnReason returns how serious the reason of a condition is, and the next command. What a reason means is in
+ * libs/api/src/condition-types.ts. Reasons that say that all is well have no advice.
+ * Usage: `adviceOnReason("nodeStateReasons", "StepFailed")?.next`.
+ */
+import type {
+  certificateReasons,
+  devicePluginConfigMapReasons,
+  devicePluginReasons,
+  drainReasons,
+  networkReasons,
+  nodeStateReasons,
+  operatorConfigReasons,
+  policyReasons,
+  reconcileFailedReasons,
+  waitingForLockReasons,
+} from "@switchyard/api";
+import type { Severity } from "./finding-catalogue.ts";
+
+export interface ReasonAdvice {
+  readonly severity: Severity;
+  readonly next: string;
+}
+
+interface Tables {
+  readonly nodeStateReasons: typeof nodeStateReasons;
+  readonly waitingForLockReasons: typeof waitingForLockReasons;
+  readonly reconcileFailedReasons: typeof reconcileFailedReasons;
+  readonly drainReasons: typeof drainReasons;
+  readonly policyReasons: typeof policyReasons;
+  readonly operatorConfigReasons: typeof operatorConfigReasons;
+  readonly networkReasons: typeof networkReasons;
+  readonly devicePluginReasons: typeof devicePluginReasons;
+  readonly devicePluginConfigMapReasons: typeof devicePluginConfigMapReasons;
+  readonly certificateReasons: typeof certificateReasons;
+}
+
+/** Name of a table in libs/api/src/condition-types.ts. */
+export type ReasonTableName = keyof Tables;
+
+/** Each reason of each table: the compiler finds one that is missing. */
+type AllAdvice = {
+  readonly [T in ReasonTableName]: Readonly<Record<Tables[T][keyof Tables[T]] & string, ReasonAdvice | undefined>>;
+};
+
+const describe = (resource: string): string => `kubectl -n {namespace} describe ${resource} {name}`;
+const node = describe("sriovnetworknodestate");
+const policy = describe("{resource}");
+const operatorLog = "kubectl -n {operatorNamespace} logs deployment/sriov-network-operator --tail 100";
+const daemonLog = "kubectl -n {operatorNamespace} logs {daemonPod} --tail 100";
+const podsOnNode = "kubectl get pods -A -o wide --field-selector spec.nodeName={name}";
+const devicePluginLog = "kubectl -n {namespace} logs -l app=sriov-device-plugin --all-containers --tail 100";
+
+const asError = (next: string): ReasonAdvice => ({ severity: "error", next });
+const asWarning = (next: string): ReasonAdvice => ({ severity: "warning", next });
+const asInfo = (next: string): ReasonAdvice => ({ severity: "info", next });
+
+const advice: AllAdvice = {
+  nodeStateReasons: {
+    Configured: undefined,
+    Configuring: asInfo(daemonLog),
+    WaitingForDrain: asInfo("kubectl -n {namespace} get sriovnetworknodestates"),
+    Rebooting: asInfo("kubectl get node {name} --watch"),
+    NotPossible: asError("switchyard plan --context CONTEXT --node {name}"),
+    PowerCycleRequired: asError(node),
+    StepFailed: asError(daemonLog),
+    StepHangs: asError(daemonLog),
+    DiscoveryFailed: asError(daemonLog),
+    PassFailed: asError(daemonLog),
+  },
+  waitingForLockReasons: { LockNotFree: asWarning(node) },
+  reconcileFailedReasons: { Retrying: asError(operatorLog) },
+  drainReasons: {
+    WaitingForSlot: asInfo("kubectl -n {namespace} get sriovnetworknodestates"),
+    HeldByPool: asWarning("kubectl -n {namespace} get sriovnetworkpoolconfigs -o yaml"),
+    WaitingForMachineConfigPool: asInfo("kubectl get machineconfigpools"),
+    LookingForPods: asInfo(podsOnNode),
+    EvictingPods: asInfo(podsOnNode),
+    PodsStay: asError(podsOnNode),
+    VfPodsGone: undefined,
+    AllPodsGone: undefined,
+    DaemonStalled: asError("kubectl -n {operatorNamespace} get pods -o wide -l app=sriov-network-config-daemon"),
+    Draining: asInfo("kubectl -n {namespace} get sriovnetworknodestates"),
+    OnlyNode: asInfo("kubectl get nodes"),
+  },
+  policyReasons: {
+    Configured: undefined,
+    Configuring: asInfo("kubectl -n {namespace} get sriovnetworknodestates"),
+    NoNodesMatched: asWarning("kubectl get nodes --show-labels"),
+    NoNicsMatched: asWarning(policy),
+    Invalid: asError(policy),
+    NodesFailed: asError("kubectl -n {namespace} get sriovnetworknodestates"),
+    DaemonStalled: asError("kubectl -n {namespace} get pods -o wide -l app=sriov-network-config-daemon"),
+    Overlap: asError("kubectl -n {namespace} get sriovnetworkpoolconfigs -o yaml"),
+    Ignored: asWarning(policy),
+    NoOperatorConfig: asError("kubectl -n {namespace} get sriovoperatorconfigs"),
+  },
+  operatorConfigReasons: {
+    OperatorConfigReady: undefined,
+    OperatorConfigSyncFailed: asError(operatorLog),
+    UnsupportedConfiguration: asError(describe("sriovoperatorconfig")),
+    RollingOut: asInfo("kubectl -n {namespace} get daemonsets,deployments"),
+  },
+  networkReasons: {
+    NetworkReady: undefined,
+    NetworkAttachmentDefinitionInvalid: asError(policy),
+    NetworkAttachmentDefinitionNotFound: asError(policy),
+    NamespaceNotFound: asError("kubectl get namespaces"),
+  },
+  devicePluginReasons: {
+    Configured: undefined,
+    Configuring: asInfo(devicePluginLog),
+    VfsMissing: asError(daemonLog),
+    NotPossible: asError(node),
+    NotApplied: asError(devicePluginLog),
+  },
+  devicePluginConfigMapReasons: {
+    Written: undefined,
+    TooLarge: asError("kubectl -n {namespace} get configmap device-plugin-config -o yaml"),
+    NotPossible: asWarning(describe("sriovoperatorconfig")),
+    Refused: asError(operatorLog),
+  },
+  certificateReasons: {
+    Valid: undefined,
+    ForeignSecret: asWarning("kubectl -n {namespace} get secrets"),
+    Refused: asError(operatorLog),
+  },
+};
+
+/** Undefined if the reason is unknown or reports success. */
+export function adviceOnReason(table: ReasonTableName, reason: string): ReasonAdvice | undefined {
+  const ofTable: Readonly<Record<string, ReasonAdvice | undefined>> = advice[table];
+  return Object.hasOwn(ofTable, reason) ? ofTable[reason] : undefined;
+}
+
+/** All reasons with advice. */
+export function advisedReasons(): readonly { readonly table: ReasonTableName; readonly reason: string }[] {
+  return reasonTableNames.flatMap((table) =>
+    Object.entries(advice[table]).flatMap(([reason, entry]) => (entry === undefined ? [] : [{ table, reason }])),
+  );
+}
+
+/** Names of the tables, in the order of the reference. */
+export const reasonTableNames: readonly ReasonTableName[] = [
+  "nodeStateReasons",
+  "waitingForLockReasons",
+  "reconcileFailedReasons",
+  "drainReasons",
+  "policyReasons",
+  "operatorConfigReasons",
+  "networkReasons",
+  "devicePluginReasons",
+  "devicePluginConfigMapReasons",
+  "certificateReasons",
+];

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * diagnose finds what is wrong in a cluster, and returns one result for each node, policy, pool, network and pod.
+ * Usage: `const { findings, results } = diagnose(snapshot)`.
+ */
+import type { Severity } from "./finding-catalogue.ts";
+import type { Finding, ObjectRef } from "./finding.ts";
+import { findComponents } from "./rules/components.ts";
+import { findConditions } from "./rules/conditions.ts";
+import { findDevices } from "./rules/devices.ts";
+import { findDrains, usesVfs } from "./rules/drains.ts";
+import { findNetworks } from "./rules/networks.ts";
+import { findNodes } from "./rules/nodes.ts";
+import { findPods } from "./rules/pods.ts";
+import { findPolicies } from "./rules/policies.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** The result for one object: its most severe finding. */
+export interface ObjectResult {
+  readonly object: ObjectRef;
+  readonly result: "healthy" | Severity;
+  /** Codes of its findings. */
+  readonly codes: readonly string[];
+}
+
+export interface Diagnosis {
+  /** Whether there are neither errors nor warnings. */
+  readonly healthy: boolean;
+  /** Errors first, then by kind, namespace, name and code. */
+  readonly findings: readonly Finding[];
+  /** Sorted by kind, namespace and name. The result of a node includes that of its node state. */
+  readonly results: readonly ObjectResult[];
+}
+
+const rules: readonly ((snapshot: Snapshot) => readonly Finding[])[] = [
+  ...[findConditions, findNodes, findPolicies, findNetworks, findPods, findDrains, findDevices, findComponents],
+];
+
+export function diagnose(snapshot: Snapshot): Diagnosis {
+  const findings = rules.flatMap((find) => find(snapshot)).sort(compareFindings);
+  const isHealthy = findings.every(({ severity }) => severity === "info");
+  return { healthy: isHealthy, findings, results: resultsOf(findings, snapshot) };
+}
+
+const order: readonly string[] = ["error", "warning", "info", "healthy"];
+
+function compareFindings(a: Finding, b: Finding): number {
+  const severity = order.indexOf(a.severity) - order.indexOf(b.severity);
+  return severity !== 0 ? severity : compareTexts(`${keyOf(a.object)} ${a.code}`, `${keyOf(b.object)} ${b.code}`);
+}
+
+function resultsOf(findings: readonly Finding[], snapshot: Snapshot): readonly ObjectResult[] {
+  const { cluster, namespace, pods } = snapshot;
+  const named = (kind: string) => (object: { metadata: { name: string; namespace?: string } }) => {
+    return { kind, namespace: object.metadata.namespace ?? namespace, name: object.metadata.name };
+  };
+  const nodes = new Set([...cluster.nodes.map(({ metadata }) => metadata.name), ...cluster.states.keys()]);
+  const objects: readonly ObjectRef[] = [
+    ...[...nodes].map((name) => ({ kind: "Node", name })),
+    ...cluster.policies.map(named("SriovNetworkNodePolicy")),
+    ...cluster.pools.map(named("SriovNetworkPoolConfig")),
+    ...cluster.afxdp.policies.map(named("AfxdpNetworkNodePolicy")),
+    ...cluster.networks.map((network) => named(network.kind)(network)),
+    ...pods
+      .filter((pod) => usesVfs(pod, snapshot))
+      .map(({ namespace: home, name }) => ({ kind: "Pod", namespace: home, name })),
+  ];
+  const byObject = Map.groupBy(findings, ({ object }) => keyOf(judged(object)));
+  const listed = new Map(objects.map((object) => [keyOf(object), object]));
+  for (const { object } of findings) listed.set(keyOf(judged(object)), judged(object));
+  return [...listed]
+    .sort(([a], [b]) => compareTexts(a, b))
+    .map(([key, object]) => {
+      const own = byObject.get(key) ?? [];
+      return { object, result: own[0]?.severity ?? "healthy", codes: [...new Set(own.map(({ code }) => code))] };
+    });
+}
+
+/** The findings of a node state are those of its node. */
+function judged(object: ObjectRef): ObjectRef {
+  return object.kind === "SriovNetworkNodeState" ? { kind: "Node", name: object.name } : object;
+}
+
+function keyOf({ kind, namespace = "", name }: ObjectRef): string {
+  return `${kind}\n${namespace}\n${name}`;
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

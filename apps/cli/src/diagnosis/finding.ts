@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Finding is one problem of a cluster, with its evidence, its cause as far as it is known, and the next command to run. */
+import { defined } from "@switchyard/api";
+import { findingCatalogue, type FindingCode, type Severity } from "./finding-catalogue.ts";
+
+/** The object that a finding is about. */
+export interface ObjectRef {
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+export interface Finding {
+  /** A FindingCode, or the reason of a condition. */
+  readonly code: string;
+  readonly severity: Severity;
+  readonly object: ObjectRef;
+  /** Path of the field: "spec.nicSelector.pfNames[0]". */
+  readonly field?: string;
+  /** What is wrong with this object. */
+  readonly message: string;
+  /** What the cluster reports: conditions, error messages, events, other objects. One line each. */
+  readonly evidence: readonly string[];
+  /** Why this happens, in general. */
+  readonly cause: string;
+  /** The next command to run. */
+  readonly next: string;
+}
+
+/** What a rule knows about a problem; the catalogue has the rest. */
+export interface Observed {
+  readonly object: ObjectRef;
+  readonly field?: string | undefined;
+  readonly message: string;
+  readonly evidence?: readonly string[];
+  /** Values for the placeholders of the command in the catalogue, besides {name} and {namespace}. */
+  readonly values?: Readonly<Record<string, string>>;
+}
+
+/** Makes a finding with the texts of the catalogue. */
+export function findingOf(code: FindingCode, observed: Observed): Finding {
+  const { object, field, message, evidence = [], values = {} } = observed;
+  const { severity, cause, next } = findingCatalogue[code];
+  return {
+    ...{ code, severity, object, ...defined({ field }), message, evidence, cause },
+    next: commandFor(next, object, values),
+  };
+}
+
+/**
+ * Fills the placeholders of a command. Names of objects in files can be anything, so those that a shell could misread are not
+ * filled in.
+ */
+export function commandFor(
+  template: string,
+  { name, namespace = "" }: ObjectRef,
+  values: Readonly<Record<string, string>> = {},
+): string {
+  const known: Readonly<Record<string, string>> = { name, namespace, ...values };
+  return template.replaceAll(/\{(\w+)\}/g, (_, key: string) => {
+    const value = Object.hasOwn(known, key) ? (known[key] ?? "") : "";
+    return /^[\w./-]+$/.test(value) ? value : key.toUpperCase();
+  });
+}

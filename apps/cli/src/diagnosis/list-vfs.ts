@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * listVfs returns each VF of a cluster with its settings, its policy and resource, and the pod that has it.
+ * Usage: `listVfs(snapshot).filter(({ resource }) => resource === "fast")`.
+ */
+import {
+  defined,
+  type InterfaceStatus,
+  type SriovNetworkNodeState,
+  type VfGroup,
+  type VfStatus,
+} from "@switchyard/api";
+import { includesVf, parseVfRange } from "@switchyard/policy";
+import { findHolders, type Holders } from "./vf-holders.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** One VF. Absent fields are unknown, or the VF has no such property. */
+export interface VfRow {
+  readonly node: string;
+  /** Name of the PF's network interface. */
+  readonly pf?: string;
+  readonly pfAddress: string;
+  readonly vf: number;
+  readonly address: string;
+  readonly driver?: string;
+  /** Name of the VF's network interface on the host; absent while it is in a pod. */
+  readonly name?: string;
+  /** The address that the PF has assigned, or that of the network interface. */
+  readonly mac?: string;
+  readonly vlan?: number;
+  readonly mtu?: number;
+  readonly representor?: string;
+  readonly vdpa?: string;
+  /** Administrative state of the PF's link: up or down. */
+  readonly link?: string;
+  readonly policy?: string;
+  /** Name of the resource without prefix. */
+  readonly resource?: string;
+  /** The pod that has the VF: "apps/client-0". */
+  readonly pod?: string;
+  /** How that is known: the status of Multus, a ResourceClaim, or the status of the node. */
+  readonly podFrom?: "network-status" | "resource-claim" | "node-state";
+  /**
+   * Pods that have some VF of this resource on the node, and of which no source says which one. Only on VFs without a
+   * known pod.
+   */
+  readonly possiblePods?: readonly string[];
+}
+
+/** Sorted by node, PF and VF. */
+export function listVfs(snapshot: Snapshot): readonly VfRow[] {
+  const holdersOf = findHolders(snapshot);
+  return snapshot.states
+    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+    .flatMap((state) => {
+      const holders = holdersOf(state.metadata.name);
+      return (state.status?.interfaces ?? []).flatMap((nic) => rowsOf(nic, { state, holders }));
+    });
+}
+
+interface OfNode {
+  readonly state: SriovNetworkNodeState;
+  readonly holders: Holders;
+}
+
+function rowsOf(nic: InterfaceStatus, { state, holders }: OfNode): readonly VfRow[] {
+  const spec = state.spec?.interfaces?.find(({ pciAddress }) => pciAddress === nic.pciAddress);
+  const groups = (spec?.vfGroups ?? []).flatMap((group) => {
+    const range = parseVfRange(group.vfRange ?? "");
+    return range.ok ? [{ group, range: range.value }] : [];
+  });
+  return (nic.Vfs ?? []).map((vf) => {
+    const group = groups.find(({ range }) => includesVf(range, vf.vfID))?.group;
+    return {
+      ...{ node: state.metadata.name, pfAddress: nic.pciAddress, vf: vf.vfID, address: vf.pciAddress },
+      ...settingsOf(vf, nic),
+      ...defined({ policy: group?.policyName, resource: group?.resourceName }),
+      ...podOf(vf, group, holders),
+    };
+  });
+}
+
+function settingsOf(vf: VfStatus, nic: InterfaceStatus) {
+  const { driver, name, mtu, representorName: representor, vdpaType: vdpa } = vf;
+  const isAssigned = vf.adminMac !== undefined && !/^[0:]+$/.test(vf.adminMac);
+  const mac = isAssigned ? vf.adminMac : vf.mac;
+  const [pf, link, vlan] = [nic.name, nic.linkAdminState, vf.Vlan];
+  return defined({ pf, driver, name, mac, vlan, mtu, representor, vdpa, link });
+}
+
+function podOf(
+  vf: VfStatus,
+  group: VfGroup | undefined,
+  holders: Holders,
+): Pick<VfRow, "pod" | "podFrom" | "possiblePods"> {
+  const known = holders.byAddress.get(vf.pciAddress);
+  if (known !== undefined) return known;
+  if (vf.assigned) return { pod: vf.assigned, podFrom: "node-state" };
+  const possible = holders.unplaced.get(group?.resourceName ?? "") ?? [];
+  return possible.length === 0 ? {} : { possiblePods: possible };
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+/** PodFacts is what findings and the list of VFs depend on in a Pod. */
+import { parsePciAddress, type PciAddress } from "@switchyard/api";
+import { readPodDevices } from "@switchyard/policy";
+import { at, isJsonObject, listAt, stringsAt, textAt } from "../json.ts";
+import { countOf } from "./quantity.ts";
+
+export interface PodFacts {
+  readonly namespace: string;
+  readonly name: string;
+  /** Undefined before the pod is scheduled. */
+  readonly node: string | undefined;
+  readonly phase: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Number of devices by full resource name, as the scheduler counts them. */
+  readonly requests: ReadonlyMap<string, number>;
+  /** The networks of the annotation; undefined if it is malformed. */
+  readonly networks: readonly NetworkRef[] | undefined;
+  /** PCI addresses in the status that Multus writes. */
+  readonly devices: readonly PciAddress[];
+  /** Names of ResourceClaims in the pod's namespace. */
+  readonly claims: readonly string[];
+  /** What the scheduler says about a pod that is not scheduled. */
+  readonly unscheduled: string | undefined;
+}
+
+export interface NetworkRef {
+  readonly namespace: string;
+  readonly name: string;
+  /** Whether the annotation names the namespace. */
+  readonly isQualified: boolean;
+}
+
+const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
+const statusAnnotation = "k8s.v1.cni.cncf.io/network-status";
+
+/** Reads a Pod, which may be malformed; undefined if it has no name or has ended. */
+export function readPodFacts(pod: unknown): PodFacts | undefined {
+  const [name, namespace = "default"] = [textAt(at(pod, "metadata"), "name"), textAt(at(pod, "metadata"), "namespace")];
+  const phase = textAt(at(pod, "status"), "phase") ?? "Pending";
+  if (name === undefined || phase === "Succeeded" || phase === "Failed") return undefined;
+  const annotations = stringsAt(pod, "metadata", "annotations");
+  const scheduled = listAt(pod, "status", "conditions").find(
+    (condition) => textAt(condition, "type") === "PodScheduled" && textAt(condition, "status") === "False",
+  );
+  return {
+    ...{ namespace, name, phase, node: textAt(at(pod, "spec"), "nodeName") },
+    labels: stringsAt(pod, "metadata", "labels"),
+    requests: requestsOf(at(pod, "spec")),
+    networks: networksOf(annotations[networksAnnotation] ?? "", namespace),
+    devices: devicesOf(annotations[statusAnnotation]),
+    claims: readPodDevices(pod, "").claims,
+    unscheduled: textAt(scheduled, "message"),
+  };
+}
+
+/** As the scheduler counts: the sum of the containers and sidecars, or the most that an init container needs. */
+function requestsOf(spec: unknown): ReadonlyMap<string, number> {
+  const inits = listAt(spec, "initContainers");
+  const isSidecar = (container: unknown): boolean => textAt(container, "restartPolicy") === "Always";
+  const total = new Map<string, number>();
+  for (const container of [...listAt(spec, "containers"), ...inits.filter(isSidecar)]) {
+    for (const [name, count] of requestsIn(container)) total.set(name, (total.get(name) ?? 0) + count);
+  }
+  for (const container of inits.filter((each) => !isSidecar(each))) {
+    for (const [name, count] of requestsIn(container)) total.set(name, Math.max(total.get(name) ?? 0, count));
+  }
+  return total;
+}
+
+function requestsIn(container: unknown): ReadonlyMap<string, number> {
+  const { requests, limits } = {
+    requests: at(container, "resources", "requests"),
+    limits: at(container, "resources", "limits"),
+  };
+  const entries = [limits, requests].flatMap((list) => (isJsonObject(list) ? Object.entries(list) : []));
+  // Extended resources have a slash; cpu and memory are not counted.
+  return new Map(entries.filter(([name]) => name.includes("/")).map(([name, quantity]) => [name, countOf(quantity)]));
+}
+
+/** The short form "ns/name@interface, name" or a JSON list (the multi-network specification of the plumbing group). */
+function networksOf(text: string, podNamespace: string): readonly NetworkRef[] | undefined {
+  if (text.trim() === "") return [];
+  if (text.trim().startsWith("[")) {
+    const list = parseJson(text);
+    if (!Array.isArray(list)) return undefined;
+    const refs = list.flatMap((entry): readonly NetworkRef[] => {
+      const [name, namespace] = [textAt(entry, "name"), textAt(entry, "namespace")];
+      return name ? [{ name, namespace: namespace ?? podNamespace, isQualified: namespace !== undefined }] : [];
+    });
+    return refs.length === list.length ? refs : undefined;
+  }
+  const refs = text.split(",").flatMap((entry): readonly NetworkRef[] => {
+    const [, namespace, name = ""] = /^\s*(?:([a-z0-9.-]+)\/)?([a-z0-9.-]+)(?:@\S+)?\s*$/.exec(entry) ?? [];
+    return name === "" ? [] : [{ name, namespace: namespace ?? podNamespace, isQualified: namespace !== undefined }];
+  });
+  return refs.length === text.split(",").length ? refs : undefined;
+}
+
+function devicesOf(text: string | undefined): readonly PciAddress[] {
+  const list = text === undefined ? undefined : parseJson(text);
+  return (Array.isArray(list) ? list : []).flatMap((entry) => {
+    const info = at(entry, "device-info");
+    const kinds = ["pci", "vdpa", "vhost-user", "memif"];
+    return kinds.flatMap((kind) => {
+      const address = parsePciAddress(textAt(at(info, kind), "pci-address") ?? "");
+      return address.ok ? [address.value] : [];
+    });
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Components, webhooks, leases and versions: what the operator needs to work, and what could lock users out. */
+import { annotations, apiGroup, afxdpApiGroup, upstreamFinalizers } from "@switchyard/api";
+import { isInNodeSet } from "@switchyard/policy";
+import { at, listAt, stringsAt, textAt } from "../../json.ts";
+import type { Manifest } from "../../input/manifest.ts";
+import { findingOf, type Finding } from "../finding.ts";
+import { refOf, resourceOf } from "../refs.ts";
+import { timeMs, type Snapshot } from "../snapshot.ts";
+
+const configMapLimitBytes = 1024 * 1024;
+const leaseLimitMs = 5 * 60_000;
+const oldestMinor = 30;
+const daemonApp = "sriov-network-config-daemon";
+
+export function findComponents(snapshot: Snapshot): readonly Finding[] {
+  return [
+    ...daemonSets(snapshot),
+    ...daemonPods(snapshot),
+    ...["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"].flatMap((kind) =>
+      snapshot.objectsOf(kind).flatMap((manifest) => webhooks(manifest, snapshot)),
+    ),
+    ...leases(snapshot),
+    ...finalizers(snapshot),
+    ...configMaps(snapshot),
+    ...crdVersions(snapshot),
+    ...nodeVersions(snapshot),
+  ];
+}
+
+function daemonSets({ objectsOf, namespace }: Snapshot): readonly Finding[] {
+  return objectsOf("DaemonSet").flatMap((set) => {
+    const [wanted, available] = ["desiredNumberScheduled", "numberAvailable"].map(
+      (key) => at(set.object, "status", key) ?? 0,
+    );
+    if (
+      set.namespace !== namespace ||
+      typeof wanted !== "number" ||
+      typeof available !== "number" ||
+      available >= wanted
+    )
+      return [];
+    const message = `${available} of ${wanted} pods are available`;
+    return [findingOf("ComponentNotAvailable", { object: refOf(set), field: "status.numberAvailable", message })];
+  });
+}
+
+function daemonPods(snapshot: Snapshot): readonly Finding[] {
+  const { cluster, rules, namespace, pods } = snapshot;
+  if (!snapshot.isKnown("Pod") || cluster.operatorConfig === undefined) return [];
+  const daemons = pods.filter((pod) => pod.namespace === namespace && pod.labels["app"] === daemonApp);
+  if (daemons.length === 0 && !snapshot.isKnown("DaemonSet")) return []; // only the users' pods were given
+  return cluster.nodes
+    .filter((node) => isInNodeSet(node, rules))
+    .flatMap(({ metadata: { name } }) => {
+      const own = daemons.filter((pod) => pod.node === name);
+      if (own.some(({ phase }) => phase === "Running")) return [];
+      const [first] = own;
+      const message = first === undefined ? "no config daemon runs on the node" : `the config daemon is ${first.phase}`;
+      return [
+        findingOf("DaemonPodNotRunning", {
+          ...{ object: { kind: "Node", name }, message, values: { operatorNamespace: namespace } },
+          evidence: own.map((pod) => `pod ${pod.namespace}/${pod.name}: ${pod.phase}`),
+        }),
+      ];
+    });
+}
+
+function webhooks(manifest: Manifest, snapshot: Snapshot): readonly Finding[] {
+  const object = refOf(manifest);
+  const values = { operatorNamespace: snapshot.namespace, resource: manifest.kind.toLowerCase() };
+  return listAt(manifest.object, "webhooks").flatMap((webhook, index): readonly Finding[] => {
+    const service = at(webhook, "clientConfig", "service");
+    const serviceName = textAt(service, "name") ?? "";
+    if (textAt(service, "namespace") !== snapshot.namespace) return [];
+    const field = `webhooks[${index}]`;
+    const isStrict = (textAt(webhook, "failurePolicy") ?? "Fail") === "Fail";
+    const findings: Finding[] = [];
+    if (isStrict && snapshot.isKnown("EndpointSlice") && !isServed(serviceName, snapshot)) {
+      const message = `failurePolicy is Fail, and service "${serviceName}" has no ready endpoint`;
+      findings.push(findingOf("WebhookWithoutEndpoints", { object, field: `${field}.failurePolicy`, message, values }));
+    }
+    if ((textAt(at(webhook, "clientConfig"), "caBundle") ?? "") === "") {
+      const message = `the webhook of service "${serviceName}" has no CA bundle`;
+      findings.push(
+        findingOf("WebhookWithoutCa", { object, field: `${field}.clientConfig.caBundle`, message, values }),
+      );
+    }
+    return findings;
+  });
+}
+
+function isServed(service: string, { objectsOf, namespace }: Snapshot): boolean {
+  return objectsOf("EndpointSlice").some(
+    (slice) =>
+      slice.namespace === namespace &&
+      stringsAt(slice.object, "metadata", "labels")["kubernetes.io/service-name"] === service &&
+      listAt(slice.object, "endpoints").some((endpoint) => at(endpoint, "conditions", "ready") !== false),
+  );
+}
+
+/** Both operators use leases; those of nodes and of others are in other namespaces. */
+function leases(snapshot: Snapshot): readonly Finding[] {
+  return snapshot.objectsOf("Lease").flatMap((lease) => {
+    const spec = at(lease.object, "spec");
+    const renewedMs = timeMs(textAt(spec, "renewTime"));
+    if (lease.namespace !== snapshot.namespace || lease.name !== "switchyard-operator") return [];
+    const holder = textAt(spec, "holderIdentity") ?? "";
+    const lateMs = snapshot.takenAtMs - (renewedMs ?? snapshot.takenAtMs);
+    if (holder !== "" && lateMs < leaseLimitMs) return [];
+    const message =
+      holder === "" ? "no replica holds the lease" : `not renewed for ${Math.round(lateMs / 60_000)} minutes`;
+    return [
+      findingOf("OperatorNotLeading", {
+        ...{ object: refOf(lease), field: "spec.renewTime", message },
+        evidence: holder === "" ? [] : [`spec.holderIdentity: ${holder}`],
+      }),
+    ];
+  });
+}
+
+/** Only of objects that are being deleted: the Go operator sets finalizers on all of them. */
+function finalizers(snapshot: Snapshot): readonly Finding[] {
+  const known: readonly string[] = Object.values(upstreamFinalizers);
+  const kinds = ["SriovOperatorConfig", "SriovNetworkPoolConfig", "SriovNetwork", "SriovIBNetwork", "OVSNetwork"];
+  return kinds
+    .flatMap((kind) => snapshot.objectsOf(kind))
+    .flatMap((manifest) => {
+      const since = textAt(manifest.object["metadata"], "deletionTimestamp");
+      const own = listAt(manifest.object, "metadata", "finalizers").filter(
+        (each) => typeof each === "string" && known.includes(each),
+      );
+      if (since === undefined || own.length === 0) return [];
+      return [
+        findingOf("FinalizerBlocksDeletion", {
+          ...{ object: refOf(manifest), field: "metadata.finalizers", values: { resource: resourceOf(manifest.kind) } },
+          message: `waits since ${since} for the finalizer ${own.join(", ")}`,
+        }),
+      ];
+    });
+}
+
+function configMaps({ objectsOf, namespace }: Snapshot): readonly Finding[] {
+  return objectsOf("ConfigMap").flatMap((map) => {
+    if (map.namespace !== namespace || map.name !== "device-plugin-config") return [];
+    const bytes = Object.entries(stringsAt(map.object, "data")).reduce(
+      (sum, [key, text]) => sum + key.length + Buffer.byteLength(text),
+      0,
+    );
+    if (bytes < 0.8 * configMapLimitBytes) return [];
+    const message = `has ${Math.round(bytes / 1024)} KiB of at most ${configMapLimitBytes / 1024} KiB`;
+    return [findingOf("ConfigMapNearLimit", { object: refOf(map), field: "data", message })];
+  });
+}
+
+function crdVersions({ objectsOf }: Snapshot): readonly Finding[] {
+  const versions = objectsOf("CustomResourceDefinition").flatMap((crd) => {
+    const group = textAt(crd.object["spec"], "group");
+    const version = stringsAt(crd.object, "metadata", "annotations")[annotations.crdsVersion];
+    return group !== apiGroup && group !== afxdpApiGroup ? [] : [{ crd, version: version ?? "none" }];
+  });
+  const groups = Map.groupBy(versions, ({ version }) => version);
+  const [first] = versions;
+  if (groups.size < 2 || first === undefined) return [];
+  const evidence = [...groups].map(
+    ([version, rows]) => `${annotations.crdsVersion} ${version}: ${rows.map(({ crd }) => crd.name).join(", ")}`,
+  );
+  const message = `the CustomResourceDefinitions have ${groups.size} versions: ${[...groups.keys()].join(", ")}`;
+  return [findingOf("CrdVersionsDiffer", { object: refOf(first.crd), message, evidence })];
+}
+
+function nodeVersions({ nodes }: Snapshot): readonly Finding[] {
+  return [...nodes].flatMap(([name, { kubeletVersion = "" }]) => {
+    const [, major = "", minor = ""] = /^v(\d+)\.(\d+)\./.exec(kubeletVersion) ?? [];
+    if (major !== "1" || Number(minor) >= oldestMinor) return [];
+    const message = `the kubelet has version ${kubeletVersion}`;
+    return [
+      findingOf("KubernetesTooOld", {
+        object: { kind: "Node", name },
+        field: "status.nodeInfo.kubeletVersion",
+        message,
+      }),
+    ];
+  });
+}

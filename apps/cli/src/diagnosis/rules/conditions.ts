@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Conditions that report a problem, or that something has been in progress for long. The Go operator sets few of them. */
+import { afxdpApiGroup, apiGroup, conditionTypes, customResources } from "@switchyard/api";
+import { listAt, textAt } from "../../json.ts";
+import type { Manifest } from "../../input/manifest.ts";
+import { adviceOnReason, type ReasonTableName } from "../condition-advice.ts";
+import { commandFor, findingOf, type Finding } from "../finding.ts";
+import { meaningOfReason } from "../meaning-of-reason.ts";
+import { placesOf, refOf, resourceOf } from "../refs.ts";
+import { timeMs, type Snapshot } from "../snapshot.ts";
+
+const progressLimitMs = 15 * 60_000;
+
+/** Types of which True is a problem; Progressing and DrainProgressing are work in progress. */
+const bad: readonly string[] = [
+  conditionTypes.degraded,
+  conditionTypes.drainDegraded,
+  conditionTypes.waitingForLock,
+  conditionTypes.reconcileFailed,
+  conditionTypes.podsWaiting,
+];
+const progress: readonly string[] = [conditionTypes.progressing, conditionTypes.drainProgressing];
+
+export function findConditions(snapshot: Snapshot): readonly Finding[] {
+  const kinds = customResources.map(({ kind }) => kind);
+  return kinds.flatMap((kind) =>
+    snapshot
+      .objectsOf(kind)
+      .filter(({ apiVersion }) => [apiGroup, afxdpApiGroup].includes(apiVersion.split("/")[0] ?? ""))
+      .flatMap((manifest) => findingsOf(manifest, snapshot)),
+  );
+}
+
+interface Reported {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly since: string;
+}
+
+function findingsOf(manifest: Manifest, snapshot: Snapshot): readonly Finding[] {
+  const conditions = listAt(manifest.object, "status", "conditions").map((condition): Reported => ({
+    type: textAt(condition, "type") ?? "",
+    status: textAt(condition, "status") ?? "",
+    reason: textAt(condition, "reason") ?? "",
+    message: textAt(condition, "message") ?? "",
+    since: textAt(condition, "lastTransitionTime") ?? "",
+  }));
+  const telling = conditions.filter(isTelling);
+  const byReason = Map.groupBy(telling, ({ type, reason }) => `${tableOf(manifest.kind, type)} ${reason}`);
+  return [...byReason.values()].flatMap((same) => findingFrom(same, manifest, snapshot) ?? []);
+}
+
+/** Whether the condition says that something is wrong, unfinished, or unknown. */
+function isTelling({ type, status }: Reported): boolean {
+  if (bad.includes(type) || type === conditionTypes.progressing) return status === "True";
+  if (type === conditionTypes.drainProgressing) return true;
+  if (type === conditionTypes.drainComplete) return false;
+  return status !== "True";
+}
+
+function findingFrom(same: readonly Reported[], manifest: Manifest, snapshot: Snapshot): Finding | undefined {
+  const [main] = [...same].sort((a, b) => rank(a) - rank(b));
+  if (main === undefined) return undefined;
+  const table = tableOf(manifest.kind, main.type);
+  const object = refOf(manifest);
+  const evidence = same.map(
+    ({ type, status, reason, since }) => `condition ${type}=${status} (${reason}) since ${since}`,
+  );
+  const message = main.message === "" ? `${main.type} is ${main.status}` : main.message;
+  const values = { resource: resourceOf(manifest.kind), ...placesOf(manifest.name, snapshot) };
+  const known = adviceOnReason(table, main.reason);
+  if (known === undefined) {
+    // A reason of success in an odd condition, or one of another version. Work in progress needs no finding.
+    if (progress.includes(main.type) || meaningOfReason(table, main.reason) !== undefined) return undefined;
+    return findingOf("ConditionUnknownReason", { object, message, evidence, values });
+  }
+  const isLate = snapshot.takenAtMs - (timeMs(main.since) ?? snapshot.takenAtMs) > progressLimitMs;
+  return {
+    ...{ code: main.reason, severity: known.severity === "info" && isLate ? "warning" : known.severity },
+    ...{ object, field: "status.conditions", message, evidence },
+    cause: meaningOfReason(table, main.reason) ?? "",
+    next: commandFor(known.next, object, values),
+  };
+}
+
+function rank({ type }: Reported): number {
+  return bad.includes(type) ? 0 : progress.includes(type) ? 1 : 2;
+}
+
+/** The table of libs/api that has the reasons of this condition. */
+function tableOf(kind: string, type: string): ReasonTableName {
+  const own = ofType.get(type);
+  if (own !== undefined) return own;
+  if (kind.endsWith("NodeState")) return "nodeStateReasons";
+  if (kind.endsWith("OperatorConfig")) return "operatorConfigReasons";
+  return kind.endsWith("Network") ? "networkReasons" : "policyReasons";
+}
+
+const ofType: ReadonlyMap<string, ReasonTableName> = new Map([
+  [conditionTypes.waitingForLock, "waitingForLockReasons"],
+  [conditionTypes.reconcileFailed, "reconcileFailedReasons"],
+  [conditionTypes.drainProgressing, "drainReasons"],
+  [conditionTypes.drainDegraded, "drainReasons"],
+  [conditionTypes.drainComplete, "drainReasons"],
+  [conditionTypes.devicePluginConfigured, "devicePluginReasons"],
+  [conditionTypes.devicePluginConfigMap, "devicePluginConfigMapReasons"],
+  [conditionTypes.injectorCertificate, "certificateReasons"],
+  [conditionTypes.webhookCertificate, "certificateReasons"],
+]);

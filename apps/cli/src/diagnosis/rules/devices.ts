@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Nodes that offer fewer devices than they have VFs, and VFs that no policy selects. */
+import type { InterfaceSpec, SriovNetworkNodeState } from "@switchyard/api";
+import { countVfsIn, parseVfRange } from "@switchyard/policy";
+import { listAt } from "../../json.ts";
+import { findingOf, type Finding } from "../finding.ts";
+import type { Snapshot } from "../snapshot.ts";
+
+export function findDevices(snapshot: Snapshot): readonly Finding[] {
+  return snapshot.states.flatMap((state) => [...staleResources(state, snapshot), ...leftovers(state, snapshot)]);
+}
+
+/** Only for nodes that are configured: before, their VFs change. The condition DevicePluginConfigured says it better. */
+function staleResources(state: SriovNetworkNodeState, snapshot: Snapshot): readonly Finding[] {
+  const { name } = state.metadata;
+  const allocatable = snapshot.nodes.get(name)?.allocatable;
+  const isSettled = state.status?.syncStatus === "Succeeded" && !hasDevicePluginCondition(state);
+  if (allocatable === undefined || !isSettled) return [];
+  return [...expected(state.spec?.interfaces ?? [])].flatMap(([resource, count]) => {
+    const full = `${snapshot.resourcePrefix}/${resource}`;
+    const offered = allocatable.get(full) ?? 0;
+    if (offered >= count) return [];
+    return [
+      findingOf("DevicePluginStale", {
+        object: { kind: "Node", name },
+        field: `status.allocatable["${full}"]`,
+        message: `the node offers ${offered} of "${full}", and its node state has ${count} VFs for it`,
+        values: { operatorNamespace: snapshot.namespace },
+      }),
+    ];
+  });
+}
+
+function hasDevicePluginCondition(state: SriovNetworkNodeState): boolean {
+  return listAt(state, "status", "conditions").some(
+    (condition) =>
+      typeof condition === "object" &&
+      condition !== null &&
+      Reflect.get(condition, "type") === "DevicePluginConfigured",
+  );
+}
+
+/** VFs by resource. VFs with a vDPA device count the same. */
+function expected(interfaces: readonly InterfaceSpec[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { vfGroups = [] } of interfaces) {
+    for (const { resourceName, vfRange = "" } of vfGroups) {
+      const range = parseVfRange(vfRange);
+      if (!resourceName || !range.ok) continue;
+      counts.set(resourceName, (counts.get(resourceName) ?? 0) + countVfsIn(range.value));
+    }
+  }
+  return counts;
+}
+
+function leftovers(state: SriovNetworkNodeState, snapshot: Snapshot): readonly Finding[] {
+  const { name } = state.metadata;
+  if (!snapshot.isKnown("SriovNetworkNodePolicy")) return [];
+  const selected = new Set((state.spec?.interfaces ?? []).map(({ pciAddress }) => pciAddress));
+  return (state.status?.interfaces ?? []).flatMap((nic, index) => {
+    const { pciAddress, numVfs = 0, externallyManaged } = nic;
+    if (numVfs === 0 || externallyManaged === true || selected.has(pciAddress)) return [];
+    if (state.spec?.unselected?.includes(pciAddress) === true) return []; // about to be removed
+    return [
+      findingOf("VfsWithoutPolicy", {
+        object: { kind: "SriovNetworkNodeState", namespace: snapshot.namespace, name },
+        field: `status.interfaces[${index}].numVfs`,
+        message: `PF ${nic.name ?? ""} ${pciAddress} has ${numVfs} VFs, and no policy selects it`,
+      }),
+    ];
+  });
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Drains that wait, as the annotations of the drain protocol show them (sriov-operator.md A.9), PodDisruptionBudgets that block
+ * them, and nodes that stayed cordoned.
+ */
+import { annotations, conditionTypes, drainAnswers, drainRequests, type SriovNetworkNodeState } from "@switchyard/api";
+import { at, isJsonObject, listAt, textAt } from "../../json.ts";
+import type { Manifest } from "../../input/manifest.ts";
+import { findingOf, type Finding } from "../finding.ts";
+import { selectsPods } from "../pod-selector.ts";
+import { refOf } from "../refs.ts";
+import type { PodFacts } from "../pod-facts.ts";
+import { lastStatusWriteMs, type Snapshot } from "../snapshot.ts";
+
+const drainLimitMs = 15 * 60_000;
+
+export function findDrains(snapshot: Snapshot): readonly Finding[] {
+  const draining = snapshot.states.filter((state) => answerOf(state) === drainAnswers.draining);
+  return [
+    ...snapshot.states.flatMap((state) => waiting(state, snapshot)),
+    ...blockingBudgets(draining, snapshot),
+    ...[...snapshot.nodes].flatMap(([name, facts]) => {
+      const state = snapshot.cluster.states.get(name);
+      const by = facts.annotations[annotations.cordonedBy];
+      if (by === undefined || !facts.isUnschedulable || state === undefined || isRequested(state)) return [];
+      if (answerOf(state) !== drainAnswers.idle && answerOf(state) !== undefined) return [];
+      const evidence = [`annotation ${annotations.cordonedBy}: ${by}`, `annotation ${annotations.currentState}: Idle`];
+      return [
+        findingOf("NodeLeftCordoned", {
+          ...{ object: { kind: "Node", name }, field: "spec.unschedulable", evidence },
+          message: "the node is cordoned for a drain that has ended",
+        }),
+      ];
+    }),
+  ];
+}
+
+function answerOf({ metadata }: SriovNetworkNodeState): string | undefined {
+  return metadata.annotations?.[annotations.currentState];
+}
+
+function isRequested({ metadata }: SriovNetworkNodeState): boolean {
+  const request = metadata.annotations?.[annotations.desiredState];
+  return request !== undefined && request !== drainRequests.idle;
+}
+
+/** The conditions about drains say the same with details; the Go operator has none. */
+function waiting(state: SriovNetworkNodeState, snapshot: Snapshot): readonly Finding[] {
+  const hasConditions = listAt(state, "status", "conditions").some(
+    (condition) => textAt(condition, "type") === conditionTypes.drainProgressing,
+  );
+  if (hasConditions || !isRequested(state) || answerOf(state) === drainAnswers.complete) return [];
+  const { name } = state.metadata;
+  const object = { kind: "SriovNetworkNodeState", namespace: snapshot.namespace, name };
+  const request = state.metadata.annotations?.[annotations.desiredState] ?? "";
+  const evidence = [
+    `annotation ${annotations.desiredState}: ${request}`,
+    `annotation ${annotations.currentState}: ${answerOf(state) ?? "absent"}`,
+  ];
+  if (answerOf(state) !== drainAnswers.draining) {
+    const others = snapshot.states.filter((other) => answerOf(other) === drainAnswers.draining);
+    const names = others.map(({ metadata }) => metadata.name).slice(0, 5);
+    const message = `the node waits to be drained${names.length === 0 ? "" : `; ${names.join(", ")} is being drained`}`;
+    return [findingOf("DrainWaits", { object, message, evidence })];
+  }
+  const writtenMs = lastStatusWriteMs(state);
+  if (writtenMs !== undefined && snapshot.takenAtMs - writtenMs < drainLimitMs) return [];
+  const users = snapshot.pods.filter((pod) => pod.node === name && usesVfs(pod, snapshot)).map(nameOfPod);
+  const message =
+    users.length === 0
+      ? "the node is being drained, and no pod on it requests VFs"
+      : `the node is being drained, and these pods stay: ${users.slice(0, 5).join(", ")}`;
+  return [findingOf("DrainTakesLong", { object, message, evidence })];
+}
+
+function blockingBudgets(draining: readonly SriovNetworkNodeState[], snapshot: Snapshot): readonly Finding[] {
+  const names = new Set(draining.map(({ metadata }) => metadata.name));
+  return snapshot.objectsOf("PodDisruptionBudget").flatMap((budget) => {
+    if (at(budget.object, "status", "disruptionsAllowed") !== 0) return [];
+    const held = snapshot.pods.filter(
+      (pod) => pod.node !== undefined && names.has(pod.node) && pod.namespace === budget.namespace && isOf(budget, pod),
+    );
+    const [first] = held;
+    if (first === undefined) return [];
+    const pods = held.slice(0, 5).map((pod) => `${nameOfPod(pod)} on ${pod.node ?? ""}`);
+    const counts = ["currentHealthy", "desiredHealthy", "expectedPods"].map(
+      (key) => `status.${key}: ${String(at(budget.object, "status", key))}`,
+    );
+    return [
+      findingOf("DisruptionBudgetBlocksDrain", {
+        ...{ object: refOf(budget), field: "status.disruptionsAllowed", evidence: counts },
+        message: `allows no disruption, so these pods cannot be evicted: ${pods.join(", ")}`,
+      }),
+    ];
+  });
+}
+
+function isOf(budget: Manifest, pod: PodFacts): boolean {
+  const selector = at(budget.object, "spec", "selector");
+  return isJsonObject(selector) && selectsPods(selector, pod.labels);
+}
+
+/** Whether the pod requests a resource of Switchyard or a claim. */
+export function usesVfs(pod: PodFacts, { resourcePrefix }: Snapshot): boolean {
+  return pod.claims.length > 0 || [...pod.requests.keys()].some((name) => name.startsWith(`${resourcePrefix}/`));
+}
+
+/** "apps/client-0". */
+export function nameOfPod({ namespace, name }: PodFacts): string {
+  return `${namespace}/${name}`;
+}

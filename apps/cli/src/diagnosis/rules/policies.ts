@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Policies and pools that select nothing, cannot be applied, or are in the wrong namespace. The merge is that of the operator. */
+import { operatorConfigName, type InterfaceStatus, type SriovNetworkNodePolicy } from "@switchyard/api";
+import {
+  hasLabels,
+  isInNodeSet,
+  labelsOf,
+  matchesNic,
+  mergePolicies,
+  pfNameOf,
+  poolOverlaps,
+} from "@switchyard/policy";
+import { findingOf, type Finding } from "../finding.ts";
+import { nearest } from "../nearest.ts";
+import { refOf, resourceOf } from "../refs.ts";
+import type { Snapshot } from "../snapshot.ts";
+
+export function findPolicies(snapshot: Snapshot): readonly Finding[] {
+  return [
+    ...outside(snapshot),
+    ...withoutConfig(snapshot),
+    ...snapshot.cluster.policies.flatMap((policy) => selectionOf(policy, snapshot)),
+    ...problems(snapshot),
+  ];
+}
+
+function outside(snapshot: Snapshot): readonly Finding[] {
+  return ["SriovNetworkNodePolicy", "SriovNetworkPoolConfig"]
+    .flatMap((kind) => snapshot.objectsOf(kind))
+    .filter(({ namespace }) => namespace !== undefined && namespace !== snapshot.namespace)
+    .map((manifest) =>
+      findingOf("PolicyOutsideOperatorNamespace", {
+        ...{ object: refOf(manifest), field: "metadata.namespace", values: { resource: resourceOf(manifest.kind) } },
+        message: `is in namespace "${manifest.namespace ?? ""}", and the operator in "${snapshot.namespace}"`,
+      }),
+    );
+}
+
+function withoutConfig({ cluster, namespace }: Snapshot): readonly Finding[] {
+  if (cluster.policies.length === 0 || cluster.operatorConfig !== undefined) return [];
+  return [
+    findingOf("OperatorConfigMissing", {
+      object: { kind: "SriovOperatorConfig", namespace, name: operatorConfigName },
+      message: `${cluster.policies.length} policies exist, and no SriovOperatorConfig "default"`,
+    }),
+  ];
+}
+
+/** Nothing is said of nodes whose daemon has not reported: their NICs are unknown. */
+function selectionOf(policy: SriovNetworkNodePolicy, snapshot: Snapshot): readonly Finding[] {
+  const { cluster, rules, namespace } = snapshot;
+  const object = { kind: "SriovNetworkNodePolicy", namespace, name: policy.metadata.name };
+  if (cluster.nodes.length === 0) return [];
+  const members = cluster.nodes.filter((node) => isInNodeSet(node, rules));
+  const selector = policy.spec.nodeSelector;
+  const selected = members.filter((node) => hasLabels(labelsOf(node), selector));
+  if (selected.length === 0) {
+    const evidence = nearestNode(selector, snapshot);
+    const message = `no node of the ${members.length} in the node set has the labels of spec.nodeSelector`;
+    return [findingOf("NodeSelectorMatchesNothing", { object, field: "spec.nodeSelector", message, evidence })];
+  }
+  const interfaces = selected.map(({ metadata }) => cluster.states.get(metadata.name)?.status?.interfaces ?? []);
+  const pfs = interfaces.flat();
+  if (interfaces.some((list) => list.length === 0) || pfs.some((nic) => matchesNic(policy.spec.nicSelector, nic)))
+    return [];
+  const message = `no PF of the ${selected.length} selected nodes matches spec.nicSelector`;
+  const evidence = nearestNic(policy, pfs);
+  return [findingOf("NicSelectorMatchesNothing", { object, field: "spec.nicSelector", message, evidence })];
+}
+
+/** The node that lacks the fewest labels, and what it has instead. */
+function nearestNode(selector: Readonly<Record<string, string>>, { cluster }: Snapshot): readonly string[] {
+  const wanted = Object.entries(selector);
+  const ranked = cluster.nodes
+    .map((node) => ({ node, lacks: wanted.filter(([key, value]) => labelsOf(node)[key] !== value) }))
+    .sort((a, b) => a.lacks.length - b.lacks.length);
+  const [best] = ranked;
+  if (best === undefined) return [];
+  const labels = labelsOf(best.node);
+  const differences = best.lacks.map(([key, value]) => {
+    const like = nearest(key, Object.keys(labels));
+    if (Object.hasOwn(labels, key)) return `it has ${key}=${labels[key] ?? ""}, not "${value}"`;
+    return like === undefined ? `it has no label ${key}` : `it has ${like}=${labels[like] ?? ""}, not ${key}=${value}`;
+  });
+  const { name } = best.node.metadata;
+  return differences.length === 0
+    ? [`nearest match: node ${name} has the labels, but is not in the node set`]
+    : [`nearest match: node ${name}: ${differences.join("; ")}`];
+}
+
+/** The PF that differs in the fewest fields. */
+function nearestNic(
+  { spec: { nicSelector } }: SriovNetworkNodePolicy,
+  pfs: readonly InterfaceStatus[],
+): readonly string[] {
+  const { vendor, deviceID, rootDevices = [], pfNames = [] } = nicSelector;
+  const ranked = pfs
+    .map((nic) => {
+      const names = [nic.name ?? "", ...(nic.altNames ?? [])];
+      const like = nearest(
+        pfNames.map(pfNameOf).join(","),
+        names.filter((name) => name !== ""),
+      );
+      return {
+        nic,
+        differs: [
+          ...(vendor && vendor !== nic.vendor ? [`vendor is ${nic.vendor ?? "unknown"}, not ${vendor}`] : []),
+          ...(deviceID && deviceID !== nic.deviceID
+            ? [`deviceID is ${nic.deviceID ?? "unknown"}, not ${deviceID}`]
+            : []),
+          ...(rootDevices.length > 0 && !rootDevices.includes(nic.pciAddress)
+            ? [`the address is not in rootDevices ${rootDevices.join(", ")}`]
+            : []),
+          ...(pfNames.length > 0 && !pfNames.some((entry) => names.includes(pfNameOf(entry)))
+            ? [`the name is ${nic.name ?? "unknown"}, not ${pfNames.map(pfNameOf).join(" or ")}`]
+            : []),
+        ],
+        isLike: like !== undefined,
+      };
+    })
+    .sort((a, b) => a.differs.length - b.differs.length || Number(b.isLike) - Number(a.isLike));
+  const [best] = ranked;
+  return best === undefined || best.differs.length === 0
+    ? []
+    : [`nearest match: PF ${best.nic.name ?? ""} ${best.nic.pciAddress}: ${best.differs.join("; ")}`];
+}
+
+/** Problems of the merge, once for each policy and field, with the nodes. */
+function problems(snapshot: Snapshot): readonly Finding[] {
+  const { cluster, rules, namespace } = snapshot;
+  const members = cluster.nodes.filter((node) => isInNodeSet(node, rules));
+  const rows = members.flatMap((node) => {
+    const { name } = node.metadata;
+    const merged = mergePolicies(node, cluster.states.get(name)?.status?.interfaces ?? [], rules);
+    return [
+      ...merged.problems
+        .filter(({ code }) => code !== "no-match")
+        .map(({ policyName, ...problem }) => ({
+          ...problem,
+          node: name,
+          kind: "SriovNetworkNodePolicy",
+          policyName,
+        })),
+      ...poolOverlaps(node, rules).map(({ poolName, ...problem }) => ({
+        ...{ ...problem, severity: "error", node: name, kind: "SriovNetworkPoolConfig", policyName: poolName },
+      })),
+    ];
+  });
+  const pools = rules.poolProblems.map(({ poolName, ...problem }) => ({
+    ...{ ...problem, severity: "error", node: "", kind: "SriovNetworkPoolConfig", policyName: poolName },
+  }));
+  const closed = cluster.pools.filter(({ spec }) => spec?.maxUnavailable === 0 || spec?.maxUnavailable === "0");
+  const groups = Map.groupBy([...rows, ...pools], ({ kind, policyName, field, message }) =>
+    [kind, policyName, field, message].join("\n"),
+  );
+  return [
+    ...[...groups.values()].flatMap((same): readonly Finding[] => {
+      const [first] = same;
+      if (first === undefined) return [];
+      const nodes = same.map(({ node }) => node).filter((name) => name !== "");
+      const evidence = nodes.length === 0 ? [] : [`${nodes.length} nodes: ${nodes.slice(0, 5).join(", ")}`];
+      const object = { kind: first.kind, namespace, name: first.policyName };
+      const code = first.kind === "SriovNetworkPoolConfig" ? "PoolProblem" : "PolicyProblem";
+      const finding = findingOf(code, { object, field: first.field, message: first.message, evidence });
+      return [first.severity === "warning" ? { ...finding, severity: "warning" } : finding];
+    }),
+    ...closed.map(({ metadata: { name } }) =>
+      findingOf("PoolAllowsNoDrain", {
+        ...{ object: { kind: "SriovNetworkPoolConfig", namespace, name }, field: "spec.maxUnavailable" },
+        message: "spec.maxUnavailable is 0",
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Snapshot is what is known of a cluster at one time: its objects, and which kinds could be read. Rules decide by it alone, so
+ * a snapshot from files and one from the cluster give the same findings.
+ * Usage: `const snapshot = createSnapshot(manifests, cluster, { namespace, resourcePrefix })`.
+ */
+import type { SriovNetworkNodeState } from "@switchyard/api";
+import { createRules, type Rules } from "@switchyard/policy";
+import { nicPolicyOf, type ClusterObjects } from "../cluster/cluster-objects.ts";
+import { at, listAt, textAt } from "../json.ts";
+import type { Manifest } from "../input/manifest.ts";
+import { readNodeFacts, type NodeFacts } from "./node-facts.ts";
+import { readPodFacts, type PodFacts } from "./pod-facts.ts";
+
+export interface Snapshot {
+  readonly namespace: string;
+  readonly resourcePrefix: string;
+  readonly cluster: ClusterObjects;
+  readonly rules: Rules;
+  readonly states: readonly SriovNetworkNodeState[];
+  /** Facts of nodes by name. */
+  readonly nodes: ReadonlyMap<string, NodeFacts>;
+  /** Pods that have not ended. */
+  readonly pods: readonly PodFacts[];
+  /** The objects of a kind, as they were read. */
+  readonly objectsOf: (kind: string) => readonly Manifest[];
+  /** Whether objects of the kind could be read. If not, the absence of an object means nothing. */
+  readonly isKnown: (kind: string) => boolean;
+  /** Milliseconds since 1970 at which the cluster was read; from files, the latest time in any object. */
+  readonly takenAtMs: number;
+}
+
+export interface SnapshotOptions {
+  readonly namespace: string;
+  readonly resourcePrefix: string;
+  /** The kinds that were read from a cluster. Of files, the kinds of the objects in them are known. */
+  readonly readKinds?: readonly string[];
+}
+
+export function createSnapshot(
+  manifests: readonly Manifest[],
+  cluster: ClusterObjects,
+  options: SnapshotOptions,
+): Snapshot {
+  const { namespace, resourcePrefix, readKinds = [] } = options;
+  const byKind = Map.groupBy(manifests, ({ kind }) => kind);
+  const objectsOf = (kind: string): readonly Manifest[] => byKind.get(kind) ?? [];
+  const { policies, pools, operatorConfig } = cluster;
+  return {
+    namespace,
+    resourcePrefix,
+    cluster,
+    rules: createRules({ policies, pools, operatorConfig, nics: nicPolicyOf(cluster) }),
+    states: [...cluster.states.values()],
+    nodes: new Map(objectsOf("Node").map((node) => [node.name, readNodeFacts(node.object)])),
+    pods: objectsOf("Pod").flatMap(({ object }) => readPodFacts(object) ?? []),
+    objectsOf,
+    isKnown: (kind) => byKind.has(kind) || readKinds.includes(kind),
+    takenAtMs: latestTime(manifests),
+  };
+}
+
+/** The latest time in the metadata, conditions and status of any object; 0 if there is none. */
+function latestTime(manifests: readonly Manifest[]): number {
+  let latest = 0;
+  for (const { object } of manifests) {
+    const times = [
+      textAt(object["metadata"], "creationTimestamp"),
+      ...listAt(object, "metadata", "managedFields").map((entry) => textAt(entry, "time")),
+      ...listAt(object, "status", "conditions").flatMap((condition) => [
+        textAt(condition, "lastTransitionTime"),
+        textAt(condition, "lastHeartbeatTime"),
+      ]),
+      textAt(object["spec"], "renewTime"),
+      textAt(object, "lastTimestamp"),
+      textAt(object, "eventTime"),
+    ];
+    for (const time of times) latest = Math.max(latest, timeMs(time) ?? 0);
+  }
+  return latest;
+}
+
+/** Milliseconds since 1970; undefined if the text is no time. */
+export function timeMs(text: string | undefined): number | undefined {
+  const ms = text === undefined ? Number.NaN : Date.parse(text);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** When a field manager last wrote the status of an object. */
+export function lastStatusWriteMs(object: unknown): number | undefined {
+  const times = listAt(object, "metadata", "managedFields")
+    .filter((entry) => textAt(entry, "subresource") === "status" || at(entry, "fieldsV1", "f:status") !== undefined)
+    .flatMap((entry) => timeMs(textAt(entry, "time")) ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
+}

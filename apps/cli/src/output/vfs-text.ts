@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * vfsText prints VFs as a table, as kubectl does.
+ * Usage: `terminal.stdout.write(vfsText(listVfs(snapshot), { isWide: false }))`.
+ */
+import type { VfRow } from "../diagnosis/list-vfs.ts";
+import { printable } from "./printable.ts";
+import { table } from "./table.ts";
+
+interface Column {
+  readonly head: string;
+  readonly isWide?: true;
+  readonly value: (row: VfRow) => string | number | undefined;
+}
+
+const columns: readonly Column[] = [
+  { head: "NODE", value: ({ node }) => node },
+  { head: "PF", value: ({ pf, pfAddress }) => pf ?? pfAddress },
+  { head: "PF ADDRESS", isWide: true, value: ({ pfAddress }) => pfAddress },
+  { head: "LINK", isWide: true, value: ({ link }) => link },
+  { head: "VF", value: ({ vf }) => vf },
+  { head: "ADDRESS", value: ({ address }) => address },
+  { head: "DRIVER", value: ({ driver }) => driver },
+  { head: "INTERFACE", isWide: true, value: ({ name }) => name },
+  { head: "MAC", value: ({ mac }) => mac },
+  { head: "VLAN", value: ({ vlan }) => vlan },
+  { head: "MTU", isWide: true, value: ({ mtu }) => mtu },
+  { head: "REPRESENTOR", isWide: true, value: ({ representor }) => representor },
+  { head: "VDPA", isWide: true, value: ({ vdpa }) => vdpa },
+  { head: "POLICY", isWide: true, value: ({ policy }) => policy },
+  { head: "RESOURCE", value: ({ resource }) => resource },
+  { head: "POD", value: podText },
+];
+
+/** Without VFs, the text says so. */
+export function vfsText(rows: readonly VfRow[], { isWide }: { readonly isWide: boolean }): string {
+  if (rows.length === 0) return "No VFs found.\n";
+  const shown = columns.filter((column) => isWide || column.isWide !== true);
+  const cells = rows.map((row) => shown.map(({ value }) => printable(String(value(row) ?? "-"))));
+  return table([shown.map(({ head }) => head), ...cells]);
+}
+
+/** A question mark means that the pod has some VF of the resource, and it is not known which one. */
+function podText({ pod, possiblePods = [] }: VfRow): string | undefined {
+  const [first, ...others] = possiblePods;
+  if (pod !== undefined || first === undefined) return pod;
+  return others.length === 0 ? `${first}?` : `${first}? (or ${others.length} more)`;
+}

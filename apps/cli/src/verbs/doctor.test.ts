@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Each case injects one fault into a healthy cluster, and expects its code at its object, and no other error or warning. */
+import { beforeAll, describe, expect, it } from "@jest/globals";
+import { isJsonObject, listAt, textAt } from "../json.ts";
+import { findingCatalogue } from "../diagnosis/finding-catalogue.ts";
+import { client, healthyCluster, type Editable } from "../diagnosis/testing/healthy-cluster.ts";
+import { labelOf } from "../input/manifest.ts";
+import { runCli } from "../testing/run-cli.ts";
+import { policy } from "../testing/objects.ts";
+
+const ns = "sriov-network-operator";
+let healthy: readonly Editable[] = [];
+
+beforeAll(async () => {
+  healthy = await healthyCluster();
+});
+
+/** A copy of the healthy cluster. */
+function copyOf(): Editable[] {
+  return structuredClone([...healthy]);
+}
+
+interface Fault {
+  readonly code: string;
+  /** The object of the finding. */
+  readonly on: string;
+  readonly what: string;
+  readonly inject: (cluster: Editable[]) => Editable[];
+  /** Further codes that the same fault causes. */
+  readonly also?: readonly string[];
+  readonly severity?: string;
+}
+
+/** Changes the values at paths of the objects of a kind; undefined removes a value. */
+function set(kind: string, changes: Readonly<Record<string, unknown>>, name?: string) {
+  return (cluster: Editable[]): Editable[] => {
+    const chosen = cluster.filter((each) => each["kind"] === kind && (name === undefined || nameOf(each) === name));
+    if (chosen.length === 0) throw new Error(`no ${kind} ${name ?? ""}`);
+    for (const object of chosen)
+      for (const [path, value] of Object.entries(changes)) setAt(object, path.split("|"), value);
+    return cluster;
+  };
+}
+
+function setAt(object: Editable, [key = "", ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) {
+    if (value === undefined) Reflect.deleteProperty(object, key);
+    else object[key] = value;
+    return;
+  }
+  const next = object[key];
+  const inner: Editable = typeof next === "object" && next !== null ? (next as Editable) : {};
+  object[key] = inner;
+  setAt(inner, rest, value);
+}
+
+const nameOf = (object: Editable): string | undefined => textAt(object["metadata"], "name");
+const without = (kind: string, name?: string) => (cluster: Editable[]) =>
+  cluster.filter((each) => each["kind"] !== kind || (name !== undefined && nameOf(each) !== name));
+const plus =
+  (...more: readonly Editable[]) =>
+  (cluster: Editable[]) => [...cluster, ...more];
+const both =
+  (...steps: readonly ((cluster: Editable[]) => Editable[])[]) =>
+  (cluster: Editable[]) =>
+    steps.reduce((changed, step) => step(changed), cluster);
+
+const requested = "metadata|annotations|sriovnetwork.openshift.io/desired-state";
+const answered = "metadata|annotations|sriovnetwork.openshift.io/current-state";
+const pending = (changes: Readonly<Record<string, unknown>>) => both(plus(client("new")), set("Pod", changes, "new"));
+const state1 = `SriovNetworkNodeState/${ns}/worker-1`;
+const fast = `SriovNetworkNodePolicy/${ns}/fast`;
+const upstream = { "status|conditions": undefined };
+const condition = (type: string, reason: string, status = "True") => [
+  { type, status, reason, message: "because", lastTransitionTime: "2026-01-05T10:59:00Z" },
+];
+
+const faults: readonly Fault[] = [
+  {
+    ...{ code: "NodeSyncFailed", on: state1, what: "upstream's status is Failed" },
+    inject: set(
+      "SriovNetworkNodeState",
+      { ...upstream, "status|syncStatus": "Failed", "status|lastSyncError": "EBUSY" },
+      "worker-1",
+    ),
+  },
+  {
+    ...{ code: "NodeInProgressTooLong", on: state1, what: "upstream's daemon retries without an error" },
+    inject: set("SriovNetworkNodeState", { ...upstream, "status|syncStatus": "InProgress" }, "worker-1"),
+  },
+  {
+    ...{ code: "NodeNeverReported", on: state1, what: "the daemon has never reported" },
+    inject: set("SriovNetworkNodeState", { status: {} }, "worker-1"),
+  },
+  {
+    ...{ code: "NodeStateMissing", on: "Node/worker-1", what: "a node has no node state" },
+    inject: without("SriovNetworkNodeState", "worker-1"),
+  },
+  {
+    ...{ code: "NodeStateWithoutNode", on: state1, what: "a node is gone" },
+    inject: without("Node", "worker-1"),
+  },
+  {
+    ...{ code: "NodeNotConfiguredSinceBoot", on: state1, what: "a node has booted an hour ago" },
+    inject: set("Node", { "status|nodeInfo|bootID": "boot-2" }, "worker-1"),
+  },
+  {
+    ...{ code: "NodeLeftCordoned", on: "Node/worker-1", what: "a node stayed cordoned after its drain" },
+    inject: set(
+      "Node",
+      { "spec|unschedulable": true, "metadata|annotations|switchyard.io/cordoned-by": "operator" },
+      "worker-1",
+    ),
+  },
+  {
+    ...{ code: "KubernetesTooOld", on: "Node/worker-1", what: "a kubelet is too old" },
+    inject: set("Node", { "status|nodeInfo|kubeletVersion": "v1.29.4" }, "worker-1"),
+  },
+  {
+    ...{ code: "DrainWaits", on: state1, what: "a drain is requested and not started", severity: "info" },
+    inject: set("SriovNetworkNodeState", { [requested]: "Drain_Required" }, "worker-1"),
+  },
+  {
+    ...{ code: "DrainTakesLong", on: state1, what: "a drain does not end" },
+    inject: set("SriovNetworkNodeState", { [requested]: "Drain_Required", [answered]: "Draining" }, "worker-1"),
+  },
+  {
+    ...{ code: "DisruptionBudgetBlocksDrain", on: "PodDisruptionBudget/apps/client", what: "a budget allows nothing" },
+    also: ["DrainTakesLong"],
+    inject: both(
+      set("SriovNetworkNodeState", { [requested]: "Drain_Required", [answered]: "Draining" }, "worker-1"),
+      set("PodDisruptionBudget", { "status|disruptionsAllowed": 0 }),
+    ),
+  },
+  {
+    ...{ code: "DaemonPodNotRunning", on: "Node/worker-1", what: "the config daemon is missing on a node" },
+    inject: without("Pod", "config-daemon-worker-1"),
+  },
+  {
+    ...{ code: "DevicePluginStale", on: "Node/worker-1", what: "a node offers fewer devices than it has VFs" },
+    inject: set("Node", { "status|allocatable|openshift.io/nics": "2" }, "worker-1"),
+  },
+  {
+    ...{ code: "VfsWithoutPolicy", on: state1, what: "VFs remain of a deleted policy" },
+    inject: set("SriovNetworkNodeState", { spec: {} }, "worker-1"),
+  },
+  {
+    ...{
+      code: "PolicyOutsideOperatorNamespace",
+      on: "SriovNetworkNodePolicy/apps/mine",
+      what: "a policy is in another namespace",
+    },
+    inject: both(plus({ ...policy("mine") }), set("SriovNetworkNodePolicy", { "metadata|namespace": "apps" }, "mine")),
+  },
+  {
+    ...{
+      code: "NodeSelectorMatchesNothing",
+      on: `SriovNetworkNodePolicy/${ns}/other`,
+      what: "a nodeSelector has a misspelt label",
+    },
+    inject: plus({ ...policy("other", { nodeSelector: { "node-role.kubernetes.io/wroker": "" } }) }),
+  },
+  {
+    ...{
+      code: "NicSelectorMatchesNothing",
+      on: `SriovNetworkNodePolicy/${ns}/other`,
+      what: "a nicSelector has a misspelt name",
+    },
+    inject: plus({ ...policy("other", { nicSelector: { pfNames: ["ens1f1"], vendor: "8086" } }) }),
+  },
+  {
+    ...{ code: "PolicyProblem", on: fast, what: "a policy names a PF twice" },
+    inject: set("SriovNetworkNodePolicy", { "spec|nicSelector": { pfNames: ["ens1f0#0-1", "ens1f0#2-3"] } }),
+  },
+  {
+    ...{ code: "OperatorConfigMissing", on: `SriovOperatorConfig/${ns}/default`, what: "there is no operator config" },
+    inject: without("SriovOperatorConfig"),
+  },
+  {
+    ...{ code: "PoolProblem", on: `SriovNetworkPoolConfig/${ns}/pool`, what: "two pools select the same nodes" },
+    inject: (cluster) => {
+      const pool = cluster.find(({ kind }) => kind === "SriovNetworkPoolConfig");
+      return [...cluster, { ...pool, metadata: { name: "second", namespace: ns } }];
+    },
+  },
+  {
+    ...{ code: "PoolAllowsNoDrain", on: `SriovNetworkPoolConfig/${ns}/pool`, what: "a pool allows no drain" },
+    inject: set("SriovNetworkPoolConfig", { "spec|maxUnavailable": 0 }),
+  },
+  {
+    ...{ code: "NetworkResourceUnknown", on: `SriovNetwork/${ns}/net`, what: "a network has a misspelt resource" },
+    inject: set("SriovNetwork", { "spec|resourceName": "nic" }),
+  },
+  {
+    ...{
+      code: "NetworkDefinitionMissing",
+      on: `SriovNetwork/${ns}/net`,
+      what: "upstream created no NetworkAttachmentDefinition",
+    },
+    inject: both(
+      set("SriovNetwork", upstream),
+      set("NetworkAttachmentDefinition", {
+        "metadata|annotations|sriovnetwork.openshift.io/owner-ref": "SriovNetwork.x/y/z",
+      }),
+    ),
+  },
+  {
+    ...{ code: "ResourceOnNoNode", on: "Pod/apps/new", what: "a pod requests a misspelt resource" },
+    also: ["PodLacksResource"],
+    inject: pending({ "spec|containers|0|resources": { requests: { "openshift.io/nisc": "1" } } }),
+  },
+  {
+    ...{ code: "ResourceExhausted", on: "Pod/apps/new", what: "a pod requests more VFs than are free" },
+    inject: pending({ "spec|containers|0|resources|requests|openshift.io/nics": "4" }),
+  },
+  {
+    ...{ code: "PodNetworkMissing", on: "Pod/apps/client-0", what: "a pod names a network that does not exist" },
+    inject: set("Pod", { "metadata|annotations|k8s.v1.cni.cncf.io/networks": "nett" }, "client-0"),
+  },
+  {
+    ...{
+      code: "PodNetworkInOtherNamespace",
+      on: "Pod/other/client-0",
+      what: "a pod names a network of another namespace",
+    },
+    inject: set("Pod", { "metadata|namespace": "other" }, "client-0"),
+  },
+  {
+    ...{ code: "PodNetworksMalformed", on: "Pod/apps/client-0", what: "the annotation of a pod is malformed" },
+    inject: set("Pod", { "metadata|annotations|k8s.v1.cni.cncf.io/networks": "[{" }, "client-0"),
+  },
+  {
+    ...{ code: "PodLacksResource", on: "Pod/apps/client-0", what: "the injector was off" },
+    inject: set("Pod", { "spec|containers": [{ name: "main" }] }, "client-0"),
+  },
+  {
+    ...{ code: "FinalizerBlocksDeletion", on: `SriovNetwork/${ns}/net`, what: "upstream's finalizer has no operator" },
+    inject: set("SriovNetwork", {
+      "metadata|deletionTimestamp": "2026-01-05T10:00:00Z",
+      "metadata|finalizers": ["netattdef.finalizers.sriovnetwork.openshift.io"],
+    }),
+  },
+  {
+    ...{
+      code: "ConfigMapNearLimit",
+      on: `ConfigMap/${ns}/device-plugin-config`,
+      what: "upstream's ConfigMap is large",
+    },
+    inject: set("ConfigMap", { "data|more": "x".repeat(900 * 1024) }),
+  },
+  {
+    ...{ code: "WebhookWithoutEndpoints", on: "ValidatingWebhookConfiguration/sriov-operator-webhook-config" },
+    what: "the webhook locks users out",
+    inject: set("EndpointSlice", { endpoints: [] }),
+  },
+  {
+    ...{ code: "WebhookWithoutCa", on: "ValidatingWebhookConfiguration/sriov-operator-webhook-config" },
+    what: "the webhook has no CA bundle",
+    inject: set("ValidatingWebhookConfiguration", { "webhooks|0|clientConfig|caBundle": "" }),
+  },
+  {
+    ...{
+      code: "OperatorNotLeading",
+      on: `Lease/${ns}/switchyard-operator`,
+      what: "the operator does not renew its lease",
+    },
+    inject: set("Lease", { "spec|renewTime": "2026-01-05T10:00:00Z" }),
+  },
+  {
+    ...{
+      code: "ComponentNotAvailable",
+      on: `DaemonSet/${ns}/sriov-network-config-daemon`,
+      what: "a DaemonSet lacks pods",
+    },
+    inject: set("DaemonSet", { "status|numberAvailable": 1 }),
+  },
+  {
+    ...{ code: "CrdVersionsDiffer", on: "CustomResourceDefinition/sriovnetworks.sriovnetwork.openshift.io" },
+    what: "an upgrade of the CRDs was interrupted",
+    inject: set(
+      "CustomResourceDefinition",
+      { "metadata|annotations|switchyard.io/crds-version": "0.2.0" },
+      "ovsnetworks.sriovnetwork.openshift.io",
+    ),
+  },
+  {
+    ...{ code: "ConditionUnknownReason", on: state1, what: "a condition of a later version" },
+    inject: set("SriovNetworkNodeState", { "status|conditions": condition("Degraded", "Melted") }, "worker-1"),
+  },
+  {
+    ...{ code: "StepHangs", on: state1, what: "a step hangs in the kernel" },
+    inject: set("SriovNetworkNodeState", { "status|conditions": condition("Degraded", "StepHangs") }, "worker-1"),
+  },
+  {
+    ...{ code: "LockNotFree", on: state1, what: "another process has the lock" },
+    inject: set(
+      "SriovNetworkNodeState",
+      { "status|conditions": condition("WaitingForLock", "LockNotFree") },
+      "worker-1",
+    ),
+  },
+  {
+    ...{ code: "VfsMissing", on: state1, what: "the device plugin lacks VFs" },
+    inject: set(
+      "SriovNetworkNodeState",
+      { "status|conditions": condition("DevicePluginConfigured", "VfsMissing", "False") },
+      "worker-1",
+    ),
+  },
+  {
+    ...{ code: "NodesFailed", on: fast, what: "a node of a policy failed" },
+    inject: set("SriovNetworkNodePolicy", { "status|conditions": condition("Degraded", "NodesFailed") }),
+  },
+  {
+    ...{ code: "ForeignSecret", on: `SriovOperatorConfig/${ns}/default`, what: "a certificate is foreign" },
+    inject: set("SriovOperatorConfig", {
+      "status|conditions": condition("WebhookCertificate", "ForeignSecret", "False"),
+    }),
+  },
+];
+
+interface Row {
+  readonly code: string;
+  readonly on: string;
+  readonly severity: string;
+}
+
+async function doctor(cluster: readonly Editable[]) {
+  const { code, out, err } = await runCli(["doctor", "-f", "-", "-o", "json"], { input: cluster });
+  const diagnosis: unknown = JSON.parse(out);
+  const findings = listAt(diagnosis, "findings").filter(isJsonObject);
+  const rows = findings.map((finding): Row => {
+    const object = finding["object"];
+    const on = labelOf({
+      kind: textAt(object, "kind") ?? "",
+      name: textAt(object, "name") ?? "",
+      namespace: textAt(object, "namespace"),
+    });
+    return { code: textAt(finding, "code") ?? "", on, severity: textAt(finding, "severity") ?? "" };
+  });
+  return { code, err, rows, findings, results: listAt(diagnosis, "results").filter(isJsonObject) };
+}
+
+describe("switchyard doctor", () => {
+  it("finds nothing in a healthy cluster, and has a result for each object", async () => {
+    const { code, err, rows, results } = await doctor(copyOf());
+    expect({ code, err, rows }).toEqual({ code: 0, err: "", rows: [] });
+    const kinds = new Set(results.map(({ object }) => textAt(object, "kind")));
+    expect([...kinds].sort()).toEqual([
+      "Node",
+      "Pod",
+      "SriovNetwork",
+      "SriovNetworkNodePolicy",
+      "SriovNetworkPoolConfig",
+    ]);
+    expect(new Set(results.map(({ result }) => result))).toEqual(new Set(["healthy"]));
+  });
+
+  it.each(faults)("finds $code: $what", async ({ code, on, inject, also = [], severity }) => {
+    const { code: exitCode, rows, findings } = await doctor(inject(copyOf()));
+    expect(rows.find((row) => row.code === code && row.on === on)).toBeDefined();
+    expect(rows.filter((row) => row.code !== code && !also.includes(row.code))).toEqual([]);
+    expect(exitCode).toBe(severity === "info" ? 0 : 1);
+    for (const finding of findings) {
+      expect(finding).toMatchObject({ message: expect.stringMatching(/./), cause: expect.stringMatching(/./) });
+      // No placeholder is left.
+      expect(finding["next"]).toEqual(expect.stringMatching(/^(?:kubectl|switchyard) [^{]*(?:\{"metadata.*)?$/));
+    }
+  });
+
+  it("has a case for each code of the catalogue", () => {
+    const tested = new Set(faults.map(({ code }) => code));
+    expect(Object.keys(findingCatalogue).filter((code) => !tested.has(code))).toEqual([]);
+  });
+
+  it("names the nearest match of a selector, the holders of VFs, and the pods of a drain", async () => {
+    const evidenceOf = async (code: string) => {
+      const fault = faults.find((each) => each.code === code);
+      const { findings } = await doctor(fault?.inject(copyOf()) ?? []);
+      return findings
+        .filter((finding) => finding["code"] === code)
+        .flatMap((finding) => [finding["message"], ...listAt(finding, "evidence")]);
+    };
+    expect(await evidenceOf("NodeSelectorMatchesNothing")).toContain(
+      "nearest match: node worker-1: it has node-role.kubernetes.io/worker=, not node-role.kubernetes.io/wroker=",
+    );
+    expect(await evidenceOf("NicSelectorMatchesNothing")).toContain(
+      "nearest match: PF ens1f0 0000:3b:00.0: the name is ens1f0, not ens1f1",
+    );
+    expect(await evidenceOf("ResourceExhausted")).toContain("node worker-1: 1 of 4 used by apps/client-0");
+    expect(await evidenceOf("ResourceOnNoNode")).toContain('nearest match: "openshift.io/nics"');
+    expect(await evidenceOf("DrainTakesLong")).toContain(
+      "the node is being drained, and these pods stay: apps/client-0",
+    );
+  });
+
+  it("prints text with cause and next command", async () => {
+    const fault = faults.find(({ code }) => code === "StepHangs");
+    const { code, out } = await runCli(["doctor", "-f", "-"], { input: fault?.inject(copyOf()) ?? [] });
+    expect(code).toBe(1);
+    expect(out).toContain(`error StepHangs  ${state1}: status.conditions\n  because\n`);
+    expect(out).toContain(
+      "\n  Cause: A configuration step has been running for minutes and hangs in the\n         kernel.",
+    );
+    expect(out).toContain("  Next:  kubectl -n sriov-network-operator logs config-daemon-worker-1 --tail 100\n");
+    expect(out).toMatch(/\nNode +1 +0 +0 +1\n/);
+    expect(out).toMatch(/\nDoctor: 1 error, 0 warnings\.\n$/);
+  });
+
+  it("does not put hostile names into commands or the terminal", async () => {
+    const hostile = { ...policy("x; rm -rf ~\u001b[2J"), metadata: { name: "x; rm\u001b[2J", namespace: "apps" } };
+    const { out } = await runCli(["doctor", "-f", "-"], { input: [hostile] });
+    expect(out).not.toContain("\u001b");
+    expect(out).not.toMatch(/Next: .*rm/);
+  });
+
+  it("says nothing about what the input does not contain", async () => {
+    const given = copyOf().filter(
+      ({ kind }) =>
+        kind === "SriovNetworkNodeState" || kind === "SriovNetworkNodePolicy" || kind === "SriovOperatorConfig",
+    );
+    expect(await doctor(given)).toMatchObject({ code: 0, rows: [] });
+  });
+
+  it.each([
+    { argv: ["doctor"], code: 64, says: "no input" },
+    { argv: ["doctor", "-f", "-"], code: 1, says: "the input has no objects" },
+    { argv: ["doctor", "-f", "/missing/file.yaml"], code: 1, says: "ENOENT" },
+  ])("exits with $code for $argv", async ({ argv, code, says }) => {
+    expect(await runCli(argv)).toMatchObject({ code, err: expect.stringContaining(says) });
+  });
+});

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `switchyard doctor` finds what is wrong in a cluster. */
+import { collectObjects } from "../cluster/cluster-objects.ts";
+import { diagnose } from "../diagnosis/diagnose.ts";
+import { createSnapshot } from "../diagnosis/snapshot.ts";
+import { createDiagnostics } from "../diagnostics.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { readSnapshotInput } from "../input/read-snapshot-input.ts";
+import { createColours } from "../output/colours.ts";
+import { doctorText } from "../output/doctor-text.ts";
+import { printData } from "../output/print-data.ts";
+import type { RunVerb } from "../verb.ts";
+
+export const doctor: RunVerb = async ({ flags, terminal }) => {
+  const { namespace, resourcePrefix, output = "text" } = flags;
+  const diagnostics = createDiagnostics(terminal.stderr);
+  const { manifests, readKinds } = await readSnapshotInput(flags, terminal, diagnostics);
+  const cluster = collectObjects(manifests, { namespace, diagnostics, isIgnoredNoted: false });
+  const snapshot = createSnapshot(manifests, cluster, { namespace, resourcePrefix, readKinds });
+  const diagnosis = diagnose(snapshot);
+  if (output === "text") {
+    terminal.stdout.write(doctorText(diagnosis, createColours(terminal.stdout, terminal.env)));
+  } else {
+    printData(diagnosis, output, terminal.stdout);
+  }
+  return diagnosis.healthy ? diagnostics.exitCode() : exitCodes.no;
+};

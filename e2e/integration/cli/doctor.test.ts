@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * `switchyard doctor` and `vfs` read a real API server with the operator, and find the same in what kubectl saved from it. A user
+ * without rights on some kinds gets a result for the others.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { sriovNetworkNodeStates } from "@switchyard/api";
+import { isRecord, objectPath } from "@switchyard/kube";
+import {
+  applyPolicy,
+  createNode,
+  createOperatorConfig,
+  namespace,
+  policySpec,
+  silentNarrator,
+  startTestCluster,
+  type TestCluster,
+} from "@switchyard/test-cluster";
+import { ensureBinaries, eventually } from "@switchyard/testing";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { workspace } from "../../src/crd-objects.ts";
+import { runProgram } from "../../src/run-program.ts";
+
+const kinds = [
+  ...["nodes", "pods", "poddisruptionbudgets", "configmaps", "leases", "daemonsets"],
+  ...["sriovnetworknodestates", "sriovnetworknodepolicies", "sriovnetworkpoolconfigs", "sriovoperatorconfigs"],
+  ...["sriovnetworks", "network-attachment-definitions", "customresourcedefinitions"],
+];
+
+describe("switchyard doctor", () => {
+  let testCluster: TestCluster;
+
+  beforeAll(async () => {
+    testCluster = await startTestCluster(silentNarrator);
+    await createOperatorConfig(testCluster);
+    await createNode(testCluster, "worker-1");
+    await report(testCluster, "worker-1");
+    await applyPolicy(testCluster, "fast", policySpec({ pfNames: ["ens1f0"] }, { resourceName: "fast", numVfs: 2 }));
+    await applyPolicy(testCluster, "lost", policySpec({ pfNames: ["ens1f9"] }, { resourceName: "lost", numVfs: 2 }));
+    await testCluster.cluster.kubectl(["apply", "-f", "-"], { input: JSON.stringify(pendingPod) });
+    await eventually("the operator reports that a policy matches nothing", async () => {
+      const { rows } = await ask(["doctor", "--kubeconfig", testCluster.cluster.kubeconfig]);
+      return rows.includes("NoNicsMatched lost");
+    });
+  }, 600_000);
+  afterAll(async () => {
+    await testCluster[Symbol.asyncDispose]();
+  }, 60_000);
+
+  it("finds what is wrong, with the evidence of the operator and the nearest match", async () => {
+    const { rows, findings } = await ask(["doctor", "--kubeconfig", testCluster.cluster.kubeconfig]);
+    expect(rows).toEqual(
+      expect.arrayContaining(["NoNicsMatched lost", "NicSelectorMatchesNothing lost", "ResourceOnNoNode client"]),
+    );
+    expect(JSON.stringify(findings)).toContain("nearest match: PF ens1f0 0000:3b:00.0: the name is ens1f0, not ens1f9");
+  }, 60_000);
+
+  it("finds the same in what kubectl saved", async () => {
+    const live = await ask(["doctor", "--kubeconfig", testCluster.cluster.kubeconfig]);
+    const saved = await testCluster.cluster.kubectl(["get", kinds.join(","), "-A", "-o", "yaml"]);
+    const offline = await ask(["doctor", "-f", "-"], saved);
+    // The cluster has no DaemonSets. Files without a DaemonSet do not say so, the API server does.
+    expect(live.rows.filter((row) => row !== "DaemonPodNotRunning worker-1")).toEqual(offline.rows);
+    expect(live.rows).toContain("DaemonPodNotRunning worker-1");
+  }, 60_000);
+
+  it("lists the VFs", async () => {
+    const { stdout } = await run(["vfs", "--kubeconfig", testCluster.cluster.kubeconfig, "-o", "json"]);
+    const parsed: unknown = JSON.parse(stdout);
+    expect(isRecord(parsed) && parsed["vfs"]).toEqual([
+      expect.objectContaining({ node: "worker-1", vf: 0, address: "0000:3b:02.0", policy: "fast", resource: "fast" }),
+      expect.objectContaining({ node: "worker-1", vf: 1, address: "0000:3b:02.1" }),
+    ]);
+  }, 60_000);
+
+  it("prints commands that kubectl understands", async () => {
+    const pages = ["conditions", "findings"].map((page) =>
+      readFileSync(join(workspace, `docs/reference/${page}.md`), "utf8"),
+    );
+    const names = pages.flatMap((page) => [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name = ""]) => name));
+    const texts = await Promise.all([...new Set(names)].map((name) => run(["explain", name])));
+    const commands = texts.flatMap(({ stdout }) => [
+      ...stdout.replaceAll(/\n {2}(?! *Next:)/g, " ").matchAll(/Next: kubectl (.*)/g),
+    ]);
+    const kubectl = join(await ensureBinaries(), "kubectl");
+    for (const command of new Set(commands.map(([, text = ""]) => text))) {
+      // With --help, kubectl reads the flags and does nothing.
+      const words = command
+        .replaceAll(/'[^']*'/g, "x")
+        .replaceAll(/\{(\w+)\}/g, "$1")
+        .trim()
+        .split(/\s+/);
+      const { stderr } = await runProgram(kubectl, [...words, "--help"]);
+      expect({ command, stderr }).toEqual({ command, stderr: "" });
+    }
+    expect(commands.length).toBeGreaterThan(50);
+  }, 300_000);
+
+  it("works with few rights, and names what it could not read", async () => {
+    const { cluster } = testCluster;
+    const rule = ["--verb=list", "--resource=sriovnetworknodepolicies.sriovnetwork.openshift.io"];
+    await cluster.kubectl(["create", "clusterrole", "reader", ...rule]);
+    await cluster.kubectl(["create", "clusterrolebinding", "reader", "--clusterrole=reader", "--user=reader"]);
+    const config: unknown = JSON.parse(await cluster.kubectl(["config", "view", "--raw", "-o", "json"]));
+    const users = isRecord(config) && Array.isArray(config["users"]) ? config["users"] : [];
+    const impersonating = users.filter(isRecord).map((entry) => {
+      return { ...entry, user: { ...(isRecord(entry["user"]) && entry["user"]), as: "reader" } };
+    });
+    const folder = await mkdtemp(join(tmpdir(), "doctor-"));
+    try {
+      await writeFile(
+        join(folder, "kubeconfig"),
+        JSON.stringify({ ...(isRecord(config) && config), users: impersonating }),
+        { mode: 0o600 },
+      );
+      const { rows, stderr } = await ask(["doctor", "--kubeconfig", join(folder, "kubeconfig")]);
+      expect(stderr).toContain("not read: ");
+      expect(stderr).toContain("pods (not allowed)");
+      expect(stderr).not.toContain("sriovnetworknodepolicies");
+      expect(rows).toContain("NoNicsMatched lost");
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }, 60_000);
+});
+
+const pendingPod = {
+  ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "client", namespace: "default" } },
+  spec: { containers: [{ name: "main", image: "none", resources: { limits: { "openshift.io/fsat": "1" } } }] },
+};
+
+interface Asked {
+  readonly stderr: string;
+  /** Code and name of each finding. */
+  readonly rows: readonly string[];
+  readonly findings: unknown;
+}
+
+async function ask(argv: readonly string[], input = ""): Promise<Asked> {
+  const { stdout, stderr } = await run([...argv, "-o", "json"], input);
+  const parsed: unknown = JSON.parse(stdout);
+  const findings: unknown = isRecord(parsed) ? parsed["findings"] : undefined;
+  const rows = (Array.isArray(findings) ? findings : []).map((finding: unknown) => {
+    const object = isRecord(finding) && isRecord(finding["object"]) ? finding["object"] : {};
+    return `${isRecord(finding) ? String(finding["code"]) : ""} ${String(object["name"])}`;
+  });
+  return { stderr, rows, findings };
+}
+
+async function run(argv: readonly string[], input = "") {
+  return runProgram(process.execPath, [join(workspace, "apps/cli/bin/switchyard.mjs"), ...argv], { input });
+}
+
+/** Reports a PF with two VFs, and the node's devices, as daemon and kubelet would. */
+async function report(testCluster: TestCluster, name: string): Promise<void> {
+  const path = objectPath(sriovNetworkNodeStates, { name, namespace });
+  await eventually(`the state of ${name}`, () => testCluster.transport.request({ method: "GET", path }));
+  const Vfs = [0, 1].map((vfID) => ({ vfID, pciAddress: `0000:3b:02.${vfID}`, driver: "iavf", mtu: 1500 }));
+  const pf = {
+    ...{ pciAddress: "0000:3b:00.0", name: "ens1f0", vendor: "8086", deviceID: "158b", mtu: 1500, totalvfs: 64 },
+    ...{ linkType: "ETH", linkAdminState: "up", numVfs: 2, owned: true, Vfs },
+  };
+  const contentType = "application/merge-patch+json";
+  await testCluster.transport.request({
+    ...{ method: "PATCH", path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"), contentType },
+    body: { status: { interfaces: [pf], syncStatus: "Succeeded" } },
+  });
+  await testCluster.transport.request({
+    ...{ method: "PATCH", path: `/api/v1/nodes/${name}/status`, contentType },
+    body: { status: { allocatable: { "openshift.io/fast": "2" }, capacity: { "openshift.io/fast": "2" } } },
+  });
+}
