@@ -6,6 +6,7 @@ const folders = [
   "vm",
   "faults",
   "eve-bridge",
+  "afxdp",
   "upgrade",
   "cluster",
   "release",

@@ -38,7 +38,15 @@ import { startInImage, type InImageOptions } from "./run-in-image.ts";
 const minutes = 60_000;
 const architectures = ["amd64", "arm64"] as const;
 const host: Architecture = process.arch === "arm64" ? "arm64" : "amd64";
-const apps = ["operator", "webhook", "ovn-offload", "config-daemon", "device-plugin-config", "eve-bridge"] as const;
+const apps = [
+  "operator",
+  "webhook",
+  "ovn-offload",
+  "config-daemon",
+  "device-plugin-config",
+  "afxdp-device-plugin",
+  "eve-bridge",
+] as const;
 const { version } = JSON.parse(readFileSync(join(findWorkspaceRoot(), "package.json"), "utf8")) as { version: string };
 
 /** Names of settings in the templates of mstconfig. */
@@ -118,7 +126,7 @@ if (missing !== undefined) process.stderr.write(`\n!!! SKIPPED: images: ${missin
     const stored = new Set(platformOf(imageOf("operator"), name).layers.map(({ digest }) => digest));
     expect(platformOf(imageOf("operator"), name).size).toBeLessThanOrEqual(60e6);
     expect(platformOf(imageOf("config-daemon"), name).size).toBeLessThanOrEqual(85e6);
-    for (const app of ["webhook", "ovn-offload", "device-plugin-config", "eve-bridge"]) {
+    for (const app of ["webhook", "ovn-offload", "device-plugin-config", "afxdp-device-plugin", "eve-bridge"]) {
       const more = platformOf(imageOf(app), name).layers.filter(({ digest }) => !stored.has(digest));
       expect(more.length).toBeLessThan(3); // of which one may be tools
       expect(more.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(5e6);

@@ -334,7 +334,7 @@ describe("the components that upstream deployed", () => {
       metadata: { labels: { mine: "kept" } },
     });
     const role = await testCluster.read(ClusterRole, "sriov-network-config-daemon");
-    expect(at(role, "rules")).toEqual([{ apiGroups: [""], resources: ["nodes"], verbs: ["patch"] }]);
+    expect(at(role, "rules")).toEqual([{ apiGroups: [""], resources: ["nodes"], verbs: ["get", "patch"] }]);
   });
 
   it("are the only objects that change: the objects of others stay as they were", async () => {

@@ -4,7 +4,7 @@
  * SYS_ADMIN (to find programs by their ids), CHOWN and DAC_OVERRIDE. It mounts these directories of the host at the same paths: the
  * kubelet's device-plugins and pod-resources, those of --socket-directory and --record-file, and --bpf-directory.
  */
-import { flag, text } from "@switchyard/service";
+import { flag, integer, text } from "@switchyard/service";
 
 export const afxdpDevicePluginFlags = {
   nodeName: flag(text("NAME"), {
@@ -31,5 +31,9 @@ export const afxdpDevicePluginFlags = {
     default: "/var/lib/switchyard/afxdp-device-plugin.json",
     env: "RECORD_FILE",
     help: "File that has the pools, for the next start of this process. It must be on the host.",
+  }),
+  verbosity: flag(integer({ minimum: 0, maximum: 2 }), {
+    env: "VERBOSITY",
+    help: "spec.logLevel of the AfxdpOperatorConfig: 0 for warn, 1 for info, 2 for debug. Replaces --log-level.",
   }),
 };

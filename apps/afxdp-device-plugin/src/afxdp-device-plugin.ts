@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { connect } from "@switchyard/kube";
-import { runService } from "@switchyard/service";
+import { levelOfVerbosity, runService } from "@switchyard/service";
 import { afxdpDevicePluginFlags } from "./afxdp-device-plugin-flags.ts";
 import { createPluginMetrics } from "./plugin-metrics.ts";
 import { servePoolsOfNode } from "./serve-pools-of-node.ts";
@@ -17,6 +17,7 @@ export function runAfxdpDevicePlugin(): Promise<number> {
     summary: "Gives the AF_XDP devices of a node, and their XSK maps, to pods.",
     flags: afxdpDevicePluginFlags,
     async main({ flags, ...service }) {
+      service.setLogLevel(levelOfVerbosity(flags.verbosity, flags.logLevel));
       await using server = await createPoolServer({
         paths: {
           kubelet: flags.kubeletDirectory,

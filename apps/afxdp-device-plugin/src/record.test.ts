@@ -5,6 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readRecord, writeRecord } from "./record.ts";
 
+function idOf(id: unknown): string {
+  const pool = { name: "intel", hasSocket: true, hasPinnedMap: false, idleTimeoutMs: 0, uid: 0 };
+  return JSON.stringify({ pools: [], retired: [{ id, name: "v0", pool }] });
+}
+
 describe("readRecord", () => {
   let path = "";
   beforeEach(() => {
@@ -15,20 +20,39 @@ describe("readRecord", () => {
   });
 
   const settings = { name: "intel", hasSocket: true, hasPinnedMap: false, idleTimeoutMs: 0, uid: 0 };
-  const pool = { ...settings, requiresUnprivilegedBpf: false, devices: [{ name: "v0", key: "v0", queues: 1 }] };
+  const pool = {
+    ...settings,
+    requiresUnprivilegedBpf: false,
+    devices: [{ id: "0000:86:00.0", name: "v0", key: "v0", queues: 1 }],
+  };
 
   it("reads what writeRecord wrote, and nothing without a file", async () => {
     expect(await readRecord(path)).toEqual({ pools: [], retired: [] });
-    const record = { pools: [pool], retired: [{ name: "v1", pool: settings }] };
+    const record = { pools: [pool], retired: [{ id: "mlx5_core.sf.4", name: "v1", pool: settings }] };
     await writeRecord(path, record);
     expect(await readRecord(path)).toEqual(record);
   });
 
-  it.each(["", "{}", "null", '{"pools":[{}],"retired":[]}', '{"pools":[],"retired":[{"name":"../x","pool":{}}]}'])(
-    "refuses another file: %s",
-    async (text) => {
-      writeFileSync(path, text);
-      await expect(readRecord(path)).rejects.toThrow(/is not a record/);
-    },
-  );
+  it("reads the record of an earlier version, in which the name of a device is its id", async () => {
+    const device = { name: "v0", key: "0000:86:00.0", queues: 1 };
+    const earlier = { pools: [{ ...pool, devices: [device] }], retired: [{ name: "v1", pool: settings }] };
+    writeFileSync(path, JSON.stringify(earlier));
+    expect(await readRecord(path)).toEqual({
+      pools: [{ ...pool, devices: [{ id: "v0", ...device }] }],
+      retired: [{ id: "v1", name: "v1", pool: settings }],
+    });
+  });
+
+  it.each([
+    "",
+    "{}",
+    "null",
+    '{"pools":[{}],"retired":[]}',
+    '{"pools":[],"retired":[{"name":"../x","pool":{}}]}',
+    idOf("../x"),
+    idOf(4),
+  ])("refuses another file: %s", async (text) => {
+    writeFileSync(path, text);
+    await expect(readRecord(path)).rejects.toThrow(/is not a record/);
+  });
 });

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * readRecord and writeRecord keep the pools of the node in a file: the names of devices that are in pods, the devices that are yet to be
- * released, and the pools themselves, so that a restarted plugin serves running pods without the API server.
+ * readRecord and writeRecord keep the pools of the node in a file: the names of devices that are in pods, the devices that are
+ * yet to be released, and the pools themselves, so that a restarted plugin serves running pods without the API server. Records of
+ * earlier versions have no ids: the name of a device was its id.
  * Usage: `const record = await readRecord(file); await writeRecord(file, { pools, retired: [] });`
  */
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
+import { isInterfaceName } from "@switchyard/api";
 import { isErrno } from "@switchyard/service";
-import { isDeviceName, isPoolName } from "./pools/device-name.ts";
+import { isDeviceId, type DeviceId } from "./pools/device-id.ts";
 import type { NodePool, PoolDevice } from "./pools/node-pools.ts";
+import { isPoolName } from "./pools/pool-name.ts";
 
 export interface PluginRecord {
   readonly pools: readonly NodePool[];
@@ -16,8 +19,7 @@ export interface PluginRecord {
   readonly retired: readonly RetiredDevice[];
 }
 
-export interface RetiredDevice {
-  readonly name: string;
+export interface RetiredDevice extends DeviceId {
   /** The pool in which it was. */
   readonly pool: Pick<NodePool, "name" | "uid" | "idleTimeoutMs" | "hasPinnedMap" | "hasSocket">;
 }
@@ -55,26 +57,41 @@ export async function writeRecord(path: string, record: PluginRecord): Promise<v
 function parseRecord(text: string): PluginRecord | undefined {
   try {
     const record: unknown = JSON.parse(text);
-    return isRecord(record) ? record : undefined;
+    if (!isRecord(record)) return undefined;
+    const pools = record.pools.map((pool) => ({ ...pool, devices: pool.devices.map(withId) }));
+    return { pools, retired: record.retired.map(withId) };
   } catch {
     return undefined;
   }
 }
 
-function isRecord(value: unknown): value is PluginRecord {
+type WithoutId<Device> = Omit<Device, "id"> & { readonly id?: string };
+
+interface ReadRecord {
+  readonly pools: readonly ReadPool[];
+  readonly retired: readonly WithoutId<RetiredDevice>[];
+}
+
+type ReadPool = Omit<NodePool, "devices"> & { readonly devices: readonly WithoutId<PoolDevice>[] };
+
+function withId<Device extends { readonly id?: string; readonly name: string }>(device: Device) {
+  return { ...device, id: device.id ?? device.name };
+}
+
+function isRecord(value: unknown): value is ReadRecord {
   if (!hasFields(value, "pools", "retired")) return false;
   const { pools, retired } = value;
   return Array.isArray(pools) && pools.every(isPool) && Array.isArray(retired) && retired.every(isRetired);
 }
 
-function isPool(value: unknown): value is NodePool {
+function isPool(value: unknown): value is ReadPool {
   return (
     isSettings(value) && hasFields(value, "devices") && Array.isArray(value.devices) && value.devices.every(isDevice)
   );
 }
 
-function isRetired(value: unknown): value is RetiredDevice {
-  return hasFields(value, "name", "pool") && isName(value.name) && isSettings(value.pool);
+function isRetired(value: unknown): value is WithoutId<RetiredDevice> {
+  return hasFields(value, "name", "pool") && isNamed(value) && isSettings(value.pool);
 }
 
 function isSettings(value: unknown): value is Omit<NodePool, "devices"> {
@@ -89,17 +106,18 @@ function isSettings(value: unknown): value is Omit<NodePool, "devices"> {
   );
 }
 
-function isDevice(value: unknown): value is PoolDevice {
+function isDevice(value: unknown): value is WithoutId<PoolDevice> {
   return (
     hasFields(value, "name", "key", "queues") &&
-    isName(value.name) &&
+    isNamed(value) &&
     typeof value.key === "string" &&
     isCount(value.queues)
   );
 }
 
-function isName(value: unknown): boolean {
-  return typeof value === "string" && isDeviceName(value);
+function isNamed(value: { readonly name: unknown }): boolean {
+  const isId = !hasFields(value, "id") || (typeof value.id === "string" && isDeviceId(value.id));
+  return isId && typeof value.name === "string" && isInterfaceName(value.name);
 }
 
 function isCount(value: unknown): boolean {

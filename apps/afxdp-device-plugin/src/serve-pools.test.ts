@@ -83,7 +83,7 @@ const resource = "afxdp/intel";
       uid: 0,
       requiresUnprivilegedBpf: false,
     },
-    devices: ["v0", "v1"].map((name) => ({ name, key: name, queues: 1 })),
+    devices: ["v0", "v1"].map((name) => ({ id: name, name, key: name, queues: 1 })),
     ...settings,
   });
 
@@ -135,7 +135,6 @@ const resource = "afxdp/intel";
       using client = connectMapClient(path);
       expect(await client.ask("/connect,app")).toBe("/host_ok");
       expect(await client.ask("/version")).toBe("0.1");
-      expect(await client.ask("/xsk_map_fd,v1")).toBe("/fd_nak");
       expect(await client.ask("/xsk_map_fd,v0")).toBe("/fd_ack");
       expect(await client.ask("/fin")).toBe("/fin_ack");
       if (restart === 0) continue;
@@ -155,6 +154,34 @@ const resource = "afxdp/intel";
     }
     using stranger = connectMapClient(path);
     expect(await stranger.ask("/connect,other")).toBe("/host_nak");
+  });
+
+  it("announces devices by their ids, and serves a pod that knows neither id nor name", async () => {
+    const [id, earlier] = ["0000:86:00.0", "v0"];
+    await offer(pool({ devices: [{ id, name: "v0", key: id, queues: 1 }] }));
+    await kubelet.until(resource, (devices) => devices?.length === 1);
+    expect(kubelet.lists(resource).at(-1)).toEqual(healthy([id]));
+    const { environment, mounts } = await kubelet.allocate(resource, [id]);
+    expect([environment, mounts[0]?.containerPath]).toEqual([{ AFXDP_DEVICES_INTEL: "v0" }, "/tmp/afxdp_dp/v0"]);
+    expect((await programOf("v0"))?.name).toBe("switchyard_xsk");
+    for (const held of [id, earlier]) {
+      kubelet.pods = [podWith("app", held)];
+      using client = connectMapClient(join(directory, "sockets", "v0", "afxdp.sock"));
+      expect(await client.ask("/connect,app")).toBe("/host_ok");
+      expect(await client.ask("/xsk_map_fd,net1")).toBe("/fd_ack");
+    }
+    // In a pod, with its id, and with the id of an earlier version, by which the kubelet does not know that it is in use.
+    await using pod = await createNetworkNamespace();
+    const pid = /\/proc\/(\d+)\//.exec(pod.path)?.[1] ?? "";
+    await namespace.run("ip", "link", "set", "v0", "netns", pid);
+    const [served] = (await server.update(signal)).pools;
+    expect(served).toMatchObject({ healthy: 0, problems: ["device v0: a pod has it by its earlier id v0"] });
+    kubelet.pods = [podWith("app", id)];
+    expect((await server.update(signal)).pools).toMatchObject([{ healthy: 1, problems: [] }]);
+    await offer();
+    expect(await server.update(signal)).toEqual({ pools: [], isUnfinished: true });
+    kubelet.pods = [];
+    expect(await server.update(signal)).toEqual({ pools: [], isUnfinished: false });
   });
 
   it("gives access to the user of the pool: socket, directory and pinned map", async () => {
@@ -285,7 +312,7 @@ const resource = "afxdp/intel";
   });
 
   it("refuses devices that are not in the pool, and prefers devices of one NUMA node", async () => {
-    const devices = ["v0", "v1"].map((name, numaNode) => ({ name, key: name, queues: 1, numaNode }));
+    const devices = ["v0", "v1"].map((name, numaNode) => ({ id: name, name, key: name, queues: 1, numaNode }));
     await offer(pool({ devices }));
     await kubelet.until(resource, (list) => list?.length === 2);
     expect(kubelet.lists(resource).at(-1)).toMatchObject([{ numaNode: 0 }, { numaNode: 1 }]);

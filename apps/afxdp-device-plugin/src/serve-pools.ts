@@ -16,6 +16,7 @@ import { watchSockets } from "./kubelet/watch-sockets.ts";
 import type { PluginMetrics } from "./plugin-metrics.ts";
 import { containerAllocation, type DevicePaths } from "./pools/container-allocation.ts";
 import { deviceHealth } from "./pools/device-health.ts";
+import { hasDevice } from "./pools/device-id.ts";
 import { resourceOf, type NodePool } from "./pools/node-pools.ts";
 import { createPoolPlugin, type PoolPlugin } from "./pools/pool-plugin.ts";
 import { readRecord, writeRecord, type PluginRecord, type RetiredDevice } from "./record.ts";
@@ -100,16 +101,18 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
   async function allocate(name: string, devices: readonly string[]) {
     const pool = record.pools.find((one) => one.name === name);
     if (pool === undefined) throw new Error(`pool ${name} is not offered any longer`);
+    const names: string[] = [];
     for (const id of devices) {
-      const device = pool.devices.find((one) => one.name === id);
+      const device = pool.devices.find((one) => one.id === id);
       if (device === undefined) throw new Error(`device ${id} is not in pool ${name}`);
-      allocatedAtMs.set(id, performance.now());
+      names.push(device.name);
+      allocatedAtMs.set(device.name, performance.now());
       if (!pool.hasSocket && !pool.hasPinnedMap) continue;
       const mode = await xdp.prepare({ ...device, uid: pool.hasPinnedMap ? pool.uid : 0 });
-      log.info({ pool: name, device: id, mode }, "device prepared for a pod");
+      log.info({ pool: name, device: device.name, id, mode }, "device prepared for a pod");
     }
     metrics.allocations.inc({ pool: name, result: "ok" });
-    return containerAllocation(pool, devices, paths);
+    return containerAllocation(pool, names.sort(), paths);
   }
 
   function run({ name }: NodePool): Running {
@@ -152,9 +155,8 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
 
   /** Serves the pools of the record. */
   async function serveRecord(): Promise<void> {
-    const retired = record.retired.map(({ name: device, pool }) => ({ device, pool }));
-    const offered = record.pools.flatMap((pool) => pool.devices.map(({ name: device }) => ({ device, pool })));
-    await sockets.set([...retired, ...offered].filter(({ pool }) => pool.hasSocket));
+    const offered = record.pools.flatMap((pool) => pool.devices.map(({ id, name }) => ({ id, name, pool })));
+    await sockets.set([...record.retired, ...offered].filter(({ pool }) => pool.hasSocket));
     for (const pool of record.pools) if (!running.has(pool.name)) running.set(pool.name, run(pool));
     for (const [name, { plugin, stop }] of running) {
       if (record.pools.some((pool) => pool.name === name)) continue;
@@ -183,7 +185,7 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
     const kept: RetiredDevice[] = [];
     for (const device of record.retired) {
       const isNew = performance.now() - (allocatedAtMs.get(device.name) ?? -Infinity) < settlingMs;
-      const isHeld = pods === undefined || heldDevices(pods, resourceOf(device.pool)).has(device.name);
+      const isHeld = pods === undefined || hasDevice(heldDevices(pods, resourceOf(device.pool)), device);
       if (isNew || isHeld) kept.push(device);
       else {
         await inTurn(() => xdp.release(device.name));
@@ -199,7 +201,7 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
     async setPools(pools) {
       const names = new Set(pools.flatMap(({ devices }) => devices.map(({ name }) => name)));
       const before = [
-        ...record.pools.flatMap(({ devices, ...pool }) => devices.map(({ name }) => ({ name, pool }))),
+        ...record.pools.flatMap(({ devices, ...pool }) => devices.map(({ id, name }) => ({ id, name, pool }))),
         ...record.retired,
       ];
       const next = { pools, retired: before.filter(({ name }) => !names.has(name)) };
@@ -231,14 +233,15 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
         const devices: PluginDevice[] = [];
         const isHidden = pool.requiresUnprivilegedBpf && isRestricted;
         if (isHidden) problems.push("kernel.unprivileged_bpf_disabled is not 0, and the pool requires it");
-        for (const { name, numaNode } of isHidden ? [] : pool.devices) {
+        for (const { id, name, numaNode } of isHidden ? [] : pool.devices) {
           const isInHost = inHost.has(name);
           const foreign =
             isInHost && (pool.hasSocket || pool.hasPinnedMap) ? await xdp.foreignProgram(name) : undefined;
-          const facts = { isInHost, isHeld: held?.has(name), foreign, wasHealthy: before.get(name) };
+          const earlierId = id !== name && held?.has(name) === true ? name : undefined;
+          const facts = { isInHost, isHeld: held?.has(id), earlierId, foreign, wasHealthy: before.get(id) };
           const { isHealthy, problem } = deviceHealth(facts);
           if (problem !== undefined) problems.push(`device ${name}: ${problem}`);
-          devices.push({ id: name, isHealthy, ...(numaNode !== undefined && { numaNode }) });
+          devices.push({ id, isHealthy, ...(numaNode !== undefined && { numaNode }) });
         }
         plugin.setDevices(devices);
         run.register();

@@ -16,6 +16,7 @@ import { createKernelSource } from "./observe/kernel-source.ts";
 import { createFirmwareReader, type FirmwarePolicy } from "./observe/firmware-reader.ts";
 import { ovsSource } from "./observe/ovs-source.ts";
 import { createObserver, type ObserverDeps } from "./observe/observer.ts";
+import { openAfxdp } from "./afxdp/open-afxdp.ts";
 import { createMainLoop } from "./pass/main-loop.ts";
 import { createPass } from "./pass/pass.ts";
 import { createRunningSteps } from "./pass/running-steps.ts";
@@ -93,6 +94,13 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 
   await using desired = watchDesiredState({ transport, namespace, nodeName, log });
   const { states, configs } = desired;
+  await using afxdp = openAfxdp({
+    ...{ transport, host, namespace, nodeName, timing, now, log, signal },
+    maxPfs: options.maxPfs,
+    sriovStates: states,
+    wakeSriov: wakeUp.wake,
+    onEventsEnd: reportEventsEnd,
+  });
   configs.subscribe(({ after }) => options.onVerbosity?.(after?.verbosity));
   await using reports = openNodeReports({ transport, namespace, nodeName, states, wake: wakeUp.wake, log });
   const firmware = createFirmwareReader(host, {
@@ -103,11 +111,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     ...{ timing, wake: wakeUp.wake, metadataUrl: options.metadataUrl ?? defaultMetadataUrl },
     readPlatform: () => readPlatform({ transport, nodeName, log }),
   });
-  const kernel = createKernelSource(host.events, nodeName, {
-    onEnd(error) {
-      log.error({ error }, "kernel event stream ended; changes are found by periodic passes only");
-    },
-  });
+  const kernel = createKernelSource(host.events, nodeName, { onEnd: reportEventsEnd });
   const pass = createPass({
     ...{ host, transport, timing, metrics, loop, runningSteps, firmware, log, signal, report: reports.report },
     ...createHostCalls(host, {
@@ -122,11 +126,19 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     useExternalDrainer: options.useExternalDrainer === true,
     lockCondition: createLockCondition({ transport, nodeName, namespace, now }),
     isDrainDisabled: () => configs.get(operatorConfigName)?.disableDrain === true,
+    isDrainNeededElsewhere: afxdp.demand.isNeeded,
+    onDrainRequest: afxdp.demand.requested,
     wake: wakeUp.wake,
   });
 
+  function reportEventsEnd(error: unknown): void {
+    log.error({ error }, "kernel event stream ended; changes are found by periodic passes only");
+  }
+
   let hasSucceeded = false;
-  async function reconcile(_key: string, passSignal: AbortSignal): Promise<Requeue | undefined> {
+  // One worker runs the passes of both kinds in turn, because they share PFs and the drain of the node.
+  async function reconcile(key: string, passSignal: AbortSignal): Promise<Requeue | undefined> {
+    if (key === afxdp.key) return afxdp.pass(passSignal);
     const state = states.get(nodeName);
     if (state === undefined) {
       log.info({ node: nodeName }, "waiting for the operator to create this node's SriovNetworkNodeState");
@@ -139,9 +151,10 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     return { afterMs };
   }
 
-  showCacheAges(options.metrics, () => [states, configs]);
+  const caches = [states, configs, ...afxdp.caches];
+  showCacheAges(options.metrics, () => caches);
   options.setNotReady(() => [
-    ...cacheProblems([states, configs], options.maxCacheAgeMs),
+    ...cacheProblems(caches, options.maxCacheAgeMs),
     ...(hasSucceeded ? [] : ["the hardware of the node has not been discovered yet"]),
   ]);
   await using _controller = startController({
@@ -159,6 +172,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       kernel,
       ovsSource(host.ovs, nodeName),
       wakeUp.source,
+      ...afxdp.sources,
     ],
     signal: AbortSignal.any([]),
     report(error) {

@@ -13,6 +13,7 @@ imagePullSecrets: []
 images.operator: ghcr.io/switchyard/switchyard-operator
 images.sriovConfigDaemon: ghcr.io/switchyard/switchyard-config-daemon
 images.devicePluginConfig: ghcr.io/switchyard/switchyard-device-plugin-config
+images.afxdpDevicePlugin: ghcr.io/switchyard/switchyard-afxdp-device-plugin
 images.webhook: ghcr.io/switchyard/switchyard-webhook
 images.ovnOffload: ghcr.io/switchyard/switchyard-ovn-offload
 images.eveBridge: ghcr.io/switchyard/switchyard-eve-bridge
@@ -113,6 +114,11 @@ sriovOperatorConfig.featureGates: {}
 sriovOperatorConfig.disablePlugins: []
 sriovOperatorConfig.configDaemonEnvVars: {}
 sriovOperatorConfig.supportedNics: ""
+afxdpOperatorConfig.deploy: false
+afxdpOperatorConfig.configDaemonNodeSelector: {}
+afxdpOperatorConfig.provider: switchyard
+afxdpOperatorConfig.logLevel: 1
+afxdpOperatorConfig.disableDrain: false
 supportedExtraNICs: []
 crds.enabled: true
 crds.keep: true

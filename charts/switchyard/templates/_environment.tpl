@@ -32,6 +32,7 @@ the same name, so no name repeats.
 {{- $images := dict
   "sriovConfigDaemon" "SRIOV_NETWORK_CONFIG_DAEMON_IMAGE"
   "devicePluginConfig" "DEVICE_PLUGIN_CONFIG_IMAGE"
+  "afxdpDevicePlugin" "AFXDP_DEVICE_PLUGIN_IMAGE"
   "webhook" "SRIOV_NETWORK_WEBHOOK_IMAGE"
   "sriovCni" "SRIOV_CNI_IMAGE"
   "ibSriovCni" "SRIOV_INFINIBAND_CNI_IMAGE"

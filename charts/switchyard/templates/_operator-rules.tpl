@@ -117,6 +117,7 @@ SPDX-License-Identifier: Apache-2.0
   resourceNames:
     - switchyard-own-node
     - switchyard-own-node-state
+    - switchyard-own-afxdp-node-state
   verbs:
     - get
     - list
@@ -131,6 +132,7 @@ SPDX-License-Identifier: Apache-2.0
   resourceNames:
     - switchyard-own-node
     - switchyard-own-node-state
+    - switchyard-own-afxdp-node-state
   verbs:
     - get
     - list
@@ -362,6 +364,7 @@ SPDX-License-Identifier: Apache-2.0
   resources:
     - afxdpnetworknodepolicies/status
     - afxdpnetworknodestates/status
+    - afxdpoperatorconfigs/status
   verbs:
     - patch
 - apiGroups:
@@ -464,6 +467,7 @@ SPDX-License-Identifier: Apache-2.0
     - sriov-network-config-daemon
     - sriov-device-plugin
     - sriov-cni
+    - afxdp-device-plugin
     - sriov-network-metrics-exporter
   verbs:
     - create
@@ -502,6 +506,7 @@ SPDX-License-Identifier: Apache-2.0
     - sriov-network-config-daemon
     - sriov-device-plugin
     - sriov-cni
+    - afxdp-device-plugin
     - metrics-exporter-sa
   verbs:
     - create
@@ -517,6 +522,7 @@ SPDX-License-Identifier: Apache-2.0
     - sriov-network-config-daemon
     - sriov-plugin
     - sriov-device-plugin-pod-access
+    - afxdp-device-plugin
     - metrics-exporter-role
     - prometheus-k8s
   verbs:
@@ -534,6 +540,7 @@ SPDX-License-Identifier: Apache-2.0
     - sriov-device-plugin
     - sriov-device-plugin-pod-access
     - sriov-cni
+    - afxdp-device-plugin
     - metrics-exporter-rb
     - prometheus-k8s
   verbs:
@@ -645,6 +652,30 @@ SPDX-License-Identifier: Apache-2.0
     - sriovnetworknodestates/status
   verbs:
     - patch
+- apiGroups:
+    - afxdpnetwork.hns.dev
+  resources:
+    - afxdpnetworknodestates
+  verbs:
+    - get
+    - list
+    - watch
+- apiGroups:
+    - afxdpnetwork.hns.dev
+  resources:
+    - afxdpnetworknodestates/status
+  verbs:
+    - patch
+- apiGroups:
+    - afxdpnetwork.hns.dev
+  resources:
+    - afxdpoperatorconfigs
+  resourceNames:
+    - default
+  verbs:
+    - get
+    - list
+    - watch
 - apiGroups:
     - events.k8s.io
   resources:

@@ -44,6 +44,7 @@ const everything: Values = {
   metrics: { dashboard: { enabled: true } },
   networkPolicy: { enabled: true },
   sriovOperatorConfig: { deploy: true, featureGates: { metricsExporter: true } },
+  afxdpOperatorConfig: { deploy: true, configDaemonNodeSelector: { afxdp: "true" } },
   supportedExtraNICs: ['MyNIC: "8086 1521 1520"'],
   eveBridge: { enabled: true },
   ovnOffload: { enabled: true },

@@ -101,6 +101,8 @@ describe("wrong values", () => {
     ["sriovOperatorConfig.featureGates", { parallelNicConfig: "true" }],
     ["sriovOperatorConfig.logLevel", 3],
     ["sriovOperatorConfig.configurationMode", "cron"],
+    ["afxdpOperatorConfig.provider", "other"],
+    ["afxdpOperatorConfig.logLevel", 3],
     ["sriovOperatorConfig.supportedNics", "all"],
     ["sriovOperatorConfig.disablePlugins", ["intel"]],
     ["images.operator.digest", "sha256:short"],

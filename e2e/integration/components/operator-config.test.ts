@@ -438,6 +438,39 @@ describe("a deployed object", () => {
   });
 });
 
+describe("an AfxdpOperatorConfig", () => {
+  const collection = `/apis/afxdpnetwork.hns.dev/v1alpha1/namespaces/${namespace}/afxdpoperatorconfigs`;
+  const afxdpConfig = `${collection}/default`;
+  const plugin = `${daemonSets}/afxdp-device-plugin`;
+  const kind = { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig" };
+
+  it("deploys the device plugin for AF_XDP on the nodes that it selects, and reports it", async () => {
+    expect(await read(plugin)).toBeUndefined();
+    const spec = { configDaemonNodeSelector: { afxdp: "" }, logLevel: 2 };
+    await create(collection, { ...kind, metadata: { name: "default" }, spec });
+    await configIs("Ready", "OperatorConfigReady", "afxdp-device-plugin", afxdpConfig);
+    expect(await field(plugin, ...nodeSelector)).toEqual({ afxdp: "" });
+    expect(await isReady()).toContain("afxdp-device-plugin");
+  });
+
+  it("without effect is Degraded, and a SriovOperatorConfig stays Ready", async () => {
+    await create(collection, { ...kind, metadata: { name: "other" }, spec: {} });
+    await configIs("Degraded", "UnsupportedConfiguration", "has no effect", `${collection}/other`);
+    await remove(`${collection}/other`);
+    await patch(afxdpConfig, { spec: { provider: "upstream" } });
+    await configIs("Degraded", "UnsupportedConfiguration", "spec.provider", afxdpConfig);
+    await eventually("the plugin is removed", async () => (await read(plugin)) === undefined);
+    await isReady();
+  });
+
+  it("removes the plugin when it is deleted", async () => {
+    await patch(afxdpConfig, { spec: { provider: "switchyard" } });
+    await configIs("Ready", "OperatorConfigReady", "afxdp-device-plugin", afxdpConfig);
+    await remove(afxdpConfig);
+    await eventually("the plugin is removed", async () => (await read(plugin)) === undefined);
+  });
+});
+
 describe("uninstalling", () => {
   const admissionPolicy = `${registrations}/validatingadmissionpolicies/switchyard-own-node`;
 

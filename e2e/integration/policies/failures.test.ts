@@ -116,11 +116,12 @@ describe("a write of the operator that the API server refuses", () => {
     {
       await using _ = await refuse("no-changes", states, unchanged);
       let numVfs = 2;
-      await eventually("a refused write", async () => {
+      const refused = async () => {
         numVfs = 5 - numVfs;
         await applyPolicy(testCluster, "stuck", policyFor("stuck", numVfs));
         return conditionOf("stuck", "ReconcileFailed");
-      });
+      };
+      await eventually("a refused write", refused, { withinMs: 100_000 });
       expect(conditionOf("stuck", "ReconcileFailed")).toMatchObject({ status: "True", reason: "Retrying" });
       expect(conditionOf("stuck", "ReconcileFailed")?.message).toMatch(
         /^controller node-state: PATCH .*sriovnetworknodestates\/stuck.*refused by this test.*; retrying$/,

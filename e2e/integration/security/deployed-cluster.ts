@@ -55,13 +55,15 @@ export async function prepareCluster(): Promise<DeployedCluster> {
     ...operatorIdentity(settings),
     ...["worker-1", "worker-2", "worker-3"].map((name) => ({ apiVersion: "v1", kind: "Node", metadata: { name } })),
     ...["worker-1", "worker-2"].map((name) => nodeState(name, largestSpec)),
+    ...["worker-1", "worker-2"].map((name) => afxdpNodeState(name)),
     nodeState("worker-3", { interfaces: [{ pciAddress: "0000:01:00.0", numVfs: 2 }] }),
     everyComponent,
   ]);
   await cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all"]);
   const path = ["get", "sriovoperatorconfig", "default", "-n", namespace, "-o", "jsonpath={.metadata.uid}"];
   const metadata = { ...everyComponent.metadata, uid: await cluster.kubectl(path) };
-  const { components } = renderComponents({ ...everyComponent, metadata }, settings);
+  const afxdp = { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", metadata } as const;
+  const { components } = renderComponents({ ...everyComponent, metadata }, settings, afxdp);
   const operator = stack.use(await connect({ kubeconfig: await kubeconfigOf("switchyard-operator") }));
 
   return {
@@ -90,4 +92,9 @@ const largestSpec = {
 function nodeState(name: string, spec: object) {
   const metadata = { name, namespace };
   return { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState", metadata, spec };
+}
+
+function afxdpNodeState(name: string) {
+  const metadata = { name, namespace };
+  return { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpNetworkNodeState", metadata, spec: {} };
 }

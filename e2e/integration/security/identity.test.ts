@@ -27,6 +27,7 @@ const pluginAccount = "sriov-device-plugin";
 const nodesPath = "/api/v1/nodes";
 const oursPath = `/apis/sriovnetwork.openshift.io/v1/namespaces/${namespace}`;
 const statesPath = `${oursPath}/sriovnetworknodestates`;
+const afxdpPath = `/apis/afxdpnetwork.hns.dev/v1alpha1/namespaces/${namespace}/afxdpnetworknodestates`;
 
 let deployed: DeployedCluster;
 let writes = 0;
@@ -165,6 +166,24 @@ describe("the device plugin's init container", () => {
       await using plugin = await deployed.clientOf(pluginAccount, "worker-1");
       await patchStatus(plugin, "worker-1");
       await isRefused(patchStatus(plugin, "worker-2"), /worker-1, not worker-2/);
+    },
+    testMs,
+  );
+});
+
+describe("the components for AF_XDP on a node", () => {
+  it.each([daemonAccount, "afxdp-device-plugin"])(
+    "can write only the status of the AfxdpNetworkNodeState of their own node: %s",
+    async (account) => {
+      await using client = await deployed.clientOf(account, "worker-1");
+      const change = { status: { syncStatus: "Succeeded" } };
+      const onlyOwn = "only write the AfxdpNetworkNodeState worker-1, not worker-2";
+      await eventually("the policy is in effect", async () => {
+        const refusal = await merge(client, `${afxdpPath}/worker-2/status`, change).catch((error: unknown) => error);
+        return isKubeError(refusal) && refusal.message.includes(onlyOwn);
+      });
+      await merge(client, `${afxdpPath}/worker-1/status`, change);
+      await isRefused(merge(client, `${afxdpPath}/worker-1`, { spec: { interfaces: [] } }), /cannot patch resource/);
     },
     testMs,
   );

@@ -30,6 +30,7 @@ const groups: readonly (readonly [group: string, namespaced: readonly string[], 
       ...["validatingadmissionpolicies", "validatingadmissionpolicybindings"],
     ],
   ],
+  ["afxdpnetwork.hns.dev", ["afxdpnetworknodepolicies", "afxdpnetworknodestates", "afxdpoperatorconfigs"], []],
   ["apiextensions.k8s.io", [], ["customresourcedefinitions"]],
   ["authentication.k8s.io", [], ["tokenreviews"]],
   ["authorization.k8s.io", [], ["subjectaccessreviews"]],
@@ -48,7 +49,8 @@ const groups: readonly (readonly [group: string, namespaced: readonly string[], 
 const types: ReadonlyMap<string, ResourceType> = new Map(
   groups.flatMap(([group, namespaced, clusterWide]) =>
     [...namespaced, ...clusterWide].map((plural) => {
-      return [plural, { group, version: "v1", kind: plural, plural, namespaced: namespaced.includes(plural) }] as const;
+      const version = group === "afxdpnetwork.hns.dev" ? "v1alpha1" : "v1";
+      return [plural, { group, version, kind: plural, plural, namespaced: namespaced.includes(plural) }] as const;
     }),
   ),
 );

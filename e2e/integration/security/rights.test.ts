@@ -12,6 +12,7 @@ import { attempt, isAllowed, readRight, type Right } from "./right.ts";
 const coldStartMs = 10 * 60_000;
 const testMs = 2 * 60_000;
 const states = "sriovnetworknodestates";
+const afxdpStates = "afxdpnetworknodestates";
 const registration = "sriov-operator-webhook-config";
 
 /** The rights to check: those that at least one component needs, and those that would help an attacker. */
@@ -51,6 +52,16 @@ const everything = [
   ...["list default:network-attachment-definitions", "patch default:network-attachment-definitions/any"],
   ...["get default:resourceclaims/any", "list default:resourceclaims", "patch default:resourceclaims/any/status"],
   ...["create default:resourceclaims", "list resourceslices", "create resourceslices", "patch resourceslices/any"],
+  ...[`get ${afxdpStates}/worker-1`, `list ${afxdpStates}`, `patch ${afxdpStates}/worker-1`],
+  ...[`patch ${afxdpStates}/worker-1/status`, `create ${afxdpStates}`, `delete ${afxdpStates}/worker-1`],
+  ...["list afxdpnetworknodepolicies", "patch afxdpnetworknodepolicies/any", "get afxdpoperatorconfigs/default"],
+  ...[
+    "get afxdpoperatorconfigs/other",
+    "patch afxdpoperatorconfigs/default",
+    "patch afxdpoperatorconfigs/default/status",
+  ],
+  ...[`update ${afxdpStates}/worker-1`, "create afxdpnetworknodepolicies", "delete afxdpnetworknodepolicies/any"],
+  ...["create afxdpoperatorconfigs", "delete afxdpoperatorconfigs/default", "update afxdpoperatorconfigs/default"],
   // Other resources.
   ...["get configmaps/supported-nic-ids", "get configmaps/nri-control-switches", "list configmaps"],
   ...["patch configmaps/device-plugin-config", "patch configmaps/other", "list kube-system:configmaps"],
@@ -78,6 +89,10 @@ const granted: Readonly<Record<string, readonly string[]>> = {
     ...["get sriovoperatorconfigs/default", "get sriovoperatorconfigs/other", "patch sriovoperatorconfigs/default"],
     ...["patch sriovoperatorconfigs/default/status", "list default:sriovnetworks", "patch default:sriovnetworks/any"],
     ...["list default:network-attachment-definitions", "patch default:network-attachment-definitions/any"],
+    ...[`get ${afxdpStates}/worker-1`, `list ${afxdpStates}`, `patch ${afxdpStates}/worker-1`],
+    ...[`patch ${afxdpStates}/worker-1/status`, `create ${afxdpStates}`, `delete ${afxdpStates}/worker-1`],
+    ...["list afxdpnetworknodepolicies", "get afxdpoperatorconfigs/default", "get afxdpoperatorconfigs/other"],
+    "patch afxdpoperatorconfigs/default/status",
     ...["get configmaps/supported-nic-ids", "get configmaps/nri-control-switches", "list configmaps"],
     ...["patch configmaps/device-plugin-config", "list namespaces"],
     ...["get default:resourceclaims/any", "list resourceslices"],
@@ -89,12 +104,19 @@ const granted: Readonly<Record<string, readonly string[]>> = {
     ...["list default:pods", "list kube-system:pods", "get nodes/worker-1", "list nodes"],
     ...[`get ${states}/worker-1`, `list ${states}`, "list sriovnetworknodepolicies"],
     ...["get sriovoperatorconfigs/default", "get configmaps/supported-nic-ids"],
-    ...["list default:resourceclaims", "list resourceslices"],
+    ...["list default:resourceclaims", "list resourceslices", `get ${afxdpStates}/worker-1`, `list ${afxdpStates}`],
+    ...["list afxdpnetworknodepolicies", "get afxdpoperatorconfigs/default", "get afxdpoperatorconfigs/other"],
   ],
   "sriov-network-config-daemon": [
     // Admission policies limit these to its own node: see identity.test.ts.
     ...["get nodes/worker-1", "patch nodes/worker-1", `patch ${states}/worker-1`, `patch ${states}/worker-1/status`],
     ...[`get ${states}/worker-1`, `list ${states}`, "get sriovoperatorconfigs/default", "create events"],
+    ...[`get ${afxdpStates}/worker-1`, `list ${afxdpStates}`, `patch ${afxdpStates}/worker-1/status`],
+    "get afxdpoperatorconfigs/default",
+  ],
+  "afxdp-device-plugin": [
+    `patch ${afxdpStates}/worker-1/status`, // admission policies limit it to its own node
+    ...[`get ${afxdpStates}/worker-1`, `list ${afxdpStates}`],
   ],
   "sriov-device-plugin": [
     `patch ${states}/worker-1/status`, // admission policies limit it to its own node

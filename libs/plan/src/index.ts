@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+export { describeAfxdpStep, isAfxdpStepBlockedBy, type AfxdpStep } from "./afxdp/afxdp-step.ts";
+export { deviceIdOf } from "./afxdp/device-use.ts";
+export { planAfxdp, type AfxdpPlan } from "./afxdp/plan-afxdp.ts";
 export { cardModeOf, cardModeSettings, type CardModeSetting, type CardModeValues } from "./card-mode.ts";
 export type { Impact, Reason } from "./impact.ts";
 export { shownPort } from "./linux-bridge-settings.ts";

@@ -56,7 +56,7 @@ export interface Plan {
 }
 
 /** Reports whether the node matches its spec: the plan has no steps and no problems. */
-export function isConverged(plan: Plan): boolean {
+export function isConverged(plan: Pick<Plan, "problems"> & { readonly steps: readonly unknown[] }): boolean {
   return plan.steps.length === 0 && plan.problems.length === 0;
 }
 

@@ -8,8 +8,11 @@
 export interface PlanProblem {
   readonly code:
     | "unknown-pf"
+    | "unknown-device"
     | "no-sriov"
     | "too-many-vfs"
+    | "too-many-subfunctions"
+    | "too-many-queues"
     | "mtu-too-large"
     | "malformed-range"
     | "range-beyond-vfs"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run demo` shows how Switchyard configures nodes. `-- --vm` uses a real kernel in QEMU, `-- --ovn-offload` moves OVN to
- * SmartNICs, `-- --keep` keeps the cluster running at the end.
+ * SmartNICs, `-- --afxdp` configures AF_XDP devices, and `-- --keep` keeps the cluster running at the end.
  */
 import { once } from "node:events";
 import { dirname } from "node:path";
@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { createNarrator, namespace, startTestCluster } from "@switchyard/test-cluster";
 import { runDemo } from "./demo.ts";
 
-const help = `Usage: npm run demo [-- [--vm | --ovn-offload] [--keep]]
+const help = `Usage: npm run demo [-- [--vm | --ovn-offload | --afxdp] [--keep]]
 
 Starts a real API server, the operator, and the config daemons of three nodes with fake kernels, and shows how they
 configure VFs.
@@ -17,12 +17,13 @@ configure VFs.
   --vm     use one node with a real kernel in QEMU and SR-IOV NICs (igb) instead
   --ovn-offload
            move OVN to the SmartNICs of three hosts of an OpenShift cluster, and back; needs Go for OpenShift's CRDs
+  --afxdp  configure AF_XDP devices of two nodes, and give them back
   --keep   keep the cluster and its nodes running at the end, until Ctrl-C
 `;
 
 const { values } = parseArgs({
   options: {
-    ...{ vm: { type: "boolean" }, "ovn-offload": { type: "boolean" } },
+    ...{ vm: { type: "boolean" }, "ovn-offload": { type: "boolean" }, afxdp: { type: "boolean" } },
     ...{ keep: { type: "boolean" }, help: { type: "boolean", short: "h" } },
   } as const,
 });
@@ -49,5 +50,6 @@ if (values.keep === true) {
 async function chooseDemo(): Promise<typeof runDemo> {
   if (values.vm === true) return (await import("./vm-demo.ts")).runVmDemo;
   if (values["ovn-offload"] === true) return (await import("./ovn-offload-demo.ts")).runOvnOffloadDemo;
+  if (values.afxdp === true) return (await import("./afxdp-demo.ts")).runAfxdpDemo;
   return runDemo;
 }

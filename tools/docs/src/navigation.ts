@@ -42,6 +42,7 @@ const groups: readonly {
     text: "Operate",
     entries: [
       ["guide/operate.md"],
+      ["guide/doctor.md"],
       ["guide/node.md"],
       ["guide/ovn-offload.md"],
       ["operator.md"],

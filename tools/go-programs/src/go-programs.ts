@@ -13,6 +13,7 @@ export type GoProgramsName = keyof typeof known;
 
 const known = {
   actionlint: { title: "actionlint" },
+  "cni-plugins": { title: "CNI plugins" },
   containerd: {
     title: "containerd",
     tags: ["no_aufs", "no_btrfs", "no_devmapper", "no_zfs"],

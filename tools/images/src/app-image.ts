@@ -42,6 +42,11 @@ export const appImages = {
     stage: "frugal-service",
     description: "Configures the SR-IOV device plugin of a node for Switchyard",
   },
+  "afxdp-device-plugin": {
+    stage: "frugal-service",
+    description: "Makes the AF_XDP devices of a node available to pods, for Switchyard",
+    nativePackages: ["koffi", "@koromix/koffi-linux-ARCH"],
+  },
   "eve-bridge": {
     stage: "eve-bridge",
     tools: "eve-bridge",

@@ -4,6 +4,7 @@
  * Usage: `const pods = await readPodDevices(socket, signal); const held = heldDevices(pods, "afxdp/intel");`
  */
 import { callGrpc } from "../grpc/call-grpc.ts";
+import { hasDevice, type DeviceId } from "../pools/device-id.ts";
 import { listPodResourcesMethod, type ContainerDevices, type PodDevices } from "./pod-resources-messages.ts";
 
 const timeoutMs = 10_000;
@@ -19,19 +20,19 @@ export function heldDevices(pods: readonly PodDevices[], resourceName: string): 
 }
 
 /**
- * Returns the devices of the container that a program calls itself to be in: it says the name of its pod and has the socket of
+ * Returns the ids of the devices of the container in which a program runs: it says the name of its pod and has the socket of
  * `device`. The program knows no namespace, so the device decides which of several pods with this name it is. Undefined if no pod
  * with this name has the device.
  */
 export function devicesOfCaller(
   pods: readonly PodDevices[],
-  caller: { readonly podName: string; readonly device: string; readonly resourceName: string },
+  caller: { readonly podName: string; readonly device: DeviceId; readonly resourceName: string },
 ): { readonly namespace: string; readonly name: string; readonly devices: readonly string[] } | undefined {
   for (const { name, namespace, containers } of pods) {
     if (!isNamed(name, caller.podName)) continue;
     const lists = containers.map((container) => devicesOf(container, caller.resourceName));
     // Containers can share a device: an init container leaves its devices to the containers after it.
-    const devices = new Set(lists.filter((list) => list.includes(caller.device)).flat());
+    const devices = new Set(lists.filter((list) => hasDevice(new Set(list), caller.device)).flat());
     if (devices.size > 0) return { namespace, name, devices: [...devices] };
   }
   return undefined;

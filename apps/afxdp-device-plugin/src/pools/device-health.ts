@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * deviceHealth decides whether a device can be given to pods. Pure.
- * Usage: `deviceHealth({ isInHost: true, isHeld: false, foreign: undefined, wasHealthy: undefined })`.
+ * Usage: `deviceHealth({ isInHost: true, isHeld: false, earlierId: undefined, foreign: undefined, wasHealthy: undefined })`.
  */
 
 export interface DeviceFacts {
@@ -9,6 +9,8 @@ export interface DeviceFacts {
   readonly isInHost: boolean;
   /** A pod has the device; undefined if the kubelet did not say. */
   readonly isHeld: boolean | undefined;
+  /** A pod has the device by this id, which an earlier version gave it. The kubelet does not know that it is this device. */
+  readonly earlierId: string | undefined;
   /** XDP program that is not ours. */
   readonly foreign: string | undefined;
   /** The last answer. */
@@ -21,10 +23,11 @@ export interface DeviceHealth {
 }
 
 /** A device that a pod has is in the network namespace of the pod, and healthy. */
-export function deviceHealth({ isInHost, isHeld, foreign, wasHealthy }: DeviceFacts): DeviceHealth {
+export function deviceHealth({ isInHost, isHeld, earlierId, foreign, wasHealthy }: DeviceFacts): DeviceHealth {
   if (foreign !== undefined) {
     return { isHealthy: false, problem: `it has an XDP program that Switchyard did not attach: ${foreign}` };
   }
+  if (earlierId !== undefined) return { isHealthy: false, problem: `a pod has it by its earlier id ${earlierId}` };
   if (isInHost || isHeld === true) return { isHealthy: true };
   if (isHeld === undefined) return { isHealthy: wasHealthy === true };
   return { isHealthy: false, problem: "the network interface does not exist on the host" };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import type { AfxdpInterfaceStatus, AfxdpNetworkNodeState } from "@switchyard/api";
-import { isDeviceName } from "./device-name.ts";
-import { nodePools } from "./node-pools.ts";
+import { isInterfaceName, type AfxdpInterfaceStatus, type AfxdpNetworkNodeState } from "@switchyard/api";
+import { isDeviceId } from "./device-id.ts";
+import { nodePools, type NodePool } from "./node-pools.ts";
 
 const pciAddress = "0000:86:00.0";
 
@@ -34,7 +34,7 @@ describe("nodePools", () => {
             uid: 1500,
             requiresUnprivilegedBpf: false,
           },
-          devices: [{ name: "ens1f0", key: pciAddress, numaNode: 1, queues: 8 }],
+          devices: [{ id: pciAddress, name: "ens1f0", key: pciAddress, numaNode: 1, queues: 8 }],
         },
       ],
       problems: new Map(),
@@ -46,12 +46,15 @@ describe("nodePools", () => {
       pools: [primary, { name: "sfs", mode: "subfunction" } as const],
       interfaces: [one, { pciAddress: "0000:87:00.0", mode: "subfunction", poolName: "sfs" } as const],
     };
-    const sf = (name?: string) => ({ sfNumber: 4, poolName: "sfs", ...(name !== undefined && { name }) });
+    const device = "auxiliary/mlx5_core.sf.2";
+    const sf = (name?: string) => ({ sfNumber: 4, device, poolName: "sfs", ...(name !== undefined && { name }) });
     const with_ = (own: { name?: string }, sfName?: string) =>
       state(spec, { pciAddress, ...own }, { pciAddress: "0000:87:00.0", name: "pf", subfunctions: [sf(sfName)] });
-    const names = (pools: ReturnType<typeof nodePools>["pools"]) => pools.map((p) => p.devices.map(({ name }) => name));
+    const names = (pools: readonly NodePool[]) => pools.map((p) => p.devices.map(({ name }) => name));
+    const ids = (pools: readonly NodePool[]) => pools.map((p) => p.devices.map(({ id }) => id));
     const before = nodePools(with_({ name: "ens1f0" }, "sf4"), []);
     expect(names(before.pools)).toEqual([["ens1f0"], ["sf4"]]);
+    expect(ids(before.pools)).toEqual([[pciAddress], ["mlx5_core.sf.2"]]);
     expect(names(nodePools(with_({}), before.pools).pools)).toEqual([["ens1f0"], ["sf4"]]);
     expect(names(nodePools(with_({}), []).pools)).toEqual([[], []]);
   });
@@ -61,7 +64,7 @@ describe("nodePools", () => {
       pools: [{ name: "sfs", mode: "subfunction" } as const],
       interfaces: [{ pciAddress, mode: "subfunction", poolName: "sfs" } as const],
     };
-    const subfunctions = [{ sfNumber: 4, name: "sf4", poolName: "sfs" }];
+    const subfunctions = [{ sfNumber: 4, device: "auxiliary/ice.sf.0", name: "sf4", poolName: "sfs" }];
     const before = nodePools(state(spec, { pciAddress, name: "pf", numaNode: 1, subfunctions }), []);
     expect(before.pools[0]?.devices).toHaveLength(1);
     expect(nodePools(state(spec, { pciAddress: "0000:99:00.0" }), before.pools)).toEqual(before);
@@ -74,7 +77,7 @@ describe("nodePools", () => {
       interfaces: [{ name: "v0", mode: "primary", poolName: "intel" } as const],
     };
     const before = nodePools(state(spec, { name: "v0", numaNode: 0 }), []);
-    expect(before.pools[0]?.devices).toEqual([{ name: "v0", key: "v0", queues: 64 }]);
+    expect(before.pools[0]?.devices).toEqual([{ id: "v0", name: "v0", key: "v0", queues: 64 }]);
     expect(nodePools(state(spec), before.pools).pools).toEqual(before.pools);
   });
 
@@ -96,15 +99,26 @@ describe("nodePools", () => {
 
   it("uses no name that could leave a directory or a list, whatever the API says", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), fc.string(), (name, poolName) => {
-        const spec = { pools: [{ ...primary, name: poolName }], interfaces: [{ ...one, poolName }] };
-        const { pools } = nodePools(state(spec, { pciAddress, name }), []);
+      fc.property(fc.string({ unit: "binary" }), fc.string(), fc.string(), (name, poolName, device) => {
+        const sfs = { ...one, mode: "subfunction" } as const;
+        const spec = {
+          pools: [{ ...primary, name: poolName }, { name: "sfs", mode: "subfunction" } as const],
+          interfaces: [
+            { ...one, pciAddress: device, poolName },
+            { ...sfs, poolName: "sfs" },
+          ],
+        };
+        const subfunctions = [{ sfNumber: 1, device: `auxiliary/${device}`, name: "sf1", poolName: "sfs" }];
+        const known = [
+          { pciAddress: device, name },
+          { pciAddress, name: "pf", subfunctions },
+        ];
+        const { pools } = nodePools(state(spec, ...known), []);
         const devices = pools.flatMap((pool) => pool.devices);
-        expect(devices.every((device) => /^[^\s/]{1,15}$/.test(device.name) && isDeviceName(device.name))).toBe(true);
+        expect(devices.every((one) => /^[^\s/]{1,15}$/.test(one.name) && isInterfaceName(one.name))).toBe(true);
+        expect(devices.every(({ id }) => /^[^\s/]{1,64}$/.test(id) && isDeviceId(id))).toBe(true);
         expect(pools.every((pool) => /^[A-Za-z0-9]{1,20}$/.test(pool.name))).toBe(true);
       }),
     );
-    for (const name of ["", ".", "..", "a/b", "a b", "a:b", "x".repeat(16), "é"])
-      expect(isDeviceName(name)).toBe(false);
   });
 });

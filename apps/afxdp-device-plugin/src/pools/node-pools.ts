@@ -5,12 +5,14 @@
  */
 import {
   afxdpResourcePrefix,
+  isInterfaceName,
   type AfxdpInterfaceSpec,
   type AfxdpInterfaceStatus,
   type AfxdpNetworkNodeState,
   type AfxdpPoolSpec,
 } from "@switchyard/api";
-import { isDeviceName, isPoolName } from "./device-name.ts";
+import { auxiliaryDevice, isDeviceId, type DeviceId } from "./device-id.ts";
+import { isPoolName } from "./pool-name.ts";
 
 /** A pool with its devices. It is also what the record keeps. */
 export interface NodePool {
@@ -26,9 +28,7 @@ export interface NodePool {
   readonly devices: readonly PoolDevice[];
 }
 
-export interface PoolDevice {
-  /** Name of the network interface in the network namespace of the host, and the id of the device. */
-  readonly name: string;
+export interface PoolDevice extends DeviceId {
   /** Identifies the device while its name is not known because it is in a pod: "0000:86:00.0", "0000:86:00.0/sf/4", "veth0". */
   readonly key: string;
   /** Queues that its map has room for. */
@@ -53,12 +53,12 @@ export function resourceOf(pool: Pick<NodePool, "name">): string {
   return `${afxdpResourcePrefix}/${pool.name}`;
 }
 
-/** `known` are the pools before, by which devices in pods keep their names. */
+/** `known` are the pools before, by which devices in pods keep their names, and subfunctions their ids. */
 export function nodePools(
   { spec, status }: Pick<AfxdpNetworkNodeState, "spec" | "status">,
   known: readonly NodePool[],
 ): PoolsOfNode {
-  const knownNames = new Map(known.flatMap(({ devices }) => devices.map(({ key, name }) => [key, name] as const)));
+  const knownDevices = new Map(known.flatMap(({ devices }) => devices.map((device) => [device.key, device] as const)));
   const problems = new Map<string, string[]>();
   const taken = new Map<string, string>();
   const report = (pool: string, problem: string): void => {
@@ -79,12 +79,12 @@ export function nodePools(
         .filter(({ poolName, mode }) => poolName === pool.name && mode === pool.mode)
         .flatMap((one) => {
           const inPool = known.find(({ name }) => name === pool.name)?.devices ?? [];
-          return devicesOf(one, { status: status?.interfaces ?? [], pool, knownNames, known: inPool });
+          return devicesOf(one, { status: status?.interfaces ?? [], pool, knownDevices, known: inPool });
         });
-      const devices = found.filter(({ name, key }) => {
-        const problem = problemOf(name, taken.get(name));
+      const devices = found.filter(({ id, name, key }) => {
+        const problem = problemOf({ id, name }, taken.get(name) ?? taken.get(id));
         if (problem !== undefined) report(pool.name, `device ${key}: ${problem}`);
-        else taken.set(name, pool.name);
+        else for (const own of [id, name]) taken.set(own, pool.name);
         return problem === undefined;
       });
       return [{ ...settingsOf(pool), devices: devices.toSorted(byName) }];
@@ -92,8 +92,9 @@ export function nodePools(
   return { pools, problems };
 }
 
-function problemOf(name: string, takenBy: string | undefined): string | undefined {
-  if (!isDeviceName(name)) return `"${name}" is no name of a network interface`;
+function problemOf({ id, name }: DeviceId, takenBy: string | undefined): string | undefined {
+  if (!isInterfaceName(name)) return `"${name}" is no name of a network interface`;
+  if (!isDeviceId(id)) return `"${id}" is no PCI address`;
   return takenBy === undefined ? undefined : `a device ${name} is already in pool ${takenBy}`;
 }
 
@@ -109,7 +110,7 @@ function settingsOf(pool: AfxdpPoolSpec): Omit<NodePool, "devices"> {
 interface Observed {
   readonly status: readonly AfxdpInterfaceStatus[];
   readonly pool: AfxdpPoolSpec;
-  readonly knownNames: ReadonlyMap<string, string>;
+  readonly knownDevices: ReadonlyMap<string, PoolDevice>;
   /** Devices of the pool before. */
   readonly known: readonly PoolDevice[];
 }
@@ -118,7 +119,7 @@ interface Observed {
  * Returns the devices of an interface that the node has reported: itself or its subfunctions. Those of an interface that is
  * missing in the report stay: a device that is not on the PCI bus has no status while it is in a pod.
  */
-function devicesOf(wanted: AfxdpInterfaceSpec, { status, pool, knownNames, known }: Observed): readonly PoolDevice[] {
+function devicesOf(wanted: AfxdpInterfaceSpec, { status, pool, knownDevices, known }: Observed): readonly PoolDevice[] {
   const key = wanted.pciAddress ?? wanted.name ?? "";
   const observed = status.find((one) =>
     wanted.pciAddress === undefined ? one.pciAddress === undefined && one.name === key : one.pciAddress === key,
@@ -129,14 +130,24 @@ function devicesOf(wanted: AfxdpInterfaceSpec, { status, pool, knownNames, known
   }
   const node = pool.excludeTopology === true ? undefined : observed.numaNode;
   const topology = node === undefined || node < 0 ? {} : { numaNode: node };
-  const device = (one: { readonly key: string; readonly name?: string; readonly queues?: number }) => {
-    const name = one.name ?? knownNames.get(one.key);
-    return name === undefined ? [] : [{ ...topology, name, key: one.key, queues: one.queues ?? defaultQueues }];
+  const device = (one: {
+    readonly key: string;
+    readonly id: string | undefined; // undefined: the name
+    readonly name?: string;
+    readonly queues?: number;
+  }): readonly PoolDevice[] => {
+    const name = one.name ?? knownDevices.get(one.key)?.name;
+    if (name === undefined) return [];
+    return [{ ...topology, id: one.id ?? name, name, key: one.key, queues: one.queues ?? defaultQueues }];
   };
-  if (wanted.mode === "primary") return device({ ...observed, key });
+  if (wanted.mode === "primary") return device({ ...observed, key, id: observed.pciAddress });
   return (observed.subfunctions ?? [])
     .filter(({ poolName }) => poolName === pool.name)
-    .flatMap((one) => device({ ...one, key: subfunctionKey(key, one.sfNumber) }));
+    .flatMap((one) => {
+      const own = subfunctionKey(key, one.sfNumber);
+      const id = one.device === undefined ? knownDevices.get(own)?.id : auxiliaryDevice(one.device);
+      return id === undefined ? [] : device({ ...one, key: own, id });
+    });
 }
 
 function subfunctionKey(device: string, sfNumber: number | ""): string {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { createMapSession, type MapSessionOptions, type SessionResult } from "./map-session.ts";
 
-/** A session of a program that has device ens1f0, with the answers to all of its requests. */
+/** A session on the socket of ens1f0, of a program that has ens1f0 and ens1f1, with the answers to all of its requests. */
 function start(options: Partial<MapSessionOptions> = {}) {
   const answers: string[] = [];
   const state: { result: SessionResult | undefined; closed: boolean } = { result: undefined, closed: false };
@@ -19,8 +19,13 @@ function start(options: Partial<MapSessionOptions> = {}) {
       },
     },
     {
-      verify: (name) => Promise.resolve(name === "app" ? ["ens1f0"] : undefined),
-      openMap: () => ({ fd: 7, [Symbol.dispose]: () => undefined }),
+      device: "ens1f0",
+      verify: (name) => Promise.resolve(name === "app" ? ["ens1f0", "ens1f1"] : undefined),
+      openMap: (device) => {
+        const fd = { ens1f0: 7, ens1f1: 8 }[device];
+        if (fd === undefined) throw new Error(`no map of ${device}`);
+        return { fd, [Symbol.dispose]: () => undefined };
+      },
       setBusyPoll: (_fd, { packets }) => packets === 8,
       idleTimeoutMs: 0,
       ended: (result) => {
@@ -59,18 +64,27 @@ describe("createMapSession", () => {
   });
 
   it.each([
-    { request: "/xsk_map_fd,ens1f1", answer: "/fd_nak" },
+    { request: "/xsk_map_fd,ens1f1", answer: "/fd_ack fd 8" },
+    { request: "/xsk_map_fd,net1", answer: "/fd_ack fd 7" },
+    { request: "/xsk_map_fd,../x", answer: "/fd_ack fd 7" },
     { request: "/xsk_map_fd", answer: "/nak" },
     { request: "/hello", answer: "/nak" },
     { request: "/version,2", answer: "/nak" },
     { request: "/connect,app", answer: "/nak" },
     { request: "/version\0\0\0", answer: "0.1" },
     { request: "/config_busy_poll,20,8", answer: "/config_busy_poll_nak" },
-  ])("answers a verified pod's $request with $answer and stays open", async ({ request, answer }) => {
+  ])("answers $request of a verified pod with $answer and stays open", async ({ request, answer }) => {
     const { answers, ask, state } = start();
     await ask("/connect,app");
     await ask(request);
     expect({ answers, closed: state.closed }).toEqual({ answers: ["/host_ok", answer], closed: false });
+  });
+
+  it("answers /fd_nak without a map", async () => {
+    const { answers, ask } = start({ device: "ens1f9" });
+    await ask("/connect,app");
+    await ask("/xsk_map_fd,ens1f9");
+    expect(answers).toEqual(["/host_ok", "/fd_nak"]);
   });
 
   it("configures busy polling of the descriptor that comes with the request", async () => {

@@ -5,12 +5,14 @@
  *
  *     /connect,POD                        /host_ok, /host_nak or /error
  *     /version                            0.1
- *     /xsk_map_fd,DEVICE                  /fd_ack with the descriptor of the map, or /fd_nak
+ *     /xsk_map_fd,NAME                    /fd_ack with the descriptor of the map, or /fd_nak
  *     /config_busy_poll,US,PACKETS        with the descriptor of a socket: /config_busy_poll_ack or /config_busy_poll_nak
  *     /fin                                /fin_ack
  *
- * The first request must be /connect. Anything else is answered with /nak.
- * Usage: `const session = createMapSession(connection, { verify, openMap, setBusyPoll, idleTimeoutMs, ended });`
+ * The first request must be /connect. Anything else is answered with /nak. A program knows the name that the device has in the
+ * pod, such as net1, which the plugin does not know. The name of another device of the pod is answered with the map of that device,
+ * and any other name with the map of the device to which the socket belongs.
+ * Usage: `const session = createMapSession(connection, { device, verify, openMap, setBusyPoll, idleTimeoutMs, ended });`
  */
 import type { SeqpacketConnection, SeqpacketHandler, SeqpacketMessage } from "@switchyard/netlink";
 
@@ -21,7 +23,9 @@ export const messageBytes = 64;
 export type SessionResult = "served" | "refused" | "failed" | "timeout";
 
 export interface MapSessionOptions {
-  /** Returns the devices of the pod that has this name; undefined if it may not use the socket. Rejects if that is not known. */
+  /** Name of the device to which the socket belongs. */
+  readonly device: string;
+  /** Returns the names of the pod's devices; undefined if it may not use the socket. Rejects if that is not known. */
   readonly verify: (podName: string) => Promise<readonly string[] | undefined>;
   /** Opens the map of a device. Throws if there is none. */
   readonly openMap: (device: string) => { readonly fd: number } & Disposable;
@@ -46,7 +50,7 @@ const requests = {
 } as const;
 
 export function createMapSession(connection: SeqpacketConnection, options: MapSessionOptions): SeqpacketHandler {
-  const { verify, openMap, setBusyPoll, idleTimeoutMs, ended } = options;
+  const { device: own, verify, openMap, setBusyPoll, idleTimeoutMs, ended } = options;
   let devices: readonly string[] | undefined; // of the pod, once it is verified
   let isVerifying = false;
   let isClosed = false;
@@ -92,13 +96,9 @@ export function createMapSession(connection: SeqpacketConnection, options: MapSe
     connection.close();
   }
 
-  function sendMap(device: string, held: readonly string[]): void {
-    if (!held.includes(device)) {
-      answer("/fd_nak");
-      return;
-    }
+  function sendMap(name: string, held: readonly string[]): void {
     try {
-      using map = openMap(device);
+      using map = openMap(held.includes(name) ? name : own);
       answer("/fd_ack", map.fd);
     } catch (error) {
       failure = error;

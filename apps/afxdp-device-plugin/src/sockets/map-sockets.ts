@@ -10,6 +10,7 @@ import type { Logger } from "@switchyard/service";
 import type { PodDevices } from "../kubelet/pod-resources-messages.ts";
 import { devicesOfCaller } from "../kubelet/read-pod-devices.ts";
 import { mapName, socketDirectory, socketName } from "../pools/container-allocation.ts";
+import { hasDevice, type DeviceId } from "../pools/device-id.ts";
 import { resourceOf, type NodePool } from "../pools/node-pools.ts";
 import { createMapSession, messageBytes, type MapSessionOptions, type SessionResult } from "./map-session.ts";
 
@@ -29,8 +30,7 @@ export interface MapSockets extends Disposable {
 }
 
 /** The socket of one device. */
-export interface MapSocket {
-  readonly device: string;
+export interface MapSocket extends DeviceId {
   readonly pool: Pick<NodePool, "name" | "uid" | "idleTimeoutMs" | "hasPinnedMap">;
 }
 
@@ -40,8 +40,9 @@ const maxConnections = 32;
 export function createMapSockets(options: MapSocketsOptions): MapSockets {
   const { directory, log } = options;
   const open = new Map<string, { readonly settings: string; readonly server: Disposable }>();
+  let present: readonly MapSocket[] = [];
 
-  async function serve({ device, pool }: MapSocket): Promise<Disposable> {
+  async function serve({ id, name: device, pool }: MapSocket): Promise<Disposable> {
     const own = socketDirectory({ sockets: directory }, device);
     await mkdir(own, { recursive: true });
     await chmod(own, 0o711); // users in pods may not list or change it
@@ -54,15 +55,23 @@ export function createMapSockets(options: MapSocketsOptions): MapSockets {
       },
       connected: (connection) =>
         createMapSession(connection, {
+          device,
           openMap: options.openMap,
           setBusyPoll,
           idleTimeoutMs: pool.idleTimeoutMs,
           async verify(podName) {
             const resourceName = resourceOf(pool);
-            const caller = devicesOfCaller(await options.podDevices(), { podName, device, resourceName });
+            const caller = devicesOfCaller(await options.podDevices(), {
+              podName,
+              device: { id, name: device },
+              resourceName,
+            });
             if (caller === undefined) log.warn({ device, podName }, "pod does not have the device; connection refused");
             else log.info({ device, pod: `${caller.namespace}/${caller.name}` }, "pod connected");
-            return caller?.devices;
+            if (caller === undefined) return undefined;
+            const held = new Set(caller.devices);
+            const isHeld = (one: MapSocket): boolean => resourceOf(one.pool) === resourceName && hasDevice(held, one);
+            return present.filter(isHeld).map(({ name }) => name);
           },
           ended(result, error) {
             if (error !== undefined) log.warn({ device, error }, "map not passed to pod");
@@ -77,7 +86,10 @@ export function createMapSockets(options: MapSocketsOptions): MapSockets {
 
   return {
     async set(sockets) {
-      const wanted = new Map(sockets.map((one) => [one.device, { ...one, settings: JSON.stringify(one.pool) }]));
+      present = sockets;
+      const wanted = new Map(
+        sockets.map((one) => [one.name, { ...one, settings: JSON.stringify([one.id, one.pool]) }]),
+      );
       for (const [device, { settings, server }] of open) {
         if (wanted.get(device)?.settings === settings) continue;
         server[Symbol.dispose]();

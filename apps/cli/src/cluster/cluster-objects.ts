@@ -75,11 +75,13 @@ export interface CollectOptions {
   readonly diagnostics: Diagnostics;
   /** The stored object that an object of the input updates, by labelOf(). Objects of the input are new unless given. */
   readonly oldOf?: (label: string) => JsonObject | undefined;
+  /** Whether kinds without a meaning here get a note. Default: true. */
+  readonly isIgnoredNoted?: boolean;
 }
 
 /** If an object is given more than once, the last one counts, as if all were applied in turn. */
 export function collectObjects(manifests: readonly Manifest[], options: CollectOptions): ClusterObjects {
-  const { namespace, diagnostics, oldOf = () => undefined } = options;
+  const { namespace, diagnostics, oldOf = () => undefined, isIgnoredNoted = true } = options;
   const nodes = new Map<string, Node>();
   const nics: SupportedNic[] = [];
   const pods: JsonObject[] = [];
@@ -123,7 +125,7 @@ export function collectObjects(manifests: readonly Manifest[], options: CollectO
       unknown.set(manifest.kind, (unknown.get(manifest.kind) ?? 0) + 1);
     }
   }
-  if (unknown.size > 0) diagnostics.note(describeUnknown(unknown));
+  if (isIgnoredNoted && unknown.size > 0) diagnostics.note(describeUnknown(unknown));
   return {
     ...sortByKind(switchyardObjects.values(), namespace, diagnostics),
     nodes: [...nodes.values()],

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * planCluster plans each node with the plan() of the config daemon.
+ * planCluster plans each node with the plan() and planAfxdp() of the config daemon.
  * Usage: `const plans = planCluster(cluster, { namespace, diagnostics, reboots: new Map() })`.
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import {
+  describeAfxdpStep,
   describeProblem,
   describeStep,
   isConverged,
   ownedInStatus,
   plan,
+  type AfxdpStep,
   type Impact,
   type Step,
 } from "@switchyard/plan";
@@ -17,12 +19,14 @@ import { createRules, withOwnership } from "@switchyard/policy";
 import type { Diagnostics } from "../diagnostics.ts";
 import { nicPolicyOf, type ClusterObjects } from "./cluster-objects.ts";
 import { desiredStates } from "./desired-states.ts";
+import { planAfxdpCluster } from "./plan-afxdp-cluster.ts";
 
 /** As it is printed. */
 export interface NodePlan {
   readonly node: string;
   readonly impact: Impact;
-  readonly steps: readonly (Step & { readonly text: string })[];
+  /** Those of AF_XDP devices come last. */
+  readonly steps: readonly ((Step | AfxdpStep) & { readonly text: string })[];
   readonly reasons: readonly { readonly field: string; readonly text: string }[];
   readonly converged: boolean;
 }
@@ -53,10 +57,13 @@ export function planCluster(cluster: ClusterObjects, options: PlanOptions): read
   const { namespace, diagnostics, reboots, node } = options;
   const states = statesWithOwnership(cluster);
   const wanted = wantedSpecs({ ...cluster, states }, options);
-  return [...wanted]
-    .filter(([name]) => node === undefined || name === node)
-    .sort(([a], [b]) => (a < b ? -1 : Number(a > b)))
-    .map(([name, spec]) => {
+  const afxdpPlans = planAfxdpCluster(cluster, { wanted, namespace, diagnostics, node });
+  return [...new Set([...wanted.keys(), ...afxdpPlans.keys()])]
+    .filter((name) => node === undefined || name === node)
+    .sort()
+    .map((name) => {
+      const spec = wanted.get(name) ?? {};
+      const afxdp = afxdpPlans.get(name) ?? { steps: [], impact: "none", reasons: [], problems: [] };
       const status = states.get(name)?.status ?? {};
       const planned = plan(spec, status, ownedInStatus(status));
       for (const problem of planned.problems) {
@@ -66,10 +73,16 @@ export function planCluster(cluster: ClusterObjects, options: PlanOptions): read
       const rebootReasons = reboot === undefined ? [] : [{ field: "spec.ovnHardwareOffload", text: reboot }];
       return {
         node: name,
-        impact: reboot === undefined ? planned.impact : "reboot",
-        steps: planned.steps.map((step) => ({ ...step, text: describeStep(step) })),
-        reasons: [...planned.reasons.map(({ field, text }) => ({ field, text })), ...rebootReasons],
-        converged: isConverged(planned) && reboot === undefined,
+        impact: reboot !== undefined ? "reboot" : planned.impact === "none" ? afxdp.impact : planned.impact,
+        steps: [
+          ...planned.steps.map((step) => ({ ...step, text: describeStep(step) })),
+          ...afxdp.steps.map((step) => ({ ...step, text: describeAfxdpStep(step) })),
+        ],
+        reasons: [
+          ...[...planned.reasons, ...afxdp.reasons].map(({ field, text }) => ({ field, text })),
+          ...rebootReasons,
+        ],
+        converged: isConverged(planned) && isConverged(afxdp) && reboot === undefined,
       };
     });
 }

@@ -33,6 +33,7 @@ export interface DeploymentOptions extends Pick<ComponentSettings, "namespace" |
 const placeholders: ComponentImages = {
   configDaemon: "switchyard/config-daemon",
   devicePluginConfig: "switchyard/device-plugin-config",
+  afxdpDevicePlugin: "switchyard/afxdp-device-plugin",
   webhook: "switchyard/webhook",
   devicePlugin: "sriov-network-device-plugin",
   injector: "network-resources-injector",
@@ -46,7 +47,7 @@ export function renderDeployment(cluster: ClusterObjects, options: DeploymentOpt
   const { namespace, diagnostics } = options;
   const metadata = { name: operatorConfigName, namespace };
   const config: SriovOperatorConfig = cluster.operatorConfig ?? { apiVersion, kind: "SriovOperatorConfig", metadata };
-  const { components, problems } = renderComponents(config, settingsOf(cluster, options));
+  const { components, problems } = renderComponents(config, settingsOf(cluster, options), cluster.afxdp.operatorConfig);
   for (const { severity, field, message } of problems) {
     const line = `${labelOf({ kind: config.kind, ...metadata })}: ${field}: ${message}`;
     if (severity === "error") diagnostics.report(line);

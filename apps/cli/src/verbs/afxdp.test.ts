@@ -90,9 +90,49 @@ describe("switchyard validate, for AF_XDP,", () => {
 });
 
 describe("switchyard plan, for AF_XDP,", () => {
-  it("says that plans do not contain AF_XDP devices", async () => {
-    const { err } = await run(["plan"], [...cluster, afxdpPolicy("a", {})]);
-    expect(err).toContain("AF_XDP devices are not part of plans; switchyard render prints what each node gets");
+  const sf = { state: "active", driver: "ice.sf", owned: true, mtu: 1500 };
+  const stateWith = (more: object) => ({ ...afxdpState, status: { interfaces: [{ ...device, ...more }] } });
+
+  it("prints the steps of the devices", async () => {
+    const { code, out } = await run(
+      ["plan"],
+      [node("worker-1"), stateWith({ eSwitchMode: "legacy" }), afxdpPolicy("a", { numSfs: 1, mtu: 9000 })],
+    );
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      nodes: [
+        {
+          ...{ node: "worker-1", impact: "none", converged: false },
+          steps: [
+            { kind: "set-eswitch-mode", device: "0000:5e:00.0", text: expect.any(String) as unknown },
+            { text: "create subfunction 0 of 0000:5e:00.0" },
+            { text: "activate subfunction 0 of 0000:5e:00.0" },
+            { text: "set mtu 9000 on subfunction 0 of 0000:5e:00.0" },
+          ],
+        },
+      ],
+    });
+  });
+
+  it("prints why a node is drained", async () => {
+    const held = stateWith({ owned: true, subfunctions: [{ ...sf, sfNumber: 0 }] });
+    const { out } = await runCli(["plan", "-f", "-"], {
+      input: [node("worker-1"), held, afxdpPolicy("a", { numSfs: 0, mode: "primary" })],
+    });
+    expect(out).toContain("Impact: drain, because of");
+    expect(out).toContain("removing subfunctions takes them away from pods");
+  });
+
+  it("reports what a device cannot have", async () => {
+    const { code, err } = await run(["plan"], [node("worker-1"), afxdpState, afxdpPolicy("a", { numSfs: 65 })]);
+    expect(code).toBe(1);
+    expect(err).toContain("spec.interfaces[0].numSfs: 65 subfunctions requested, but 0000:5e:00.0 supports at most 64");
+  });
+
+  it("plans node states without policies", async () => {
+    const spec = { interfaces: [], unselected: ["0000:5e:00.0"] };
+    const { out } = await run(["plan"], [{ ...stateWith({ owned: true }), spec }]);
+    expect(JSON.parse(out)).toMatchObject({ nodes: [{ steps: [{ kind: "release-device" }] }] });
   });
 });
 

@@ -18,9 +18,6 @@ export const planNodes: RunVerb = async ({ flags, terminal }) => {
   const diagnostics = createDiagnostics(terminal.stderr);
   const given = collectObjects(await readInput(flags, terminal, diagnostics), { namespace, diagnostics });
   const { cluster, offload } = offloadCluster(given, { namespace, resourcePrefix, clusterType, diagnostics });
-  if (cluster.afxdp.policies.length > 0) {
-    diagnostics.note("AF_XDP devices are not part of plans; switchyard render prints what each node gets");
-  }
   const reboots = offloadReboots(offload, cluster);
   const plans = planCluster(cluster, { namespace, diagnostics, reboots, node: flags.node });
   const summary = summarize(plans);

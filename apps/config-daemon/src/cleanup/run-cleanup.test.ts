@@ -4,6 +4,7 @@ import { bootConfigPath, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { createFakeKernel, igb, mlx5, pci, systemClock, type FakeKernel } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
+import { afxdpOn } from "../testing/afxdp-on.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { mortal } from "../testing/mortal-host.ts";
 import { cleanupUsage, parseCleanupArguments } from "./cleanup-arguments.ts";
@@ -81,6 +82,34 @@ describe("config-daemon cleanup", () => {
     expect(await seen(kernel)).toEqual(clean);
     expect(await cleanup(kernel.host())).toEqual({ exitCode: 0, lines: [], failures: [] });
     expect(kernel.requestedReboots).toEqual([]);
+  });
+
+  it("gives AF_XDP devices back, with their subfunctions, and removes records of devices that are gone", async () => {
+    const card = pci("0000:02:00.0");
+    const interfaces = [card, "0000:02:00.1"].map((pciAddress) => {
+      return { ...{ pciAddress, poolName: "fast", numSfs: 2 }, mode: "subfunction" } as const;
+    });
+    const kernel = createFakeKernel({ nics: [mlx5("0000:02:00.0")] });
+    const host = kernel.host();
+    await afxdpOn(host).pass({ interfaces });
+    const list = async () => [(await host.subfunctions.list()).length, (await host.afxdpRecords.list()).size];
+    expect(await list()).toEqual([4, 2]);
+    kernel.unplug(pci("0000:02:00.1"));
+    const shown = (await cleanup(host, { isDryRun: true })).lines;
+    expect(shown).toContain("would release 0000:02:00.1");
+    const { lines, ...rest } = await cleanup(host);
+    expect(rest).toEqual({ exitCode: 0, failures: [] });
+    expect(lines.map((line) => `would ${line}`).sort()).toEqual([...shown].sort());
+    expect([await list(), await host.devlink.readEswitchMode(card)]).toEqual([[0, 0], "legacy"]);
+  });
+
+  it("keeps the subfunctions of AF_XDP devices on request, and removes the record", async () => {
+    const kernel = createFakeKernel({ nics: [mlx5("0000:02:00.0", { ports: 1 })] });
+    const spec = { ...{ pciAddress: "0000:02:00.0", poolName: "fast", numSfs: 2 }, mode: "subfunction" } as const;
+    await afxdpOn(kernel.host()).pass({ interfaces: [spec] });
+    expect((await cleanup(kernel.host(), { keepsVfs: true })).lines).toEqual(["release 0000:02:00.0"]);
+    expect((await kernel.host().subfunctions.list()).length).toBe(2);
+    expect((await kernel.host().afxdpRecords.list()).size).toBe(0);
   });
 
   it("lists exactly what it would do, and changes nothing", async () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * runCleanup gives the host back: it resets the PFs that Switchyard configured, removes their records, rules and bridges, and
- * everything in owned-parts.ts. It needs no API server, and touches nothing without evidence that it is Switchyard's.
+ * runCleanup gives the host back: it resets the PFs and AF_XDP devices that Switchyard configured, removes their records, rules
+ * and bridges, and everything in owned-parts.ts. It needs no API server, and touches nothing without evidence that it is Switchyard's.
  * Usage: `process.exit(await runCleanup({ host, keepsVfs: false, isDryRun: true, … }));`
  */
 import { defined, type SriovNetworkNodeStateSpec } from "@switchyard/api";
@@ -12,10 +12,11 @@ import { configureOffline } from "../pass/configure-offline.ts";
 import { defaultMaxPfs } from "../start/thread-pool.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 import { ownedParts } from "./owned-parts.ts";
+import { resetAfxdp, showAfxdpReset } from "./reset-afxdp.ts";
 
 export interface CleanupOptions {
   readonly host: Host;
-  /** Leaves VFs and PFs as they are, and removes only the records of PFs. */
+  /** Leaves VFs, PFs and AF_XDP devices as they are, and removes only their records. */
   readonly keepsVfs: boolean;
   /** Prints what it would do, and changes nothing. */
   readonly isDryRun: boolean;
@@ -45,6 +46,7 @@ async function showCleanup({ host, keepsVfs, print }: CleanupOptions): Promise<n
   const { bootId: _bootId, openVSwitch, ...found } = await observe(host);
   const observed = { ...found, ...defined({ openVSwitch }) };
   const next = plan(await emptySpec(host), observed, ownedInStatus(observed));
+  lines.push(...(await showAfxdpReset({ host, keepsVfs })));
   lines.push(...limitedTo(next, keepsVfs).steps.map(describeStep));
   lines.push(...(await recordsWithoutPf(host)).map((pf) => `remove the record of ${pf}, which the node does not have`));
   for (const part of ownedParts) lines.push(...(await part.find(host)));
@@ -68,10 +70,15 @@ async function cleanUp(options: CleanupOptions): Promise<number> {
     }
   }
 
-  const error = await resetPfs(options);
-  if (error !== "") {
-    exitCode = 1;
-    fail(error);
+  for (const reset of [resetAfxdp, resetPfs]) {
+    await attempt(async () => {
+      const error = await reset(options);
+      if (error !== "") {
+        exitCode = 1;
+        fail(error);
+      }
+      return [];
+    });
   }
   for (const pf of await recordsWithoutPf(host)) {
     await attempt(async () => {

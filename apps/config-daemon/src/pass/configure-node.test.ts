@@ -205,6 +205,23 @@ describe("configureNode", () => {
 });
 
 describe("configureNode and drains", () => {
+  it("requests a drain for other devices of the node, keeps it, and withdraws it when they do not need it any more", async () => {
+    const kernel = createFakeKernel({ nics: [igb(pf)] });
+    let isDrainNeededElsewhere = true;
+    const daemon = daemonOn(kernel.host(), {
+      drains: true,
+      isDrainNeededElsewhere: () => isDrainNeededElsewhere,
+    });
+    expect(await daemon.pass(nodeState([spec()]))).toBe("settled");
+    expect(new Set(daemon.requests)).toEqual(new Set(["Drain_Required"]));
+    const requested = daemon.requests.length;
+    expect(await daemon.pass(nodeState([spec()], handshake("Drain_Required", "DrainComplete")))).toBe("settled");
+    expect(daemon.requests).toHaveLength(requested);
+    isDrainNeededElsewhere = false;
+    expect(await daemon.pass(nodeState([spec()], handshake("Drain_Required", "DrainComplete")))).toBe("settled");
+    expect(daemon.requests.slice(requested)).toEqual(["Idle"]);
+  });
+
   it("requests no drain for the first VFs, and a drain to change them", async () => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host(), { drains: true });

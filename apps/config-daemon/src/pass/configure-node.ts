@@ -43,6 +43,8 @@ export interface ConfigureDeps extends Pick<
   readonly keepUdevRules: KeepUdevRules;
   /** The present value of SriovOperatorConfig.spec.disableDrain. */
   readonly isDrainDisabled: () => boolean;
+  /** Reports whether other devices of the node than those of SR-IOV need a drain; never by default. */
+  readonly isDrainNeededElsewhere?: () => boolean;
   /** Writes the request; rejects with KubeError. */
   readonly requestDrain: (request: DrainRequest) => Promise<void>;
   /** Writes the status if it differs. `found` has a boot id unless steps are still running. */
@@ -152,12 +154,19 @@ function createDrainControl(state: SriovNetworkNodeState, deps: ConfigureDeps): 
   let isWithdrawn = false;
   return {
     async allows(next, found, round) {
-      const needed = drainNeeded(next);
+      const own = drainNeeded(next);
+      const isBlocking = own !== undefined && !deps.isDrainDisabled();
+      const isNeededElsewhere = deps.isDrainNeededElsewhere?.() === true;
+      const needed = isNeededElsewhere && !isBlocking ? "Drain_Required" : own;
       const isDrained = needed !== undefined && !isWithdrawn && isDrainedFor(needed, state);
-      if (needed !== undefined && !isDrained && !deps.isDrainDisabled()) {
+      if (needed !== undefined && !isDrained && isBlocking) {
         await deps.report({ kind: "waiting-for-drain", reasons: next.reasons }, found);
         if (!isWithdrawn) await deps.requestDrain(nextRequest(needed, state)); // else its echo starts another pass
         return false;
+      }
+      if (needed !== undefined && !isDrained && isNeededElsewhere) {
+        if (!isWithdrawn) await deps.requestDrain(nextRequest(needed, state));
+        return true; // these steps disrupt no pod
       }
       // A request that the node does not need, or no longer needs, makes other nodes wait: the policy changed, drains were
       // disabled, or the remaining steps disrupt no pod (sriov-operator.md M-52). The request stays between the rounds that

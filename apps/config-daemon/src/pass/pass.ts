@@ -4,7 +4,7 @@
  * This file reports all other errors on the NodeState: a request that the API server refuses, and bugs.
  * Usage: `const pass = createPass({ host, report, runningSteps, …, signal }); const { afterMs } = await pass(state, passSignal);`
  */
-import type { SriovNetworkNodeState } from "@switchyard/api";
+import type { DrainRequest, SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { isKubeError, type Requeue, type Transport } from "@switchyard/kube";
 import { describeStep, type Step } from "@switchyard/plan";
@@ -31,10 +31,13 @@ export interface PassDeps extends Pick<
   | "maxHanging"
   | "runningSteps"
   | "isDrainDisabled"
+  | "isDrainNeededElsewhere"
 > {
   readonly host: Host;
   readonly transport: Transport;
   readonly useExternalDrainer: boolean;
+  /** Called before a request for a drain is written. */
+  readonly onDrainRequest?: (request: DrainRequest) => void;
   readonly report: Report;
   readonly metrics: DaemonMetrics;
   readonly loop: MainLoop;
@@ -92,7 +95,10 @@ export function createPass(deps: PassDeps): Pass {
       state,
       {
         ...deps,
-        requestDrain: (request) => requestDrain(request, state, deps.transport, stop),
+        requestDrain(request) {
+          deps.onDrainRequest?.(request);
+          return requestDrain(request, state, deps.transport, stop);
+        },
         report(phase, found) {
           loop.progress();
           metrics.reported(phase);

@@ -29,6 +29,9 @@ export interface NodeEvent {
 /** Rejects with KubeError if the status cannot be written. */
 export type Report = (state: SriovNetworkNodeState, phase: Phase, found: Found | undefined) => Promise<void>;
 
+/** The fields of a node state of any kind that events depend on. */
+type SyncFields = Pick<SriovNetworkNodeStateStatus, "syncStatus" | "lastSyncError">;
+
 export function createReporter({ writer, linkLoss, recordEvent, now }: ReporterDeps): Report {
   /** The last written status. The cache receives it later. */
   let last: SriovNetworkNodeStateStatus | undefined;
@@ -63,10 +66,8 @@ export function createReporter({ writer, linkLoss, recordEvent, now }: ReporterD
   };
 }
 
-function eventOf(
-  before: SriovNetworkNodeStateStatus | undefined,
-  after: SriovNetworkNodeStateStatus,
-): NodeEvent | undefined {
+/** Returns the event of a change of the status; undefined if it has none. */
+export function eventOf(before: SyncFields | undefined, after: SyncFields): NodeEvent | undefined {
   const error = after.lastSyncError ?? "";
   if (error !== "" && error !== before?.lastSyncError) return { type: "Warning", reason: "SyncFailed", message: error };
   if (before?.syncStatus === after.syncStatus) return undefined;

@@ -22,6 +22,8 @@ import type { Found } from "../report/status-of.ts";
 export interface DaemonTestOptions {
   /** The operator drains the node on request; by default drains are disabled. */
   readonly drains?: boolean;
+  /** AF_XDP devices need a drain. */
+  readonly isDrainNeededElsewhere?: () => boolean;
   readonly onStep?: () => void;
   /** Set for a node in systemd mode. */
   readonly beginPass?: BeginPass;
@@ -91,6 +93,7 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
           onLateEnd: () => undefined,
           beginPass: options.beginPass,
           isDrainDisabled: () => !drains,
+          isDrainNeededElsewhere: options.isDrainNeededElsewhere ?? (() => false),
           onPlan: ({ steps }) => planned.push(steps.length),
           onStep(step) {
             firmware.stepEnded(step);

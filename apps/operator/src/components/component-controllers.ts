@@ -1,24 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startComponentControllers starts "operator-config", which deploys the components, "hardware-offload", and on
+ * startComponentControllers starts "operator-config", which deploys the components, "afxdp-config", "hardware-offload", and on
  * OpenShift "systemd-mode".
  * Usage: `startComponentControllers(context);`
  */
 import {
+  afxdpOperatorConfigs,
   operatorConfigName,
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
   upstreamFinalizers,
+  type AfxdpOperatorConfig,
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { createWriter, fromCache, removeFinalizer, type Change, type Source } from "@switchyard/kube";
-import { isControlPlaneExternal, isSystemdMode, systemdModeConfigName } from "@switchyard/render";
+import { createWriter, fromCache, removeFinalizer, type Change, type KubeObject, type Source } from "@switchyard/kube";
+import {
+  isControlPlaneExternal,
+  isSystemdMode,
+  renderComponents,
+  systemdModeConfigName,
+  type ComponentSettings,
+} from "@switchyard/render";
+import { createAfxdpConfigReconciler, type AfxdpComponentsState } from "../afxdp/afxdp-config-reconciler.ts";
 import { fieldManagers } from "../field-managers.ts";
 import { affectsNodes } from "../node-states/affected-nodes.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { limitRate } from "../status/limit-rate.ts";
 import { createTransitionEvents } from "../status/transition-events.ts";
+import type { WatchedComponentObjects } from "./component-objects.ts";
 import { createComponentWriters } from "./component-writers.ts";
 import { configExists } from "./config-exists.ts";
 import { changesControlPlane } from "./control-plane-changes.ts";
@@ -26,6 +36,7 @@ import { changesOffload, createHardwareOffloadReconciler } from "./openshift/har
 import { createMachineConfigs, type MachineConfigs } from "./openshift/machine-configs.ts";
 import { createSystemdModeReconciler, type SystemdModeChange } from "./openshift/systemd-mode-reconciler.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
+import { pendingRollout } from "./rollout.ts";
 
 /**
  * Least time between two runs: while a thousand pods are replaced, the status of their DaemonSet changes all the time.
@@ -39,22 +50,20 @@ export function startComponentControllers(context: OperatorContext): void {
   const { transport, settings } = context;
   const machineConfigs = settings.clusterType === "openshift" ? createMachineConfigs(transport) : undefined;
   context.start(operatorConfigController(context));
+  context.start(afxdpConfigController(context));
   context.start(hardwareOffloadController(context, machineConfigs));
   if (machineConfigs !== undefined) context.start(systemdModeController(context, machineConfigs));
 }
 
 function operatorConfigController(context: OperatorContext): ControllerDefinition {
   const { transport, caches, settings, events, log } = context;
-  const { nodes, operatorConfigs, componentObjects, clusterFacts } = caches;
+  const { nodes, operatorConfigs, afxdpConfigs, componentObjects, clusterFacts } = caches;
   const { namespace } = settings;
   const type = sriovOperatorConfigs;
   const reconcile = createOperatorConfigReconciler({
     configs: operatorConfigs,
-    settings: () => ({
-      ...settings.components,
-      tls: clusterFacts.tls() ?? settings.components.tls,
-      isControlPlaneExternal: clusterFacts.isControlPlaneExternal() ?? isControlPlaneExternal(nodes.list()),
-    }),
+    settings: () => settingsIn(context),
+    afxdp: () => existing(afxdpConfigs.get(operatorConfigName)),
     objects: componentObjects,
     write: createComponentWriters({ transport, objects: componentObjects }),
     owner: () => clusterFacts.owner(),
@@ -78,22 +87,90 @@ function operatorConfigController(context: OperatorContext): ControllerDefinitio
     reconcile: limitRate(reconcile, { intervalMs, nowMs: () => performance.now() }),
     parallel: 2,
     deadlineMs: 120_000,
-    reads: [operatorConfigs, nodes, componentObjects, clusterFacts],
+    reads: [operatorConfigs, afxdpConfigs, nodes, componentObjects, clusterFacts],
     sources: [
       fromCache(operatorConfigs, ({ key }) => [key]),
+      fromCache(afxdpConfigs, ({ key }) => (key === operatorConfigName ? [key] : [])),
       fromCache(nodes, (change) => (changesControlPlane(change) ? [operatorConfigName] : [])),
-      enqueuesConfig((enqueue) => {
-        const ends = componentObjects.watches.map(({ cache }) => {
-          return cache.subscribe(({ before, after }) => {
-            if (before !== undefined || after !== undefined) enqueue();
-          });
-        });
-        return () => {
-          for (const end of ends) end();
-        };
-      }),
+      enqueuesConfig((enqueue) => subscribeToComponents(componentObjects, enqueue)),
       enqueuesConfig((enqueue) => clusterFacts.subscribe(enqueue)),
     ],
+  };
+}
+
+/** Reports how the components for AF_XDP are deployed, which operatorConfigController does. */
+function afxdpConfigController(context: OperatorContext): ControllerDefinition {
+  const { transport, caches, settings, events } = context;
+  const { operatorConfigs, afxdpConfigs, componentObjects, clusterFacts } = caches;
+  return {
+    name: "afxdp-config",
+    parallel: 1,
+    reads: [operatorConfigs, afxdpConfigs, componentObjects, clusterFacts],
+    reconcile: createAfxdpConfigReconciler({
+      configs: afxdpConfigs,
+      state: (config) => afxdpComponentsState(config, existing(operatorConfigs.get(operatorConfigName)), context),
+      writer: createWriter<AfxdpOperatorConfig>({
+        ...{ transport, type: afxdpOperatorConfigs, namespace: settings.namespace },
+        manager: fieldManagers.operatorConfigStatus,
+        cache: afxdpConfigs,
+      }),
+      recordTransition: createTransitionEvents(events),
+      now: () => new Date(),
+    }),
+    sources: [
+      fromCache(afxdpConfigs, ({ key }) => [key]),
+      fromCache(operatorConfigs, ({ key }) => (key === operatorConfigName ? [key] : [])),
+      enqueuesConfig((enqueue) => subscribeToComponents(componentObjects, enqueue)),
+    ],
+  };
+}
+
+function afxdpComponentsState(
+  afxdp: AfxdpOperatorConfig,
+  config: SriovOperatorConfig | undefined,
+  context: OperatorContext,
+): AfxdpComponentsState {
+  if (config === undefined) {
+    const missing = `SriovOperatorConfig "${operatorConfigName}" does not exist in this namespace: nothing is deployed`;
+    return { problems: [missing], isDeployed: false, pending: undefined };
+  }
+  const { components, problems } = renderComponents(config, settingsIn(context), afxdp);
+  const { componentObjects } = context.caches;
+  const name = "afxdp-device-plugin";
+  const objects = components.find((component) => component.name === name)?.objects ?? [];
+  const daemonSet = objects.find(({ kind }) => kind === "DaemonSet");
+  const seen = daemonSet && componentObjects.seen(componentObjects.itemOf(daemonSet));
+  return {
+    problems: problems
+      .filter(({ component }) => component === name)
+      .map(({ field, message }) => `${field}: ${message}`),
+    isDeployed: seen !== undefined,
+    pending: daemonSet && pendingRollout(name, seen?.rollout),
+  };
+}
+
+/** Returns the settings for the current state of the cluster. */
+function settingsIn({ caches: { clusterFacts, nodes }, settings }: OperatorContext): ComponentSettings {
+  return {
+    ...settings.components,
+    tls: clusterFacts.tls() ?? settings.components.tls,
+    isControlPlaneExternal: clusterFacts.isControlPlaneExternal() ?? isControlPlaneExternal(nodes.list()),
+  };
+}
+
+/** Returns undefined for an object that is being deleted. */
+function existing<Config extends KubeObject>(config: Config | undefined): Config | undefined {
+  return config?.metadata.deletionTimestamp === undefined ? config : undefined;
+}
+
+function subscribeToComponents({ watches }: WatchedComponentObjects, enqueue: () => void): () => void {
+  const ends = watches.map(({ cache }) => {
+    return cache.subscribe(({ before, after }) => {
+      if (before !== undefined || after !== undefined) enqueue();
+    });
+  });
+  return () => {
+    for (const end of ends) end();
   };
 }
 

@@ -52,6 +52,7 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
   const gone = new Set<string>();
   const reconcile = createOperatorConfigReconciler({
     ...{ ...cluster.deps, configs, writer },
+    afxdp: () => undefined,
     settings: () => ({ ...settings, ...overrides }),
     owner: () => owner,
     configExists: ({ metadata }) => Promise.resolve(!gone.has(metadata.name)),

@@ -4,7 +4,13 @@
  * their state in its conditions (sriov-operator.md A.6, H). Without it nothing is deployed. A SriovOperatorConfig with
  * another name gets a condition that says that it has no effect.
  */
-import { operatorConfigName, type ObjectMeta, type OwnerReference, type SriovOperatorConfig } from "@switchyard/api";
+import {
+  operatorConfigName,
+  type AfxdpOperatorConfig,
+  type ObjectMeta,
+  type OwnerReference,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
 import { isKubeError, type Cache, type Reconcile, type Requeue, type Writer } from "@switchyard/kube";
 import { renderComponents, type ComponentSettings, type Manifest, type RenderedComponents } from "@switchyard/render";
 import { conditionsFor, type ConditionSummary } from "../status/condition-summary.ts";
@@ -17,6 +23,8 @@ export interface OperatorConfigDeps extends SyncDeps {
   readonly configs: Cache<SriovOperatorConfig>;
   /** Returns the settings for the current state of the cluster. */
   readonly settings: () => ComponentSettings;
+  /** Returns the AfxdpOperatorConfig "default"; undefined if it does not exist or is being deleted. */
+  readonly afxdp: () => AfxdpOperatorConfig | undefined;
   /** Returns the owner of cluster-scoped objects; undefined if they have none. */
   readonly owner: () => OwnerReference | undefined;
   readonly writer: Writer<SriovOperatorConfig>;
@@ -62,7 +70,7 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
     // The finalizer comes last: if upstream left its webhook registered without a server, the API server refuses to
     // change the SriovOperatorConfig until the registration is corrected (sriov-operator.md M-50).
     const whole = withFailures(outcome, await removeUpstreamFinalizer(deps, config, signal));
-    await writeStatus(deps, config, operatorConfigSummary(rendered, whole), signal);
+    await writeStatus(deps, config, operatorConfigSummary(ofSriov(rendered), whole), signal);
     return requeueAfter(whole);
   };
 
@@ -98,13 +106,18 @@ async function removeUpstreamFinalizer(
 }
 
 function render(deps: OperatorConfigDeps, config: SriovOperatorConfig): RenderedComponents {
-  const rendered = renderComponents(config, deps.settings());
+  const rendered = renderComponents(config, deps.settings(), deps.afxdp());
   const owner = deps.owner();
   if (owner === undefined) return rendered;
   const components = rendered.components.map((component) => {
     return { ...component, objects: component.objects.map((manifest) => ownedBy(owner, manifest)) };
   });
   return { ...rendered, components };
+}
+
+/** Problems of the components for AF_XDP are in the conditions of the AfxdpOperatorConfig. */
+function ofSriov(rendered: RenderedComponents): RenderedComponents {
+  return { ...rendered, problems: rendered.problems.filter(({ component }) => component !== "afxdp-device-plugin") };
 }
 
 function isAnyMissing({ objects }: OperatorConfigDeps, { components }: RenderedComponents): boolean {

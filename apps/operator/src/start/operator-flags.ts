@@ -89,6 +89,7 @@ export const operatorFlags = {
     "DEVICE_PLUGIN_CONFIG_IMAGE",
     "the container that writes the device plugin's configuration on each node",
   ),
+  afxdpDevicePluginImage: image("AFXDP_DEVICE_PLUGIN_IMAGE", "the device plugin for AF_XDP"),
   webhookImage: image("SRIOV_NETWORK_WEBHOOK_IMAGE", "the admission webhook"),
   devicePluginImage: image("SRIOV_DEVICE_PLUGIN_IMAGE", "the SR-IOV device plugin"),
   injectorImage: image("NETWORK_RESOURCES_INJECTOR_IMAGE", "the network resources injector"),

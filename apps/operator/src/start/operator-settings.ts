@@ -45,6 +45,7 @@ function readComponentSettings(flags: Parameters<typeof readOperatorSettings>[0]
     images: {
       configDaemon: flags.configDaemonImage,
       devicePluginConfig: flags.devicePluginConfigImage,
+      afxdpDevicePlugin: flags.afxdpDevicePluginImage,
       webhook: flags.webhookImage,
       devicePlugin: flags.devicePluginImage,
       injector: flags.injectorImage,

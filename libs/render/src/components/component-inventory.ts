@@ -33,10 +33,12 @@ export function componentInventory({ namespace }: Pick<ComponentSettings, "names
   }
 }
 
+const limitsOfNodes = ["switchyard-own-node", "switchyard-own-node-state", "switchyard-own-afxdp-node-state"];
+
 const names: Readonly<Record<ComponentName, Readonly<Partial<Record<ComponentKind, readonly string[]>>>>> = {
   "node-identity": {
-    ValidatingAdmissionPolicy: ["switchyard-own-node", "switchyard-own-node-state"],
-    ValidatingAdmissionPolicyBinding: ["switchyard-own-node", "switchyard-own-node-state"],
+    ValidatingAdmissionPolicy: limitsOfNodes,
+    ValidatingAdmissionPolicyBinding: limitsOfNodes,
   },
   "operator-webhook": {
     MutatingWebhookConfiguration: ["sriov-operator-webhook-config"],
@@ -76,6 +78,12 @@ const names: Readonly<Record<ComponentName, Readonly<Partial<Record<ComponentKin
     ServiceAccount: ["sriov-device-plugin", "sriov-cni"],
     Role: ["sriov-plugin", "sriov-device-plugin-pod-access"],
     RoleBinding: ["sriov-device-plugin", "sriov-device-plugin-pod-access", "sriov-cni"],
+  },
+  "afxdp-device-plugin": {
+    DaemonSet: ["afxdp-device-plugin"],
+    ServiceAccount: ["afxdp-device-plugin"],
+    Role: ["afxdp-device-plugin"],
+    RoleBinding: ["afxdp-device-plugin"],
   },
   "metrics-exporter": {
     DaemonSet: ["sriov-network-metrics-exporter"],

@@ -3,7 +3,13 @@
  * Component describes a part of the product that the operator deploys or removes as a whole. The functions in this file
  * create the metadata of its objects.
  */
-import { apiVersion, labels, operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
+import {
+  apiVersion,
+  labels,
+  operatorConfigName,
+  type AfxdpOperatorConfig,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
 import type { ComponentImageName, ComponentSettings } from "./component-settings.ts";
 import type { Manifest, ManifestMetadata } from "./objects/manifest.ts";
 import type { ComponentName, ComponentProblem } from "./rendered-components.ts";
@@ -11,6 +17,8 @@ import type { ComponentName, ComponentProblem } from "./rendered-components.ts";
 /** What components are rendered from. */
 export interface ComponentInput {
   readonly config: SriovOperatorConfig;
+  /** The AfxdpOperatorConfig "default"; undefined if it does not exist. */
+  readonly afxdp?: AfxdpOperatorConfig | undefined;
   readonly settings: ComponentSettings;
 }
 

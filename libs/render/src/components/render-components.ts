@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * renderComponents renders everything that the operator deploys, from the SriovOperatorConfig and the operator's
- * settings (sriov-operator.md H). Apply the objects by server-side apply, so that fields that are no longer rendered
+ * renderComponents renders everything that the operator deploys, from the SriovOperatorConfig, the
+ * AfxdpOperatorConfig and the operator's settings (sriov-operator.md H). Apply the objects by server-side apply, so that fields that are no longer rendered
  * are removed from the cluster (sriov-operator.md M-49).
  * Usage: `const { components, problems } = renderComponents(operatorConfig, settings);`
  */
-import type { SriovOperatorConfig } from "@switchyard/api";
+import type { AfxdpOperatorConfig, SriovOperatorConfig } from "@switchyard/api";
 import { featureGateDefaults } from "@switchyard/policy";
 import type { Component, ComponentInput } from "./component.ts";
 import { componentImageVariables, type ComponentImageName, type ComponentSettings } from "./component-settings.ts";
+import { afxdpDevicePlugin } from "./node/afxdp-device-plugin.ts";
 import { configDaemon } from "./node/config-daemon.ts";
 import { devicePlugin } from "./node/device-plugin.ts";
 import { metricsExporter } from "./node/metrics-exporter.ts";
@@ -30,15 +31,20 @@ const components: Readonly<Record<ComponentName, Component>> = {
   "network-resources-injector": networkResourcesInjector,
   "config-daemon": configDaemon,
   "device-plugin": devicePlugin,
+  "afxdp-device-plugin": afxdpDevicePlugin,
   "metrics-exporter": metricsExporter,
 };
 
 /**
- * Renders all components. The config owns the namespaced objects if it has a uid. It cannot own cluster-scoped objects;
+ * Renders all components. Without `afxdp`, those for AF_XDP are disabled. The config owns the namespaced objects if it has a uid. It cannot own cluster-scoped objects;
  * the caller finds them through componentInventory.
  */
-export function renderComponents(config: SriovOperatorConfig, settings: ComponentSettings): RenderedComponents {
-  const input: ComponentInput = { config, settings };
+export function renderComponents(
+  config: SriovOperatorConfig,
+  settings: ComponentSettings,
+  afxdp?: AfxdpOperatorConfig,
+): RenderedComponents {
+  const input: ComponentInput = { config, settings, afxdp };
   const rendered = componentNames.map((name) => renderComponent(components[name], input));
   return {
     components: rendered.map(({ component }) => component),

@@ -15,6 +15,7 @@ export const componentNames = [
   "network-resources-injector",
   "config-daemon",
   "device-plugin",
+  "afxdp-device-plugin",
   "metrics-exporter",
 ] as const;
 

@@ -44,16 +44,16 @@ describe("the NetworkAttachmentDefinition of an AfxdpNetwork", () => {
     });
   });
 
-  it("has the plugin host-device unless the config says otherwise", () => {
-    expect(configOf({})).toEqual({ ...head, type: "host-device", ipam: {} });
+  it("has the plugin host-device, which gets the id of the device, unless the config says otherwise", () => {
+    expect(configOf({})).toEqual({ ...head, type: "host-device", capabilities: { deviceID: true }, ipam: {} });
     expect(configOf({ ipam, capabilities: '{"ips": true}' })).toEqual({
-      ...{ ...head, type: "host-device", capabilities: { ips: true } },
+      ...{ ...head, type: "host-device", capabilities: { ips: true, deviceID: true } },
       ipam: { type: "host-local", subnet: "10.56.217.0/24" },
     });
   });
 
   it("has meta plugins in a list", () => {
-    const plugins = [{ type: "host-device", ipam: {} }, { type: "tuning" }];
+    const plugins = [{ type: "host-device", capabilities: { deviceID: true }, ipam: {} }, { type: "tuning" }];
     expect(configOf({ metaPlugins: '{"type": "tuning"}' })).toEqual({ ...head, plugins });
   });
 

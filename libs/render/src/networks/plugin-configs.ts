@@ -13,7 +13,7 @@ import type {
   SriovNetworkSpec,
   TrunkRange,
 } from "@switchyard/api";
-import { jsonObject, type JsonObject } from "./json.ts";
+import { joinObjects, jsonObject, type JsonObject } from "./json.ts";
 import type { NetworkTexts } from "./network-texts.ts";
 
 type Texts = Pick<NetworkTexts, "capabilities" | "ipam">;
@@ -79,8 +79,8 @@ export function acceleratedBridgePlugin(spec: BridgeNetworkSpec, bridge: string,
 }
 
 /**
- * Returns the configuration of the plugin of an AfxdpNetwork: host-device, which finds the device by the pciBusID that Multus
- * adds, or upstream's plugin afxdp, for which a pool of subfunctions is a pool of mode cdq (eve-and-afxdp.md b2). With
+ * Returns the configuration of the plugin of an AfxdpNetwork: host-device, which finds the device by the id from the kubelet, a PCI
+ * address or the name of a subfunction, that Multus passes to plugins with the capability deviceID; or upstream's plugin afxdp, for which a pool of subfunctions is a pool of mode cdq (eve-and-afxdp.md b2). With
  * dpSyncer, it tells the device plugin that a pod has gone.
  */
 export function afxdpPlugin(
@@ -88,7 +88,10 @@ export function afxdpPlugin(
   provider: AfxdpProvider,
   { capabilities, ipam }: Texts,
 ): JsonObject {
-  if (provider === "switchyard") return jsonObject({ type: "host-device", capabilities, ipam });
+  if (provider === "switchyard") {
+    const all = joinObjects(capabilities ?? jsonObject({}), jsonObject({ deviceID: true }));
+    return jsonObject({ type: "host-device", capabilities: all, ipam });
+  }
   return jsonObject({
     type: "afxdp",
     capabilities,

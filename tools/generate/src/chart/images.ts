@@ -32,6 +32,7 @@ export const images = {
     `${own}device-plugin-config`,
     "the container that configures the device plugin on each node",
   ),
+  afxdpDevicePlugin: image(`${own}afxdp-device-plugin`, "the device plugin for AF_XDP"),
   webhook: image(`${own}webhook`, "the admission webhook"),
   ovnOffload: image(`${own}ovn-offload`, "the service that runs OVN on SmartNICs", { hasPullPolicy: true }),
   eveBridge: image(`${own}eve-bridge`, "the installer of eve-bridge", { hasPullPolicy: true }),

@@ -105,6 +105,24 @@ export const chartValues = group("", {
       ),
     },
   ),
+  afxdpOperatorConfig: group(
+    "The AfxdpOperatorConfig. Without it, no AF_XDP device is configured or offered to pods. It requires the SriovOperatorConfig.",
+    {
+      deploy: yesNo(
+        false,
+        "Creates the AfxdpOperatorConfig from the values below. It stays if the value becomes false later.",
+      ),
+      configDaemonNodeSelector: texts(
+        "Labels of the nodes that have AF_XDP devices. If empty, Linux nodes with the label node-role.kubernetes.io/worker.",
+      ),
+      provider: oneOf(
+        ["switchyard", "upstream"],
+        "Who provides the device plugin and the CNI plugin: switchyard, or afxdp-plugins-for-kubernetes, which you install yourself.",
+      ),
+      logLevel: integer(1, "Log verbosity of the device plugin, 0 to 2.", { minimum: 0, maximum: 2 }),
+      disableDrain: yesNo(false, "Configures AF_XDP devices without draining the nodes first."),
+    },
+  ),
   supportedExtraNICs: list(
     'NICs in addition to the built-in list, as \'MyNIC: "8086 1521 1520"\' or {MyNIC: "8086 1521 1520"}: name, and the PCI IDs of vendor, PF and VF.',
     { anyOf: [{ type: "string" }, { type: "object", additionalProperties: { type: "string" } }] },

@@ -28,8 +28,8 @@ export interface OperatorFacts {
   readonly createdAt: string;
 }
 
-/** Kind that only the operator creates. */
-const nodeState = "SriovNetworkNodeState";
+/** Kinds that only the operator creates. */
+const nodeStates: readonly string[] = ["SriovNetworkNodeState", "AfxdpNetworkNodeState"];
 
 const suggestedNamespace = "openshift-sriov-network-operator";
 
@@ -85,7 +85,7 @@ export function describeOperator(facts: OperatorFacts): Manifest {
         "operatorframework.io/suggested-namespace": suggestedNamespace,
         "operatorframework.io/suggested-namespace-template": JSON.stringify(namespaceTemplate),
         "operators.operatorframework.io/internal-objects": JSON.stringify(
-          definitions.filter(({ spec }) => spec.names.kind === nodeState).map(({ metadata }) => metadata.name),
+          definitions.filter(({ spec }) => nodeStates.includes(spec.names.kind)).map(({ metadata }) => metadata.name),
         ),
         repository: repositoryUrl,
       },
@@ -94,7 +94,7 @@ export function describeOperator(facts: OperatorFacts): Manifest {
       displayName: "Switchyard",
       version,
       description,
-      keywords: ["SR-IOV", "network", "NIC", "VF", "switchdev", "RDMA"],
+      keywords: ["SR-IOV", "AF_XDP", "network", "NIC", "VF", "switchdev", "RDMA"],
       maturity: "beta",
       minKubeVersion,
       provider: { name: "Switchyard", url: repositoryUrl },

@@ -18,6 +18,7 @@ function facts(spec: object | undefined, metadata: Partial<Pod["metadata"]> = {}
 describe("toPodFacts", () => {
   it.each([
     { what: "a resource of a policy that is gone", spec: asks({ "openshift.io/old": 2 }), holds: true },
+    { what: "AF_XDP devices", spec: asks({ "afxdp/fast": 1 }), holds: true },
     { what: "a request for 0", spec: asks({ "openshift.io/fast": "0m" }), holds: false },
     { what: "cpu", spec: asks({ cpu: "1" }), holds: false },
     { what: "no spec", spec: undefined, holds: false },

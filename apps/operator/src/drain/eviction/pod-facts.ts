@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * PodFacts are the fields of a pod that decide whether it must leave a node that is drained. A pod that requests a
- * resource with the operator's prefix uses VFs (sriov-operator.md M-13). For ResourceClaims, claimed-devices.ts
+ * resource with the operator's prefix uses VFs (sriov-operator.md M-13), and one that requests AF_XDP devices uses these. For ResourceClaims, claimed-devices.ts
  * determines that.
  * Usage: `const project = (pod: Pod) => toPodFacts(pod, "openshift.io");`
  */
-import { annotations, taints, type ObjectMeta, type ResourceType } from "@switchyard/api";
+import { afxdpResourcePrefix, annotations, taints, type ObjectMeta, type ResourceType } from "@switchyard/api";
 import type { KubeObject } from "@switchyard/kube";
 import { readPodDevices } from "@switchyard/policy";
 
@@ -41,7 +41,7 @@ export interface PodFacts {
   readonly isFinished: boolean;
   /** A mirror pod represents a static pod of the kubelet. */
   readonly kind: "mirror" | "daemon-set" | "other";
-  /** Whether the pod uses VFs. */
+  /** Whether the pod uses VFs or AF_XDP devices. */
   readonly holdsVfs: boolean;
   /** Names of its ResourceClaims, which can contain VFs. */
   readonly claims: readonly string[];
@@ -52,6 +52,7 @@ export interface PodFacts {
 export function toPodFacts(pod: Pod, resourcePrefix: string): PodFacts {
   const { metadata, spec = {}, status } = pod;
   const { resources, claims } = readPodDevices(pod, resourcePrefix);
+  const hasAfxdpDevices = readPodDevices(pod, afxdpResourcePrefix).resources.length > 0;
   const { name, namespace = "", uid = "", deletionTimestamp, finalizers = [] } = metadata;
   return {
     name,
@@ -61,7 +62,7 @@ export function toPodFacts(pod: Pod, resourcePrefix: string): PodFacts {
     finalizers,
     isFinished: status?.phase === "Succeeded" || status?.phase === "Failed",
     kind: kindOf(metadata),
-    holdsVfs: resources.length > 0,
+    holdsVfs: resources.length > 0 || hasAfxdpDevices,
     claims,
     toleratesDrain: (spec.tolerations ?? []).some(toleratesDrain),
   };

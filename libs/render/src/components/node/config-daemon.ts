@@ -5,7 +5,7 @@
  */
 import type { SriovOperatorConfigSpec } from "@switchyard/api";
 import { isGateOn, checkDaemonVariable } from "@switchyard/policy";
-import { accessObjects, eventRule, privilegedRules, readConfigRule } from "../rights/access.ts";
+import { accessObjects, eventRule, privilegedRules, readAfxdpConfigRule, readConfigRule } from "../rights/access.ts";
 import { cniInstallers, cniVolumes } from "./cni-installers.ts";
 import { namespaced, type Component, type ComponentInput } from "../component.ts";
 import type { RbacRule } from "../objects/kube-objects.ts";
@@ -52,6 +52,9 @@ const namespaceRules: readonly RbacRule[] = [
   },
   { apiGroups: ["sriovnetwork.openshift.io"], resources: ["sriovnetworknodestates/status"], verbs: ["patch"] },
   readConfigRule,
+  { apiGroups: ["afxdpnetwork.hns.dev"], resources: ["afxdpnetworknodestates"], verbs: ["get", "list", "watch"] },
+  { apiGroups: ["afxdpnetwork.hns.dev"], resources: ["afxdpnetworknodestates/status"], verbs: ["patch"] },
+  readAfxdpConfigRule,
   eventRule,
 ];
 

@@ -83,3 +83,10 @@ export const readConfigRule: RbacRule = {
   resourceNames: [operatorConfigName],
   verbs: ["get", "list", "watch"],
 };
+
+/** The right to read the AfxdpOperatorConfig "default". */
+export const readAfxdpConfigRule: RbacRule = {
+  ...readConfigRule,
+  apiGroups: ["afxdpnetwork.hns.dev"],
+  resources: ["afxdpoperatorconfigs"],
+};

@@ -14,7 +14,11 @@ import { policyForUsers } from "./policy-for-users.ts";
 const component = "node-identity";
 
 /** Service accounts of processes that run on nodes and write objects of their node. */
-const nodeServiceAccounts: readonly string[] = ["sriov-network-config-daemon", "sriov-device-plugin"];
+const nodeServiceAccounts: readonly string[] = [
+  "sriov-network-config-daemon",
+  "sriov-device-plugin",
+  "afxdp-device-plugin",
+];
 
 /** Claim with the node's name in a token that is bound to a pod; available since Kubernetes 1.30. */
 const nodeClaim = "authentication.kubernetes.io/node-name";
@@ -45,6 +49,17 @@ const ownObjects: readonly OwnObjects[] = [
     },
     kind: "SriovNetworkNodeState",
     mutableAnnotations: [annotations.desiredState, annotations.useExternalDrainer],
+  },
+  {
+    name: "switchyard-own-afxdp-node-state",
+    resources: {
+      apiGroups: ["afxdpnetwork.hns.dev"],
+      apiVersions: ["v1alpha1"],
+      resources: ["afxdpnetworknodestates", "afxdpnetworknodestates/status"],
+      scope: "Namespaced",
+    },
+    kind: "AfxdpNetworkNodeState",
+    mutableAnnotations: [],
   },
 ];
 
@@ -91,9 +106,7 @@ function limitsOf(own: OwnObjects, { settings }: ComponentInput): readonly Manif
       {
         expression:
           'request.?subResource.orValue("") == "status" || (variables.hasSameRest && variables.hasSameAnnotations)',
-        messageExpression:
-          `request.userInfo.username + " may only change the ${nounFor(mutableAnnotations)} ` +
-          `${mutableAnnotations.join(" and ")} of the ${kind} " + request.name`,
+        messageExpression: `request.userInfo.username + " may only change the ${partsOf(mutableAnnotations)} of the ${kind} " + request.name`,
       },
     ],
   });
@@ -116,6 +129,8 @@ function variablesOf({ mutableAnnotations }: OwnObjects): readonly NamedExpressi
   ];
 }
 
-function nounFor(names: readonly string[]): string {
-  return names.length === 1 ? "annotation" : "annotations";
+/** What may be changed, for messages. */
+function partsOf(names: readonly string[]): string {
+  if (names.length === 0) return "status";
+  return `${names.length === 1 ? "annotation" : "annotations"} ${names.join(" and ")}`;
 }

@@ -53,6 +53,7 @@ function rolesOfComponents(settings: ComponentSettings): readonly Role[] {
         prometheusOperator: { serviceAccount: "prometheus-k8s", namespace: "monitoring", deployRules: true },
       },
     },
+    { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", metadata },
   );
   return components.flatMap(({ objects }) => objects.filter(isRole));
 }

@@ -70,6 +70,7 @@ export function namespaceRules(settings: ComponentSettings): readonly RuleWithRe
       resources: [
         "afxdpnetworknodepolicies/status",
         "afxdpnetworknodestates/status", // failures of the operator
+        "afxdpoperatorconfigs/status",
       ],
       verbs: ["patch"],
     },

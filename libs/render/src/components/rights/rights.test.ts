@@ -4,12 +4,12 @@ import { expect, it } from "@jest/globals";
 import type { Role } from "../objects/kube-objects.ts";
 import type { Manifest } from "../objects/manifest.ts";
 import { renderComponents } from "../render-components.ts";
-import { configWith, everyComponent, settingsWith } from "../testing/deployment.ts";
+import { afxdpConfigWith, configWith, everyComponent, settingsWith } from "../testing/deployment.ts";
 
 it("the components have exactly these rights", () => {
   const prometheusOperator = { serviceAccount: "prometheus-k8s", namespace: "monitoring", deployRules: true };
   const settings = settingsWith({ metricsExporter: { port: 9110, prometheusOperator } });
-  const { components } = renderComponents(configWith(everyComponent), settings);
+  const { components } = renderComponents(configWith(everyComponent), settings, afxdpConfigWith());
   const rights = components.flatMap(({ objects }) =>
     objects.filter(isRole).flatMap(({ kind, metadata, rules }) =>
       rules.map(({ verbs, apiGroups, resources, resourceNames: names = [] }) => {
@@ -34,11 +34,16 @@ it("the components have exactly these rights", () => {
     `Role/sriov-network-config-daemon: ${read},patch sriovnetworknodestates of "${group}"`,
     `Role/sriov-network-config-daemon: patch sriovnetworknodestates/status of "${group}"`,
     `Role/sriov-network-config-daemon: ${read} sriovoperatorconfigs of "${group}" named default`,
+    `Role/sriov-network-config-daemon: ${read} afxdpnetworknodestates of "afxdpnetwork.hns.dev"`,
+    'Role/sriov-network-config-daemon: patch afxdpnetworknodestates/status of "afxdpnetwork.hns.dev"',
+    `Role/sriov-network-config-daemon: ${read} afxdpoperatorconfigs of "afxdpnetwork.hns.dev" named default`,
     'Role/sriov-network-config-daemon: create,patch events of "events.k8s.io"',
     'ClusterRole/sriov-network-config-daemon: get,patch nodes of ""',
     `Role/sriov-plugin: ${read} sriovnetworknodestates of "${group}"`,
     `Role/sriov-plugin: patch sriovnetworknodestates/status of "${group}"`,
     `Role/sriov-plugin: ${read} sriovoperatorconfigs of "${group}" named default`,
+    `Role/afxdp-device-plugin: ${read} afxdpnetworknodestates of "afxdpnetwork.hns.dev"`,
+    'Role/afxdp-device-plugin: patch afxdpnetworknodestates/status of "afxdpnetwork.hns.dev"',
     'ClusterRole/sriov-metrics-kube-rbac-role: create tokenreviews of "authentication.k8s.io"',
     'ClusterRole/sriov-metrics-kube-rbac-role: create subjectaccessreviews of "authorization.k8s.io"',
     `Role/prometheus-k8s: ${read} services,endpoints,pods of ""`,

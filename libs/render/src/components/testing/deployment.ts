@@ -3,7 +3,12 @@
  * Configs and settings for tests, and functions that return parts of the rendered objects.
  * Usage: `const pod = podOf("config-daemon", { useCDI: true });`
  */
-import type { SriovOperatorConfig, SriovOperatorConfigSpec } from "@switchyard/api";
+import type {
+  AfxdpOperatorConfig,
+  AfxdpOperatorConfigSpec,
+  SriovOperatorConfig,
+  SriovOperatorConfigSpec,
+} from "@switchyard/api";
 import { componentImageVariables, type ComponentSettings } from "../component-settings.ts";
 import type { DaemonSet } from "../objects/kube-objects.ts";
 import type { Manifest } from "../objects/manifest.ts";
@@ -37,25 +42,32 @@ export function configWith(spec: SriovOperatorConfigSpec = {}): SriovOperatorCon
   return { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig", metadata, spec };
 }
 
-/** Enables all components. */
+/** Returns a stored AfxdpOperatorConfig. */
+export function afxdpConfigWith(spec: AfxdpOperatorConfigSpec = {}): AfxdpOperatorConfig {
+  const metadata = { name: "default", namespace: "sriov", uid: "uid-2" };
+  return { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", metadata, spec };
+}
+
+/** Enables all components, except those for AF_XDP. */
 export const everyComponent: SriovOperatorConfigSpec = {
   enableInjector: true,
   enableOperatorWebhook: true,
   featureGates: { metricsExporter: true },
 };
 
-/** Returns the objects of a component while all components are enabled. */
+/** Returns the objects of a component while all components are enabled, also those for AF_XDP. */
 export function objectsOf(
   name: ComponentName,
   spec: SriovOperatorConfigSpec = {},
   overrides: Partial<ComponentSettings> = {},
+  afxdp = afxdpConfigWith(),
 ): readonly Manifest[] {
   const config = configWith({
     ...everyComponent,
     ...spec,
     featureGates: { ...everyComponent.featureGates, ...spec.featureGates },
   });
-  const { components } = renderComponents(config, settingsWith(overrides));
+  const { components } = renderComponents(config, settingsWith(overrides), afxdp);
   return components.find((component) => component.name === name)?.objects ?? [];
 }
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The id of a device for the kubelet: what the CNI plugin host-device finds it by, which gets the id from Multus. It is the PCI
+ * address, the name on the auxiliary bus for a subfunction ("mlx5_core.sf.4"), and the name of the network interface otherwise.
+ * Usage: `auxiliaryDevice("auxiliary/mlx5_core.sf.4")` is "mlx5_core.sf.4".
+ */
+import { isInterfaceName, parsePciAddress } from "@switchyard/api";
+
+/** A device, and its name in the network namespace of the host. */
+export interface DeviceId {
+  readonly id: string;
+  readonly name: string;
+}
+
+const auxiliaryName = /^[a-z0-9_]{1,32}\.sf\.\d{1,10}$/;
+
+/** Returns the name on the auxiliary bus from the devlink handle of a subfunction; undefined if it is not on that bus. */
+export function auxiliaryDevice(handle: string): string | undefined {
+  const [bus, name = "", ...more] = handle.split("/");
+  return bus === "auxiliary" && more.length === 0 && auxiliaryName.test(name) ? name : undefined;
+}
+
+/** Reports whether the text can be an id. */
+export function isDeviceId(text: string): boolean {
+  return parsePciAddress(text).ok || auxiliaryName.test(text) || isInterfaceName(text);
+}
+
+/** Reports whether the ids contain that of the device, or its name, which was the id in earlier versions. */
+export function hasDevice(ids: { has(id: string): boolean }, { id, name }: DeviceId): boolean {
+  return ids.has(id) || ids.has(name);
+}

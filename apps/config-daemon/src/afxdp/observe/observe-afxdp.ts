@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * observeAfxdp reads the AF_XDP devices of the node from the kernel, with what is recorded about them. It changes nothing.
+ * Usage: `const interfaces = await observeAfxdp(host, { spec, before: status?.interfaces });`
+ */
+import { defined, type AfxdpInterfaceStatus, type AfxdpNetworkNodeStateSpec } from "@switchyard/api";
+import type { AfxdpRecord, Host, Link, PfFacts, Subfunction, XdpFeatures } from "@switchyard/host";
+import { deviceIdOf } from "@switchyard/plan";
+import { hostUseOf, readRoutes, type NeededRoute } from "../../observe/host-use.ts";
+import { allNamesOf } from "../../observe/interface-status.ts";
+import { findDeviceLinks, orIfGone, type DeviceLink } from "./device-links.ts";
+import { readInterface } from "./read-interface.ts";
+import { readSubfunctions } from "./subfunction-status.ts";
+
+export interface ObserveAfxdpOptions {
+  /** Decides to which pools subfunctions belong. */
+  readonly spec: AfxdpNetworkNodeStateSpec;
+  /** The devices as reported before: the settings of a device in a pod are those that it had on the host. */
+  readonly before?: readonly AfxdpInterfaceStatus[] | undefined;
+  /** Returns the IP addresses of the API server; none by default. */
+  readonly apiServerAddresses?: (() => Promise<readonly string[]>) | undefined;
+}
+
+/** Rejects with HostError if the host cannot be read. A device that vanishes meanwhile is left out or has fewer fields. */
+export async function observeAfxdp(
+  host: Host,
+  { spec, before = [], apiServerAddresses }: ObserveAfxdpOptions,
+): Promise<readonly AfxdpInterfaceStatus[]> {
+  const [pfs, links, subfunctions, features, records, addresses] = await Promise.all([
+    host.sriov.listPfs(),
+    host.links.listLinks(),
+    host.subfunctions.list(),
+    host.xdp.listFeatures(),
+    host.afxdpRecords.list(),
+    apiServerAddresses?.(),
+  ]);
+  const routes = await readRoutes(host, addresses ?? []);
+  const devices = await findDeviceLinks(host, { pfs, links });
+  const context = { host, spec, links, subfunctions, features, routes };
+  const known = new Map(before.map((each) => [deviceIdOf(each), each]));
+  const present = [...devices.values()].filter(
+    ({ id, link, pf }) => link !== undefined || pf?.driver !== undefined || records.has(id),
+  );
+  const read = await Promise.all(
+    present.map((device) =>
+      readDevice(device, { ...context, record: records.get(device.id), before: known.get(device.id) }),
+    ),
+  );
+  // A device without an address is known by its name only, and in a pod it has another one.
+  const away = [...records].filter(([id, { spec: recorded }]) => !devices.has(id) && !recorded.pciAddress);
+  return [...read, ...away.map(([name, record]) => ({ name, ...recordFields(record, [name]) }))];
+}
+
+interface DeviceContext {
+  readonly host: Host;
+  readonly spec: AfxdpNetworkNodeStateSpec;
+  readonly links: readonly Link[];
+  readonly subfunctions: readonly Subfunction[];
+  readonly features: readonly XdpFeatures[];
+  readonly routes: readonly NeededRoute[];
+  readonly record: AfxdpRecord | undefined;
+  readonly before: AfxdpInterfaceStatus | undefined;
+}
+
+async function readDevice(device: DeviceLink, context: DeviceContext): Promise<AfxdpInterfaceStatus> {
+  const { id, pf, link, netDevice } = device;
+  const { host, record, before, features } = context;
+  const card = pf === undefined ? {} : await readCard(pf, context);
+  const usedBy = link === undefined ? [] : useOf(link, context);
+  // VFs appear on a device of ours only when SR-IOV policies take it over, before which it is reset.
+  if ((pf?.sriov?.numVfs ?? 0) > 0 && record === undefined) usedBy.push("VFs");
+  const speed = link && (await orIfGone(() => host.links.readSpeedMbps(link.name), undefined));
+  const own = link === undefined ? keptFields(before) : await readInterface(host, link, features);
+  const subfunctions = pf === undefined ? [] : await readSubfunctions(pf, context);
+  const driver = netDevice.driver ?? pf?.driver;
+  return {
+    ...(pf && { pciAddress: pf.pciAddress }),
+    ...(link && linkFields(link)),
+    ...own,
+    ...defined({
+      ...{ vendor: pf?.vendor, deviceID: pf?.deviceId, driver, numaNode: netDevice.numaNode ?? before?.numaNode },
+      linkSpeed: speed === undefined ? undefined : `${speed} Mb/s`,
+    }),
+    ...card,
+    ...(pf && { numSfs: subfunctions.length }),
+    ...(subfunctions.length > 0 && { subfunctions }),
+    ...(usedBy.length > 0 && { usedBy }),
+    ...(record && recordFields(record, link === undefined ? [id] : allNamesOf(link))),
+  };
+}
+
+function useOf({ name }: Link, { links, routes }: DeviceContext): string[] {
+  return [...hostUseOf({ pciAddress: "", name }, { links, routes, ownBridges: new Set(), bridgeName: "" })];
+}
+
+/** The embedded switch and the limit of subfunctions. Only drivers with an embedded switch have subfunctions. */
+async function readCard(
+  { pciAddress, driver }: PfFacts,
+  { host }: DeviceContext,
+): Promise<Pick<AfxdpInterfaceStatus, "eSwitchMode" | "maxSfs">> {
+  if (driver === undefined) return {};
+  const eSwitchMode = await host.devlink.readEswitchMode(pciAddress);
+  if (eSwitchMode === undefined) return { maxSfs: 0 };
+  const maxSfs = await orIfGone(() => host.subfunctions.readLimit(pciAddress), undefined);
+  return { eSwitchMode, ...defined({ maxSfs }) };
+}
+
+function linkFields({ name, altNames, mac, maxMtu, adminUp }: Link): AfxdpInterfaceStatus {
+  return {
+    name,
+    ...(altNames.length > 0 && { altNames }),
+    ...{ mac, linkType: "ETH", linkAdminState: adminUp ? "up" : "down" },
+    ...defined({ maxMtu }),
+  };
+}
+
+/** What a device in a pod keeps, as far as the pod did not change it. */
+function keptFields(before: AfxdpInterfaceStatus | undefined): AfxdpInterfaceStatus {
+  const { mac, mtu, maxMtu, queues, maxQueues } = before ?? {};
+  return defined({ mac, mtu, maxMtu, queues, maxQueues });
+}
+
+function recordFields({ spec, initial, names = [] }: AfxdpRecord, present: readonly string[]): AfxdpInterfaceStatus {
+  const recordedNames = names.filter((name) => !present.includes(name));
+  return {
+    owned: true,
+    ...defined({
+      recordedNames: recordedNames.length === 0 ? undefined : recordedNames,
+      externallyManaged: spec.externallyManaged === true ? true : undefined,
+      initialMtu: initial?.mtu,
+      initialQueues: initial?.queues,
+      initialESwitchMode: initial?.eSwitchMode,
+    }),
+  };
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * readSubfunctions reads the subfunctions of one card, with those that are recorded as Switchyard's own.
+ * Usage: `const found = await readSubfunctions(pf, { host, spec, links, subfunctions, features, record, before });`
+ */
+import {
+  defined,
+  type AfxdpInterfaceStatus,
+  type AfxdpNetworkNodeStateSpec,
+  type AfxdpSubfunctionStatus,
+} from "@switchyard/api";
+import type { AfxdpRecord, Host, Link, PfFacts, Subfunction, XdpFeatures } from "@switchyard/host";
+import { readInterface } from "./read-interface.ts";
+
+export interface SubfunctionSources {
+  readonly host: Host;
+  readonly spec: AfxdpNetworkNodeStateSpec;
+  readonly links: readonly Link[];
+  /** Those of all cards. */
+  readonly subfunctions: readonly Subfunction[];
+  readonly features: readonly XdpFeatures[];
+  readonly record: AfxdpRecord | undefined;
+  /** The card as reported before. */
+  readonly before: AfxdpInterfaceStatus | undefined;
+}
+
+/** Returns the subfunctions by ascending number. Rejects with HostError. */
+export async function readSubfunctions(
+  { pciAddress }: PfFacts,
+  sources: SubfunctionSources,
+): Promise<readonly AfxdpSubfunctionStatus[]> {
+  const { host, spec, links, features, record, before } = sources;
+  const wanted = spec.interfaces?.find((each) => each.pciAddress === pciAddress && each.mode === "subfunction");
+  const own = new Set(record?.subfunctions);
+  const known = new Map(before?.subfunctions?.map((one) => [one.sfNumber, one]));
+  const ofCard = sources.subfunctions.filter(({ pf }) => pf === pciAddress);
+  const all = ofCard.map(async (one): Promise<AfxdpSubfunctionStatus> => {
+    const { sfNumber, portIndex, device, driver, netdev, state, operationalState } = one;
+    const link = links.find(({ name }) => name === netdev);
+    const owned = own.has(sfNumber);
+    const kept = known.get(sfNumber);
+    const { mtu, queues, xdp } =
+      link === undefined ? defined(inPod(one, kept)) : await readInterface(host, link, features);
+    // All subfunctions of an externally managed card are offered.
+    const isOffered = owned || wanted?.externallyManaged === true;
+    return {
+      ...{ sfNumber, portIndex, state, operationalState, ...(owned && { owned }) },
+      ...defined({
+        device,
+        driver,
+        name: link?.name,
+        mac: link?.mac ?? (driver === undefined ? undefined : kept?.mac) ?? one.mac,
+        mtu,
+        queues,
+        xdp,
+      }),
+      ...(isOffered && defined({ poolName: wanted?.poolName })),
+    };
+  });
+  return (await Promise.all(all)).toSorted((a, b) => a.sfNumber - b.sfNumber);
+}
+
+/** A subfunction in a pod keeps the settings that it had on the host, as far as the pod did not change them. */
+function inPod({ driver }: Subfunction, kept: AfxdpSubfunctionStatus | undefined) {
+  return driver === undefined ? {} : { mtu: kept?.mtu, queues: kept?.queues, xdp: undefined };
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createAfxdpPass wraps configureAfxdp with logs and error handling, as pass.ts does for SR-IOV.
+ * Usage: `const pass = createAfxdpPass({ host, states, … }); const requeue = await pass(signal);`
+ */
+import { operatorConfigName, type AfxdpNetworkNodeState, type SriovNetworkNodeState } from "@switchyard/api";
+import type { Host } from "@switchyard/host";
+import { isKubeError, type Requeue } from "@switchyard/kube";
+import { describeAfxdpStep } from "@switchyard/plan";
+import { sriovUse, toPfAddresses } from "@switchyard/policy";
+import type { Logger } from "@switchyard/service";
+import { createWithDeadline, type DeadlineDeps } from "../../deadlines/with-deadline.ts";
+import { pauseAfter } from "../../pass/pause-after.ts";
+import type { ReportAfxdp } from "../report/afxdp-reports.ts";
+import { createAfxdpSteps } from "./apply-afxdp-steps.ts";
+import { configureAfxdp, type ConfigureAfxdpDeps } from "./configure-afxdp.ts";
+import type { DrainDemand } from "./drain-demand.ts";
+
+export interface AfxdpPassDeps extends DeadlineDeps, Pick<ConfigureAfxdpDeps, "apiServerAddresses" | "onObserve"> {
+  readonly host: Host;
+  readonly maxPfs: number;
+  /** Returns the AfxdpNetworkNodeState of the node from the cache. */
+  readonly state: () => AfxdpNetworkNodeState | undefined;
+  /** Returns the SriovNetworkNodeState of the node from the cache. */
+  readonly sriovState: () => SriovNetworkNodeState | undefined;
+  /** The present value of AfxdpOperatorConfig.spec.disableDrain. */
+  readonly isDrainDisabled: () => boolean;
+  readonly demand: DrainDemand;
+  readonly report: ReportAfxdp;
+  readonly log: Logger;
+  /** Ends a pass after the steps that are running. */
+  readonly signal: AbortSignal;
+}
+
+/** Resolves with the time until the next pass; undefined while the node has no AfxdpNetworkNodeState. */
+export type AfxdpPass = (passSignal: AbortSignal) => Promise<Requeue | undefined>;
+
+export function createAfxdpPass(deps: AfxdpPassDeps): AfxdpPass {
+  const { host, demand, log, report, signal } = deps;
+  const withDeadline = createWithDeadline(host, deps);
+  const applySteps = createAfxdpSteps(host, deps);
+  let failures = 0;
+
+  function drainOf(sriovState: SriovNetworkNodeState | undefined): ConfigureAfxdpDeps["drain"] {
+    const drain = {
+      isDrained: () => deps.isDrainDisabled() || demand.isDrained(sriovState),
+      setNeeded: demand.setNeeded,
+    };
+    if (sriovState !== undefined) return drain;
+    const text =
+      "the node has no SriovNetworkNodeState, by which drains are requested: remove these pods, or set spec.disableDrain " +
+      `in AfxdpOperatorConfig ${operatorConfigName}`;
+    return { ...drain, hint: { field: "spec", text } };
+  }
+
+  return async function pass(passSignal) {
+    const state = deps.state();
+    if (state === undefined) {
+      demand.setNeeded(false);
+      return undefined;
+    }
+    const sriovState = deps.sriovState();
+    try {
+      const result = await configureAfxdp(
+        state,
+        {
+          ...{ withDeadline, applySteps, apiServerAddresses: deps.apiServerAddresses },
+          ...(deps.onObserve && { onObserve: deps.onObserve }),
+          sriovUse: sriovUse({ spec: sriovState?.spec, pfs: toPfAddresses(sriovState?.status?.interfaces) }),
+          drain: drainOf(sriovState),
+          report: (phase, found) => report(state, phase, found),
+          onStep(step, failure) {
+            if (failure === undefined) log.info({ step: describeAfxdpStep(step) }, "step done");
+            else log.warn({ step: describeAfxdpStep(step), error: failure.message }, "step failed");
+          },
+        },
+        AbortSignal.any([passSignal, signal]),
+      );
+      failures = result === "retry" ? failures + 1 : 0;
+      return { afterMs: pauseAfter(result, failures) };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      failures += 1;
+      log.warn({ error, failures }, "pass failed; retrying");
+      const message = isKubeError(error) ? error.message : `unexpected error: ${String(error)}`;
+      await report(state, { kind: "pass-failed", message }, undefined).catch((cause: unknown) => {
+        log.warn({ error: cause }, "status update failed; retrying");
+      });
+      return { afterMs: pauseAfter("retry", failures) };
+    }
+  };
+}

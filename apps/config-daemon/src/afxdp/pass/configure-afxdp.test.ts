@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { AfxdpInterfaceSpec } from "@switchyard/api";
+import { createFakeKernel, igb, mlx5, pci, type FakeKernel } from "@switchyard/host/testing";
+import { afxdpOn } from "../../testing/afxdp-on.ts";
+import { mortal } from "../../testing/mortal-host.ts";
+
+const pf = pci("0000:3b:00.0");
+const other = pci("0000:01:00.0");
+const makeKernel = (): FakeKernel => createFakeKernel({ nics: [igb("0000:01:00.0"), mlx5("0000:3b:00.0")] });
+const sfs = (numSfs: number, more: Partial<AfxdpInterfaceSpec> = {}): AfxdpInterfaceSpec => ({
+  ...{ pciAddress: pf, mode: "subfunction", poolName: "fast", policyName: "p", numSfs },
+  ...more,
+});
+
+/** What the kernel and the records have. */
+async function stateOf(kernel: FakeKernel) {
+  const host = kernel.host();
+  const links = await host.links.listLinks();
+  const subfunctions = (await host.subfunctions.list()).map(({ sfNumber, state, netdev }) => {
+    return { sfNumber, state, mtu: links.find(({ name }) => name === netdev)?.mtu };
+  });
+  const [mode, records] = [await host.devlink.readEswitchMode(pf), await host.afxdpRecords.list()];
+  return { subfunctions, mode, records: [...records.keys()] };
+}
+
+const active = (sfNumber: number, mtu = 1500) => ({ sfNumber, state: "active", mtu });
+
+describe("configureAfxdp", () => {
+  it("reports the devices of the host, and changes nothing without a spec", async () => {
+    const kernel = makeKernel();
+    const daemon = afxdpOn(kernel.host());
+    expect(await daemon.pass({})).toBe("settled");
+    expect(daemon.shown()).toMatchObject([
+      { pciAddress: other, driver: "igb", queues: 8, maxQueues: 8, maxSfs: 0, xdp: { native: true, zeroCopy: false } },
+      { pciAddress: "0000:01:00.1" },
+      { pciAddress: pf, driver: "mlx5_core", eSwitchMode: "legacy", linkAdminState: "up", linkType: "ETH", numSfs: 0 },
+      { pciAddress: "0000:3b:00.1" },
+    ]);
+    expect(kernel.writes).toEqual([]);
+  });
+
+  it("creates subfunctions, repeats nothing, and takes everything back", async () => {
+    const kernel = makeKernel();
+    const daemon = afxdpOn(kernel.host());
+    expect([await daemon.pass({ interfaces: [sfs(2, { mtu: 9000 })] }), daemon.error()]).toEqual(["settled", ""]);
+    expect(await stateOf(kernel)).toEqual({
+      ...{ subfunctions: [active(0, 9000), active(1, 9000)], mode: "switchdev", records: [pf] },
+    });
+    const shown = daemon.shown().find(({ pciAddress }) => pciAddress === pf);
+    expect(shown).toMatchObject({
+      ...{ owned: true, initialMtu: 1500, initialESwitchMode: "legacy", numSfs: 2 },
+      subfunctions: [0, 1].map((sfNumber) => ({ sfNumber, owned: true, poolName: "fast", mtu: 9000 })),
+    });
+
+    const count = kernel.writes.length;
+    expect(await daemon.pass({ interfaces: [sfs(2, { mtu: 9000 })] })).toBe("settled");
+    expect(kernel.writes.slice(count).map(({ method }) => method)).toEqual([]);
+
+    expect(await daemon.pass({ unselected: [pf] })).toBe("settled");
+    expect(await stateOf(kernel)).toEqual({ subfunctions: [], mode: "legacy", records: [] });
+    expect(daemon.shown().some(({ owned }) => owned === true)).toBe(false);
+  });
+
+  it("configures a primary device and restores it", async () => {
+    const kernel = makeKernel();
+    const daemon = afxdpOn(kernel.host());
+    const spec: AfxdpInterfaceSpec = { pciAddress: other, mode: "primary", poolName: "fast", mtu: 9000, queues: 4 };
+    expect([await daemon.pass({ interfaces: [spec] }), daemon.error()]).toEqual(["settled", ""]);
+    expect(daemon.shown()[0]).toMatchObject({ owned: true, mtu: 9000, queues: 4, initialMtu: 1500, initialQueues: 8 });
+    expect(await daemon.pass({ unselected: [other] })).toBe("settled");
+    expect(daemon.shown()[0]).toMatchObject({ mtu: 1500, queues: 8 });
+    expect(daemon.shown()[0]).not.toHaveProperty("owned");
+  });
+
+  it("does not touch subfunctions that others have created, nor their mode", async () => {
+    const kernel = makeKernel();
+    const { devlink, subfunctions } = kernel.host();
+    await devlink.setEswitchMode(pf, "switchdev");
+    await subfunctions.create(pf, 1);
+    const daemon = afxdpOn(kernel.host());
+    await daemon.pass({ interfaces: [sfs(2)] });
+    const foreign = { sfNumber: 1, state: "inactive", mtu: undefined };
+    expect((await stateOf(kernel)).subfunctions).toEqual([active(0), foreign, active(2)]);
+    await daemon.pass({ unselected: [pf] });
+    expect(await stateOf(kernel)).toEqual({ subfunctions: [foreign], mode: "switchdev", records: [] });
+  });
+
+  it("changes nothing on a device that the host uses", async () => {
+    const kernel = makeKernel();
+    const host = kernel.host();
+    const [name = ""] = (await host.sriov.readPf(pf))?.netdevs ?? [];
+    kernel.addRouteByHand("default", name);
+    const daemon = afxdpOn(host);
+    expect(await daemon.pass({ interfaces: [sfs(2)] })).toBe("settled");
+    expect(daemon.error()).toContain("is not changed: the host uses it: default route");
+    expect(await stateOf(kernel)).toEqual({ subfunctions: [], mode: "legacy", records: [] });
+  });
+
+  it("reports more subfunctions than the device has, and creates none", async () => {
+    const kernel = makeKernel();
+    const daemon = afxdpOn(kernel.host());
+    const limit = await readLimit(kernel);
+    expect(await daemon.pass({ interfaces: [sfs(limit + 1)] })).toBe("settled");
+    expect(daemon.error()).toContain(`${limit + 1} subfunctions requested, but ${pf} supports at most ${limit}`);
+    expect((await stateOf(kernel)).subfunctions).toEqual([]);
+  });
+
+  it.each([
+    { code: "EBUSY", words: "the sfnum is in use" },
+    { code: "EINVAL", words: "Incorrect pfnum supplied" },
+  ])("reports a refused step in the words of the driver, and recovers: $words", async ({ code, words }) => {
+    const kernel = makeKernel();
+    const fault = kernel.fault({ port: "subfunctions", method: "create" }, { code, words });
+    const daemon = afxdpOn(kernel.host());
+    expect(await daemon.pass({ interfaces: [sfs(2)] })).toBe("retry");
+    expect(daemon.error()).toContain(`${code} (${words})`);
+    fault.lift();
+    expect(await daemon.pass({ interfaces: [sfs(2)] })).toBe("settled");
+    expect((await stateOf(kernel)).subfunctions).toEqual([active(0), active(1)]);
+  });
+
+  it("reports a subfunction on which the driver fails, and removes it with its policy", async () => {
+    const kernel = makeKernel();
+    kernel.failSubfunctionProbe(pf);
+    const daemon = afxdpOn(kernel.host());
+    for (const _ of [1, 2]) {
+      expect(await daemon.pass({ interfaces: [sfs(1)] })).toBe("retry");
+      expect(daemon.error()).toBe(
+        `wait for network interface on subfunction 0 of ${pf}: ETIMEDOUT (its driver has created none after 0.2 s)`,
+      );
+    }
+    expect(await daemon.pass({ unselected: [pf] })).toBe("settled");
+    expect(await stateOf(kernel)).toEqual({ subfunctions: [], mode: "legacy", records: [] });
+  });
+
+  it("reports a NIC that vanishes, goes on with the others, and configures it again when it returns", async () => {
+    const card = mlx5("0000:3b:00.0", { ports: 1 });
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0"), card] });
+    const daemon = afxdpOn(kernel.host());
+    const interfaces: AfxdpInterfaceSpec[] = [sfs(1), { pciAddress: other, mode: "primary", poolName: "b", mtu: 9000 }];
+    await daemon.pass({ interfaces: [sfs(1)] });
+    kernel.unplug(pf);
+    expect(await daemon.pass({ interfaces })).toBe("settled");
+    expect(daemon.error()).toContain(`spec.interfaces[0].pciAddress: ${pf} is not a network device of this node`);
+    expect(daemon.shown()[0]).toMatchObject({ pciAddress: other, mtu: 9000 });
+    kernel.plug(card);
+    expect([await daemon.pass({ interfaces }), daemon.error()]).toEqual(["settled", ""]);
+    expect((await stateOf(kernel)).subfunctions).toEqual([active(0)]);
+  });
+
+  it("waits for a drain before it removes a subfunction that a pod has", async () => {
+    const kernel = makeKernel();
+    let isDrained = false;
+    const daemon = afxdpOn(kernel.host(), { isDrained: () => isDrained });
+    await daemon.pass({ interfaces: [sfs(2)] });
+    for (const { netdev = "" } of await kernel.host().subfunctions.list()) kernel.moveLinkToPod(netdev);
+    expect(await daemon.pass({ interfaces: [sfs(2)] })).toBe("settled");
+    expect(await daemon.pass({ interfaces: [sfs(2, { mtu: 9000 })] })).toBe("waiting");
+    expect(await daemon.pass({ interfaces: [sfs(1)] })).toBe("waiting");
+    expect(daemon.phases.at(-1)).toMatchObject({
+      kind: "waiting-for-drain",
+      reasons: [{ text: `${pf}: removing subfunctions takes them away from pods` }],
+    });
+    expect([daemon.needs.at(-1), (await stateOf(kernel)).subfunctions.length]).toEqual([true, 2]);
+    isDrained = true;
+    expect(await daemon.pass({ interfaces: [sfs(1)] })).toBe("settled");
+    expect([daemon.needs.at(-1), (await stateOf(kernel)).subfunctions.length]).toEqual([false, 1]);
+  });
+
+  it("reports a step that hangs, goes on with the other devices, and continues when it ends", async () => {
+    const kernel = makeKernel();
+    const { promise: until, resolve } = Promise.withResolvers<undefined>();
+    const fault = kernel.fault({ port: "subfunctions", method: "create", nth: 1 }, { until });
+    const daemon = afxdpOn(kernel.host(), { stepDeadlineMs: 500 });
+    const interfaces: AfxdpInterfaceSpec[] = [sfs(1), { pciAddress: other, mode: "primary", poolName: "b", mtu: 9000 }];
+    expect(await daemon.pass({ interfaces })).toBe("retry");
+    expect(daemon.error()).toContain("create subfunction 0 on 0000:3b:00.0: no answer from the kernel");
+    const mtus = (await kernel.host().links.listLinks()).map(({ mtu }) => mtu);
+    expect(mtus).toContain(9000);
+    resolve(undefined);
+    fault.lift();
+    await until;
+    for (let result = "retry"; result === "retry";) result = await daemon.pass({ interfaces });
+    expect([daemon.error(), (await stateOf(kernel)).subfunctions]).toEqual(["", [active(0)]]);
+  });
+
+  it("changes no PF of SR-IOV policies", async () => {
+    const kernel = makeKernel();
+    const daemon = afxdpOn(kernel.host(), { sriovUse: () => "SR-IOV policies select it" });
+    await daemon.pass({ interfaces: [sfs(1)] });
+    expect(daemon.error()).toContain("SR-IOV policies select it");
+    expect(kernel.writes).toEqual([]);
+  });
+
+  it("records nothing and changes nothing if the disk is full", async () => {
+    const kernel = makeKernel();
+    kernel.fault({ port: "afxdpRecords", method: "save" }, { code: "ENOSPC" });
+    const daemon = afxdpOn(kernel.host());
+    expect(await daemon.pass({ interfaces: [sfs(1)] })).toBe("retry");
+    expect(daemon.error()).toContain("ENOSPC");
+    expect(await stateOf(kernel)).toEqual({ subfunctions: [], mode: "legacy", records: [] });
+  });
+
+  it.each([{ isDone: false }, { isDone: true }])(
+    "converges and resets wherever it is killed (the write is done: $isDone)",
+    async ({ isDone }) => {
+      const spec = { interfaces: [sfs(2, { mtu: 9000, queues: 4 })] };
+      for (let nth = 1; ; nth++) {
+        const kernel = makeKernel();
+        const survived = await runMortally(kernel, nth, { isDone, spec });
+        expect(await afxdpOn(kernel.host()).pass(spec)).toBe("settled");
+        expect(await stateOf(kernel)).toEqual({
+          ...{ subfunctions: [active(0, 9000), active(1, 9000)], mode: "switchdev", records: [pf] },
+        });
+        const reset = { unselected: [pf] };
+        const resetSurvived = await runMortally(kernel, nth, { isDone, spec: reset });
+        expect(await afxdpOn(kernel.host()).pass(reset)).toBe("settled");
+        expect(await stateOf(kernel)).toEqual({ subfunctions: [], mode: "legacy", records: [] });
+        if (!survived || !resetSurvived) continue;
+        expect(nth).toBeGreaterThan(8);
+        return;
+      }
+    },
+  );
+});
+
+async function readLimit(kernel: FakeKernel): Promise<number> {
+  return (await kernel.host().subfunctions.readLimit(pf)) ?? 0;
+}
+
+/** Runs a pass that is killed at its nth write. Reports whether it ended before. */
+async function runMortally(
+  kernel: FakeKernel,
+  nth: number,
+  { isDone, spec }: { readonly isDone: boolean; readonly spec: Parameters<ReturnType<typeof afxdpOn>["pass"]>[0] },
+): Promise<boolean> {
+  const { host, death } = mortal(kernel.host(), nth, isDone);
+  const ended = afxdpOn(host)
+    .pass(spec)
+    .then(() => true);
+  return Promise.race([ended, death.then(() => false)]);
+}

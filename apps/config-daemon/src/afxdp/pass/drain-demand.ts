@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createDrainDemand connects the two passes of a node, of which only that for SR-IOV requests drains: a node has one request.
+ * Usage: `const demand = createDrainDemand(wake); demand.setNeeded(true);`
+ */
+import type { DrainRequest, SriovNetworkNodeState } from "@switchyard/api";
+import { isDrainedFor, requestOf } from "../../pass/drain-request.ts";
+
+export interface DrainDemand {
+  /** Whether AF_XDP devices need a drain. */
+  readonly isNeeded: () => boolean;
+  /** Starts a pass for SR-IOV if the need changes. */
+  readonly setNeeded: (isNeeded: boolean) => void;
+  /** To be called before a request is written. */
+  readonly requested: (request: DrainRequest) => void;
+  /** Reports whether the node is drained, and the request was not withdrawn since: the cache may not show that yet. */
+  readonly isDrained: (state: SriovNetworkNodeState | undefined) => boolean;
+}
+
+export function createDrainDemand(wake: () => void): DrainDemand {
+  let isNeeded = false;
+  let isWithdrawn = false;
+  return {
+    isNeeded: () => isNeeded,
+    setNeeded(next) {
+      if (next === isNeeded) return;
+      isNeeded = next;
+      wake();
+    },
+    requested(request) {
+      isWithdrawn ||= request === "Idle";
+    },
+    isDrained(state) {
+      if (state === undefined) return false;
+      if (requestOf(state) === "Idle") isWithdrawn = false; // The cache shows it.
+      return !isWithdrawn && isDrainedFor("Drain_Required", state);
+    },
+  };
+}

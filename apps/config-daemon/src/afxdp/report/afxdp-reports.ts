@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createAfxdpReports writes the status of the AfxdpNetworkNodeState and records its events, one report after another.
+ * Usage: `const report = createAfxdpReports({ writer, recordEvent, now }); await report(state, phase, found);`
+ */
+import { defined, type AfxdpInterfaceStatus, type AfxdpNetworkNodeState } from "@switchyard/api";
+import type { Writer } from "@switchyard/kube";
+import type { Phase } from "../../report/phase.ts";
+import { eventOf, type NodeEvent } from "../../report/reporter.ts";
+import { afxdpStatusOf } from "./afxdp-status.ts";
+
+export interface AfxdpReportsDeps {
+  /** Skips writes that change nothing. */
+  readonly writer: Pick<Writer<AfxdpNetworkNodeState>, "applyStatus">;
+  /** Records an event on the state. Never rejects. */
+  readonly recordEvent: (state: AfxdpNetworkNodeState, event: NodeEvent) => void;
+  readonly now: () => Date;
+}
+
+/** Rejects with KubeError if the status cannot be written. */
+export type ReportAfxdp = (
+  state: AfxdpNetworkNodeState,
+  phase: Phase,
+  found: readonly AfxdpInterfaceStatus[] | undefined,
+) => Promise<void>;
+
+export function createAfxdpReports({ writer, recordEvent, now }: AfxdpReportsDeps): ReportAfxdp {
+  /** The last written status. The cache receives it later. */
+  let last: { readonly uid: string | undefined; readonly status: AfxdpNetworkNodeState["status"] } | undefined;
+  let previous: Promise<void> = Promise.resolve();
+
+  async function write(...[state, phase, found]: Parameters<ReportAfxdp>): Promise<void> {
+    const { name, namespace, uid, generation = 0 } = state.metadata;
+    // The operator deletes and creates the state when the AfxdpOperatorConfig is deleted and created.
+    const before = last !== undefined && last.uid === uid ? last.status : state.status;
+    const status = afxdpStatusOf({ status: before, generation, found, phase, now: now() });
+    // Without the uid, an apply would create the object again after its deletion.
+    await writer.applyStatus({ metadata: { name, ...defined({ namespace, uid }) }, status });
+    last = { uid, status };
+    const event = eventOf(before, status);
+    if (event !== undefined) recordEvent(state, event);
+  }
+
+  return (state, phase, found) => {
+    // Reports are written in order. A report does not fail because the previous one failed.
+    previous = previous.catch(() => undefined).then(() => write(state, phase, found));
+    return previous;
+  };
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * watchAfxdp watches the AfxdpNetworkNodeState of the node and the AfxdpOperatorConfig. Both kinds are optional.
+ * Usage: `await using afxdp = watchAfxdp({ transport, namespace, nodeName, log }); afxdp.states.get(nodeName)`.
+ */
+import {
+  afxdpNetworkNodeStates,
+  afxdpOperatorConfigs,
+  daemonManager,
+  operatorConfigName,
+  type AfxdpNetworkNodeState,
+  type AfxdpOperatorConfig,
+} from "@switchyard/api";
+import { watchObjects, type FailedWatch } from "@switchyard/kube";
+import type { WatchDesiredStateOptions } from "../watch-desired-state.ts";
+
+/** Disposing of the result ends both watches. */
+export function watchAfxdp({ transport, namespace, nodeName, log }: WatchDesiredStateOptions) {
+  const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
+    log.warn({ resource, ageMs, error }, "watch failed; retrying");
+  };
+  const watches = new AsyncDisposableStack();
+  const states = watches.use(
+    watchObjects({
+      ...{ transport, namespace, report, optional: true },
+      type: afxdpNetworkNodeStates,
+      fieldSelector: `metadata.name=${nodeName}`,
+      project: ({ metadata, ...state }: AfxdpNetworkNodeState): AfxdpNetworkNodeState => {
+        const { name, uid = "", generation = 0 } = metadata;
+        return { ...state, metadata: { name, namespace, uid, generation } };
+      },
+      managers: [daemonManager],
+    }),
+  );
+  const configs = watches.use(
+    watchObjects({
+      ...{ transport, namespace, report, optional: true },
+      type: afxdpOperatorConfigs,
+      fieldSelector: `metadata.name=${operatorConfigName}`,
+      project: ({ spec }: AfxdpOperatorConfig) => ({ disableDrain: spec?.disableDrain === true }),
+    }),
+  );
+  return { states, configs, [Symbol.asyncDispose]: () => watches.disposeAsync() };
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import type { AfxdpOperatorConfig, AfxdpOperatorConfigSpec, Condition } from "@switchyard/api";
+import { createAfxdpConfigReconciler, type AfxdpComponentsState } from "./afxdp-config-reconciler.ts";
+
+const running: AfxdpComponentsState = { problems: [], isDeployed: true, pending: undefined };
+
+/** Reconciles a config, and returns "TYPE=STATUS REASON: MESSAGE" of the conditions that are True, else Ready's. */
+async function report(
+  spec: AfxdpOperatorConfigSpec,
+  state: Partial<AfxdpComponentsState> = {},
+  name = "default",
+): Promise<readonly string[]> {
+  const config: AfxdpOperatorConfig = {
+    ...{ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", spec },
+    metadata: { name, namespace: "sriov", generation: 3 },
+  };
+  let written: readonly Condition[] = [];
+  const reconcile = createAfxdpConfigReconciler({
+    configs: { get: () => config } as never,
+    state: () => ({ ...running, ...state }),
+    writer: {
+      applyStatus: (object: AfxdpOperatorConfig) => {
+        written = object.status?.conditions ?? [];
+        return Promise.resolve("written");
+      },
+    } as never,
+    recordTransition: () => undefined,
+    now: () => new Date(0),
+  });
+  await reconcile(name, new AbortController().signal);
+  expect(written.every(({ observedGeneration }) => observedGeneration === 3)).toBe(true);
+  return written
+    .filter(({ status }) => status === "True")
+    .map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
+}
+
+describe("the conditions of an AfxdpOperatorConfig", () => {
+  it("are Ready if the device plugin is deployed, and also Progressing while pods are missing", async () => {
+    expect(await report({})).toEqual(["Ready OperatorConfigReady: deployed as configured: afxdp-device-plugin"]);
+    expect(await report({}, { pending: "afxdp-device-plugin: 1 of 2 pods available" })).toEqual([
+      "Ready OperatorConfigReady: deployed as configured: afxdp-device-plugin",
+      "Progressing RollingOut: afxdp-device-plugin: 1 of 2 pods available",
+    ]);
+  });
+
+  it("are Progressing until the DaemonSet exists", async () => {
+    const state = { isDeployed: false, pending: "afxdp-device-plugin is being started" };
+    expect(await report({}, state)).toEqual(["Progressing RollingOut: afxdp-device-plugin is being started"]);
+  });
+
+  it("are Degraded with all reasons why something is not deployed", async () => {
+    const problems = ["spec: cannot be deployed"];
+    expect(await report({ loader: "bpfman" }, { problems })).toEqual([
+      "Degraded UnsupportedConfiguration: spec.loader: bpfman is not supported: the device plugin loads the XDP programs; " +
+        "use loader builtin; spec: cannot be deployed",
+    ]);
+    expect((await report({ provider: "upstream" })).join("\n")).toMatch(
+      /^Degraded .*spec.provider: upstream: .*install them/,
+    );
+  });
+
+  it("say that a config with another name has no effect", async () => {
+    expect((await report({}, {}, "other")).join("\n")).toContain('only the AfxdpOperatorConfig "default" is used');
+  });
+});

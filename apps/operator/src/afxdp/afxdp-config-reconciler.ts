@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createAfxdpConfigReconciler reports in the conditions of the AfxdpOperatorConfig "default" whether the components for AF_XDP are
+ * deployed as it says. The controller "operator-config" deploys them, with all other components.
+ * Usage: `const reconcile = createAfxdpConfigReconciler({ configs, state, writer, recordTransition, now });`
+ */
+import { operatorConfigName, operatorConfigReasons, type AfxdpOperatorConfig } from "@switchyard/api";
+import type { Cache, Reconcile, Writer } from "@switchyard/kube";
+import { conditionsFor, type ConditionSummary } from "../status/condition-summary.ts";
+import type { RecordTransition } from "../status/transition-events.ts";
+
+export interface AfxdpConfigDeps {
+  readonly configs: Cache<AfxdpOperatorConfig>;
+  /** Returns the present state of the components for AF_XDP. */
+  readonly state: (config: AfxdpOperatorConfig) => AfxdpComponentsState;
+  readonly writer: Writer<AfxdpOperatorConfig>;
+  readonly recordTransition: RecordTransition;
+  readonly now: () => Date;
+}
+
+export interface AfxdpComponentsState {
+  /** Why they cannot be deployed, with the field before each message. */
+  readonly problems: readonly string[];
+  /** Whether the DaemonSet exists. */
+  readonly isDeployed: boolean;
+  /** What is still missing; undefined if all pods run, or if none are wanted. */
+  readonly pending: string | undefined;
+}
+
+const { ready, rollingOut, unsupported } = operatorConfigReasons;
+
+const unused: ConditionSummary = {
+  state: "degraded",
+  reason: unsupported,
+  message: `metadata.name: this object has no effect; only the AfxdpOperatorConfig "${operatorConfigName}" is used`,
+};
+
+export function createAfxdpConfigReconciler(deps: AfxdpConfigDeps): Reconcile {
+  const { configs, writer, recordTransition, now } = deps;
+  return async function reconcile(name, signal) {
+    const config = configs.get(name);
+    if (config === undefined || config.metadata.deletionTimestamp !== undefined) return undefined;
+    const summary = name === operatorConfigName ? summaryOf(config, deps.state(config)) : unused;
+    const { generation = 0 } = config.metadata;
+    const conditions = conditionsFor(summary, config.status?.conditions ?? [], generation, now());
+    const status = { conditions, observedGeneration: generation };
+    if ((await writer.applyStatus({ metadata: { name }, status }, signal)) === "written") {
+      recordTransition(config, summary);
+    }
+    return undefined;
+  };
+}
+
+/** Missing pods only set Progressing, so that one node that is down for long does not unset Ready. */
+function summaryOf({ spec = {} }: AfxdpOperatorConfig, components: AfxdpComponentsState): ConditionSummary {
+  const { isDeployed, pending } = components;
+  const problems = [...withoutEffect(spec), ...components.problems];
+  if (problems.length > 0) return { state: "degraded", reason: unsupported, message: problems.join("; ") };
+  const progress = pending === undefined ? undefined : { reason: rollingOut, message: pending };
+  if (!isDeployed) return { state: "progressing", reason: rollingOut, message: pending ?? "" };
+  return { state: "ready", reason: ready, message: "deployed as configured: afxdp-device-plugin", progress };
+}
+
+/** Values of the API that this release cannot apply. */
+function withoutEffect({ provider, loader }: NonNullable<AfxdpOperatorConfig["spec"]>): readonly string[] {
+  return [
+    ...(provider === "upstream"
+      ? [
+          "spec.provider: upstream: Switchyard configures the devices and writes the networks for the plugins of " +
+            "afxdp-plugins-for-kubernetes, but does not deploy these plugins: install them, or use provider switchyard",
+        ]
+      : []),
+    ...(loader === "bpfman"
+      ? ["spec.loader: bpfman is not supported: the device plugin loads the XDP programs; use loader builtin"]
+      : []),
+  ];
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A node with AF_XDP devices, from a policy to subfunctions and back, on a real API server with a controller manager: the
+ * operator and the config daemon are processes, and the node has a fake kernel. The test plays the kubelet and the device plugin.
+ */
+import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import {
+  afxdpNetworkNodePolicies,
+  afxdpNetworkNodeStates,
+  afxdpOperatorConfigs,
+  annotations,
+  nodes,
+} from "@switchyard/api";
+import { apiVersionOf, isKubeError, isRecord, objectPath, type ResourceType } from "@switchyard/kube";
+import { createFakeKernel, mlx5, pci, serveFakeKernel, type FakeKernel } from "@switchyard/host/testing";
+import { eventually, findWorkspaceRoot, spawnGuarded, type GuardedProcess } from "@switchyard/testing";
+import { join } from "node:path";
+import { namespace } from "../../src/identity-objects.ts";
+import { startDrainCluster, type DrainCluster } from "../drain/drain-cluster.ts";
+
+jest.setTimeout(180_000);
+
+const nodeName = "worker-1";
+const pf = pci("0000:3b:00.0");
+const pools = [{ name: "fast", announced: 2, allocatable: 2 }];
+
+let testCluster: DrainCluster;
+let kernel: FakeKernel;
+let daemon: GuardedProcess;
+const resources = new AsyncDisposableStack();
+
+beforeAll(async () => {
+  testCluster = resources.use(await startDrainCluster());
+  kernel = createFakeKernel({ nics: [mlx5(pf, { ports: 1 })] });
+  const socket = join(testCluster.cluster.dataDir, "worker-1.sock");
+  resources.use(await serveFakeKernel(kernel, socket));
+  await testCluster.addNode(nodeName);
+  daemon = spawnGuarded(
+    process.execPath,
+    [
+      join(findWorkspaceRoot(), "apps/config-daemon/src/testing/fake-node.ts"),
+      ...["--kubeconfig", testCluster.cluster.kubeconfig, "--namespace", namespace],
+      ...["--node-name", nodeName, "--kernel-socket", socket],
+    ],
+    { log: join(testCluster.cluster.dataDir, "daemon.log") },
+  );
+  resources.defer(() => daemon.kill());
+}, 600_000);
+
+afterAll(() => resources.disposeAsync(), 60_000);
+
+function apply(type: ResourceType, name: string, spec: object): Promise<void> {
+  return testCluster.apply({ apiVersion: apiVersionOf(type), kind: type.kind, metadata: { name, namespace }, spec });
+}
+
+async function read(type: ResourceType, name: string): Promise<unknown> {
+  const place = type.namespaced ? { name, namespace } : { name };
+  try {
+    return await testCluster.transport.request({ method: "GET", path: objectPath(type, place) });
+  } catch (error) {
+    if (isKubeError(error, "NotFound")) return undefined;
+    throw error;
+  }
+}
+
+/** Waits until the object matches. The error shows the last difference. */
+async function becomes(type: ResourceType, name: string, expected: object): Promise<void> {
+  let last: unknown;
+  const matches = async (): Promise<boolean> => {
+    last = await read(type, name);
+    try {
+      expect(last).toMatchObject(expected);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  await eventually(`${type.kind} ${name}`, matches, { withinMs: 60_000 }).catch(() => {
+    expect(last).toMatchObject(expected);
+  });
+}
+
+const condition = (type: string, status: string, reason: string): object => ({
+  conditions: expect.arrayContaining([expect.objectContaining({ type, status, reason })]),
+});
+
+const subfunctions = () => kernel.host().subfunctions.list();
+
+const setPolicy = (spec: object): Promise<void> =>
+  apply(afxdpNetworkNodePolicies, "fast", {
+    poolName: "fast",
+    nodeSelector: {},
+    nicSelector: { rootDevices: [pf] },
+    ...spec,
+  });
+
+describe("a node with AF_XDP devices", () => {
+  it("reports its devices as soon as AF_XDP is configured", async () => {
+    await apply(afxdpOperatorConfigs, "default", {});
+    await becomes(afxdpNetworkNodeStates, nodeName, {
+      status: {
+        interfaces: [{ pciAddress: pf, driver: "mlx5_core", maxSfs: 64, numSfs: 0, eSwitchMode: "legacy" }],
+        ...{ syncStatus: "Succeeded", ...condition("Ready", "True", "Configured") },
+      },
+    });
+  });
+
+  it("gets the subfunctions of a policy, which then is ready", async () => {
+    await setPolicy({ numSfs: 2, mtu: 9000 });
+    await becomes(afxdpNetworkNodePolicies, "fast", { status: condition("Ready", "True", "Configured") });
+    const made = { state: "active", mtu: 9000, poolName: "fast", owned: true, name: expect.any(String) };
+    await becomes(afxdpNetworkNodeStates, nodeName, {
+      status: {
+        interfaces: [
+          {
+            ...{ owned: true, eSwitchMode: "switchdev", initialESwitchMode: "legacy" },
+            subfunctions: [
+              { sfNumber: 0, ...made },
+              { sfNumber: 1, ...made },
+            ],
+          },
+        ],
+      },
+    });
+    expect((await subfunctions()).length).toBe(2);
+  });
+
+  it("leaves the pools in the status to the device plugin, and an event says what happened", async () => {
+    await testCluster.transport.request({
+      method: "PATCH",
+      path: `${objectPath(afxdpNetworkNodeStates, { name: nodeName, namespace }, "status")}?fieldManager=plugin&force=true`,
+      contentType: "application/apply-patch+yaml",
+      body: {
+        ...{ apiVersion: apiVersionOf(afxdpNetworkNodeStates), kind: afxdpNetworkNodeStates.kind },
+        ...{ metadata: { name: nodeName, namespace }, status: { pools } },
+      },
+    });
+    await setPolicy({ numSfs: 3, mtu: 9000 });
+    await becomes(afxdpNetworkNodeStates, nodeName, {
+      status: { ...{ pools, syncStatus: "Succeeded" }, interfaces: [{ numSfs: 3 }] },
+    });
+    await eventually("events", async () => {
+      const path = [
+        "get",
+        "events.events.k8s.io",
+        "-A",
+        "-o",
+        "jsonpath={range .items[*]}{.regarding.kind} {.reason};{end}",
+      ];
+      return (await testCluster.cluster.kubectl(path)).includes("AfxdpNetworkNodeState SyncStatusChanged");
+    });
+  });
+
+  it("is drained before subfunctions are taken from a pod, and released afterwards", async () => {
+    await testCluster.addPod("user", { node: nodeName, requests: { "afxdp/fast": "3" } });
+    await testCluster.addPod("bystander", { node: nodeName });
+    const giveBack = (await subfunctions()).map(({ netdev = "" }) => kernel.moveLinkToPod(netdev));
+    await setPolicy({ numSfs: 1, mtu: 9000 });
+    await becomes(afxdpNetworkNodeStates, nodeName, { status: condition("Ready", "False", "WaitingForDrain") });
+    await testCluster.answered(nodeName, "DrainComplete");
+    expect([testCluster.pods.get("user"), testCluster.pods.get("bystander") === undefined]).toEqual([undefined, false]);
+    for (const back of giveBack) back();
+    await becomes(afxdpNetworkNodeStates, nodeName, {
+      status: { syncStatus: "Succeeded", interfaces: [{ numSfs: 1 }], ...condition("Ready", "True", "Configured") },
+    });
+    await testCluster.answered(nodeName, "Idle");
+    await becomes(nodes, nodeName, { metadata: { annotations: { [annotations.nodeState]: "Idle" } } });
+    await eventually("the node is schedulable", () => testCluster.nodes.get(nodeName)?.spec?.unschedulable !== true);
+  });
+
+  it("reports what the driver refuses, in its words, and recovers", async () => {
+    const fault = kernel.fault(
+      { port: "subfunctions", method: "create" },
+      { code: "EINVAL", words: "Incorrect pfnum" },
+    );
+    await setPolicy({ numSfs: 2, mtu: 9000 });
+    await becomes(afxdpNetworkNodePolicies, "fast", { status: condition("Ready", "False", "NodesFailed") });
+    await becomes(afxdpNetworkNodeStates, nodeName, {
+      status: {
+        ...{ syncStatus: "Failed", lastSyncError: expect.stringContaining("EINVAL (Incorrect pfnum)") },
+        ...condition("Degraded", "True", "StepFailed"),
+      },
+    });
+    fault.lift();
+    await becomes(afxdpNetworkNodePolicies, "fast", { status: condition("Ready", "True", "Configured") });
+  });
+
+  it("has nothing left after the policy is deleted", async () => {
+    const path = objectPath(afxdpNetworkNodePolicies, { name: "fast", namespace });
+    await testCluster.transport.request({ method: "DELETE", path });
+    await eventually("no subfunctions", async () => (await subfunctions()).length === 0);
+    await becomes(afxdpNetworkNodeStates, nodeName, {
+      status: { syncStatus: "Succeeded", interfaces: [{ numSfs: 0, eSwitchMode: "legacy" }] },
+    });
+    await eventually("the operator has nothing left to reset", async () => {
+      const state = await read(afxdpNetworkNodeStates, nodeName);
+      return isRecord(state) && isRecord(state["spec"]) && state["spec"]["unselected"] === undefined;
+    });
+    const { host } = kernel;
+    expect([(await host().afxdpRecords.list()).size, await host().devlink.readEswitchMode(pf)]).toEqual([0, "legacy"]);
+  });
+});

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Plans the subfunctions of a device: which of Switchyard's own are created, repaired, configured and deleted. Subfunctions of
+ * other tools are never changed, and their numbers are not used.
+ * Usage: `const steps = planSubfunctions("0000:86:00.0", status, { numSfs: 4, mtu: 9000 });`
+ */
+import type { AfxdpInterfaceSpec, AfxdpInterfaceStatus, AfxdpSubfunctionStatus } from "@switchyard/api";
+import type { AfxdpStep } from "./afxdp-step.ts";
+import { isSubfunctionHeld } from "./device-use.ts";
+
+/** What a spec requests of subfunctions. */
+export type SubfunctionRequest = Pick<AfxdpInterfaceSpec, "numSfs" | "mtu" | "queues">;
+
+/** Returns the steps in their order: deletions first, so that a device with all its subfunctions has room. */
+export function planSubfunctions(
+  device: string,
+  { subfunctions = [] }: AfxdpInterfaceStatus,
+  { numSfs = 0, mtu, queues }: SubfunctionRequest,
+): readonly AfxdpStep[] {
+  const own = subfunctions.filter(({ owned }) => owned === true).toSorted(compareForKeeping);
+  const kept = own.slice(0, numSfs).toSorted((a, b) => a.sfNumber - b.sfNumber);
+  const surplus = own.slice(numSfs).toSorted((a, b) => a.sfNumber - b.sfNumber);
+  const taken = new Set(subfunctions.map(({ sfNumber }) => sfNumber));
+  const created = freeNumbers(taken, numSfs - kept.length);
+  return [
+    ...surplus.flatMap((one) => deletion(device, one)),
+    ...kept.flatMap((one) => settings(device, one, { mtu, queues })),
+    ...created.flatMap((sfNumber): readonly AfxdpStep[] => [
+      { kind: "create-subfunction", device, sfNumber },
+      ...activation(device, sfNumber, { mtu, queues }),
+    ]),
+  ];
+}
+
+/** Those that pods have come first, so that a smaller number disrupts as few pods as possible. */
+function compareForKeeping(a: AfxdpSubfunctionStatus, b: AfxdpSubfunctionStatus): number {
+  return Number(isSubfunctionHeld(b)) - Number(isSubfunctionHeld(a)) || a.sfNumber - b.sfNumber;
+}
+
+/** Returns the lowest numbers that are not taken. */
+function freeNumbers(taken: ReadonlySet<number>, count: number): readonly number[] {
+  const free: number[] = [];
+  for (let sfNumber = 0; free.length < count; sfNumber++) if (!taken.has(sfNumber)) free.push(sfNumber);
+  return free;
+}
+
+/** A subfunction can only be deleted while it is inactive. */
+function deletion(device: string, { sfNumber, state }: AfxdpSubfunctionStatus): readonly AfxdpStep[] {
+  const remove = { kind: "delete-subfunction", device, sfNumber } as const;
+  return state === "inactive" ? [remove] : [{ kind: "deactivate-subfunction", device, sfNumber }, remove];
+}
+
+interface Settings {
+  readonly mtu: number | undefined;
+  readonly queues: number | undefined;
+}
+
+function settings(device: string, one: AfxdpSubfunctionStatus, wanted: Settings): readonly AfxdpStep[] {
+  const { sfNumber, state, driver } = one;
+  // A driver that failed on the device is tried again with a new device.
+  if (state === "inactive") return activation(device, sfNumber, wanted);
+  if (driver === undefined) {
+    return [{ kind: "deactivate-subfunction", device, sfNumber }, ...activation(device, sfNumber, wanted)];
+  }
+  return interfaceSettings({ device, sfNumber }, one, wanted);
+}
+
+function activation(device: string, sfNumber: number, { mtu, queues }: Settings): readonly AfxdpStep[] {
+  return [
+    { kind: "activate-subfunction", device, sfNumber },
+    ...(mtu === undefined ? [] : [{ kind: "set-mtu", device, sfNumber, to: mtu } as const]),
+    ...(queues === undefined ? [] : [{ kind: "set-queues", device, sfNumber, to: queues } as const]),
+  ];
+}
+
+/** Returns the steps for settings that differ. A setting that is unknown is not changed. */
+export function interfaceSettings(
+  target: { readonly device: string; readonly sfNumber?: number },
+  present: { readonly mtu?: number; readonly queues?: number },
+  { mtu, queues }: Settings,
+): readonly AfxdpStep[] {
+  const steps: AfxdpStep[] = [];
+  if (mtu !== undefined && present.mtu !== undefined && mtu !== present.mtu) {
+    steps.push({ kind: "set-mtu", ...target, from: present.mtu, to: mtu });
+  }
+  if (queues !== undefined && present.queues !== undefined && queues !== present.queues) {
+    steps.push({ kind: "set-queues", ...target, from: present.queues, to: queues });
+  }
+  return steps;
+}

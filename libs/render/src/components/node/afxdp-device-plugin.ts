@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * afxdpDevicePlugin deploys apps/afxdp-device-plugin on the nodes that the AfxdpOperatorConfig selects, unless that config
+ * chooses the plugins of upstream. Without an AfxdpOperatorConfig "default" it is not deployed.
+ */
+import { afxdpProviderOf, nodeSetLabels } from "@switchyard/policy";
+import { accessObjects, privilegedRules } from "../rights/access.ts";
+import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
+import type { RbacRule } from "../objects/kube-objects.ts";
+import {
+  daemonSet,
+  everyTaint,
+  fromField,
+  fromValues,
+  ownNamespace,
+  probesAt,
+  requests,
+} from "../objects/pod-parts.ts";
+import type { Container } from "../objects/pod-template.ts";
+
+const component = "afxdp-device-plugin";
+const name = "afxdp-device-plugin";
+
+/** Port on the node's loopback address, because the pod uses the node's network. */
+const healthPort = 29121;
+
+/**
+ * Directories of the node, mounted at the same paths. The kubelet and pods use the sockets and maps in them, and the plugin's
+ * record in /var/lib/switchyard survives the pod.
+ */
+const hostDirectories = {
+  "device-plugins": "/var/lib/kubelet/device-plugins",
+  "pod-resources": "/var/lib/kubelet/pod-resources",
+  sockets: "/run/switchyard/afxdp",
+  state: "/var/lib/switchyard",
+  bpf: "/sys/fs/bpf",
+} as const;
+
+/** The plugin reads the state of its own node and writes a part of its status; node-identity.ts limits both to that node. */
+const rules: readonly RbacRule[] = [
+  { apiGroups: ["afxdpnetwork.hns.dev"], resources: ["afxdpnetworknodestates"], verbs: ["get", "list", "watch"] },
+  { apiGroups: ["afxdpnetwork.hns.dev"], resources: ["afxdpnetworknodestates/status"], verbs: ["patch"] },
+];
+
+export const afxdpDevicePlugin: Component = {
+  name: component,
+  isWanted: ({ afxdp }) => afxdp !== undefined && afxdpProviderOf(afxdp) === "switchyard",
+  needs: ["afxdpDevicePlugin"],
+  render: (input) => [
+    ...accessObjects(
+      component,
+      {
+        serviceAccount: name,
+        inNamespace: { role: name, binding: name, rules: [...rules, ...privilegedRules(input)] },
+      },
+      input,
+    ),
+    daemonSet(
+      annotated(namespaced(component, name, input), {
+        "kubernetes.io/description": "Makes the AF_XDP devices of each node available to pods.",
+      }),
+      {
+        app: name,
+        securityContextConstraints: "privileged",
+        spec: {
+          ...{ serviceAccountName: name, priorityClassName: "system-node-critical" },
+          ...{ hostNetwork: true, nodeSelector: nodeSetLabels(input.afxdp), tolerations: everyTaint },
+          containers: [plugin(input)],
+          volumes: Object.entries(hostDirectories).map(([volume, path]) => ({
+            name: volume,
+            hostPath: { path, type: "DirectoryOrCreate" as const },
+          })),
+        },
+      },
+      input,
+    ),
+  ],
+};
+
+function plugin({ afxdp, settings }: ComponentInput): Container {
+  return {
+    name,
+    image: settings.images.afxdpDevicePlugin ?? "",
+    env: [
+      fromField("NODE_NAME", "spec.nodeName"),
+      ownNamespace,
+      ...fromValues({ HEALTH_ADDRESS: `127.0.0.1:${healthPort}`, VERBOSITY: afxdp?.spec?.logLevel?.toString() }),
+    ],
+    // AppArmor's default profile forbids writes to the BPF file system, and SELinux the sockets for pods.
+    securityContext: { privileged: true, readOnlyRootFilesystem: true, runAsUser: 0 },
+    resources: requests("10m", "60Mi"),
+    ...probesAt(healthPort, "127.0.0.1"),
+    volumeMounts: Object.entries(hostDirectories).map(([volume, mountPath]) => ({ name: volume, mountPath })),
+  };
+}
