@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The bundle for OpenShift: its objects on a real API server, and its image in a real registry. */
+/**
+ * The bundle for OpenShift: its objects on a real API server, the verdict of OLM's own validator, and its image in a real
+ * registry.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { goPrograms } from "@switchyard/go-programs";
 import { runProgram } from "@switchyard/release";
 import { findWorkspaceRoot, startControlPlane, type ControlPlane } from "@switchyard/testing";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -31,11 +35,13 @@ const namespace = "openshift-sriov-network-operator";
 let cluster: ControlPlane;
 let registry: Registry;
 let crane: string;
+let verifier: string;
 let pushed: string;
 
 beforeAll(async () => {
   registry = await startRegistry();
   crane = join(await goPrograms("crane"), "crane");
+  verifier = join(await goPrograms("operator-verify"), "operator-verify");
   const args = ["bundle", "--output", bundle, "--push", `localhost:${registry.port}`];
   const printed = await runProgram(process.execPath, [join(root, "tools/release/src/main.ts"), ...args], { cwd: root });
   pushed = printed.trim().split("\n").at(-1) ?? "";
@@ -57,6 +63,13 @@ function apply(object: unknown): Promise<string> {
   return cluster.kubectl(["apply", "--server-side", "--force-conflicts", "--namespace", namespace, "-f", "-"], {
     input: JSON.stringify(object),
   });
+}
+
+/** What OLM's validator finds: a line each. It ends with 0 whatever it finds. */
+function findings(directory: string): readonly string[] {
+  const { status, stderr } = spawnSync(verifier, ["manifests", "--object_validate", directory], { encoding: "utf8" });
+  expect(status).toBe(0);
+  return stderr.split("\n").filter((line) => line !== "");
 }
 
 describe("the bundle", () => {
@@ -85,6 +98,17 @@ describe("the bundle", () => {
       await apply({ apiVersion, kind: "ClusterRole", metadata: { name: "x" }, rules });
     for (const { rules } of permissions) await apply({ apiVersion, kind: "Role", metadata: { name: "x" }, rules });
   }, 60_000);
+
+  it("passes the validator of OLM", () => {
+    expect(findings(bundle)).toEqual([]);
+  });
+
+  it("would not pass without a CRD that it provides", () => {
+    const broken = join(directory, "broken");
+    cpSync(bundle, broken, { recursive: true });
+    rmSync(join(broken, "manifests", "sriovnetworks.sriovnetwork.openshift.io.customresourcedefinition.yaml"));
+    expect(findings(broken).join("\n")).toMatch(/level=error .*Kind=SriovNetwork\\".* not found in bundle/);
+  });
 
   it("is an image with its files and the labels that catalogs read", async () => {
     expect(pushed).toMatch(/^localhost:\d+\/switchyard-bundle@sha256:[0-9a-f]{64}$/);

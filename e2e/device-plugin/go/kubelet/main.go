@@ -44,17 +44,27 @@ func main() {
 		log.Fatal("usage: kubelet DIR")
 	}
 	directory := os.Args[1]
-	socket := filepath.Join(directory, "kubelet.sock")
-	if err := os.Remove(socket); err != nil && !os.IsNotExist(err) {
-		log.Fatal(err)
-	}
-	listener, err := net.Listen("unix", socket)
+	listener, err := listen(filepath.Join(directory, "kubelet.sock"))
 	if err != nil {
 		log.Fatal(err)
 	}
 	server := grpc.NewServer()
 	pluginapi.RegisterRegistrationServer(server, &kubelet{directory: directory, lines: json.NewEncoder(os.Stdout)})
 	log.Fatal(server.Serve(listener))
+}
+
+// listen makes a socket that accepts connections as soon as its name appears. The file of a socket exists before it
+// accepts any, and the plugin ends if its first connection is refused.
+func listen(socket string) (net.Listener, error) {
+	unnamed := socket + ".new"
+	if err := os.Remove(unnamed); err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	listener, err := net.Listen("unix", unnamed)
+	if err != nil {
+		return nil, err
+	}
+	return listener, os.Rename(unnamed, socket)
 }
 
 // Register is what the plugin calls for each of its resources.
