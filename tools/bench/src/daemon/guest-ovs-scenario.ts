@@ -38,6 +38,7 @@ set -e
 device=/sys/bus/pci/devices/${first}
 name=$(ls $device/net | head -1)
 now() { read -r now _ </proc/uptime; }
+ip link set $name up # as the daemon does first; igb creates VFs more slowly then
 udevadm settle; sleep 2
 now; begin=$now
 echo ${numVfs} >$device/sriov_numvfs
@@ -48,7 +49,6 @@ devlink dev eswitch set pci/${first} mode switchdev
 ethtool -K $name hw-tc-offload on
 for vf in $vfs; do echo $vf >/sys/bus/pci/drivers/igbvf/bind; done
 ovs-vsctl add-br ${bridge} -- add-port ${bridge} $name
-ip link set $name up
 now; wrote=$now
 udevadm settle
 now; echo "$begin $wrote $now"
