@@ -35,7 +35,7 @@ export async function buildGoPrograms(programs: GoPrograms): Promise<string> {
 
   await mkdir(cache, { recursive: true });
   const draft = await mkdtemp(join(cache, ".building-"));
-  process.stderr.write(`building ${title} with Go ...\n`);
+  process.stderr.write(`building ${title} with Go; the first time, this can take some minutes ...\n`);
   try {
     const options = ["-trimpath", `-ldflags=${await linkerFlags(programs)}`, `-tags=${tags.join(",")}`];
     const args = ["build", "-C", sources, ...options, "-o", `${draft}/`, "tool", "./..."];

@@ -141,12 +141,12 @@ describe("OvsdbClient", () => {
   it("gives up a server that does not answer probes, and comes back when it answers", async () => {
     await using client = createClient({ probeIntervalMs: 100, connectTimeoutMs: 500 });
     await client.untilConnected();
-    ovs.signalServer("STOP");
+    await ovs.signalServer("STOP");
     try {
       await eventually("the client knows", () => !client.state.isConnected, { withinMs: 60_000 });
       expect(client.state).toMatchObject({ error: { message: expect.stringContaining("did not answer a probe") } });
     } finally {
-      ovs.signalServer("CONT");
+      await ovs.signalServer("CONT");
     }
     await client.untilConnected();
   });

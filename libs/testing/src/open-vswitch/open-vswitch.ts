@@ -5,7 +5,7 @@
  * Usage: `await using ovs = await startOpenVswitch({ vswitchd: true }); await ovs.vsctl("add-br", "br0");`
  */
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -40,7 +40,7 @@ export interface OpenVswitch extends AsyncDisposable {
   /** Starts ovsdb-server again, with the same database. */
   startServer(): Promise<void>;
   /** Stops or continues ovsdb-server, which does not answer in between. */
-  signalServer(name: "STOP" | "CONT"): void;
+  signalServer(name: "STOP" | "CONT"): Promise<void>;
   stopVswitchd(): Promise<void>;
   startVswitchd(): Promise<void>;
 }
@@ -79,7 +79,7 @@ export async function startOpenVswitch(options: OpenVswitchOptions = {}): Promis
     },
     serverCtl: (...args) => run(join(programs.bin, "ovs-appctl"), "-t", file("server.ctl"), ...args),
     async startServer() {
-      const listen = [`--remote=punix:${socket}`, `--unixctl=${file("server.ctl")}`];
+      const listen = [`--remote=punix:${socket}`, `--unixctl=${file("server.ctl")}`, `--pidfile=${file("server.pid")}`];
       server = start("ovsdb-server", [database, ...listen, "--log-file=/dev/null"]);
       await answers(server, "ovsdb-server", () =>
         run(join(programs.bin, "ovsdb-client"), "list-dbs", `unix:${socket}`),
@@ -90,8 +90,10 @@ export async function startOpenVswitch(options: OpenVswitchOptions = {}): Promis
       server = undefined;
       await rm(socket, { force: true });
     },
-    signalServer(name) {
+    async signalServer(name) {
       server?.signal(name);
+      const pid = (await readFile(file("server.pid"), "utf8")).trim();
+      await eventually(`ovsdb-server follows ${name}`, async () => (await isStopped(pid)) === (name === "STOP"));
     },
     async startVswitchd() {
       const dummy = options.strict === true ? "--enable-dummy" : "--enable-dummy=override";
@@ -115,6 +117,10 @@ export async function startOpenVswitch(options: OpenVswitchOptions = {}): Promis
     throw error;
   }
   return { ...ovs, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+async function isStopped(pid: string): Promise<boolean> {
+  return /\) T /.test(await readFile(`/proc/${pid}/stat`, "utf8"));
 }
 
 async function answers(process: GuardedProcess, name: string, ask: () => Promise<unknown>): Promise<void> {

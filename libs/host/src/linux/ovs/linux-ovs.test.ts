@@ -59,9 +59,9 @@ describe("a real Open vSwitch", () => {
   it("that does not answer is reported, and so is an ovs-vswitchd that is down", async () => {
     await using ovs = createLinuxOvs({ root: "/", address: server.endpoint, timeoutMs: 300 });
     await ovs.readState();
-    server.signalServer("STOP");
+    await server.signalServer("STOP");
     await expect(ovs.setBridge(bridge)).rejects.toMatchObject({ name: "HostError", code: "ETIMEDOUT" });
-    server.signalServer("CONT");
+    await server.signalServer("CONT");
     await server.stopVswitchd();
     await expect(ovs.setBridge(bridge)).rejects.toMatchObject({
       code: "ETIMEDOUT",
