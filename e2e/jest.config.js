@@ -11,6 +11,7 @@ const folders = [
   "cluster",
   "release",
   "site",
+  "page",
   "guides",
   "images",
   "ovn-offload",

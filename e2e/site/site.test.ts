@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { launchChromium, missingForBrowser } from "./chromium.ts";
+import { launchChromium, missingForBrowser } from "../src/chromium.ts";
 import { lowContrasts } from "./contrast.ts";
 import { serveFiles, type FileServer } from "./serve-files.ts";
 

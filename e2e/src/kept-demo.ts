@@ -12,6 +12,8 @@ import { namespace } from "@switchyard/test-cluster";
 export interface KeptDemo extends AsyncDisposable {
   /** The operator's namespace, which kubectl uses. */
   readonly namespace: string;
+  /** Path of the page about the cluster. */
+  readonly report: string;
   /** Runs kubectl and returns its stdout. Rejects with its stderr if it fails. */
   kubectl(...args: readonly string[]): Promise<string>;
   apply(object: unknown): Promise<void>;
@@ -28,12 +30,15 @@ export async function keepDemo(args: readonly string[] = []): Promise<KeptDemo> 
   });
   const exited = new Promise<number | null>((resolve) => demo.once("exit", resolve));
   let said = "";
-  const facts = await new Promise<{ kubeconfig: string; directory: string }>((resolve, reject) => {
+  const facts = await new Promise<{ kubeconfig: string; directory: string; report: string }>((resolve, reject) => {
     demo.stdout.setEncoding("utf8").on("data", (text: string) => {
       said += text;
       const [, kubeconfig] = /^export KUBECONFIG=(.+)$/m.exec(said) ?? [];
       const [, directory] = /^export PATH="\$PATH:(.+)"/m.exec(said) ?? [];
-      if (kubeconfig !== undefined && directory !== undefined) resolve({ kubeconfig, directory });
+      const [, report] = /^.* switchyard doctor -o html: (.+)$/m.exec(said) ?? [];
+      if (kubeconfig !== undefined && directory !== undefined && report !== undefined) {
+        resolve({ kubeconfig, directory, report });
+      }
     });
     void exited.then((code) => {
       reject(new Error(`the demo ended with ${code}:\n${said.slice(-2000)}`));
@@ -55,6 +60,7 @@ export async function keepDemo(args: readonly string[] = []): Promise<KeptDemo> 
 
   return {
     namespace,
+    report: facts.report,
     kubectl: (...words) => kubectl("", ...words),
     async apply(object) {
       await kubectl(JSON.stringify(object), "apply", "-f", "-");

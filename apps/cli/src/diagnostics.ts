@@ -28,3 +28,10 @@ export function createDiagnostics(stderr: Output): Diagnostics {
     exitCode: () => (hasProblem ? exitCodes.no : exitCodes.done),
   };
 }
+
+/** For results whose problems another part of the command reports. */
+export const silentDiagnostics: Diagnostics = {
+  report: () => undefined,
+  note: () => undefined,
+  exitCode: () => exitCodes.done,
+};

@@ -8,7 +8,9 @@ import { parseArgs } from "node:util";
 import { CliError } from "./cli-error.ts";
 
 export type OutputFormat = "yaml" | "json" | "text";
-export type RowsFormat = OutputFormat | "wide";
+/** Formats of verbs that also make a page. */
+export type PageFormat = OutputFormat | "html";
+export type RowsFormat = PageFormat | "wide";
 export type Operation = "CREATE" | "UPDATE" | "DELETE";
 export type ClusterType = "kubernetes" | "openshift";
 
@@ -19,6 +21,8 @@ export interface Flags {
   readonly context: string | undefined;
   readonly kubeconfig: string | undefined;
   readonly output: OutputFormat | undefined;
+  /** --output of verbs that also make a page. */
+  readonly pageOutput: PageFormat | undefined;
   /** --output of verbs that print rows. */
   readonly rowsOutput: RowsFormat | undefined;
   readonly namespace: string;
@@ -69,9 +73,13 @@ export const flagSpecs: Readonly<Record<FlagName, FlagSpec>> = {
     help: "Read objects from the cluster of this kubeconfig file.",
   },
   output: { long: "output", short: "o", value: "FORMAT", choices: ["yaml", "json", "text"], help: "Output format." },
+  pageOutput: {
+    ...{ long: "output", short: "o", value: "FORMAT", choices: ["yaml", "json", "text", "html"] },
+    help: "Output format; html is a page in one file.",
+  },
   rowsOutput: {
-    ...{ long: "output", short: "o", value: "FORMAT", choices: ["yaml", "json", "text", "wide"] },
-    help: "Output format; wide is text with all columns.",
+    ...{ long: "output", short: "o", value: "FORMAT", choices: ["yaml", "json", "text", "wide", "html"] },
+    help: "Output format; wide is text with all columns, html is a page in one file.",
   },
   namespace: {
     ...{ long: "namespace", short: "n", value: "NS", default: "sriov-network-operator" },
@@ -119,14 +127,19 @@ export function parseFlags(
   function isOn(name: FlagName): boolean {
     return values[flagSpecs[name].long] === true;
   }
+  /** A verb supports one of the flags that are called --output. */
+  function formatOf<T extends string>(name: FlagName, isFormat: (value: string) => value is T): T | undefined {
+    return supported.includes(name) ? choose(name, one(name), isFormat) : undefined;
+  }
 
   const flags: Flags = {
     filename: all("filename"),
     existing: all("existing"),
     context: one("context"),
     kubeconfig: one("kubeconfig"),
-    output: supported.includes("rowsOutput") ? undefined : choose("output", one("output"), isOutputFormat),
-    rowsOutput: supported.includes("rowsOutput") ? choose("rowsOutput", one("rowsOutput"), isRowsFormat) : undefined,
+    output: formatOf("output", isOutputFormat),
+    pageOutput: formatOf("pageOutput", isPageFormat),
+    rowsOutput: formatOf("rowsOutput", isRowsFormat),
     namespace: one("namespace") ?? "",
     resourcePrefix: one("resourcePrefix") ?? "",
     clusterType: choose("clusterType", one("clusterType"), isClusterType) ?? "kubernetes",
@@ -178,8 +191,12 @@ function isOutputFormat(value: string): value is OutputFormat {
   return value === "yaml" || value === "json" || value === "text";
 }
 
+function isPageFormat(value: string): value is PageFormat {
+  return value === "html" || isOutputFormat(value);
+}
+
 function isRowsFormat(value: string): value is RowsFormat {
-  return value === "wide" || isOutputFormat(value);
+  return value === "wide" || isPageFormat(value);
 }
 
 function isClusterType(value: string): value is ClusterType {

@@ -52,8 +52,12 @@ export const verbs: readonly Verb[] = [
     about: [
       "The desired configuration of a node is computed from the policies in the input; without policies, it is the spec of its SriovNetworkNodeState. It is compared with the status of the SriovNetworkNodeState.",
     ],
-    examples: ["switchyard plan -f cluster/ --node worker-1", "switchyard plan --context lab --detailed-exitcode"],
-    flags: [...source, "node", "detailedExitcode", "output"],
+    examples: [
+      "switchyard plan -f cluster/ --node worker-1",
+      "switchyard plan --context lab --detailed-exitcode",
+      "switchyard plan -f cluster/ -o html > plan.html",
+    ],
+    flags: [...source, "node", "detailedExitcode", "pageOutput"],
     load: async () => (await import("./verbs/plan.ts")).planNodes,
   },
   {
@@ -67,9 +71,9 @@ export const verbs: readonly Verb[] = [
     examples: [
       "switchyard doctor --context lab",
       "switchyard doctor -f must-gather.tar.gz",
-      "switchyard doctor -f cluster/ -o json",
+      "switchyard doctor --context lab -o html > report.html",
     ],
-    flags: ["filename", "context", "kubeconfig", "namespace", "resourcePrefix", "output"],
+    flags: ["filename", "context", "kubeconfig", "namespace", "resourcePrefix", "pageOutput"],
     load: async () => (await import("./verbs/doctor.ts")).doctor,
   },
   {

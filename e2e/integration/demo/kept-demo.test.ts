@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `npm run demo -- --keep`, and what a newcomer tries in the cluster that it keeps running. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { readFile } from "node:fs/promises";
 import { keepDemo, tryPolicy, type KeptDemo } from "../../src/kept-demo.ts";
 
 let demo: KeptDemo;
@@ -14,6 +15,12 @@ afterAll(async () => {
 }, 60_000);
 
 describe("a demo that keeps running", () => {
+  it("has written a page about its cluster", async () => {
+    const page = await readFile(demo.report, "utf8");
+    expect(page).toMatch(/NetworkAttachmentDefinitionInvalid[^]*SriovNetwork\/sriov-network-operator\/typo-net/);
+    for (const node of ["worker-1", "worker-2", "worker-3"]) expect(page).toContain(`<h3>${node}</h3>`);
+  });
+
   it("applies a policy, its change and its deletion", async () => {
     expect(await tryPolicy(demo, "worker-1")).toEqual([4, 6, 0]);
   }, 240_000);

@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { createNarrator, namespace, startTestCluster } from "@switchyard/test-cluster";
 import { runDemo } from "./demo.ts";
+import { writeReport } from "./write-report.ts";
 
 const help = `Usage: npm run demo [-- [--vm | --ovn-offload | --afxdp] [--keep]]
 
@@ -18,7 +19,7 @@ configure VFs.
   --ovn-offload
            move OVN to the SmartNICs of three hosts of an OpenShift cluster, and back; needs Go for OpenShift's CRDs
   --afxdp  configure AF_XDP devices of two nodes, and give them back
-  --keep   keep the cluster and its nodes running at the end, until Ctrl-C
+  --keep   write a report about the cluster at the end, and keep the cluster running until Ctrl-C
 `;
 
 const { values } = parseArgs({
@@ -40,6 +41,9 @@ await run(testCluster, narrator);
 narrator.line("done", `the demo took ${narrator.elapsedS().toFixed(1)} s`);
 
 if (values.keep === true) {
+  const report = await writeReport({ kubeconfig: testCluster.cluster.kubeconfig, namespace });
+  narrator.line("report", "the demo runs its programs without pods and images, which switchyard doctor reports");
+  narrator.line("report", `the cluster as a page, by switchyard doctor -o html: ${report}`);
   narrator.scene("The cluster and its nodes keep running until Ctrl-C. In another terminal:");
   process.stdout.write(`export KUBECONFIG=${testCluster.cluster.kubeconfig}\n`);
   process.stdout.write(`export PATH="$PATH:${dirname(testCluster.kubectlFile)}"  # contains kubectl\n`);

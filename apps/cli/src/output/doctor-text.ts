@@ -3,7 +3,7 @@
  * doctorText describes a diagnosis for people: the findings, then the results by kind.
  * Usage: `terminal.stdout.write(doctorText(diagnosis, colours))`.
  */
-import type { Diagnosis } from "../diagnosis/diagnose.ts";
+import type { Diagnosis, ObjectResult } from "../diagnosis/diagnose.ts";
 import type { Severity } from "../diagnosis/finding-catalogue.ts";
 import type { Finding } from "../diagnosis/finding.ts";
 import { labelOf } from "../input/manifest.ts";
@@ -17,7 +17,7 @@ const width = 80;
 /** The text ends with a newline. */
 export function doctorText(diagnosis: Diagnosis, colours: Colours): string {
   const findings = diagnosis.findings.map((finding) => findingText(finding, colours));
-  return [...findings, resultsTable(diagnosis), `${summary(diagnosis)}\n`].join("\n");
+  return [...findings, resultsTable(diagnosis), `${diagnosisSummary(diagnosis)}\n`].join("\n");
 }
 
 function findingText(finding: Finding, colours: Colours): string {
@@ -44,17 +44,28 @@ function labelled(label: string, text: string): readonly string[] {
 }
 
 /** A row for each kind, so that 1,000 healthy nodes are one line. */
-function resultsTable({ results }: Diagnosis): string {
-  const rows = [...Map.groupBy(results, ({ object }) => object.kind)].map(([kind, same]) => [
-    kind,
-    ...(["healthy", "info", "warning", "error"] as const).map(
-      (result) => `${same.filter((one) => one.result === result).length}`,
-    ),
+function resultsTable(diagnosis: Diagnosis): string {
+  const rows = countsOfResults(diagnosis).map(({ kind, healthy, info, warning, error }) => [
+    ...[kind, `${healthy}`, `${info}`, `${warning}`, `${error}`],
   ]);
   return table([["KIND", "HEALTHY", "INFO", "WARNING", "ERROR"], ...rows]);
 }
 
-function summary({ findings }: Diagnosis): string {
+/** The number of objects of a kind by result. */
+export interface ResultCounts extends Readonly<Record<ObjectResult["result"], number>> {
+  readonly kind: string;
+}
+
+/** Kinds in alphabetical order. */
+export function countsOfResults({ results }: Diagnosis): readonly ResultCounts[] {
+  return [...Map.groupBy(results, ({ object }) => object.kind)].map(([kind, same]) => {
+    const count = (wanted: ObjectResult["result"]) => same.filter(({ result }) => result === wanted).length;
+    return { kind, healthy: count("healthy"), info: count("info"), warning: count("warning"), error: count("error") };
+  });
+}
+
+/** "Doctor: 1 error, 2 warnings." */
+export function diagnosisSummary({ findings }: Diagnosis): string {
   const count = (severity: Severity, word: string): string => {
     const { length } = findings.filter((finding) => finding.severity === severity);
     return `${length} ${word}${length === 1 ? "" : "s"}`;

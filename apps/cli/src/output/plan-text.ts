@@ -6,11 +6,10 @@
 import type { Impact } from "@switchyard/plan";
 import type { NodePlan, PlanSummary } from "../cluster/plan-cluster.ts";
 import type { Colours } from "./colours.ts";
+import { signOf, type StepSign } from "./step-sign.ts";
 import { wrap } from "./wrap.ts";
 
 const width = 80;
-
-type Sign = "+" | "~" | "-";
 
 /** The plan of one node. */
 export function planText({ node, impact, steps, reasons, converged }: NodePlan, colours: Colours): string {
@@ -18,7 +17,7 @@ export function planText({ node, impact, steps, reasons, converged }: NodePlan, 
   if (steps.length === 0 && impact !== "reboot")
     return `${title} ${converged ? "nothing to do" : "the spec cannot be applied"}\n`;
   const signs = steps.map(signOf);
-  const count = (sign: Sign): number => signs.filter((one) => one === sign).length;
+  const count = (sign: StepSign): number => signs.filter((one) => one === sign).length;
   const lines = steps.map(({ text }, index) => {
     const sign = signs[index] ?? "~";
     return `  ${paintSign(sign, colours)} ${text}`;
@@ -53,15 +52,7 @@ export function summaryText(summary: PlanSummary, colours: Colours): string {
   return `${colours.bold("Plan:")} ${nodes} ${nodes === 1 ? "node" : "nodes"}: ${parts.join(", ")}.\n`;
 }
 
-/** Derived from the kind of the step. set-num-vfs and bind-driver depend on the previous value. */
-function signOf(step: NodePlan["steps"][number]): Sign {
-  if (step.kind === "set-num-vfs") return step.from === 0 ? "+" : step.to === 0 ? "-" : "~";
-  if (step.kind === "bind-driver") return step.from === undefined ? "+" : "~";
-  if (/^(create|add|load|install|write)-/.test(step.kind)) return "+";
-  return /^(release|delete|remove)-/.test(step.kind) ? "-" : "~";
-}
-
-function paintSign(sign: Sign, colours: Colours): string {
+function paintSign(sign: StepSign, colours: Colours): string {
   if (sign === "+") return colours.green(sign);
   return sign === "-" ? colours.red(sign) : colours.yellow(sign);
 }

@@ -2,17 +2,19 @@
 /** `switchyard doctor` finds what is wrong in a cluster. */
 import { collectObjects } from "../cluster/cluster-objects.ts";
 import { diagnose } from "../diagnosis/diagnose.ts";
+import { listVfs } from "../diagnosis/list-vfs.ts";
 import { createSnapshot } from "../diagnosis/snapshot.ts";
-import { createDiagnostics } from "../diagnostics.ts";
+import { createDiagnostics, silentDiagnostics } from "../diagnostics.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readSnapshotInput } from "../input/read-snapshot-input.ts";
+import { planOffloaded } from "../ovn-offload/plan-offloaded.ts";
 import { createColours } from "../output/colours.ts";
 import { doctorText } from "../output/doctor-text.ts";
 import { printData } from "../output/print-data.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const doctor: RunVerb = async ({ flags, terminal }) => {
-  const { namespace, resourcePrefix, output = "text" } = flags;
+  const { namespace, resourcePrefix, pageOutput: output = "text" } = flags;
   const diagnostics = createDiagnostics(terminal.stderr);
   const { manifests, readKinds } = await readSnapshotInput(flags, terminal, diagnostics);
   const cluster = collectObjects(manifests, { namespace, diagnostics, isIgnoredNoted: false });
@@ -20,6 +22,11 @@ export const doctor: RunVerb = async ({ flags, terminal }) => {
   const diagnosis = diagnose(snapshot);
   if (output === "text") {
     terminal.stdout.write(doctorText(diagnosis, createColours(terminal.stdout, terminal.env)));
+  } else if (output === "html") {
+    const { makePage } = await import("../report/make-page.ts");
+    // What a plan cannot do is a finding already.
+    const plans = planOffloaded(cluster, flags, silentDiagnostics);
+    terminal.stdout.write(makePage(snapshot, { command: "doctor", rows: listVfs(snapshot), diagnosis, plans }));
   } else {
     printData(diagnosis, output, terminal.stdout);
   }

@@ -2,40 +2,48 @@
 /** `switchyard plan` prints the steps of the nodes and their impact on pods. */
 import { CliError } from "../cli-error.ts";
 import { collectObjects } from "../cluster/cluster-objects.ts";
-import { planCluster, summarize } from "../cluster/plan-cluster.ts";
+import { summarize } from "../cluster/plan-cluster.ts";
+import { listVfs } from "../diagnosis/list-vfs.ts";
+import { createSnapshot } from "../diagnosis/snapshot.ts";
 import { createDiagnostics } from "../diagnostics.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readInput } from "../input/read-input.ts";
-import { offloadCluster } from "../ovn-offload/offload-cluster.ts";
-import { offloadReboots } from "../ovn-offload/offload-reboots.ts";
+import { planOffloaded } from "../ovn-offload/plan-offloaded.ts";
 import { createColours } from "../output/colours.ts";
 import { printData } from "../output/print-data.ts";
 import { planText, summaryText } from "../output/plan-text.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const planNodes: RunVerb = async ({ flags, terminal }) => {
-  const { namespace, resourcePrefix, clusterType, output = "text" } = flags;
+  const { namespace, resourcePrefix, node, pageOutput: output = "text" } = flags;
   const diagnostics = createDiagnostics(terminal.stderr);
-  const given = collectObjects(await readInput(flags, terminal, diagnostics), { namespace, diagnostics });
-  const { cluster, offload } = offloadCluster(given, { namespace, resourcePrefix, clusterType, diagnostics });
-  const reboots = offloadReboots(offload, cluster);
-  const plans = planCluster(cluster, { namespace, diagnostics, reboots, node: flags.node });
+  const manifests = await readInput(flags, terminal, diagnostics);
+  const given = collectObjects(manifests, { namespace, diagnostics });
+  const problems: string[] = [];
+  const plans = planOffloaded(given, flags, {
+    ...diagnostics,
+    report(line) {
+      problems.push(line);
+      diagnostics.report(line);
+    },
+  });
   const summary = summarize(plans);
 
   const [only] = plans;
-  if (flags.node !== undefined && only === undefined) {
-    throw new CliError(
-      "unavailable",
-      `no plan for node "${flags.node}": it is not in the input or not in the node set`,
-    );
+  if (node !== undefined && only === undefined) {
+    throw new CliError("unavailable", `no plan for node "${node}": it is not in the input or not in the node set`);
   }
   if (output === "text") {
     const colours = createColours(terminal.stdout, terminal.env);
     const parts = plans.map((plan) => planText(plan, colours));
-    if (flags.node === undefined) parts.push(summaryText(summary, colours));
+    if (node === undefined) parts.push(summaryText(summary, colours));
     terminal.stdout.write(parts.join("\n"));
+  } else if (output === "html") {
+    const { makePage } = await import("../report/make-page.ts");
+    const snapshot = createSnapshot(manifests, given, { namespace, resourcePrefix });
+    terminal.stdout.write(makePage(snapshot, { command: "plan", rows: listVfs(snapshot), plans, problems, node }));
   } else {
-    printData(flags.node === undefined ? { nodes: plans, summary } : only, output, terminal.stdout);
+    printData(node === undefined ? { nodes: plans, summary } : only, output, terminal.stdout);
   }
   const exitCode = diagnostics.exitCode();
   return exitCode === exitCodes.done && flags.detailedExitcode && summary.steps + summary.reboot > 0

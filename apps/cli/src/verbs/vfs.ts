@@ -2,7 +2,7 @@
 /** `switchyard vfs` lists VFs with their settings and the pods that have them. */
 import { collectObjects } from "../cluster/cluster-objects.ts";
 import { listVfs, type VfRow } from "../diagnosis/list-vfs.ts";
-import { createSnapshot } from "../diagnosis/snapshot.ts";
+import { createSnapshot, type Snapshot } from "../diagnosis/snapshot.ts";
 import { createDiagnostics, type Diagnostics } from "../diagnostics.ts";
 import type { Flags } from "../flags.ts";
 import { readSnapshotInput } from "../input/read-snapshot-input.ts";
@@ -12,18 +12,26 @@ import type { Terminal } from "../terminal.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const vfs: RunVerb = async ({ flags, terminal }) => {
+  const { rowsOutput: output = "text" } = flags;
   const diagnostics = createDiagnostics(terminal.stderr);
-  print(await readRows(flags, terminal, diagnostics), flags, terminal);
+  const snapshot = await readVfSnapshot(flags, terminal, diagnostics);
+  const rows = listVfs(snapshot).filter((row) => isWanted(row, flags));
+  if (output === "html") {
+    const { makePage } = await import("../report/make-page.ts");
+    terminal.stdout.write(makePage(snapshot, { command: "vfs", rows }));
+  } else if (output === "text" || output === "wide") {
+    terminal.stdout.write(vfsText(rows, { isWide: output === "wide" }));
+  } else {
+    printData({ vfs: rows }, output, terminal.stdout);
+  }
   return diagnostics.exitCode();
 };
 
-async function readRows(flags: Flags, terminal: Terminal, diagnostics: Diagnostics): Promise<readonly VfRow[]> {
+async function readVfSnapshot(flags: Flags, terminal: Terminal, diagnostics: Diagnostics): Promise<Snapshot> {
   const { namespace, resourcePrefix } = flags;
   const { manifests, readKinds } = await readSnapshotInput(flags, terminal, diagnostics);
   const cluster = collectObjects(manifests, { namespace, diagnostics, isIgnoredNoted: false });
-  return listVfs(createSnapshot(manifests, cluster, { namespace, resourcePrefix, readKinds })).filter((row) =>
-    isWanted(row, flags),
-  );
+  return createSnapshot(manifests, cluster, { namespace, resourcePrefix, readKinds });
 }
 
 /** A pod is given as NAME or NAMESPACE/NAME; a resource with or without its prefix. */
@@ -34,9 +42,4 @@ function isWanted({ node, resource, pod, possiblePods = [] }: VfRow, flags: Flag
     (flags.resource === undefined || flags.resource.replace(`${flags.resourcePrefix}/`, "") === resource) &&
     (flags.pod === undefined || pods.some((name) => name === flags.pod || name.endsWith(`/${flags.pod ?? ""}`)))
   );
-}
-
-function print(rows: readonly VfRow[], { rowsOutput = "text" }: Flags, { stdout }: Terminal): void {
-  if (rowsOutput === "text" || rowsOutput === "wide") stdout.write(vfsText(rows, { isWide: rowsOutput === "wide" }));
-  else printData({ vfs: rows }, rowsOutput, stdout);
 }

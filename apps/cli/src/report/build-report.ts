@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * buildReport makes the page's content from what the commands find. The same input gives the same report.
+ * Usage: `buildReport(snapshot, { command: "doctor", rows, diagnosis, plans })`.
+ */
+import { productVersion } from "@switchyard/service/version";
+import { summarize, type NodePlan } from "../cluster/plan-cluster.ts";
+import type { Diagnosis } from "../diagnosis/diagnose.ts";
+import type { VfRow } from "../diagnosis/list-vfs.ts";
+import type { Snapshot } from "../diagnosis/snapshot.ts";
+import { countsOfResults, diagnosisSummary } from "../output/doctor-text.ts";
+import { createColours } from "../output/colours.ts";
+import { summaryText } from "../output/plan-text.ts";
+import { clip } from "./clip.ts";
+import { findingGroups } from "./finding-groups.ts";
+import { nodeViews } from "./node-views.ts";
+import { allColumns, mergedColumns } from "./pf-views.ts";
+import { planGroups } from "./plan-groups.ts";
+import type { Fact, Report } from "./report.ts";
+
+export interface ReportParts {
+  readonly command: "doctor" | "plan" | "vfs";
+  /** The VFs to show. */
+  readonly rows: readonly VfRow[];
+  readonly diagnosis?: Diagnosis;
+  readonly plans?: readonly NodePlan[];
+  /** What nodes cannot apply, a line each. */
+  readonly problems?: readonly string[];
+  /** The only node to show. */
+  readonly node?: string | undefined;
+}
+
+const titles = { doctor: "Diagnosis", plan: "Plan", vfs: "VFs" };
+
+/** The page of vfs has a row for each VF, and only PFs of `rows`. */
+export function buildReport(snapshot: Snapshot, parts: ReportParts): Report {
+  const { command, rows, diagnosis, plans, problems = [], node } = parts;
+  const isList = command === "vfs";
+  const columns = isList ? allColumns : mergedColumns;
+  const nodes = nodeViews(snapshot, {
+    ...{ rows, columns },
+    isEmptyShown: !isList,
+    ...(diagnosis !== undefined && { results: diagnosis.results }),
+  }).filter(({ name }) => node === undefined || name === node);
+  return {
+    title: titles[command],
+    summary: summaryOf(parts, nodes.length),
+    facts: factsOf(snapshot, command),
+    ...(diagnosis !== undefined && {
+      findings: findingGroups(diagnosis.findings),
+      results: countsOfResults(diagnosis),
+    }),
+    ...(plans !== undefined && { plans: planGroups(plans), problems: problems.map(clip) }),
+    columns: columns.map(({ head }) => head),
+    nodes,
+  };
+}
+
+function summaryOf({ command, rows, diagnosis, plans = [] }: ReportParts, nodes: number): string {
+  if (diagnosis !== undefined && command === "doctor") return diagnosisSummary(diagnosis);
+  if (command === "plan") return summaryText(summarize(plans), plain).trim();
+  const inPods = rows.filter(({ pod }) => pod !== undefined).length;
+  return `${rows.length} VFs on ${nodes} ${nodes === 1 ? "node" : "nodes"}, ${inPods} of them in known pods.`;
+}
+
+const plain = createColours({ write: () => undefined }, {});
+
+function factsOf({ namespace, takenAtMs }: Snapshot, command: string): readonly Fact[] {
+  return [
+    { label: "Made by", value: `switchyard ${command} ${productVersion}` },
+    { label: "Operator's namespace", value: clip(namespace) },
+    ...(takenAtMs === 0 ? [] : [{ label: "Latest time in the objects", value: new Date(takenAtMs).toISOString() }]),
+  ];
+}
