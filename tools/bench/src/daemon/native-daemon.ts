@@ -34,7 +34,7 @@ export async function createNativeDaemon(options: NativeDaemonOptions): Promise<
   const service = parts.use(
     createMeasuredService({
       script,
-      nodeFlags: frugalFlags,
+      ...{ nodeFlags: frugalFlags, env: { MALLOC_ARENA_MAX: "1" } }, // as in the image
       pod: user.pod,
       args: ["--namespace", namespace, "--node-name", name, "--kernel-socket", socket],
       log: join(cluster.directory, "daemon.log"),
