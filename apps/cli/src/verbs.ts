@@ -65,7 +65,7 @@ export const verbs: readonly Verb[] = [
     summary: "Find what is wrong in a cluster, why, and what to do next.",
     about: [
       "Checks nodes, policies, pools, networks, pods with VFs, drains, webhooks and components. Each finding has a stable code, which switchyard explain describes. It also works with clusters of the Go operator.",
-      "Input is a directory or tar file of a must-gather, output of kubectl get -o yaml, or a cluster, which is only read. The more kinds the input has, the more is found: Nodes, Pods, PodDisruptionBudgets, NetworkAttachmentDefinitions, DaemonSets, Leases, EndpointSlices, webhook configurations.",
+      "Input is a directory or tar file of a must-gather, output of kubectl get -o yaml, or a cluster, which is only read. The more kinds the input has, the more is found: Nodes, Pods, PodDisruptionBudgets, NetworkAttachmentDefinitions, DaemonSets, Leases, EndpointSlices, Events, webhook configurations.",
       "The exit code is 1 if there are errors or warnings.",
     ],
     examples: [

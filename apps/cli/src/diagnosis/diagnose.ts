@@ -5,6 +5,7 @@
  */
 import type { Severity } from "./finding-catalogue.ts";
 import type { Finding, ObjectRef } from "./finding.ts";
+import { eventsOf } from "./events.ts";
 import { findComponents } from "./rules/components.ts";
 import { findConditions } from "./rules/conditions.ts";
 import { findDevices } from "./rules/devices.ts";
@@ -13,6 +14,7 @@ import { findNetworks } from "./rules/networks.ts";
 import { findNodes } from "./rules/nodes.ts";
 import { findPods } from "./rules/pods.ts";
 import { findPolicies } from "./rules/policies.ts";
+import { findWebhooks } from "./rules/webhooks.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** The result for one object: its most severe finding. */
@@ -33,11 +35,25 @@ export interface Diagnosis {
 }
 
 const rules: readonly ((snapshot: Snapshot) => readonly Finding[])[] = [
-  ...[findConditions, findNodes, findPolicies, findNetworks, findPods, findDrains, findDevices, findComponents],
+  ...[
+    findConditions,
+    findNodes,
+    findPolicies,
+    findNetworks,
+    findPods,
+    findDrains,
+    findDevices,
+    findComponents,
+    findWebhooks,
+  ],
 ];
 
 export function diagnose(snapshot: Snapshot): Diagnosis {
-  const findings = rules.flatMap((find) => find(snapshot)).sort(compareFindings);
+  const warningsAbout = eventsOf(snapshot);
+  const findings = rules
+    .flatMap((find) => find(snapshot))
+    .map((finding) => ({ ...finding, evidence: [...finding.evidence, ...warningsAbout(finding.object)] }))
+    .sort(compareFindings);
   const isHealthy = findings.every(({ severity }) => severity === "info");
   return { healthy: isHealthy, findings, results: resultsOf(findings, snapshot) };
 }

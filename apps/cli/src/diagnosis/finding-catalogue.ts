@@ -203,6 +203,17 @@ export const findingCatalogue = {
     cause: "The API server cannot trust the server of the webhook without a CA bundle.",
     next: "kubectl get {resource} {name} -o yaml",
   },
+  WebhookCaExpired: {
+    severity: "error",
+    cause:
+      "The API server refuses the certificate of the webhook's server. With failurePolicy Fail, it refuses every request that the webhook selects.",
+    next: "kubectl -n {operatorNamespace} logs deployment/sriov-network-operator --tail 100",
+  },
+  WebhookCaExpiresSoon: {
+    severity: "warning",
+    cause: "The operator or cert-manager renews certificates long before they expire. Something prevents it.",
+    next: "kubectl -n {operatorNamespace} logs deployment/sriov-network-operator --tail 100",
+  },
   OperatorNotLeading: {
     severity: "error",
     cause: "No replica of the operator has renewed its lease. Changes of policies, pools and networks have no effect.",

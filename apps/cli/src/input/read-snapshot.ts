@@ -69,6 +69,7 @@ function requestsOf(namespace: string): readonly Request[] {
   ];
   return [
     ...everywhere.map((type) => ({ type })),
+    { type: events, fieldSelector: "type=Warning" },
     ...[configMaps, daemonSets, leases, endpointSlices].map((type) => ({ type, namespace })),
   ];
 }
@@ -90,6 +91,7 @@ async function list(transport: Transport, request: Request, origin: string): Pro
 }
 
 const pods = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
+const events = { group: "", version: "v1", kind: "Event", plural: "events", namespaced: true } as const;
 const disruptionBudgets = {
   ...{ group: "policy", version: "v1", kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", namespaced: true },
 } satisfies ResourceType;

@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { isJsonObject, listAt, textAt } from "../json.ts";
 import { findingCatalogue } from "../diagnosis/finding-catalogue.ts";
+import { expiredBundle, expiringBundle, validBundle } from "../diagnosis/testing/ca-bundles.ts";
 import { client, healthyCluster, type Editable } from "../diagnosis/testing/healthy-cluster.ts";
 import { labelOf } from "../input/manifest.ts";
 import { runCli } from "../testing/run-cli.ts";
@@ -259,6 +260,16 @@ const faults: readonly Fault[] = [
     inject: set("ValidatingWebhookConfiguration", { "webhooks|0|clientConfig|caBundle": "" }),
   },
   {
+    ...{ code: "WebhookCaExpired", on: "ValidatingWebhookConfiguration/sriov-operator-webhook-config" },
+    what: "the CA of the webhook has expired",
+    inject: set("ValidatingWebhookConfiguration", { "webhooks|0|clientConfig|caBundle": expiredBundle }),
+  },
+  {
+    ...{ code: "WebhookCaExpiresSoon", on: "ValidatingWebhookConfiguration/sriov-operator-webhook-config" },
+    what: "the CA of the webhook expires in ten days",
+    inject: set("ValidatingWebhookConfiguration", { "webhooks|0|clientConfig|caBundle": expiringBundle }),
+  },
+  {
     ...{
       code: "OperatorNotLeading",
       on: `Lease/${ns}/switchyard-operator`,
@@ -392,6 +403,48 @@ describe("switchyard doctor", () => {
     expect(await evidenceOf("DrainTakesLong")).toContain(
       "the node is being drained, and these pods stay: apps/client-0",
     );
+  });
+
+  it("accepts a CA bundle that still has an expired certificate beside a valid one", async () => {
+    const both = [expiredBundle, validBundle].map((bundle) => Buffer.from(bundle, "base64").toString()).join("");
+    const caBundle = Buffer.from(both).toString("base64");
+    const cluster = set("ValidatingWebhookConfiguration", { "webhooks|0|clientConfig|caBundle": caBundle })(copyOf());
+    expect(await doctor(cluster)).toMatchObject({ code: 0, rows: [] });
+  });
+
+  it("adds the latest warnings that Kubernetes has recorded about an object, of both event APIs", async () => {
+    const about = { kind: "Pod", namespace: "apps", name: "pending" };
+    const warning = { kind: "Event", type: "Warning", reason: "FailedScheduling" };
+    const waiting = {
+      ...client("pending"),
+      spec: { containers: [{ name: "main", resources: { requests: { "openshift.io/none": "1" } } }] },
+    };
+    const { findings } = await doctor([
+      ...copyOf(),
+      waiting,
+      {
+        ...{ ...warning, apiVersion: "v1", metadata: { name: "a", namespace: "apps" }, involvedObject: about },
+        ...{ count: 4, lastTimestamp: "2026-01-05T10:00:00Z", message: "Insufficient openshift.io/none" },
+      },
+      {
+        ...{ ...warning, apiVersion: "events.k8s.io/v1", metadata: { name: "b", namespace: "apps" }, regarding: about },
+        ...{ eventTime: "2026-01-05T10:30:00Z", note: "no node" },
+      },
+      {
+        ...warning,
+        apiVersion: "v1",
+        type: "Normal",
+        metadata: { name: "c", namespace: "apps" },
+        involvedObject: about,
+      },
+    ]);
+    expect(findings.find(({ code }) => code === "ResourceOnNoNode")?.["evidence"]).toEqual(
+      expect.arrayContaining([
+        "event FailedScheduling (2026-01-05T10:30:00Z): no node",
+        "event FailedScheduling (4 times, last 2026-01-05T10:00:00Z): Insufficient openshift.io/none",
+      ]),
+    );
+    expect(findings.flatMap((finding) => listAt(finding, "evidence")).join("\n")).not.toContain("unknown");
   });
 
   it("prints text with cause and next command", async () => {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Components, webhooks, leases and versions: what the operator needs to work, and what could lock users out. */
+/** Components, leases, finalizers and versions: what the operator needs to work. */
 import { annotations, apiGroup, afxdpApiGroup, upstreamFinalizers } from "@switchyard/api";
 import { isInNodeSet } from "@switchyard/policy";
 import { at, listAt, stringsAt, textAt } from "../../json.ts";
-import type { Manifest } from "../../input/manifest.ts";
 import { findingOf, type Finding } from "../finding.ts";
 import { refOf, resourceOf } from "../refs.ts";
 import { timeMs, type Snapshot } from "../snapshot.ts";
@@ -17,9 +16,6 @@ export function findComponents(snapshot: Snapshot): readonly Finding[] {
   return [
     ...daemonSets(snapshot),
     ...daemonPods(snapshot),
-    ...["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"].flatMap((kind) =>
-      snapshot.objectsOf(kind).flatMap((manifest) => webhooks(manifest, snapshot)),
-    ),
     ...leases(snapshot),
     ...finalizers(snapshot),
     ...configMaps(snapshot),
@@ -64,39 +60,6 @@ function daemonPods(snapshot: Snapshot): readonly Finding[] {
         }),
       ];
     });
-}
-
-function webhooks(manifest: Manifest, snapshot: Snapshot): readonly Finding[] {
-  const object = refOf(manifest);
-  const values = { operatorNamespace: snapshot.namespace, resource: manifest.kind.toLowerCase() };
-  return listAt(manifest.object, "webhooks").flatMap((webhook, index): readonly Finding[] => {
-    const service = at(webhook, "clientConfig", "service");
-    const serviceName = textAt(service, "name") ?? "";
-    if (textAt(service, "namespace") !== snapshot.namespace) return [];
-    const field = `webhooks[${index}]`;
-    const isStrict = (textAt(webhook, "failurePolicy") ?? "Fail") === "Fail";
-    const findings: Finding[] = [];
-    if (isStrict && snapshot.isKnown("EndpointSlice") && !isServed(serviceName, snapshot)) {
-      const message = `failurePolicy is Fail, and service "${serviceName}" has no ready endpoint`;
-      findings.push(findingOf("WebhookWithoutEndpoints", { object, field: `${field}.failurePolicy`, message, values }));
-    }
-    if ((textAt(at(webhook, "clientConfig"), "caBundle") ?? "") === "") {
-      const message = `the webhook of service "${serviceName}" has no CA bundle`;
-      findings.push(
-        findingOf("WebhookWithoutCa", { object, field: `${field}.clientConfig.caBundle`, message, values }),
-      );
-    }
-    return findings;
-  });
-}
-
-function isServed(service: string, { objectsOf, namespace }: Snapshot): boolean {
-  return objectsOf("EndpointSlice").some(
-    (slice) =>
-      slice.namespace === namespace &&
-      stringsAt(slice.object, "metadata", "labels")["kubernetes.io/service-name"] === service &&
-      listAt(slice.object, "endpoints").some((endpoint) => at(endpoint, "conditions", "ready") !== false),
-  );
 }
 
 /** Both operators use leases; those of nodes and of others are in other namespaces. */

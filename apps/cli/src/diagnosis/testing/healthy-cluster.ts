@@ -6,6 +6,7 @@
  */
 import { isJsonObject, listAt, type JsonObject } from "../../json.ts";
 import { network, node, policy, state } from "../../testing/objects.ts";
+import { validBundle } from "./ca-bundles.ts";
 import { runCli } from "../../testing/run-cli.ts";
 
 /** An object that tests may change. */
@@ -136,7 +137,7 @@ function lease() {
 }
 
 function webhook() {
-  const clientConfig = { service: { name: "operator-webhook-service", namespace }, caBundle: "LS0tLS1CRUdJTg==" };
+  const clientConfig = { service: { name: "operator-webhook-service", namespace }, caBundle: validBundle };
   const webhooks = [{ name: "operator-webhook.sriovnetwork.openshift.io", failurePolicy: "Fail", clientConfig }];
   const metadata = { name: "sriov-operator-webhook-config" };
   return { apiVersion: "admissionregistration.k8s.io/v1", kind: "ValidatingWebhookConfiguration", metadata, webhooks };

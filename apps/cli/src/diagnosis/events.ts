@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * eventsOf finds the warnings that Kubernetes has recorded about an object, such as the scheduler's reason for a pending pod.
+ * Usage: `const about = eventsOf(snapshot); about({ kind: "Pod", namespace: "apps", name: "client-0" })`.
+ */
+import { at, textAt } from "../json.ts";
+import type { Manifest } from "../input/manifest.ts";
+import type { ObjectRef } from "./finding.ts";
+import { timeMs, type Snapshot } from "./snapshot.ts";
+
+/** Lines for each object. */
+const maxLines = 3;
+
+interface Warning {
+  readonly atMs: number;
+  readonly line: string;
+}
+
+/** Returns lines such as "event FailedScheduling (4 times, last 2026-01-05T10:00:00Z): 0/2 nodes are available", latest first. */
+export function eventsOf({ objectsOf }: Snapshot): (object: ObjectRef) => readonly string[] {
+  const warnings = new Map<string, Warning[]>();
+  for (const event of objectsOf("Event")) {
+    if (textAt(event.object, "type") !== "Warning") continue;
+    const key = keyOf(event);
+    const before = warnings.get(key);
+    if (before === undefined) warnings.set(key, [warningOf(event)]);
+    else before.push(warningOf(event));
+  }
+  return ({ kind, namespace = "", name }) =>
+    (warnings.get(`${kind}\n${kind === "Node" ? "" : namespace}\n${name}`) ?? [])
+      .toSorted((a, b) => b.atMs - a.atMs)
+      .slice(0, maxLines)
+      .map(({ line }) => line);
+}
+
+/** The object is `involvedObject` in v1 and `regarding` in events.k8s.io/v1. */
+function keyOf({ object }: Manifest): string {
+  const about = at(object, "involvedObject") ?? at(object, "regarding");
+  const kind = textAt(about, "kind") ?? "";
+  const namespace = kind === "Node" ? "" : (textAt(about, "namespace") ?? "");
+  return `${kind}\n${namespace}\n${textAt(about, "name") ?? ""}`;
+}
+
+function warningOf({ object }: Manifest): Warning {
+  const series = at(object, "series");
+  const last =
+    textAt(series, "lastObservedTime") ??
+    textAt(object, "lastTimestamp") ??
+    textAt(object, "deprecatedLastTimestamp") ??
+    textAt(object, "eventTime");
+  const count = at(series, "count") ?? at(object, "count") ?? at(object, "deprecatedCount");
+  const times = typeof count === "number" && count > 1 ? `${count} times, last ` : "";
+  const text = textAt(object, "message") ?? textAt(object, "note") ?? "";
+  return {
+    atMs: timeMs(last) ?? 0,
+    line: `event ${textAt(object, "reason") ?? ""} (${times}${last ?? "time unknown"}): ${text}`,
+  };
+}

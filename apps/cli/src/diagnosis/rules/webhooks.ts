@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Webhook configurations that would lock users out: no server, no certificate authority, or an expired one. */
+import { X509Certificate } from "node:crypto";
+import { at, listAt, stringsAt, textAt } from "../../json.ts";
+import type { Manifest } from "../../input/manifest.ts";
+import type { FindingCode } from "../finding-catalogue.ts";
+import { findingOf, type Finding } from "../finding.ts";
+import { refOf } from "../refs.ts";
+import type { Snapshot } from "../snapshot.ts";
+
+const expiresSoonMs = 14 * 24 * 60 * 60_000;
+
+export function findWebhooks(snapshot: Snapshot): readonly Finding[] {
+  return ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"]
+    .flatMap((kind) => snapshot.objectsOf(kind))
+    .flatMap((manifest) =>
+      listAt(manifest.object, "webhooks").flatMap((webhook, index) => {
+        const service = at(webhook, "clientConfig", "service");
+        if (textAt(service, "namespace") !== snapshot.namespace) return [];
+        const one = { manifest, webhook, field: `webhooks[${index}]`, service: textAt(service, "name") ?? "" };
+        return [...withoutServer(one, snapshot), ...untrusted(one, snapshot)];
+      }),
+    );
+}
+
+interface Webhook {
+  readonly manifest: Manifest;
+  readonly webhook: unknown;
+  /** Path of the webhook in its configuration. */
+  readonly field: string;
+  /** Name of its Service. */
+  readonly service: string;
+}
+
+function withoutServer({ manifest, webhook, field, service }: Webhook, snapshot: Snapshot): readonly Finding[] {
+  const isStrict = (textAt(webhook, "failurePolicy") ?? "Fail") === "Fail";
+  if (!isStrict || !snapshot.isKnown("EndpointSlice") || isServed(service, snapshot)) return [];
+  const message = `failurePolicy is Fail, and service "${service}" has no ready endpoint`;
+  return [webhookFinding("WebhookWithoutEndpoints", manifest, { field: `${field}.failurePolicy`, message, snapshot })];
+}
+
+function isServed(service: string, { objectsOf, namespace }: Snapshot): boolean {
+  return objectsOf("EndpointSlice").some(
+    (slice) =>
+      slice.namespace === namespace &&
+      stringsAt(slice.object, "metadata", "labels")["kubernetes.io/service-name"] === service &&
+      listAt(slice.object, "endpoints").some((endpoint) => at(endpoint, "conditions", "ready") !== false),
+  );
+}
+
+/** A bundle is as good as its certificate that expires last: after a renewal it has the old one, too. */
+function untrusted({ manifest, webhook, field: path, service }: Webhook, snapshot: Snapshot): readonly Finding[] {
+  const field = `${path}.clientConfig.caBundle`;
+  const bundle = textAt(at(webhook, "clientConfig"), "caBundle") ?? "";
+  if (bundle === "") {
+    const message = `the webhook of service "${service}" has no CA bundle`;
+    return [webhookFinding("WebhookWithoutCa", manifest, { field, message, snapshot })];
+  }
+  const ends = certificateEnds(bundle);
+  if (ends.length === 0) return [];
+  const end = Math.max(...ends);
+  const until = new Date(end).toISOString();
+  if (end <= snapshot.takenAtMs) {
+    const message = `the CA of the webhook of service "${service}" expired at ${until}`;
+    return [webhookFinding("WebhookCaExpired", manifest, { field, message, snapshot })];
+  }
+  if (end - snapshot.takenAtMs > expiresSoonMs) return [];
+  const message = `the CA of the webhook of service "${service}" expires at ${until}`;
+  return [webhookFinding("WebhookCaExpiresSoon", manifest, { field, message, snapshot })];
+}
+
+/** Milliseconds since 1970 at which the certificates of a bundle (PEM in base64) expire. What is no certificate is left out. */
+function certificateEnds(bundle: string): readonly number[] {
+  const text = Buffer.from(bundle, "base64").toString("latin1");
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return blocks.flatMap((pem) => {
+    try {
+      return [new X509Certificate(pem).validToDate.getTime()];
+    } catch {
+      return [];
+    }
+  });
+}
+
+interface Found {
+  readonly field: string;
+  readonly message: string;
+  readonly snapshot: Snapshot;
+}
+
+function webhookFinding(code: FindingCode, manifest: Manifest, { field, message, snapshot }: Found): Finding {
+  const values = { operatorNamespace: snapshot.namespace, resource: manifest.kind.toLowerCase() };
+  return findingOf(code, { object: refOf(manifest), field, message, values });
+}
