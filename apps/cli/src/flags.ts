@@ -35,6 +35,7 @@ export interface Flags {
   readonly resource: string | undefined;
   readonly pod: string | undefined;
   readonly detailedExitcode: boolean;
+  readonly watch: boolean;
   readonly help: boolean;
 }
 
@@ -106,6 +107,7 @@ export const flagSpecs: Readonly<Record<FlagName, FlagSpec>> = {
   resource: { long: "resource", value: "NAME", help: "Print only this resource, with or without its prefix." },
   pod: { long: "pod", value: "[NS/]NAME", help: "Print only what this pod has." },
   detailedExitcode: { long: "detailed-exitcode", help: "Exit with 2 if there are changes to make." },
+  watch: { long: "watch", short: "w", help: "Print all VFs, and then each VF that changes, until Ctrl-C." },
   help: { long: "help", short: "h", help: "Print this help." },
 };
 
@@ -150,6 +152,7 @@ export function parseFlags(
     resource: one("resource"),
     pod: one("pod"),
     detailedExitcode: isOn("detailedExitcode"),
+    watch: isOn("watch"),
     help: isOn("help"),
   };
   return { flags, operands: positionals };

@@ -86,6 +86,7 @@ export const verbs: readonly Verb[] = [
       "switchyard vfs --context lab --node worker-1",
       "switchyard vfs --context lab --pod apps/client-0 -o wide",
       "switchyard vfs -f must-gather.tar.gz --resource fast -o json",
+      "switchyard vfs --context lab --watch",
     ],
     flags: [
       ...([
@@ -97,6 +98,7 @@ export const verbs: readonly Verb[] = [
         "node",
         "resource",
         "pod",
+        "watch",
         "rowsOutput",
       ] as const),
     ],

@@ -17,6 +17,8 @@ import {
   type TestCluster,
 } from "@switchyard/test-cluster";
 import { ensureBinaries, eventually } from "@switchyard/testing";
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -75,6 +77,31 @@ describe("switchyard doctor", () => {
       expect.objectContaining({ node: "worker-1", vf: 1, address: "0000:3b:02.1" }),
     ]);
   }, 60_000);
+
+  it("follows VFs as they change", async () => {
+    const main = join(workspace, "apps/cli/src/main.ts");
+    const args = [main, "vfs", "--kubeconfig", testCluster.cluster.kubeconfig, "--watch", "-o", "json"];
+    const watch = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...args], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    try {
+      const lines: string[] = [];
+      createInterface({ input: watch.stdout }).on("line", (line) => lines.push(line));
+      const seen = (type: string, vf: object) =>
+        eventually(`${type} ${JSON.stringify(vf)}`, () => {
+          const parsed = lines.map((line): unknown => JSON.parse(line));
+          return parsed.some((one) => isRecord(one) && one["type"] === type && isMatch(one["vf"], vf));
+        });
+      await seen("ADDED", { node: "worker-1", vf: 1 });
+      await report(testCluster, "worker-1", { vfs: 1, mac: "02:00:00:00:00:aa" });
+      await seen("MODIFIED", { vf: 0, mac: "02:00:00:00:00:aa" });
+      await seen("DELETED", { vf: 1 });
+      await report(testCluster, "worker-1");
+      await seen("ADDED", { vf: 1 });
+    } finally {
+      watch.kill();
+    }
+  }, 120_000);
 
   it("prints commands that kubectl understands", async () => {
     const pages = ["conditions", "findings"].map((page) =>
@@ -154,14 +181,28 @@ async function run(argv: readonly string[], input = "") {
   return runProgram(process.execPath, [join(workspace, "apps/cli/bin/switchyard.mjs"), ...argv], { input });
 }
 
+/** Whether `value` has the members of `wanted`. */
+function isMatch(value: unknown, wanted: object): boolean {
+  return isRecord(value) && Object.entries(wanted).every(([key, one]) => value[key] === one);
+}
+
+interface Reported {
+  readonly vfs?: number;
+  /** The address of VF 0. */
+  readonly mac?: string;
+}
+
 /** Reports a PF with two VFs, and the node's devices, as daemon and kubelet would. */
-async function report(testCluster: TestCluster, name: string): Promise<void> {
+async function report(testCluster: TestCluster, name: string, { vfs = 2, mac }: Reported = {}): Promise<void> {
   const path = objectPath(sriovNetworkNodeStates, { name, namespace });
   await eventually(`the state of ${name}`, () => testCluster.transport.request({ method: "GET", path }));
-  const Vfs = [0, 1].map((vfID) => ({ vfID, pciAddress: `0000:3b:02.${vfID}`, driver: "iavf", mtu: 1500 }));
+  const Vfs = [0, 1].slice(0, vfs).map((vfID) => ({
+    ...{ vfID, pciAddress: `0000:3b:02.${vfID}`, driver: "iavf", mtu: 1500 },
+    ...(vfID === 0 && mac !== undefined && { mac }),
+  }));
   const pf = {
     ...{ pciAddress: "0000:3b:00.0", name: "ens1f0", vendor: "8086", deviceID: "158b", mtu: 1500, totalvfs: 64 },
-    ...{ linkType: "ETH", linkAdminState: "up", numVfs: 2, owned: true, Vfs },
+    ...{ linkType: "ETH", linkAdminState: "up", numVfs: vfs, owned: true, Vfs },
   };
   const contentType = "application/merge-patch+json";
   await testCluster.transport.request({

@@ -90,7 +90,7 @@ async function list(transport: Transport, request: Request, origin: string): Pro
   }
 }
 
-const pods = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
+export const pods = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
 const events = { group: "", version: "v1", kind: "Event", plural: "events", namespaced: true } as const;
 const disruptionBudgets = {
   ...{ group: "policy", version: "v1", kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", namespaced: true },

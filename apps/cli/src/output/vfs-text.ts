@@ -4,6 +4,7 @@
  * Usage: `terminal.stdout.write(vfsText(listVfs(snapshot), { isWide: false }))`.
  */
 import type { VfRow } from "../diagnosis/list-vfs.ts";
+import type { VfChange } from "../diagnosis/vf-changes.ts";
 import { printable } from "./printable.ts";
 import { table } from "./table.ts";
 
@@ -35,9 +36,26 @@ const columns: readonly Column[] = [
 /** Without VFs, the text says so. */
 export function vfsText(rows: readonly VfRow[], { isWide }: { readonly isWide: boolean }): string {
   if (rows.length === 0) return "No VFs found.\n";
-  const shown = columns.filter((column) => isWide || column.isWide !== true);
-  const cells = rows.map((row) => shown.map(({ value }) => printable(String(value(row) ?? "-"))));
-  return table([shown.map(({ head }) => head), ...cells]);
+  const shown = columnsOf(isWide);
+  return table([shown.map(({ head }) => head), ...rows.map((row) => cellsOf(row, shown))]);
+}
+
+/** A table of changes. All tables of a watch have the same heads, so only the first one has them. */
+export function vfChangesText(
+  changes: readonly VfChange[],
+  { isWide, isFirst }: { readonly isWide: boolean; readonly isFirst: boolean },
+): string {
+  const shown = columnsOf(isWide);
+  const heads = isFirst ? [["EVENT", ...shown.map(({ head }) => head)]] : [];
+  return table([...heads, ...changes.map(({ type, vf }) => [type.padEnd(8), ...cellsOf(vf, shown)])]);
+}
+
+function columnsOf(isWide: boolean): readonly Column[] {
+  return columns.filter((column) => isWide || column.isWide !== true);
+}
+
+function cellsOf(row: VfRow, shown: readonly Column[]): readonly string[] {
+  return shown.map(({ value }) => printable(String(value(row) ?? "-")));
 }
 
 /** A question mark means that the pod has some VF of the resource, and it is not known which one. */

@@ -107,6 +107,14 @@ describe("switchyard vfs", () => {
     expect(listAt(JSON.parse(out), "vfs")[0]).toMatchObject({ mac: "02:00:00:00:00:01", vlan: 100 });
   });
 
+  it.each([
+    { flags: ["-f", "-", "--watch"], says: "--watch needs a cluster" },
+    { flags: ["--watch"], says: "--watch needs a cluster" },
+    { flags: ["--context", "lab", "--watch", "-o", "html"], says: "--watch prints text, wide or json, not html" },
+  ])("refuses $flags", async ({ flags, says }) => {
+    expect(await runCli(["vfs", ...flags])).toMatchObject({ code: 64, err: expect.stringContaining(says) });
+  });
+
   it("refuses -o wide where it has no meaning", async () => {
     expect(await runCli(["plan", "-f", "-", "-o", "wide"])).toMatchObject({ code: 64 });
   });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard vfs` lists VFs with their settings and the pods that have them. */
 import { collectObjects } from "../cluster/cluster-objects.ts";
-import { listVfs, type VfRow } from "../diagnosis/list-vfs.ts";
+import { listVfs } from "../diagnosis/list-vfs.ts";
+import { isWanted } from "../diagnosis/wanted-vfs.ts";
 import { createSnapshot, type Snapshot } from "../diagnosis/snapshot.ts";
 import { createDiagnostics, type Diagnostics } from "../diagnostics.ts";
 import type { Flags } from "../flags.ts";
@@ -14,6 +15,10 @@ import type { RunVerb } from "../verb.ts";
 export const vfs: RunVerb = async ({ flags, terminal }) => {
   const { rowsOutput: output = "text" } = flags;
   const diagnostics = createDiagnostics(terminal.stderr);
+  if (flags.watch) {
+    const { watchVfs } = await import("./watch-vfs.ts");
+    return watchVfs(flags, terminal, diagnostics);
+  }
   const snapshot = await readVfSnapshot(flags, terminal, diagnostics);
   const rows = listVfs(snapshot).filter((row) => isWanted(row, flags));
   if (output === "html") {
@@ -32,14 +37,4 @@ async function readVfSnapshot(flags: Flags, terminal: Terminal, diagnostics: Dia
   const { manifests, readKinds } = await readSnapshotInput(flags, terminal, diagnostics);
   const cluster = collectObjects(manifests, { namespace, diagnostics, isIgnoredNoted: false });
   return createSnapshot(manifests, cluster, { namespace, resourcePrefix, readKinds });
-}
-
-/** A pod is given as NAME or NAMESPACE/NAME; a resource with or without its prefix. */
-function isWanted({ node, resource, pod, possiblePods = [] }: VfRow, flags: Flags): boolean {
-  const pods = pod === undefined ? possiblePods : [pod];
-  return (
-    (flags.node === undefined || flags.node === node) &&
-    (flags.resource === undefined || flags.resource.replace(`${flags.resourcePrefix}/`, "") === resource) &&
-    (flags.pod === undefined || pods.some((name) => name === flags.pod || name.endsWith(`/${flags.pod ?? ""}`)))
-  );
 }
