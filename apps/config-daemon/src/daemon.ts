@@ -7,7 +7,14 @@
 import { operatorConfigName, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { fromCache, startController, type Requeue, type Source, type Transport } from "@switchyard/kube";
-import { cacheProblems, showCacheAges, whenAborted, type Logger, type Registry } from "@switchyard/service";
+import {
+  cacheProblems,
+  logAbsentKinds,
+  showCacheAges,
+  whenAborted,
+  type Logger,
+  type Registry,
+} from "@switchyard/service";
 import { isDeepStrictEqual } from "node:util";
 import { defaultTiming } from "./deadlines/default-timing.ts";
 import { createWithDeadline } from "./deadlines/with-deadline.ts";
@@ -141,7 +148,9 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     if (key === afxdp.key) return afxdp.pass(passSignal);
     const state = states.get(nodeName);
     if (state === undefined) {
-      log.info({ node: nodeName }, "waiting for the operator to create this node's SriovNetworkNodeState");
+      if (states.served) {
+        log.info({ node: nodeName }, "waiting for the operator to create this node's SriovNetworkNodeState");
+      }
       loop.idle(undefined);
       return undefined;
     }
@@ -152,10 +161,14 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   }
 
   const caches = [states, configs, ...afxdp.caches];
+  void logAbsentKinds([states, configs], {
+    ...{ log, signal },
+    effect: "SR-IOV devices of the node are not configured, and AF_XDP devices are not drained before changes",
+  });
   showCacheAges(options.metrics, () => caches);
   options.setNotReady(() => [
     ...cacheProblems(caches, options.maxCacheAgeMs),
-    ...(hasSucceeded ? [] : ["the hardware of the node has not been discovered yet"]),
+    ...(hasSucceeded || !states.served ? [] : ["the hardware of the node has not been discovered yet"]),
   ]);
   await using _controller = startController({
     name: "node",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * watchDesiredState watches the objects that decide what the daemon does: the SriovNetworkNodeState of its node and the
- * SriovOperatorConfig.
+ * SriovOperatorConfig. Both kinds are optional: a cluster may have the kinds for AF_XDP only.
  * Usage: `await using desired = watchDesiredState({ transport, namespace, nodeName, log }); desired.states.get(nodeName)`.
  */
 import {
@@ -40,7 +40,7 @@ export function watchDesiredState({ transport, namespace, nodeName, log }: Watch
   const watches = new AsyncDisposableStack();
   const states = watches.use(
     watchObjects({
-      ...{ transport, namespace, report },
+      ...{ transport, namespace, report, optional: true },
       type: sriovNetworkNodeStates,
       fieldSelector: `metadata.name=${nodeName}`,
       project: ({ metadata, ...state }: SriovNetworkNodeState) => {
@@ -52,7 +52,7 @@ export function watchDesiredState({ transport, namespace, nodeName, log }: Watch
   );
   const configs = watches.use(
     watchObjects({
-      ...{ transport, namespace, report },
+      ...{ transport, namespace, report, optional: true },
       type: sriovOperatorConfigs,
       fieldSelector: `metadata.name=${operatorConfigName}`,
       project: (config: SriovOperatorConfig) => ({

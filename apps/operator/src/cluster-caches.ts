@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * ClusterCaches are the caches of all objects that the operator watches, reduced to the fields that it uses. Standby
- * replicas have them, too, so that they can take over at once.
+ * replicas have them, too, so that they can take over at once. The kinds for SR-IOV are as optional as those for AF_XDP: a kind
+ * that the API server does not serve has no objects. A kind that it refuses to list is unknown, and its cache is not synced.
  * Usage: `await using caches = watchCluster({ transport, deferred, namespace, settings, report });`
  */
 import {
@@ -69,21 +70,21 @@ export function watchCluster({ transport, deferred, namespace, settings, report 
     policies: watchObjects({
       ...common,
       type: sriovNetworkNodePolicies,
-      namespace,
+      ...{ namespace, optional: true },
       project: (policy: SriovNetworkNodePolicy) => ({ ...policy, metadata: keepIdentity(policy) }),
       managers: [fieldManagers.policyStatus, fieldManagers.failures],
     }),
     pools: watchObjects({
       ...common,
       type: sriovNetworkPoolConfigs,
-      namespace,
+      ...{ namespace, optional: true },
       project: (pool: SriovNetworkPoolConfig) => ({ ...pool, metadata: keepLifeCycle(pool) }),
       managers: [fieldManagers.poolStatus, fieldManagers.hardwareOffload, fieldManagers.failures],
     }),
     operatorConfigs: watchObjects({
       ...common,
       type: sriovOperatorConfigs,
-      namespace,
+      ...{ namespace, optional: true },
       project: (config: SriovOperatorConfig) => ({ ...config, metadata: keepLifeCycle(config) }),
       managers: [
         fieldManagers.operatorConfigStatus,
@@ -97,7 +98,7 @@ export function watchCluster({ transport, deferred, namespace, settings, report 
     states: watchObjects({
       ...common,
       type: sriovNetworkNodeStates,
-      namespace,
+      ...{ namespace, optional: true },
       pageSize: 50,
       project: sharingEqual((state: SriovNetworkNodeState) => toNodeStateFacts(state)),
       managers: [fieldManagers.nodeState, fieldManagers.drain, fieldManagers.failures],

@@ -37,6 +37,7 @@ export interface ConfigMap extends KubeObject {
 
 export interface ClusterCaches extends AsyncDisposable {
   readonly nodes: Cache<NodeLabels>;
+  /** The kinds for SR-IOV are optional. */
   readonly states: Cache<StateFacts>;
   readonly policies: Cache<SriovNetworkNodePolicy>;
   readonly pools: Cache<SriovNetworkPoolConfig>;
@@ -89,14 +90,14 @@ export function watchCluster({ transport, namespace, hasMachineConfigPools, repo
     states: watchObjects({
       ...common,
       type: sriovNetworkNodeStates,
-      namespace,
+      ...{ namespace, optional: true },
       pageSize: 10,
       project: (state: SriovNetworkNodeState) => readState(state),
     }),
     policies: watchObjects({
       ...common,
       type: sriovNetworkNodePolicies,
-      namespace,
+      ...{ namespace, optional: true },
       project: ({ status: _, ...policy }: SriovNetworkNodePolicy): SriovNetworkNodePolicy => ({
         ...policy,
         metadata: keepIdentity(policy),
@@ -105,7 +106,7 @@ export function watchCluster({ transport, namespace, hasMachineConfigPools, repo
     pools: watchObjects({
       ...common,
       type: sriovNetworkPoolConfigs,
-      namespace,
+      ...{ namespace, optional: true },
       project: ({ status: _, ...pool }: SriovNetworkPoolConfig): SriovNetworkPoolConfig => ({
         ...pool,
         metadata: keepIdentity(pool),
@@ -114,7 +115,7 @@ export function watchCluster({ transport, namespace, hasMachineConfigPools, repo
     operatorConfigs: watchObjects({
       ...common,
       type: sriovOperatorConfigs,
-      namespace,
+      ...{ namespace, optional: true },
       fieldSelector: `metadata.name=${operatorConfigName}`, // the webhook is not authorized to read others
       project: ({ status: _, ...config }: SriovOperatorConfig): SriovOperatorConfig => ({
         ...config,

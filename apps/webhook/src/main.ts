@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The process of the admission webhook. It watches the cluster and answers the API server's admission reviews. */
-import { operatorConfigName } from "@switchyard/api";
+import { afxdpApiGroup, apiGroup, operatorConfigName } from "@switchyard/api";
 import type { KeyPair } from "@switchyard/certificates";
 import { connect, isKubeError, type FailedWatch } from "@switchyard/kube";
 import {
   cacheProblems,
   compileLittle,
   levelOfVerbosity,
+  logAbsentKinds,
   runService,
   showCacheAges,
   whenAborted,
@@ -54,6 +55,17 @@ process.exitCode = await runService({
     const needed = Object.values(others);
     // Stale caches fail /readyz but not the reviews: an answer by old data is better than none.
     const notSynced = () => cacheProblems(needed, Infinity);
+    const sriovKinds = [watched.policies, watched.pools, watched.states, watched.operatorConfigs];
+    const afxdpKinds = [watched.afxdpPolicies, watched.afxdpConfigs, watched.afxdpStates];
+    // A review of an object shows that its kind is installed: its cache will find that out within seconds.
+    const notFoundYet = ({ group }: ReviewRequest) =>
+      (group === apiGroup ? sriovKinds : group === afxdpApiGroup ? afxdpKinds : [])
+        .filter(({ served }) => !served)
+        .flatMap(({ ages }) => ages.map(({ resource }) => `${resource}: cache is not synced`));
+    void logAbsentKinds(sriovKinds, {
+      ...{ log, signal },
+      effect: "SR-IOV policies, pools and networks are not checked, and no SR-IOV policy counts as using a PF",
+    });
     const staleOrNotSynced = () => cacheProblems(needed, flags.maxCacheAge);
     const synced = Promise.allSettled(needed.map((cache) => cache.whenSynced(signal)));
     await using pods = flags.countPods
@@ -94,7 +106,7 @@ process.exitCode = await runService({
       keyPair: first,
       view: createLiveView(watched, { namespace, devMode, pods }),
       notReady: staleOrNotSynced,
-      cannotReview: notSynced,
+      cannotReview: (request) => [...notSynced(), ...notFoundYet(request)],
       log,
       nowMs: () => performance.now(),
       onAnswer(request, answer, tookMs) {

@@ -28,8 +28,8 @@ export interface ReviewServerOptions {
   readonly view: () => ClusterView;
   /** Reasons for /readyz to fail, so that another replica is asked; empty if this replica is ready. */
   readonly notReady: () => readonly string[];
-  /** Reasons for which reviews cannot be answered now; empty if they can. */
-  readonly cannotReview: () => readonly string[];
+  /** Reasons for which this review cannot be answered now; empty if it can. */
+  readonly cannotReview: (request: ReviewRequest) => readonly string[];
   readonly log: Logger;
   /** A monotonic clock, in milliseconds. */
   readonly nowMs: () => number;
@@ -140,7 +140,7 @@ function reviewRoute(
     const body = parseBody(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
     const reviewRequest = body.ok ? readReview(body.value) : body;
     if (!reviewRequest.ok) return reply.code(400).send({ message: reviewRequest.error });
-    const reasons = cannotReview();
+    const reasons = cannotReview(reviewRequest.value);
     if (reasons.length > 0) return reply.code(503).send({ message: reasons.join("; ") });
     const answer = review(reviewRequest.value);
     onAnswer(reviewRequest.value, answer, nowMs() - startedMs);

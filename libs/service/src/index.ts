@@ -29,6 +29,7 @@ export type { LogStream } from "./readable-stream.ts";
 export { compileLittle } from "./memory.ts";
 export { Counter, Gauge, Histogram, Registry } from "./metrics.ts";
 export type { NotReady } from "./probes.ts";
+export { logAbsentKinds } from "./absent-kinds.ts";
 export { cacheProblems, showCacheAges, type AgeingCaches } from "./cache-ages.ts";
 export { levelOfVerbosity } from "./verbosity.ts";
 export { whenAborted } from "./when-aborted.ts";

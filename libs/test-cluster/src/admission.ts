@@ -49,7 +49,10 @@ export async function writeWebhookCertificate(cluster: Pick<TestCluster, "direct
 }
 
 /** Registers the webhooks at `port`. From then on the API server rejects requests if the webhook does not respond. */
-export async function registerWebhooks(cluster: TestCluster, port: number): Promise<void> {
+export async function registerWebhooks(
+  cluster: Pick<TestCluster, "directory" | "transport">,
+  port: number,
+): Promise<void> {
   const certificate = await issueWebhookCertificate();
   await writeWebhookCertificate(cluster, certificate);
   const caBundle = Buffer.from(certificate.ca).toString("base64");

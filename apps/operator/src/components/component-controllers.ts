@@ -6,6 +6,7 @@
  */
 import {
   afxdpOperatorConfigs,
+  apiGroup,
   operatorConfigName,
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
@@ -131,8 +132,9 @@ function afxdpComponentsState(
   context: OperatorContext,
 ): AfxdpComponentsState {
   if (config === undefined) {
-    const missing = `SriovOperatorConfig "${operatorConfigName}" does not exist in this namespace: nothing is deployed`;
-    return { problems: [missing], isDeployed: false, pending: undefined };
+    const missing = `SriovOperatorConfig "${operatorConfigName}" does not exist in this namespace`;
+    const why = context.caches.operatorConfigs.served ? "" : `, because the kinds of ${apiGroup} are not installed`;
+    return { problems: [`${missing}${why}: nothing is deployed`], isDeployed: false, pending: undefined };
   }
   const { components, problems } = renderComponents(config, settingsIn(context), afxdp);
   const { componentObjects } = context.caches;

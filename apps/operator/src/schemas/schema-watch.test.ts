@@ -36,14 +36,35 @@ describe("watchSchemas", () => {
       "CustomResourceDefinition sriovnetworks.sriovnetwork.openshift.io is not installed",
     );
   });
+
+  it("finds no problem in a cluster with the kinds for AF_XDP only, and follows those for SR-IOV that are installed later", async () => {
+    const answers: Record<string, unknown> = { "/openapi/v3": { paths: { "apis/afxdpnetwork.hns.dev/v1alpha1": {} } } };
+    const { schemas, messages, nextLook } = start(answers);
+    await schemas.whenCurrent(stop.signal);
+    await nextLook();
+    expect([schemas.problems(), messages]).toEqual([[], ["CustomResourceDefinitions are not installed"]]);
+
+    const sriov = { serverRelativeURL: "/openapi/v3/apis/sriovnetwork.openshift.io/v1?hash=1" };
+    answers["/openapi/v3"] = {
+      paths: { "apis/afxdpnetwork.hns.dev/v1alpha1": {}, "apis/sriovnetwork.openshift.io/v1": sriov },
+    };
+    answers["/openapi/v3/apis/sriovnetwork.openshift.io/v1"] = {};
+    await nextLook();
+    await schemas.whenOutdated(stop.signal);
+    expect(schemas.problems()).toContainEqual(
+      "CustomResourceDefinition sriovnetworks.sriovnetwork.openshift.io is not installed",
+    );
+  });
 });
 
 function start(answers: Answers): {
   readonly schemas: SchemaWatch;
   readonly warnings: readonly string[];
+  readonly messages: readonly string[];
   readonly nextLook: () => Promise<void>;
 } {
   const warnings: string[] = [];
+  const messages: string[] = [];
   let look = (): void => undefined;
   const clock: Clock = {
     nowMs: () => 0,
@@ -59,13 +80,17 @@ function start(answers: Answers): {
         return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
       },
     },
-    log: { warn: (_fields: unknown, message?: string) => warnings.push(message ?? ""), info: () => undefined },
+    log: {
+      warn: (_fields: unknown, message?: string) => warnings.push(message ?? ""),
+      info: (_fields: unknown, message?: string) => messages.push(message ?? ""),
+    },
     signal: stop.signal,
     clock,
   });
   return {
     schemas,
     warnings,
+    messages,
     async nextLook() {
       look();
       await new Promise(setImmediate);

@@ -6,9 +6,11 @@
  * It reads the OpenAPI documents of the API server, which every authenticated client may read, so it needs no rights on
  * CustomResourceDefinitions. If the API server does not provide them, nothing is known, and the operator works as usual.
  *
+ * A cluster may have the kinds for AF_XDP only. Then the kinds for SR-IOV are not missing, and the operator works without them.
+ *
  * Usage: `const crds = watchSchemas({ transport, log, signal }); await crds.whenCurrent(signal);`
  */
-import { apiVersion } from "@switchyard/api";
+import { afxdpApiVersion, apiGroup, apiVersion } from "@switchyard/api";
 import { isRecord, sleep, systemClock, type Clock, type Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 
@@ -35,26 +37,39 @@ export const crdsRemedy = 'run "operator crds apply", which the chart does befor
 /** An administrator waits for the operator to resume. */
 const outdatedIntervalMs = 2_000;
 const currentIntervalMs = 60_000;
+/** The caches look for missing kinds as often. */
+const absentIntervalMs = 5_000;
+
+/** A comparison. `isAbsent` if the API server has the kinds for AF_XDP and no kind for SR-IOV. */
+interface Found {
+  readonly problems: readonly string[];
+  readonly isAbsent: boolean;
+}
 
 export function watchSchemas({ transport, log, signal, clock = systemClock }: SchemaWatchOptions): SchemaWatch {
   let problems: readonly string[] | undefined;
+  let isAbsent = false;
   let seenDocument = "";
   const listeners = new Set<() => void>();
 
-  async function look(): Promise<readonly string[]> {
+  async function look(): Promise<Found> {
     const index = await transport.request({ method: "GET", path: "/openapi/v3", signal });
     const paths = isRecord(index) && isRecord(index["paths"]) ? index["paths"] : undefined;
-    if (paths === undefined) return [];
+    if (paths === undefined) return { problems: [], isAbsent: false };
     const entry = paths[`apis/${apiVersion}`];
+    if (entry === undefined && Object.hasOwn(paths, `apis/${afxdpApiVersion}`)) {
+      seenDocument = "";
+      return { problems: [], isAbsent: true };
+    }
     // The URL contains a hash of the document. Without an entry, no kind of the group is installed.
     const url = isRecord(entry) && typeof entry["serverRelativeURL"] === "string" ? entry["serverRelativeURL"] : "none";
-    if (url === seenDocument && problems !== undefined) return problems;
+    if (url === seenDocument && problems !== undefined) return { problems, isAbsent: false };
     const document =
       url === "none" ? {} : await transport.request({ method: "GET", path: `/openapi/v3/apis/${apiVersion}`, signal });
     const { compareSchemas } = await import("./compare-schemas.ts");
     const found = compareSchemas(document);
     seenDocument = url;
-    return found;
+    return { problems: found, isAbsent: false };
   }
 
   async function follow(): Promise<void> {
@@ -62,8 +77,8 @@ export function watchSchemas({ transport, log, signal, clock = systemClock }: Sc
     for (;;) {
       try {
         const found = await look();
-        if (found.join() !== (problems ?? []).join()) report(found);
-        problems = found;
+        report(found);
+        ({ problems, isAbsent } = found);
         isUnknown = false;
       } catch (error) {
         // Whatever the error is, the operator must not wait for ever for a comparison.
@@ -75,17 +90,29 @@ export function watchSchemas({ transport, log, signal, clock = systemClock }: Sc
         problems ??= [];
       }
       for (const listener of listeners) listener();
-      await sleep(clock, problems.length > 0 ? outdatedIntervalMs : currentIntervalMs, signal);
+      await sleep(clock, intervalOf(problems), signal);
     }
   }
 
-  function report(found: readonly string[]): void {
-    if (found.length === 0) {
+  function intervalOf(present: readonly string[]): number {
+    if (present.length > 0) return outdatedIntervalMs;
+    return isAbsent ? absentIntervalMs : currentIntervalMs;
+  }
+
+  /** Logs what is different from the last comparison. */
+  function report(found: Found): void {
+    if (found.isAbsent) {
+      const effect = "SR-IOV policies, pools and networks, and drains, are not managed; AF_XDP is";
+      if (!isAbsent) log.info({ group: apiGroup, effect }, "CustomResourceDefinitions are not installed");
+      return;
+    }
+    if (found.problems.join() === (problems ?? []).join() && !isAbsent) return;
+    if (found.problems.length === 0) {
       log.info("CustomResourceDefinitions are current; resuming");
       return;
     }
     log.warn(
-      { problems: found, remedy: crdsRemedy },
+      { problems: found.problems, remedy: crdsRemedy },
       "CustomResourceDefinitions are older than the operator; writing nothing",
     );
   }

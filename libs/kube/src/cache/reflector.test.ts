@@ -339,6 +339,17 @@ describe("reflect", () => {
     expect([content(it.cache), it.lists().length, it.reported]).toEqual([{ a: "red" }, 2, []]);
   });
 
+  it("does not know whether an optional kind has objects as long as the server refuses the list", async () => {
+    await using it = await setUp({ optional: true }, (server) => {
+      server.put("a", { color: "red" });
+      server.failNext({ status: 403 });
+    });
+    await eventually(() => it.reported.length === 1);
+    expect([it.reported, it.cache.synced, it.cache.served]).toEqual([["Forbidden"], false, true]);
+    await it.until(() => it.cache.synced);
+    expect(content(it.cache)).toEqual({ a: "red" });
+  });
+
   it("reports a failure for a kind that is not optional", async () => {
     await using it = await setUp({}, (server) => {
       server.failNext({ status: 404, body: "404 page not found" });

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A cluster with the kinds for AF_XDP only, on a real API server: operator, webhook and config daemon are processes, and the
+ * node has a fake kernel. The kinds for SR-IOV are installed later, and no process is restarted.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import {
+  afxdpNetworkNodePolicies,
+  afxdpNetworkNodeStates,
+  afxdpOperatorConfigs,
+  afxdpResources,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  sriovOperatorConfigs,
+  sriovResources,
+} from "@switchyard/api";
+import { createFakeKernel, igb, mlx5, pci, serveFakeKernel, type FakeKernel } from "@switchyard/host/testing";
+import {
+  apiVersionOf,
+  collectionPath,
+  connect,
+  isKubeError,
+  objectPath,
+  type ResourceType,
+  type Transport,
+} from "@switchyard/kube";
+import { operatorIdentity } from "@switchyard/render";
+import { certificateFlags, registerWebhooks } from "@switchyard/test-cluster";
+import { eventually, findFreePorts, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { crdFolder, workspace } from "../../src/crd-objects.ts";
+import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
+import { componentSettings, namespace } from "../../src/identity-objects.ts";
+import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
+
+jest.setTimeout(180_000);
+
+const nodes = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false };
+const nodeName = "worker-1";
+const [afxdpPf, sriovPf] = [pci("0000:3b:00.0"), pci("0000:01:00.0")];
+const names = ["operator", "webhook", "daemon"] as const;
+
+let cluster: ControlPlane;
+let user: Transport;
+let kernel: FakeKernel;
+let probes: readonly number[];
+const processes: KeptProcess[] = [];
+const resources = new AsyncDisposableStack();
+
+beforeAll(async () => {
+  cluster = resources.use(await startControlPlane({ controllerManager: true }));
+  user = resources.use(await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test" }));
+  await applyCrds(afxdpResources);
+  await cluster.kubectl(["create", "namespace", namespace]);
+  const identity = { apiVersion: "v1", kind: "List", items: operatorIdentity(componentSettings) };
+  await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(identity) });
+  const labels = { "node-role.kubernetes.io/worker": "", "kubernetes.io/os": "linux" };
+  const node = { apiVersion: "v1", kind: "Node", metadata: { name: nodeName, labels } };
+  await user.request({ method: "POST", path: collectionPath(nodes), body: node });
+
+  kernel = createFakeKernel({ nics: [mlx5(afxdpPf, { ports: 1 }), igb(sriovPf)] });
+  const socket = join(cluster.dataDir, "worker-1.sock");
+  resources.use(await serveFakeKernel(kernel, socket));
+  const [reviews = 0, ...ports] = await findFreePorts(names.length + 1);
+  probes = ports;
+  const directory = cluster.dataDir;
+  await registerWebhooks({ directory, transport: user }, reviews);
+  const common = ["--kubeconfig", cluster.kubeconfig, "--namespace", namespace];
+  const programs = {
+    operator: await deployedOperatorArguments(cluster),
+    webhook: [
+      ...[join(workspace, "apps/webhook/src/main.ts"), ...common, ...certificateFlags({ directory })],
+      ...["--listen-address", `127.0.0.1:${reviews}`, "--shutdown-delay", "100ms"],
+    ],
+    daemon: [
+      ...[join(workspace, "apps/config-daemon/src/testing/fake-node.ts"), ...common],
+      ...["--node-name", nodeName, "--kernel-socket", socket],
+    ],
+  };
+  for (const [index, name] of names.entries()) {
+    const args = [...programs[name], "--health-address", `127.0.0.1:${probes[index] ?? 0}`];
+    const started = spawnKept(args, { log: logOf(name), name: `without-sriov-${name}` });
+    processes.push(started);
+    resources.defer(() => started.kill());
+  }
+}, 600_000);
+
+afterEach(async () => {
+  for (const process of processes) await process.mustBeAlive();
+});
+
+afterAll(() => resources.disposeAsync(), 60_000);
+
+function logOf(name: string): string {
+  return join(cluster.dataDir, `${name}.log`);
+}
+
+async function logged(name: string, words: string): Promise<readonly string[]> {
+  return (await readFile(logOf(name), "utf8")).split("\n").filter((line) => line.includes(words));
+}
+
+async function allReady(): Promise<void> {
+  for (const [index, name] of names.entries()) {
+    const url = `http://127.0.0.1:${probes[index] ?? 0}/readyz`;
+    await eventually(`${name} is ready`, async () => (await fetch(url).catch(() => undefined))?.ok === true, {
+      withinMs: 60_000,
+    });
+  }
+}
+
+async function applyCrds(types: readonly ResourceType[]): Promise<void> {
+  for (const { group, plural } of types) {
+    await cluster.kubectl(["apply", "--server-side", "-f", join(crdFolder, `${group}_${plural}.yaml`)]);
+  }
+  for (const { group, plural } of types) {
+    await cluster.kubectl(["wait", "--for=condition=Established", "--timeout=60s", `crd/${plural}.${group}`]);
+  }
+}
+
+async function create(type: ResourceType, name: string, spec: object): Promise<void> {
+  const body = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { name }, spec };
+  await user.request({ method: "POST", path: collectionPath(type, namespace), body });
+}
+
+/** Creates the object as soon as the webhook's caches have found its kind. */
+async function createSoon(type: ResourceType, name: string, spec: object): Promise<void> {
+  let last: unknown;
+  const isCreated = async (): Promise<boolean> => {
+    try {
+      await create(type, name, spec);
+      return true;
+    } catch (error) {
+      last = error;
+      return false;
+    }
+  };
+  await eventually(`${type.kind} ${name} is created`, isCreated, { withinMs: 30_000 }).catch(() => {
+    throw last;
+  });
+}
+
+async function read(type: ResourceType, name: string): Promise<unknown> {
+  try {
+    return await user.request({ method: "GET", path: objectPath(type, { namespace, name }) });
+  } catch (error) {
+    if (isKubeError(error, "NotFound")) return undefined;
+    throw error;
+  }
+}
+
+/** Waits until the object matches. The error shows the last difference. */
+async function becomes(type: ResourceType, name: string, expected: object): Promise<void> {
+  let last: unknown;
+  const matches = async (): Promise<boolean> => {
+    last = await read(type, name);
+    try {
+      expect(last).toMatchObject(expected);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  await eventually(`${type.kind} ${name}`, matches, { withinMs: 60_000 }).catch(() => {
+    expect(last).toMatchObject(expected);
+  });
+}
+
+const condition = (type: string, status: string, reason: string, message = ""): object => ({
+  conditions: expect.arrayContaining([
+    expect.objectContaining({ type, status, reason, message: expect.stringContaining(message) }),
+  ]),
+});
+
+const afxdpPolicy = { poolName: "fast", nodeSelector: {}, nicSelector: { rootDevices: [afxdpPf] }, numSfs: 2 };
+const sriovPolicy = {
+  ...{ resourceName: "vfs", numVfs: 2, nicSelector: { rootDevices: [sriovPf] } },
+  nodeSelector: { "kubernetes.io/os": "linux" },
+};
+
+describe("a cluster without the kinds for SR-IOV", () => {
+  it("has a ready operator, webhook and daemon, and each says once what is missing", async () => {
+    await allReady();
+    for (const name of names) {
+      await eventually(`${name} says it`, async () => {
+        return (await logged(name, "CustomResourceDefinitions are not installed")).length === 1;
+      });
+    }
+  });
+
+  it("configures AF_XDP devices from a policy to the status", async () => {
+    await create(afxdpOperatorConfigs, "default", {});
+    await create(afxdpNetworkNodePolicies, "fast", afxdpPolicy);
+    await becomes(afxdpNetworkNodePolicies, "fast", { status: condition("Ready", "True", "Configured") });
+    await becomes(afxdpNetworkNodeStates, nodeName, {
+      status: { syncStatus: "Succeeded", ...condition("Ready", "True", "Configured") },
+    });
+    expect((await kernel.host().subfunctions.list()).length).toBe(2);
+  });
+
+  it("has its AF_XDP policies reviewed", async () => {
+    const tooMany = { ...afxdpPolicy, poolName: "large", numSfs: 65 };
+    await expect(create(afxdpNetworkNodePolicies, "large", tooMany)).rejects.toThrow(/denied the request/);
+  });
+
+  it("says in the AfxdpOperatorConfig why nothing is deployed", async () => {
+    const message = "because the kinds of sriovnetwork.openshift.io are not installed: nothing is deployed";
+    await becomes(afxdpOperatorConfigs, "default", {
+      status: condition("Degraded", "True", "UnsupportedConfiguration", message),
+    });
+  });
+
+  it("causes no failed watches or reconciles", async () => {
+    for (const name of names) {
+      for (const words of ["watch failed", "reconcile failed", "pass failed"]) {
+        expect(await logged(name, words)).toEqual([]);
+      }
+    }
+  });
+});
+
+describe("when the kinds for SR-IOV are installed", () => {
+  it("the running processes configure VFs", async () => {
+    await applyCrds(sriovResources);
+    await createSoon(sriovOperatorConfigs, "default", {});
+    await createSoon(sriovNetworkNodePolicies, "vfs", sriovPolicy);
+    await becomes(sriovNetworkNodeStates, nodeName, {
+      status: {
+        syncStatus: "Succeeded",
+        interfaces: expect.arrayContaining([expect.objectContaining({ pciAddress: sriovPf, numVfs: 2 })]),
+      },
+    });
+    await becomes(sriovNetworkNodePolicies, "vfs", { status: condition("Ready", "True", "Configured") });
+    await allReady();
+  });
+
+  it("SR-IOV policies are reviewed, and AF_XDP devices stay as they are", async () => {
+    const tooMany = { ...sriovPolicy, numVfs: 64 };
+    await expect(create(sriovNetworkNodePolicies, "large", tooMany)).rejects.toThrow(/denied the request/);
+    await becomes(afxdpNetworkNodePolicies, "fast", { status: condition("Ready", "True", "Configured") });
+    expect((await kernel.host().subfunctions.list()).length).toBe(2);
+  });
+});
