@@ -222,6 +222,9 @@ describe("a cluster without the kinds for SR-IOV", () => {
 describe("when the kinds for SR-IOV are installed", () => {
   it("the running processes configure VFs", async () => {
     await applyCrds(sriovResources);
+    await becomes(afxdpOperatorConfigs, "default", {
+      status: condition("Degraded", "True", "UnsupportedConfiguration", "in this namespace: nothing is deployed"),
+    });
     await createSoon(sriovOperatorConfigs, "default", {});
     await createSoon(sriovNetworkNodePolicies, "vfs", sriovPolicy);
     await becomes(sriovNetworkNodeStates, nodeName, {

@@ -44,6 +44,9 @@ import { pendingRollout } from "./rollout.ts";
  */
 const intervalMs = 1_000;
 
+/** No event tells that a kind is installed. */
+const recheckKinds = { afterMs: 5_000 };
+
 /** The only key of the hardware-offload controller. */
 const allPools = "all";
 
@@ -103,21 +106,25 @@ function operatorConfigController(context: OperatorContext): ControllerDefinitio
 function afxdpConfigController(context: OperatorContext): ControllerDefinition {
   const { transport, caches, settings, events } = context;
   const { operatorConfigs, afxdpConfigs, componentObjects, clusterFacts } = caches;
+  const reconcile = createAfxdpConfigReconciler({
+    configs: afxdpConfigs,
+    state: (config) => afxdpComponentsState(config, existing(operatorConfigs.get(operatorConfigName)), context),
+    writer: createWriter<AfxdpOperatorConfig>({
+      ...{ transport, type: afxdpOperatorConfigs, namespace: settings.namespace },
+      manager: fieldManagers.operatorConfigStatus,
+      cache: afxdpConfigs,
+    }),
+    recordTransition: createTransitionEvents(events),
+    now: () => new Date(),
+  });
   return {
     name: "afxdp-config",
     parallel: 1,
     reads: [operatorConfigs, afxdpConfigs, componentObjects, clusterFacts],
-    reconcile: createAfxdpConfigReconciler({
-      configs: afxdpConfigs,
-      state: (config) => afxdpComponentsState(config, existing(operatorConfigs.get(operatorConfigName)), context),
-      writer: createWriter<AfxdpOperatorConfig>({
-        ...{ transport, type: afxdpOperatorConfigs, namespace: settings.namespace },
-        manager: fieldManagers.operatorConfigStatus,
-        cache: afxdpConfigs,
-      }),
-      recordTransition: createTransitionEvents(events),
-      now: () => new Date(),
-    }),
+    async reconcile(key, signal) {
+      const requeue = await reconcile(key, signal);
+      return requeue ?? (operatorConfigs.served || !afxdpConfigs.served ? undefined : recheckKinds);
+    },
     sources: [
       fromCache(afxdpConfigs, ({ key }) => [key]),
       fromCache(operatorConfigs, ({ key }) => (key === operatorConfigName ? [key] : [])),
