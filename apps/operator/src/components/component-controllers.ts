@@ -36,6 +36,7 @@ import { changesControlPlane } from "./control-plane-changes.ts";
 import { changesOffload, createHardwareOffloadReconciler } from "./openshift/hardware-offload-reconciler.ts";
 import { createMachineConfigs, type MachineConfigs } from "./openshift/machine-configs.ts";
 import { createSystemdModeReconciler, type SystemdModeChange } from "./openshift/systemd-mode-reconciler.ts";
+import { isKindServed } from "./kind-served.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
 import { pendingRollout } from "./rollout.ts";
 
@@ -86,9 +87,14 @@ function operatorConfigController(context: OperatorContext): ControllerDefinitio
     recordTransition: createTransitionEvents(events),
     ...{ log, now: () => new Date() },
   });
+  const limited = limitRate(reconcile, { intervalMs, nowMs: () => performance.now() });
   return {
     name: "operator-config",
-    reconcile: limitRate(reconcile, { intervalMs, nowMs: () => performance.now() }),
+    async reconcile(key, signal) {
+      // Without the kind there is no config, and what was deployed is removed: one 404 of a list is not enough for that.
+      if (!operatorConfigs.served && (await isKindServed(transport, type, signal))) return recheckKinds;
+      return limited(key, signal);
+    },
     parallel: 2,
     deadlineMs: 120_000,
     reads: [operatorConfigs, afxdpConfigs, nodes, componentObjects, clusterFacts],
