@@ -5,6 +5,7 @@
  */
 import { LineCounter, parseAllDocuments, isMap, isSeq, type Document, type Tags } from "yaml";
 import { isJsonObject } from "../json.ts";
+import { parsePlainYaml, plainLines } from "./parse-plain-yaml.ts";
 import { toManifest, type Manifest } from "./manifest.ts";
 
 export interface Parsed {
@@ -15,7 +16,10 @@ export interface Parsed {
 
 export function parseManifests(text: string, file: string): Parsed {
   const data = parseJson(text);
-  return data === undefined ? parseYaml(text, file) : collect([{ data, lines: [] }], file, () => 1);
+  if (data !== undefined) return collect([{ data, lines: [] }], file, () => 1);
+  const plain = parsePlainYaml(text);
+  if (plain === undefined) return parseYaml(text, file);
+  return collect([{ data: plain, lines: plainLines(text) }], file, (line) => line);
 }
 
 /** JSON is also YAML, but JSON.parse is a hundred times faster. Returns undefined for invalid JSON; YAML's parser finds the error. */
@@ -62,7 +66,7 @@ function customTags(tags: Tags): Tags {
   return tags.filter((tag) => typeof tag === "string" || (tag.format !== "TIME" && !tag.tag.endsWith(":timestamp")));
 }
 
-/** The data of a document, and the offsets of the document and of the items of a list. */
+/** The data of a document, and the places of the document and of the items of a list: offsets or lines. */
 interface ParsedDocument {
   readonly data: unknown;
   readonly lines: readonly number[];
