@@ -3,7 +3,7 @@
  * Functions that reduce the memory of a service. By default V8 lets the heap grow to several times the size of the live
  * objects before it collects, and reserves up to 48 MB for new objects. An operator of 1,000 nodes used 265 MB with these
  * defaults and uses 109 MB with keepHeapSmall, for 10 % more CPU time (Node 24.21, `npm run bench -- fleet`).
- * runService calls keepHeapSmall. A main.ts calls runFrugally or useOneArena before anything else.
+ * runService calls keepHeapSmall. A main.ts calls runFrugally, runInLittleSpace or useOneArena before anything else.
  * Usage: `useOneArena(roomForYoung)`.
  */
 import { setFlagsFromString } from "node:v8";
@@ -53,8 +53,21 @@ export const frugalFlags: readonly string[] = [
  * they are set later (Node 24.21).
  */
 export function runFrugally(): void {
-  if (frugalFlags.every((flag) => process.execArgv.includes(flag)) || process.execve === undefined) return;
-  const args = [process.execPath, ...frugalFlags, ...process.execArgv, ...process.argv.slice(1)];
+  restartWith(frugalFlags);
+}
+
+/**
+ * Replaces this process by the same program with at most 4 MB for new objects and a heap close to the size of the live ones, for a
+ * command that reads much and ends soon. `switchyard doctor` with the objects of 1,000 nodes uses 150 MB instead of 290 MB, and no
+ * more time; the second start takes 25 ms (Node 24.21).
+ */
+export function runInLittleSpace(): void {
+  restartWith(["--max-semi-space-size=4", "--heap-growing-percent=20"]);
+}
+
+function restartWith(flags: readonly string[]): void {
+  if (flags.every((flag) => process.execArgv.includes(flag)) || process.execve === undefined) return;
+  const args = [process.execPath, ...flags, ...process.execArgv, ...process.argv.slice(1)];
   process.execve(process.execPath, args, process.env);
 }
 
