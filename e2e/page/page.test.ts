@@ -4,7 +4,7 @@
  * hostile texts, no network.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { findWorkspaceRoot, fleetObjects } from "@switchyard/testing";
 import { source } from "axe-core";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,7 +12,6 @@ import { join } from "node:path";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { launchChromium, missingForBrowser } from "../src/chromium.ts";
 import { runProgram } from "../src/run-program.ts";
-import { fleet } from "./fleet.ts";
 
 const verbs = ["doctor", "plan", "vfs"] as const;
 type Verb = (typeof verbs)[number];
@@ -36,7 +35,7 @@ interface Violation {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "switchyard-page-"));
     stack.defer(() => rm(directory, { recursive: true, force: true }));
-    await writePages("small", fleet({ nodes: 40, vfsPerPf: 6, text: hostile }));
+    await writePages("small", fleetObjects({ nodes: 40, vfsPerPf: 6, text: hostile }));
     browser = await launchChromium();
     stack.defer(() => browser.close());
     axe = source;
@@ -143,7 +142,7 @@ interface Violation {
   }, 120_000);
 
   it("are below 1 MB for 1,000 nodes with 128 VFs each, with a tile for each node, those with errors first", async () => {
-    await writePages("large", fleet({ nodes: 1_000, vfsPerPf: 64 }));
+    await writePages("large", fleetObjects({ nodes: 1_000, vfsPerPf: 64 }));
     for (const verb of verbs) {
       const html = await readFile(fileOf("large", verb), "utf8");
       expect({ verb, isSmall: (await stat(fileOf("large", verb))).size < 1_000_000 }).toEqual({ verb, isSmall: true });

@@ -13,6 +13,7 @@ export { spawnGuarded, type GuardedProcess } from "./guarded-process.ts";
 export type { KubectlOptions } from "./kubectl.ts";
 export { type OpenVswitchPrograms } from "./open-vswitch/ensure-open-vswitch.ts";
 export { startOpenVswitch, type OpenVswitch, type OpenVswitchOptions } from "./open-vswitch/open-vswitch.ts";
+export { fleetObjects, type FleetOptions } from "./fleet-objects.ts";
 export { missingForPods, podCommand, type PodAccount } from "./pod-process.ts";
 export { writeToStderr, type WriteLine } from "./progress.ts";
 export { startControlPlane } from "./start-control-plane.ts";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `npm run bench -- fleet | daemon | cni | webhook | ovsdb | ovn-offload`: measures what Switchyard's programs cost, next to a baseline. */
+/** `npm run bench -- fleet | daemon | cni | webhook | ovsdb | ovn-offload | diagnosis`: measures what Switchyard's programs cost, next to a baseline. */
 import { TestingError } from "@switchyard/testing";
 import { VmLabError } from "@switchyard/vm-lab";
 import { cniHelp, parseCniOptions } from "./cni/cni-options.ts";
@@ -8,6 +8,9 @@ import { measureCni } from "./cni/measure-cni.ts";
 import { daemonHelp, parseDaemonOptions } from "./daemon/daemon-options.ts";
 import { renderDaemonReport } from "./daemon/daemon-report.ts";
 import { measureDaemon } from "./daemon/measure-daemon.ts";
+import { diagnosisHelp, parseDiagnosisOptions } from "./diagnosis/diagnosis-options.ts";
+import { renderDiagnosisReport } from "./diagnosis/diagnosis-report.ts";
+import { measureDiagnosis } from "./diagnosis/measure-diagnosis.ts";
 import { fleetHelp, parseFleetOptions } from "./fleet/fleet-options.ts";
 import { renderFleetReport } from "./fleet/fleet-report.ts";
 import { measureFleet } from "./fleet/measure-fleet.ts";
@@ -37,6 +40,11 @@ const ovnOffload = {
   },
 };
 
+const diagnosis = {
+  ...{ help: diagnosisHelp, parse: parseDiagnosisOptions },
+  ...{ measure: measureDiagnosis, render: renderDiagnosisReport },
+};
+
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   fleet: (args) => runBench(fleet, args),
   daemon: (args) => runBench(daemon, args),
@@ -44,6 +52,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   webhook: (args) => runBench(webhook, args),
   ovsdb: (args) => runBench(ovsdb, args),
   "ovn-offload": (args) => runBench(ovnOffload, args),
+  diagnosis: (args) => runBench(diagnosis, args),
 };
 
 const help = `npm run bench -- COMMAND [options]
@@ -56,6 +65,7 @@ Measures what Switchyard's programs cost, next to a baseline in the same run.
   webhook      the admission webhook with a real API server and the objects of 1,000 nodes
   ovsdb        the OVSDB client with a real ovsdb-server and 1,000 bridges
   ovn-offload  the service ovn-offload with a real API server and 1,000 simulated hosts in 20 pools
+  diagnosis    switchyard doctor, plan and vfs with files of 1,000 nodes
 
 COMMAND --help lists the options of a command.
 `;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * fleet returns the objects of a cluster as `kubectl get -o json` prints them: nodes with two PFs, policies, pods with VFs by
- * Multus' status, and faults on some nodes.
- * Usage: `JSON.stringify(fleet({ nodes: 24, vfsPerPf: 8 }))`.
+ * fleetObjects returns the objects of a cluster as `kubectl get -o json` prints them: nodes with two PFs, policies, pods with VFs
+ * by Multus' status, and faults on some nodes.
+ * Usage: `JSON.stringify(fleetObjects({ nodes: 24, vfsPerPf: 8 }))`.
  */
 
 export interface FleetOptions {
@@ -16,7 +16,7 @@ const apiVersion = "sriovnetwork.openshift.io/v1";
 const namespace = "sriov-network-operator";
 const time = "2026-11-01T10:00:00Z";
 
-export function fleet({ nodes, vfsPerPf, text = "device or resource busy" }: FleetOptions): object {
+export function fleetObjects({ nodes, vfsPerPf, text = "device or resource busy" }: FleetOptions): object {
   const names = Array.from({ length: nodes }, (_, at) => `worker-${`${at + 1}`.padStart(4, "0")}`);
   const items = names.flatMap((name, at) => nodeObjects(name, { vfsPerPf, fault: faultOf(at), text }));
   const policies = ["ens1f0", "ens1f1"].map((pf, index) => policy(`fast-${index}`, pf, vfsPerPf));

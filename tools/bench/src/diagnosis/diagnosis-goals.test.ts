@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { missedGoals } from "../harness/goal.ts";
+import { diagnosisGoals, type CommandResult } from "./diagnosis-goals.ts";
+
+const fast: CommandResult = {
+  title: "doctor",
+  seconds: [4, 2],
+  peakMb: [300, 200],
+  bytes: 5_000_000,
+  goal: "diagnosis",
+};
+
+describe("diagnosisGoals", () => {
+  it("compare the best round with 3 s and 250 MB, and pages with 1 MB", () => {
+    expect(missedGoals(diagnosisGoals([fast, { ...fast, title: "JSON.parse", seconds: [9] }].slice(0, 1)))).toEqual([]);
+    const slow: CommandResult = { ...fast, seconds: [3.1], peakMb: [251], goal: "page" };
+    expect(missedGoals(diagnosisGoals([slow])).map(({ what }) => what)).toEqual([
+      "doctor",
+      "doctor, peak RSS",
+      "doctor, size of the page",
+    ]);
+  });
+
+  it("are none for the baseline", () => {
+    expect(diagnosisGoals([{ title: "JSON.parse", seconds: [9], peakMb: [900], bytes: 0 }])).toEqual([]);
+  });
+});
