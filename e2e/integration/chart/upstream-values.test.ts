@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { collectionPath, isRecord, type ResourceType } from "@switchyard/kube";
 import { supportedNics } from "@switchyard/policy";
 import { namespace } from "@switchyard/test-cluster";
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { eventually, findWorkspaceRoot } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -254,10 +254,17 @@ async function expectTaken({ objects }: Rendered): Promise<void> {
   for (const object of objects) {
     const body = JSON.stringify(object);
     if (taken.has(body)) continue;
-    const type = resources.find(({ group, version, kind }) => {
-      return object["kind"] === kind && object["apiVersion"] === (group === "" ? version : `${group}/${version}`);
-    });
-    if (type === undefined) throw new Error(`the API server does not serve the kind of ${body}`);
+    const typeOf = () =>
+      resources.find(({ group, version, kind }) => {
+        return object["kind"] === kind && object["apiVersion"] === (group === "" ? version : `${group}/${version}`);
+      });
+    // The API server serves an established CustomResourceDefinition some time later.
+    const type =
+      typeOf() ??
+      (await eventually(`the API server serves the kind of ${body}`, async () => {
+        resources = await readResources();
+        return typeOf();
+      }));
     const path = collectionPath(type, type.namespaced ? namespace : undefined);
     const query = { dryRun: "All", fieldValidation: "Strict" } as const;
     await testCluster.transport.request({ method: "POST", path, query, body: object });
