@@ -5,6 +5,7 @@ import base from "../jest.config.js";
 const folders = [
   "vm",
   "faults",
+  "fidelity",
   "eve-bridge",
   "afxdp",
   "upgrade",

@@ -6,6 +6,7 @@
 import type { SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { systemClock } from "@switchyard/host/testing";
+import type { Step } from "@switchyard/plan";
 import { setTimeout as delay } from "node:timers/promises";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { createFirmwareReader, type FirmwarePolicy } from "../observe/firmware-reader.ts";
@@ -17,14 +18,15 @@ import { createUdevRules } from "../udev/keep-rules.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
 import type { Platform } from "../virtual/platform.ts";
 import { createVirtualNics } from "../virtual/virtual-nics.ts";
-import type { Found } from "../report/status-of.ts";
+import { statusOf, type Found } from "../report/status-of.ts";
 
 export interface DaemonTestOptions {
   /** The operator drains the node on request; by default drains are disabled. */
   readonly drains?: boolean;
   /** AF_XDP devices need a drain. */
   readonly isDrainNeededElsewhere?: () => boolean;
-  readonly onStep?: () => void;
+  /** Called when a step has ended. */
+  readonly onStep?: (step: Step) => void;
   /** Set for a node in systemd mode. */
   readonly beginPass?: BeginPass;
   /** By default, firmware can be changed and cards can be reset. */
@@ -61,6 +63,7 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
   const withRecordDeadline = createWithDeadline(host, { timing, now });
   const runningSteps = createRunningSteps({ nowMs, now });
   const keepUdevRules = createUdevRules(host, { timing, now });
+  const lastPhase = (): Phase => phases.at(-1) ?? { kind: "settled", problems: [] };
   return {
     phases,
     /** The number of steps of each plan, and whether all steps of each applied plan were done. */
@@ -75,6 +78,8 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
     shown: () => shown.at(-1)?.interfaces ?? [],
     /** The last report. */
     last: () => shown.at(-1),
+    /** The status of the node state after the last report. */
+    status: () => statusOf({ status: undefined, generation: 1, found: shown.at(-1), phase: lastPhase(), now: now() }),
     /** The boot id in each report. */
     boots,
     pass: (state: SriovNetworkNodeState, signal = never): Promise<PassResult> =>
@@ -97,7 +102,7 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
           onPlan: ({ steps }) => planned.push(steps.length),
           onStep(step) {
             firmware.stepEnded(step);
-            onStep();
+            onStep(step);
           },
           onApplied: ({ isDone }) => applied.push(isDone),
           requestDrain(request: string) {

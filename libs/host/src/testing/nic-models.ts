@@ -149,6 +149,8 @@ export function ice(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic
     xdp: { native: true, zeroCopy: true },
     maxQueues: 64,
     maxSubfunctions: 64,
+    physPortName: `p${port.number}`,
+    physSwitchId: `${port.bus}000000b49691`,
     eswitchMode: "legacy",
     sriov: {
       totalVfs,
