@@ -33,9 +33,8 @@ export function compileLittle(): void {
 export const roomForYoung = "--min-semi-space-size=8";
 
 /**
- * No compilation to machine code, 1 MB for new objects, one helper thread for the garbage collector, and less memory for
- * compiled code (1 MB of the daemon's 66 MB). --lite-mode cannot be used: it also disables WebAssembly, which Node needs to
- * run .ts files. The entry points of images have them.
+ * No compilation to machine code, 1 MB for new objects, and one helper thread for the garbage collector. --lite-mode
+ * cannot be used: it also disables WebAssembly, which Node needs to run .ts files. The entry points of images have them.
  */
 export const frugalFlags: readonly string[] = [
   "--no-sparkplug",
@@ -43,7 +42,6 @@ export const frugalFlags: readonly string[] = [
   "--no-opt",
   "--max-semi-space-size=1",
   "--v8-pool-size=1",
-  "--optimize-for-size",
 ];
 
 /**
