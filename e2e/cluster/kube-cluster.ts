@@ -34,6 +34,8 @@ export interface KubeCluster extends AsyncDisposable {
 }
 
 const source = "e2e/cluster/node";
+/** For `kubectl wait`, while the guest pulls images. */
+const kubectlLimitMs = 16 * 60_000;
 /** Port of node-proxy in the guest. */
 const nodeProxyPort = 8132;
 /** Name of the registry in image references. containerd gets all images from the local registry, whatever their registry. */
@@ -49,8 +51,10 @@ export async function startKubeCluster(registry: Registry): Promise<KubeCluster>
   const nodeProxySocket = join(directory, "node-proxy.sock");
   stack.use(relay(nodeProxySocket, proxyPort));
   const controlPlane = stack.use(await startControlPlane({ nodeProxySocket }));
-  const kubectl = async (args: readonly string[], object?: unknown): Promise<string> =>
-    (await controlPlane.kubectl(args, object === undefined ? {} : { input: JSON.stringify(object) })).trim();
+  const kubectl = async (args: readonly string[], object?: unknown): Promise<string> => {
+    const input = object === undefined ? {} : { input: JSON.stringify(object) };
+    return (await controlPlane.kubectl(args, { ...input, limitMs: kubectlLimitMs })).trim();
+  };
 
   for (const object of multusAccess) await kubectl(["apply", "-f", "-"], object);
   const asMultus = await controlPlane.clientFor({ user: multusUser });

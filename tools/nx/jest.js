@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs Jest for the project in the working directory, or for one folder of it.
+ * Runs Jest for the project in the working directory, or for one folder of it. A run that hangs is ended: after `limitMs`, or
+ * `exitMs` after its report was written, when something that a test left open keeps Jest from ending.
  * Usage: `node ../../tools/nx/jest.js [--folder FOLDER] [arguments of Jest]`.
  */
-import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, relative } from "node:path";
 import { reportName } from "./targets.js";
+
+/** The slowest target takes five minutes on an idle machine with two cores. */
+const limitMs = 25 * 60_000;
+const exitMs = 30_000;
 
 const major = Number(process.versions.node.split(".")[0]);
 if (major < 24) {
@@ -24,7 +29,8 @@ const jest = join(createRequire(import.meta.url).resolve("jest/package.json"), "
 const flags = ["--config", join(workspaceRoot, "jest.config.js"), "--rootDir", process.cwd()];
 
 mkdirSync(join(workspaceRoot, "reports"), { recursive: true });
-const result = spawnSync(
+rmSync(report, { force: true });
+const running = spawn(
   process.execPath,
   // With this flag Jest can require() packages that are published as ES modules only.
   ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning", jest, ...flags]
@@ -33,4 +39,35 @@ const result = spawnSync(
     .concat(args),
   { stdio: ["ignore", "ignore", "inherit"] },
 );
-process.exit(result.status ?? 1);
+running.once("exit", (status) => process.exit(status ?? 1));
+
+setTimeout(() => {
+  endHanging(`The tests in ${tests} did not finish within ${limitMs / 60_000} minutes`);
+  process.exit(1);
+}, limitMs);
+let writtenAt;
+setInterval(() => {
+  const result = readReport();
+  if (result === undefined) return;
+  writtenAt ??= Date.now();
+  if (Date.now() - writtenAt < exitMs) return;
+  endHanging(`Jest did not end within ${exitMs / 1000} s of its report: a test in ${tests} left something open`);
+  process.exit(result.success ? 0 : 1);
+}, 1_000);
+
+/** Jest's results, or undefined before they are complete. */
+function readReport() {
+  try {
+    return JSON.parse(readFileSync(report, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Says what hangs, with the processes that Jest has started, and kills Jest. What the tests started ends with it. */
+function endHanging(what) {
+  const { stdout } = spawnSync("ps", ["-eo", "pid,ppid,etime,args", "--forest"], { encoding: "utf8" });
+  console.error(`${what}. These processes run:\n${stdout}`);
+  running.removeAllListeners("exit");
+  running.kill("SIGKILL");
+}

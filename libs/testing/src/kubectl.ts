@@ -11,19 +11,34 @@ export interface KubectlOptions {
   readonly kubeconfig: string;
   /** Text for stdin, for `-f -`. */
   readonly input?: string;
+  /** After this time, in milliseconds, kubectl is ended. Default: 150,000. */
+  readonly limitMs?: number;
 }
 
-/** Resolves with stdout. Rejects with TestingError `kubectl`, which has the arguments and stderr. */
+const dumpMs = 5_000;
+
+/**
+ * Resolves with stdout. Rejects with TestingError `kubectl`, which has the arguments and stderr; after a time-out, this
+ * contains the stacks of kubectl.
+ */
 export function runKubectl(file: string, args: readonly string[], options: KubectlOptions): Promise<string> {
-  const { kubeconfig, input } = options;
+  const { kubeconfig, input, limitMs = 150_000 } = options;
   const cache = join(dirname(kubeconfig), "kubectl-cache");
   const env = { ...process.env, KUBECONFIG: kubeconfig, KUBECACHEDIR: cache, KUBERC: "off" };
   return new Promise((resolve, reject) => {
     const running = execFile(file, args, { env, maxBuffer: 256 * 1024 * 1024 }, (cause, stdout, stderr) => {
+      clearTimeout(dump);
+      clearTimeout(end);
       if (cause === null) resolve(stdout);
       else
         reject(new TestingError("kubectl", `kubectl ${args.join(" ")}: ${stderr || cause.message}`, { cause, stderr }));
     });
+    // A Go program prints the stacks of its goroutines and ends.
+    const dump = setTimeout(() => running.kill("SIGQUIT"), limitMs);
+    const end = setTimeout(() => {
+      running.kill("SIGKILL");
+      reject(new TestingError("kubectl", `kubectl ${args.join(" ")}: no end within ${limitMs} ms, and no stacks`));
+    }, limitMs + dumpMs);
     running.stdin?.on("error", () => undefined); // EPIPE: kubectl ended before it read all input
     running.stdin?.end(input);
   });
