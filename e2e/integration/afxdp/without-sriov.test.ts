@@ -30,7 +30,7 @@ import { eventually, findFreePorts, startControlPlane, type ControlPlane } from 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crdFolder, workspace } from "../../src/crd-objects.ts";
-import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
+import { componentImageFlags, deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 
@@ -68,7 +68,7 @@ beforeAll(async () => {
   await registerWebhooks({ directory, transport: user }, reviews);
   const common = ["--kubeconfig", cluster.kubeconfig, "--namespace", namespace];
   const programs = {
-    operator: await deployedOperatorArguments(cluster),
+    operator: [...(await deployedOperatorArguments(cluster)), ...componentImageFlags],
     webhook: [
       ...[join(workspace, "apps/webhook/src/main.ts"), ...common, ...certificateFlags({ directory })],
       ...["--listen-address", `127.0.0.1:${reviews}`, "--shutdown-delay", "100ms"],
@@ -203,10 +203,11 @@ describe("a cluster without the kinds for SR-IOV", () => {
     await expect(create(afxdpNetworkNodePolicies, "large", tooMany)).rejects.toThrow(/denied the request/);
   });
 
-  it("says in the AfxdpOperatorConfig why nothing is deployed", async () => {
-    const message = "because the kinds of sriovnetwork.openshift.io are not installed: nothing is deployed";
+  it("deploys what AF_XDP needs, which belongs to the AfxdpOperatorConfig, and no more", async () => {
+    await hasDaemonSets("AfxdpOperatorConfig", ["afxdp-device-plugin", "sriov-network-config-daemon"]);
+    const message = "deployed as configured: config-daemon, afxdp-device-plugin";
     await becomes(afxdpOperatorConfigs, "default", {
-      status: condition("Degraded", "True", "UnsupportedConfiguration", message),
+      status: condition("Ready", "True", "OperatorConfigReady", message),
     });
   });
 
@@ -221,12 +222,22 @@ describe("a cluster without the kinds for SR-IOV", () => {
   });
 });
 
+/** Waits until these DaemonSets, and no others, exist with an owner of this kind. */
+async function hasDaemonSets(owner: string, expected: readonly string[]): Promise<void> {
+  const path = "jsonpath={range .items[*]}{.metadata.ownerReferences[*].kind} {.metadata.name};{end}";
+  let found = "";
+  const isThere = async (): Promise<boolean> => {
+    found = await cluster.kubectl(["get", "daemonsets", "-n", namespace, "--sort-by=.metadata.name", "-o", path]);
+    return found === expected.map((name) => `${owner} ${name};`).join("");
+  };
+  await eventually(`DaemonSets ${expected.join()} of ${owner}`, isThere, { withinMs: 60_000 }).catch(() => {
+    expect(found).toBe(expected.map((name) => `${owner} ${name};`).join(""));
+  });
+}
+
 describe("when the kinds for SR-IOV are installed", () => {
   it("the running processes configure VFs", async () => {
     await applyCrds(sriovResources);
-    await becomes(afxdpOperatorConfigs, "default", {
-      status: condition("Degraded", "True", "UnsupportedConfiguration", "in this namespace: nothing is deployed"),
-    });
     await createSoon(sriovOperatorConfigs, "default", {});
     await createSoon(sriovNetworkNodePolicies, "vfs", sriovPolicy);
     await becomes(sriovNetworkNodeStates, nodeName, {
@@ -237,6 +248,20 @@ describe("when the kinds for SR-IOV are installed", () => {
     });
     await becomes(sriovNetworkNodePolicies, "vfs", { status: condition("Ready", "True", "Configured") });
     await allReady();
+  });
+
+  it("the components belong to the SriovOperatorConfig, and to the AfxdpOperatorConfig again without it", async () => {
+    await hasDaemonSets("SriovOperatorConfig", [
+      "afxdp-device-plugin",
+      "sriov-device-plugin",
+      "sriov-network-config-daemon",
+    ]);
+    const path = objectPath(sriovOperatorConfigs, { namespace, name: "default" });
+    await user.request({ method: "DELETE", path });
+    await hasDaemonSets("AfxdpOperatorConfig", ["afxdp-device-plugin", "sriov-network-config-daemon"]);
+    const rights = await cluster.kubectl(["get", "clusterrolebinding", "sriov-network-config-daemon", "-o", "name"]);
+    expect(rights.trim()).toMatch(/sriov-network-config-daemon$/);
+    await create(sriovOperatorConfigs, "default", {});
   });
 
   it("SR-IOV policies are reviewed, and AF_XDP devices stay as they are", async () => {

@@ -63,7 +63,7 @@ export async function prepareCluster(): Promise<DeployedCluster> {
   const path = ["get", "sriovoperatorconfig", "default", "-n", namespace, "-o", "jsonpath={.metadata.uid}"];
   const metadata = { ...everyComponent.metadata, uid: await cluster.kubectl(path) };
   const afxdp = { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", metadata } as const;
-  const { components } = renderComponents({ ...everyComponent, metadata }, settings, afxdp);
+  const { components } = renderComponents({ sriov: { ...everyComponent, metadata }, afxdp }, settings);
   const operator = stack.use(await connect({ kubeconfig: await kubeconfigOf("switchyard-operator") }));
 
   return {

@@ -33,8 +33,8 @@ export function runKubectl(file: string, args: readonly string[], options: Kubec
       else
         reject(new TestingError("kubectl", `kubectl ${args.join(" ")}: ${stderr || cause.message}`, { cause, stderr }));
     });
-    // A Go program prints the stacks of its goroutines and ends.
-    const dump = setTimeout(() => running.kill("SIGQUIT"), limitMs);
+    // A Go program prints the stacks of its goroutines and ends. kubectl itself handles SIGQUIT.
+    const dump = setTimeout(() => running.kill("SIGABRT"), limitMs);
     const end = setTimeout(() => {
       running.kill("SIGKILL");
       reject(new TestingError("kubectl", `kubectl ${args.join(" ")}: no end within ${limitMs} ms, and no stacks`));

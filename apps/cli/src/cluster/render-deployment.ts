@@ -46,10 +46,13 @@ const placeholders: ComponentImages = {
 export function renderDeployment(cluster: ClusterObjects, options: DeploymentOptions): readonly Manifest[] {
   const { namespace, diagnostics } = options;
   const metadata = { name: operatorConfigName, namespace };
-  const config: SriovOperatorConfig = cluster.operatorConfig ?? { apiVersion, kind: "SriovOperatorConfig", metadata };
-  const { components, problems } = renderComponents(config, settingsOf(cluster, options), cluster.afxdp.operatorConfig);
+  const afxdp = cluster.afxdp.operatorConfig;
+  const byDefault: SriovOperatorConfig = { apiVersion, kind: "SriovOperatorConfig", metadata };
+  const sriov = cluster.operatorConfig ?? (afxdp === undefined ? byDefault : undefined);
+  const { components, problems } = renderComponents({ sriov, afxdp }, settingsOf(cluster, options));
+  const kind = sriov === undefined ? "AfxdpOperatorConfig" : sriov.kind;
   for (const { severity, field, message } of problems) {
-    const line = `${labelOf({ kind: config.kind, ...metadata })}: ${field}: ${message}`;
+    const line = `${labelOf({ kind, ...metadata })}: ${field}: ${message}`;
     if (severity === "error") diagnostics.report(line);
     else diagnostics.note(line);
   }

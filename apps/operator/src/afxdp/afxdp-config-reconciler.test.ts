@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { AfxdpOperatorConfig, AfxdpOperatorConfigSpec, Condition } from "@switchyard/api";
-import { createAfxdpConfigReconciler, type AfxdpComponentsState } from "./afxdp-config-reconciler.ts";
+import { createAfxdpConfigReconciler, devicePluginSummary, type DevicePluginState } from "./afxdp-config-reconciler.ts";
 
-const running: AfxdpComponentsState = { problems: [], isDeployed: true, pending: undefined };
+const running: DevicePluginState = { problems: [], isDeployed: true, pending: undefined };
 
 /** Reconciles a config, and returns "TYPE=STATUS REASON: MESSAGE" of the conditions that are True, else Ready's. */
 async function report(
   spec: AfxdpOperatorConfigSpec,
-  state: Partial<AfxdpComponentsState> = {},
+  state: Partial<DevicePluginState> = {},
   name = "default",
 ): Promise<readonly string[]> {
   const config: AfxdpOperatorConfig = {
@@ -18,7 +18,7 @@ async function report(
   let written: readonly Condition[] = [];
   const reconcile = createAfxdpConfigReconciler({
     configs: { get: () => config } as never,
-    state: () => ({ ...running, ...state }),
+    components: () => devicePluginSummary({ ...running, ...state }),
     writer: {
       applyStatus: (object: AfxdpOperatorConfig) => {
         written = object.status?.conditions ?? [];

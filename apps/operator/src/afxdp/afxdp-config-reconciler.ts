@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createAfxdpConfigReconciler reports in the conditions of the AfxdpOperatorConfig "default" whether the components for AF_XDP are
- * deployed as it says. The controller "operator-config" deploys them, with all other components.
- * Usage: `const reconcile = createAfxdpConfigReconciler({ configs, state, writer, recordTransition, now });`
+ * deployed as it says. The controller "operator-config" deploys them.
+ * Usage: `const reconcile = createAfxdpConfigReconciler({ configs, components, writer, recordTransition, now });`
  */
 import { operatorConfigName, operatorConfigReasons, type AfxdpOperatorConfig } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
@@ -12,14 +12,15 @@ import type { RecordTransition } from "../status/transition-events.ts";
 export interface AfxdpConfigDeps {
   readonly configs: Cache<AfxdpOperatorConfig>;
   /** Returns the present state of the components for AF_XDP. */
-  readonly state: (config: AfxdpOperatorConfig) => AfxdpComponentsState;
+  readonly components: (config: AfxdpOperatorConfig) => ConditionSummary;
   readonly writer: Writer<AfxdpOperatorConfig>;
   readonly recordTransition: RecordTransition;
   readonly now: () => Date;
 }
 
-export interface AfxdpComponentsState {
-  /** Why they cannot be deployed, with the field before each message. */
+/** The state of the device plugin where a SriovOperatorConfig exists. */
+export interface DevicePluginState {
+  /** Why it cannot be deployed, with the field before each message. */
   readonly problems: readonly string[];
   /** Whether the DaemonSet exists. */
   readonly isDeployed: boolean;
@@ -40,7 +41,8 @@ export function createAfxdpConfigReconciler(deps: AfxdpConfigDeps): Reconcile {
   return async function reconcile(name, signal) {
     const config = configs.get(name);
     if (config === undefined || config.metadata.deletionTimestamp !== undefined) return undefined;
-    const summary = name === operatorConfigName ? summaryOf(config, deps.state(config)) : unused;
+    const summary =
+      name === operatorConfigName ? withProblems(withoutEffect(config.spec ?? {}), deps.components(config)) : unused;
     const { generation = 0 } = config.metadata;
     const conditions = conditionsFor(summary, config.status?.conditions ?? [], generation, now());
     const status = { conditions, observedGeneration: generation };
@@ -51,10 +53,14 @@ export function createAfxdpConfigReconciler(deps: AfxdpConfigDeps): Reconcile {
   };
 }
 
+function withProblems(problems: readonly string[], components: ConditionSummary): ConditionSummary {
+  if (problems.length === 0) return components;
+  const all = components.state === "degraded" ? [...problems, components.message] : problems;
+  return { state: "degraded", reason: unsupported, message: all.join("; ") };
+}
+
 /** Missing pods only set Progressing, so that one node that is down for long does not unset Ready. */
-function summaryOf({ spec = {} }: AfxdpOperatorConfig, components: AfxdpComponentsState): ConditionSummary {
-  const { isDeployed, pending } = components;
-  const problems = [...withoutEffect(spec), ...components.problems];
+export function devicePluginSummary({ problems, isDeployed, pending }: DevicePluginState): ConditionSummary {
   if (problems.length > 0) return { state: "degraded", reason: unsupported, message: problems.join("; ") };
   const progress = pending === undefined ? undefined : { reason: rollingOut, message: pending };
   if (!isDeployed) return { state: "progressing", reason: rollingOut, message: pending ?? "" };

@@ -6,30 +6,21 @@
  */
 import {
   afxdpOperatorConfigs,
-  apiGroup,
   operatorConfigName,
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
   upstreamFinalizers,
-  type AfxdpOperatorConfig,
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { createWriter, fromCache, removeFinalizer, type Change, type KubeObject, type Source } from "@switchyard/kube";
-import {
-  isControlPlaneExternal,
-  isSystemdMode,
-  renderComponents,
-  systemdModeConfigName,
-  type ComponentSettings,
-} from "@switchyard/render";
-import { createAfxdpConfigReconciler, type AfxdpComponentsState } from "../afxdp/afxdp-config-reconciler.ts";
+import { isControlPlaneExternal, isSystemdMode, systemdModeConfigName } from "@switchyard/render";
+import { afxdpConfigController, createAfxdpReport, type AfxdpReport } from "../afxdp/afxdp-config-controller.ts";
 import { fieldManagers } from "../field-managers.ts";
 import { affectsNodes } from "../node-states/affected-nodes.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { limitRate } from "../status/limit-rate.ts";
 import { createTransitionEvents } from "../status/transition-events.ts";
-import type { WatchedComponentObjects } from "./component-objects.ts";
 import { createComponentWriters } from "./component-writers.ts";
 import { configExists } from "./config-exists.ts";
 import { changesControlPlane } from "./control-plane-changes.ts";
@@ -38,7 +29,7 @@ import { createMachineConfigs, type MachineConfigs } from "./openshift/machine-c
 import { createSystemdModeReconciler, type SystemdModeChange } from "./openshift/systemd-mode-reconciler.ts";
 import { isKindServed } from "./kind-served.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
-import { pendingRollout } from "./rollout.ts";
+import { enqueuesConfig, existing, settingsIn, subscribeToComponents } from "./component-sources.ts";
 
 /**
  * Least time between two runs: while a thousand pods are replaced, the status of their DaemonSet changes all the time.
@@ -54,13 +45,14 @@ const allPools = "all";
 export function startComponentControllers(context: OperatorContext): void {
   const { transport, settings } = context;
   const machineConfigs = settings.clusterType === "openshift" ? createMachineConfigs(transport) : undefined;
-  context.start(operatorConfigController(context));
-  context.start(afxdpConfigController(context));
+  const report = createAfxdpReport();
+  context.start(operatorConfigController(context, report));
+  context.start(afxdpConfigController(context, report));
   context.start(hardwareOffloadController(context, machineConfigs));
   if (machineConfigs !== undefined) context.start(systemdModeController(context, machineConfigs));
 }
 
-function operatorConfigController(context: OperatorContext): ControllerDefinition {
+function operatorConfigController(context: OperatorContext, report: AfxdpReport): ControllerDefinition {
   const { transport, caches, settings, events, log } = context;
   const { nodes, operatorConfigs, afxdpConfigs, componentObjects, clusterFacts } = caches;
   const { namespace } = settings;
@@ -77,7 +69,9 @@ function operatorConfigController(context: OperatorContext): ControllerDefinitio
       manager: fieldManagers.operatorConfigStatus,
       cache: operatorConfigs,
     }),
-    configExists: (config, signal) => configExists(transport, config, signal),
+    reportAfxdp: report.set,
+    configExists: (config, signal) =>
+      configExists(transport, config, signal, config.kind === type.kind ? type : afxdpOperatorConfigs),
     async removeFinalizer(metadata, signal) {
       await removeFinalizer({
         ...{ transport, type, signal, object: { metadata } },
@@ -105,87 +99,6 @@ function operatorConfigController(context: OperatorContext): ControllerDefinitio
       enqueuesConfig((enqueue) => subscribeToComponents(componentObjects, enqueue)),
       enqueuesConfig((enqueue) => clusterFacts.subscribe(enqueue)),
     ],
-  };
-}
-
-/** Reports how the components for AF_XDP are deployed, which operatorConfigController does. */
-function afxdpConfigController(context: OperatorContext): ControllerDefinition {
-  const { transport, caches, settings, events } = context;
-  const { operatorConfigs, afxdpConfigs, componentObjects, clusterFacts } = caches;
-  const reconcile = createAfxdpConfigReconciler({
-    configs: afxdpConfigs,
-    state: (config) => afxdpComponentsState(config, existing(operatorConfigs.get(operatorConfigName)), context),
-    writer: createWriter<AfxdpOperatorConfig>({
-      ...{ transport, type: afxdpOperatorConfigs, namespace: settings.namespace },
-      manager: fieldManagers.operatorConfigStatus,
-      cache: afxdpConfigs,
-    }),
-    recordTransition: createTransitionEvents(events),
-    now: () => new Date(),
-  });
-  return {
-    name: "afxdp-config",
-    parallel: 1,
-    reads: [operatorConfigs, afxdpConfigs, componentObjects, clusterFacts],
-    async reconcile(key, signal) {
-      const requeue = await reconcile(key, signal);
-      return requeue ?? (operatorConfigs.served || !afxdpConfigs.served ? undefined : recheckKinds);
-    },
-    sources: [
-      fromCache(afxdpConfigs, ({ key }) => [key]),
-      fromCache(operatorConfigs, ({ key }) => (key === operatorConfigName ? [key] : [])),
-      enqueuesConfig((enqueue) => subscribeToComponents(componentObjects, enqueue)),
-    ],
-  };
-}
-
-function afxdpComponentsState(
-  afxdp: AfxdpOperatorConfig,
-  config: SriovOperatorConfig | undefined,
-  context: OperatorContext,
-): AfxdpComponentsState {
-  if (config === undefined) {
-    const missing = `SriovOperatorConfig "${operatorConfigName}" does not exist in this namespace`;
-    const why = context.caches.operatorConfigs.served ? "" : `, because the kinds of ${apiGroup} are not installed`;
-    return { problems: [`${missing}${why}: nothing is deployed`], isDeployed: false, pending: undefined };
-  }
-  const { components, problems } = renderComponents(config, settingsIn(context), afxdp);
-  const { componentObjects } = context.caches;
-  const name = "afxdp-device-plugin";
-  const objects = components.find((component) => component.name === name)?.objects ?? [];
-  const daemonSet = objects.find(({ kind }) => kind === "DaemonSet");
-  const seen = daemonSet && componentObjects.seen(componentObjects.itemOf(daemonSet));
-  return {
-    problems: problems
-      .filter(({ component }) => component === name)
-      .map(({ field, message }) => `${field}: ${message}`),
-    isDeployed: seen !== undefined,
-    pending: daemonSet && pendingRollout(name, seen?.rollout),
-  };
-}
-
-/** Returns the settings for the current state of the cluster. */
-function settingsIn({ caches: { clusterFacts, nodes }, settings }: OperatorContext): ComponentSettings {
-  return {
-    ...settings.components,
-    tls: clusterFacts.tls() ?? settings.components.tls,
-    isControlPlaneExternal: clusterFacts.isControlPlaneExternal() ?? isControlPlaneExternal(nodes.list()),
-  };
-}
-
-/** Returns undefined for an object that is being deleted. */
-function existing<Config extends KubeObject>(config: Config | undefined): Config | undefined {
-  return config?.metadata.deletionTimestamp === undefined ? config : undefined;
-}
-
-function subscribeToComponents({ watches }: WatchedComponentObjects, enqueue: () => void): () => void {
-  const ends = watches.map(({ cache }) => {
-    return cache.subscribe(({ before, after }) => {
-      if (before !== undefined || after !== undefined) enqueue();
-    });
-  });
-  return () => {
-    for (const end of ends) end();
   };
 }
 
@@ -277,17 +190,3 @@ const systemdModeEvents = {
     note: `MachineConfig ${systemdModeConfigName} contains units of others and is not changed; delete it to use the systemd mode`,
   },
 } as const satisfies Readonly<Record<SystemdModeChange, object>>;
-
-/**
- * Enqueues the name of the SriovOperatorConfig, whether it exists or not: without it, leftovers have to be removed. The
- * controller waits for all caches of the context, so this source need not wait for one.
- */
-function enqueuesConfig(subscribe: (enqueue: () => void) => () => void): Source {
-  return {
-    start: (enqueue) =>
-      subscribe(() => {
-        enqueue(operatorConfigName);
-      }),
-    whenSynced: () => Promise.resolve(),
-  };
-}

@@ -40,7 +40,7 @@ const awaited = "node components get their permissions once the admission polici
 
 function setUp() {
   const cluster = createComponentCluster(componentInventory(settings));
-  const { components } = renderComponents(config, settings);
+  const { components } = renderComponents({ sriov: config }, settings);
   const { signal } = new AbortController();
   return {
     ...cluster,
@@ -57,7 +57,7 @@ function setUp() {
 
 describe("permissions of processes on nodes", () => {
   it("are granted by these objects", () => {
-    const { components } = renderComponents(config, settings);
+    const { components } = renderComponents({ sriov: config }, settings);
     const found = components.flatMap(({ objects }) => objects.filter(grantsNodeRights));
     expect(found.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort()).toEqual(rights);
   });

@@ -2,6 +2,8 @@
 import { describe, expect, it } from "@jest/globals";
 import {
   sriovOperatorConfigs,
+  type AfxdpOperatorConfig,
+  type AfxdpOperatorConfigSpec,
   type ObjectMeta,
   type OwnerReference,
   type SriovOperatorConfig,
@@ -48,11 +50,16 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
   const told: ConditionSummary[] = [];
   const freed: ObjectMeta[] = [];
   let refusal: KubeError | undefined;
+  let afxdp: AfxdpOperatorConfig | undefined;
+  const reports: (string | undefined)[] = [];
   /** Names of deleted SriovOperatorConfigs that the cache still shows. */
   const gone = new Set<string>();
   const reconcile = createOperatorConfigReconciler({
     ...{ ...cluster.deps, configs, writer },
-    afxdp: () => undefined,
+    afxdp: () => afxdp,
+    reportAfxdp(summary) {
+      reports.push(summary && `${summary.state}: ${summary.message}`);
+    },
     settings: () => ({ ...settings, ...overrides }),
     owner: () => owner,
     configExists: ({ metadata }) => Promise.resolve(!gone.has(metadata.name)),
@@ -82,7 +89,11 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
     });
   }
   return {
-    ...{ cluster, statuses, told, freed, configs, put },
+    ...{ cluster, statuses, told, freed, configs, put, reports },
+    putAfxdp(spec: AfxdpOperatorConfigSpec | undefined): void {
+      const metadata = { name: "default", namespace, uid: "uid-afxdp" };
+      afxdp = spec && { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", metadata, spec };
+    },
     /** Deletes it while the cache still shows it. */
     loseUnheard(name: string): void {
       gone.add(name);
@@ -172,6 +183,53 @@ describe('SriovOperatorConfig "default"', () => {
     const { length } = cluster.history;
     await run();
     expect(cluster.history.slice(length)).toEqual([]);
+  });
+});
+
+describe("without a SriovOperatorConfig", () => {
+  const daemonSets = (present: readonly string[]) => present.filter((one) => one.startsWith("DaemonSet "));
+  const forAfxdp = ["DaemonSet afxdp-device-plugin", "DaemonSet sriov-network-config-daemon"];
+
+  it("deploys what AF_XDP needs for the AfxdpOperatorConfig, which owns it, and reports it", async () => {
+    const { putAfxdp, run, rollAll, cluster, reports } = setUp();
+    await run();
+    expect(daemonSets(cluster.present())).toEqual([]);
+    putAfxdp({ configDaemonNodeSelector: { xdp: "yes" } });
+    await run();
+    rollAll();
+    await run();
+    expect(daemonSets(cluster.present()).toSorted()).toEqual(forAfxdp);
+    const daemon = cluster.get("DaemonSet", "sriov-network-config-daemon");
+    expect(daemon?.metadata.ownerReferences).toMatchObject([{ kind: "AfxdpOperatorConfig", uid: "uid-afxdp" }]);
+    expect(daemon).toMatchObject({ spec: { template: { spec: { nodeSelector: { xdp: "yes" } } } } });
+    expect(reports.at(-1)).toBe("ready: deployed as configured: config-daemon, afxdp-device-plugin");
+    putAfxdp(undefined);
+    await run();
+    expect(reports.at(-1)).toBeUndefined();
+    expect(cluster.present().filter((one) => one.includes("RoleBinding"))).toEqual([]);
+  });
+
+  it("reports what the API server refuses", async () => {
+    const { putAfxdp, run, cluster, reports } = setUp();
+    putAfxdp({});
+    cluster.refuse("afxdp-device-plugin", "Forbidden");
+    expect(await run()).toEqual({ afterMs: 5_000 });
+    expect(reports.at(-1)).toContain("degraded: ServiceAccount afxdp-device-plugin: Forbidden (not today)");
+  });
+
+  it("changes the owner when a SriovOperatorConfig comes and goes", async () => {
+    const { put, putAfxdp, run, cluster, configs, reports } = setUp();
+    const owners = () =>
+      cluster.get("DaemonSet", "afxdp-device-plugin")?.metadata.ownerReferences?.map(({ kind }) => kind);
+    putAfxdp({});
+    await run();
+    put("default", {});
+    await run();
+    expect([owners(), reports.at(-1)]).toEqual([["SriovOperatorConfig"], undefined]);
+    expect(daemonSets(cluster.present())).toContain("DaemonSet sriov-device-plugin");
+    configs.remove({ name: "default", namespace });
+    await run();
+    expect([owners(), daemonSets(cluster.present()).toSorted()]).toEqual([["AfxdpOperatorConfig"], forAfxdp]);
   });
 });
 

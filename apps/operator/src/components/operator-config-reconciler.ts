@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createOperatorConfigReconciler deploys the components that the SriovOperatorConfig "default" enables, and reports
- * their state in its conditions (sriov-operator.md A.6, H). Without it nothing is deployed. A SriovOperatorConfig with
- * another name gets a condition that says that it has no effect.
+ * their state in its conditions (sriov-operator.md A.6, H). Without it, what AF_XDP needs is deployed if there is an
+ * AfxdpOperatorConfig "default", and nothing otherwise. A SriovOperatorConfig with another name gets a condition that says that it
+ * has no effect.
  */
 import {
   operatorConfigName,
@@ -12,7 +13,13 @@ import {
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { isKubeError, type Cache, type Reconcile, type Requeue, type Writer } from "@switchyard/kube";
-import { renderComponents, type ComponentSettings, type Manifest, type RenderedComponents } from "@switchyard/render";
+import {
+  renderComponents,
+  type ComponentSettings,
+  type Manifest,
+  type OperatorConfigs,
+  type RenderedComponents,
+} from "@switchyard/render";
 import { conditionsFor, type ConditionSummary } from "../status/condition-summary.ts";
 import type { RecordTransition } from "../status/transition-events.ts";
 import { describeFailure, operatorConfigSummary, unusedConfigSummary } from "./operator-config-summary.ts";
@@ -28,10 +35,10 @@ export interface OperatorConfigDeps extends SyncDeps {
   /** Returns the owner of cluster-scoped objects; undefined if they have none. */
   readonly owner: () => OwnerReference | undefined;
   readonly writer: Writer<SriovOperatorConfig>;
-  /**
-   * Reports whether the API server still has this SriovOperatorConfig and does not delete it. Rejects with KubeError.
-   */
-  readonly configExists: (config: SriovOperatorConfig, signal: AbortSignal) => Promise<boolean>;
+  /** Called with the outcome of a pass without a SriovOperatorConfig; undefined after a pass with one. */
+  readonly reportAfxdp: (summary: ConditionSummary | undefined) => void;
+  /** Reports whether the API server still has this config and does not delete it. Rejects with KubeError. */
+  readonly configExists: (config: SriovOperatorConfig | AfxdpOperatorConfig, signal: AbortSignal) => Promise<boolean>;
   /** Removes the finalizer of upstream's operator. Sends nothing if the object has none. Rejects with KubeError. */
   readonly removeFinalizer: (metadata: ObjectMeta, signal: AbortSignal) => Promise<void>;
   readonly recordTransition: RecordTransition;
@@ -57,20 +64,23 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
       if (isPresent) await writeStatus(deps, config, unusedConfigSummary, signal);
       return failures.length === 0 ? undefined : retryRefused;
     }
-    if (!isPresent) {
+    const afxdp = deps.afxdp();
+    const owner = isPresent ? config : afxdp;
+    if (owner === undefined) {
+      deps.reportAfxdp(undefined);
       const outcome = await removeUnowned(deps, signal);
       return requeueAfter(withFailures(outcome, await removeUpstreamFinalizer(deps, config, signal)));
     }
 
-    const rendered = render(deps, config);
-    // An object may be missing because the garbage collector deleted it with a SriovOperatorConfig that the cache still
-    // shows.
-    if (isAnyMissing(deps, rendered) && !(await deps.configExists(config, signal))) return recheck;
+    const rendered = render(deps, { sriov: isPresent ? config : undefined, afxdp });
+    // An object may be missing because the garbage collector deleted it with a config that the cache still shows.
+    if (isAnyMissing(deps, rendered) && !(await deps.configExists(owner, signal))) return recheck;
     const outcome = await syncComponents(deps, rendered.components, signal);
     // The finalizer comes last: if upstream left its webhook registered without a server, the API server refuses to
     // change the SriovOperatorConfig until the registration is corrected (sriov-operator.md M-50).
     const whole = withFailures(outcome, await removeUpstreamFinalizer(deps, config, signal));
-    await writeStatus(deps, config, operatorConfigSummary(ofSriov(rendered), whole), signal);
+    deps.reportAfxdp(isPresent ? undefined : operatorConfigSummary(rendered, whole));
+    if (isPresent) await writeStatus(deps, config, operatorConfigSummary(ofSriov(rendered), whole), signal);
     return requeueAfter(whole);
   };
 
@@ -105,8 +115,8 @@ async function removeUpstreamFinalizer(
   }
 }
 
-function render(deps: OperatorConfigDeps, config: SriovOperatorConfig): RenderedComponents {
-  const rendered = renderComponents(config, deps.settings(), deps.afxdp());
+function render(deps: OperatorConfigDeps, configs: OperatorConfigs): RenderedComponents {
+  const rendered = renderComponents(configs, deps.settings());
   const owner = deps.owner();
   if (owner === undefined) return rendered;
   const components = rendered.components.map((component) => {
@@ -138,7 +148,7 @@ async function writeStatus(
   if (result === "written") recordTransition(config, summary);
 }
 
-/** Objects in a namespace belong to the SriovOperatorConfig, which cannot own cluster-scoped objects. */
+/** Objects in a namespace belong to a config, which cannot own cluster-scoped objects. */
 function ownedBy(owner: OwnerReference, manifest: Manifest): Manifest {
   const { metadata } = manifest;
   if (metadata.namespace !== undefined) return manifest;

@@ -3,23 +3,22 @@
  * Component describes a part of the product that the operator deploys or removes as a whole. The functions in this file
  * create the metadata of its objects.
  */
-import {
-  apiVersion,
-  labels,
-  operatorConfigName,
-  type AfxdpOperatorConfig,
-  type SriovOperatorConfig,
-} from "@switchyard/api";
+import { labels, type AfxdpOperatorConfig, type OwnerReference, type SriovOperatorConfig } from "@switchyard/api";
 import type { ComponentImageName, ComponentSettings } from "./component-settings.ts";
 import type { Manifest, ManifestMetadata } from "./objects/manifest.ts";
 import type { ComponentName, ComponentProblem } from "./rendered-components.ts";
 
 /** What components are rendered from. */
 export interface ComponentInput {
+  /** The SriovOperatorConfig "default". If it does not exist, what AF_XDP needs of it. */
   readonly config: SriovOperatorConfig;
+  /** Whether the SriovOperatorConfig exists. */
+  readonly hasSriov: boolean;
   /** The AfxdpOperatorConfig "default"; undefined if it does not exist. */
   readonly afxdp?: AfxdpOperatorConfig | undefined;
   readonly settings: ComponentSettings;
+  /** The config with which namespaced objects are deleted; undefined if it has no uid. */
+  readonly owner: OwnerReference | undefined;
 }
 
 /** A component. */
@@ -42,15 +41,14 @@ function labelsOf(component: ComponentName): Readonly<Record<string, string>> {
   return { [labels.managedBy]: "switchyard-operator", "app.kubernetes.io/component": component };
 }
 
-/** Returns the metadata of an object in the operator's namespace. The config owns the object if it has a uid. */
+/** Returns the metadata of an object in the operator's namespace. */
 export function namespaced(component: ComponentName, name: string, input: ComponentInput): ManifestMetadata {
-  const { uid } = input.config.metadata;
-  const owner = { apiVersion, kind: "SriovOperatorConfig", name: operatorConfigName };
+  const { owner, settings } = input;
   return {
     name,
-    namespace: input.settings.namespace,
+    namespace: settings.namespace,
     labels: labelsOf(component),
-    ...(uid && { ownerReferences: [{ ...owner, uid, controller: true, blockOwnerDeletion: true }] }),
+    ...(owner && { ownerReferences: [owner] }),
   };
 }
 

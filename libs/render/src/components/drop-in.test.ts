@@ -17,7 +17,7 @@ import {
 const withDaemonSet = componentNames.filter((name) => name !== "node-identity");
 
 function everything(overrides: Partial<ComponentSettings> = {}) {
-  const { components } = renderComponents(configWith(everyComponent), settingsWith(overrides));
+  const { components } = renderComponents({ sriov: configWith(everyComponent) }, settingsWith(overrides));
   return components.flatMap(({ objects }) => objects);
 }
 

@@ -73,7 +73,7 @@ function forAll(check: (spec: SriovOperatorConfigSpec, settings: ComponentSettin
 }
 
 function objectsOf(spec: SriovOperatorConfigSpec, settings: ComponentSettings): readonly Manifest[] {
-  return renderComponents(configWith(spec), settings).components.flatMap(({ objects }) => objects);
+  return renderComponents({ sriov: configWith(spec) }, settings).components.flatMap(({ objects }) => objects);
 }
 
 function labelOf({ kind, metadata }: Manifest): string {
@@ -83,7 +83,7 @@ function labelOf({ kind, metadata }: Manifest): string {
 describe("renderComponents", () => {
   it("returns the same bytes each time", () => {
     forAll((spec, settings) => {
-      const render = () => JSON.stringify(renderComponents(configWith(spec), settings));
+      const render = () => JSON.stringify(renderComponents({ sriov: configWith(spec) }, settings));
       expect(render()).toBe(render());
     });
   });
@@ -91,7 +91,7 @@ describe("renderComponents", () => {
   it("renders only objects that are in the inventory, each once", () => {
     forAll((spec, settings) => {
       const inventory = componentInventory(settings);
-      const { components } = renderComponents(configWith(spec), settings);
+      const { components } = renderComponents({ sriov: configWith(spec) }, settings);
       for (const { name, objects } of components) {
         const ofComponent = inventory.filter(({ component }) => component === name);
         for (const object of objects) {
@@ -110,7 +110,7 @@ describe("renderComponents", () => {
 
   it("has no objects of components that are disabled or have no image", () => {
     forAll((spec, settings) => {
-      const { components, problems } = renderComponents(configWith(spec), settings);
+      const { components, problems } = renderComponents({ sriov: configWith(spec) }, settings);
       for (const { name, state, objects } of components) {
         const errors = problems.filter(({ component, severity }) => component === name && severity === "error");
         expect({ name, hasObjects: objects.length > 0, isWrong: errors.length > 0 }).toEqual({
@@ -179,7 +179,10 @@ describe("renderComponents", () => {
   it("reports the environment variable of a missing image", () => {
     const { images } = settingsWith();
     const { injector: _, ...others } = images;
-    const { components, problems } = renderComponents(configWith(everyComponent), settingsWith({ images: others }));
+    const { components, problems } = renderComponents(
+      { sriov: configWith(everyComponent) },
+      settingsWith({ images: others }),
+    );
     expect(problems).toEqual([
       {
         component: "network-resources-injector",
@@ -205,7 +208,10 @@ describe("renderComponents", () => {
     });
     const render = (secretName: string) => {
       const servers = { webhook: server(kinds.webhook, "cert"), injector: server(kinds.injector, secretName) };
-      const { components, problems } = renderComponents(configWith({ enableInjector: true }), settingsWith(servers));
+      const { components, problems } = renderComponents(
+        { sriov: configWith({ enableInjector: true }) },
+        settingsWith(servers),
+      );
       return { state: components.find(({ name }) => name === "network-resources-injector")?.state, problems };
     };
     expect(render("cert").state).toBe(kinds.state);
@@ -222,13 +228,16 @@ describe("renderComponents", () => {
 
   it("reports unusable TLS settings once", () => {
     const tls = { cipherSuites: ["AES128-SHA"], curvePreferences: [] };
-    const { components, problems } = renderComponents(configWith(everyComponent), settingsWith({ tls }));
+    const { components, problems } = renderComponents({ sriov: configWith(everyComponent) }, settingsWith({ tls }));
     expect(problems).toMatchObject([{ severity: "warning", field: "TLS_CIPHER_SUITES" }]);
     expect(components.map(({ state }) => state)).not.toContain("failed");
   });
 
   it("warns about unknown feature gates", () => {
-    const { problems } = renderComponents(configWith({ featureGates: { metricExporter: true } }), settingsWith());
+    const { problems } = renderComponents(
+      { sriov: configWith({ featureGates: { metricExporter: true } }) },
+      settingsWith(),
+    );
     expect(problems).toMatchObject([{ severity: "warning", field: "spec.featureGates.metricExporter" }]);
   });
 });

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * renderComponents renders everything that the operator deploys, from the SriovOperatorConfig, the
- * AfxdpOperatorConfig and the operator's settings (sriov-operator.md H). Apply the objects by server-side apply, so that fields that are no longer rendered
- * are removed from the cluster (sriov-operator.md M-49).
- * Usage: `const { components, problems } = renderComponents(operatorConfig, settings);`
+ * renderComponents renders everything that the operator deploys, from the SriovOperatorConfig, the AfxdpOperatorConfig and
+ * the operator's settings (sriov-operator.md H). Apply the objects by server-side apply, so that fields that are no longer
+ * rendered are removed from the cluster (sriov-operator.md M-49).
+ * Usage: `const { components, problems } = renderComponents({ sriov, afxdp }, settings);`
  */
-import type { AfxdpOperatorConfig, SriovOperatorConfig } from "@switchyard/api";
+import {
+  afxdpOperatorConfigs,
+  operatorConfigName,
+  sriovOperatorConfigs,
+  type AfxdpOperatorConfig,
+  type ObjectMeta,
+  type OwnerReference,
+  type ResourceType,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
 import { featureGateDefaults } from "@switchyard/policy";
 import type { Component, ComponentInput } from "./component.ts";
 import { componentImageVariables, type ComponentImageName, type ComponentSettings } from "./component-settings.ts";
@@ -35,21 +44,53 @@ const components: Readonly<Record<ComponentName, Component>> = {
   "metrics-exporter": metricsExporter,
 };
 
+/** The configs named "default" of the operator's namespace, as far as they exist. */
+export interface OperatorConfigs {
+  readonly sriov?: SriovOperatorConfig | undefined;
+  readonly afxdp?: AfxdpOperatorConfig | undefined;
+}
+
 /**
- * Renders all components. Without `afxdp`, those for AF_XDP are disabled. The config owns the namespaced objects if it has a uid. It cannot own cluster-scoped objects;
- * the caller finds them through componentInventory.
+ * Renders all components. Without `afxdp`, those for AF_XDP are disabled. With `afxdp` only, what AF_XDP needs is deployed, and
+ * with neither, nothing. `sriov`, or else `afxdp`, owns the namespaced objects if it has a uid. It cannot own cluster-scoped
+ * objects; the caller finds them through componentInventory.
  */
-export function renderComponents(
-  config: SriovOperatorConfig,
-  settings: ComponentSettings,
-  afxdp?: AfxdpOperatorConfig,
-): RenderedComponents {
-  const input: ComponentInput = { config, settings, afxdp };
+export function renderComponents(configs: OperatorConfigs, settings: ComponentSettings): RenderedComponents {
+  const input = inputOf(configs, settings);
+  if (input === undefined) return { components: componentNames.map(disabled), problems: [] };
+  const { config } = input;
   const rendered = componentNames.map((name) => renderComponent(components[name], input));
   return {
     components: rendered.map(({ component }) => component),
     problems: [...unknownGates(config), ...unusableTls(settings), ...rendered.flatMap(({ problems }) => problems)],
   };
+}
+
+function inputOf({ sriov, afxdp }: OperatorConfigs, settings: ComponentSettings): ComponentInput | undefined {
+  if (sriov !== undefined) {
+    return { config: sriov, hasSriov: true, afxdp, settings, owner: ownerOf(sriov, sriovOperatorConfigs) };
+  }
+  if (afxdp === undefined) return undefined;
+  const owner = ownerOf(afxdp, afxdpOperatorConfigs);
+  return { config: inPlaceOfSriov(afxdp), hasSriov: false, afxdp, settings, owner };
+}
+
+/** What a SriovOperatorConfig would say for AF_XDP only: no servers, and the config daemon on the nodes with AF_XDP devices. */
+function inPlaceOfSriov({ metadata, spec = {} }: AfxdpOperatorConfig): SriovOperatorConfig {
+  const { configDaemonNodeSelector = {} } = spec;
+  const { group, version, kind } = sriovOperatorConfigs;
+  return { apiVersion: `${group}/${version}`, kind, metadata, spec: { configDaemonNodeSelector } };
+}
+
+function ownerOf(config: { readonly metadata: ObjectMeta }, type: ResourceType): OwnerReference | undefined {
+  const { uid } = config.metadata;
+  const { group, version, kind } = type;
+  const is = { controller: true, blockOwnerDeletion: true };
+  return uid ? { apiVersion: `${group}/${version}`, kind, name: operatorConfigName, uid, ...is } : undefined;
+}
+
+function disabled(name: ComponentName): RenderedComponent {
+  return { name, state: "disabled", objects: [] };
 }
 
 interface Rendered {
@@ -59,7 +100,7 @@ interface Rendered {
 
 function renderComponent(component: Component, input: ComponentInput): Rendered {
   const { name } = component;
-  if (!component.isWanted(input)) return { component: { name, state: "disabled", objects: [] }, problems: [] };
+  if (!component.isWanted(input)) return { component: disabled(name), problems: [] };
   const missing = component.needs.filter((image) => !input.settings.images[image]);
   const problems = [...(component.check?.(input) ?? []), ...missing.map((image) => withoutImage(image, component))].map(
     (problem) => ({ component: name, ...problem }),

@@ -9,7 +9,7 @@ import type { ComponentInput } from "./component.ts";
 import type { Manifest } from "./objects/manifest.ts";
 
 /** Reports whether nodes are configured while they boot. The mode does not work with a hosted control plane of OpenShift. */
-export function isSystemdMode({ config, settings }: ComponentInput): boolean {
+export function isSystemdMode({ config, settings }: Pick<ComponentInput, "config" | "settings">): boolean {
   const isHosted = settings.clusterType === "openshift" && settings.isControlPlaneExternal === true;
   return config.spec?.configurationMode === "systemd" && !isHosted;
 }

@@ -106,7 +106,7 @@ export const chartValues = group("", {
     },
   ),
   afxdpOperatorConfig: group(
-    "The AfxdpOperatorConfig. Without it, no AF_XDP device is configured or offered to pods. It requires the SriovOperatorConfig.",
+    "The AfxdpOperatorConfig. Without it, no AF_XDP device is configured or offered to pods. If there is no SriovOperatorConfig, only what AF_XDP needs is deployed: the config daemon and the AF_XDP device plugin.",
     {
       deploy: yesNo(
         false,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * readLeftovers reads what an uninstallation waits for: the SriovOperatorConfig, the DaemonSets that the operator has
- * deployed, and its webhook registrations. Objects of the same names from other clients do not count.
- * Usage: `const { config, daemonSets, registrations } = await readLeftovers(deps, "sriov-network-operator");`
+ * readLeftovers reads what an uninstallation waits for: the SriovOperatorConfig and the AfxdpOperatorConfig, the DaemonSets that
+ * the operator has deployed, and its webhook registrations. Objects of the same names from other clients do not count.
+ * Usage: `const { configs, daemonSets, registrations } = await readLeftovers(deps, "sriov-network-operator");`
  */
-import { operatorConfigName, sriovOperatorConfigs } from "@switchyard/api";
+import { afxdpOperatorConfigs, operatorConfigName, sriovOperatorConfigs, type ResourceType } from "@switchyard/api";
 import { isKubeError, KubeError, listPages, type KubeObject } from "@switchyard/kube";
 import { componentInventory, type InventoryItem } from "@switchyard/render";
 import { toSeenObject } from "../../components/component-objects.ts";
@@ -12,11 +12,18 @@ import { isRegistration } from "../../components/webhook-registrations.ts";
 import { readObject, type CommandDeps } from "../command-deps.ts";
 
 export interface Leftovers {
-  readonly config: KubeObject | undefined;
+  /** The configs named "default" that exist, in the order in which they are to be deleted. */
+  readonly configs: readonly OperatorConfig[];
   readonly daemonSets: readonly string[];
   readonly registrations: readonly Registration[];
   /** Requests that the API server refused, so that it is unknown whether something is left. */
   readonly unknown: readonly string[];
+}
+
+/** A SriovOperatorConfig or AfxdpOperatorConfig. */
+export interface OperatorConfig {
+  readonly type: ResourceType;
+  readonly object: KubeObject;
 }
 
 /** A webhook registration of the operator. Its objects have no namespace. */
@@ -25,7 +32,10 @@ export interface Registration {
   readonly object: KubeObject;
 }
 
-/** Rejects with KubeError if the SriovOperatorConfig cannot be read, and with CommandError TIMED_OUT. */
+/** The AfxdpOperatorConfig comes first: without a SriovOperatorConfig, the operator deploys what AF_XDP alone needs. */
+const configTypes = [afxdpOperatorConfigs, sriovOperatorConfigs];
+
+/** Rejects with KubeError if a config cannot be read, and with CommandError TIMED_OUT. */
 export async function readLeftovers(deps: CommandDeps, namespace: string): Promise<Leftovers> {
   const unknown: string[] = [];
   const unlessRefused = async <T>(read: Promise<T>, otherwise: T): Promise<T> => {
@@ -38,14 +48,18 @@ export async function readLeftovers(deps: CommandDeps, namespace: string): Promi
     }
   };
   const inventory = componentInventory({ namespace });
-  const config = await readObject(deps, sriovOperatorConfigs, { name: operatorConfigName, namespace });
+  const configs: OperatorConfig[] = [];
+  for (const type of configTypes) {
+    const object = await readObject(deps, type, { name: operatorConfigName, namespace });
+    if (object !== undefined) configs.push({ type, object });
+  }
   const registrations: Registration[] = [];
   for (const item of inventory.filter(({ type }) => isRegistration(type))) {
     const object = await unlessRefused(readObject(deps, item.type, item), undefined);
     if (object !== undefined && toSeenObject(object).isDeployed) registrations.push({ item, object });
   }
   const daemonSets = await unlessRefused(readDaemonSets(deps, namespace, inventory), []);
-  return { config, daemonSets, registrations, unknown };
+  return { configs, daemonSets, registrations, unknown };
 }
 
 async function readDaemonSets(

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * uninstall deletes the SriovOperatorConfig while the operator still runs, and waits until the operator and the garbage
- * collector have removed what was deployed for it. CustomResourceDefinitions, policies, networks and VFs stay.
+ * uninstall deletes the SriovOperatorConfig and the AfxdpOperatorConfig while the operator still runs, and waits until the
+ * operator and the garbage collector have removed what was deployed for them. CustomResourceDefinitions, policies, networks and VFs
+ * stay.
  *
  * Without a working operator nobody removes the webhook registrations, and a registration without a server refuses requests of
  * all users. At the end of the time, uninstall therefore removes them itself, and upstream's finalizer from the
@@ -23,7 +24,7 @@ import { CommandError } from "../command-error.ts";
 import { readObject, type CommandDeps } from "../command-deps.ts";
 import type { TimeLimit } from "../time-limit.ts";
 import { offloadAdvice, poolsWithOffload } from "./offload-hosts.ts";
-import { readLeftovers, type Leftovers, type Registration } from "./leftovers.ts";
+import { readLeftovers, type Leftovers, type OperatorConfig, type Registration } from "./leftovers.ts";
 
 export interface UninstallDeps extends CommandDeps {
   /** Starts the time in which uninstall removes by itself what the operator has left. */
@@ -35,8 +36,7 @@ export interface UninstallDeps extends CommandDeps {
 const pollMs = 500;
 
 /**
- * Resolves with whether the SriovOperatorConfig and all webhook registrations are gone. Rejects with KubeError if the
- * SriovOperatorConfig cannot be read, with CommandError TIMED_OUT if the API server does not answer at all, and with the
+ * Resolves with whether the configs and all webhook registrations are gone. Rejects with KubeError if a config cannot be read, with CommandError TIMED_OUT if the API server does not answer at all, and with the
  * reason of the command's signal.
  */
 export async function uninstall(deps: UninstallDeps, namespace: string): Promise<boolean> {
@@ -65,9 +65,12 @@ async function waitForOperator(deps: UninstallDeps, namespace: string): Promise<
   let said = "";
   for (let round = 0; ; round++) {
     const left = await readLeftovers(deps, namespace);
-    if (round === 0 && left.config === undefined) deps.print("SriovOperatorConfig default does not exist");
-    if (left.config !== undefined && left.config.metadata.deletionTimestamp === undefined) {
-      await deleteConfig(deps, left.config, left.registrations);
+    if (round === 0 && !left.configs.some(({ type }) => type === sriovOperatorConfigs)) {
+      deps.print("SriovOperatorConfig default does not exist");
+    }
+    const live = left.configs.find(({ object }) => object.metadata.deletionTimestamp === undefined);
+    if (live !== undefined) {
+      await deleteConfig(deps, live, left.registrations);
       continue;
     }
     const waiting = describe(left);
@@ -80,28 +83,28 @@ async function waitForOperator(deps: UninstallDeps, namespace: string): Promise<
 
 async function deleteConfig(
   deps: UninstallDeps,
-  config: KubeObject,
+  { type, object }: OperatorConfig,
   registrations: readonly Registration[],
 ): Promise<void> {
+  const name = `${type.kind} ${operatorConfigName}`;
   try {
-    await deleteObject(deps, sriovOperatorConfigs, config);
-    deps.print("SriovOperatorConfig default: deleted");
+    await deleteObject(deps, type, object);
+    deps.print(`${name}: deleted`);
   } catch (error) {
     // The answer of a webhook, or that none answered, has no code of its own.
-    if (!isKubeError(error) || registrations.length === 0 || !(await mayDelete(deps, config))) throw error;
-    deps.fail(
-      `SriovOperatorConfig default: ${error.message}; removing the webhook registrations, which may be the reason`,
-    );
+    if (!isKubeError(error) || registrations.length === 0 || !(await mayDelete(deps, type, object))) throw error;
+    deps.fail(`${name}: ${error.message}; removing the webhook registrations, which may be the reason`);
     await removeRegistrations(deps, registrations);
-    await deleteObject(deps, sriovOperatorConfigs, config);
-    deps.print("SriovOperatorConfig default: deleted");
+    await deleteObject(deps, type, object);
+    deps.print(`${name}: deleted`);
   }
 }
 
 async function removeWithoutOperator(deps: UninstallDeps, namespace: string): Promise<boolean> {
   const before = await readLeftovers(deps, namespace);
   const isUnregistered = await removeRegistrations(deps, before.registrations);
-  const isDeleted = before.config === undefined || (await removeConfig(deps, before.config));
+  let isDeleted = true;
+  for (const config of before.configs) isDeleted = (await removeConfig(deps, config)) && isDeleted;
   const after = await readLeftovers(deps, namespace);
   if (after.daemonSets.length > 0) {
     deps.fail(`DaemonSets left: ${after.daemonSets.join(", ")}; the garbage collector deletes them with their owner`);
@@ -111,9 +114,8 @@ async function removeWithoutOperator(deps: UninstallDeps, namespace: string): Pr
 }
 
 /** Deletes it and removes upstream's finalizer. Finalizers of other programs are theirs to remove. */
-async function removeConfig(deps: UninstallDeps, config: KubeObject): Promise<boolean> {
+async function removeConfig(deps: UninstallDeps, { type, object: config }: OperatorConfig): Promise<boolean> {
   const { transport, limit, print, fail } = deps;
-  const type = sriovOperatorConfigs;
   try {
     if (config.metadata.deletionTimestamp === undefined) await deleteObject(deps, type, config);
     const path = objectPath(type, config.metadata);
@@ -124,14 +126,14 @@ async function removeConfig(deps: UninstallDeps, config: KubeObject): Promise<bo
       await limit.retry((signal) =>
         removeFinalizer({ transport, type, object, finalizer: upstreamFinalizers.operatorConfig, signal }),
       );
-      print(`SriovOperatorConfig default: removed the finalizer ${upstreamFinalizers.operatorConfig}`);
+      print(`${type.kind} ${operatorConfigName}: removed the finalizer ${upstreamFinalizers.operatorConfig}`);
     }
     const others = left.filter((finalizer) => finalizer !== upstreamFinalizers.operatorConfig);
     if (others.length === 0) return true;
     fail(`${path}: finalizers of other programs are left: ${others.join(", ")}`);
   } catch (error) {
     if (!isKubeError(error)) throw error;
-    fail(`SriovOperatorConfig default: ${error.message}`);
+    fail(`${type.kind} ${operatorConfigName}: ${error.message}`);
   }
   return false;
 }
@@ -171,8 +173,11 @@ async function deleteObject(
 }
 
 /** Whether RBAC allows the deletion, so that something else has refused it. */
-async function mayDelete({ transport, limit }: CommandDeps, { metadata }: KubeObject): Promise<boolean> {
-  const { group, plural: resource } = sriovOperatorConfigs;
+async function mayDelete(
+  { transport, limit }: CommandDeps,
+  { group, plural: resource }: ResourceType,
+  { metadata }: KubeObject,
+): Promise<boolean> {
   const { name, namespace } = metadata;
   const body = {
     apiVersion: "authorization.k8s.io/v1",
@@ -190,12 +195,13 @@ function reportUnknown({ fail }: UninstallDeps, { unknown }: Leftovers): false {
 }
 
 /** "" if nothing is left. */
-function describe({ config, daemonSets, registrations }: Leftovers): string {
-  const finalizers = config?.metadata.finalizers ?? [];
+function describe({ configs, daemonSets, registrations }: Leftovers): string {
   const parts = [
-    config === undefined
-      ? ""
-      : `SriovOperatorConfig default${finalizers.length > 0 ? ` (finalizer ${finalizers.join(", ")})` : ""}`,
+    ...configs.map(({ type, object }) => {
+      const { finalizers = [] } = object.metadata;
+      const holders = finalizers.length > 0 ? ` (finalizer ${finalizers.join(", ")})` : "";
+      return `${type.kind} ${operatorConfigName}${holders}`;
+    }),
     daemonSets.length === 0 ? "" : `DaemonSet ${daemonSets.join(", ")}`,
     registrations.map(({ item }) => `${item.type.kind} ${item.name}`).join(", "),
   ];

@@ -19,16 +19,16 @@ const stateWith = (...args: Parameters<typeof renderComponents>) =>
 
 describe("the device plugin for AF_XDP", () => {
   it("is deployed if the AfxdpOperatorConfig exists and does not choose the plugins of upstream", () => {
-    const [config, settings] = [configWith(), settingsWith()];
-    expect(stateWith(config, settings)).toBe("disabled");
-    expect(stateWith(config, settings, afxdpConfigWith())).toBe("deployed");
-    expect(stateWith(config, settings, afxdpConfigWith({ provider: "switchyard" }))).toBe("deployed");
-    expect(stateWith(config, settings, afxdpConfigWith({ provider: "upstream" }))).toBe("disabled");
+    const [sriov, settings] = [configWith(), settingsWith()];
+    expect(stateWith({ sriov }, settings)).toBe("disabled");
+    expect(stateWith({ sriov, afxdp: afxdpConfigWith() }, settings)).toBe("deployed");
+    expect(stateWith({ sriov, afxdp: afxdpConfigWith({ provider: "switchyard" }) }, settings)).toBe("deployed");
+    expect(stateWith({ sriov, afxdp: afxdpConfigWith({ provider: "upstream" }) }, settings)).toBe("disabled");
   });
 
   it("is not deployed without its image, and nothing else is affected", () => {
     const settings = settingsWith({ images: { ...settingsWith().images, afxdpDevicePlugin: undefined } });
-    const { components, problems } = renderComponents(configWith(), settings, afxdpConfigWith());
+    const { components, problems } = renderComponents({ sriov: configWith(), afxdp: afxdpConfigWith() }, settings);
     expect(components.filter(({ state }) => state === "failed").map((component) => component.name)).toEqual([name]);
     expect(problems).toEqual([
       {

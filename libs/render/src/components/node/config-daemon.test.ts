@@ -115,18 +115,18 @@ describe("the config daemon's pods", () => {
     const spec = { configurationMode: "systemd" } as const;
     const hosted = { clusterType: "openshift", isControlPlaneExternal: true } as const;
     expect(env(spec, hosted)).not.toHaveProperty("USE_SYSTEMD_SERVICE");
-    const { problems } = renderComponents(configWith(spec), settingsWith(hosted));
+    const { problems } = renderComponents({ sriov: configWith(spec) }, settingsWith(hosted));
     expect(problems).toMatchObject([{ severity: "warning", field: "spec.configurationMode" }]);
-    const unhosted = renderComponents(configWith(spec), settingsWith({ isControlPlaneExternal: true }));
+    const unhosted = renderComponents({ sriov: configWith(spec) }, settingsWith({ isControlPlaneExternal: true }));
     expect(unhosted.problems).toEqual([]);
   });
 
   it.each([{ field: "spec.enableOvsOffload", spec: { enableOvsOffload: true } }] as const)(
     "are unchanged by $field, which has no effect, with a warning",
     ({ field, spec }) => {
-      const { components, problems } = renderComponents(configWith(spec), settingsWith());
+      const { components, problems } = renderComponents({ sriov: configWith(spec) }, settingsWith());
       expect(problems).toMatchObject([{ severity: "warning", field }]);
-      const without = renderComponents(configWith(), settingsWith());
+      const without = renderComponents({ sriov: configWith() }, settingsWith());
       expect([components, without.problems]).toEqual([without.components, []]);
     },
   );
@@ -137,14 +137,14 @@ describe("the config daemon's pods", () => {
       disablePlugins: ["mellanox"],
       featureGates: { mellanoxFirmwareReset: true },
     } as const;
-    expect(renderComponents(configWith(spec), settingsWith()).problems).toEqual([]);
+    expect(renderComponents({ sriov: configWith(spec) }, settingsWith()).problems).toEqual([]);
   });
 
   it("get no variable that makes a privileged process run other code or change its identity, with a warning", () => {
     const hostile = ["NODE_OPTIONS", "LD_PRELOAD", "PATH", "KUBECONFIG", "NODE_NAME", "GODEBUG"];
     const configDaemonEnvVars = { ...Object.fromEntries(hostile.map((name) => [name, "x"])), TZ: "a\nb" };
     expect(env({ configDaemonEnvVars })).toEqual(env());
-    expect(renderComponents(configWith({ configDaemonEnvVars }), settingsWith()).problems).toMatchObject(
+    expect(renderComponents({ sriov: configWith({ configDaemonEnvVars }) }, settingsWith()).problems).toMatchObject(
       [...hostile, "TZ"].map((name) => ({ severity: "warning", field: `spec.configDaemonEnvVars.${name}` })),
     );
   });

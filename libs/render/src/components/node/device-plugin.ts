@@ -50,7 +50,7 @@ const rules: readonly RbacRule[] = [
 
 export const devicePlugin: Component = {
   name: component,
-  isWanted: () => true,
+  isWanted: ({ hasSriov }) => hasSriov,
   needs: ["devicePlugin", "devicePluginConfig"],
   render: (input) => [
     ...accessObjects(

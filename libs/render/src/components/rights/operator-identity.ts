@@ -44,7 +44,10 @@ function rolesOfComponents(settings: ComponentSettings): readonly Role[] {
   const metadata = { name: operatorConfigName, namespace: settings.namespace };
   const spec = { enableInjector: true, enableOperatorWebhook: true, featureGates: { metricsExporter: true } };
   const { components } = renderComponents(
-    { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig", metadata, spec },
+    {
+      sriov: { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig", metadata, spec },
+      afxdp: { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", metadata },
+    },
     {
       ...settings,
       images: Object.fromEntries(Object.keys(componentImageVariables).map((image) => [image, image])),
@@ -53,7 +56,6 @@ function rolesOfComponents(settings: ComponentSettings): readonly Role[] {
         prometheusOperator: { serviceAccount: "prometheus-k8s", namespace: "monitoring", deployRules: true },
       },
     },
-    { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", metadata },
   );
   return components.flatMap(({ objects }) => objects.filter(isRole));
 }

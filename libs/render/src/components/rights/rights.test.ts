@@ -9,7 +9,7 @@ import { afxdpConfigWith, configWith, everyComponent, settingsWith } from "../te
 it("the components have exactly these rights", () => {
   const prometheusOperator = { serviceAccount: "prometheus-k8s", namespace: "monitoring", deployRules: true };
   const settings = settingsWith({ metricsExporter: { port: 9110, prometheusOperator } });
-  const { components } = renderComponents(configWith(everyComponent), settings, afxdpConfigWith());
+  const { components } = renderComponents({ sriov: configWith(everyComponent), afxdp: afxdpConfigWith() }, settings);
   const rights = components.flatMap(({ objects }) =>
     objects.filter(isRole).flatMap(({ kind, metadata, rules }) =>
       rules.map(({ verbs, apiGroups, resources, resourceNames: names = [] }) => {

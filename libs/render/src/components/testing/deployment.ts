@@ -67,7 +67,7 @@ export function objectsOf(
     ...spec,
     featureGates: { ...everyComponent.featureGates, ...spec.featureGates },
   });
-  const { components } = renderComponents(config, settingsWith(overrides), afxdp);
+  const { components } = renderComponents({ sriov: config, afxdp }, settingsWith(overrides));
   return components.find((component) => component.name === name)?.objects ?? [];
 }
 

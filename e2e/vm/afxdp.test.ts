@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Tests the config daemon with AF_XDP policies on a real kernel (igbsw in the VM lab, whose subfunctions have the kernel interfaces
+ * of a ConnectX), with a real API server and the operator.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { AfxdpNetworkNodePolicySpec } from "@switchyard/api";
+import { isRecord } from "@switchyard/kube";
+import { namespace, type TestCluster } from "@switchyard/test-cluster";
+import { eventually } from "@switchyard/testing";
+import type { GuestNode } from "@switchyard/vm-lab/guest-node";
+import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
+
+const pf = "0000:01:00.0";
+const device = `pci/${pf}`;
+const parameters = "/sys/module/igbsw/parameters";
+const withinMs = 240_000;
+let watched: WatchedNode;
+let testCluster: TestCluster;
+let node: GuestNode;
+
+beforeAll(async () => {
+  watched = await startWatchedNode({ udev: true, driver: "igbsw" });
+  ({ testCluster, node } = watched);
+  await apply("AfxdpOperatorConfig", "default", {});
+}, 900_000);
+
+afterAll(async () => {
+  await watched[Symbol.asyncDispose]();
+}, 60_000);
+
+const inGuest = (command: string) => watched.inGuest(command);
+
+async function apply(kind: string, name: string, spec: object): Promise<void> {
+  const object = { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind, metadata: { name, namespace }, spec };
+  await testCluster.kubectl(["apply", "-f", "-"], object);
+}
+
+const setPolicy = (spec: Partial<AfxdpNetworkNodePolicySpec>): Promise<void> =>
+  apply("AfxdpNetworkNodePolicy", "fast", {
+    ...{ poolName: "fast", nodeSelector: {}, nicSelector: { rootDevices: [pf] } },
+    ...spec,
+  });
+
+/** The status of an object; {} if it has none. */
+async function statusOf(object: string): Promise<Readonly<Record<string, unknown>>> {
+  const text = await testCluster.kubectl(["get", object, "-o", "json"]);
+  const { status } = JSON.parse(text) as { readonly status?: unknown };
+  return isRecord(status) ? status : {};
+}
+
+/** Waits until the status matches. The error shows the last difference. */
+async function reports(object: string, expected: object): Promise<void> {
+  let last: unknown;
+  const matches = async (): Promise<boolean> => {
+    last = await statusOf(object);
+    try {
+      expect(last).toMatchObject(expected);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  await eventually(object, matches, { withinMs }).catch(() => {
+    expect(last).toMatchObject(expected);
+  });
+}
+
+const isTrue = (type: string) => ({
+  conditions: expect.arrayContaining([expect.objectContaining({ type, status: "True" })]),
+});
+const policyIsReady = () => reports("afxdpnetworknodepolicy/fast", isTrue("Ready"));
+
+/** The subfunctions of the kernel: sfnum, state, and the MTU and MAC address of the interface. */
+async function subfunctions(): Promise<readonly string[]> {
+  const found = await inGuest(
+    [
+      'for d in /sys/bus/auxiliary/devices/*.sf.*; do [ -e "$d" ] || continue; n=$(ls $d/net)',
+      "echo $(cat $d/sfnum) $(cat /sys/class/net/$n/mtu) $(cat /sys/class/net/$n/address) $(cat /sys/class/net/$n/operstate)",
+      "done | sort -n",
+    ].join("; "),
+  );
+  return found === "" ? [] : found.split("\n");
+}
+
+const mode = async (): Promise<string> => {
+  return / mode (\w+)/.exec(await inGuest(`devlink dev eswitch show ${device}`))?.[1] ?? "";
+};
+
+function startDaemon() {
+  const daemon = node.startDaemon();
+  daemon.stderr.resume();
+  return daemon;
+}
+
+async function stop(daemon: ReturnType<typeof startDaemon>): Promise<void> {
+  daemon.kill("SIGTERM");
+  expect(await daemon.exitCode).toBe(0);
+}
+
+async function reset(): Promise<void> {
+  await testCluster.kubectl(["delete", "afxdpnetworknodepolicies", "--all"]);
+  await eventually("the NIC is reset", async () => (await mode()) === "legacy", { withinMs });
+  expect(await subfunctions()).toEqual([]);
+  expect(await inGuest(`devlink port show | grep -c pcisf`)).toBe("0");
+}
+
+describe("AF_XDP devices on igbsw", () => {
+  it("are created for a policy, keep their place in a change, and are removed with it", async () => {
+    const daemon = startDaemon();
+    await setPolicy({ numSfs: 2, mtu: 1400 });
+    await policyIsReady();
+    const two = await subfunctions();
+    expect(two.map((one) => one.split(" ")[1])).toEqual(["1400", "1400"]);
+    expect(await mode()).toBe("switchdev");
+    const made = { state: "active", mtu: 1400, poolName: "fast", owned: true, name: expect.any(String) };
+    await reports("afxdpnetworknodestate/vm", {
+      ...{ syncStatus: "Succeeded", ...isTrue("Ready") },
+      interfaces: expect.arrayContaining([
+        expect.objectContaining({
+          ...{ pciAddress: pf, maxSfs: 64, numSfs: 2, eSwitchMode: "switchdev", initialESwitchMode: "legacy" },
+          subfunctions: [expect.objectContaining(made), expect.objectContaining(made)],
+        }),
+      ]),
+    });
+    await setPolicy({ numSfs: 4, mtu: 1400 });
+    await reports("afxdpnetworknodestate/vm", {
+      syncStatus: "Succeeded",
+      interfaces: expect.arrayContaining([expect.objectContaining({ pciAddress: pf, numSfs: 4 })]),
+    });
+    const four = await subfunctions();
+    expect(four.length).toBe(4);
+    expect(four).toEqual(expect.arrayContaining([...two]));
+    await reset();
+    await stop(daemon);
+  }, 600_000);
+
+  it("of the administrator stay, and are not counted", async () => {
+    await inGuest(`devlink dev eswitch set ${device} mode switchdev`);
+    const added = await inGuest(`devlink -j port add ${device} flavour pcisf pfnum 0 sfnum 77`);
+    const [port = ""] = /pci\/0000:01:00\.0\/\d+/.exec(added) ?? [];
+    await inGuest(`devlink port function set ${port} hw_addr 00:00:00:00:77:77 state active; udevadm settle`);
+    const foreign = await subfunctions();
+    expect(foreign).toEqual([expect.stringMatching(/^77 1500 00:00:00:00:77:77 /)]);
+    const daemon = startDaemon();
+    await setPolicy({ numSfs: 2 });
+    await policyIsReady();
+    expect((await subfunctions()).length).toBe(3);
+    await testCluster.kubectl(["delete", "afxdpnetworknodepolicies", "--all"]);
+    await eventually("the daemon's own are gone", async () => (await subfunctions()).length === 1, { withinMs });
+    expect(await subfunctions()).toEqual(foreign);
+    expect(await mode()).toBe("switchdev");
+    await stop(daemon);
+    await inGuest(`devlink port function set ${port} state inactive; devlink port del ${port}`);
+    await inGuest(`devlink dev eswitch set ${device} mode legacy`);
+  }, 600_000);
+
+  it.each([
+    { point: "the mode has changed", when: `devlink dev eswitch show ${device} | grep -q switchdev` },
+    { point: "a subfunction is there", when: "devlink port show | grep -q pcisf" },
+    { point: "a subfunction is active", when: "ls -d /sys/bus/auxiliary/devices/*.sf.* >/dev/null 2>&1" },
+  ])(
+    "are complete after a SIGKILL when $point, and nothing is left of them afterwards",
+    async ({ when }) => {
+      const first = startDaemon();
+      const killed = inGuest(`until ${when}; do :; done; pkill -KILL -f "[m]ain.mjs .*--kubeconfig"; echo killed`);
+      await setPolicy({ numSfs: 3, mtu: 1400 });
+      expect(await killed).toBe("killed");
+      await first.exitCode;
+      const second = startDaemon();
+      await policyIsReady();
+      expect((await subfunctions()).length).toBe(3);
+      await reset();
+      await stop(second);
+    },
+    600_000,
+  );
+
+  it("show what the driver refuses, and come when it no longer does", async () => {
+    await inGuest(`echo 16 > ${parameters}/lab_refuse_mode`);
+    const daemon = startDaemon();
+    await setPolicy({ numSfs: 1 });
+    const refusal = "EBUSY (igbsw: the lab refuses to change the mode)";
+    await reports("afxdpnetworknodestate/vm", {
+      ...{ syncStatus: "Failed", lastSyncError: expect.stringContaining(refusal), ...isTrue("Degraded") },
+    });
+    expect(await subfunctions()).toEqual([]);
+    await inGuest(`echo 0 > ${parameters}/lab_refuse_mode`);
+    await policyIsReady();
+    expect((await subfunctions()).length).toBe(1);
+    await reset();
+    await stop(daemon);
+  }, 600_000);
+});
