@@ -11,7 +11,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { goPrograms } from "@switchyard/go-programs";
 import { bootGuest, bundleForGuest, type Guest } from "@switchyard/vm-lab";
-import { debianDpdk } from "./debian-dpdk.ts";
+import { debianDpdk } from "@switchyard/demo/debian-dpdk";
 
 export interface PluginGuest extends AsyncDisposable {
   readonly guest: Guest;

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { bootPluginGuest, podNetns, tree, type PluginGuest } from "./guest-plugin.ts";
-import { receivedPackets, testpmdCommand, type TestpmdContainer } from "./testpmd.ts";
+import { receivedPackets, testpmdCommand, type TestpmdContainer } from "@switchyard/demo/testpmd";
 
 const timeoutMs = 180_000;
 const pf = { id: "0000:01:00.1", name: "enp1s0f1np1" };

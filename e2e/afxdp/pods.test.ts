@@ -5,9 +5,9 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { createNetworkNamespace, missingForNamespaces, type NetworkNamespace } from "@switchyard/netlink/testing";
-import { debianDpdk } from "./debian-dpdk.ts";
+import { debianDpdk } from "@switchyard/demo/debian-dpdk";
 import { createPluginNode, pciAddress, type PluginNode } from "./plugin-node.ts";
-import { startTestpmd, type Testpmd, type TestpmdContainer } from "./testpmd.ts";
+import { startTestpmd, type Testpmd, type TestpmdContainer } from "@switchyard/demo/testpmd";
 
 const limitMs = 180_000;
 const resource = "afxdp/intel";

@@ -114,12 +114,13 @@ describe("AF_XDP devices on igbsw", () => {
     expect(two.map((one) => one.split(" ")[1])).toEqual(["1400", "1400"]);
     expect(await mode()).toBe("switchdev");
     const made = { state: "active", mtu: 1400, poolName: "fast", owned: true, name: expect.any(String) };
+    const device = expect.stringMatching(/^auxiliary\/mlx5_core\.sf\.\d+$/);
     await reports("afxdpnetworknodestate/vm", {
       ...{ syncStatus: "Succeeded", ...isTrue("Ready") },
       interfaces: expect.arrayContaining([
         expect.objectContaining({
           ...{ pciAddress: pf, maxSfs: 64, numSfs: 2, eSwitchMode: "switchdev", initialESwitchMode: "legacy" },
-          subfunctions: [expect.objectContaining(made), expect.objectContaining(made)],
+          subfunctions: [expect.objectContaining({ ...made, device }), expect.objectContaining({ ...made, device })],
         }),
       ]),
     });

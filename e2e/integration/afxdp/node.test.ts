@@ -108,7 +108,9 @@ describe("a node with AF_XDP devices", () => {
   it("gets the subfunctions of a policy, which then is ready", async () => {
     await setPolicy({ numSfs: 2, mtu: 9000 });
     await becomes(afxdpNetworkNodePolicies, "fast", { status: condition("Ready", "True", "Configured") });
-    const made = { state: "active", mtu: 9000, poolName: "fast", owned: true, name: expect.any(String) };
+    // By this handle, the device plugin and host-device find the subfunction.
+    const device = expect.stringMatching(/^auxiliary\/mlx5_core\.sf\.\d+$/);
+    const made = { state: "active", mtu: 9000, poolName: "fast", owned: true, device, name: expect.any(String) };
     await becomes(afxdpNetworkNodeStates, nodeName, {
       status: {
         interfaces: [

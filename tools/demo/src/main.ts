@@ -10,7 +10,7 @@ import { createNarrator, namespace, startTestCluster } from "@switchyard/test-cl
 import { runDemo } from "./demo.ts";
 import { writeReport } from "./write-report.ts";
 
-const help = `Usage: npm run demo [-- [--vm | --ovn-offload | --afxdp] [--keep]]
+const help = `Usage: npm run demo [-- [--vm | --ovn-offload | --afxdp [--vm]] [--keep]]
 
 Starts a real API server, the operator, and the config daemons of three nodes with fake kernels, and shows how they
 configure VFs.
@@ -18,7 +18,8 @@ configure VFs.
   --vm     use one node with a real kernel in QEMU and SR-IOV NICs (igb) instead
   --ovn-offload
            move OVN to the SmartNICs of three hosts of an OpenShift cluster, and back; needs Go for OpenShift's CRDs
-  --afxdp  configure AF_XDP devices of two nodes, and give them back
+  --afxdp  configure AF_XDP devices of two nodes, and give them back; with --vm, on one node with a real kernel, where
+           DPDK's testpmd receives packets (as root, downloads DPDK of Debian 13)
   --keep   write a report about the cluster at the end, and keep the cluster running until Ctrl-C
 `;
 
@@ -52,6 +53,7 @@ if (values.keep === true) {
 }
 
 async function chooseDemo(): Promise<typeof runDemo> {
+  if (values.afxdp === true && values.vm === true) return (await import("./vm-afxdp-demo.ts")).runVmAfxdpDemo;
   if (values.vm === true) return (await import("./vm-demo.ts")).runVmDemo;
   if (values["ovn-offload"] === true) return (await import("./ovn-offload-demo.ts")).runOvnOffloadDemo;
   if (values.afxdp === true) return (await import("./afxdp-demo.ts")).runAfxdpDemo;

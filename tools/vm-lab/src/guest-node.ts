@@ -12,6 +12,8 @@ import { createNode, namespace, type TestCluster } from "@switchyard/test-cluste
 
 export interface GuestNode extends AsyncDisposable {
   readonly guest: Guest;
+  /** Directory of this machine that is /share in the guest. It has the daemon and a kubeconfig of the administrator. */
+  readonly share: string;
   /** The daemon's log lines are on its stderr. */
   startDaemon(flags?: readonly string[]): GuestProcess;
 }
@@ -37,7 +39,7 @@ export async function bootGuestNode(
   const owned = stack.move();
 
   return {
-    guest,
+    ...{ guest, share },
     startDaemon(flags = []) {
       const common = ["--kubeconfig", "/share/kubeconfig", "--namespace", namespace, "--host-root", "/"];
       return guest.spawn(["node", "/share/main.mjs", ...common, "--node-name", name, ...flags]);

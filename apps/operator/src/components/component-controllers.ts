@@ -13,7 +13,7 @@ import {
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { createWriter, fromCache, removeFinalizer, type Change, type KubeObject, type Source } from "@switchyard/kube";
+import { createWriter, fromCache, removeFinalizer, type Change } from "@switchyard/kube";
 import { isControlPlaneExternal, isSystemdMode, systemdModeConfigName } from "@switchyard/render";
 import { afxdpConfigController, createAfxdpReport, type AfxdpReport } from "../afxdp/afxdp-config-controller.ts";
 import { fieldManagers } from "../field-managers.ts";

@@ -46,7 +46,7 @@ export async function readSubfunctions(
     return {
       ...{ sfNumber, portIndex, state, operationalState, ...(owned && { owned }) },
       ...defined({
-        device,
+        device: device && `auxiliary/${device}`, // its devlink handle
         driver,
         name: link?.name,
         mac: link?.mac ?? (driver === undefined ? undefined : kept?.mac) ?? one.mac,
