@@ -5,6 +5,9 @@
  */
 import { afterEach, beforeEach, expect, it } from "@jest/globals";
 import {
+  afxdpNetworkNodePolicies,
+  afxdpOperatorConfigs,
+  afxdpResources,
   operatorConfigName,
   sriovNetworkNodePolicies,
   sriovOperatorConfigs,
@@ -14,6 +17,8 @@ import {
 import { componentKinds } from "@switchyard/render";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
+import { join } from "node:path";
+import { crdFolder } from "../../src/crd-objects.ts";
 import { componentImageFlags } from "../../src/deployed-operator-arguments.ts";
 import { startOperatorCommand, type CommandEnd } from "../../src/operator-command.ts";
 import { startUpstreamCluster, upstream, type UpstreamCluster } from "../../src/upstream-cluster.ts";
@@ -95,6 +100,39 @@ it(
     const again = await uninstall();
     expect(again).toMatchObject({ code: 0, errors: "" });
     expect(again.lines).toContain("SriovOperatorConfig default does not exist");
+  },
+  testMs,
+);
+
+it(
+  "deletes an AfxdpOperatorConfig first, so that nothing is deployed for it afterwards; its policies stay",
+  async () => {
+    for (const { group, plural } of afxdpResources) {
+      await testCluster.kubectl(["apply", "--server-side", "-f", join(crdFolder, `${group}_${plural}.yaml`)]);
+    }
+    const objects = testCluster.as("somebody");
+    const created = () => objects.create(afxdpOperatorConfigs, { metadata: { name: operatorConfigName }, spec: {} });
+    await eventually("the kinds are served", async () => {
+      await created();
+      return true;
+    });
+    await objects.create(afxdpNetworkNodePolicies, {
+      metadata: { name: "fast" },
+      spec: { poolName: "fast", nodeSelector: {}, nicSelector: { vendor: "8086" } },
+    });
+    await createConfig();
+    testCluster.start("operator", "apps/operator/src/main.ts", componentImageFlags);
+    await eventually("DaemonSet", () => exists(DaemonSet, "afxdp-device-plugin"), { withinMs: 120_000 });
+
+    const end = await uninstall();
+    expect(end).toMatchObject({ code: 0, errors: "" });
+    expect(end.lines.filter((line) => line.endsWith(": deleted"))).toEqual([
+      "AfxdpOperatorConfig default: deleted",
+      "SriovOperatorConfig default: deleted",
+    ]);
+    expect(await exists(DaemonSet, "afxdp-device-plugin")).toBe(false);
+    expect(await exists(DaemonSet, "sriov-network-config-daemon")).toBe(false);
+    expect(await exists(afxdpNetworkNodePolicies, "fast")).toBe(true);
   },
   testMs,
 );
