@@ -19,7 +19,6 @@ export const afxdpNetworkNodeStates = {
   namespaced: true,
   columns: [
     { name: "Sync Status", type: "string", jsonPath: ".status.syncStatus" },
-    { name: "Pools", type: "string", jsonPath: ".spec.pools[*].name" },
     readyColumn,
     reasonColumn,
     { name: "Last Sync Error", type: "string", jsonPath: ".status.lastSyncError", wide: true },
