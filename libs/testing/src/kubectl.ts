@@ -37,7 +37,8 @@ export function runKubectl(file: string, args: readonly string[], options: Kubec
     const dump = setTimeout(() => running.kill("SIGABRT"), limitMs);
     const end = setTimeout(() => {
       running.kill("SIGKILL");
-      const how = running.exitCode === null ? "did not end" : `exited with ${running.exitCode}, but its output did not end`;
+      const how =
+        running.exitCode === null ? "did not end" : `exited with ${running.exitCode}, but its output did not end`;
       reject(new TestingError("kubectl", `kubectl ${args.join(" ")}: ${how} within ${limitMs} ms`));
     }, limitMs + dumpMs);
     running.stdin?.on("error", () => undefined); // EPIPE: kubectl ended before it read all input
