@@ -26,6 +26,25 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[];
 }
 
+function afxdpState(name: string): object {
+  const metadata = { name, namespace: "sriov-network-operator" };
+  const subfunction = { sfNumber: 4, name: hostile, driver: "mlx5_core.sf", poolName: "fast", state: "active" };
+  const device = {
+    pciAddress: "0000:5e:00.0",
+    name: "ens2f0",
+    driver: "mlx5_core",
+    owned: true,
+    xdp: { native: true },
+  };
+  return {
+    ...{ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpNetworkNodeState", metadata },
+    status: {
+      interfaces: [{ ...device, subfunctions: [subfunction] }],
+      pools: [{ name: "fast", announced: 1, allocatable: 0, error: hostile }],
+    },
+  };
+}
+
 (missing === undefined ? describe : describe.skip)(`the HTML pages${missing ? ` (${missing})` : ""}`, () => {
   const stack = new AsyncDisposableStack();
   let directory: string;
@@ -35,7 +54,8 @@ interface Violation {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "switchyard-page-"));
     stack.defer(() => rm(directory, { recursive: true, force: true }));
-    await writePages("small", fleetObjects({ nodes: 40, vfsPerPf: 6, text: hostile }));
+    const items = [fleetObjects({ nodes: 40, vfsPerPf: 6, text: hostile }), afxdpState("worker-0001")];
+    await writePages("small", { apiVersion: "v1", kind: "List", items });
     browser = await launchChromium();
     stack.defer(() => browser.close());
     axe = source;
@@ -82,6 +102,12 @@ interface Violation {
     },
     300_000,
   );
+
+  it.each(["doctor", "plan"] as const)("of %s shows AF_XDP devices and pools", async (verb) => {
+    await using opened = await open(verb, { viewport: { width: 1280, height: 900 } });
+    const tables = await opened.page.locator("table:has(caption:text('AF_XDP'))").allTextContents();
+    expect(tables.map((text) => text.slice(0, 14))).toEqual(["AF_XDP devices", "AF_XDP poolsPo"]);
+  });
 
   it.each(verbs)(
     "of %s shows texts of users as texts",

@@ -49,6 +49,36 @@ function withState(name: string, change: (status: Editable) => void): readonly E
   return objects;
 }
 
+function afxdpState(name: string, status: object = {}): Editable {
+  const xdp = { native: true, zeroCopy: true, program: { id: 7, name: "switchyard_xsk" } };
+  const subfunction = {
+    sfNumber: 4,
+    name: "<b>sf",
+    driver: "mlx5_core.sf",
+    poolName: "fast",
+    state: "active",
+    mtu: 9000,
+  };
+  const device = { pciAddress: "0000:5e:00.0", name: "ens2f0", driver: "mlx5_core", queues: 8, mtu: 1500 };
+  return {
+    apiVersion: "afxdpnetwork.hns.dev/v1alpha1",
+    kind: "AfxdpNetworkNodeState",
+    metadata: { name, namespace },
+    status: {
+      syncStatus: "Succeeded",
+      interfaces: [
+        {
+          ...{ ...device, linkAdminState: "up", owned: true, xdp },
+          subfunctions: [{ ...subfunction, xdp: { native: false } }],
+        },
+        { pciAddress: "0000:00:03.0", name: "eth0", driver: "virtio_net" },
+      ],
+      pools: [{ name: "fast", announced: 1, allocatable: 0, error: "a foreign XDP program" }],
+      ...status,
+    },
+  };
+}
+
 describe("buildReport", () => {
   it("describes a healthy cluster: nodes, PFs, VFs that look the same in one row", () => {
     const { summary, findings, plans, nodes, columns } = reportOf(healthy);
@@ -65,6 +95,40 @@ describe("buildReport", () => {
       bars: [{ use: "maybe", count: 4 }],
       rows: [{ vfs: "0–3", cells: ["nics", "fast", "iavf", "1500", "perhaps apps/client-0"] }],
     });
+  });
+
+  it("shows AF_XDP devices, pools and bridges of a node, and a failure of either daemon part", () => {
+    const bridge = {
+      name: "br-ens1f0",
+      uplinks: [{ pciAddress: "0000:3b:00.0", name: "ens1f0", error: "no such port" }],
+    };
+    const withBridge = withState("worker-1", (status) => Object.assign(status, { bridges: { ovs: [bridge] } }));
+    const report = reportOf([...withBridge, afxdpState("worker-1"), afxdpState("worker-9", { syncStatus: "Failed" })]);
+    const [failed, one] = report.nodes;
+    expect([failed?.name, failed?.health, failed?.pfs]).toEqual(["worker-9", "error", []]);
+    expect(failed?.facts).toContainEqual({ label: "Synchronisation of AF_XDP", value: "Failed" });
+    expect(one?.tables).toEqual([
+      {
+        title: "AF_XDP devices",
+        heads: ["Device", "Driver", "Pool", "State", "Queues", "MTU", "XDP"],
+        rows: [
+          ["ens2f0", "mlx5_core", "-", "link up", "8", "1500", "native, without copying, program switchyard_xsk"],
+          ["ens2f0, subfunction 4 (<b>sf)", "mlx5_core.sf", "fast", "active", "-", "9000", "generic"],
+        ],
+      },
+      {
+        title: "AF_XDP pools",
+        heads: ["Pool", "Announced", "Healthy", "Problem"],
+        rows: [["fast", "1", "0", "a foreign XDP program"]],
+      },
+      {
+        title: "Software bridges",
+        heads: ["Bridge", "Kind", "Uplinks", "Problem"],
+        rows: [["br-ens1f0", "Open vSwitch", "ens1f0 (0000:3b:00.0)", "no such port"]],
+      },
+    ]);
+    const page = renderPage(report);
+    expect(page).toContain("<td>ens2f0, subfunction 4 (&lt;b&gt;sf)</td>");
   });
 
   it("puts nodes with errors first, with what their daemon reports", () => {

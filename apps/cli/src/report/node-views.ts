@@ -3,11 +3,18 @@
  * nodeViews describes the nodes of a cluster for the overview and the drawings of their cards.
  * Usage: `nodeViews(snapshot, { rows: listVfs(snapshot), columns: mergedColumns, isEmptyShown: true, results })`.
  */
-import { annotations, drainAnswers, drainRequests, type SriovNetworkNodeState } from "@switchyard/api";
+import {
+  annotations,
+  drainAnswers,
+  drainRequests,
+  type AfxdpNetworkNodeState,
+  type SriovNetworkNodeState,
+} from "@switchyard/api";
 import type { ObjectResult } from "../diagnosis/diagnose.ts";
 import type { VfRow } from "../diagnosis/list-vfs.ts";
 import type { Snapshot } from "../diagnosis/snapshot.ts";
 import { clip } from "./clip.ts";
+import { nodeTables } from "./node-tables.ts";
 import { pfViews, type Column } from "./pf-views.ts";
 import type { Fact, NodeHealth, NodeView } from "./report.ts";
 
@@ -28,7 +35,8 @@ export function nodeViews(snapshot: Snapshot, options: NodeViewOptions): readonl
   const results = new Map(
     options.results?.filter(({ object }) => object.kind === "Node").map((result) => [result.object.name, result]),
   );
-  const names = new Set([...snapshot.nodes.keys(), ...snapshot.cluster.states.keys(), ...results.keys()]);
+  const { states, afxdp } = snapshot.cluster;
+  const names = new Set([...snapshot.nodes.keys(), ...states.keys(), ...afxdp.states.keys(), ...results.keys()]);
   return [...names]
     .filter((name) => options.isEmptyShown || rows.has(name))
     .sort()
@@ -45,13 +53,15 @@ interface OfNode {
 
 function nodeView(name: string, { snapshot, options, rows, result }: OfNode): NodeView {
   const state = snapshot.cluster.states.get(name);
-  const health = healthOf(state, result);
+  const afxdp = snapshot.cluster.afxdp.states.get(name);
+  const health = healthOf([state, afxdp], result);
   const codes = result?.codes ?? [];
   return {
     ...{ name: clip(name), health, codes },
     words: codes.length > 0 ? codes.join(", ") : wordsOf[health],
-    facts: factsOf(state, snapshot.nodes.get(name)?.isUnschedulable === true),
+    facts: factsOf([state, afxdp], snapshot.nodes.get(name)?.isUnschedulable === true),
     pfs: pfViews(state?.status?.interfaces ?? [], rows, options),
+    tables: options.isEmptyShown ? nodeTables(state, afxdp) : [],
   };
 }
 
@@ -63,28 +73,33 @@ const wordsOf: Readonly<Record<NodeHealth, string>> = {
   unknown: "nothing reported",
 };
 
-/** A node whose daemon has reported nothing is healthy only if the diagnosis expects no report. */
-function healthOf(state: SriovNetworkNodeState | undefined, result: ObjectResult | undefined): NodeHealth {
+/** The states of a node for SR-IOV and for AF_XDP. */
+type States = readonly [SriovNetworkNodeState | undefined, AfxdpNetworkNodeState | undefined];
+
+/**
+ * The worst of what the diagnosis and the daemon say. A node whose daemon has reported nothing is healthy only if the diagnosis
+ * expects no report.
+ */
+function healthOf(states: States, result: ObjectResult | undefined): NodeHealth {
   if (result !== undefined && result.result !== "healthy") return result.result;
-  switch (state?.status?.syncStatus) {
-    case "Succeeded":
-      return "healthy";
-    case "Failed":
-      return "error";
-    case undefined:
-    case "":
-      return "unknown";
-    default:
-      return "info";
-  }
+  const reported = states.flatMap((state) => (state?.status?.syncStatus ? [state.status.syncStatus] : []));
+  if (reported.includes("Failed")) return "error";
+  if (reported.length === 0) return "unknown";
+  return reported.every((syncStatus) => syncStatus === "Succeeded") ? "healthy" : "info";
 }
 
-function factsOf(state: SriovNetworkNodeState | undefined, isUnschedulable: boolean): readonly Fact[] {
-  const { syncStatus = "", lastSyncError = "" } = state?.status ?? {};
+function factsOf(states: States, isUnschedulable: boolean): readonly Fact[] {
+  const [sriov] = states;
   return [
-    ...(syncStatus === "" ? [] : [{ label: "Synchronisation", value: clip(syncStatus) }]),
-    ...(lastSyncError === "" ? [] : [{ label: "Error", value: clip(lastSyncError) }]),
-    ...drainFact(state?.metadata.annotations ?? {}),
+    ...states.flatMap((state) => {
+      const { syncStatus = "", lastSyncError = "" } = state?.status ?? {};
+      const of = state === undefined || state === sriov ? "" : " of AF_XDP";
+      return [
+        ...(syncStatus === "" ? [] : [{ label: `Synchronisation${of}`, value: clip(syncStatus) }]),
+        ...(lastSyncError === "" ? [] : [{ label: `Error${of}`, value: clip(lastSyncError) }]),
+      ];
+    }),
+    ...drainFact(sriov?.metadata.annotations ?? {}),
     ...(isUnschedulable ? [{ label: "Scheduling", value: "cordoned" }] : []),
   ];
 }

@@ -85,6 +85,8 @@ export const pageTemplates = {
 <% if (pf.bars.length > 0) { %><div class="vfs" aria-hidden="true"><% pf.bars.forEach((bar) => { %><i class="<%= it.marks[bar.use] %>"<% if (bar.count > 1) { %> style="--n:<%= bar.count %>"<% } %>></i><% }) %></div>
 <div class="scroll" tabindex="0" role="region" aria-label="VFs of <%= pf.name %> on <%= it.node.name %>"><table><thead><tr><th scope="col">VFs</th><% it.heads.forEach((head) => { %><th scope="col"><%= head %></th><% }) %></tr></thead><tbody><% pf.rows.forEach((row) => { %><tr><th scope="row"><%= row.vfs %></th><% row.cells.forEach((cell) => { %><td><%= cell %></td><% }) %></tr>
 <% }) %></tbody></table></div><% } %></div>
-<% }) %></div></div></details>
+<% }) %></div><% it.node.tables.forEach((table) => { %><div class="scroll" tabindex="0" role="region" aria-label="<%= table.title %> of <%= it.node.name %>"><table><caption><%= table.title %></caption><thead><tr><% table.heads.forEach((head) => { %><th scope="col"><%= head %></th><% }) %></tr></thead><tbody><% table.rows.forEach((row) => { %><tr><% row.forEach((cell) => { %><td><%= cell %></td><% }) %></tr>
+<% }) %></tbody></table></div>
+<% }) %></div></details>
 `,
 } as const;

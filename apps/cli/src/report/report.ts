@@ -76,6 +76,15 @@ export interface NodeView {
   readonly codes: readonly string[];
   readonly facts: readonly Fact[];
   readonly pfs: readonly PfView[];
+  /** AF_XDP devices, pools and software bridges, as far as the node has some. */
+  readonly tables: readonly TableView[];
+}
+
+export interface TableView {
+  readonly title: string;
+  readonly heads: readonly string[];
+  /** The cells of each row; "-" if there is no value. */
+  readonly rows: readonly (readonly string[])[];
 }
 
 export interface PfView {
