@@ -85,8 +85,8 @@ const base = "/switchyard/v0.1/";
     await page.locator("#localsearch-input").fill("maxUnavailable");
     await page.locator(".results a").first().waitFor({ timeout: 120_000 });
     await page.keyboard.press("Enter");
-    await page.waitForURL(/\.html/, { timeout: 120_000 });
-    expect(await page.locator(".vp-doc").innerText()).toContain("maxUnavailable");
+    await page.waitForURL((url) => !url.pathname.endsWith("/index.html"), { timeout: 120_000 });
+    await page.locator(".vp-doc", { hasText: "maxUnavailable" }).waitFor({ timeout: 120_000 });
     expect(opened.problems).toEqual([]);
   }, 300_000);
 

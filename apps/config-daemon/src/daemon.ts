@@ -163,7 +163,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const caches = [states, configs, ...afxdp.caches];
   void logAbsentKinds([states, configs], {
     ...{ log, signal },
-    effect: "SR-IOV devices of the node are not configured, and AF_XDP devices are not drained before changes",
+    effect: "SR-IOV devices of the node are not configured",
   });
   showCacheAges(options.metrics, () => caches);
   options.setNotReady(() => [

@@ -7,6 +7,7 @@ import { createEventRecorder, startController, type Transport } from "@switchyar
 import type { Logger } from "@switchyard/service";
 import type { ClusterCaches } from "./cluster-caches.ts";
 import { startAfxdpControllers } from "./afxdp/afxdp-controllers.ts";
+import { createAfxdpLiveRules } from "./afxdp/afxdp-live-rules.ts";
 import { startCertificateControllers } from "./certificates/certificate-controllers.ts";
 import { startComponentControllers } from "./components/component-controllers.ts";
 import { startDevicePluginControllers } from "./device-plugin/device-plugin-controllers.ts";
@@ -62,6 +63,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
       { ...caches, staleDelayMs: settings.staleDelayMs, devMode: settings.components.devMode },
       signal,
     ),
+    afxdpRules: createAfxdpLiveRules({ ...caches, staleDelayMs: settings.staleDelayMs }, signal),
     mergeResults: createMergeResults(),
     start({ about, reads, reconcile, ...controller }) {
       const { name } = controller;

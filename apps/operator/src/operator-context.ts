@@ -6,6 +6,7 @@
  */
 import type { Ageing, Controller, ControllerOptions, EventRecorder, Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
+import type { AfxdpLiveRules } from "./afxdp/afxdp-live-rules.ts";
 import type { ClusterCaches } from "./cluster-caches.ts";
 import type { LiveRules } from "./node-states/live-rules.ts";
 import type { MergeResults } from "./node-states/merge-results.ts";
@@ -17,6 +18,7 @@ export interface OperatorContext {
   readonly settings: OperatorSettings;
   readonly caches: ClusterCaches;
   readonly rules: LiveRules;
+  readonly afxdpRules: AfxdpLiveRules;
   readonly mergeResults: MergeResults;
   readonly events: EventRecorder;
   readonly log: Logger;

@@ -660,6 +660,7 @@ SPDX-License-Identifier: Apache-2.0
     - get
     - list
     - watch
+    - patch
 - apiGroups:
     - afxdpnetwork.hns.dev
   resources:
@@ -687,6 +688,14 @@ SPDX-License-Identifier: Apache-2.0
     - sriovnetwork.openshift.io
   resources:
     - sriovnetworknodestates
+  verbs:
+    - get
+    - list
+    - watch
+- apiGroups:
+    - afxdpnetwork.hns.dev
+  resources:
+    - afxdpnetworknodestates
   verbs:
     - get
     - list

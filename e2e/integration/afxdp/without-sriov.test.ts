@@ -9,6 +9,7 @@ import {
   afxdpNetworkNodeStates,
   afxdpOperatorConfigs,
   afxdpResources,
+  annotations,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
@@ -36,6 +37,7 @@ import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 
 jest.setTimeout(180_000);
 
+const pods = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
 const nodes = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false };
 const nodeName = "worker-1";
 const [afxdpPf, sriovPf] = [pci("0000:3b:00.0"), pci("0000:01:00.0")];
@@ -140,9 +142,29 @@ async function createSoon(type: ResourceType, name: string, spec: object): Promi
   });
 }
 
-async function read(type: ResourceType, name: string): Promise<unknown> {
+async function change(type: ResourceType, name: string, spec: object): Promise<void> {
+  const path = objectPath(type, { namespace, name });
+  await user.request({ method: "PATCH", path, contentType: "application/merge-patch+json", body: { spec } });
+}
+
+/** Creates a pod on the node. It is deleted without a kubelet. */
+async function createPod(name: string, limits: Readonly<Record<string, string>>): Promise<void> {
+  const container = { name: "main", image: "localhost/none", resources: { limits } };
+  const spec = {
+    ...{ nodeName, terminationGracePeriodSeconds: 0, automountServiceAccountToken: false },
+    containers: [container],
+  };
+  const body = { apiVersion: "v1", kind: "Pod", metadata: { name }, spec };
+  await user.request({ method: "POST", path: collectionPath(pods, "default"), body });
+}
+
+function readPod(name: string): Promise<unknown> {
+  return read(pods, name, "default");
+}
+
+async function read(type: ResourceType, name: string, place = namespace): Promise<unknown> {
   try {
-    return await user.request({ method: "GET", path: objectPath(type, { namespace, name }) });
+    return await user.request({ method: "GET", path: objectPath(type, { namespace: place, name }) });
   } catch (error) {
     if (isKubeError(error, "NotFound")) return undefined;
     throw error;
@@ -196,6 +218,30 @@ describe("a cluster without the kinds for SR-IOV", () => {
       status: { syncStatus: "Succeeded", ...condition("Ready", "True", "Configured") },
     });
     expect((await kernel.host().subfunctions.list()).length).toBe(2);
+  });
+
+  it("is drained before subfunctions are taken from a pod, and released afterwards", async () => {
+    await createPod("user", { "afxdp/fast": "2" });
+    await createPod("bystander", {});
+    const giveBack = (await kernel.host().subfunctions.list()).map(({ netdev = "" }) => kernel.moveLinkToPod(netdev));
+    await change(afxdpNetworkNodePolicies, "fast", { numSfs: 1 });
+    await becomes(afxdpNetworkNodeStates, nodeName, {
+      metadata: { annotations: { [annotations.desiredState]: "Drain_Required" } },
+      status: condition("DrainComplete", "True", "VfPodsGone"),
+    });
+    expect([await readPod("user"), await readPod("bystander")]).toEqual([undefined, expect.anything()]);
+    for (const back of giveBack) back();
+    await becomes(afxdpNetworkNodeStates, nodeName, {
+      metadata: { annotations: { [annotations.desiredState]: "Idle", [annotations.currentState]: "Idle" } },
+      status: { syncStatus: "Succeeded", ...condition("Ready", "True", "Configured") },
+    });
+    await eventually("the node is schedulable", async () => {
+      const node = await user.request({ method: "GET", path: objectPath(nodes, { name: nodeName }) });
+      return !JSON.stringify(node).includes('"unschedulable":true');
+    });
+    expect(JSON.stringify(await read(afxdpNetworkNodeStates, nodeName))).not.toContain('"DrainComplete"');
+    await change(afxdpNetworkNodePolicies, "fast", { numSfs: 2 });
+    await becomes(afxdpNetworkNodePolicies, "fast", { status: condition("Ready", "True", "Configured") });
   });
 
   it("has its AF_XDP policies reviewed", async () => {

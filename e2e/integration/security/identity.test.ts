@@ -119,6 +119,8 @@ describe("the config daemon", () => {
     { what: "a cordon", path: `${nodesPath}/worker-1`, change: { spec: { unschedulable: true } } },
     { what: "the operator's answer", path: `${statesPath}/worker-1`, change: annotation(annotations.currentState) },
     { what: "its own spec", path: `${statesPath}/worker-1`, change: { spec: { interfaces: [] } } },
+    { what: "the answer for AF_XDP", path: `${afxdpPath}/worker-1`, change: annotation(annotations.currentState) },
+    { what: "its spec for AF_XDP", path: `${afxdpPath}/worker-1`, change: { spec: { interfaces: [] } } },
     { what: "a finalizer", path: `${statesPath}/worker-1`, change: { metadata: { finalizers: ["a.b/c"] } } },
   ])(
     "cannot write $what, even of its own node",
@@ -173,7 +175,7 @@ describe("the device plugin's init container", () => {
 
 describe("the components for AF_XDP on a node", () => {
   it.each([daemonAccount, "afxdp-device-plugin"])(
-    "can write only the status of the AfxdpNetworkNodeState of their own node: %s",
+    "can write the status of the AfxdpNetworkNodeState of their own node only: %s",
     async (account) => {
       await using client = await deployed.clientOf(account, "worker-1");
       const change = { status: { syncStatus: "Succeeded" } };
@@ -183,7 +185,9 @@ describe("the components for AF_XDP on a node", () => {
         return isKubeError(refusal) && refusal.message.includes(onlyOwn);
       });
       await merge(client, `${afxdpPath}/worker-1/status`, change);
-      await isRefused(merge(client, `${afxdpPath}/worker-1`, { spec: { interfaces: [] } }), /cannot patch resource/);
+      const request = annotate(client, `${afxdpPath}/worker-1`, { [annotations.desiredState]: "Drain_Required" });
+      // The daemon requests drains.
+      await (account === daemonAccount ? request : isRefused(request, /cannot patch resource/));
     },
     testMs,
   );

@@ -111,7 +111,8 @@ const granted: Readonly<Record<string, readonly string[]>> = {
     // Admission policies limit these to its own node: see identity.test.ts.
     ...["get nodes/worker-1", "patch nodes/worker-1", `patch ${states}/worker-1`, `patch ${states}/worker-1/status`],
     ...[`get ${states}/worker-1`, `list ${states}`, "get sriovoperatorconfigs/default", "create events"],
-    ...[`get ${afxdpStates}/worker-1`, `list ${afxdpStates}`, `patch ${afxdpStates}/worker-1/status`],
+    ...[`get ${afxdpStates}/worker-1`, `list ${afxdpStates}`, `patch ${afxdpStates}/worker-1`],
+    `patch ${afxdpStates}/worker-1/status`,
     "get afxdpoperatorconfigs/default",
   ],
   "afxdp-device-plugin": [

@@ -9,7 +9,7 @@ import { eventsOf } from "./events.ts";
 import { findComponents } from "./rules/components.ts";
 import { findConditions } from "./rules/conditions.ts";
 import { findDevices } from "./rules/devices.ts";
-import { findDrains, usesVfs } from "./rules/drains.ts";
+import { findDrains, usesDevices } from "./rules/drains.ts";
 import { findNetworks } from "./rules/networks.ts";
 import { findNodes } from "./rules/nodes.ts";
 import { findPods } from "./rules/pods.ts";
@@ -70,7 +70,8 @@ function resultsOf(findings: readonly Finding[], snapshot: Snapshot): readonly O
   const named = (kind: string) => (object: { metadata: { name: string; namespace?: string } }) => {
     return { kind, namespace: object.metadata.namespace ?? namespace, name: object.metadata.name };
   };
-  const nodes = new Set([...cluster.nodes.map(({ metadata }) => metadata.name), ...cluster.states.keys()]);
+  const states = [...cluster.states.keys(), ...cluster.afxdp.states.keys()];
+  const nodes = new Set([...cluster.nodes.map(({ metadata }) => metadata.name), ...states]);
   const objects: readonly ObjectRef[] = [
     ...[...nodes].map((name) => ({ kind: "Node", name })),
     ...cluster.policies.map(named("SriovNetworkNodePolicy")),
@@ -78,7 +79,7 @@ function resultsOf(findings: readonly Finding[], snapshot: Snapshot): readonly O
     ...cluster.afxdp.policies.map(named("AfxdpNetworkNodePolicy")),
     ...cluster.networks.map((network) => named(network.kind)(network)),
     ...pods
-      .filter((pod) => usesVfs(pod, snapshot))
+      .filter((pod) => usesDevices(pod, snapshot))
       .map(({ namespace: home, name }) => ({ kind: "Pod", namespace: home, name })),
   ];
   const byObject = Map.groupBy(findings, ({ object }) => keyOf(judged(object)));
@@ -94,7 +95,8 @@ function resultsOf(findings: readonly Finding[], snapshot: Snapshot): readonly O
 
 /** The findings of a node state are those of its node. */
 function judged(object: ObjectRef): ObjectRef {
-  return object.kind === "SriovNetworkNodeState" ? { kind: "Node", name: object.name } : object;
+  const isState = object.kind === "SriovNetworkNodeState" || object.kind === "AfxdpNetworkNodeState";
+  return isState ? { kind: "Node", name: object.name } : object;
 }
 
 function keyOf({ kind, namespace = "", name }: ObjectRef): string {

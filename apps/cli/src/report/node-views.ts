@@ -89,7 +89,7 @@ function healthOf(states: States, result: ObjectResult | undefined): NodeHealth 
 }
 
 function factsOf(states: States, isUnschedulable: boolean): readonly Fact[] {
-  const [sriov] = states;
+  const [sriov, afxdp] = states;
   return [
     ...states.flatMap((state) => {
       const { syncStatus = "", lastSyncError = "" } = state?.status ?? {};
@@ -99,7 +99,7 @@ function factsOf(states: States, isUnschedulable: boolean): readonly Fact[] {
         ...(lastSyncError === "" ? [] : [{ label: `Error${of}`, value: clip(lastSyncError) }]),
       ];
     }),
-    ...drainFact(sriov?.metadata.annotations ?? {}),
+    ...drainFact((sriov ?? afxdp)?.metadata.annotations ?? {}),
     ...(isUnschedulable ? [{ label: "Scheduling", value: "cordoned" }] : []),
   ];
 }

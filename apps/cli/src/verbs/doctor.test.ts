@@ -122,6 +122,20 @@ const faults: readonly Fault[] = [
     inject: set("SriovNetworkNodeState", { [requested]: "Drain_Required" }, "worker-1"),
   },
   {
+    ...{ code: "DrainWaits", on: `AfxdpNetworkNodeState/${ns}/worker-1`, what: "a node with AF_XDP only waits" },
+    also: ["NodeStateMissing"],
+    inject: both(
+      without("SriovNetworkNodeState", "worker-1"),
+      plus({
+        ...{ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpNetworkNodeState" },
+        metadata: {
+          ...{ name: "worker-1", namespace: ns },
+          annotations: { "sriovnetwork.openshift.io/desired-state": "Drain_Required" },
+        },
+      }),
+    ),
+  },
+  {
     ...{ code: "DrainTakesLong", on: state1, what: "a drain does not end" },
     inject: set("SriovNetworkNodeState", { [requested]: "Drain_Required", [answered]: "Draining" }, "worker-1"),
   },

@@ -78,7 +78,17 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
   });
   const demand = createDrainDemand(options.wakeSriov);
   const pass = createAfxdpPass({
-    ...{ host, demand, report, log, now, timing: options.timing, signal: options.signal, maxPfs: options.maxPfs },
+    ...{
+      host,
+      transport,
+      demand,
+      report,
+      log,
+      now,
+      timing: options.timing,
+      signal: options.signal,
+      maxPfs: options.maxPfs,
+    },
     apiServerAddresses: createApiServerAddresses(transport.serverHost),
     onObserve: kernel.observing,
     state: () => states.get(nodeName),
@@ -107,9 +117,9 @@ function concernsDevices(event: KernelEvent, state: AfxdpNetworkNodeState | unde
   return (state.status?.interfaces ?? []).some(({ name }) => name === event.name);
 }
 
-/** The parts of a state that a pass depends on. The daemon and the device plugin write the status. */
+/** The parts of a state that a pass depends on. Daemon, device plugin and operator write the status. */
 function inputOf(state: AfxdpNetworkNodeState | undefined): unknown {
-  return state && { uid: state.metadata.uid, spec: state.spec };
+  return state && { uid: state.metadata.uid, annotations: state.metadata.annotations, spec: state.spec };
 }
 
 /** What SR-IOV policies use, and the drain of the node. */

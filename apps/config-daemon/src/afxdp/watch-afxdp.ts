@@ -26,8 +26,8 @@ export function watchAfxdp({ transport, namespace, nodeName, log }: WatchDesired
       type: afxdpNetworkNodeStates,
       fieldSelector: `metadata.name=${nodeName}`,
       project: ({ metadata, ...state }: AfxdpNetworkNodeState): AfxdpNetworkNodeState => {
-        const { name, uid = "", generation = 0 } = metadata;
-        return { ...state, metadata: { name, namespace, uid, generation } };
+        const { name, uid = "", generation = 0, annotations = {} } = metadata;
+        return { ...state, metadata: { name, namespace, uid, generation, annotations } };
       },
       managers: [daemonManager],
     }),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { annotations, type SriovNetworkNodeState } from "@switchyard/api";
+import { annotations, sriovNetworkNodeStates, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Transport, TransportRequest } from "@switchyard/kube";
 import { isDrainedFor, setDrainer, nextRequest, requestDrain } from "./drain-request.ts";
 
@@ -112,9 +112,8 @@ describe("requestDrain", () => {
         return Promise.resolve({});
       },
     } satisfies Pick<Transport, "request">;
-    await requestDrain(request, stateWith(before), asTransport(transport), new AbortController().signal).catch(
-      () => undefined,
-    );
+    const state = { type: sriovNetworkNodeStates, ...stateWith(before) };
+    await requestDrain(request, state, asTransport(transport), new AbortController().signal).catch(() => undefined);
     return values;
   }
 

@@ -4,7 +4,7 @@
  * This file reports all other errors on the NodeState: a request that the API server refuses, and bugs.
  * Usage: `const pass = createPass({ host, report, runningSteps, …, signal }); const { afterMs } = await pass(state, passSignal);`
  */
-import type { DrainRequest, SriovNetworkNodeState } from "@switchyard/api";
+import { sriovNetworkNodeStates, type DrainRequest, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { isKubeError, type Requeue, type Transport } from "@switchyard/kube";
 import { describeStep, type Step } from "@switchyard/plan";
@@ -97,7 +97,7 @@ export function createPass(deps: PassDeps): Pass {
         ...deps,
         requestDrain(request) {
           deps.onDrainRequest?.(request);
-          return requestDrain(request, state, deps.transport, stop);
+          return requestDrain(request, { type: sriovNetworkNodeStates, ...state }, deps.transport, stop);
         },
         report(phase, found) {
           loop.progress();

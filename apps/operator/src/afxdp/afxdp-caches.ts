@@ -19,13 +19,22 @@ import {
 } from "@switchyard/api";
 import { cutText, maxMessageBytes, sharingEqual, watchObjects, type Cache } from "@switchyard/kube";
 import { maxPfs } from "@switchyard/policy";
+import { toDrainFacts, type DrainFacts } from "../drain/drain-facts.ts";
+import { toSlotFacts, type SlotFacts } from "../drain/slots/held-slot.ts";
 import type { WatchNetworksOptions } from "../networks/network-caches.ts";
 import { fieldManagers } from "../field-managers.ts";
+
+/** The parts of an AfxdpNetworkNodeState that the operator caches. */
+export interface AfxdpStateFacts extends AfxdpNetworkNodeState {
+  readonly drain: DrainFacts;
+  /** Absent while the node holds no drain slot by this object. */
+  readonly slot?: SlotFacts;
+}
 
 /** The keys are names. */
 export interface AfxdpCaches {
   readonly afxdpPolicies: Cache<AfxdpNetworkNodePolicy>;
-  readonly afxdpStates: Cache<AfxdpNetworkNodeState>;
+  readonly afxdpStates: Cache<AfxdpStateFacts>;
   readonly afxdpConfigs: Cache<AfxdpOperatorConfig>;
 }
 
@@ -46,7 +55,7 @@ export const afxdpStores = {
   afxdpStates: {
     type: afxdpNetworkNodeStates,
     project: sharingEqual((state: AfxdpNetworkNodeState) => toFacts(state)),
-    managers: [fieldManagers.nodeState, fieldManagers.failures],
+    managers: [fieldManagers.nodeState, fieldManagers.drain, fieldManagers.failures],
   },
   afxdpConfigs: {
     type: afxdpOperatorConfigs,
@@ -64,13 +73,16 @@ export function watchAfxdp(options: WatchAfxdpOptions) {
   } satisfies AfxdpCaches;
 }
 
-/** Keeps what policies can match and what a policy's status depends on. */
-function toFacts({ apiVersion, kind, metadata, spec = {}, status = {} }: AfxdpNetworkNodeState): AfxdpNetworkNodeState {
+/** Keeps what policies can match, what a policy's status depends on, and the drain. */
+function toFacts(state: AfxdpNetworkNodeState): AfxdpStateFacts {
+  const { apiVersion, kind, metadata, spec = {}, status = {} } = state;
   const { interfaces, pools, syncStatus, lastSyncError = "", observedGeneration } = status;
   const until = metadata.annotations?.[annotations.keepStateUntil];
   const kept = until === undefined ? {} : { annotations: { [annotations.keepStateUntil]: until } };
+  const drain = toDrainFacts(state);
   return {
-    ...{ apiVersion, kind, metadata: { ...keep(metadata), ...kept }, spec },
+    ...{ apiVersion, kind, metadata: { ...keep(metadata), ...kept }, spec, drain },
+    ...defined({ slot: toSlotFacts(state, drain) }),
     status: {
       ...defined({ syncStatus, observedGeneration }),
       ...defined({

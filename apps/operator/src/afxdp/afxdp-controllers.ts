@@ -19,7 +19,7 @@ import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { limitRate } from "../status/limit-rate.ts";
 import { createTransitionEvents } from "../status/transition-events.ts";
-import { changesRules, createAfxdpLiveRules, type AfxdpLiveRules } from "./afxdp-live-rules.ts";
+import { changesRules } from "./afxdp-live-rules.ts";
 import type { AfxdpMergeResult, AfxdpMergeResults } from "./afxdp-merge-results.ts";
 import { createAfxdpNodeStateReconciler } from "./afxdp-node-state-reconciler.ts";
 import { createAfxdpPolicyStatusReconciler } from "./afxdp-policy-status-reconciler.ts";
@@ -28,16 +28,13 @@ import { createAfxdpPolicyStatusReconciler } from "./afxdp-policy-status-reconci
 const rate = { intervalMs: 1_000, nowMs: () => performance.now() };
 
 export function startAfxdpControllers(context: OperatorContext): void {
-  const { staleDelayMs } = context.settings;
-  const rules = createAfxdpLiveRules({ ...context.caches, staleDelayMs }, context.signal);
   const results = createNodeResults<AfxdpMergeResult>();
-  context.start(nodeStateController(context, rules, results));
-  context.start(policyStatusController(context, rules, results));
+  context.start(nodeStateController(context, results));
+  context.start(policyStatusController(context, results));
 }
 
 function nodeStateController(
-  { transport, caches, settings: { namespace } }: OperatorContext,
-  rules: AfxdpLiveRules,
+  { transport, caches, afxdpRules: rules, settings: { namespace } }: OperatorContext,
   results: AfxdpMergeResults,
 ): ControllerDefinition {
   const { nodes, states, afxdpPolicies, afxdpStates, afxdpConfigs } = caches;
@@ -67,13 +64,9 @@ function nodeStateController(
   };
 }
 
-function policyStatusController(
-  context: OperatorContext,
-  rules: AfxdpLiveRules,
-  results: AfxdpMergeResults,
-): ControllerDefinition {
+function policyStatusController(context: OperatorContext, results: AfxdpMergeResults): ControllerDefinition {
   const { nodes, afxdpPolicies, afxdpStates, afxdpConfigs } = context.caches;
-  const { transport, settings } = context;
+  const { transport, settings, afxdpRules: rules } = context;
   const reconcile = createAfxdpPolicyStatusReconciler({
     ...{ nodes, afxdpPolicies, afxdpStates, rules, results, now: () => new Date() },
     recordTransition: createTransitionEvents(context.events),

@@ -14,7 +14,7 @@ async function asking() {
   await cluster.settle();
   cluster.requestDrain("a", "Drain_Required");
   const uid = cluster.states.get("a")?.uid ?? "";
-  return { cluster, believed: { name: "a", uid, desired: "Drain_Required" } };
+  return { cluster, believed: { type: sriovNetworkNodeStates, name: "a", uid, desired: "Drain_Required" } };
 }
 
 function swap(cluster: DrainCluster, believed: AnsweredState): Promise<string | undefined> {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * DrainAnswers reads and writes the annotations of the drain handshake on SriovNetworkNodeStates (sriov-operator.md G).
+ * DrainAnswers reads and writes the annotations of the drain handshake on node states (sriov-operator.md G).
  * Usage: `if ((await answers.swap(state, { from: "Draining", to: "DrainComplete" }, signal)) === undefined) return;`
  */
 import {
+  afxdpNetworkNodeStates,
   annotations,
   drainRequests,
   sriovNetworkNodeStates,
   type DrainAnswer,
-  type SriovNetworkNodeState,
+  type ObjectMeta,
 } from "@switchyard/api";
 import {
   collectionPath,
@@ -22,11 +23,10 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import { toDrainFacts, type DrainFacts } from "./drain-facts.ts";
+import type { DrainCarrier } from "./drain-carriers.ts";
 
-/** The SriovNetworkNodeState that is answered. */
-export interface AnsweredState {
-  readonly name: string;
-  readonly uid: string;
+/** The node state that is answered. */
+export interface AnsweredState extends Pick<DrainCarrier, "type" | "name" | "uid"> {
   /** Expected value of annotations.desiredState, if the answer applies to this request only. */
   readonly desired?: string;
 }
@@ -45,9 +45,9 @@ export interface DrainAnswers {
    */
   swap(state: AnsweredState, step: Swap, signal: AbortSignal): Promise<string | undefined>;
   /** Reads the annotations of one state from the API server; undefined if it is gone. Rejects with KubeError. */
-  read(state: Pick<AnsweredState, "name" | "uid">, signal: AbortSignal): Promise<DrainFacts | undefined>;
-  /** Reads the annotations of all states from the API server, by name. Rejects with KubeError. */
-  list(signal: AbortSignal): Promise<ReadonlyMap<string, DrainFacts & { readonly version: string }>>;
+  read(state: Pick<AnsweredState, "type" | "name" | "uid">, signal: AbortSignal): Promise<DrainFacts | undefined>;
+  /** Reads the annotations of all states from the API server. Rejects with KubeError. */
+  list(signal: AbortSignal): Promise<readonly ListedHandshake[]>;
   /**
    * Sets these annotations to "Idle". Returns false, without writing, if the object has changed since it was `seen`,
    * because the daemon may have made a request meanwhile. Rejects with KubeError.
@@ -55,15 +55,26 @@ export interface DrainAnswers {
   makeIdle(annotationKeys: readonly string[], seen: Seen, signal: AbortSignal): Promise<boolean>;
 }
 
+/** The handshake of one state. */
+export interface ListedHandshake extends Pick<DrainCarrier, "name" | "uid"> {
+  readonly facts: DrainFacts;
+  /** resourceVersion of the state. */
+  readonly version: string;
+}
+
 /** An object as the cache shows it. */
-export type Seen = Pick<Observed, "uid" | "resourceVersion"> & { readonly name: string };
+export type Seen = Pick<DrainCarrier, "type" | "name"> & Pick<Observed, "uid" | "resourceVersion">;
 
 export function createDrainAnswers(transport: Transport, namespace: string): DrainAnswers {
   /** Returns the resourceVersion of the patched object. */
-  async function patch(name: string, body: unknown, signal: AbortSignal): Promise<string> {
+  async function patch(
+    { type, name }: Pick<DrainCarrier, "type" | "name">,
+    body: unknown,
+    signal: AbortSignal,
+  ): Promise<string> {
     const answer = await transport.request({
       method: "PATCH",
-      path: objectPath(sriovNetworkNodeStates, { name, namespace }),
+      path: objectPath(type, { name, namespace }),
       contentType: Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json",
       accept: metadataOnly,
       body,
@@ -72,8 +83,28 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
     return isKubeObject(answer) ? (answer.metadata.resourceVersion ?? "") : "";
   }
 
+  /** Lists the states of one kind; none if the API server does not serve it. */
+  async function listHandshakes(type: DrainCarrier["type"], signal: AbortSignal): Promise<readonly ListedHandshake[]> {
+    const path = collectionPath(type, namespace);
+    const accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"; // statuses are large
+    try {
+      const body = await transport.request({ method: "GET", path, accept, signal });
+      const items: unknown = isRecord(body) ? (body["items"] ?? []) : undefined;
+      if (!Array.isArray(items) || !items.every(hasMetadata)) {
+        throw new KubeError(`GET ${path}`, "UnexpectedResponse");
+      }
+      return items.map(({ metadata }) => {
+        const { name, uid = "", resourceVersion: version = "" } = metadata;
+        return { name, uid, version, facts: toDrainFacts({ metadata }) };
+      });
+    } catch (error) {
+      if (isKubeError(error, "NotFound")) return [];
+      throw error;
+    }
+  }
+
   return {
-    async swap({ name, uid, desired }, { from, to }, signal) {
+    async swap({ type, name, uid, desired }, { from, to }, signal) {
       const operations = [
         { op: "test", path: "/metadata/uid", value: uid },
         ...(desired === undefined
@@ -83,15 +114,15 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
         { op: "replace", path: annotationPath(annotations.currentState), value: to },
       ];
       try {
-        return await patch(name, operations, signal);
+        return await patch({ type, name }, operations, signal);
       } catch (error) {
         if (isKubeError(error) && (isFailedTest(error) || isKubeError(error, "NotFound"))) return undefined;
         throw error;
       }
     },
 
-    async read({ name, uid }, signal) {
-      const path = objectPath(sriovNetworkNodeStates, { name, namespace });
+    async read({ type, name, uid }, signal) {
+      const path = objectPath(type, { name, namespace });
       try {
         const found = await transport.request({ method: "GET", path, accept: metadataOnly, signal });
         return hasMetadata(found) && found.metadata.uid === uid ? toDrainFacts(found) : undefined;
@@ -102,25 +133,14 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
     },
 
     async list(signal) {
-      const path = collectionPath(sriovNetworkNodeStates, namespace);
-      const accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"; // statuses are large
-      const body = await transport.request({ method: "GET", path, accept, signal });
-      const items: unknown = isRecord(body) ? (body["items"] ?? []) : undefined;
-      if (!Array.isArray(items) || !items.every(hasMetadata)) {
-        throw new KubeError(`GET ${path}`, "UnexpectedResponse");
-      }
-      return new Map(
-        items.map(({ metadata }) => [
-          metadata.name,
-          { ...toDrainFacts({ metadata }), version: metadata.resourceVersion ?? "" },
-        ]),
-      );
+      const kinds = [sriovNetworkNodeStates, afxdpNetworkNodeStates];
+      return (await Promise.all(kinds.map((type) => listHandshakes(type, signal)))).flat();
     },
 
-    async makeIdle(annotationKeys, { name, uid, resourceVersion }, signal) {
+    async makeIdle(annotationKeys, { type, name, uid, resourceVersion }, signal) {
       const idle = Object.fromEntries(annotationKeys.map((annotation) => [annotation, drainRequests.idle]));
       try {
-        await patch(name, { metadata: { uid, resourceVersion, annotations: idle } }, signal);
+        await patch({ type, name }, { metadata: { uid, resourceVersion, annotations: idle } }, signal);
         return true;
       } catch (error) {
         if (isKubeError(error, "Conflict", "NotFound")) return false;
@@ -144,6 +164,6 @@ function annotationPath(annotation: string): string {
 }
 
 /** Recognises an object, or an item of a list, that was requested as metadata only. */
-function hasMetadata(item: unknown): item is Pick<SriovNetworkNodeState, "metadata"> {
+function hasMetadata(item: unknown): item is { readonly metadata: ObjectMeta } {
   return isRecord(item) && isRecord(item["metadata"]) && typeof item["metadata"]["name"] === "string";
 }

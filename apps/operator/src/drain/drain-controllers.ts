@@ -6,23 +6,31 @@
  * Usage: `startDrainControllers(context);`
  *
  * RBAC: nodes get, list, watch, patch; pods list, watch; pods/eviction create; resourceclaims get; resourceslices list;
- * sriovnetworknodestates get, list, watch, patch, and patch of their status; on OpenShift machineconfigs get,
+ * sriovnetworknodestates and afxdpnetworknodestates get, list, watch, patch, and patch of their status; on OpenShift machineconfigs get,
  * machineconfigpools get, list, patch.
  */
 import {
+  afxdpNetworkNodeStates,
   annotations,
-  apiVersion,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
+  type AfxdpNetworkNodeState,
   type Node,
   type SriovNetworkNodeState,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { createWriter, equalJson, fromCache, type Change, type News, type Transport } from "@switchyard/kube";
+import {
+  apiVersionOf,
+  createWriter,
+  equalJson,
+  fromCache,
+  type Change,
+  type News,
+  type Transport,
+} from "@switchyard/kube";
 import type { ClusterCaches } from "../cluster-caches.ts";
 import { fieldManagers } from "../field-managers.ts";
 import type { LiveRules } from "../node-states/live-rules.ts";
-import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import type { OperatorSettings } from "../start/operator-settings.ts";
 import { limitRate } from "../status/limit-rate.ts";
@@ -30,6 +38,8 @@ import { cordonNode, uncordonNode } from "./cordon-node.ts";
 import { createDrainAnswers } from "./drain-answers.ts";
 import { createDrainReconciler } from "./drain-reconciler.ts";
 import { createDrainReporter, type DrainReporter } from "./drain-reporter.ts";
+import { createDrainRules } from "./drain-rules.ts";
+import { createDrainCarriers, type DrainCarrier, type DrainCarriers } from "./drain-carriers.ts";
 import { createClaimedDevices } from "./eviction/claimed-devices.ts";
 import { evictPod } from "./eviction/evict-pod.ts";
 import { createNodeDrainer } from "./eviction/node-drainer.ts";
@@ -42,7 +52,11 @@ import { createQueuePositions } from "./slots/queue-positions.ts";
 
 export interface DrainOptions {
   readonly transport: Transport;
-  readonly caches: Pick<ClusterCaches, "nodes" | "states" | "policies" | "pools" | "operatorConfigs">;
+  readonly caches: Pick<
+    ClusterCaches,
+    "nodes" | "states" | "policies" | "pools" | "operatorConfigs" | "afxdpStates" | "afxdpConfigs"
+  >;
+  /** Result of createDrainRules. */
   readonly rules: LiveRules;
   readonly settings: Pick<OperatorSettings, "namespace" | "clusterType">;
   readonly pods: NodePods;
@@ -84,6 +98,7 @@ export function startDrainControllers(context: OperatorContext): void {
   signal.addEventListener("abort", () => void pods[Symbol.asyncDispose](), { once: true });
   const { slots, drains, pauses, defaultPool } = drainControllers({
     ...context,
+    rules: createDrainRules({ ...context, ...context.caches }, signal),
     pods,
     record(news) {
       events.record(news);
@@ -98,15 +113,16 @@ export function startDrainControllers(context: OperatorContext): void {
 
 export function drainControllers(options: DrainOptions): DrainControllers {
   const { transport, caches, rules, settings, pods, nowMs, elapsedMs, random } = options;
-  const { nodes, states, policies, pools, operatorConfigs } = caches;
-  const reads = [nodes, states, policies, pools, operatorConfigs];
+  const { nodes, policies, pools, operatorConfigs, afxdpStates, afxdpConfigs } = caches;
+  const reads = [nodes, caches.states, policies, pools, operatorConfigs, afxdpStates, afxdpConfigs];
+  const states = createDrainCarriers(caches);
   const { namespace } = settings;
   const answers = createDrainAnswers(transport, namespace);
   const positions = createQueuePositions();
   const machineConfigPools = settings.clusterType === "openshift" ? createMachineConfigPools(transport) : undefined;
   const reporter = createReporter(options);
   const drainer = createNodeDrainer({
-    devices: createClaimedDevices({ transport, states }),
+    devices: createClaimedDevices({ transport, states: caches.states }),
     ...{ pods, machineConfigPools, nowMs, elapsedMs, random },
     evict: (pod, abort) => evictPod(pod, transport, abort),
     cordon: (node, how, abort) => cordonNode(node, how, { transport, signal: abort }),
@@ -124,6 +140,7 @@ export function drainControllers(options: DrainOptions): DrainControllers {
       fromCache(states, (change) => (isSameHandshake(change) ? [] : [drainSlotsKey])),
       fromCache(pools, ({ before, after }) => (equalJson(before?.spec, after?.spec) ? [] : [drainSlotsKey])),
       fromCache(operatorConfigs, () => [drainSlotsKey]),
+      fromCache(afxdpConfigs, () => [drainSlotsKey]),
     ],
   };
   const drains: ControllerDefinition = {
@@ -140,24 +157,28 @@ export function drainControllers(options: DrainOptions): DrainControllers {
       fromCache(nodes, ({ key }) => [key]),
       fromCache(states, (change) => (isSameDrain(change) ? [] : [change.key])),
       fromCache(operatorConfigs, () => nodes.keys()),
+      fromCache(afxdpConfigs, () => nodes.keys()),
       positions.source,
       pods.source,
     ],
   };
-  const pauses = machineConfigPools && pausesController(caches, machineConfigPools);
-  return { slots, drains, pauses, defaultPool: defaultPoolController(options, reads) };
+  const pauses = machineConfigPools && pausesController({ nodes, states, reads }, machineConfigPools);
+  return { slots, drains, pauses, defaultPool: defaultPoolController(options, { states, reads }) };
 }
 
 function createReporter({ transport, caches, settings, record, nowMs, elapsedMs }: DrainOptions): DrainReporter {
   const { namespace } = settings;
+  const common = { transport, namespace, manager: fieldManagers.drain };
+  const sriov = createWriter<SriovNetworkNodeState>({
+    ...{ ...common, type: sriovNetworkNodeStates, cache: caches.states },
+  });
+  const afxdp = createWriter<AfxdpNetworkNodeState>({
+    ...{ ...common, type: afxdpNetworkNodeStates, cache: caches.afxdpStates },
+  });
   return createDrainReporter({
-    writer: createWriter<SriovNetworkNodeState>({
-      ...{ transport, namespace, type: sriovNetworkNodeStates },
-      manager: fieldManagers.drain,
-      cache: caches.states,
-    }),
-    recordEvent({ name, uid }, event) {
-      const regarding = { apiVersion, kind: sriovNetworkNodeStates.kind, metadata: { name, namespace, uid } };
+    writerOf: (type) => (type === sriovNetworkNodeStates ? sriov : afxdp),
+    recordEvent({ type, name, uid }, event) {
+      const regarding = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: { name, namespace, uid } };
       record({ regarding, ...event, action: "Drain" });
     },
     now: () => new Date(nowMs()),
@@ -165,14 +186,20 @@ function createReporter({ transport, caches, settings, record, nowMs, elapsedMs 
   });
 }
 
+/** The caches of a controller that follows the drains of all nodes. */
+interface DrainReads {
+  readonly states: DrainCarriers;
+  readonly reads: ControllerDefinition["reads"];
+}
+
 function pausesController(
-  { nodes, states }: Pick<ClusterCaches, "nodes" | "states">,
+  { nodes, states, reads }: DrainReads & Pick<ClusterCaches, "nodes">,
   machineConfigPools: MachineConfigPools,
 ): ControllerDefinition {
   return {
     name: "drain-pauses",
     parallel: 1,
-    reads: [nodes, states],
+    reads,
     ...debounce,
     reconcile: createDrainPausesReconciler({ nodes, states, machineConfigPools }),
     sources: [
@@ -184,9 +211,9 @@ function pausesController(
 
 function defaultPoolController(
   { transport, caches, rules, settings, nowMs, elapsedMs }: DrainOptions,
-  reads: ControllerDefinition["reads"],
+  { states, reads }: DrainReads,
 ): ControllerDefinition {
-  const { nodes, states, pools, operatorConfigs } = caches;
+  const { nodes, pools, operatorConfigs } = caches;
   const { namespace } = settings;
   return {
     name: "default-pool-status",
@@ -223,13 +250,11 @@ function isSameRequest({ before, after }: Change<Node>): boolean {
 }
 
 /** Reports whether request and answer are the same. The operator's own conditions do not count. */
-function isSameHandshake({ before, after }: Change<NodeStateFacts>): boolean {
-  const handshake = (state: NodeStateFacts | undefined) => state && { uid: state.uid, ...state.drain, conditions: [] };
+function isSameHandshake({ before, after }: Change<DrainCarrier>): boolean {
+  const handshake = (state: DrainCarrier | undefined) => state && { uid: state.uid, ...state.drain, conditions: [] };
   return equalJson(handshake(before), handshake(after));
 }
 
-function isSameDrain({ before, after }: Change<NodeStateFacts>): boolean {
-  const drain = (state: NodeStateFacts | undefined) =>
-    state && { uid: state.uid, drain: state.drain, slot: state.slot };
-  return equalJson(drain(before), drain(after));
+function isSameDrain({ before, after }: Change<DrainCarrier>): boolean {
+  return equalJson(before, after);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * DrainFacts is the drain handshake between config daemon and operator, as read from the annotations and conditions of
- * a SriovNetworkNodeState (sriov-operator.md G).
+ * a SriovNetworkNodeState (sriov-operator.md G) or AfxdpNetworkNodeState (drain-carriers.ts).
  * Usage: `const facts = toDrainFacts(state); if (requestFor(node, facts) !== drainRequests.idle) return;`
  */
 import {
@@ -15,13 +15,13 @@ import {
   type DrainAnswer,
   type DrainRequest,
   type Node,
-  type SriovNetworkNodeState,
+  type ObjectMeta,
 } from "@switchyard/api";
 
 /** A request for a drain: of the pods that use VFs, or of all pods before a reboot. */
 export type DrainNeed = Exclude<DrainRequest, typeof drainRequests.idle>;
 
-/** The fields of a SriovNetworkNodeState that drains depend on. */
+/** The fields of a node state that drains depend on. */
 export interface DrainFacts {
   /** Value of annotations.desiredState, valid or not. Absent if the annotation is missing. */
   readonly desired?: string;
@@ -33,7 +33,13 @@ export interface DrainFacts {
   readonly conditions: readonly Condition[];
 }
 
-export function toDrainFacts({ metadata, status }: Pick<SriovNetworkNodeState, "metadata" | "status">): DrainFacts {
+/** A node state, or its metadata only. */
+export interface DrainSource {
+  readonly metadata: ObjectMeta;
+  readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
+}
+
+export function toDrainFacts({ metadata, status }: DrainSource): DrainFacts {
   const {
     [annotations.desiredState]: desired,
     [annotations.currentState]: current,

@@ -6,31 +6,31 @@
  * Usage: `if (!(await handshake.isCurrent(state, signal))) return recheckSoon;`
  */
 import { defined } from "@switchyard/api";
-import type { Cache, Requeue } from "@switchyard/kube";
-import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
+import type { Requeue } from "@switchyard/kube";
 import { recheckSoon } from "../recheck-soon.ts";
 import type { DrainAnswers, Swap } from "./drain-answers.ts";
+import type { DrainCarrier, DrainCarriers } from "./drain-carriers.ts";
 
 export interface DrainHandshake {
   /**
    * Reports whether the handshake stands as the cache shows it. Asks the API server once for each step. Rejects with
    * KubeError.
    */
-  isCurrent(state: NodeStateFacts, signal: AbortSignal): Promise<boolean>;
+  isCurrent(state: DrainCarrier, signal: AbortSignal): Promise<boolean>;
   /**
    * Writes the answer to the request that `state` shows. Requeues if request or answer have changed; otherwise the
    * watch event of the write brings the node back. Rejects with KubeError.
    */
-  answer(state: NodeStateFacts, step: Swap, signal: AbortSignal): Promise<Requeue | undefined>;
+  answer(state: DrainCarrier, step: Swap, signal: AbortSignal): Promise<Requeue | undefined>;
   /** Sets annotations to "Idle", and requeues like answer(). Rejects with KubeError. */
-  makeIdle(annotationKeys: readonly string[], name: string, signal: AbortSignal): Promise<Requeue | undefined>;
+  makeIdle(annotationKeys: readonly string[], state: DrainCarrier, signal: AbortSignal): Promise<Requeue | undefined>;
   /** Drops what is remembered of a node that is gone. */
   forget(name: string): void;
 }
 
 export interface DrainHandshakeDeps {
   readonly answers: Pick<DrainAnswers, "swap" | "makeIdle" | "read">;
-  readonly states: Pick<Cache<NodeStateFacts>, "observed">;
+  readonly states: Pick<DrainCarriers, "observed">;
   /** Namespace of the states. */
   readonly namespace: string;
 }
@@ -40,24 +40,26 @@ export function createDrainHandshake({ answers, states, namespace }: DrainHandsh
   const confirmed = new Map<string, string>();
 
   return {
-    async isCurrent({ name, uid, drain: { desired, current } }, signal) {
+    async isCurrent({ type, name, uid, drain: { desired, current } }, signal) {
       const step = JSON.stringify([uid, desired, current]);
       if (confirmed.get(name) === step) return true;
-      const now = await answers.read({ name, uid }, signal);
+      const now = await answers.read({ type, name, uid }, signal);
       const isSame = now?.desired === desired && now?.current === current;
       if (isSame) confirmed.set(name, step);
       return isSame;
     },
 
-    async answer({ name, uid, drain: { desired } }, step, signal) {
-      const version = await answers.swap({ name, uid, ...defined({ desired }) }, step, signal);
+    async answer({ type, name, uid, drain: { desired } }, step, signal) {
+      const version = await answers.swap({ type, name, uid, ...defined({ desired }) }, step, signal);
       return version === undefined ? recheckSoon : undefined;
     },
 
-    async makeIdle(annotationKeys, name, signal) {
+    async makeIdle(annotationKeys, { type, name }, signal) {
       const seen = states.observed({ name, namespace });
       // If it was not written, no event may follow: the change that caused the conflict need not concern drains.
-      return seen && !(await answers.makeIdle(annotationKeys, { name, ...seen }, signal)) ? recheckSoon : undefined;
+      return seen && !(await answers.makeIdle(annotationKeys, { type, name, ...seen }, signal))
+        ? recheckSoon
+        : undefined;
     },
 
     forget(name) {

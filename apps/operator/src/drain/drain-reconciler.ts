@@ -5,24 +5,24 @@
  * and releases a node whose daemon withdraws its request, also in the middle of a drain (sriov-operator.md M-52). All
  * state is on the SriovNetworkNodeState and the Node, so another replica can continue.
  */
-import { annotations, drainAnswers, drainRequests, type Node } from "@switchyard/api";
+import { afxdpNetworkNodeStates, annotations, drainAnswers, drainRequests, type Node } from "@switchyard/api";
 import type { Cache, Reconcile, Requeue } from "@switchyard/kube";
 import { isInNodeSet } from "@switchyard/policy";
 import type { LiveRules } from "../node-states/live-rules.ts";
-import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import { recheckSoon } from "../recheck-soon.ts";
 import { hasDrainMarks } from "./cordon-node.ts";
 import type { DrainAnswers } from "./drain-answers.ts";
 import { answerOf, missingAnnotations, requestFor, wasDrainedFor, type DrainNeed } from "./drain-facts.ts";
 import { createDrainHandshake, type DrainHandshake } from "./drain-handshake.ts";
 import type { DrainReporter } from "./drain-reporter.ts";
+import type { DrainCarrier, DrainCarriers } from "./drain-carriers.ts";
 import type { NodeDrainer } from "./eviction/node-drainer.ts";
 import { heldSlot } from "./slots/held-slot.ts";
 import type { QueuePositions } from "./slots/queue-positions.ts";
 
 export interface DrainDeps {
   readonly nodes: Cache<Node>;
-  readonly states: Cache<NodeStateFacts>;
+  readonly states: DrainCarriers;
   readonly rules: LiveRules;
   readonly positions: Pick<QueuePositions, "get">;
   readonly answers: Pick<DrainAnswers, "swap" | "makeIdle" | "read">;
@@ -42,7 +42,7 @@ type DrainTools = Omit<DrainDeps, "nodes" | "states" | "rules" | "answers" | "na
 
 interface DrainTask {
   readonly node: Node;
-  readonly state: NodeStateFacts;
+  readonly state: DrainCarrier;
   readonly signal: AbortSignal;
 }
 
@@ -71,9 +71,10 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
     if (answer !== drainAnswers.draining || state.drain.isExternal) drainer.leave(name);
     if (state.drain.isExternal) return leaveToExternalDrainer(tools, task);
 
-    // Upstream's daemon makes no request until both annotations exist. States that this operator creates have them.
+    // Upstream's daemon makes no request until both annotations exist. States for SR-IOV that this operator creates have them.
     const missing = missingAnnotations(state.drain);
-    if (missing.length > 0) return handshake.makeIdle(missing, name, signal);
+    const isWithoutDrains = state.type === afxdpNetworkNodeStates && request === drainRequests.idle;
+    if (missing.length > 0 && !isWithoutDrains) return handshake.makeIdle(missing, state, signal);
 
     if (request === drainRequests.idle) {
       return answer === drainAnswers.idle ? cleanUp(tools, task) : release(tools, task);
@@ -102,7 +103,7 @@ export function createDrainReconciler(deps: DrainDeps): Reconcile {
  */
 async function forgetNode(
   { drainer, handshake, reporter }: DrainTools,
-  state: NodeStateFacts,
+  state: DrainCarrier,
   signal: AbortSignal,
 ): Promise<Requeue | undefined> {
   const { name, drain: facts } = state;
@@ -112,7 +113,7 @@ async function forgetNode(
   const request = facts.desired ?? drainRequests.idle;
   const isIdle = request === drainRequests.idle && answerOf(facts) === drainAnswers.idle;
   const both = [annotations.desiredState, annotations.currentState];
-  const requeue = isIdle ? undefined : await handshake.makeIdle(both, name, signal);
+  const requeue = isIdle ? undefined : await handshake.makeIdle(both, state, signal);
   if (requeue === undefined) await reporter.withdraw(state, signal);
   return requeue;
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { SriovNetworkNodeState } from "@switchyard/api";
+import { sriovNetworkNodeStates, type SriovNetworkNodeState } from "@switchyard/api";
 import type { DrainPhase } from "./drain-conditions.ts";
 import { createDrainReporter } from "./drain-reporter.ts";
 import { createKeepingWriter } from "../testing/cluster.ts";
 import { pod } from "./testing/drain-cluster.ts";
 
 const never = new AbortController().signal;
-const subject = { name: "a", uid: "u", drain: { desired: "Drain_Required", isExternal: false, conditions: [] } };
+const subject = {
+  ...{ type: sriovNetworkNodeStates, name: "a", uid: "u" },
+  drain: { desired: "Drain_Required", isExternal: false, conditions: [] },
+};
 
 function draining(...names: readonly string[]): DrainPhase {
   return { kind: "draining", leaving: names.map((name) => pod(name)), refused: [], isLate: false };
@@ -18,7 +21,7 @@ function desk() {
   const kept = createKeepingWriter<SriovNetworkNodeState>();
   const clock = { nowMs: 0 };
   const reporter = createDrainReporter({
-    writer: kept.writer,
+    writerOf: () => kept.writer,
     recordEvent: () => undefined,
     now: () => new Date(clock.nowMs),
     elapsedMs: () => clock.nowMs,

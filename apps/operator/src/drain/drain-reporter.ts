@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * DrainReporter writes the drain conditions of SriovNetworkNodeStates and records an event when a condition becomes
+ * DrainReporter writes the drain conditions of node states and records an event when a condition becomes
  * True. Calls for the same node must not overlap.
  * Usage: `await reporter.report({ name, uid, drain }, { kind: "waiting", position }, signal);`
  */
-import { conditionTypes, type Condition, type SriovNetworkNodeState } from "@switchyard/api";
+import {
+  conditionTypes,
+  type AfxdpNetworkNodeState,
+  type Condition,
+  type SriovNetworkNodeState,
+} from "@switchyard/api";
 import { equalJson, type News, type Writer } from "@switchyard/kube";
 import { drainConditions, listPods, stallConditions, type DrainPhase } from "./drain-conditions.ts";
-import { holding, type DrainFacts } from "./drain-facts.ts";
+import { holding } from "./drain-facts.ts";
+import type { DrainCarrier } from "./drain-carriers.ts";
 import type { Stall } from "./slots/held-slot.ts";
 import type { PodFacts } from "./eviction/pod-facts.ts";
 
-/** A SriovNetworkNodeState as the cache shows it. */
-export interface DrainSubject {
-  readonly name: string;
-  readonly uid: string;
-  readonly drain: DrainFacts;
-}
+/** A node state as the cache shows it. */
+export type DrainSubject = Pick<DrainCarrier, "type" | "name" | "uid" | "drain">;
+
+/** Writes conditions to objects of one kind. */
+export type StatusWriter =
+  Pick<Writer<SriovNetworkNodeState>, "applyStatus"> | Pick<Writer<AfxdpNetworkNodeState>, "applyStatus">;
 
 export interface DrainReporter {
   /**
@@ -42,14 +48,14 @@ export interface DrainReporter {
 export type DrainEvent = Pick<News, "type" | "reason" | "note">;
 
 export interface DrainReporterDeps {
-  readonly writer: Pick<Writer<SriovNetworkNodeState>, "applyStatus">;
+  readonly writerOf: (type: DrainCarrier["type"]) => StatusWriter;
   readonly recordEvent: (subject: DrainSubject, event: DrainEvent) => void;
   readonly now: () => Date;
   /** A monotonic clock. */
   readonly elapsedMs: () => number;
 }
 
-export function createDrainReporter({ writer, recordEvent, now, elapsedMs }: DrainReporterDeps): DrainReporter {
+export function createDrainReporter({ writerOf, recordEvent, now, elapsedMs }: DrainReporterDeps): DrainReporter {
   /** The last write for each node, which the cache shows later. */
   const written = new Map<string, Written>();
 
@@ -64,11 +70,11 @@ export function createDrainReporter({ writer, recordEvent, now, elapsedMs }: Dra
     staying: readonly PodFacts[],
     signal: AbortSignal,
   ): Promise<number> {
-    const { name, uid } = subject;
+    const { type, name, uid } = subject;
     const { conditions: before, atMs } = latest(subject);
     const afterMs = atMs + messageIntervalMs - elapsedMs();
     if (afterMs > 0 && equalJson(withoutMessages(before), withoutMessages(conditions))) return afterMs;
-    await writer.applyStatus({ metadata: { name, uid }, status: { conditions } }, signal);
+    await writerOf(type).applyStatus({ metadata: { name, uid }, status: { conditions } }, signal);
     written.set(name, { uid, conditions, atMs: elapsedMs() });
     for (const event of eventsOf(before, conditions, staying)) recordEvent(subject, event);
     return Infinity;
@@ -88,9 +94,9 @@ export function createDrainReporter({ writer, recordEvent, now, elapsedMs }: Dra
       return conditions === before ? Infinity : write(subject, conditions, [], signal);
     },
 
-    async withdraw({ name, uid, drain }, signal) {
+    async withdraw({ type, name, uid, drain }, signal) {
       if (drain.conditions.length === 0 && !written.has(name)) return;
-      await writer.applyStatus({ metadata: { name, uid }, status: { conditions: [] } }, signal);
+      await writerOf(type).applyStatus({ metadata: { name, uid }, status: { conditions: [] } }, signal);
       written.delete(name);
     },
 

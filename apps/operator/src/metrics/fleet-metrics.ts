@@ -12,11 +12,10 @@ import {
 } from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";
 import { Gauge, type Registry } from "@switchyard/service";
+import { createDrainCarriers, type CarrierCaches, type DrainCarrier } from "../drain/drain-carriers.ts";
 import { heldSlot } from "../drain/slots/held-slot.ts";
-import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 
-export interface FleetCaches {
-  readonly states: Cache<NodeStateFacts>;
+export interface FleetCaches extends CarrierCaches {
   readonly policies: Cache<SriovNetworkNodePolicy>;
   readonly pools: Cache<SriovNetworkPoolConfig>;
 }
@@ -24,6 +23,7 @@ export interface FleetCaches {
 /** `nowMs` is the wall clock. */
 export function registerFleetMetrics(registry: Registry, caches: FleetCaches, nowMs: () => number = Date.now): void {
   const { states, policies, pools } = caches;
+  const carriers = createDrainCarriers(caches);
   const registers = [registry];
   new Gauge({
     name: "switchyard_node_states",
@@ -94,7 +94,7 @@ export function registerFleetMetrics(registry: Registry, caches: FleetCaches, no
     labelNames: ["state"],
     registers,
     collect() {
-      for (const [state, seconds] of slotAges(states.list(), nowMs())) this.set({ state }, seconds);
+      for (const [state, seconds] of slotAges(carriers.list(), nowMs())) this.set({ state }, seconds);
     },
   });
 
@@ -103,7 +103,7 @@ export function registerFleetMetrics(registry: Registry, caches: FleetCaches, no
   }
 }
 
-function slotAges(states: readonly NodeStateFacts[], nowMs: number): ReadonlyMap<string, number> {
+function slotAges(states: readonly DrainCarrier[], nowMs: number): ReadonlyMap<string, number> {
   const ages = new Map([
     ["draining", 0],
     ["complete", 0],

@@ -7,6 +7,7 @@
 import type { Controller, ControllerMetrics } from "@switchyard/kube";
 import { Counter, Gauge, Histogram, showCacheAges, type AgeingCaches, type Registry } from "@switchyard/service";
 import type { SchemaWatch } from "../schemas/schema-watch.ts";
+import { createDrainCarriers } from "../drain/drain-carriers.ts";
 import { countDrains } from "../drain/slots/count-drains.ts";
 import { registerFleetMetrics, type FleetCaches } from "./fleet-metrics.ts";
 
@@ -31,6 +32,7 @@ export function createOperatorMetrics(
 ): OperatorMetrics {
   const registers = [registry];
   registerFleetMetrics(registry, caches);
+  const carriers = createDrainCarriers(caches);
   const ofLeader = new Set<AgeingCaches>();
   showCacheAges(registry, () => [...watched, ...ofLeader]);
   const controllers = new Set<Controller>();
@@ -53,7 +55,7 @@ export function createOperatorMetrics(
     labelNames: ["state"],
     registers,
     collect() {
-      for (const [state, count] of countDrains(caches.states.list())) this.set({ state }, count);
+      for (const [state, count] of countDrains(carriers.list())) this.set({ state }, count);
     },
   });
   const leading = new Gauge({

@@ -27,6 +27,7 @@ import {
   type ManagedFieldsEntry,
   type Writer,
 } from "@switchyard/kube";
+import { afxdpStores } from "../afxdp/afxdp-caches.ts";
 import { createLiveRules } from "../node-states/live-rules.ts";
 import type { ConfigMap } from "../device-plugin/config-map-watches.ts";
 import { createNicListStore } from "../node-states/nic-list.ts";
@@ -74,8 +75,9 @@ export function createCluster() {
     namespace,
     project: toNodeStateFacts,
   });
+  const afxdpStates = new ObjectStore({ ...afxdpStores.afxdpStates, namespace });
   const nicList = createNicListStore(namespace);
-  for (const store of [nodes, policies, pools, operatorConfigs, states, nicList]) {
+  for (const store of [nodes, policies, pools, operatorConfigs, states, afxdpStates, nicList]) {
     store.beginList();
     store.endList("0");
   }
@@ -94,6 +96,7 @@ export function createCluster() {
 
   return {
     nodes,
+    afxdpStates,
     policies,
     pools,
     operatorConfigs,

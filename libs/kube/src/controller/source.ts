@@ -13,7 +13,10 @@ export interface Source {
 }
 
 /** Returns a source of the keys that `keysOf` returns for each change of the cache. */
-export function fromCache<T>(cache: Cache<T>, keysOf: (change: Change<T>) => Iterable<string>): Source {
+export function fromCache<T>(
+  cache: Pick<Cache<T>, "subscribe" | "whenSynced">,
+  keysOf: (change: Change<T>) => Iterable<string>,
+): Source {
   return {
     start: (enqueue) =>
       cache.subscribe((change) => {

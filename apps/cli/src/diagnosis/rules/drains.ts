@@ -3,7 +3,15 @@
  * Drains that wait, as the annotations of the drain protocol show them (sriov-operator.md A.9), PodDisruptionBudgets that block
  * them, and nodes that stayed cordoned.
  */
-import { annotations, conditionTypes, drainAnswers, drainRequests, type SriovNetworkNodeState } from "@switchyard/api";
+import {
+  afxdpResourcePrefix,
+  annotations,
+  conditionTypes,
+  drainAnswers,
+  drainRequests,
+  type AfxdpNetworkNodeState,
+  type SriovNetworkNodeState,
+} from "@switchyard/api";
 import { at, isJsonObject, listAt, textAt } from "../../json.ts";
 import type { Manifest } from "../../input/manifest.ts";
 import { findingOf, type Finding } from "../finding.ts";
@@ -14,13 +22,17 @@ import { lastStatusWriteMs, type Snapshot } from "../snapshot.ts";
 
 const drainLimitMs = 15 * 60_000;
 
+/** The node state by which a node is drained. */
+type Carrier = SriovNetworkNodeState | AfxdpNetworkNodeState;
+
 export function findDrains(snapshot: Snapshot): readonly Finding[] {
-  const draining = snapshot.states.filter((state) => answerOf(state) === drainAnswers.draining);
+  const carriers = carriersOf(snapshot);
+  const draining = [...carriers.values()].filter((state) => answerOf(state) === drainAnswers.draining);
   return [
-    ...snapshot.states.flatMap((state) => waiting(state, snapshot)),
+    ...[...carriers.values()].flatMap((state) => waiting(state, { snapshot, draining })),
     ...blockingBudgets(draining, snapshot),
     ...[...snapshot.nodes].flatMap(([name, facts]) => {
-      const state = snapshot.cluster.states.get(name);
+      const state = carriers.get(name);
       const by = facts.annotations[annotations.cordonedBy];
       if (by === undefined || !facts.isUnschedulable || state === undefined || isRequested(state)) return [];
       if (answerOf(state) !== drainAnswers.idle && answerOf(state) !== undefined) return [];
@@ -35,45 +47,52 @@ export function findDrains(snapshot: Snapshot): readonly Finding[] {
   ];
 }
 
-function answerOf({ metadata }: SriovNetworkNodeState): string | undefined {
+/** By node: the SriovNetworkNodeState or, on a node without one, the AfxdpNetworkNodeState. */
+function carriersOf({ cluster }: Snapshot): ReadonlyMap<string, Carrier> {
+  return new Map<string, Carrier>([...cluster.afxdp.states, ...cluster.states]);
+}
+
+function answerOf({ metadata }: Carrier): string | undefined {
   return metadata.annotations?.[annotations.currentState];
 }
 
-function isRequested({ metadata }: SriovNetworkNodeState): boolean {
+function isRequested({ metadata }: Carrier): boolean {
   const request = metadata.annotations?.[annotations.desiredState];
   return request !== undefined && request !== drainRequests.idle;
 }
 
 /** The conditions about drains say the same with details; the Go operator has none. */
-function waiting(state: SriovNetworkNodeState, snapshot: Snapshot): readonly Finding[] {
+function waiting(
+  state: Carrier,
+  { snapshot, draining }: { readonly snapshot: Snapshot; readonly draining: readonly Carrier[] },
+): readonly Finding[] {
   const hasConditions = listAt(state, "status", "conditions").some(
     (condition) => textAt(condition, "type") === conditionTypes.drainProgressing,
   );
   if (hasConditions || !isRequested(state) || answerOf(state) === drainAnswers.complete) return [];
   const { name } = state.metadata;
-  const object = { kind: "SriovNetworkNodeState", namespace: snapshot.namespace, name };
+  const object = { kind: state.kind, namespace: snapshot.namespace, name };
   const request = state.metadata.annotations?.[annotations.desiredState] ?? "";
   const evidence = [
     `annotation ${annotations.desiredState}: ${request}`,
     `annotation ${annotations.currentState}: ${answerOf(state) ?? "absent"}`,
   ];
   if (answerOf(state) !== drainAnswers.draining) {
-    const others = snapshot.states.filter((other) => answerOf(other) === drainAnswers.draining);
-    const names = others.map(({ metadata }) => metadata.name).slice(0, 5);
+    const names = draining.map(({ metadata }) => metadata.name).slice(0, 5);
     const message = `the node waits to be drained${names.length === 0 ? "" : `; ${names.join(", ")} is being drained`}`;
     return [findingOf("DrainWaits", { object, message, evidence })];
   }
   const writtenMs = lastStatusWriteMs(state);
   if (writtenMs !== undefined && snapshot.takenAtMs - writtenMs < drainLimitMs) return [];
-  const users = snapshot.pods.filter((pod) => pod.node === name && usesVfs(pod, snapshot)).map(nameOfPod);
+  const users = snapshot.pods.filter((pod) => pod.node === name && usesDevices(pod, snapshot)).map(nameOfPod);
   const message =
     users.length === 0
-      ? "the node is being drained, and no pod on it requests VFs"
+      ? "the node is being drained, and no pod on it requests devices"
       : `the node is being drained, and these pods stay: ${users.slice(0, 5).join(", ")}`;
   return [findingOf("DrainTakesLong", { object, message, evidence })];
 }
 
-function blockingBudgets(draining: readonly SriovNetworkNodeState[], snapshot: Snapshot): readonly Finding[] {
+function blockingBudgets(draining: readonly Carrier[], snapshot: Snapshot): readonly Finding[] {
   const names = new Set(draining.map(({ metadata }) => metadata.name));
   return snapshot.objectsOf("PodDisruptionBudget").flatMap((budget) => {
     if (at(budget.object, "status", "disruptionsAllowed") !== 0) return [];
@@ -101,8 +120,11 @@ function isOf(budget: Manifest, pod: PodFacts): boolean {
 }
 
 /** Whether the pod requests a resource of Switchyard or a claim. */
-export function usesVfs(pod: PodFacts, { resourcePrefix }: Snapshot): boolean {
-  return pod.claims.length > 0 || [...pod.requests.keys()].some((name) => name.startsWith(`${resourcePrefix}/`));
+export function usesDevices(pod: PodFacts, { resourcePrefix }: Snapshot): boolean {
+  const prefixes = [`${resourcePrefix}/`, `${afxdpResourcePrefix}/`];
+  return (
+    pod.claims.length > 0 || [...pod.requests.keys()].some((name) => prefixes.some((prefix) => name.startsWith(prefix)))
+  );
 }
 
 /** "apps/client-0". */

@@ -3,9 +3,9 @@
  * createAfxdpPass wraps configureAfxdp with logs and error handling, as pass.ts does for SR-IOV.
  * Usage: `const pass = createAfxdpPass({ host, states, … }); const requeue = await pass(signal);`
  */
-import { operatorConfigName, type AfxdpNetworkNodeState, type SriovNetworkNodeState } from "@switchyard/api";
+import type { AfxdpNetworkNodeState, SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import { isKubeError, type Requeue } from "@switchyard/kube";
+import { isKubeError, type Requeue, type Transport } from "@switchyard/kube";
 import { describeAfxdpStep } from "@switchyard/plan";
 import { sriovUse, toPfAddresses } from "@switchyard/policy";
 import type { Logger } from "@switchyard/service";
@@ -15,9 +15,11 @@ import type { ReportAfxdp } from "../report/afxdp-reports.ts";
 import { createAfxdpSteps } from "./apply-afxdp-steps.ts";
 import { configureAfxdp, type ConfigureAfxdpDeps } from "./configure-afxdp.ts";
 import type { DrainDemand } from "./drain-demand.ts";
+import { createOwnDrain } from "./own-drain.ts";
 
 export interface AfxdpPassDeps extends DeadlineDeps, Pick<ConfigureAfxdpDeps, "apiServerAddresses" | "onObserve"> {
   readonly host: Host;
+  readonly transport: Transport;
   readonly maxPfs: number;
   /** Returns the AfxdpNetworkNodeState of the node from the cache. */
   readonly state: () => AfxdpNetworkNodeState | undefined;
@@ -39,19 +41,8 @@ export function createAfxdpPass(deps: AfxdpPassDeps): AfxdpPass {
   const { host, demand, log, report, signal } = deps;
   const withDeadline = createWithDeadline(host, deps);
   const applySteps = createAfxdpSteps(host, deps);
+  const ownDrain = createOwnDrain(deps);
   let failures = 0;
-
-  function drainOf(sriovState: SriovNetworkNodeState | undefined): ConfigureAfxdpDeps["drain"] {
-    const drain = {
-      isDrained: () => deps.isDrainDisabled() || demand.isDrained(sriovState),
-      setNeeded: demand.setNeeded,
-    };
-    if (sriovState !== undefined) return drain;
-    const text =
-      "the node has no SriovNetworkNodeState, by which drains are requested: remove these pods, or set spec.disableDrain " +
-      `in AfxdpOperatorConfig ${operatorConfigName}`;
-    return { ...drain, hint: { field: "spec", text } };
-  }
 
   return async function pass(passSignal) {
     const state = deps.state();
@@ -60,6 +51,7 @@ export function createAfxdpPass(deps: AfxdpPassDeps): AfxdpPass {
       return undefined;
     }
     const sriovState = deps.sriovState();
+    const stop = AbortSignal.any([passSignal, signal]);
     try {
       const result = await configureAfxdp(
         state,
@@ -67,15 +59,19 @@ export function createAfxdpPass(deps: AfxdpPassDeps): AfxdpPass {
           ...{ withDeadline, applySteps, apiServerAddresses: deps.apiServerAddresses },
           ...(deps.onObserve && { onObserve: deps.onObserve }),
           sriovUse: sriovUse({ spec: sriovState?.spec, pfs: toPfAddresses(sriovState?.status?.interfaces) }),
-          drain: drainOf(sriovState),
+          drain: {
+            isDrained: () => deps.isDrainDisabled() || demand.isDrained(sriovState ?? state),
+            setNeeded: demand.setNeeded,
+          },
           report: (phase, found) => report(state, phase, found),
           onStep(step, failure) {
             if (failure === undefined) log.info({ step: describeAfxdpStep(step) }, "step done");
             else log.warn({ step: describeAfxdpStep(step), error: failure.message }, "step failed");
           },
         },
-        AbortSignal.any([passSignal, signal]),
+        stop,
       );
+      await ownDrain.sync(state, sriovState, stop);
       failures = result === "retry" ? failures + 1 : 0;
       return { afterMs: pauseAfter(result, failures) };
     } catch (error) {

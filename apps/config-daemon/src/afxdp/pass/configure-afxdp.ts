@@ -11,14 +11,7 @@ import type {
   AfxdpNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { HostError } from "@switchyard/host";
-import {
-  describeAfxdpStep,
-  deviceIdOf,
-  planAfxdp,
-  type AfxdpPlan,
-  type AfxdpStep,
-  type Reason,
-} from "@switchyard/plan";
+import { describeAfxdpStep, deviceIdOf, planAfxdp, type AfxdpPlan, type AfxdpStep } from "@switchyard/plan";
 import type { SriovUse } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import type { WithDeadline } from "../../deadlines/with-deadline.ts";
@@ -35,7 +28,7 @@ export interface ConfigureAfxdpDeps {
   readonly apiServerAddresses?: ObserveAfxdpOptions["apiServerAddresses"];
   /** Returns how SR-IOV policies use a device. */
   readonly sriovUse: SriovUse;
-  /** The drain of the node, which the pass for SR-IOV requests. */
+  /** The drain of the node. */
   readonly drain: AfxdpDrain;
   /** Writes the status if it differs; rejects with KubeError. */
   readonly report: (phase: Phase, found: readonly AfxdpInterfaceStatus[] | undefined) => Promise<void>;
@@ -50,8 +43,6 @@ export interface AfxdpDrain {
   isDrained(): boolean;
   /** Sets whether the devices need a drain. */
   setNeeded(isNeeded: boolean): void;
-  /** What an administrator must do for a drain; absent if the operator drains the node. */
-  readonly hint?: Reason | undefined;
 }
 
 /** A plan can need a second one, because settings are observed only after their interface exists. */
@@ -83,8 +74,7 @@ export async function configureAfxdp(
     }
     if (next.impact === "drain" && !deps.drain.isDrained()) {
       deps.drain.setNeeded(true);
-      const { hint } = deps.drain;
-      await deps.report({ kind: "waiting-for-drain", reasons: [...next.reasons, ...(hint ? [hint] : [])] }, found);
+      await deps.report({ kind: "waiting-for-drain", reasons: next.reasons }, found);
       return "waiting";
     }
     // The request stays until the steps that it is for have ended.

@@ -25,7 +25,6 @@ describe("createDrainDemand", () => {
 
   it("is drained when the operator has answered", () => {
     const demand = createDrainDemand(() => undefined);
-    expect(demand.isDrained(undefined)).toBe(false);
     expect(demand.isDrained(stateWith("Drain_Required", "Draining"))).toBe(false);
     expect(demand.isDrained(drained)).toBe(true);
   });

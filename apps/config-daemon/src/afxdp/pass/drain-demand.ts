@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createDrainDemand connects the two passes of a node, of which only that for SR-IOV requests drains: a node has one request.
+ * createDrainDemand connects the two passes of a node: a node has one request. The pass for SR-IOV makes it or, on a node
+ * without a SriovNetworkNodeState, the pass for AF_XDP (own-drain.ts).
  * Usage: `const demand = createDrainDemand(wake); demand.setNeeded(true);`
  */
-import type { DrainRequest, SriovNetworkNodeState } from "@switchyard/api";
-import { isDrainedFor, requestOf } from "../../pass/drain-request.ts";
+import type { DrainRequest } from "@switchyard/api";
+import { isDrainedFor, requestOf, type Handshake } from "../../pass/drain-request.ts";
 
 export interface DrainDemand {
   /** Whether AF_XDP devices need a drain. */
@@ -14,7 +15,7 @@ export interface DrainDemand {
   /** To be called before a request is written. */
   readonly requested: (request: DrainRequest) => void;
   /** Reports whether the node is drained, and the request was not withdrawn since: the cache may not show that yet. */
-  readonly isDrained: (state: SriovNetworkNodeState | undefined) => boolean;
+  readonly isDrained: (state: Handshake) => boolean;
 }
 
 export function createDrainDemand(wake: () => void): DrainDemand {
@@ -31,7 +32,6 @@ export function createDrainDemand(wake: () => void): DrainDemand {
       isWithdrawn ||= request === "Idle";
     },
     isDrained(state) {
-      if (state === undefined) return false;
       if (requestOf(state) === "Idle") isWithdrawn = false; // The cache shows it.
       return !isWithdrawn && isDrainedFor("Drain_Required", state);
     },

@@ -9,13 +9,13 @@ import { conditionTypes, drainReasons, operatorConfigName, type Node, type Sriov
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
 import { poolsSelecting, type Rules } from "@switchyard/policy";
 import type { LiveRules } from "../../node-states/live-rules.ts";
-import type { NodeStateFacts } from "../../node-states/node-state-facts.ts";
 import { createConfigCondition, type ConfigCondition } from "../../status/config-condition.ts";
+import type { DrainCarriers } from "../drain-carriers.ts";
 import { byAge, describeStalls, heldSlot, type HeldSlot } from "./held-slot.ts";
 
 export interface DefaultPoolStatusDeps {
   readonly nodes: Cache<Node>;
-  readonly states: Cache<NodeStateFacts>;
+  readonly states: DrainCarriers;
   readonly configs: Cache<SriovOperatorConfig>;
   readonly rules: LiveRules;
   readonly writer: Pick<Writer<SriovOperatorConfig>, "applyStatus">;

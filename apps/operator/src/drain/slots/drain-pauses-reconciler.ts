@@ -7,13 +7,13 @@
  */
 import { drainAnswers, drainRequests, type Node } from "@switchyard/api";
 import type { Cache, Reconcile } from "@switchyard/kube";
-import type { NodeStateFacts } from "../../node-states/node-state-facts.ts";
 import { answerOf, requestFor } from "../drain-facts.ts";
+import type { DrainCarriers } from "../drain-carriers.ts";
 import type { MachineConfigPools } from "./machine-config-pools.ts";
 
 export interface DrainPausesDeps {
   readonly nodes: Cache<Node>;
-  readonly states: Cache<NodeStateFacts>;
+  readonly states: DrainCarriers;
   readonly machineConfigPools: Pick<MachineConfigPools, "resume">;
 }
 

@@ -4,7 +4,7 @@
  * twice, and a node in several pools needs no special case (sriov-operator.md G, M-12, M-33).
  *
  * The cache may lag behind, and another replica may have led a moment ago. So the first slot is assigned only after all
- * SriovNetworkNodeStates are listed from the API server; what that list showed, and what this replica wrote, overrides
+ * node states are listed from the API server; what that list showed, and what this replica wrote, overrides
  * the cache until the cache is as new; and the write that assigns a slot fails if the node has been answered meanwhile.
  * Listing for each decision would cost the API server more than the drains: a list of up to a thousand objects each
  * time.
@@ -13,17 +13,17 @@ import { drainAnswers, drainRequests, err, ok, type Node } from "@switchyard/api
 import { isBehind, type Cache, type Reconcile } from "@switchyard/kube";
 import { isInNodeSet, parseMaxUnavailable, poolsSelecting, type Rules } from "@switchyard/policy";
 import type { LiveRules } from "../../node-states/live-rules.ts";
-import type { NodeStateFacts } from "../../node-states/node-state-facts.ts";
 import { hasDrainMarks } from "../cordon-node.ts";
-import type { DrainAnswers } from "../drain-answers.ts";
+import type { DrainAnswers, ListedHandshake } from "../drain-answers.ts";
 import { answerOf, requestFor, waitingSince, type DrainFacts } from "../drain-facts.ts";
+import type { DrainCarriers } from "../drain-carriers.ts";
 import { recheckSoon } from "../../recheck-soon.ts";
 import { planDrains, type DrainNode, type DrainPlan, type DrainPool } from "./plan-drains.ts";
 import type { QueuePositions } from "./queue-positions.ts";
 
 export interface DrainSlotsDeps {
   readonly nodes: Cache<Node>;
-  readonly states: Cache<NodeStateFacts>;
+  readonly states: DrainCarriers;
   readonly rules: LiveRules;
   readonly answers: DrainAnswers;
   readonly positions: QueuePositions;
@@ -53,7 +53,7 @@ export function createDrainSlotsReconciler(deps: DrainSlotsDeps): Reconcile {
     let plan = planDrains(queue, pools);
 
     if (!hasListed && takesLimitedSlot(plan, queue, pools)) {
-      for (const [name, facts] of await answers.list(signal)) knowledge.set(name, facts);
+      for (const listed of await answers.list(signal)) knowledge.set(listed);
       hasListed = true;
       queue = drainNodes(rules);
       plan = planDrains(queue, pools);
@@ -84,33 +84,42 @@ export function createDrainSlotsReconciler(deps: DrainSlotsDeps): Reconcile {
 
   /** Writes the answer "Draining". A write that arrives after the daemon withdrew its request has no effect. */
   async function admit(name: string, signal: AbortSignal): Promise<boolean> {
-    const uid = states.get(name)?.uid;
+    const state = states.get(name);
     const facts = knowledge.get(name);
-    if (uid === undefined || facts?.desired === undefined) return false;
+    if (state === undefined || facts?.desired === undefined) return false;
+    const { type, uid } = state;
     const step = { from: drainAnswers.idle, to: drainAnswers.draining };
-    const version = await answers.swap({ name, uid, desired: facts.desired }, step, signal);
+    const version = await answers.swap({ type, name, uid, desired: facts.desired }, step, signal);
     if (version === undefined) return false;
-    knowledge.set(name, { ...facts, current: drainAnswers.draining, version });
+    knowledge.set({ name, uid, version, facts: { ...facts, current: drainAnswers.draining } });
     return true;
   }
 }
 
 /** The handshakes that were listed or written by this replica, and the cached ones once the cache is as new. */
 function createDrainKnowledge({ states, namespace }: Pick<DrainSlotsDeps, "states" | "namespace">) {
-  const newer = new Map<string, DrainFacts & { readonly version: string }>();
+  const newer = new Map<string, ListedHandshake>();
   return {
-    set(name: string, facts: DrainFacts & { readonly version: string }): void {
-      newer.set(name, facts);
+    set(handshake: ListedHandshake): void {
+      newer.set(keyOf(handshake), handshake);
     },
     get(name: string): DrainFacts | undefined {
-      const cached = states.get(name)?.drain;
-      const known = newer.get(name);
+      const state = states.get(name);
+      if (state === undefined) return undefined;
+      const key = keyOf(state);
+      const known = newer.get(key);
       const seen = states.observed({ name, namespace });
-      if (known !== undefined && seen !== undefined && isBehind(seen.resourceVersion, known.version)) return known;
-      newer.delete(name);
-      return cached;
+      if (known !== undefined && seen !== undefined && isBehind(seen.resourceVersion, known.version))
+        return known.facts;
+      newer.delete(key);
+      return state.drain;
     },
   };
+}
+
+/** A node can have a state for SR-IOV and another for AF_XDP. */
+function keyOf({ name, uid }: Pick<ListedHandshake, "name" | "uid">): string {
+  return `${name}/${uid}`;
 }
 
 /** When each node began to wait: the time in its conditions, or the time when the request was first seen. */

@@ -5,6 +5,8 @@
  * Usage: `const cluster = createDrainCluster(); cluster.addNode("a"); cluster.requestDrain("a", "Drain_Required"); await cluster.settle();`
  */
 import {
+  afxdpNetworkNodeStates,
+  afxdpOperatorConfigs,
   annotations,
   machineConfigPools,
   machineConfigs,
@@ -12,6 +14,7 @@ import {
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
+  type AfxdpNetworkNodeState,
   type Condition,
   type DrainRequest,
   type Node,
@@ -29,6 +32,8 @@ import {
   type Transport,
   type TransportRequest,
 } from "@switchyard/kube";
+import { afxdpStores, type AfxdpStateFacts } from "../../afxdp/afxdp-caches.ts";
+import { createAfxdpLiveRules } from "../../afxdp/afxdp-live-rules.ts";
 import { createLiveRules } from "../../node-states/live-rules.ts";
 import { createNicListStore } from "../../node-states/nic-list.ts";
 import { fieldManagers } from "../../field-managers.ts";
@@ -36,6 +41,8 @@ import { nic } from "../../testing/cluster.ts";
 import { createMemoryApi } from "../../networks/testing/memory-api.ts";
 import { toNodeStateFacts, type NodeStateFacts } from "../../node-states/node-state-facts.ts";
 import { drainControllers, type DrainOptions } from "../drain-controllers.ts";
+import { createDrainRules } from "../drain-rules.ts";
+import { createDrainCarriers } from "../drain-carriers.ts";
 import { drainPausesKey } from "../slots/drain-pauses-reconciler.ts";
 import { drainSlotsKey } from "../slots/drain-slots-reconciler.ts";
 import type { NodePods } from "../eviction/node-pods.ts";
@@ -70,7 +77,12 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
     ...{ type: sriovNetworkNodeStates, namespace, managers: [fieldManagers.drain] },
     project: toNodeStateFacts,
   });
-  const stores = [nodes, pools, operatorConfigs, states];
+  const afxdpStates = new ObjectStore<AfxdpNetworkNodeState, AfxdpStateFacts>({
+    ...afxdpStores.afxdpStates,
+    namespace,
+  });
+  const afxdpConfigs = new ObjectStore({ ...afxdpStores.afxdpConfigs, namespace });
+  const stores = [nodes, pools, operatorConfigs, states, afxdpStates, afxdpConfigs];
   for (const store of stores) {
     store.beginList();
     store.endList("0");
@@ -81,18 +93,23 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
     { type: sriovNetworkPoolConfigs, sink: pools },
     { type: sriovOperatorConfigs, sink: operatorConfigs },
     { type: sriovNetworkNodeStates, sink: states },
+    { type: afxdpNetworkNodeStates, sink: afxdpStates },
+    { type: afxdpOperatorConfigs, sink: afxdpConfigs },
     unseen(machineConfigs),
     unseen(machineConfigPools),
   ]);
   const stop = new AbortController();
   const policies = emptyStore();
-  const rules = createLiveRules(
+  const sriovRules = createLiveRules(
     {
       ...{ policies, pools, operatorConfigs, staleDelayMs: 0, devMode: false },
       nicList: createNicListStore(namespace),
     },
     stop.signal,
   );
+  const afxdpRules = createAfxdpLiveRules({ afxdpPolicies: emptyStore(), afxdpConfigs, staleDelayMs: 0 }, stop.signal);
+  const rules = createDrainRules({ rules: sriovRules, afxdpRules, pools }, stop.signal);
+  const carriers = createDrainCarriers({ states, afxdpStates });
 
   /** Pods by node. */
   const podsOn = new Map<string, PodFacts[]>();
@@ -114,7 +131,12 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
     const options: DrainOptions = {
-      ...{ transport, caches: { nodes, states, policies, pools, operatorConfigs }, rules, pods },
+      ...{
+        transport,
+        caches: { nodes, states, policies, pools, operatorConfigs, afxdpStates, afxdpConfigs },
+        rules,
+        pods,
+      },
       settings: { namespace, clusterType },
       record: (told) => news.push(told),
       nowMs: () => nowMs,
@@ -135,16 +157,15 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
   /** Handles requests that the API in memory does not support: JSON patches, lists, evictions. */
   async function answer(request: TransportRequest): Promise<unknown> {
     if (request.path.endsWith("/eviction")) return evict(request);
-    const listed = [sriovNetworkNodeStates, machineConfigPools].find(({ plural }) =>
-      request.path.endsWith(`/${plural}`),
-    );
+    const listed = [...stateTypes, machineConfigPools].find(({ plural }) => request.path.endsWith(`/${plural}`));
     if (listed !== undefined) {
       await Promise.resolve();
       return { metadata: { resourceVersion: "0" }, items: api.list(listed) };
     }
     if (!Array.isArray(request.body)) return api.request(request);
     const name = request.path.slice(request.path.lastIndexOf("/") + 1);
-    const before: unknown = api.get(sriovNetworkNodeStates, { name, namespace });
+    const type = stateTypes.find(({ plural }) => request.path.includes(`/${plural}/`)) ?? sriovNetworkNodeStates;
+    const before: unknown = api.get(type, { name, namespace });
     let body: unknown = {};
     for (const { op, path, value } of request.body.filter(isOperation)) {
       const [, ...keys] = path.split("/").map((key) => key.replace("~1", "/"));
@@ -185,9 +206,22 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
     beforeWrite: (_request: TransportRequest): void => undefined,
     afterWrite: (): void => undefined,
     addNode(name: string, labels: Readonly<Record<string, string>> = {}, notes: Readonly<Record<string, string>> = {}) {
+      cluster.addBareNode(name, labels, notes);
+      cluster.addState(name);
+    },
+    addBareNode(name: string, labels: Readonly<Record<string, string>>, notes: Readonly<Record<string, string>> = {}) {
       const all = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "", ...labels };
       api.put({ kind: "Node", metadata: { name, labels: all, annotations: notes }, spec: {} });
-      cluster.addState(name);
+    },
+    /** Adds a node with an AfxdpNetworkNodeState only. */
+    addAfxdpNode(name: string, labels: Readonly<Record<string, string>> = {}) {
+      cluster.addBareNode(name, labels);
+      api.put({ kind: "AfxdpNetworkNodeState", metadata: { name, namespace } });
+    },
+    /** Replaces the SriovOperatorConfig by an AfxdpOperatorConfig. */
+    useAfxdpOnly() {
+      api.delete(sriovOperatorConfigs, { name: "default", namespace });
+      api.put({ kind: "AfxdpOperatorConfig", metadata: { name: "default", namespace } });
     },
     /** Adds the state that the operator creates, with a report of the daemon. */
     addState(name: string) {
@@ -200,8 +234,8 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
       podsOn.set(node, [...(podsOn.get(node) ?? []), ...pods]);
     },
     /** Writes a request as the daemon does. */
-    requestDrain(name: string, request: DrainRequest) {
-      cluster.annotate(sriovNetworkNodeStates, name, { [annotations.desiredState]: request });
+    requestDrain(name: string, request: DrainRequest, type: ResourceType = sriovNetworkNodeStates) {
+      cluster.annotate(type, name, { [annotations.desiredState]: request });
       cluster.annotate(nodeType, name, { [annotations.nodeState]: request });
     },
     annotate(type: ResourceType, name: string, notes: Readonly<Record<string, string>>) {
@@ -212,11 +246,12 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
       api.put({ kind: "Node", metadata: { name }, spec: { unschedulable: true } });
     },
     annotationOf,
-    answerOf: (name: string) => annotationOf(sriovNetworkNodeStates, name, annotations.currentState),
+    answerOf: (name: string, type: ResourceType = sriovNetworkNodeStates) =>
+      annotationOf(type, name, annotations.currentState),
     /** Returns the names of the nodes that hold a slot. */
     slotHolders: (): readonly string[] =>
-      api
-        .list(sriovNetworkNodeStates)
+      stateTypes
+        .flatMap((type) => api.list(type))
         .filter(({ metadata }) => (metadata.annotations?.[annotations.currentState] ?? "Idle") !== "Idle")
         .map(({ metadata }) => metadata.name),
     specOf(name: string): Readonly<Record<string, unknown>> {
@@ -225,7 +260,7 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
     },
     /** Returns "status reason: message" of a condition. */
     condition(name: string, type: string): string {
-      const found = states.get(name)?.drain.conditions.find((condition: Condition) => condition.type === type);
+      const found = carriers.get(name)?.drain.conditions.find((condition: Condition) => condition.type === type);
       return found === undefined ? "" : `${found.status} ${found.reason}: ${found.message}`;
     },
     events: (): readonly string[] =>
@@ -262,6 +297,8 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
   };
   return cluster;
 }
+
+const stateTypes = [sriovNetworkNodeStates, afxdpNetworkNodeStates];
 
 function emptyStore() {
   const type = { ...sriovNetworkPoolConfigs, kind: "SriovNetworkNodePolicy", plural: "sriovnetworknodepolicies" };

@@ -52,7 +52,11 @@ const namespaceRules: readonly RbacRule[] = [
   },
   { apiGroups: ["sriovnetwork.openshift.io"], resources: ["sriovnetworknodestates/status"], verbs: ["patch"] },
   readConfigRule,
-  { apiGroups: ["afxdpnetwork.hns.dev"], resources: ["afxdpnetworknodestates"], verbs: ["get", "list", "watch"] },
+  {
+    apiGroups: ["afxdpnetwork.hns.dev"],
+    resources: ["afxdpnetworknodestates"],
+    verbs: ["get", "list", "watch", "patch"],
+  },
   { apiGroups: ["afxdpnetwork.hns.dev"], resources: ["afxdpnetworknodestates/status"], verbs: ["patch"] },
   readAfxdpConfigRule,
   eventRule,

@@ -59,7 +59,7 @@ const ownObjects: readonly OwnObjects[] = [
       scope: "Namespaced",
     },
     kind: "AfxdpNetworkNodeState",
-    mutableAnnotations: [],
+    mutableAnnotations: [annotations.desiredState],
   },
 ];
 

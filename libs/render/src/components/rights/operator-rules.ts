@@ -69,7 +69,7 @@ export function namespaceRules(settings: ComponentSettings): readonly RuleWithRe
       group: afxdp,
       resources: [
         "afxdpnetworknodepolicies/status",
-        "afxdpnetworknodestates/status", // failures of the operator
+        "afxdpnetworknodestates/status", // conditions of the drain, failures of the operator
         "afxdpoperatorconfigs/status",
       ],
       verbs: ["patch"],

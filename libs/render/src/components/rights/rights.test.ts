@@ -34,7 +34,7 @@ it("the components have exactly these rights", () => {
     `Role/sriov-network-config-daemon: ${read},patch sriovnetworknodestates of "${group}"`,
     `Role/sriov-network-config-daemon: patch sriovnetworknodestates/status of "${group}"`,
     `Role/sriov-network-config-daemon: ${read} sriovoperatorconfigs of "${group}" named default`,
-    `Role/sriov-network-config-daemon: ${read} afxdpnetworknodestates of "afxdpnetwork.hns.dev"`,
+    `Role/sriov-network-config-daemon: ${read},patch afxdpnetworknodestates of "afxdpnetwork.hns.dev"`,
     'Role/sriov-network-config-daemon: patch afxdpnetworknodestates/status of "afxdpnetwork.hns.dev"',
     `Role/sriov-network-config-daemon: ${read} afxdpoperatorconfigs of "afxdpnetwork.hns.dev" named default`,
     'Role/sriov-network-config-daemon: create,patch events of "events.k8s.io"',

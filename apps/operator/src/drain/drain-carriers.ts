@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createDrainCarriers shows the object of each node that carries the drain handshake: its SriovNetworkNodeState or, on a node
+ * without one, its AfxdpNetworkNodeState. The daemon chooses the same object. If the other object appears during a drain, the
+ * request on the Node holds until the daemon has repeated it there.
+ * Usage: `const states = createDrainCarriers({ states, afxdpStates }); states.get("worker-0")?.drain`.
+ */
+import { afxdpNetworkNodeStates, defined, sriovNetworkNodeStates } from "@switchyard/api";
+import type { Cache } from "@switchyard/kube";
+import type { AfxdpStateFacts } from "../afxdp/afxdp-caches.ts";
+import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
+import type { DrainFacts } from "./drain-facts.ts";
+import type { SlotFacts } from "./slots/held-slot.ts";
+
+export interface DrainCarrier {
+  /** The kind of the object. */
+  readonly type: typeof sriovNetworkNodeStates | typeof afxdpNetworkNodeStates;
+  readonly name: string;
+  readonly uid: string;
+  readonly drain: DrainFacts;
+  /** Absent while the node holds no slot. */
+  readonly slot?: SlotFacts;
+}
+
+/** The keys are names of nodes. */
+export type DrainCarriers = Pick<Cache<DrainCarrier>, "get" | "list" | "subscribe" | "whenSynced" | "observed">;
+
+export interface CarrierCaches {
+  readonly states: Cache<NodeStateFacts>;
+  readonly afxdpStates: Cache<AfxdpStateFacts>;
+}
+
+export function createDrainCarriers({ states, afxdpStates }: CarrierCaches): DrainCarriers {
+  const ofSriov = ({ name, uid, drain, slot }: NodeStateFacts): DrainCarrier => {
+    return { type: sriovNetworkNodeStates, name, uid, drain, ...defined({ slot }) };
+  };
+  const ofAfxdp = ({ metadata: { name, uid = "" }, drain, slot }: AfxdpStateFacts): DrainCarrier => {
+    return { type: afxdpNetworkNodeStates, name, uid, drain, ...defined({ slot }) };
+  };
+  const sriov = (name: string) => map(states.get(name), ofSriov);
+  const afxdp = (name: string) => map(afxdpStates.get(name), ofAfxdp);
+  const isAlone = ({ metadata: { name } }: AfxdpStateFacts) => states.get(name) === undefined;
+
+  return {
+    get: (name) => sriov(name) ?? afxdp(name),
+    list: () => [...states.list().map(ofSriov), ...afxdpStates.list().filter(isAlone).map(ofAfxdp)],
+    observed: (place) => (states.get(place.name) === undefined ? afxdpStates : states).observed(place),
+    async whenSynced(signal) {
+      await Promise.all([states.whenSynced(signal), afxdpStates.whenSynced(signal)]);
+    },
+    subscribe(listener) {
+      const end = states.subscribe(({ key, before, after }) => {
+        listener({ key, before: map(before, ofSriov) ?? afxdp(key), after: map(after, ofSriov) ?? afxdp(key) });
+      });
+      const endAfxdp = afxdpStates.subscribe(({ key, before, after }) => {
+        if (states.get(key) !== undefined) return;
+        listener({ key, before: map(before, ofAfxdp), after: map(after, ofAfxdp) });
+      });
+      return () => {
+        end();
+        endAfxdp();
+      };
+    },
+  };
+}
+
+function map<From, To>(value: From | undefined, to: (value: From) => To): To | undefined {
+  return value === undefined ? undefined : to(value);
+}
