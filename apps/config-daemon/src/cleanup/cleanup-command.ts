@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * runCleanupCommand removes what Switchyard has configured on the host, for example before it is uninstalled. It waits for the
- * lock of the node, so it does not run beside a daemon.
+ * lock of the node, so it does not run beside a daemon. A dry run only reads, and needs no lock.
  * Usage: `node apps/config-daemon/src/main.ts cleanup --dry-run`, `node apps/config-daemon/src/main.ts cleanup --keep-vfs --host-root /host`.
  */
 import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
@@ -36,12 +36,14 @@ export async function runCleanupCommand(args: readonly string[]): Promise<number
     ovsdbAddress: defaultOvsdbAddress,
   });
   try {
-    await using _lock = await acquireNodeLock(hostRoot, {
-      holder: {},
-      now: () => new Date(),
-      signal: AbortSignal.any([stop.signal, AbortSignal.timeout(lockLimitMs)]),
-      onWaiting: fail,
-    });
+    await using _lock = options.isDryRun
+      ? undefined
+      : await acquireNodeLock(hostRoot, {
+          holder: {},
+          now: () => new Date(),
+          signal: AbortSignal.any([stop.signal, AbortSignal.timeout(lockLimitMs)]),
+          onWaiting: fail,
+        });
     return await runCleanup({
       ...{ ...options, host, maxHanging, fail, signal: stop.signal },
       print: (line) => void process.stdout.write(`${line}\n`),
