@@ -225,9 +225,10 @@ describe("a cluster without the kinds for SR-IOV", () => {
     await createPod("bystander", {});
     const giveBack = (await kernel.host().subfunctions.list()).map(({ netdev = "" }) => kernel.moveLinkToPod(netdev));
     await change(afxdpNetworkNodePolicies, "fast", { numSfs: 1 });
-    await becomes(afxdpNetworkNodeStates, nodeName, {
-      metadata: { annotations: { [annotations.desiredState]: "Drain_Required" } },
-      status: condition("DrainComplete", "True", "VfPodsGone"),
+    await eventually("the node is drained", async () => {
+      const path = "jsonpath={range .items[*]}{.regarding.kind} {.reason};{end}";
+      const events = await cluster.kubectl(["get", "events.events.k8s.io", "-A", "-o", path]);
+      return events.includes("AfxdpNetworkNodeState DrainCompleted");
     });
     expect([await readPod("user"), await readPod("bystander")]).toEqual([undefined, expect.anything()]);
     for (const back of giveBack) back();
@@ -315,5 +316,31 @@ describe("when the kinds for SR-IOV are installed", () => {
     await expect(create(sriovNetworkNodePolicies, "large", tooMany)).rejects.toThrow(/denied the request/);
     await becomes(afxdpNetworkNodePolicies, "fast", { status: condition("Ready", "True", "Configured") });
     expect((await kernel.host().subfunctions.list()).length).toBe(2);
+  });
+
+  // At the end, because it removes the webhook of the other tests.
+  it("deploys the webhook with a certificate if the AfxdpOperatorConfig enables it, and removes both again", async () => {
+    const secrets = { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true };
+    const nodeParts = ["afxdp-device-plugin", "sriov-network-config-daemon"];
+    await user.request({ method: "DELETE", path: objectPath(sriovOperatorConfigs, { namespace, name: "default" }) });
+    await hasDaemonSets("AfxdpOperatorConfig", nodeParts);
+    const registrations = "mutatingwebhookconfigurations,validatingwebhookconfigurations";
+    await cluster.kubectl(["delete", registrations, "--all"]);
+    await change(afxdpOperatorConfigs, "default", { enableOperatorWebhook: true });
+    await hasDaemonSets("AfxdpOperatorConfig", [
+      "afxdp-device-plugin",
+      "operator-webhook",
+      "sriov-network-config-daemon",
+    ]);
+    await becomes(secrets, "operator-webhook-cert", {
+      metadata: { ownerReferences: [{ kind: "AfxdpOperatorConfig" }] },
+    });
+    await becomes(afxdpOperatorConfigs, "default", { status: condition("WebhookCertificate", "True", "Valid") });
+    await change(afxdpOperatorConfigs, "default", { enableOperatorWebhook: false });
+    await hasDaemonSets("AfxdpOperatorConfig", nodeParts);
+    await eventually("the Secret is gone", async () => (await read(secrets, "operator-webhook-cert")) === undefined);
+    await eventually("the condition is gone", async () => {
+      return !JSON.stringify(await read(afxdpOperatorConfigs, "default")).includes("WebhookCertificate");
+    });
   });
 });

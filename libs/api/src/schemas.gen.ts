@@ -3937,6 +3937,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               "type": "string"
             }
           },
+          "enableOperatorWebhook": {
+            "description": "Whether the admission webhook is deployed. If there is a SriovOperatorConfig, only its field of this name counts. Default: false.",
+            "type": "boolean"
+          },
           "logLevel": {
             "description": "Log verbosity of the components for AF_XDP, from 0 (least) to 2 (most). By default, each process uses its own flag for the log level.",
             "type": "integer",

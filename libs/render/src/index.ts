@@ -54,7 +54,7 @@ export { grantsNodeRights } from "./components/rights/node-identity.ts";
 export { hasOwnSecret } from "./components/servers/own-secret.ts";
 export { operatorIdentity } from "./components/rights/operator-identity.ts";
 export { isSystemdMode, systemdModeConfigName, systemdModeMachineConfig } from "./components/systemd-mode.ts";
-export { renderComponents, type OperatorConfigs } from "./components/render-components.ts";
+export { componentSpec, renderComponents, type OperatorConfigs } from "./components/render-components.ts";
 export { isOfOvnOffload, ovnOffloadMark, ovnOffloadSelector } from "./ovn-offload/offload-labels.ts";
 export { type OffloadDropIn, type OffloadFile, type OffloadUnit } from "./ovn-offload/offload-file.ts";
 export { managementPortName } from "./ovn-offload/management-port.ts";

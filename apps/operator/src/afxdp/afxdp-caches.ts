@@ -19,6 +19,7 @@ import {
 } from "@switchyard/api";
 import { cutText, maxMessageBytes, sharingEqual, watchObjects, type Cache } from "@switchyard/kube";
 import { maxPfs } from "@switchyard/policy";
+import { certifiedServers } from "../certificates/certified-servers.ts";
 import { toDrainFacts, type DrainFacts } from "../drain/drain-facts.ts";
 import { toSlotFacts, type SlotFacts } from "../drain/slots/held-slot.ts";
 import type { WatchNetworksOptions } from "../networks/network-caches.ts";
@@ -60,7 +61,11 @@ export const afxdpStores = {
   afxdpConfigs: {
     type: afxdpOperatorConfigs,
     project: (config: AfxdpOperatorConfig): AfxdpOperatorConfig => ({ ...config, metadata: keep(config.metadata) }),
-    managers: [fieldManagers.operatorConfigStatus, fieldManagers.failures],
+    managers: [
+      fieldManagers.operatorConfigStatus,
+      fieldManagers.failures,
+      ...certifiedServers.map(({ manager }) => manager),
+    ],
   },
 };
 

@@ -5,7 +5,7 @@
  * issues both certificates.
  * Usage: `certifiedServers.filter((server) => isIssuedByOperator(server, settings))`.
  */
-import { conditionTypes, type SriovOperatorConfig } from "@switchyard/api";
+import { conditionTypes, type SriovOperatorConfigSpec } from "@switchyard/api";
 import { serviceNames, type CertificatePlaces, type RegistrationName } from "@switchyard/certificates";
 import {
   componentInventory,
@@ -19,9 +19,9 @@ import { fieldManagers } from "../field-managers.ts";
 export interface CertifiedServer {
   readonly component: ComponentName;
   readonly settings: (settings: ComponentSettings) => AdmissionServerSettings;
-  /** Whether the SriovOperatorConfig enables the server. */
-  readonly isWanted: (config: SriovOperatorConfig) => boolean;
-  /** Type of the condition that reports on the certificate, on the SriovOperatorConfig. */
+  /** Whether the result of componentSpec enables the server. */
+  readonly isWanted: (spec: SriovOperatorConfigSpec) => boolean;
+  /** Type of the condition that reports on the certificate, on the config. */
   readonly conditionType: string;
   /** Field manager of that condition. */
   readonly manager: string;
@@ -31,14 +31,14 @@ export const certifiedServers: readonly CertifiedServer[] = [
   {
     component: "operator-webhook",
     settings: ({ webhook }) => webhook,
-    isWanted: ({ spec }) => spec?.enableOperatorWebhook === true,
+    isWanted: ({ enableOperatorWebhook }) => enableOperatorWebhook === true,
     conditionType: conditionTypes.webhookCertificate,
     manager: fieldManagers.webhookCertificate,
   },
   {
     component: "network-resources-injector",
     settings: ({ injector }) => injector,
-    isWanted: ({ spec }) => spec?.enableInjector === true,
+    isWanted: ({ enableInjector }) => enableInjector === true,
     conditionType: conditionTypes.injectorCertificate,
     manager: fieldManagers.injectorCertificate,
   },

@@ -3,6 +3,8 @@ import { describe, expect, it, jest } from "@jest/globals";
 import { apiVersion, operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
 import { CertificatesError, type KubeCertificateStore, type StoredCertificates } from "@switchyard/certificates";
 import { KubeError } from "@switchyard/kube";
+import { existing } from "../components/component-sources.ts";
+import { createConfigCondition } from "../status/config-condition.ts";
 import { createCluster, createKeepingWriter } from "../testing/cluster.ts";
 import { certifiedServers } from "./certified-servers.ts";
 import { createServerCertificateReconciler } from "./server-certificate-reconciler.ts";
@@ -42,10 +44,19 @@ function setUp({ isIssuedByOperator = true, server = injector } = {}) {
     },
   };
   const { writer, statuses } = createKeepingWriter<SriovOperatorConfig>();
+  const now = () => new Date(world.nowMs);
+  const setCondition = createConfigCondition({ type: server.conditionType, writer, now });
   const reconcile = createServerCertificateReconciler({
-    ...{ server, operatorConfigs },
+    server,
+    configs: () => ({
+      spec: existing(operatorConfigs.get(operatorConfigName))?.spec,
+      async report(condition, signal) {
+        const config = existing(operatorConfigs.get(operatorConfigName));
+        if (config !== undefined) await setCondition(config, condition, signal);
+      },
+    }),
     store: isIssuedByOperator ? store : undefined,
-    ...{ secretName: "cert", names: ["injector.ns.svc"], statusWriter: writer, nowMs: () => world.nowMs },
+    ...{ secretName: "cert", names: ["injector.ns.svc"], nowMs: () => world.nowMs },
   });
 
   function configure(spec: SriovOperatorConfig["spec"], life: { readonly deletionTimestamp?: string } = {}): void {

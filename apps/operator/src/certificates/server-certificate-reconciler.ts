@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createServerCertificateReconciler keeps the certificate of one server while the SriovOperatorConfig enables that
- * server (sriov-operator.md H): the Secret that the server's pods mount, and the caBundle with which the API server
- * trusts the certificate. The servers reload certificate and key together, so each certificate has its own key. A
- * condition on the SriovOperatorConfig reports the result.
+ * createServerCertificateReconciler keeps the certificate of one server while the config enables that server
+ * (sriov-operator.md H): the Secret that the server's pods mount, and the caBundle with which the API server trusts the
+ * certificate. The servers reload certificate and key together, so each certificate has its own key. A condition on the
+ * config reports the result.
  */
-import { certificateReasons as reasons, operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
+import { certificateReasons as reasons, type SriovOperatorConfigSpec } from "@switchyard/api";
 import {
   CertificatesError,
   createCertificateKeeper,
   defaultTimings,
   type KubeCertificateStore,
 } from "@switchyard/certificates";
-import { isKubeError, type Cache, type Reconcile, type Writer } from "@switchyard/kube";
+import { isKubeError, type Reconcile } from "@switchyard/kube";
 import { X509Certificate } from "node:crypto";
-import { createConfigCondition, type ConfigCondition } from "../status/config-condition.ts";
+import type { ConfigCondition } from "../status/config-condition.ts";
 import type { CertifiedServer } from "./certified-servers.ts";
 
+/** The configs of the cluster. */
+export interface CertificateConfigs {
+  /** Result of componentSpec. */
+  readonly spec: SriovOperatorConfigSpec | undefined;
+  /** Sets the condition on the config to which `spec` belongs, and removes it from others; undefined removes it from all. */
+  readonly report: (condition: ConfigCondition | undefined, signal: AbortSignal) => Promise<void>;
+}
+
 export interface ServerCertificateDeps {
-  readonly server: Pick<CertifiedServer, "isWanted" | "conditionType">;
-  readonly operatorConfigs: Cache<SriovOperatorConfig>;
+  readonly server: Pick<CertifiedServer, "isWanted">;
+  readonly configs: () => CertificateConfigs;
   /** Undefined if the operator does not issue the certificate. The condition is removed then. */
   readonly store: KubeCertificateStore | undefined;
   readonly secretName: string;
   /** DNS names by which the API server calls the server. */
   readonly names: readonly string[];
-  readonly statusWriter: Pick<Writer<SriovOperatorConfig>, "applyStatus">;
   readonly nowMs: () => number;
 }
 
 export function createServerCertificateReconciler(deps: ServerCertificateDeps): Reconcile {
-  const { server, operatorConfigs, store, secretName, names, nowMs } = deps;
-  const setConfigCondition = createConfigCondition({
-    ...{ type: server.conditionType, writer: deps.statusWriter },
-    now: () => new Date(nowMs()),
-  });
+  const { server, configs, store, secretName, names, nowMs } = deps;
   /** End of the certificate that was stored last, in RFC 3339; "" before the first. */
   let validUntil = "";
   const keep =
@@ -47,12 +50,11 @@ export function createServerCertificateReconciler(deps: ServerCertificateDeps): 
     });
 
   return async function reconcile(_key, signal) {
-    const config = operatorConfigs.get(operatorConfigName);
-    const isGone = config === undefined || config.metadata.deletionTimestamp !== undefined;
-    if (isGone || !server.isWanted(config)) await store?.remove(signal);
-    if (isGone) return undefined;
-    if (keep === undefined || !server.isWanted(config)) {
-      await setConfigCondition(config, undefined, signal);
+    const { spec, report } = configs();
+    const isWanted = spec !== undefined && server.isWanted(spec);
+    if (!isWanted) await store?.remove(signal);
+    if (keep === undefined || !isWanted) {
+      await report(undefined, signal);
       return undefined;
     }
     const foreignCa = store?.foreignCa();
@@ -61,17 +63,17 @@ export function createServerCertificateReconciler(deps: ServerCertificateDeps): 
       if (foreignCa !== undefined) {
         await store?.publish(foreignCa);
         const message = `another program provides the certificate in Secret ${secretName}; its ca.crt is trusted`;
-        await setConfigCondition(config, { status: "True", reason: reasons.valid, message }, signal);
+        await report({ status: "True", reason: reasons.valid, message }, signal);
         return undefined;
       }
       next = await keep();
     } catch (error) {
       const condition = signal.aborted ? undefined : conditionOf(error);
-      if (condition !== undefined) await setConfigCondition(config, condition, signal);
+      if (condition !== undefined) await report(condition, signal);
       throw error;
     }
     const message = `the certificate in Secret ${secretName} is valid until ${validUntil}`;
-    if (validUntil !== "") await setConfigCondition(config, { status: "True", reason: reasons.valid, message }, signal);
+    if (validUntil !== "") await report({ status: "True", reason: reasons.valid, message }, signal);
     return next;
   };
 }

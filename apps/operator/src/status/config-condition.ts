@@ -1,23 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createConfigCondition returns a function that sets one condition on the SriovOperatorConfig, for controllers that
- * have no object of their own to report on. Each such condition needs its own field manager, because an apply removes
+ * createConfigCondition returns a function that sets one condition on the SriovOperatorConfig or AfxdpOperatorConfig, for
+ * controllers that have no object of their own to report on. Each such condition needs its own field manager, because an apply removes
  * the fields that the manager owned before and no longer sends.
  * Usage: `const setConfigCondition = createConfigCondition({ type, writer, now }); await setConfigCondition(config, undefined, signal);`
  */
-import { defined, type SriovOperatorConfig } from "@switchyard/api";
-import { setConditions, type NewCondition, type Writer } from "@switchyard/kube";
+import { defined, type Condition, type ObjectMeta, type ObjectStatus } from "@switchyard/api";
+import { setConditions, type NewCondition } from "@switchyard/kube";
+
+/** A config on which conditions are reported. */
+export interface ReportedConfig {
+  readonly metadata: ObjectMeta;
+  readonly status?: Pick<ObjectStatus, "conditions"> | undefined;
+}
+
+/** A Writer of the config's kind. */
+interface StatusWriter {
+  applyStatus(
+    intent: { readonly metadata: ObjectMeta; readonly status: { readonly conditions: readonly Condition[] } },
+    signal: AbortSignal,
+  ): Promise<unknown>;
+}
 
 export interface ConfigConditionDeps {
   readonly type: string;
   /** With a field manager of this condition only. */
-  readonly writer: Pick<Writer<SriovOperatorConfig>, "applyStatus">;
+  readonly writer: StatusWriter;
   readonly now: () => Date;
 }
 
 /** Status, reason and message of the condition; undefined removes it. Rejects with KubeError. */
 export type SetConfigCondition = (
-  config: SriovOperatorConfig,
+  config: ReportedConfig,
   condition: ConfigCondition | undefined,
   signal: AbortSignal,
 ) => Promise<void>;
@@ -31,7 +45,7 @@ export function createConfigCondition({ type, writer, now }: ConfigConditionDeps
     const { name, uid, generation: observedGeneration = 0 } = metadata;
     const options = { now: now(), observedGeneration, types: [type] };
     const next = condition && setConditions(status?.conditions, [{ type, ...condition }], options);
-    // With the uid, the apply fails for a deleted SriovOperatorConfig instead of creating a new one.
+    // With the uid, the apply fails for a deleted config instead of creating a new one.
     await writer.applyStatus({ metadata: { name, ...defined({ uid }) }, status: { conditions: next ?? [] } }, signal);
   };
 }

@@ -7,6 +7,7 @@
  */
 import {
   afxdpOperatorConfigs,
+  defined,
   operatorConfigName,
   sriovOperatorConfigs,
   type AfxdpOperatorConfig,
@@ -14,6 +15,7 @@ import {
   type OwnerReference,
   type ResourceType,
   type SriovOperatorConfig,
+  type SriovOperatorConfigSpec,
 } from "@switchyard/api";
 import { featureGateDefaults } from "@switchyard/policy";
 import type { Component, ComponentInput } from "./component.ts";
@@ -71,15 +73,26 @@ function inputOf({ sriov, afxdp }: OperatorConfigs, settings: ComponentSettings)
     return { config: sriov, hasSriov: true, afxdp, settings, owner: ownerOf(sriov, sriovOperatorConfigs) };
   }
   if (afxdp === undefined) return undefined;
-  const owner = ownerOf(afxdp, afxdpOperatorConfigs);
-  return { config: inPlaceOfSriov(afxdp), hasSriov: false, afxdp, settings, owner };
+  const { group, version, kind } = sriovOperatorConfigs;
+  const { metadata } = afxdp;
+  const config: SriovOperatorConfig = {
+    apiVersion: `${group}/${version}`,
+    kind,
+    metadata,
+    ...defined({ spec: componentSpec({ afxdp }) }),
+  };
+  return { config, hasSriov: false, afxdp, settings, owner: ownerOf(afxdp, afxdpOperatorConfigs) };
 }
 
-/** What a SriovOperatorConfig would say for AF_XDP only: no servers, and the config daemon on the nodes with AF_XDP devices. */
-function inPlaceOfSriov({ metadata, spec = {} }: AfxdpOperatorConfig): SriovOperatorConfig {
-  const { configDaemonNodeSelector = {} } = spec;
-  const { group, version, kind } = sriovOperatorConfigs;
-  return { apiVersion: `${group}/${version}`, kind, metadata, spec: { configDaemonNodeSelector } };
+/**
+ * Returns the spec that decides what is deployed: that of the SriovOperatorConfig or, without one, what the AfxdpOperatorConfig
+ * says of it. Undefined if neither exists.
+ */
+export function componentSpec({ sriov, afxdp }: OperatorConfigs): SriovOperatorConfigSpec | undefined {
+  if (sriov !== undefined) return sriov.spec ?? {};
+  if (afxdp === undefined) return undefined;
+  const { configDaemonNodeSelector = {}, enableOperatorWebhook = false } = afxdp.spec ?? {};
+  return { configDaemonNodeSelector, enableOperatorWebhook };
 }
 
 function ownerOf(config: { readonly metadata: ObjectMeta }, type: ResourceType): OwnerReference | undefined {

@@ -65,6 +65,11 @@ export interface AfxdpOperatorConfigSpec {
    */
   readonly configDaemonNodeSelector?: Readonly<Record<string, string>>;
   /**
+   * Whether the admission webhook is deployed. If there is a SriovOperatorConfig, only its field of this name counts.
+   * Default: false.
+   */
+  readonly enableOperatorWebhook?: boolean;
+  /**
    * Log verbosity of the components for AF_XDP, from 0 (least) to 2 (most). By default, each process uses its own flag for
    * the log level.
    * @asType integer
