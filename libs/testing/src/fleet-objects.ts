@@ -12,11 +12,30 @@ export interface FleetOptions {
   readonly text?: string;
 }
 
+/** A list as `kubectl get` prints it. */
+export interface FleetList {
+  readonly apiVersion: "v1";
+  readonly kind: "List";
+  readonly items: readonly FleetObject[];
+}
+
+export interface FleetObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: object;
+  readonly status?: object;
+}
+
 const apiVersion = "sriovnetwork.openshift.io/v1";
 const namespace = "sriov-network-operator";
 const time = "2026-11-01T10:00:00Z";
 
-export function fleetObjects({ nodes, vfsPerPf, text = "device or resource busy" }: FleetOptions): object {
+export function fleetObjects({ nodes, vfsPerPf, text = "device or resource busy" }: FleetOptions): FleetList {
   const names = Array.from({ length: nodes }, (_, at) => `worker-${`${at + 1}`.padStart(4, "0")}`);
   const items = names.flatMap((name, at) => nodeObjects(name, { vfsPerPf, fault: faultOf(at), text }));
   const policies = ["ens1f0", "ens1f1"].map((pf, index) => policy(`fast-${index}`, pf, vfsPerPf));
@@ -31,7 +50,7 @@ function faultOf(at: number): Fault {
   return at % 7 === 3 ? faults[Math.floor(at / 7) % faults.length] : undefined;
 }
 
-function policy(name: string, pf: string, numVfs: number): object {
+function policy(name: string, pf: string, numVfs: number): FleetObject {
   return {
     ...{ apiVersion, kind: "SriovNetworkNodePolicy", metadata: { name, namespace } },
     spec: {
@@ -47,7 +66,7 @@ interface OfNode {
   readonly text: string;
 }
 
-function nodeObjects(name: string, { vfsPerPf, fault, text }: OfNode): readonly object[] {
+function nodeObjects(name: string, { vfsPerPf, fault, text }: OfNode): readonly FleetObject[] {
   const pfs = [0, 1].map((port) => pf(port, vfsPerPf, fault));
   const syncStatus = fault === "failed" ? "Failed" : fault === "in progress" ? "InProgress" : "Succeeded";
   const annotations = {
@@ -111,7 +130,7 @@ function addressOf(port: number, vf: number): string {
   return `0000:3b:${(number >> 3).toString(16).padStart(2, "0")}.${number & 7}`;
 }
 
-function pod(name: string, nodeName: string, address: string): object {
+function pod(name: string, nodeName: string, address: string): FleetObject {
   const network = { name: "apps/net", "device-info": { type: "pci", pci: { "pci-address": address } } };
   const annotations = {
     "k8s.v1.cni.cncf.io/networks": "net",
@@ -120,7 +139,7 @@ function pod(name: string, nodeName: string, address: string): object {
   const requests = { "openshift.io/fast0": "1" };
   return {
     ...{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "apps", annotations } },
-    spec: { nodeName, containers: [{ name: "main", resources: { requests, limits: requests } }] },
+    spec: { nodeName, containers: [{ name: "main", image: "web", resources: { requests, limits: requests } }] },
     status: { phase: "Running" },
   };
 }

@@ -63,6 +63,29 @@ describe("parsePlainYaml", () => {
     );
   });
 
+  it("reads any list that was written as YAML", () => {
+    const item = fc.dictionary(fc.stringMatching(/^[a-z]{1,4}$/), fc.jsonValue(), { minKeys: 1 });
+    fc.assert(
+      fc.property(fc.array(item), item, item, (items, before, after) => {
+        const data = { ...before, items, ...after };
+        const text = stringify(data, { version: "1.1", indentSeq: false });
+        const plain = parsePlainYaml(text);
+        if (plain !== undefined) expect(plain).toEqual(complete(text));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it.each([
+    "items:\n- a: 1\nb\n- c: 2\n",
+    "items:\n- 'a\n- b'\n",
+    "items:\n- a: 1\nitems:\n- b: 2\n",
+    "items:\n- a: 1\nkind: List\n- b: 2\n",
+    "items:\n- a: 1\n b: 2\n",
+  ])("leaves the broken list %j to the complete parser", (text) => {
+    expect(parsePlainYaml(text)).toBeUndefined();
+  });
+
   it("reads any data that was written as YAML", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (data) => {

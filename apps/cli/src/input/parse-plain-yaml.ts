@@ -5,6 +5,7 @@
  * Usage: `const data = parsePlainYaml("kind: Node");`.
  */
 import { CORE_SCHEMA, load } from "js-yaml";
+import { isJsonObject } from "../json.ts";
 
 /**
  * What only the complete parser reads as kubectl does: comments, anchors, aliases, tags, directives, several documents, tabs, and
@@ -29,7 +30,7 @@ const special = new RegExp(
 export function parsePlainYaml(text: string): unknown {
   if (special.test(text)) return undefined;
   try {
-    return load(text, { schema: CORE_SCHEMA }) ?? undefined;
+    return (isList(text) ? loadList(text) : loadPlain(text)) ?? undefined;
   } catch {
     return undefined;
   }
@@ -37,13 +38,53 @@ export function parsePlainYaml(text: string): unknown {
 
 /** The lines, from 1, of the document and of the items of a list at its end, as kubectl writes lists. */
 export function plainLines(text: string): readonly number[] {
-  const lines = [1];
-  let line = 0;
+  return [1, ...partsOf(text).flatMap(({ line, isItem }) => (isItem ? [line] : []))];
+}
+
+function loadPlain(text: string): unknown {
+  return load(text, { schema: CORE_SCHEMA });
+}
+
+function isList(text: string): boolean {
+  return /^items:\n- /m.test(text);
+}
+
+/** Reads one item after another: the parser needs several times the size of what it reads at once. */
+function loadList(text: string): unknown {
+  const parts = partsOf(text).map(({ start, end, isItem }) => ({ isItem, part: text.slice(start, end) }));
+  const rest = parts.flatMap(({ isItem, part }) => (isItem ? [] : [part.replace(/^items:\n$/m, "items: []\n")]));
+  const list = loadPlain(rest.join(""));
+  if (!isJsonObject(list)) return undefined;
+  const items = parts.flatMap(({ isItem, part }) => (isItem ? [loadPlain(part)] : [])).flat();
+  return { ...list, items };
+}
+
+/** A part of a text: an item of `items`, or the lines before and after the items. */
+interface Part {
+  readonly isItem: boolean;
+  readonly start: number;
+  readonly end: number;
+  /** The number of its first line, from 1. */
+  readonly line: number;
+}
+
+function partsOf(text: string): readonly Part[] {
+  const parts: Part[] = [];
   let isInItems = false;
-  for (const each of text.split("\n")) {
-    line += 1;
-    if (/^\S/.test(each)) isInItems = each.startsWith("items:") || (isInItems && each.startsWith("- "));
-    if (isInItems && each.startsWith("- ")) lines.push(line);
+  let isItem = false;
+  let begin = { start: 0, line: 1 };
+  for (let start = 0, line = 1; start < text.length; line += 1) {
+    const end = text.indexOf("\n", start);
+    if (!/\s/.test(text.charAt(start))) {
+      const isNext: boolean = isInItems && text.startsWith("- ", start);
+      if (isNext || isItem) {
+        parts.push({ ...begin, isItem, end: start });
+        begin = { start, line };
+      }
+      isInItems = isNext || text.startsWith("items:", start);
+      isItem = isNext;
+    }
+    start = end === -1 ? text.length : end + 1;
   }
-  return lines;
+  return [...parts, { ...begin, isItem, end: text.length }];
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { missedGoals } from "../harness/goal.ts";
-import { diagnosisGoals, type CommandResult } from "./diagnosis-goals.ts";
+import { diagnosisGoals, listingTitle, type CommandResult } from "./diagnosis-goals.ts";
 
 const fast: CommandResult = {
   title: "doctor",
@@ -20,6 +20,15 @@ describe("diagnosisGoals", () => {
       "doctor, peak RSS",
       "doctor, size of the page",
     ]);
+  });
+
+  it("compare a live cluster with the listing alone in the same run", () => {
+    const listing: CommandResult = { title: listingTitle, seconds: [1.5, 1], peakMb: [], bytes: 0 };
+    const live: CommandResult = { ...fast, title: "doctor, live", goal: "live" };
+    expect(missedGoals(diagnosisGoals([listing, { ...live, seconds: [3, 9] }]))).toEqual([]);
+    const goals = diagnosisGoals([listing, { ...live, seconds: [3.1] }]);
+    expect(missedGoals(goals).map(({ what }) => what)).toEqual(["doctor, live, beside the listing"]);
+    expect(missedGoals(diagnosisGoals([live])).length).toBe(1);
   });
 
   it("are none for the baseline", () => {

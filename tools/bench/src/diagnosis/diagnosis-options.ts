@@ -18,8 +18,8 @@ export interface DiagnosisOptions extends BenchOptions {
 
 export const diagnosisHelp = `npm run bench -- diagnosis [options]
 
-Measures switchyard doctor, plan and vfs with files of a large cluster. The baseline is a program that only parses the file
-with JSON.parse, in turn with them.
+Measures switchyard doctor, plan and vfs with files of a large cluster, and doctor with a real API server. The baselines are a
+program that only parses the file with JSON.parse, and a plain client that lists what doctor has listed, in turn with them.
   --nodes N            nodes in the files (default 1000)
   --vfs N              VFs of each of the two PFs of a node (default 64)
   --rounds N           how often each command runs (default 5)

@@ -27,7 +27,7 @@ export function renderDiagnosisReport(report: DiagnosisReport): string {
       ["command", "best", "worst", "peak RSS", "output"],
       commands.map(({ title, seconds, peakMb, bytes }) => [
         ...[title, showSeconds(Math.min(...seconds)), showSeconds(Math.max(...seconds))],
-        ...[showMb(Math.min(...peakMb)), `${(bytes / 1e6).toFixed(2)} MB`],
+        ...[peakMb.length === 0 ? "-" : showMb(Math.min(...peakMb)), `${(bytes / 1e6).toFixed(2)} MB`],
       ]),
     ),
     "",
