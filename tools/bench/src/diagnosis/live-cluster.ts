@@ -67,8 +67,8 @@ const types: ReadonlyMap<string, ResourceType> = new Map(
 );
 
 async function create(admin: PlainClient, object: KubeObject): Promise<void> {
-  const type = types.get(object.kind ?? "");
-  if (type === undefined) throw new BenchError("ended", `no kind ${String(object.kind)}`);
+  const type = types.get(object.kind);
+  if (type === undefined) throw new BenchError("ended", `no kind ${object.kind}`);
   const { status, ...rest }: KubeObject & { readonly status?: unknown } = object;
   const { name, namespace } = object.metadata;
   await admin.request({ method: "POST", path: collectionPath(type, namespace), body: rest, accept: metadataOnly });
