@@ -126,6 +126,20 @@ describe("switchyard doctor", () => {
     expect(commands.length).toBeGreaterThan(50);
   }, 300_000);
 
+  it("reads the certificate of a server from the Secret that its DaemonSet mounts", async () => {
+    const items = JSON.stringify({ apiVersion: "v1", kind: "List", items: expiredServer() });
+    await testCluster.cluster.kubectl(["apply", "-f", "-"], { input: items });
+    const { findings } = await ask(["doctor", "--kubeconfig", testCluster.cluster.kubeconfig]);
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        code: "ServerCertificateExpired",
+        object: { kind: "Secret", namespace, name: "server-cert" },
+        message: 'the certificate of service "operator-webhook-service" expired at 2026-01-01T00:00:00.000Z',
+      }),
+    );
+    expect(JSON.stringify(findings)).not.toContain("other-cert"); // which no DaemonSet mounts
+  }, 60_000);
+
   it("works with few rights, and names what it could not read", async () => {
     const { cluster } = testCluster;
     const rule = ["--verb=list", "--resource=sriovnetworknodepolicies.sriovnetwork.openshift.io"];
@@ -153,6 +167,40 @@ describe("switchyard doctor", () => {
     }
   }, 60_000);
 });
+
+/** A webhook whose server has an expired certificate. */
+function expiredServer(): readonly object[] {
+  const [certificate, caBundle] = ["expired-server.pem", "server-ca.pem"].map((name) => {
+    return readFileSync(join(workspace, "e2e/integration/cli/testdata", name)).toString("base64");
+  });
+  const data = { "tls.crt": certificate };
+  const labels = { app: "server" };
+  const container = { name: "main", image: "none" };
+  const volumes = [{ name: "cert", secret: { secretName: "server-cert" } }];
+  const clientConfig = { caBundle, service: { name: "operator-webhook-service", namespace } };
+  return [
+    ...["server-cert", "other-cert"].map((name) => ({
+      ...{ apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, data },
+    })),
+    {
+      ...{ apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name: "server", namespace } },
+      spec: {
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [container], volumes } },
+      },
+    },
+    {
+      ...{ apiVersion: "admissionregistration.k8s.io/v1", kind: "ValidatingWebhookConfiguration" },
+      metadata: { name: "expired" },
+      webhooks: [
+        {
+          ...{ name: "expired.example.com", clientConfig, failurePolicy: "Ignore", sideEffects: "None" },
+          ...{ admissionReviewVersions: ["v1"], rules: [] },
+        },
+      ],
+    },
+  ];
+}
 
 const pendingPod = {
   ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "client", namespace: "default" } },

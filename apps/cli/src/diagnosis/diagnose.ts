@@ -14,6 +14,7 @@ import { findNetworks } from "./rules/networks.ts";
 import { findNodes } from "./rules/nodes.ts";
 import { findPods } from "./rules/pods.ts";
 import { findPolicies } from "./rules/policies.ts";
+import { findServerCertificates } from "./rules/server-certificates.ts";
 import { findWebhooks } from "./rules/webhooks.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -45,6 +46,7 @@ const rules: readonly ((snapshot: Snapshot) => readonly Finding[])[] = [
     findDevices,
     findComponents,
     findWebhooks,
+    findServerCertificates,
   ],
 ];
 

@@ -214,6 +214,23 @@ export const findingCatalogue = {
     cause: "The operator or cert-manager renews certificates long before they expire. Something prevents it.",
     next: "kubectl -n {operatorNamespace} logs deployment/sriov-network-operator --tail 100",
   },
+  ServerCertificateExpired: {
+    severity: "error",
+    cause:
+      "The API server refuses the server. With failurePolicy Fail, it refuses every request that the webhook selects.",
+    next: "kubectl -n {namespace} describe secret {name}",
+  },
+  ServerCertificateExpiresSoon: {
+    severity: "warning",
+    cause: "The operator or cert-manager renews certificates long before they expire. Something prevents it.",
+    next: "kubectl -n {namespace} describe secret {name}",
+  },
+  ServerCertificateUntrusted: {
+    severity: "error",
+    cause:
+      "The API server refuses the server, because the CA bundle of the webhook configuration does not contain the CA of its certificate. Certificate and bundle come from different programs, or a renewal was interrupted.",
+    next: "kubectl -n {namespace} describe secret {name}",
+  },
   OperatorNotLeading: {
     severity: "error",
     cause: "No replica of the operator has renewed its lease. Changes of policies, pools and networks have no effect.",

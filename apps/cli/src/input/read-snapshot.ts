@@ -19,6 +19,7 @@ import { CliError } from "../cli-error.ts";
 import type { Diagnostics } from "../diagnostics.ts";
 import { toManifest, type Manifest } from "./manifest.ts";
 import { kubeconfigOf, type ClusterSource } from "./read-cluster.ts";
+import { readServerSecrets } from "./read-server-secrets.ts";
 
 type Request = Pick<Parameters<typeof listPages>[1], "type" | "namespace" | "fieldSelector">;
 
@@ -47,12 +48,18 @@ export async function readSnapshot(source: ClusterSource, diagnostics: Diagnosti
     const read = answers.flatMap(({ request, answer }) =>
       "refused" in answer ? [] : [{ request, manifests: answer.manifests }],
     );
+    const servers = read.find(({ request }) => request.type.kind === daemonSets.kind)?.manifests ?? [];
+    const certificates = await answerOf(() => readServerSecrets(transport, servers, origin));
+    if ("refused" in certificates) refused.push(`secrets of servers (${certificates.refused})`);
     if (refused.length > 0) diagnostics.note(`not read: ${refused.join(", ")}`);
     if (read.every(({ manifests }) => manifests.length === 0)) {
       throw new CliError("unavailable", "no object of the cluster can be read");
     }
     return {
-      manifests: read.flatMap(({ manifests }) => manifests),
+      manifests: [
+        ...read.flatMap(({ manifests }) => manifests),
+        ...("refused" in certificates ? [] : certificates.manifests),
+      ],
       readKinds: read.map(({ request }) => request.type.kind),
     };
   } catch (cause) {
@@ -77,12 +84,19 @@ function requestsOf(namespace: string): readonly Request[] {
 type Answer = { readonly manifests: readonly Manifest[] } | { readonly refused: string };
 
 async function list(transport: Transport, request: Request, origin: string): Promise<Answer> {
-  const manifests: Manifest[] = [];
-  try {
+  return answerOf(async () => {
+    const manifests: Manifest[] = [];
     for await (const { items } of listPages(transport, { pageSize: 100, ...request })) {
       for (const item of items) manifests.push(...[toManifest(item, origin)].filter((one) => one !== undefined));
     }
-    return { manifests };
+    return manifests;
+  });
+}
+
+/** What was read, or why it cannot be read. Rejects with KubeError if the cluster cannot be reached. */
+async function answerOf(read: () => Promise<readonly Manifest[]>): Promise<Answer> {
+  try {
+    return { manifests: await read() };
   } catch (error) {
     if (isKubeError(error, "NotFound")) return { refused: "not served" };
     if (isKubeError(error, "Forbidden")) return { refused: "not allowed" };

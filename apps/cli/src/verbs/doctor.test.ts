@@ -4,6 +4,12 @@ import { beforeAll, describe, expect, it } from "@jest/globals";
 import { isJsonObject, listAt, textAt } from "../json.ts";
 import { findingCatalogue } from "../diagnosis/finding-catalogue.ts";
 import { expiredBundle, expiringBundle, validBundle } from "../diagnosis/testing/ca-bundles.ts";
+import {
+  expiredCertificate,
+  expiringCertificate,
+  serverCa,
+  validCertificate,
+} from "../diagnosis/testing/server-certificates.ts";
 import { client, healthyCluster, type Editable } from "../diagnosis/testing/healthy-cluster.ts";
 import { labelOf } from "../input/manifest.ts";
 import { runCli } from "../testing/run-cli.ts";
@@ -65,6 +71,17 @@ const both =
   (...steps: readonly ((cluster: Editable[]) => Editable[])[]) =>
   (cluster: Editable[]) =>
     steps.reduce((changed, step) => step(changed), cluster);
+
+const secretRef = `Secret/${ns}/operator-webhook-cert`;
+/** A server with this certificate, and a webhook configuration that trusts this CA. */
+const served = (certificate: string, caBundle: string) =>
+  both(
+    set("ValidatingWebhookConfiguration", { "webhooks|0|clientConfig|caBundle": caBundle }),
+    plus({
+      ...{ apiVersion: "v1", kind: "Secret", metadata: { name: "operator-webhook-cert", namespace: ns } },
+      data: { "tls.crt": certificate, "tls.key": Buffer.from("a secret key").toString("base64") },
+    }),
+  );
 
 const requested = "metadata|annotations|sriovnetwork.openshift.io/desired-state";
 const answered = "metadata|annotations|sriovnetwork.openshift.io/current-state";
@@ -284,6 +301,18 @@ const faults: readonly Fault[] = [
     inject: set("ValidatingWebhookConfiguration", { "webhooks|0|clientConfig|caBundle": expiringBundle }),
   },
   {
+    ...{ code: "ServerCertificateExpired", on: secretRef, what: "the certificate of the webhook's server has expired" },
+    inject: served(expiredCertificate, serverCa),
+  },
+  {
+    ...{ code: "ServerCertificateExpiresSoon", on: secretRef, what: "that certificate expires in seven days" },
+    inject: served(expiringCertificate, serverCa),
+  },
+  {
+    ...{ code: "ServerCertificateUntrusted", on: secretRef, what: "that certificate is issued by another CA" },
+    inject: served(validCertificate, validBundle),
+  },
+  {
     ...{
       code: "OperatorNotLeading",
       on: `Lease/${ns}/switchyard-operator`,
@@ -424,6 +453,16 @@ describe("switchyard doctor", () => {
     const caBundle = Buffer.from(both).toString("base64");
     const cluster = set("ValidatingWebhookConfiguration", { "webhooks|0|clientConfig|caBundle": caBundle })(copyOf());
     expect(await doctor(cluster)).toMatchObject({ code: 0, rows: [] });
+  });
+
+  it("accepts the certificate of a server that the CA bundle trusts, also after a renewal, and prints no key", async () => {
+    const text = [validBundle, serverCa].map((bundle) => Buffer.from(bundle, "base64").toString()).join("");
+    const bundle = Buffer.from(text).toString("base64");
+    expect(await doctor(served(validCertificate, bundle)(copyOf()))).toMatchObject({ code: 0, rows: [] });
+    const { out } = await runCli(["doctor", "-f", "-", "-o", "json"], {
+      input: served(expiredCertificate, serverCa)(copyOf()),
+    });
+    expect(out).not.toMatch(/secret key|YSBzZWNyZXQga2V5/);
   });
 
   it("adds the latest warnings that Kubernetes has recorded about an object, of both event APIs", async () => {

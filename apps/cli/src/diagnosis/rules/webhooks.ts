@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Webhook configurations that would lock users out: no server, no certificate authority, or an expired one. */
-import { X509Certificate } from "node:crypto";
 import { at, listAt, stringsAt, textAt } from "../../json.ts";
 import type { Manifest } from "../../input/manifest.ts";
+import { certificatesIn, expiresSoonMs } from "../certificates-in.ts";
 import type { FindingCode } from "../finding-catalogue.ts";
 import { findingOf, type Finding } from "../finding.ts";
 import { refOf } from "../refs.ts";
 import type { Snapshot } from "../snapshot.ts";
-
-const expiresSoonMs = 14 * 24 * 60 * 60_000;
 
 export function findWebhooks(snapshot: Snapshot): readonly Finding[] {
   return ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"]
@@ -56,7 +54,7 @@ function untrusted({ manifest, webhook, field: path, service }: Webhook, snapsho
     const message = `the webhook of service "${service}" has no CA bundle`;
     return [webhookFinding("WebhookWithoutCa", manifest, { field, message, snapshot })];
   }
-  const ends = certificateEnds(bundle);
+  const ends = certificatesIn(bundle).map(({ validToDate }) => validToDate.getTime());
   if (ends.length === 0) return [];
   const end = Math.max(...ends);
   const until = new Date(end).toISOString();
@@ -67,19 +65,6 @@ function untrusted({ manifest, webhook, field: path, service }: Webhook, snapsho
   if (end - snapshot.takenAtMs > expiresSoonMs) return [];
   const message = `the CA of the webhook of service "${service}" expires at ${until}`;
   return [webhookFinding("WebhookCaExpiresSoon", manifest, { field, message, snapshot })];
-}
-
-/** Milliseconds since 1970 at which the certificates of a bundle (PEM in base64) expire. What is no certificate is left out. */
-function certificateEnds(bundle: string): readonly number[] {
-  const text = Buffer.from(bundle, "base64").toString("latin1");
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return blocks.flatMap((pem) => {
-    try {
-      return [new X509Certificate(pem).validToDate.getTime()];
-    } catch {
-      return [];
-    }
-  });
 }
 
 interface Found {

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * readServerSecrets reads the certificates of admission servers: the Secrets that DaemonSets mount, one by one. Their keys are
+ * dropped at once.
+ * Usage: `const secrets = await readServerSecrets(transport, daemonSets, origin);`
+ */
+import { isKubeError, objectPath, type Transport } from "@switchyard/kube";
+import { at, listAt, textAt } from "../json.ts";
+import { toManifest, type Manifest } from "./manifest.ts";
+
+const secrets = { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true } as const;
+
+const certificateKey = "tls.crt";
+
+/** Secrets that do not exist are left out. Rejects with KubeError, "Forbidden" if the user may not read one of them. */
+export async function readServerSecrets(
+  transport: Transport,
+  daemonSets: readonly Manifest[],
+  origin: string,
+): Promise<readonly Manifest[]> {
+  const mounted = daemonSets.flatMap(({ namespace, object }) =>
+    listAt(object, "spec", "template", "spec", "volumes").flatMap((volume) => {
+      const name = textAt(at(volume, "secret"), "secretName");
+      return name === undefined || namespace === undefined ? [] : [{ namespace, name }];
+    }),
+  );
+  const places = new Map(mounted.map((place) => [`${place.namespace}/${place.name}`, place]));
+  const found = await Promise.all([...places.values()].map((place) => readCertificate(transport, place, origin)));
+  return found.filter((secret) => secret !== undefined);
+}
+
+async function readCertificate(
+  transport: Transport,
+  place: { readonly namespace: string; readonly name: string },
+  origin: string,
+): Promise<Manifest | undefined> {
+  try {
+    const secret = await transport.request({ method: "GET", path: objectPath(secrets, place) });
+    const data = { [certificateKey]: textAt(at(secret, "data"), certificateKey) ?? "" };
+    return toManifest({ apiVersion: "v1", kind: secrets.kind, metadata: place, data }, origin);
+  } catch (error) {
+    if (isKubeError(error, "NotFound")) return undefined;
+    throw error;
+  }
+}
