@@ -3,7 +3,7 @@
  * Certificates of the servers that webhook configurations call, as far as their Secrets can be read. Only tls.crt is used, never
  * the key.
  */
-import { X509Certificate } from "node:crypto";
+import type { X509Certificate } from "node:crypto";
 import { at, listAt, textAt } from "../../json.ts";
 import type { Manifest } from "../../input/manifest.ts";
 import { certificatesIn, expiresSoonMs } from "../certificates-in.ts";
