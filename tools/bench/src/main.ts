@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `npm run bench -- fleet | daemon | cni | webhook | ovsdb | ovn-offload | diagnosis`: measures what Switchyard's programs cost, next to a baseline. */
+/** `npm run bench -- fleet | afxdp | daemon | cni | webhook | ovsdb | ovn-offload | diagnosis`: measures what Switchyard's programs cost, next to a baseline. */
 import { TestingError } from "@switchyard/testing";
 import { VmLabError } from "@switchyard/vm-lab";
+import { afxdpHelp, parseAfxdpOptions } from "./afxdp/afxdp-options.ts";
+import { renderAfxdpReport } from "./afxdp/afxdp-report.ts";
+import { measureAfxdp } from "./afxdp/measure-afxdp.ts";
 import { cniHelp, parseCniOptions } from "./cni/cni-options.ts";
 import { renderCniReport } from "./cni/cni-report.ts";
 import { measureCni } from "./cni/measure-cni.ts";
@@ -27,6 +30,7 @@ import { parseWebhookOptions, webhookHelp } from "./webhook/webhook-options.ts";
 import { renderWebhookReport } from "./webhook/webhook-report.ts";
 
 const fleet = { help: fleetHelp, parse: parseFleetOptions, measure: measureFleet, render: renderFleetReport };
+const afxdp = { help: afxdpHelp, parse: parseAfxdpOptions, measure: measureAfxdp, render: renderAfxdpReport };
 const daemon = { help: daemonHelp, parse: parseDaemonOptions, measure: measureDaemon, render: renderDaemonReport };
 const cni = { help: cniHelp, parse: parseCniOptions, measure: measureCni, render: renderCniReport };
 const webhook = { help: webhookHelp, parse: parseWebhookOptions, measure: measureWebhook, render: renderWebhookReport };
@@ -47,6 +51,7 @@ const diagnosis = {
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   fleet: (args) => runBench(fleet, args),
+  afxdp: (args) => runBench(afxdp, args),
   daemon: (args) => runBench(daemon, args),
   cni: (args) => runBench(cni, args),
   webhook: (args) => runBench(webhook, args),
@@ -60,12 +65,13 @@ const help = `npm run bench -- COMMAND [options]
 Measures what Switchyard's programs cost, next to a baseline in the same run.
 
   fleet        the operator with a real API server and 1,000 simulated nodes
+  afxdp        the operator with AF_XDP devices on 1,000 simulated nodes
   daemon       the config daemon of one node, on the fake kernel or (--vm) on a real kernel
   cni          the start of the CNI plugin eve-bridge
   webhook      the admission webhook with a real API server and the objects of 1,000 nodes
   ovsdb        the OVSDB client with a real ovsdb-server and 1,000 bridges
   ovn-offload  the service ovn-offload with a real API server and 1,000 simulated hosts in 20 pools
-  diagnosis    switchyard doctor, plan and vfs with files of 1,000 nodes
+  diagnosis    switchyard doctor, plan and vfs with files of 1,000 nodes, and doctor with a real API server
 
 COMMAND --help lists the options of a command.
 `;

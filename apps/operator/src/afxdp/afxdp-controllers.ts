@@ -14,13 +14,13 @@ import {
 import { createWriter, equalJson, fromCache, type Change } from "@switchyard/kube";
 import { createConfigExistsCheck } from "../components/config-exists.ts";
 import { fieldManagers } from "../field-managers.ts";
-import { createNodeResults } from "../node-states/node-results.ts";
+import { parallelNodes } from "../node-states/parallel-nodes.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { limitRate } from "../status/limit-rate.ts";
 import { createTransitionEvents } from "../status/transition-events.ts";
 import { changesRules } from "./afxdp-live-rules.ts";
-import type { AfxdpMergeResult, AfxdpMergeResults } from "./afxdp-merge-results.ts";
+import { createAfxdpMergeResults, type AfxdpMergeResults } from "./afxdp-merge-results.ts";
 import { createAfxdpNodeStateReconciler } from "./afxdp-node-state-reconciler.ts";
 import { createAfxdpPolicyStatusReconciler } from "./afxdp-policy-status-reconciler.ts";
 
@@ -28,7 +28,7 @@ import { createAfxdpPolicyStatusReconciler } from "./afxdp-policy-status-reconci
 const rate = { intervalMs: 1_000, nowMs: () => performance.now() };
 
 export function startAfxdpControllers(context: OperatorContext): void {
-  const results = createNodeResults<AfxdpMergeResult>();
+  const results = createAfxdpMergeResults();
   context.start(nodeStateController(context, results));
   context.start(policyStatusController(context, results));
 }
@@ -42,7 +42,7 @@ function nodeStateController(
   return {
     name: "afxdp-node-state",
     about: "afxdp-node",
-    parallel: 8,
+    parallel: parallelNodes,
     reads: [nodes, states, afxdpPolicies, afxdpStates, afxdpConfigs],
     reconcile: createAfxdpNodeStateReconciler({
       ...{ nodes, states, afxdpStates, rules, results },
@@ -56,7 +56,7 @@ function nodeStateController(
     }),
     sources: [
       fromCache(nodes, ({ key }) => [key]),
-      fromCache(afxdpStates, (change) => (changesMerge(change) ? [change.key] : [])),
+      fromCache(afxdpStates, (change) => (changesMerge(change) && !results.isOwnWrite(change) ? [change.key] : [])),
       fromCache(states, (change) => (changesSriovUse(change) ? [change.key] : [])),
       fromCache(afxdpPolicies, (change) => (changesRules(change) ? allNodes() : [])),
       fromCache(afxdpConfigs, (change) => (changesRules(change) ? allNodes() : [])),

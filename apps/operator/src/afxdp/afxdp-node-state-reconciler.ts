@@ -62,12 +62,11 @@ export function createAfxdpNodeStateReconciler(deps: AfxdpNodeStateDeps): Reconc
     const devices = afxdpDevices(state?.status, sriovUse(states.get(name) ?? {}));
     const merged = mergeAfxdpPolicies(node, devices, rules);
     // An annotation that retire() wrote belongs to this writer, so it goes with the first apply without it.
-    await writer.apply(
-      { metadata: { name, ownerReferences: [owner] }, spec: afxdpNodeStateSpec(merged, state) },
-      signal,
-    );
+    const spec = afxdpNodeStateSpec(merged, state);
+    await writer.apply({ metadata: { name, ownerReferences: [owner] }, spec }, signal);
     const { matches, problems } = merged;
-    results.set(name, { matches, problems, generations: generationsOf(merged, rules.policies) });
+    const generations = generationsOf(merged, rules.policies);
+    results.set(name, { matches, problems, generations, spec, interfaces: state?.status?.interfaces });
     return undefined;
   };
 

@@ -22,9 +22,7 @@ import { createPoolStatusReconciler } from "../status/pool-status-reconciler.ts"
 import { createTransitionEvents } from "../status/transition-events.ts";
 import { affectsNodes, isOwnWrite, nodeAffectedByState, nodesAffectedByPolicy } from "./affected-nodes.ts";
 import { createNodeStateReconciler } from "./node-state-reconciler.ts";
-
-/** About as many concurrent writes as keep one API server busy; more would only queue there. */
-const parallelNodes = 24;
+import { parallelNodes } from "./parallel-nodes.ts";
 
 /** Least time between two writes of a status that counts nodes. */
 const rate = { intervalMs: 1_000, nowMs: () => performance.now() };

@@ -5,6 +5,7 @@
  * Usage: `missedGoals(fleetGoals(results, { nodes: 1000 }))`
  */
 import { atMost, type Goal } from "../harness/goal.ts";
+import { median } from "../harness/median.ts";
 import { total, withoutLeases } from "../harness/request-count.ts";
 import type { DrainWave } from "./drain-log.ts";
 import { stepTitles, titleOf, type StepId, type StepResult } from "./step-result.ts";
@@ -74,14 +75,6 @@ function cpuGoals(id: StepId, rounds: readonly StepResult[], nodes: number): rea
   if (upstream === undefined) return [];
   const ours = median(rounds.map(({ cpuSeconds }) => cpuSeconds));
   return [atMost(`${stepTitles[id]}, CPU`, ours, (upstream / 4) * (nodes / 1000), "s")];
-}
-
-/** NaN, which misses every goal, if one of the values is NaN. */
-function median(values: readonly number[]): number {
-  if (values.some(Number.isNaN)) return Number.NaN;
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = (sorted.length - 1) / 2;
-  return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;
 }
 
 /** The goals for changes without effect: no writes, and almost no CPU time for a single event. */

@@ -3,6 +3,8 @@
  * watchArrivals watches the node states of all namespaces and records their arrivals, in place of the nodes' daemons.
  * Usage: `await using watch = await watchArrivals(client, arrivals, fail)`
  */
+import { defined } from "@switchyard/api";
+import type { ResourceType } from "@switchyard/kube";
 import { BenchError } from "../harness/bench-error.ts";
 import type { PlainClient } from "../harness/plain-client.ts";
 import type { Arrivals, SeenObject } from "./arrivals.ts";
@@ -13,13 +15,15 @@ export function watchArrivals(
   client: PlainClient,
   arrivals: Arrivals,
   fail: StatesWatch["fail"],
+  type?: ResourceType,
 ): Promise<AsyncDisposable> {
   return watchStates(client, {
-    take(type, metadata) {
-      if (type === "DELETED") arrivals.lost(readObject(metadata));
+    take(event, metadata) {
+      if (event === "DELETED") arrivals.lost(readObject(metadata));
       else arrivals.saw(readObject(metadata), performance.now());
     },
     fail,
+    ...defined({ type }),
   });
 }
 

@@ -5,13 +5,15 @@
  * Usage: `await using watch = await watchStates(client, { take, fail })`
  */
 import { sriovNetworkNodeStates } from "@switchyard/api";
-import { collectionPath, isRecord } from "@switchyard/kube";
+import { collectionPath, isRecord, type ResourceType } from "@switchyard/kube";
 import { BenchError } from "../harness/bench-error.ts";
 import { metadataOnly, type PlainClient } from "../harness/plain-client.ts";
 
 export type Metadata = Readonly<Record<string, unknown>>;
 
 export interface StatesWatch {
+  /** The kind; SriovNetworkNodeState by default. */
+  readonly type?: ResourceType;
   /** The namespace; all namespaces by default. */
   readonly namespace?: string;
   /** Called with each event. The first events are of the existing objects. */
@@ -24,7 +26,7 @@ export interface StatesWatch {
 export async function watchStates(client: Pick<PlainClient, "watch">, watch: StatesWatch): Promise<AsyncDisposable> {
   const end = new AbortController();
   const begin = (position: string | undefined): Promise<AsyncIterable<string>> => {
-    const path = `${collectionPath(sriovNetworkNodeStates, watch.namespace)}?watch=true&allowWatchBookmarks=true`;
+    const path = `${collectionPath(watch.type ?? sriovNetworkNodeStates, watch.namespace)}?watch=true&allowWatchBookmarks=true`;
     const from = position === undefined ? "" : `&resourceVersion=${position}`;
     return client.watch({ path: path + from, accept: metadataOnly }, end.signal);
   };

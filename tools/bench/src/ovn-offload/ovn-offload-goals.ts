@@ -4,6 +4,7 @@
  * Usage: `missedGoals(ovnOffloadGoals(results, { hosts: 1000, pools: 20, nodes: 1003 }))`
  */
 import { atMost, type Goal } from "../harness/goal.ts";
+import { median } from "../harness/median.ts";
 import { total, withoutLeases } from "../harness/request-count.ts";
 import { stepTitles, titleOf, type OffloadStepId, type OffloadStepResult } from "./offload-step-result.ts";
 
@@ -55,12 +56,6 @@ function timeGoals(id: OffloadStepId, rounds: readonly OffloadStepResult[]): rea
     seconds <= waits ? 0 : (seconds - waits) / plainSeconds,
   );
   return [atMost(`${stepTitles[id]}, after the debounce / plain client`, median(ratios), timesPlain, "x")];
-}
-
-/** NaN, which misses every goal, if one of the values is NaN. */
-function median(values: readonly number[]): number {
-  if (values.some(Number.isNaN)) return Number.NaN;
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 function writeGoals(result: OffloadStepResult, sizes: OffloadSizes): readonly Goal[] {
