@@ -300,16 +300,19 @@ describe("an installation", () => {
     });
   });
 
-  part("lists beside the daemon what config-daemon cleanup would do, in a pod that an administrator creates by hand", async () => {
-    const before = await vfInodes();
-    await apply(cleanupPod(`ghcr.io/switchyard/switchyard-config-daemon@${own["config-daemon"]}`, "--dry-run"));
-    const phase = (): Promise<string> => get("pod", "cleanup", "{.status.phase}");
-    await eventually("the pod ends", async () => ["Succeeded", "Failed"].includes(await phase()), within);
-    const log = await cluster.kubectl(["logs", "-n", namespace, "cleanup"]);
-    expect([await phase(), log]).toEqual(["Succeeded", expect.stringMatching(/^(?:would .*\n)*would release .*\n/)]);
-    expect(await vfInodes()).toBe(before);
-    await cluster.kubectl(["delete", "pod", "cleanup", "-n", namespace]);
-  });
+  part(
+    "lists beside the daemon what config-daemon cleanup would do, in a pod that an administrator creates by hand",
+    async () => {
+      const before = await vfInodes();
+      await apply(cleanupPod(`ghcr.io/switchyard/switchyard-config-daemon@${own["config-daemon"]}`, "--dry-run"));
+      const phase = (): Promise<string> => get("pod", "cleanup", "{.status.phase}");
+      await eventually("the pod ends", async () => ["Succeeded", "Failed"].includes(await phase()), within);
+      const log = await cluster.kubectl(["logs", "-n", namespace, "cleanup"]);
+      expect([await phase(), log]).toEqual(["Succeeded", expect.stringMatching(/^(?:would .*\n)*would release .*\n/)]);
+      expect(await vfInodes()).toBe(before);
+      await cluster.kubectl(["delete", "pod", "cleanup", "-n", namespace]);
+    },
+  );
 
   part("leaves CRDs and the objects of users when it is uninstalled, and gives the host back", async () => {
     const uids = (): Promise<string> => {

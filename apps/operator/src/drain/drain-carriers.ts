@@ -3,7 +3,7 @@
  * createDrainCarriers shows the object of each node that carries the drain handshake: its SriovNetworkNodeState or, on a node
  * without one, its AfxdpNetworkNodeState. The daemon chooses the same object. If the other object appears during a drain, the
  * request on the Node holds until the daemon has repeated it there.
- * Usage: `const states = createDrainCarriers({ states, afxdpStates }); states.get("worker-0")?.drain`.
+ * Usage: `createDrainCarriers(caches).get("worker-0")?.drain`.
  */
 import { afxdpNetworkNodeStates, defined, sriovNetworkNodeStates } from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";

@@ -2,7 +2,7 @@
 /**
  * createDrainRules returns the rules that decide which nodes are drained: those of the SriovOperatorConfig or, without one,
  * the pools with the node set of the AfxdpOperatorConfig.
- * Usage: `const rules = createDrainRules({ rules, afxdpRules, pools }, signal); if (rules() === undefined) return;`
+ * Usage: `const drainRules = createDrainRules({ rules, afxdpRules, pools }, signal); if (drainRules() === undefined) return;`
  */
 import type { SriovNetworkPoolConfig } from "@switchyard/api";
 import { equalJson, type Cache } from "@switchyard/kube";
