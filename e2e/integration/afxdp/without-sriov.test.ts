@@ -240,8 +240,11 @@ describe("a cluster without the kinds for SR-IOV", () => {
       const node = await user.request({ method: "GET", path: objectPath(nodes, { name: nodeName }) });
       return !JSON.stringify(node).includes('"unschedulable":true');
     });
-    expect(JSON.stringify(await read(afxdpNetworkNodeStates, nodeName))).not.toContain('"DrainComplete"');
+    await eventually("the conditions of the drain are gone", async () => {
+      return !JSON.stringify(await read(afxdpNetworkNodeStates, nodeName)).includes('"DrainComplete"');
+    });
     await change(afxdpNetworkNodePolicies, "fast", { numSfs: 2 });
+    await eventually("both subfunctions are back", async () => (await kernel.host().subfunctions.list()).length === 2);
     await becomes(afxdpNetworkNodePolicies, "fast", { status: condition("Ready", "True", "Configured") });
   });
 

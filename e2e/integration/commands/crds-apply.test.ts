@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { annotations, customResourceDefinitions as crds } from "@switchyard/api";
 import { connect, listPages, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
 import { productVersion } from "@switchyard/service";
-import { findWorkspaceRoot, isWrite, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { eventually, findWorkspaceRoot, isWrite, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,9 +46,21 @@ async function liveCrds(): Promise<ReadonlyMap<string, KubeObject>> {
   return found;
 }
 
+/**
+ * The API server repeats a removal of objects that failed after a delay that grows to minutes, and at once when the
+ * CustomResourceDefinition changes.
+ */
 async function removeAll(): Promise<void> {
   const live = [...(await liveCrds()).keys()];
-  if (live.length > 0) await cluster.kubectl(["delete", "crd", ...live, "--wait=true"]);
+  if (live.length > 0) await cluster.kubectl(["delete", "crd", ...live, "--wait=false"]);
+  let rounds = 0;
+  const areGone = async (): Promise<boolean> => {
+    const left = [...(await liveCrds()).keys()];
+    if (left.length === 0) return true;
+    await cluster.kubectl(["annotate", "crd", ...left, `example.com/round=${rounds++}`, "--overwrite"]);
+    return false;
+  };
+  await eventually("all CustomResourceDefinitions are gone", areGone, { withinMs: 240_000, everyMs: 5_000 });
 }
 
 const writesOfCommand = async () =>

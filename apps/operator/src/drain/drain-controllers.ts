@@ -6,8 +6,8 @@
  * Usage: `startDrainControllers(context);`
  *
  * RBAC: nodes get, list, watch, patch; pods list, watch; pods/eviction create; resourceclaims get; resourceslices list;
- * sriovnetworknodestates and afxdpnetworknodestates get, list, watch, patch, and patch of their status; on OpenShift machineconfigs get,
- * machineconfigpools get, list, patch.
+ * sriovnetworknodestates and afxdpnetworknodestates get, list, watch, patch, and patch of their status; on OpenShift
+ * machineconfigs get, machineconfigpools get, list, patch.
  */
 import {
   afxdpNetworkNodeStates,
