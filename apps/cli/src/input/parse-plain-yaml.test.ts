@@ -42,6 +42,7 @@ describe("parsePlainYaml", () => {
     "a: 010",
     "a: [n]",
     "a: 1_000",
+    "a: 0xb_",
     "a: [",
     "",
   ])("leaves %j to the complete parser", (text) => {
@@ -57,8 +58,8 @@ describe("parsePlainYaml", () => {
         const plain = parsePlainYaml(text);
         if (plain === undefined) return;
         const known = complete(text);
-        // The complete parser takes "0x_" for a number, which kubectl does not.
-        fc.pre(!inspect(known, { depth: 5 }).includes("NaN"));
+        // The complete parser takes "0x_" and "1e310" for numbers, which kubectl does not.
+        fc.pre(!inspect(known, { depth: 5 }).includes("NaN") && !/\de\+?\d{3}/i.test(text));
         expect(plain).toEqual(known);
       }),
       { numRuns: 3_000 },

@@ -18,7 +18,7 @@ const special = new RegExp(
     String.raw`^(?:---|\.\.\.|%)`,
     String.raw`\t`,
     String.raw`(?:^|[\s[{,])(?:y|n|yes|no|on|off)\s*(?:$|[:,\]}])`,
-    String.raw`(?:^|[\s[{,])[-+]?(?:0[\d_]|0b|0o|[\d.][\d.]*_)[\w.]*\s*(?:$|[,\]}]|:\s)`,
+    String.raw`(?:^|[\s[{,])[-+]?(?:0[\d_]|0b|0o|0x\w*_|[\d.][\d.]*_)[\w.]*\s*(?:$|[,\]}]|:\s)`,
     String.raw`(?:^|[\s[{,])[-+]\.?\d`,
     String.raw`(?:^|[\s[{,])(?:<<|=)\s*:?`,
     String.raw`(?:^|[\s[{,])(?:null|~|\.inf|\.nan)\s*:`,
