@@ -12,12 +12,19 @@ const secrets = { group: "", version: "v1", kind: "Secret", plural: "secrets", n
 
 const certificateKey = "tls.crt";
 
-/** Secrets that do not exist are left out. Rejects with KubeError, "Forbidden" if the user may not read one of them. */
+export interface ServerSecrets {
+  /** Secrets that do not exist are left out. */
+  readonly manifests: readonly Manifest[];
+  /** Names of the Secrets that the user may not read. */
+  readonly refused: readonly string[];
+}
+
+/** Rejects with KubeError if the cluster cannot be reached. */
 export async function readServerSecrets(
   transport: Transport,
   daemonSets: readonly Manifest[],
   origin: string,
-): Promise<readonly Manifest[]> {
+): Promise<ServerSecrets> {
   const mounted = daemonSets.flatMap(({ namespace, object }) =>
     listAt(object, "spec", "template", "spec", "volumes").flatMap((volume) => {
       const name = textAt(at(volume, "secret"), "secretName");
@@ -26,20 +33,24 @@ export async function readServerSecrets(
   );
   const places = new Map(mounted.map((place) => [`${place.namespace}/${place.name}`, place]));
   const found = await Promise.all([...places.values()].map((place) => readCertificate(transport, place, origin)));
-  return found.filter((secret) => secret !== undefined);
+  return {
+    manifests: found.filter((secret) => typeof secret === "object"),
+    refused: [...places.values()].filter((_, index) => found[index] === "refused").map(({ name }) => name),
+  };
 }
 
 async function readCertificate(
   transport: Transport,
   place: { readonly namespace: string; readonly name: string },
   origin: string,
-): Promise<Manifest | undefined> {
+): Promise<Manifest | "refused" | undefined> {
   try {
     const secret = await transport.request({ method: "GET", path: objectPath(secrets, place) });
     const data = { [certificateKey]: textAt(at(secret, "data"), certificateKey) ?? "" };
     return toManifest({ apiVersion: "v1", kind: secrets.kind, metadata: place, data }, origin);
   } catch (error) {
     if (isKubeError(error, "NotFound")) return undefined;
+    if (isKubeError(error, "Forbidden")) return "refused";
     throw error;
   }
 }

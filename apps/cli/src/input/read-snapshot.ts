@@ -49,17 +49,14 @@ export async function readSnapshot(source: ClusterSource, diagnostics: Diagnosti
       "refused" in answer ? [] : [{ request, manifests: answer.manifests }],
     );
     const servers = read.find(({ request }) => request.type.kind === daemonSets.kind)?.manifests ?? [];
-    const certificates = await answerOf(() => readServerSecrets(transport, servers, origin));
-    if ("refused" in certificates) refused.push(`secrets of servers (${certificates.refused})`);
+    const secrets = await readServerSecrets(transport, servers, origin);
+    refused.push(...secrets.refused.map((name) => `secret ${name} (not allowed)`));
     if (refused.length > 0) diagnostics.note(`not read: ${refused.join(", ")}`);
     if (read.every(({ manifests }) => manifests.length === 0)) {
       throw new CliError("unavailable", "no object of the cluster can be read");
     }
     return {
-      manifests: [
-        ...read.flatMap(({ manifests }) => manifests),
-        ...("refused" in certificates ? [] : certificates.manifests),
-      ],
+      manifests: [...read.flatMap(({ manifests }) => manifests), ...secrets.manifests],
       readKinds: read.map(({ request }) => request.type.kind),
     };
   } catch (cause) {
@@ -84,19 +81,12 @@ function requestsOf(namespace: string): readonly Request[] {
 type Answer = { readonly manifests: readonly Manifest[] } | { readonly refused: string };
 
 async function list(transport: Transport, request: Request, origin: string): Promise<Answer> {
-  return answerOf(async () => {
-    const manifests: Manifest[] = [];
+  const manifests: Manifest[] = [];
+  try {
     for await (const { items } of listPages(transport, { pageSize: 100, ...request })) {
       for (const item of items) manifests.push(...[toManifest(item, origin)].filter((one) => one !== undefined));
     }
-    return manifests;
-  });
-}
-
-/** What was read, or why it cannot be read. Rejects with KubeError if the cluster cannot be reached. */
-async function answerOf(read: () => Promise<readonly Manifest[]>): Promise<Answer> {
-  try {
-    return { manifests: await read() };
+    return { manifests };
   } catch (error) {
     if (isKubeError(error, "NotFound")) return { refused: "not served" };
     if (isKubeError(error, "Forbidden")) return { refused: "not allowed" };

@@ -459,6 +459,11 @@ describe("switchyard doctor", () => {
     const text = [validBundle, serverCa].map((bundle) => Buffer.from(bundle, "base64").toString()).join("");
     const bundle = Buffer.from(text).toString("base64");
     expect(await doctor(served(validCertificate, bundle)(copyOf()))).toMatchObject({ code: 0, rows: [] });
+    // The CA beside the certificate of another one does not help.
+    const [certificate, ca] = [validCertificate, validBundle].map((part) => Buffer.from(part, "base64").toString());
+    const chain = Buffer.from(`${certificate ?? ""}${ca ?? ""}`).toString("base64");
+    const { rows } = await doctor(served(chain, validBundle)(copyOf()));
+    expect(rows.map(({ code }) => code)).toEqual(["ServerCertificateUntrusted"]);
     const { out } = await runCli(["doctor", "-f", "-", "-o", "json"], {
       input: served(expiredCertificate, serverCa)(copyOf()),
     });

@@ -66,14 +66,21 @@ function problemOf({ secret, leaf, chain, server }: Served, { takenAtMs }: Snaps
   const until = leaf.validToDate.toISOString();
   if (endMs <= takenAtMs) return found("ServerCertificateExpired", `expired at ${until}`);
   // Without a bundle, another finding says so.
-  if (trusted.length > 0 && !isTrusted(chain, trusted)) {
+  if (trusted.length > 0 && !isTrusted(leaf, chain, trusted)) {
     return found("ServerCertificateUntrusted", "is not issued by the CA of the webhook configuration");
   }
   return endMs - takenAtMs > expiresSoonMs ? [] : found("ServerCertificateExpiresSoon", `expires at ${until}`);
 }
 
-function isTrusted(chain: readonly X509Certificate[], trusted: readonly X509Certificate[]): boolean {
-  return chain.some((one) =>
-    trusted.some((ca) => one.fingerprint256 === ca.fingerprint256 || (one.checkIssued(ca) && one.verify(ca.publicKey))),
-  );
+/** Follows the issuers of the certificate, of which the chain may have some, to a trusted one. */
+function isTrusted(
+  certificate: X509Certificate,
+  chain: readonly X509Certificate[],
+  trusted: readonly X509Certificate[],
+): boolean {
+  const issues = (ca: X509Certificate) => certificate.checkIssued(ca) && certificate.verify(ca.publicKey);
+  if (trusted.some((ca) => certificate.fingerprint256 === ca.fingerprint256 || issues(ca))) return true;
+  const others = chain.filter((one) => one.fingerprint256 !== certificate.fingerprint256);
+  const issuer = others.find(issues);
+  return issuer !== undefined && isTrusted(issuer, others, trusted);
 }
