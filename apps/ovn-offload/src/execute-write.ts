@@ -13,7 +13,7 @@ import {
   type Node,
   type SriovNetworkNodePolicy,
 } from "@switchyard/api";
-import { collectionPath, createWriter, objectPath } from "@switchyard/kube";
+import { collectionPath, createWriter, metadataOnly, objectPath } from "@switchyard/kube";
 import type { KubeObject, Transport } from "@switchyard/kube";
 import { ovnOffloadMark, type ConfigMapName } from "@switchyard/render";
 import type { OffloadCaches } from "./caches/offload-caches.ts";
@@ -108,7 +108,8 @@ export function createExecutor({ transport, caches, namespace, foreign }: Execut
 
     async function patch(path: string, body: object): Promise<void> {
       const contentType = "application/merge-patch+json";
-      await transport.request({ method: "PATCH", path, query: { fieldManager: manager }, contentType, body, signal });
+      const query = { fieldManager: manager };
+      await transport.request({ method: "PATCH", path, query, contentType, accept: metadataOnly, body, signal });
     }
 
     async function patchConfigMap(
@@ -127,7 +128,8 @@ export function createExecutor({ transport, caches, namespace, foreign }: Execut
         data,
       };
       const path = collectionPath(configMaps, at);
-      await transport.request({ method: "POST", path, query: { fieldManager: manager }, body, signal });
+      const query = { fieldManager: manager };
+      await transport.request({ method: "POST", path, query, accept: metadataOnly, body, signal });
     }
   };
 }

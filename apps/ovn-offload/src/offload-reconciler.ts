@@ -26,7 +26,7 @@ export interface OffloadReconcilerDeps {
 }
 
 /** Number of writes that are sent at the same time. */
-const parallel = 16;
+const parallel = 8;
 
 const conflictMs = 500;
 
@@ -55,8 +55,7 @@ export function createOffloadReconciler(deps: OffloadReconcilerDeps): Reconcile 
         failures.push(error);
       }
     });
-    const hosts = decision.pools.reduce((sum, { nodeCount }) => sum + nodeCount, 0);
-    const waitMs = await pace.run(hosts, () => writeStatus(decision, signal));
+    const waitMs = await pace.run(decision, () => writeStatus(decision, signal));
     // One refused write does not stop the others. After a conflict, the caches soon show what another program has written.
     const others = failures.filter((error) => !isKubeError(error, "Conflict"));
     if (others.length > 0) throw others[0];

@@ -74,11 +74,11 @@ export function watchOffload({ transport, namespace, ovnNamespace, report }: Off
     });
   const caches = {
     nodes: watchObjects({
-      ...{ ...common, type: nodes, pageSize: 50, managers: [fieldManagers.objects] },
+      ...{ ...common, type: nodes, pageSize: 20, managers: [fieldManagers.objects] },
       project: sharingEqual(toObservedNode),
     }),
     states: watchObjects({
-      ...{ ...common, type: sriovNetworkNodeStates, namespace, pageSize: 50 },
+      ...{ ...common, type: sriovNetworkNodeStates, namespace, pageSize: 20 },
       project: sharingEqual((state: SriovNetworkNodeState): NodeReport => toNodeReport(state)),
     }),
     operatorConfigs: watchObjects({

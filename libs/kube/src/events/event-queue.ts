@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * EventQueue keeps recorded events and writes them to the API server, one request at a time, the earliest due first.
+ * EventQueue keeps recorded events and writes them to the API server, a few at the same time, the earliest due first.
  * Usage: `await using queue = new EventQueue({ transport, controller: "switchyard-operator", instance: podName, report })`.
  */
 import { randomBytes } from "node:crypto";
 import { backoffMs } from "../controller/backoff.ts";
-import { sleep, systemClock, type Clock } from "../clock.ts";
+import { systemClock, type Clock } from "../clock.ts";
 import { createEventBudget, type EventBudget } from "./event-budget.ts";
 import { newsKey, objectOf, renderEvent, type EventSource, type News } from "./render-event.ts";
 import { isTemporary, sendEvent, type EventState } from "./send-event.ts";
@@ -18,6 +18,8 @@ const minuteMs = 60_000;
 const maxEntries = 1_000;
 /** An event that is repeated after this time becomes a new Event, since the API server deletes Events after an hour. */
 const forgetMs = 30 * minuteMs;
+/** Number of requests at the same time; one after a failure. */
+const parallel = 4;
 /** Time limit for writing the remaining events on disposal. */
 const flushMs = 2_000;
 
@@ -47,9 +49,12 @@ export class EventQueue implements AsyncDisposable {
   readonly #entries = new Map<string, Entry>();
   readonly #end = new AbortController();
   readonly #ended: Promise<void>;
+  readonly #inFlight = new Map<string, Promise<void>>();
   #isClosing = false;
   #wake = () => {};
   #failures = 0;
+  /** After failures, no request starts before this time. */
+  #resumeMs = -Infinity;
   #reportedAtMs = -Infinity;
 
   constructor(options: EventQueueOptions) {
@@ -76,6 +81,7 @@ export class EventQueue implements AsyncDisposable {
     this.#wake();
     const cancel = this.#clock.after(flushMs, () => {
       this.#end.abort();
+      this.#wake();
     });
     await this.#ended;
     cancel();
@@ -110,23 +116,42 @@ export class EventQueue implements AsyncDisposable {
   async #run(): Promise<void> {
     while (!this.#end.signal.aborted) {
       const next = this.#nextPending();
-      if (next === undefined && this.#isClosing) return;
-      const isDue = next !== undefined && (this.#isClosing || next[1].dueMs <= this.#clock.nowMs());
-      await (isDue ? this.#write(...next) : this.#wait(next?.[1].dueMs));
+      if (next === undefined && this.#isClosing && this.#inFlight.size === 0) return;
+      const limit = this.#failures === 0 ? parallel : 1;
+      if (next === undefined || this.#inFlight.size >= limit) {
+        await this.#wait();
+        continue;
+      }
+      const startMs = Math.max(this.#resumeMs, this.#isClosing ? -Infinity : next[1].dueMs);
+      if (startMs > this.#clock.nowMs()) await this.#wait(startMs);
+      else this.#start(...next);
     }
+    await Promise.all(this.#inFlight.values());
   }
 
-  /** Returns the entry with the earliest due time of those that the server does not have with the current count. */
+  #start(key: string, entry: Entry): void {
+    const written = this.#write(key, entry).finally(() => {
+      this.#inFlight.delete(key);
+      this.#wake();
+    });
+    this.#inFlight.set(key, written);
+  }
+
+  /**
+   * Returns the entry with the earliest due time of those that the server does not have with the current count, and that are
+   * not being written.
+   */
   #nextPending(): [key: string, entry: Entry] | undefined {
     let next: [string, Entry] | undefined;
     for (const [key, entry] of this.#entries) {
-      if (isPending(entry) && entry.dueMs < (next?.[1].dueMs ?? Infinity)) next = [key, entry];
+      if (this.#inFlight.has(key) || !isPending(entry)) continue;
+      if (entry.dueMs < (next?.[1].dueMs ?? Infinity)) next = [key, entry];
     }
     return next;
   }
 
   /** Waits until `untilMs` or until #wake is called. */
-  async #wait(untilMs: number | undefined): Promise<void> {
+  async #wait(untilMs?: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.#wake = () => {
       resolve(undefined);
@@ -151,7 +176,7 @@ export class EventQueue implements AsyncDisposable {
     } catch (error) {
       if (this.#end.signal.aborted) return;
       this.#report(error);
-      if (isTemporary(error)) await this.#backOff(error);
+      if (isTemporary(error)) this.#backOff(error);
       else this.#entries.delete(key); // the server rejected it; if the event occurs again, it is sent again
     }
   }
@@ -167,12 +192,15 @@ export class EventQueue implements AsyncDisposable {
     this.#update(key, { body: { ...body, eventTime: lastTime }, count: count - written, written: 0 });
   }
 
-  async #backOff(error: unknown): Promise<void> {
+  /** Requests that fail at the same time count once. */
+  #backOff(error: unknown): void {
+    const nowMs = this.#clock.nowMs();
+    if (nowMs < this.#resumeMs) return;
     this.#failures += 1;
     const { random = Math.random } = this.#options;
     const ownMs = backoffMs(this.#failures, { baseMs: 500, maxMs: 30_000 }, random);
     const requestedMs = (isKubeError(error) ? error.retryAfterMs : undefined) ?? 0;
-    await sleep(this.#clock, Math.max(ownMs, requestedMs), this.#end.signal).catch(() => undefined);
+    this.#resumeMs = nowMs + Math.max(ownMs, requestedMs);
   }
 
   #reportLoss(reason: string, words: string): void {

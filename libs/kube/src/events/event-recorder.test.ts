@@ -16,11 +16,16 @@ class Events {
   failure: KubeError | undefined;
   /** Responses are lost: requests take effect and then fail. */
   losesResponses = false;
+  /** The largest number of requests at the same time. */
+  together = 0;
+  #open = 0;
 
   readonly transport: Transport = {
     namespace: "ns",
     request: async (request) => {
+      this.together = Math.max(this.together, ++this.#open);
       await Promise.resolve();
+      this.#open--;
       return this.#serve(request);
     },
     watch: () => {
@@ -127,6 +132,20 @@ describe("createEventRecorder", () => {
     expect([...events.stored.keys()].map((name) => name.split(".")[0])).toEqual(
       Array.from({ length: 1_000 }, (_, index) => `worker-${2_000 + index}`),
     );
+  });
+
+  it("writes four events at the same time, and one after a failure", async () => {
+    const { clock, events, record } = start();
+    for (let count = 0; count < 30; count++) record("Drained", "", `worker-${count}`);
+    await clock.advance(0);
+    expect([events.writes, events.together]).toEqual([30, 4]);
+    events.failure = new KubeError("POST", "ConnectionLost");
+    record("Booted");
+    await clock.advance(0);
+    events.together = 0;
+    for (let count = 0; count < 30; count++) record("Drained", "again", `worker-${count}`);
+    await clock.advance(minuteMs);
+    expect(events.together).toBe(1);
   });
 
   it("drops an event that the server rejects and sends it when it occurs again", async () => {

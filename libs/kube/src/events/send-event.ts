@@ -6,7 +6,7 @@
 import { eventType, type EventBody } from "./render-event.ts";
 import { isKubeError } from "../http/kube-error.ts";
 import { collectionPath, objectPath } from "../http/resource-path.ts";
-import type { Transport, TransportRequest } from "../http/transport.ts";
+import { metadataOnly, type Transport, type TransportRequest } from "../http/transport.ts";
 
 /** An Event with its count here and on the server. */
 export interface EventState {
@@ -28,10 +28,11 @@ export async function sendEvent(
   limits: Pick<TransportRequest, "signal" | "timeoutMs">,
 ): Promise<number> {
   const series = { count, lastObservedTime: lastTime };
-  const create = { method: "POST", path: collectionPath(eventType, body.metadata.namespace), ...limits } as const;
+  const create = { method: "POST", path: collectionPath(eventType, body.metadata.namespace) } as const;
+  const options = { accept: metadataOnly, ...limits };
   try {
-    if (written === 0) await transport.request({ ...create, body: count > 1 ? { ...body, series } : body });
-    else await transport.request({ ...patchOf(body), body: { series }, ...limits });
+    if (written === 0) await transport.request({ ...create, body: count > 1 ? { ...body, series } : body, ...options });
+    else await transport.request({ ...patchOf(body), body: { series }, ...options });
     return count;
   } catch (error) {
     // An earlier request created it, but the response was lost.

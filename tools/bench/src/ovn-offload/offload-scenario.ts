@@ -36,7 +36,11 @@ export function offloadScenario({ fleet, options, before, startService }: Offloa
 
   const roundOf = (round: number): readonly OffloadStep[] => [
     {
-      ...{ id: "select", round, act: () => fleet.select() },
+      ...{ id: "select", round },
+      async act() {
+        await fleet.report("plain"); // the VFs of the former round are gone
+        await fleet.select();
+      },
       isDone: (view) => view.marked === hosts && view.policies === pools && view.isDnsPlaced,
     },
     { id: "vfs", round, act: () => fleet.report("with-vfs"), isDone: (view) => view.machineConfigs === pools },

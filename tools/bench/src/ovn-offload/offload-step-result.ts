@@ -27,9 +27,11 @@ export interface OffloadStepResult {
   readonly id: OffloadStepId;
   /** Number of the round, from 1. */
   readonly round: number;
-  /** Seconds until the last write; absent if nothing was written. */
+  /** Seconds until the last write that is not one of the status; absent if there is none. */
   readonly seconds?: number;
-  /** Seconds of the plain client for the writes that were sent in that time; absent if nothing was written. */
+  /** Seconds until the last write of the status; absent if it was not written. */
+  readonly statusSeconds?: number;
+  /** Seconds of the plain client for the writes that were sent in `seconds`; absent if there is none. */
   readonly plainSeconds?: number;
   /** Size of all bodies that were written. */
   readonly bytes: number;

@@ -19,6 +19,9 @@ const timesPlain = 2;
 const peakMbAt1000 = 90;
 const quietCpuSeconds = 0.1;
 
+/** The debounce, the pause between two statuses of 1,000 hosts, and 1 s for writing one. */
+const statusSecondsLimit = 7;
+
 /** What ovn-offload waits at most for further changes before it writes. */
 const debounceSeconds = 1;
 
@@ -42,7 +45,7 @@ export function ovnOffloadGoals(results: readonly OffloadStepResult[], sizes: Of
   const steps = sizes.hosts < 1000 ? [] : [...Map.groupBy(results, ({ id }) => id)];
   const peakMb = Math.max(...results.map((result) => result.peakMb));
   return [
-    ...steps.flatMap(([id, rounds]) => timeGoals(id, rounds)),
+    ...steps.flatMap(([id, rounds]) => [...timeGoals(id, rounds), ...statusGoals(id, rounds)]),
     ...results.flatMap((result) => writeGoals(result, sizes)),
     ...(sizes.hosts > 1000 ? [] : [atMost("peak RSS", peakMb, peakMbAt1000, "MB")]),
   ];
@@ -56,6 +59,13 @@ function timeGoals(id: OffloadStepId, rounds: readonly OffloadStepResult[]): rea
     seconds <= waits ? 0 : (seconds - waits) / plainSeconds,
   );
   return [atMost(`${stepTitles[id]}, after the debounce / plain client`, median(ratios), timesPlain, "x")];
+}
+
+/** The status must follow the other writes soon. */
+function statusGoals(id: OffloadStepId, rounds: readonly OffloadStepResult[]): readonly Goal[] {
+  if (stages[id] === undefined) return [];
+  const lags = rounds.map(({ seconds = 0, statusSeconds = Number.NaN }) => Math.max(0, statusSeconds - seconds));
+  return [atMost(`${stepTitles[id]}, status after the other writes`, median(lags), statusSecondsLimit, "s")];
 }
 
 function writeGoals(result: OffloadStepResult, sizes: OffloadSizes): readonly Goal[] {

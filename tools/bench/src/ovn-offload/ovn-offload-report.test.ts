@@ -11,7 +11,7 @@ const report: OvnOffloadReport = {
   options: { nodes: 1000, pools: 20, connections: 32, rounds: 1 },
   steps: [
     {
-      ...{ id: "select", round: 2, seconds: 3, plainSeconds: 2.5, bytes: 1_500_100 },
+      ...{ id: "select", round: 2, seconds: 3, statusSeconds: 4, plainSeconds: 2.5, bytes: 1_500_100 },
       ...{ load: { ownSeconds: 4.5, othersBusy: 0.04 }, plainLoad: { ownSeconds: 4, othersBusy: 0.5 } },
       ...{ cpuSeconds: 0.7, rssMb: 81.2, peakMb: 88 },
       requests: {
@@ -35,13 +35,22 @@ describe("renderOvnOffloadReport", () => {
 
   it("shows the times, cost and writes of a step in one row, without those of leases", () => {
     expect(cells("select all pools: labels, policies, DNS (2)")).toEqual([
-      ...["", "select all pools: labels, policies, DNS (2)", "3.00 s", "2.50 s", "1.20 x", "0.0 / 0.5", "0.70 s"],
+      ...[
+        "",
+        "select all pools: labels, policies, DNS (2)",
+        "3.00 s",
+        "2.50 s",
+        "1.20 x",
+        "4.00 s",
+        "0.0 / 0.5",
+        "0.70 s",
+      ],
       ...["81 MB", "88 MB", "1501 kB", "1003 patch nodes; refused: 1 409 patch nodes", ""],
     ]);
   });
 
   it("shows a step without writes", () => {
-    expect(cells("idle")).toEqual(["", "idle", "-", "-", "-", "0.0", "0.00 s", "81 MB", "88 MB", "0 kB", "0", ""]);
+    expect(cells("idle")).toEqual(["", "idle", "-", "-", "-", "-", "0.0", "0.00 s", "81 MB", "88 MB", "0 kB", "0", ""]);
   });
 
   it("names the machine, the missed goals and the warnings in the log", () => {

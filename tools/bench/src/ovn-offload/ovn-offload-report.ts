@@ -27,7 +27,8 @@ export function renderOvnOffloadReport(report: OvnOffloadReport): string {
   return [
     `ovn-offload, ${options.nodes} hosts in ${options.pools} pools; ${date}`,
     describeRun(report),
-    "All written: seconds from the last write that causes the step to the last write of ovn-offload",
+    "All written: seconds from the last write that causes the step to the last write of ovn-offload that is not its status",
+    "Status: seconds to the last write of the status, which has a pace of its own",
     `Plain client: repeats the writes of that time, with bodies of the same size, over ${options.connections} connections`,
     "Others busy: processors that other programs on this machine used meanwhile; times can be compared only if it is 0",
     "",
@@ -40,13 +41,13 @@ export function renderOvnOffloadReport(report: OvnOffloadReport): string {
 }
 
 const head = [
-  ...["step", "all written", "plain client", "ratio", "others busy", "CPU", "RSS", "peak", "size"],
+  ...["step", "all written", "plain client", "ratio", "status", "others busy", "CPU", "RSS", "peak", "size"],
   "writes by ovn-offload (without leases)",
 ];
 
 /** The cells of the step's row. */
 export function rowOf(step: OffloadStepResult): readonly string[] {
-  const { seconds, plainSeconds, cpuSeconds, rssMb, peakMb, bytes, requests } = step;
+  const { seconds, statusSeconds, plainSeconds, cpuSeconds, rssMb, peakMb, bytes, requests } = step;
   const loads = [step.load, step.plainLoad].filter((load) => load !== undefined);
   const failed = total(requests.failed) === 0 ? "" : `; refused: ${listCounts(requests.failed)}`;
   return [
@@ -54,6 +55,7 @@ export function rowOf(step: OffloadStepResult): readonly string[] {
     showSeconds(seconds),
     showSeconds(plainSeconds),
     showRatio(seconds === undefined || plainSeconds === undefined ? undefined : seconds / plainSeconds),
+    showSeconds(statusSeconds),
     loads.map(({ othersBusy }) => othersBusy.toFixed(1)).join(" / "),
     showSeconds(cpuSeconds),
     showMb(rssMb),
