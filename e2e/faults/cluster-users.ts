@@ -4,6 +4,7 @@
  * connect to the API server directly, without faults.
  * Usage: `await users.nodes.add("worker-1"); await users.apply(policies, { metadata, spec }); await users.delete(…);`
  */
+import { pods } from "@switchyard/api";
 import {
   apiVersionOf,
   collectionPath,
@@ -14,7 +15,6 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import type { FakeNodes } from "./fake-nodes.ts";
-import { pods } from "./types.ts";
 
 export interface ClusterUsers {
   readonly nodes: FakeNodes;

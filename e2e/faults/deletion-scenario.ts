@@ -7,6 +7,7 @@
  */
 import {
   operatorConfigName,
+  pods,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
@@ -14,7 +15,6 @@ import {
 import { isRecord, type KubeObject } from "@switchyard/kube";
 import type { ClusterUsers } from "./cluster-users.ts";
 import { has, ofKind, place, statusOf, type Scenario, type Step } from "./scenario.ts";
-import { pods } from "./types.ts";
 
 const workers = ["worker-1", "worker-2"];
 

@@ -4,7 +4,7 @@
  * its own fake kernel.
  * Usage: `await using nodes = createFakeNodes({ transport, … }); await nodes.add("worker-1"); await nodes.remove("worker-1")`.
  */
-import { nodes as nodeType } from "@switchyard/api";
+import { nodes as nodeType, pods } from "@switchyard/api";
 import { runDaemon } from "@switchyard/config-daemon/daemon";
 import { createFakeKernel, mlx5, pci, type FakeKernel, type FakeWrite } from "@switchyard/host/testing";
 import { collectionPath, isKubeError, isRecord, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
@@ -12,7 +12,6 @@ import { createLogger, Registry } from "@switchyard/service";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import type { Observer } from "./observer.ts";
-import { pods } from "./types.ts";
 
 export interface FakeNodes extends AsyncDisposable {
   /** Registers the node and starts its daemon. */

@@ -2,10 +2,9 @@
 /**
  * Kubernetes kinds of the fault tests, in addition to Switchyard's own kinds.
  */
-import { customResources, networkAttachmentDefinitions, nodes, type ResourceType } from "@switchyard/api";
+import { customResources, networkAttachmentDefinitions, nodes, pods, type ResourceType } from "@switchyard/api";
 
 export const namespaces = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };
-export const pods = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
 export const daemonSets = { group: "apps", version: "v1", kind: "DaemonSet", plural: "daemonsets", namespaced: true };
 export const serviceAccounts = {
   ...{ group: "", version: "v1", namespaced: true },

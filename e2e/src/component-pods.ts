@@ -4,6 +4,7 @@
  * pods run and are ready while the test wants it.
  * Usage: `await using pods = playPods(transport, namespace); pods.run(false);`
  */
+import { pods as type } from "@switchyard/api";
 import { isKubeError, objectPath, watchObjects, type KubeObject, type Transport } from "@switchyard/kube";
 
 /** The pods. Disposing ends the watch. */
@@ -15,8 +16,6 @@ export interface ComponentPods extends AsyncDisposable {
 interface Pod extends KubeObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
-
-const type = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
 
 /** Starts to run the pods of a namespace. They are pending until run(true). */
 export function playPods(transport: Transport, namespace: string): ComponentPods {

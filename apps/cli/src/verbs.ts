@@ -50,7 +50,7 @@ export const verbs: readonly Verb[] = [
     name: "plan",
     summary: "Print how the nodes would change, and which of them drain or reboot.",
     about: [
-      "The desired configuration of a node is computed from the policies in the input; without policies, it is the spec of its SriovNetworkNodeState. It is compared with the status of the SriovNetworkNodeState.",
+      "The desired configuration of a node is computed from the policies in the input; without policies, it is the spec of its SriovNetworkNodeState. It is compared with the status of the SriovNetworkNodeState. If the pods are known, the plan names those that are evicted.",
     ],
     examples: [
       "switchyard plan -f cluster/ --node worker-1",

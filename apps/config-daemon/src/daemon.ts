@@ -15,12 +15,13 @@ import {
   type Logger,
   type Registry,
 } from "@switchyard/service";
+import { firmwarePolicyOf, type FirmwarePolicy } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import { defaultTiming } from "./deadlines/default-timing.ts";
 import { createWithDeadline } from "./deadlines/with-deadline.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
 import { createKernelSource } from "./observe/kernel-source.ts";
-import { createFirmwareReader, type FirmwarePolicy } from "./observe/firmware-reader.ts";
+import { createFirmwareReader } from "./observe/firmware-reader.ts";
 import { ovsSource } from "./observe/ovs-source.ts";
 import { createObserver, type ObserverDeps } from "./observe/observer.ts";
 import { openAfxdp } from "./afxdp/open-afxdp.ts";
@@ -39,7 +40,7 @@ import { createSystemdMode, type SystemdModeOptions } from "./systemd/systemd-mo
 import { startUpstreamCleanup } from "./upstream/upstream-cleanup.ts";
 import { readPlatform } from "./virtual/read-platform.ts";
 import { createVirtualNics, defaultMetadataUrl } from "./virtual/virtual-nics.ts";
-import { firmwarePolicyOf, watchDesiredState } from "./watch-desired-state.ts";
+import { watchDesiredState } from "./watch-desired-state.ts";
 
 export interface DaemonOptions {
   readonly transport: Transport;

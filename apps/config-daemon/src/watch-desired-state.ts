@@ -13,23 +13,14 @@ import {
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { watchObjects, type FailedWatch, type Transport } from "@switchyard/kube";
-import { isGateOn } from "@switchyard/policy";
+import { firmwarePolicyOf } from "@switchyard/policy";
 import type { Logger } from "@switchyard/service";
-import type { FirmwarePolicy } from "./observe/firmware-reader.ts";
 
 export interface WatchDesiredStateOptions {
   readonly transport: Transport;
   readonly namespace: string;
   readonly nodeName: string;
   readonly log: Logger;
-}
-
-/** Without an operator config, the defaults of the operator apply. */
-export function firmwarePolicyOf(config: SriovOperatorConfig | undefined): FirmwarePolicy {
-  return {
-    isDisabled: config?.spec?.disablePlugins?.includes("mellanox") === true,
-    isResetAllowed: isGateOn("mellanoxFirmwareReset", config),
-  };
 }
 
 /** Disposing of the result ends both watches. */

@@ -5,7 +5,7 @@
  * Usage: `await using pods = watchPodUsers({ transport, resourcePrefix, states, after, report }); pods.on("worker-1")`.
  */
 import { readPod, type PodOnNode, type StateFacts } from "@switchyard/admission";
-import { resourceClaims, resourceSlices } from "@switchyard/api";
+import { pods, resourceClaims, resourceSlices } from "@switchyard/api";
 import {
   HeardClock,
   keyOf,
@@ -39,8 +39,6 @@ export interface PodUserOptions {
   /** Called for each failure of a watch. The watch is retried. */
   readonly report: (error: unknown, at: FailedWatch) => void;
 }
-
-const pods = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
 
 /** Starts watching once `after` settles. */
 export function watchPodUsers(options: PodUserOptions): PodUsers & AsyncDisposable {

@@ -5,6 +5,7 @@
  * containers only run and are ready.
  * Usage: `await using pods = runPods({ transport, cluster, namespace, directory, contentOf }); pods.runs`
  */
+import { pods } from "@switchyard/api";
 import { isKubeError, objectPath, watchObjects, type Transport } from "@switchyard/kube";
 import type { ControlPlane } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
@@ -53,7 +54,6 @@ export interface RunningPods extends AsyncDisposable {
   logOf(podName: string): Promise<string>;
 }
 
-const pods = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
 /** The node of pods that no DaemonSet created. */
 const defaultNode = "control-1";
 

@@ -5,8 +5,16 @@
  * Usage: `impactOf({ before: policies, after: [...policies, policy] }, view, { nowMs, budgetMs: 150, cache })`.
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy, SriovNetworkNodeStateSpec } from "@switchyard/api";
-import { ownedInStatus, plan, type Impact, type Plan, type Step } from "@switchyard/plan";
-import { createRules, mergePolicies, nodeSetLabels, type Labels, type Rules } from "@switchyard/policy";
+import { ownedInStatus, plan, withExpectedFirmware, type Impact, type Plan, type Step } from "@switchyard/plan";
+import {
+  createRules,
+  firmwarePolicyOf,
+  mergePolicies,
+  nodeSetLabels,
+  type FirmwarePolicy,
+  type Labels,
+  type Rules,
+} from "@switchyard/policy";
 import type { AdmissionCache } from "./admission-cache.ts";
 import { changedPfs, type ChangedPf } from "./changed-pfs.ts";
 import type { ClusterView } from "./cluster-view.ts";
@@ -62,6 +70,7 @@ export function impactOf(change: PolicyChange, view: ClusterView, options: Impac
   const { operatorConfig, nics } = view;
   const before = createRules({ policies: change.before, pools: [], operatorConfig, nics });
   const after = createRules({ policies: change.after, pools: [], operatorConfig, nics });
+  const firmware = firmwarePolicyOf(operatorConfig);
   const concerned = changedPolicies(change).map(({ spec }) => selects(spec.nodeSelector));
   const daemonLabels = nodeSetLabels(operatorConfig);
   const hasDaemon = selects(daemonLabels);
@@ -80,7 +89,8 @@ export function impactOf(change: PolicyChange, view: ClusterView, options: Impac
       continue;
     }
     evaluated += nodes.length;
-    const evaluate = evaluators.get(labels) ?? createEvaluator(labels, { before, after }, cache.pfFingerprint);
+    const evaluate =
+      evaluators.get(labels) ?? createEvaluator(labels, { before, after, firmware }, cache.pfFingerprint);
     evaluators.set(labels, evaluate);
     const { impact, changes } = evaluate(state);
     if (changes.length > 0) groups.push({ group, impact, changes });
@@ -102,7 +112,7 @@ interface MergedSpecs {
 /** Returns a function that evaluates nodes with these labels. Equal states are evaluated once: node-facts.ts, pf-fingerprints.ts. */
 function createEvaluator(
   labels: Labels,
-  rules: { readonly before: Rules; readonly after: Rules },
+  { firmware, ...rules }: { readonly before: Rules; readonly after: Rules; readonly firmware: FirmwarePolicy },
   pfFingerprint: PfFingerprint,
 ): (state: StateFacts) => NodeImpact {
   const node = asNode({ name: "", labels });
@@ -131,7 +141,7 @@ function createEvaluator(
     const known = specs.impacts.get(key);
     if (known !== undefined) return known;
     const pfs = interfaces.filter(({ pciAddress }) => specs.changed.has(pciAddress));
-    const impact = comparePlans(specs, { ...status, interfaces: pfs });
+    const impact = comparePlans(specs, { ...status, interfaces: withExpectedFirmware(pfs, firmware) });
     specs.impacts.set(key, impact);
     return impact;
   };

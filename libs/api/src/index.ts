@@ -40,6 +40,7 @@ export { configMaps } from "./kubernetes/config-map.ts";
 export { clusterVersions, dnses } from "./kubernetes/openshift-configuration.ts";
 export { namespaces, type Namespace } from "./kubernetes/namespace.ts";
 export { nodes, type Node, type Taint } from "./kubernetes/node.ts";
+export { pods } from "./kubernetes/pod.ts";
 export { resourceClaims, resourceSlices } from "./kubernetes/device-allocation.ts";
 export {
   networkAttachmentDefinitions,
@@ -62,6 +63,7 @@ export {
   drainAnswers,
   drainRequests,
   type DrainAnswer,
+  type DrainNeed,
   type DrainRequest,
 } from "./names.ts";
 export {

@@ -126,6 +126,9 @@ export const drainRequests = {
 /** A value of drainRequests. */
 export type DrainRequest = (typeof drainRequests)[keyof typeof drainRequests];
 
+/** A request for a drain: of the pods that use VFs, or of all pods before a reboot. */
+export type DrainNeed = Exclude<DrainRequest, typeof drainRequests.idle>;
+
 /** Answers of the operator or an external drainer, in annotations.currentState. */
 export const drainAnswers = { idle: "Idle", draining: "Draining", complete: "DrainComplete" } as const;
 

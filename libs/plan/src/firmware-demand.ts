@@ -50,6 +50,8 @@ function vfDemands(ports: readonly WantedPort[]): readonly FirmwareDemand[] {
   const { numVfs: count, sriovEnabled: enabled } = firmwareOf(ports) ?? {};
   // sriov_totalvfs is the judge and not the firmware: a card can have a limit for each of its functions in other settings.
   const isNeeded = ports.some(({ pf, spec }) => (spec.numVfs ?? 0) > (pf.totalvfs ?? 0));
+  // A capability with VFs shows that SR-IOV is on, also before the firmware was read.
+  const isSriovOn = enabled === undefined && ports.some(({ pf }) => (pf.totalvfs ?? 0) > 0);
   const about = {
     isNeeded,
     field: `${most.field}.numVfs`,
@@ -63,7 +65,8 @@ function vfDemands(ports: readonly WantedPort[]): readonly FirmwareDemand[] {
       ...{ current: count?.current, next: count?.next },
     },
     {
-      ...{ ...about, name: "SRIOV_EN", value: 1, isEnough: (value) => value === 1 },
+      ...{ ...about, isNeeded: isNeeded && !isSriovOn },
+      ...{ name: "SRIOV_EN", value: 1, isEnough: (value) => value === 1 },
       ...{ current: toNumber(enabled?.current), next: toNumber(enabled?.next) },
     },
   ];

@@ -3,6 +3,7 @@ export { describeAfxdpStep, isAfxdpStepBlockedBy, type AfxdpStep } from "./afxdp
 export { deviceIdOf } from "./afxdp/device-use.ts";
 export { planAfxdp, type AfxdpPlan } from "./afxdp/plan-afxdp.ts";
 export { cardModeOf, cardModeSettings, type CardModeSetting, type CardModeValues } from "./card-mode.ts";
+export { withExpectedFirmware } from "./expected-firmware.ts";
 export type { Impact, Reason } from "./impact.ts";
 export { shownPort } from "./linux-bridge-settings.ts";
 export { ownedInStatus, type OwnedPf, type OwnedPfs } from "./owned-pf.ts";

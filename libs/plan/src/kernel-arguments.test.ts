@@ -73,6 +73,12 @@ describe("kernel arguments for vfio-pci", () => {
     expect(planned(intel, { spec }).impact).toBe("none");
   });
 
+  it("are not configured for a PF whose spec is refused, and the node does not reboot", () => {
+    const { steps, impact, problems } = planned(intel, { spec: { ...userSpace, numVfs: 9 } });
+    expect({ steps, impact }).toEqual({ steps: [], impact: "none" });
+    expect(problems.join()).toContain("supports at most 8");
+  });
+
   it("keep the administrator's choice of a domain type", () => {
     const { steps } = planned({ ...intel, arguments: ["iommu=nopt"] });
     expect(steps[0]).toBe("change kernel arguments of the next boot: add intel_iommu=on");

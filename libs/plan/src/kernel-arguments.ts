@@ -12,6 +12,7 @@ import type {
   SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
 import { parseVfRange } from "@switchyard/policy";
+import { refusals } from "./plan-pf.ts";
 import { isVirtualNic } from "./plan-virtual.ts";
 import type { PlanProblem } from "./problem.ts";
 import { noRebootNeeds, type RebootNeeds } from "./reboot.ts";
@@ -83,7 +84,10 @@ function causeIdOf(argument: string): string {
   return `kernel argument ${argument}`;
 }
 
-/** The first VF group with vfio-pci whose VFs are not all bound to it needs an active IOMMU. */
+/**
+ * The first VF group with vfio-pci whose VFs are not all bound to it needs an active IOMMU. A PF that stays unchanged, because its
+ * spec is refused, must not reboot the node.
+ */
 function iommuDemand(
   desired: SriovNetworkNodeStateSpec,
   observed: SriovNetworkNodeStateStatus,
@@ -114,11 +118,13 @@ function findVfioGroup(
   { interfaces = [] }: SriovNetworkNodeStateSpec,
   { interfaces: found = [] }: SriovNetworkNodeStateStatus,
 ): Pick<WantedArgument, "field" | "pciAddress"> | undefined {
-  for (const [index, { pciAddress, vfGroups = [] }] of interfaces.entries()) {
+  for (const [index, spec] of interfaces.entries()) {
+    const { pciAddress, vfGroups = [] } = spec;
     const pf = found.find((each) => each.pciAddress === pciAddress);
+    if (pf === undefined || refusals(spec, pf, "").length > 0) continue;
     for (const [at, { deviceType, vfRange = "" }] of vfGroups.entries()) {
       const range = parseVfRange(vfRange);
-      if (pf?.totalvfs === undefined || isVirtualNic(pf) || deviceType !== "vfio-pci" || !range.ok) continue;
+      if (pf.totalvfs === undefined || isVirtualNic(pf) || deviceType !== "vfio-pci" || !range.ok) continue;
       const { first, last } = range.value;
       const bound = (pf.Vfs ?? []).filter(({ vfID, driver }) => vfID >= first && vfID <= last && driver === "vfio-pci");
       // An unsafe mode of vfio works without an IOMMU.

@@ -29,8 +29,7 @@ export interface PfPlan {
 
 /** Compares `wanted` with `pf` as observed. `field` is the path of `wanted` in the NodeState: "spec.interfaces[0]". */
 export function planPf(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): PfPlan {
-  const refused =
-    wanted.externallyManaged === true ? externalMismatches(wanted, pf, field) : refusals(wanted, pf, field);
+  const refused = refusals(wanted, pf, field);
   if (refused.length > 0) return { steps: [], problems: refused };
 
   const mtuProblem = checkMtu(wanted, pf, field);
@@ -52,9 +51,10 @@ export function planPf(wanted: InterfaceSpec, pf: InterfaceStatus, field: string
   };
 }
 
-/** Returns the problems that leave the whole PF unchanged. */
-function refusals(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): readonly PlanProblem[] {
+/** Returns the problems that leave the whole PF unchanged; empty if there are none. */
+export function refusals(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): readonly PlanProblem[] {
   const { pciAddress } = pf;
+  if (wanted.externallyManaged === true) return externalMismatches(wanted, pf, field);
   const mode = modeProblem(wanted, pf);
   if (mode !== undefined) return [{ ...mode, field: `${field}.eSwitchMode`, pciAddress }];
   const linkType = linkTypeProblem(wanted, pf, field);

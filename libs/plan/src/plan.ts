@@ -105,7 +105,7 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
   // After a reboot, no card has to be reset.
   const firmwareSteps = firmware.steps.filter(({ kind }) => !isRebooting || kind !== "reset-firmware");
   const drainOrNone = reasons.length > 0 ? "drain" : "none";
-  const postponed = isRebooting ? steps.map(({ pciAddress }) => pciAddress) : [];
+  const postponed = isRebooting ? [...steps.map(({ pciAddress }) => pciAddress), ...withVfs(desired, found)] : [];
   const waiting = [...new Set([...firmware.held, ...postponed])];
   return {
     steps: [
@@ -123,6 +123,14 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
     problems: [...problems, ...rebooting.problems],
     ...(waiting.length > 0 && { waiting }),
   };
+}
+
+/** PFs whose VFs a reboot removes, and which get them again afterwards. */
+function withVfs(desired: SriovNetworkNodeStateSpec, found: readonly InterfaceStatus[]): readonly string[] {
+  const existing = new Set(found.flatMap(({ pciAddress, numVfs = 0 }) => (numVfs > 0 ? [pciAddress] : [])));
+  return (desired.interfaces ?? []).flatMap(({ pciAddress, numVfs = 0, externallyManaged }) =>
+    numVfs > 0 && externallyManaged !== true && existing.has(pciAddress) ? [pciAddress] : [],
+  );
 }
 
 /** Returns the steps of a PF without those of its bridge. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Pure functions that decide what the objects of a cluster mean for its nodes: node set, matching NICs, VF groups,
- * pools, and which VFs a pod uses.
+ * pools, which VFs a pod uses, and which pods a drain evicts.
  */
 export { createRules, type RuleSources, type Rules } from "./merge/rules.ts";
 export { mergePolicies, policiesSelecting, type MergedNode, type PolicyMatch } from "./merge/merge-policies.ts";
@@ -35,6 +35,7 @@ export { isHardwareOffloadPool, type CompiledPool, type PoolProblem } from "./po
 export { parseMaxUnavailable, type MaxUnavailableProblem } from "./pools/max-unavailable.ts";
 export { poolOverlaps, poolsSelecting, rdmaModeOf, type RdmaMode } from "./pools/pools.ts";
 export { checkDaemonVariable, type DaemonVariableUse } from "./config/daemon-variables.ts";
+export { firmwareDisabledReason, firmwarePolicyOf, type FirmwarePolicy } from "./config/firmware-policy.ts";
 export { featureGateDefaults, isGateOn, type FeatureGate } from "./config/feature-gates.ts";
 export { createDeviceFacts, publishesNics, type DeviceSources, type PlacedPod } from "./pods/device-facts.ts";
 export {
@@ -45,6 +46,9 @@ export {
   type DeviceSlice,
 } from "./pods/allocated-devices.ts";
 export { podUse, usesAny, type DeviceFacts, type PodUse } from "./pods/pod-use.ts";
+export { managedPfs, withClaimedVfs, type ClaimSources } from "./pods/claimed-vfs.ts";
+export { toDrainedPod, type DrainedPod } from "./pods/drained-pod.ts";
+export { selectPods, type PodSelection } from "./pods/select-pods.ts";
 export { readPodDevices, type PodDevices } from "./pods/pod-devices.ts";
 export { toPfAddresses, type PfAddresses } from "./pods/pf-addresses.ts";
 export { smartNicModels, type SmartNicModel } from "./offload/smart-nic-models.ts";

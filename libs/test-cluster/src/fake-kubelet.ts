@@ -4,17 +4,15 @@
  * that are being deleted.
  * Usage: `await using _kubelets = playKubelets(transport, ({ name, node, what }) => narrator.line(node, name + what));`
  */
+import { pods } from "@switchyard/api";
 import {
   collectionPath,
   isKubeError,
   objectPath,
   watchObjects,
   type KubeObject,
-  type ResourceType,
   type Transport,
 } from "@switchyard/kube";
-
-const pods: ResourceType = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
 
 /** The fields of a pod in use. */
 interface Pod extends KubeObject {

@@ -3,7 +3,7 @@
  * planCluster plans each node with the plan() and planAfxdp() of the config daemon.
  * Usage: `const plans = planCluster(cluster, { namespace, diagnostics, reboots: new Map() })`.
  */
-import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
+import { drainRequests, type DrainNeed, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import {
   describeAfxdpStep,
   describeProblem,
@@ -11,11 +11,12 @@ import {
   isConverged,
   ownedInStatus,
   plan,
+  withExpectedFirmware,
   type AfxdpStep,
   type Impact,
   type Step,
 } from "@switchyard/plan";
-import { createRules, withOwnership } from "@switchyard/policy";
+import { createRules, firmwarePolicyOf, withOwnership } from "@switchyard/policy";
 import type { Diagnostics } from "../diagnostics.ts";
 import { nicPolicyOf, type ClusterObjects } from "./cluster-objects.ts";
 import { desiredStates } from "./desired-states.ts";
@@ -27,8 +28,31 @@ export interface NodePlan {
   readonly impact: Impact;
   /** Those of AF_XDP devices come last. */
   readonly steps: readonly ((Step | AfxdpStep) & { readonly text: string })[];
+  /** PCI addresses of PFs with further steps, which are known after the card was reset or the node rebooted. Absent if there are none. */
+  readonly waiting?: readonly string[];
   readonly reasons: readonly { readonly field: string; readonly text: string }[];
+  /** What happens to pods. Absent if the plan disrupts none, and if the pods are not known. */
+  readonly pods?: {
+    /** Pods that leave the node before it changes. */
+    readonly evicted: readonly PodName[];
+    /** Pods that may lose their VFs while they run: they cannot be kept off the node, or drains are disabled. */
+    readonly disrupted: readonly PodName[];
+  };
   readonly converged: boolean;
+}
+
+export interface PodName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A plan, and what determines the pods that it evicts. */
+export interface PlannedNode {
+  readonly plan: NodePlan;
+  /** The spec that is planned. */
+  readonly spec: SriovNetworkNodeStateSpec;
+  /** The drain that the config daemon requests; undefined if it requests none. */
+  readonly drain: DrainNeed | undefined;
 }
 
 export interface PlanSummary {
@@ -40,6 +64,8 @@ export interface PlanSummary {
   readonly reboot: number;
   /** The number of steps of all nodes. */
   readonly steps: number;
+  /** Absent if the pods are not known. */
+  readonly evictedPods?: number;
 }
 
 export interface PlanOptions {
@@ -53,10 +79,11 @@ export interface PlanOptions {
 }
 
 /** Sorted by node name. Parts of a spec that a node cannot apply are reported. */
-export function planCluster(cluster: ClusterObjects, options: PlanOptions): readonly NodePlan[] {
+export function planCluster(cluster: ClusterObjects, options: PlanOptions): readonly PlannedNode[] {
   const { namespace, diagnostics, reboots, node } = options;
   const states = statesWithOwnership(cluster);
   const wanted = wantedSpecs({ ...cluster, states }, options);
+  const firmware = firmwarePolicyOf(cluster.operatorConfig);
   const afxdpPlans = planAfxdpCluster(cluster, { wanted, namespace, diagnostics, node });
   return [...new Set([...wanted.keys(), ...afxdpPlans.keys()])]
     .filter((name) => node === undefined || name === node)
@@ -64,32 +91,46 @@ export function planCluster(cluster: ClusterObjects, options: PlanOptions): read
     .map((name) => {
       const spec = wanted.get(name) ?? {};
       const afxdp = afxdpPlans.get(name) ?? { steps: [], impact: "none", reasons: [], problems: [] };
-      const status = states.get(name)?.status ?? {};
+      const reported = states.get(name)?.status ?? {};
+      const status = { ...reported, interfaces: withExpectedFirmware(reported.interfaces ?? [], firmware) };
       const planned = plan(spec, status, ownedInStatus(status));
       for (const problem of planned.problems) {
         diagnostics.report(`SriovNetworkNodeState/${namespace}/${name}: ${describeProblem(problem)}`);
       }
       const reboot = reboots.get(name);
       const rebootReasons = reboot === undefined ? [] : [{ field: "spec.ovnHardwareOffload", text: reboot }];
-      return {
+      const nodePlan: NodePlan = {
         node: name,
         impact: reboot !== undefined ? "reboot" : planned.impact === "none" ? afxdp.impact : planned.impact,
         steps: [
           ...planned.steps.map((step) => ({ ...step, text: describeStep(step) })),
           ...afxdp.steps.map((step) => ({ ...step, text: describeAfxdpStep(step) })),
         ],
+        ...(planned.waiting !== undefined && planned.steps.length > 0 && { waiting: planned.waiting }),
         reasons: [
           ...[...planned.reasons, ...afxdp.reasons].map(({ field, text }) => ({ field, text })),
           ...rebootReasons,
         ],
         converged: isConverged(planned) && isConverged(afxdp) && reboot === undefined,
       };
+      const drain = reboot === undefined ? drainFor(planned.impact, afxdp.impact, cluster) : drainRequests.reboot;
+      return { plan: nodePlan, spec, drain };
     });
+}
+
+/** As the config daemon requests it. Each of the two configurations disables the drains for its own devices. */
+function drainFor(sriov: Impact, ofAfxdp: Impact, { operatorConfig, afxdp }: ClusterObjects): DrainNeed | undefined {
+  if (sriov !== "none" && operatorConfig?.spec?.disableDrain !== true) {
+    return sriov === "reboot" ? drainRequests.reboot : drainRequests.drain;
+  }
+  const needsAfxdp = ofAfxdp !== "none" && afxdp.operatorConfig?.spec?.disableDrain !== true;
+  return needsAfxdp ? drainRequests.drain : undefined;
 }
 
 export function summarize(plans: readonly NodePlan[]): PlanSummary {
   const busy = plans.filter(({ steps, impact }) => steps.length > 0 || impact === "reboot");
   const ofImpact = (impact: Impact): number => busy.filter((one) => one.impact === impact).length;
+  const disrupting = busy.filter(({ impact }) => impact !== "none");
   return {
     nodes: plans.length,
     converged: plans.filter(({ converged }) => converged).length,
@@ -97,6 +138,9 @@ export function summarize(plans: readonly NodePlan[]): PlanSummary {
     drain: ofImpact("drain"),
     reboot: ofImpact("reboot"),
     steps: plans.reduce((sum, { steps }) => sum + steps.length, 0),
+    ...(disrupting.some(({ pods }) => pods !== undefined) && {
+      evictedPods: disrupting.reduce((sum, { pods }) => sum + (pods?.evicted.length ?? 0), 0),
+    }),
   };
 }
 

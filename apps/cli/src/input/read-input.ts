@@ -4,6 +4,7 @@
  * Usage: `const manifests = await readInput(flags, terminal, diagnostics)`.
  */
 import { CliError } from "../cli-error.ts";
+import type { PlacedPods } from "../cluster/evicted-pods.ts";
 import type { Diagnostics } from "../diagnostics.ts";
 import type { Flags } from "../flags.ts";
 import type { Terminal } from "../terminal.ts";
@@ -16,14 +17,18 @@ export async function readInput(
   terminal: Terminal,
   diagnostics: Diagnostics,
 ): Promise<readonly Manifest[]> {
-  const isLive = flags.context !== undefined || flags.kubeconfig !== undefined;
-  if (flags.filename.length > 0 && isLive) {
+  if (flags.filename.length > 0 && isLive(flags)) {
     throw new CliError("usage", "-f cannot be combined with --context or --kubeconfig");
   }
-  if (isLive) return readLive(flags, terminal);
+  if (isLive(flags)) return readLive(flags, terminal);
   if (flags.filename.length === 0)
     throw new CliError("usage", "no input: use -f FILE, --context NAME or --kubeconfig FILE");
   return readPaths(flags.filename, terminal, diagnostics);
+}
+
+/** Whether the flags name a cluster. */
+export function isLive({ context, kubeconfig }: Flags): boolean {
+  return context !== undefined || kubeconfig !== undefined;
 }
 
 /** Reads files. Files that cannot be read are reported and skipped. */
@@ -42,6 +47,16 @@ export async function readLive(flags: Flags, terminal: Terminal): Promise<readon
   const { readCluster } = await import("./read-cluster.ts");
   const { context, kubeconfig, namespace } = flags;
   return readCluster({ context, kubeconfig, namespace, env: terminal.env });
+}
+
+/** Reads the pods of these nodes (readPodsOn). Returns undefined if the user may not list pods. */
+export async function readLivePodsOn(
+  { context, kubeconfig, resourcePrefix }: Flags,
+  terminal: Terminal,
+  nodes: ReadonlyMap<string, boolean>,
+): Promise<PlacedPods | undefined> {
+  const { readPodsOn } = await import("./read-pods.ts");
+  return readPodsOn({ context, kubeconfig, env: terminal.env }, { resourcePrefix, nodes });
 }
 
 /** Reads the pods with VFs of that cluster. Returns undefined if the user may not list pods. */

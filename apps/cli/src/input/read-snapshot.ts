@@ -10,6 +10,7 @@ import {
   customResources,
   networkAttachmentDefinitions,
   nodes,
+  pods,
   resourceClaims,
   resourceSlices,
   type ResourceType,
@@ -94,7 +95,6 @@ async function list(transport: Transport, request: Request, origin: string): Pro
   }
 }
 
-export const pods = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
 const events = { group: "", version: "v1", kind: "Event", plural: "events", namespaced: true } as const;
 const disruptionBudgets = {
   ...{ group: "policy", version: "v1", kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", namespaced: true },

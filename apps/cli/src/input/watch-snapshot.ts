@@ -3,13 +3,12 @@
  * watchSnapshot follows the objects that VFs and their pods are known by, as they change in a cluster.
  * Usage: `for await (const manifests of watchSnapshot(source, { readKinds, diagnostics })) …`.
  */
-import { resourceClaims, resourceSlices, sriovNetworkNodeStates } from "@switchyard/api";
+import { pods, resourceClaims, resourceSlices, sriovNetworkNodeStates } from "@switchyard/api";
 import { connect, watchObjects } from "@switchyard/kube";
 import type { Diagnostics } from "../diagnostics.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
 import { kubeconfigOf, type ClusterSource } from "./read-cluster.ts";
 import { toManifest, type Manifest } from "./manifest.ts";
-import { pods } from "./read-snapshot.ts";
 
 export interface WatchSnapshotOptions {
   /** The kinds that may be read (readSnapshot); others are not watched. */

@@ -4,15 +4,19 @@
  * Usage: `planText(plan, colours)`; `summaryText(summary, colours)`.
  */
 import type { Impact } from "@switchyard/plan";
-import type { NodePlan, PlanSummary } from "../cluster/plan-cluster.ts";
+import type { NodePlan, PlanSummary, PodName } from "../cluster/plan-cluster.ts";
 import type { Colours } from "./colours.ts";
+import { printable } from "./printable.ts";
 import { signOf, type StepSign } from "./step-sign.ts";
 import { wrap } from "./wrap.ts";
 
 const width = 80;
+/** Pods of a node that are named. */
+const maxNames = 10;
 
 /** The plan of one node. */
-export function planText({ node, impact, steps, reasons, converged }: NodePlan, colours: Colours): string {
+export function planText(plan: NodePlan, colours: Colours): string {
+  const { node, impact, steps, reasons, pods, converged } = plan;
   const title = colours.bold(`${node}:`);
   if (steps.length === 0 && impact !== "reboot")
     return `${title} ${converged ? "nothing to do" : "the spec cannot be applied"}\n`;
@@ -29,9 +33,13 @@ export function planText({ node, impact, steps, reasons, converged }: NodePlan, 
   return [
     title,
     ...lines,
+    ...waitingLine(plan).flatMap((line) =>
+      wrap(line, width - 4).map((part, at) => `  ${at === 0 ? "…" : " "} ${part}`),
+    ),
     "",
     `  Impact: ${paintImpact(impact, colours)}`,
     ...reasonLines,
+    ...(pods === undefined ? [] : podLines(pods)),
     `  Steps: ${count("+")} to add, ${count("~")} to change, ${count("-")} to remove.`,
     "",
   ].join("\n");
@@ -39,7 +47,7 @@ export function planText({ node, impact, steps, reasons, converged }: NodePlan, 
 
 /** The summary of all nodes. */
 export function summaryText(summary: PlanSummary, colours: Colours): string {
-  const { nodes, converged, none, drain, reboot } = summary;
+  const { nodes, converged, none, drain, reboot, evictedPods } = summary;
   if (nodes === 0) return "No nodes in the input.\n";
   const failed = nodes - converged - none - drain - reboot;
   const parts = [
@@ -49,7 +57,41 @@ export function summaryText(summary: PlanSummary, colours: Colours): string {
     ...(reboot > 0 ? [colours.red(`${reboot} ${reboot === 1 ? "reboots" : "reboot"}`)] : []),
     ...(failed > 0 ? [`${failed} cannot apply the spec`] : []),
   ];
-  return `${colours.bold("Plan:")} ${nodes} ${nodes === 1 ? "node" : "nodes"}: ${parts.join(", ")}.\n`;
+  const evicted = evictedPods === undefined ? "" : ` ${podsAre(evictedPods)} evicted.`;
+  return `${colours.bold("Plan:")} ${nodes} ${nodes === 1 ? "node" : "nodes"}: ${parts.join(", ")}.${evicted}\n`;
+}
+
+/** What is not in the steps yet; empty if they are complete. */
+export function waitingLine({ waiting = [], impact }: NodePlan): readonly string[] {
+  if (waiting.length === 0) return [];
+  const event = impact === "reboot" ? "the reboot" : "the reset of the card";
+  return [`further steps on ${waiting.join(", ")}, known after ${event}`];
+}
+
+/** What happens to the pods of a node, a sentence each. */
+export function podSentences({ evicted, disrupted }: NonNullable<NodePlan["pods"]>): readonly string[] {
+  return [
+    `${podsAre(evicted.length)} evicted${listOf(evicted)}`,
+    ...(disrupted.length > 0 ? [`${podsAre(disrupted.length)} not evicted and can lose VFs${listOf(disrupted)}`] : []),
+  ];
+}
+
+function podLines(pods: NonNullable<NodePlan["pods"]>): readonly string[] {
+  const [first = "", ...others] = podSentences(pods).flatMap((sentence) => wrap(sentence, width - 9));
+  return [`  Pods: ${first}`, ...others.map((line) => `        ${line}`)];
+}
+
+/** "No pod is", "1 pod is", "2 pods are" */
+function podsAre(count: number): string {
+  if (count === 0) return "No pod is";
+  return count === 1 ? "1 pod is" : `${count} pods are`;
+}
+
+/** ": apps/web-0, apps/web-1, and 3 more"; empty without pods. */
+function listOf(pods: readonly PodName[]): string {
+  if (pods.length === 0) return "";
+  const names = pods.slice(0, maxNames).map(({ namespace, name }) => printable(`${namespace}/${name}`));
+  return `: ${[...names, ...(pods.length > maxNames ? [`and ${pods.length - maxNames} more`] : [])].join(", ")}`;
 }
 
 function paintSign(sign: StepSign, colours: Colours): string {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * planOffloaded plans a cluster as it is when ovn-offload has done what the SriovOperatorConfig requests.
- * Usage: `const plans = planOffloaded(cluster, flags, diagnostics)`.
+ * Usage: `const planned = planOffloaded(cluster, flags, diagnostics)`.
  */
-import { planCluster, type NodePlan } from "../cluster/plan-cluster.ts";
+import { planCluster, type PlannedNode } from "../cluster/plan-cluster.ts";
 import type { ClusterObjects } from "../cluster/cluster-objects.ts";
 import type { Diagnostics } from "../diagnostics.ts";
 import type { Flags } from "../flags.ts";
@@ -15,7 +15,7 @@ export function planOffloaded(
   given: ClusterObjects,
   { namespace, resourcePrefix, clusterType, node }: Flags,
   diagnostics: Diagnostics,
-): readonly NodePlan[] {
+): readonly PlannedNode[] {
   const { cluster, offload } = offloadCluster(given, { namespace, resourcePrefix, clusterType, diagnostics });
   const reboots = offloadReboots(offload, cluster);
   return planCluster(cluster, { namespace, diagnostics, reboots, node });

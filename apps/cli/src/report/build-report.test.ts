@@ -7,6 +7,7 @@ import { createSnapshot, type Snapshot } from "../diagnosis/snapshot.ts";
 import { client, healthyCluster, type Editable } from "../diagnosis/testing/healthy-cluster.ts";
 import { silentDiagnostics } from "../diagnostics.ts";
 import { toManifest } from "../input/manifest.ts";
+import { podsIn, withPods } from "../cluster/evicted-pods.ts";
 import { planOffloaded } from "../ovn-offload/plan-offloaded.ts";
 import { parseFlags } from "../flags.ts";
 import { listAt, textAt } from "../json.ts";
@@ -35,7 +36,8 @@ function snapshotOf(objects: readonly Editable[]): Snapshot {
 function reportOf(objects: readonly Editable[]): Report {
   const snapshot = snapshotOf(objects);
   const { flags } = parseFlags([], []);
-  const plans = planOffloaded(snapshot.cluster, flags, silentDiagnostics);
+  const planned = planOffloaded(snapshot.cluster, flags, silentDiagnostics);
+  const plans = withPods(planned, snapshot.cluster, podsIn(snapshot.cluster, flags.resourcePrefix));
   return buildReport(snapshot, { command: "doctor", rows: listVfs(snapshot), diagnosis: diagnose(snapshot), plans });
 }
 

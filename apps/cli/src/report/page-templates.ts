@@ -64,7 +64,10 @@ export const pageTemplates = {
 <% }) %><% if (group.moreSteps > 0) { %><p class="soft">and <%= group.moreSteps %> more steps</p>
 <% } %><% if (group.reasons.length > 0) { %><p>Because of:</p>
 <ul><% group.reasons.forEach((reason) => { %><li><code><%= reason.field %></code> <%= reason.text %></li><% }) %></ul>
-<% } %></div>
+<% } %><% if (group.pods.length > 0) { %><p>Pods:</p>
+<ul><% group.pods.forEach((line) => { %><li><%= line %></li><% }) %></ul>
+<% if (group.morePods > 0) { %><p class="soft">and <%= group.morePods %> more lines, which <code>switchyard plan --node NAME</code> shows</p>
+<% } %><% } %></div>
 <% }) %><% if (it.more) { %><p>Further nodes that change, each with other steps: <%= it.more %>. <code>switchyard plan --node NAME</code> shows one.</p>
 <% } %>`,
 

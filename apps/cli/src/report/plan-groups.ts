@@ -4,6 +4,7 @@
  * Usage: `planGroups(planCluster(cluster, options))`.
  */
 import type { NodePlan } from "../cluster/plan-cluster.ts";
+import { podSentences, waitingLine } from "../output/plan-text.ts";
 import { signOf } from "../output/step-sign.ts";
 import { clip } from "./clip.ts";
 import type { PlanGroup } from "./report.ts";
@@ -13,8 +14,8 @@ const order: readonly string[] = ["reboot", "drain", "none"];
 /** Nodes that change: reboots first, then drains. */
 export function planGroups(plans: readonly NodePlan[]): readonly PlanGroup[] {
   const changing = plans.filter(({ steps, impact }) => steps.length > 0 || impact === "reboot");
-  const groups = Map.groupBy(changing, ({ impact, steps, reasons }) =>
-    JSON.stringify([impact, steps.map(({ text }) => text), reasons]),
+  const groups = Map.groupBy(changing, ({ impact, steps, waiting, reasons }) =>
+    JSON.stringify([impact, steps.map(({ text }) => text), waiting, reasons]),
   );
   return [...groups.values()]
     .flatMap((same): readonly PlanGroup[] => {
@@ -25,10 +26,24 @@ export function planGroups(plans: readonly NodePlan[]): readonly PlanGroup[] {
         {
           nodes: same.map(({ node }) => clip(node)),
           impact,
-          steps: steps.map((step) => ({ sign: signOf(step), text: clip(step.text) })),
+          steps: [
+            ...steps.map((step) => ({ sign: signOf(step), text: clip(step.text) })),
+            ...waitingLine(first).map((text) => ({ sign: "…", text: clip(text) })),
+          ],
           reasons: reasons.map(({ field, text }) => ({ field: clip(field), text: clip(text) })),
+          pods: podLines(same),
         },
       ];
     })
     .sort((a, b) => order.indexOf(a.impact) - order.indexOf(b.impact));
+}
+
+/** What happens to pods, with the node if there are several. Nodes without such pods are named only if no node has some. */
+function podLines(plans: readonly NodePlan[]): readonly string[] {
+  const known = plans.flatMap(({ node, pods }) => (pods === undefined ? [] : [{ node, pods }]));
+  const affected = known.filter(({ pods }) => pods.evicted.length + pods.disrupted.length > 0);
+  if (affected.length === 0) return known.slice(0, 1).flatMap(({ pods }) => podSentences(pods));
+  return affected.flatMap(({ node, pods }) =>
+    podSentences(pods).map((sentence) => clip(plans.length === 1 ? sentence : `${node}: ${sentence}`)),
+  );
 }

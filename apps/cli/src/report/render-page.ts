@@ -20,6 +20,8 @@ const maxNames = 100;
 /** Groups of nodes with the same steps, and steps of a group, that are shown. */
 const maxGroups = 50;
 const maxSteps = 40;
+/** Lines about the pods of a group. */
+const maxPodLines = 20;
 
 const signs: Readonly<Record<NodeHealth, string>> = { error: "✕", warning: "!", info: "…", healthy: "✓", unknown: "?" };
 const healthWords: Readonly<Record<NodeHealth, string>> = {
@@ -89,6 +91,8 @@ function planHtml(groups: readonly PlanGroup[], problems: readonly string[]): st
         : { title: `${group.nodes.length} nodes`, names: listOf(group.nodes) }),
       steps: group.steps.slice(0, maxSteps),
       moreSteps: Math.max(0, group.steps.length - maxSteps),
+      pods: group.pods.slice(0, maxPodLines),
+      morePods: Math.max(0, group.pods.length - maxPodLines),
     };
   });
   const more = groups.slice(maxGroups).flatMap(({ nodes }) => nodes);

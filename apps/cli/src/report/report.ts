@@ -56,10 +56,12 @@ export interface PlanGroup {
   readonly impact: Impact;
   readonly steps: readonly StepView[];
   readonly reasons: readonly { readonly field: string; readonly text: string }[];
+  /** Which pods are evicted, a sentence each. Empty if the pods are not known. */
+  readonly pods: readonly string[];
 }
 
 export interface StepView {
-  /** "+" adds, "~" changes, "-" removes. */
+  /** "+" adds, "~" changes, "-" removes, "…" stands for steps that are not known yet. */
   readonly sign: string;
   readonly text: string;
 }

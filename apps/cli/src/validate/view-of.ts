@@ -4,17 +4,9 @@
  * Usage: `admit(review, viewOf(cluster, { namespace, resourcePrefix, clusterType, arePodsKnown: false }), options)`.
  */
 import { createStateReader, readPod, type ClusterView } from "@switchyard/admission";
-import {
-  createDeviceFacts,
-  podUse,
-  readAllocation,
-  readSlice,
-  statusPfs,
-  toPfAddresses,
-  type PodUse,
-} from "@switchyard/policy";
+import { podUse, type PodUse } from "@switchyard/policy";
 import { nicPolicyOf, type ClusterObjects } from "../cluster/cluster-objects.ts";
-import { textAt } from "../json.ts";
+import { deviceFactsOf } from "../cluster/device-facts-of.ts";
 import { machineConfigPoolsIn } from "../ovn-offload/select-in-input.ts";
 
 export interface ViewOptions {
@@ -53,18 +45,4 @@ export function viewOf(cluster: ClusterObjects, options: ViewOptions): ClusterVi
       states: new Map([...cluster.afxdp.states].map(([name, { status = {} }]) => [name, status])),
     },
   };
-}
-
-/** Without claims in the input, pods count as having no devices allocated by claims. */
-function deviceFactsOf({ claims, slices, states }: ClusterObjects): ReturnType<typeof createDeviceFacts> {
-  const allocations = new Map(
-    claims.map(({ metadata, ...claim }) => {
-      return [`${textAt(metadata, "namespace") ?? ""}/${textAt(metadata, "name") ?? ""}`, readAllocation(claim)];
-    }),
-  );
-  return createDeviceFacts({
-    slices: slices.flatMap((slice) => readSlice(slice) ?? []),
-    devicesOf: (namespace, claim) => (claims.length === 0 ? [] : allocations.get(`${namespace}/${claim}`)),
-    pfsOf: (node) => toPfAddresses(statusPfs(states.get(node)?.status)),
-  });
 }

@@ -8,6 +8,11 @@ const fresh = [node("worker-1"), state("worker-1")];
 const used = [node("worker-2"), state("worker-2", 2)];
 const cluster = [...fresh, ...used, policy("a", { nodeSelector: {}, numVfs: 4 })];
 
+const config = (spec: object) => ({
+  ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig", spec },
+  metadata: { name: "default", namespace: "sriov-network-operator" },
+});
+
 describe("switchyard plan", () => {
   it("prints one node's plan as data", async () => {
     const { code, out, err } = await runCli(["plan", "-f", "-", "--node", "worker-2", "-o", "json"], {
@@ -108,6 +113,103 @@ describe("switchyard plan", () => {
         nodes: [{ impact: "drain", reasons: [{ field: "spec.unselected", text }] }],
       });
     });
+  });
+
+  describe("with pods in the input", () => {
+    const vf = { containers: [{ resources: { requests: { "openshift.io/nics": "1" } } }] };
+    const pod = (name: string, nodeName: string, spec: object = {}, metadata: object = {}) => ({
+      ...{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "apps", ...metadata } },
+      ...{ spec: { nodeName, ...spec }, status: { phase: "Running" } },
+    });
+    const daemonSet = [{ kind: "DaemonSet", controller: true }];
+    const pods = [
+      pod("vnf", "worker-2", vf),
+      pod("plain", "worker-2"),
+      pod("agent", "worker-2", { ...vf, tolerations: [{ operator: "Exists" }] }, { ownerReferences: daemonSet }),
+      pod("other", "worker-1", vf),
+      { ...pod("done", "worker-2", vf), status: { phase: "Succeeded" } },
+    ];
+    const evicted = [{ namespace: "apps", name: "vnf" }];
+    const disrupted = [{ namespace: "apps", name: "agent" }];
+
+    it("names the pods that a drain evicts, and those that cannot leave", async () => {
+      const { out } = await runCli(["plan", "-f", "-", "-o", "json"], { input: [...cluster, ...pods] });
+      expect(JSON.parse(out)).toMatchObject({
+        nodes: [{ node: "worker-1" }, { node: "worker-2", impact: "drain", pods: { evicted, disrupted } }],
+        summary: { evictedPods: 1 },
+      });
+      expect(out.match(/"evicted":/g)).toHaveLength(1); // not for the node that is not drained
+      const { out: text } = await runCli(["plan", "-f", "-"], { input: [...cluster, ...pods] });
+      expect(text).toContain(
+        "  Pods: 1 pod is evicted: apps/vnf\n        1 pod is not evicted and can lose VFs: apps/agent\n",
+      );
+      expect(text).toMatch(/1 drains\. 1 pod is evicted\.\n$/);
+      const { out: page } = await runCli(["plan", "-f", "-", "-o", "html"], { input: [...cluster, ...pods] });
+      expect(page).toContain("<li>1 pod is evicted: apps/vnf</li>");
+    });
+
+    it("evicts pods that were allocated a VF by a ResourceClaim", async () => {
+      const driver = "nics.example.com";
+      const attributes = { "resource.kubernetes.io/pciBusID": { string: "0000:3b:02.1" } };
+      const results = [{ request: "nic", driver, pool: "worker-2", device: "vf-1" }];
+      const resource = { apiVersion: "resource.k8s.io/v1" };
+      const input = [
+        ...cluster,
+        pod("claimant", "worker-2", { resourceClaims: [{ name: "nic", resourceClaimName: "mine" }] }),
+        {
+          ...{ ...resource, kind: "ResourceClaim", metadata: { name: "mine", namespace: "apps" } },
+          status: { allocation: { devices: { results } } },
+        },
+        {
+          ...{ ...resource, kind: "ResourceSlice", metadata: { name: "w2" } },
+          spec: { driver, nodeName: "worker-2", pool: { name: "worker-2" }, devices: [{ name: "vf-1", attributes }] },
+        },
+      ];
+      const { out } = await runCli(["plan", "-f", "-", "--node", "worker-2", "-o", "json"], { input });
+      expect(JSON.parse(out)).toMatchObject({ pods: { evicted: [{ name: "claimant" }], disrupted: [] } });
+    });
+
+    it("names the pods that lose their VFs while drains are disabled", async () => {
+      const input = [...cluster, ...pods, config({ disableDrain: true })];
+      const { out } = await runCli(["plan", "-f", "-", "--node", "worker-2", "-o", "json"], { input });
+      expect(JSON.parse(out)).toMatchObject({ pods: { evicted: [], disrupted: [...disrupted, ...evicted] } });
+    });
+
+    it("predicts nothing for a node that an external drainer drains", async () => {
+      const external = state("worker-2", 2);
+      const annotations = { "sriovnetwork.openshift.io/use-external-drainer": "true" };
+      const input = [
+        ...[node("worker-1"), node("worker-2"), policy("a", { nodeSelector: {}, numVfs: 4 }), ...pods],
+        { ...external, metadata: { ...external.metadata, annotations } },
+      ];
+      const { out } = await runCli(["plan", "-f", "-", "--node", "worker-2", "-o", "json"], { input });
+      expect(JSON.parse(out)).not.toHaveProperty("pods");
+    });
+
+    it("writes names of pods without control characters", async () => {
+      const input = [...cluster, pod("a\u001b[2Jb", "worker-2", vf)];
+      const { out } = await runCli(["plan", "-f", "-"], { input });
+      expect(out).toContain("apps/a?[2Jb");
+    });
+  });
+
+  it.each([
+    { step: "reset the firmware of card 0000:3b:00", event: "the reset of the card", gates: {} },
+    {
+      step: "reboot for firmware 0000:3b:00 NUM_OF_VFS=32",
+      event: "the reboot",
+      gates: { mellanoxFirmwareReset: false },
+    },
+  ])("says which PFs have further steps after $event", async ({ step, event, gates }) => {
+    const mellanox = { vendor: "15b3", deviceID: "1017", driver: "mlx5_core", totalvfs: 8 };
+    const { status, ...rest } = state("worker-1");
+    const interfaces = status.interfaces.map((pf) => ({ ...pf, ...mellanox }));
+    const input = [
+      ...[node("worker-1"), { ...rest, status: { ...status, interfaces } }],
+      ...[policy("a", { numVfs: 32 }), config({ featureGates: gates })],
+    ];
+    const { out } = await runCli(["plan", "-f", "-"], { input });
+    expect(out).toContain(`  ~ ${step}\n  … further steps on 0000:3b:00.0, known after ${event}\n`);
   });
 
   it("reports a missing node", async () => {

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard plan` prints the steps of the nodes and their impact on pods. */
+import { drainRequests } from "@switchyard/api";
 import { CliError } from "../cli-error.ts";
 import { collectObjects } from "../cluster/cluster-objects.ts";
-import { summarize } from "../cluster/plan-cluster.ts";
+import { podsIn, withPods, type PlacedPods } from "../cluster/evicted-pods.ts";
+import { summarize, type PlannedNode } from "../cluster/plan-cluster.ts";
 import { listVfs } from "../diagnosis/list-vfs.ts";
 import { createSnapshot } from "../diagnosis/snapshot.ts";
-import { createDiagnostics } from "../diagnostics.ts";
+import { createDiagnostics, type Diagnostics } from "../diagnostics.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { readInput } from "../input/read-input.ts";
+import type { Flags } from "../flags.ts";
+import { isLive, readInput, readLivePodsOn } from "../input/read-input.ts";
 import { planOffloaded } from "../ovn-offload/plan-offloaded.ts";
 import { createColours } from "../output/colours.ts";
 import { printData } from "../output/print-data.ts";
 import { planText, summaryText } from "../output/plan-text.ts";
+import type { Terminal } from "../terminal.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const planNodes: RunVerb = async ({ flags, terminal }) => {
@@ -20,13 +24,15 @@ export const planNodes: RunVerb = async ({ flags, terminal }) => {
   const manifests = await readInput(flags, terminal, diagnostics);
   const given = collectObjects(manifests, { namespace, diagnostics });
   const problems: string[] = [];
-  const plans = planOffloaded(given, flags, {
+  const planned = planOffloaded(given, flags, {
     ...diagnostics,
     report(line) {
       problems.push(line);
       diagnostics.report(line);
     },
   });
+  const placed = isLive(flags) ? await podsOn(planned, flags, terminal, diagnostics) : podsIn(given, resourcePrefix);
+  const plans = withPods(planned, given, placed);
   const summary = summarize(plans);
 
   const [only] = plans;
@@ -50,3 +56,17 @@ export const planNodes: RunVerb = async ({ flags, terminal }) => {
     ? exitCodes.changes
     : exitCode;
 };
+
+/** The pods of nodes whose plan disrupts pods. */
+async function podsOn(
+  planned: readonly PlannedNode[],
+  flags: Flags,
+  terminal: Terminal,
+  diagnostics: Diagnostics,
+): Promise<PlacedPods | undefined> {
+  const disrupting = planned.filter(({ plan }) => plan.impact !== "none");
+  const nodes = new Map(disrupting.map(({ plan, drain }) => [plan.node, drain === drainRequests.reboot]));
+  const placed = await readLivePodsOn(flags, terminal, nodes);
+  if (placed === undefined) diagnostics.note("pods may not be listed, so the plan does not name those that it evicts");
+  return placed;
+}

@@ -9,7 +9,7 @@ import { createDiagnostics, type Diagnostics } from "../diagnostics.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { Flags, Operation } from "../flags.ts";
 import { labelOf, type Manifest } from "../input/manifest.ts";
-import { readLive, readLivePods, readPaths } from "../input/read-input.ts";
+import { isLive, readLive, readLivePods, readPaths } from "../input/read-input.ts";
 import type { JsonObject } from "../json.ts";
 import { answersText } from "../output/answers-text.ts";
 import { createColours } from "../output/colours.ts";
@@ -57,10 +57,6 @@ async function readExisting(flags: Flags, terminal: Terminal, diagnostics: Diagn
 
 function isReviewedManifest({ kind, apiVersion }: Manifest): boolean {
   return isReviewed(kind) && isSwitchyardKind(kind, apiVersion);
-}
-
-function isLive({ context, kubeconfig }: Flags): boolean {
-  return context !== undefined || kubeconfig !== undefined;
 }
 
 interface Changes {

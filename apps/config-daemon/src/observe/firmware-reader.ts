@@ -14,7 +14,7 @@ import {
 } from "@switchyard/api";
 import { HostError, type FirmwareSettings, type Host, type PfRecord } from "@switchyard/host";
 import { isMellanox, isVirtualNic, type Step } from "@switchyard/plan";
-import { smartNicModelOf, type SmartNicModel } from "@switchyard/policy";
+import { firmwareDisabledReason, smartNicModelOf, type FirmwarePolicy, type SmartNicModel } from "@switchyard/policy";
 import { canBeRestricted, toCardModeStatus } from "./card-mode-status.ts";
 import { createFirmwareQueries, type FirmwareQueriesDeps, type QueriedPort } from "./firmware-queries.ts";
 import { toFirmwareStatus } from "./firmware-status.ts";
@@ -26,20 +26,10 @@ export interface FirmwareReader {
   stepEnded(step: Step): void;
 }
 
-/** The part of the SriovOperatorConfig that concerns firmware. */
-export interface FirmwarePolicy {
-  /** spec.disablePlugins contains "mellanox". */
-  readonly isDisabled: boolean;
-  /** The feature gate mellanoxFirmwareReset. */
-  readonly isResetAllowed: boolean;
-}
-
 export interface FirmwareReaderDeps extends FirmwareQueriesDeps {
   /** The present policy. */
   readonly policy: () => FirmwarePolicy;
 }
-
-const disabledReason = 'SriovOperatorConfig.spec.disablePlugins contains "mellanox"';
 
 export function createFirmwareReader(host: Host, { policy, ...deps }: FirmwareReaderDeps): FirmwareReader {
   const queries = createFirmwareQueries(host, deps);
@@ -53,7 +43,7 @@ export function createFirmwareReader(host: Host, { policy, ...deps }: FirmwareRe
       const cards = concernedCards(pfs, desired, records);
       if (cards.size === 0) return pfs;
       const { isDisabled, isResetAllowed } = policy();
-      const reason = isDisabled ? disabledReason : await lockdownReason(host);
+      const reason = isDisabled ? firmwareDisabledReason : await lockdownReason(host);
       const answers = reason === undefined ? await queries.ask(portsToAsk(cards)) : undefined;
       return pfs.map((pf): InterfaceStatus => {
         const { address, model } = portOf(pf);

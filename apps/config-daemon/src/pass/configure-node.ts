@@ -7,6 +7,7 @@
  */
 import {
   defined,
+  type DrainNeed,
   type DrainRequest,
   type InterfaceSpec,
   type InterfaceStatus,
@@ -25,7 +26,7 @@ import type { Phase } from "../report/phase.ts";
 import { knownBridges, type Found } from "../report/status-of.ts";
 import { adoptUpstreamBridges } from "../upstream/managed-ovs-bridges.ts";
 import { applySteps, type ApplyOptions, type StepFailure } from "./apply-steps.ts";
-import { isDrainedFor, nextRequest, requestOf, type DrainNeed } from "./drain-request.ts";
+import { isDrainedFor, nextRequest, requestOf } from "./drain-request.ts";
 import { ownPfs } from "./own-pfs.ts";
 import type { KeepUdevRules } from "../udev/keep-rules.ts";
 import type { RunningSteps } from "./running-steps.ts";

@@ -10,14 +10,12 @@ import {
   annotations,
   nodes,
   sriovNetworkNodeStates,
+  type DrainNeed,
   type DrainRequest,
   type ObjectMeta,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
 import { patchMetadata, type ResourceType, type Transport } from "@switchyard/kube";
-
-/** A drain of the pods that use VFs, or of all pods before a reboot. */
-export type DrainNeed = Exclude<DrainRequest, "Idle">;
 
 /** The annotations of a node state. */
 export interface Handshake {

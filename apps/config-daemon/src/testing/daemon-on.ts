@@ -7,9 +7,10 @@ import type { SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { systemClock } from "@switchyard/host/testing";
 import type { Step } from "@switchyard/plan";
+import type { FirmwarePolicy } from "@switchyard/policy";
 import { setTimeout as delay } from "node:timers/promises";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
-import { createFirmwareReader, type FirmwarePolicy } from "../observe/firmware-reader.ts";
+import { createFirmwareReader } from "../observe/firmware-reader.ts";
 import { createObserver } from "../observe/observer.ts";
 import { configureNode, type BeginPass, type PassResult } from "../pass/configure-node.ts";
 import { createRunningSteps } from "../pass/running-steps.ts";
@@ -34,6 +35,8 @@ export interface DaemonTestOptions {
   /** The node is bare metal by default. */
   readonly virtual?: { readonly platform: Platform; readonly metadataUrl: string };
 }
+
+export type { PassResult };
 
 const never = new AbortController().signal;
 

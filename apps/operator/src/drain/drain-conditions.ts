@@ -10,7 +10,7 @@
 import { conditionTypes, drainReasons, type Condition } from "@switchyard/api";
 import { setCondition, setConditions, type NewCondition } from "@switchyard/kube";
 import { holding, isWaiting } from "./drain-facts.ts";
-import type { PodFacts } from "./eviction/pod-facts.ts";
+import type { DrainedPod } from "@switchyard/policy";
 import type { Stall } from "./slots/held-slot.ts";
 import type { QueuePosition } from "./slots/plan-drains.ts";
 
@@ -21,16 +21,16 @@ export type DrainPhase =
   | {
       readonly kind: "draining";
       /** Pods that must leave the node; undefined until the pods are listed. */
-      readonly leaving: readonly PodFacts[] | undefined;
+      readonly leaving: readonly DrainedPod[] | undefined;
       /** Pods whose eviction the API server refuses. */
       readonly refused: readonly RefusedEviction[];
       /** Whether the drain takes longer than expected. */
       readonly isLate: boolean;
     }
-  | { readonly kind: "complete"; readonly reason: DrainOutcome; readonly staying: readonly PodFacts[] };
+  | { readonly kind: "complete"; readonly reason: DrainOutcome; readonly staying: readonly DrainedPod[] };
 
 export interface RefusedEviction {
-  readonly pod: PodFacts;
+  readonly pod: DrainedPod;
   readonly message: string;
 }
 
@@ -71,7 +71,7 @@ export function stallConditions(
 }
 
 /** Lists at most three pods by "namespace/name", and the number of the others. */
-export function listPods(pods: readonly PodFacts[]): string {
+export function listPods(pods: readonly DrainedPod[]): string {
   return listNames(pods.map(nameOf).sort());
 }
 
@@ -136,7 +136,7 @@ function describeProgress({ leaving, refused, isLate }: Extract<DrainPhase, { ki
 }
 
 /** Describes the pod that has been terminating for longest: its kubelet does not end it, or a finalizer keeps it. */
-function describeTermination(leaving: readonly PodFacts[]): string | undefined {
+function describeTermination(leaving: readonly DrainedPod[]): string | undefined {
   const terminating = leaving.flatMap((pod) => (pod.endsBy === undefined ? [] : [{ pod, endsBy: pod.endsBy }]));
   const [first] = terminating.sort((a, b) => (a.endsBy < b.endsBy ? -1 : 1));
   if (first === undefined) return undefined;
@@ -156,7 +156,7 @@ const outcomes: Readonly<Record<DrainOutcome, string>> = {
   [drainReasons.onlyNode]: "the only node of the cluster reboots without a drain",
 };
 
-function nameOf({ namespace, name }: PodFacts): string {
+function nameOf({ namespace, name }: DrainedPod): string {
   return `${namespace}/${name}`;
 }
 

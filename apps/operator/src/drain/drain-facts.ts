@@ -13,13 +13,11 @@ import {
   drainRequests,
   type Condition,
   type DrainAnswer,
+  type DrainNeed,
   type DrainRequest,
   type Node,
   type ObjectMeta,
 } from "@switchyard/api";
-
-/** A request for a drain: of the pods that use VFs, or of all pods before a reboot. */
-export type DrainNeed = Exclude<DrainRequest, typeof drainRequests.idle>;
 
 /** The fields of a node state that drains depend on. */
 export interface DrainFacts {

@@ -5,14 +5,21 @@
  * and releases a node whose daemon withdraws its request, also in the middle of a drain (sriov-operator.md M-52). All
  * state is on the SriovNetworkNodeState and the Node, so another replica can continue.
  */
-import { afxdpNetworkNodeStates, annotations, drainAnswers, drainRequests, type Node } from "@switchyard/api";
+import {
+  afxdpNetworkNodeStates,
+  annotations,
+  drainAnswers,
+  drainRequests,
+  type DrainNeed,
+  type Node,
+} from "@switchyard/api";
 import type { Cache, Reconcile, Requeue } from "@switchyard/kube";
 import { isInNodeSet } from "@switchyard/policy";
 import type { LiveRules } from "../node-states/live-rules.ts";
 import { recheckSoon } from "../recheck-soon.ts";
 import { hasDrainMarks } from "./cordon-node.ts";
 import type { DrainAnswers } from "./drain-answers.ts";
-import { answerOf, missingAnnotations, requestFor, wasDrainedFor, type DrainNeed } from "./drain-facts.ts";
+import { answerOf, missingAnnotations, requestFor, wasDrainedFor } from "./drain-facts.ts";
 import { createDrainHandshake, type DrainHandshake } from "./drain-handshake.ts";
 import type { DrainReporter } from "./drain-reporter.ts";
 import type { DrainCarrier, DrainCarriers } from "./drain-carriers.ts";

@@ -15,7 +15,7 @@ import { drainConditions, listPods, stallConditions, type DrainPhase } from "./d
 import { holding } from "./drain-facts.ts";
 import type { DrainCarrier } from "./drain-carriers.ts";
 import type { Stall } from "./slots/held-slot.ts";
-import type { PodFacts } from "./eviction/pod-facts.ts";
+import type { DrainedPod } from "@switchyard/policy";
 
 /** A node state as the cache shows it. */
 export type DrainSubject = Pick<DrainCarrier, "type" | "name" | "uid" | "drain">;
@@ -67,7 +67,7 @@ export function createDrainReporter({ writerOf, recordEvent, now, elapsedMs }: D
   async function write(
     subject: DrainSubject,
     conditions: readonly Condition[],
-    staying: readonly PodFacts[],
+    staying: readonly DrainedPod[],
     signal: AbortSignal,
   ): Promise<number> {
     const { type, name, uid } = subject;
@@ -128,7 +128,7 @@ function withoutMessages(conditions: readonly Condition[]): readonly (readonly s
 function eventsOf(
   before: readonly Condition[],
   after: readonly Condition[],
-  staying: readonly PodFacts[],
+  staying: readonly DrainedPod[],
 ): readonly DrainEvent[] {
   const begun = (type: string): Condition | undefined =>
     holding(before, type) === undefined ? holding(after, type) : undefined;

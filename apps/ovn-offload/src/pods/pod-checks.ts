@@ -5,7 +5,7 @@
  * those of a large cluster take turns.
  * Usage: `const pods = createPodChecks({ transport, now, report }); await pods.recheck(hosts, signal); pods.of("host-1")`
  */
-import type { ResourceType } from "@switchyard/api";
+import { pods } from "@switchyard/api";
 import { listPages, type KubeObject, type Transport } from "@switchyard/kube";
 import { mapConcurrently } from "@switchyard/service";
 import { waitingPods, type WaitingPods } from "./waiting-pods.ts";
@@ -26,10 +26,6 @@ export interface PodChecks {
    */
   recheck(nodes: readonly string[], signal: AbortSignal): Promise<void>;
 }
-
-const pods = {
-  ...{ group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
-} as const satisfies ResourceType;
 
 const intervalMs = 60_000;
 

@@ -207,5 +207,7 @@ function portWith(port: FakePort, settings: ReadonlyMap<string, FirmwareSetting>
   const withType = { ...rest, linkType: isInfiniBand ? "infiniband" : "ether" } as const;
   if (sriov === undefined) return withType;
   const isOn = valueOf("SRIOV_EN") === 1 && totalVfs > 0;
-  return isOn ? { ...withType, sriov: { ...sriov, totalVfs } } : { ...withType, withoutSriov: sriov };
+  // The VFs of a port follow those of the ports before it.
+  const offset = sriov.offset + Number(port.pciAddress.slice(-1)) * (totalVfs - sriov.totalVfs);
+  return isOn ? { ...withType, sriov: { ...sriov, totalVfs, offset } } : { ...withType, withoutSriov: sriov };
 }

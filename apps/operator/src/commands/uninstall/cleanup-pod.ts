@@ -7,7 +7,7 @@
  *
  * Usage: `cleanupPod("worker-1", { namespace, image, imagePullSecrets: [], keepsVfs: false, limitSeconds: 600 })`
  */
-import { labels, type ResourceType } from "@switchyard/api";
+import { labels } from "@switchyard/api";
 import { isRecord, type KubeObject } from "@switchyard/kube";
 import { createHash } from "node:crypto";
 
@@ -27,10 +27,6 @@ export type Cleanup =
   | { readonly state: "waiting" | "running"; readonly why: string }
   | { readonly state: "succeeded" }
   | { readonly state: "failed"; readonly why: string; readonly log: readonly string[] };
-
-export const pods = {
-  ...{ group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
-} as const satisfies ResourceType;
 
 const container = "cleanup";
 const maxLogLines = 20;

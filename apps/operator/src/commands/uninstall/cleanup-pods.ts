@@ -3,7 +3,7 @@
  * Creates, lists and deletes the pods that clean hosts up.
  * Usage: `for (const pod of await listCleanupPods(deps, namespace)) await deleteCleanupPod(deps, pod);`
  */
-import { labels } from "@switchyard/api";
+import { labels, pods } from "@switchyard/api";
 import {
   collectionPath,
   isKubeError,
@@ -14,7 +14,7 @@ import {
   type KubeObject,
 } from "@switchyard/kube";
 import { readObject, type CommandDeps } from "../command-deps.ts";
-import { cleanupPod, pods, type CleanupPodOptions } from "./cleanup-pod.ts";
+import { cleanupPod, type CleanupPodOptions } from "./cleanup-pod.ts";
 
 type Deps = Pick<CommandDeps, "transport" | "limit">;
 

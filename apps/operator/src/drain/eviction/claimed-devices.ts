@@ -10,20 +10,20 @@ import { isKubeError, listPages, objectPath, type Cache, type ObjectName, type T
 import {
   createDeviceFacts,
   indexSlices,
-  podUse,
+  managedPfs,
   publishesNics,
   readAllocation,
   readSlice,
-  usesAny,
+  withClaimedVfs,
   type AllocatedDevice,
   type DeviceSlice,
+  type DrainedPod,
 } from "@switchyard/policy";
 import type { NodeStateFacts } from "../../node-states/node-state-facts.ts";
-import type { PodFacts } from "./pod-facts.ts";
 
 export interface ClaimedDevices {
   /** Returns the pods of a node, with `holdsVfs` set for those whose claims contain VFs. Rejects with KubeError. */
-  resolve(node: string, pods: readonly PodFacts[], signal: AbortSignal): Promise<readonly PodFacts[]>;
+  resolve(node: string, pods: readonly DrainedPod[], signal: AbortSignal): Promise<readonly DrainedPod[]>;
   /** Drops what was read for the node, so that the next resolve() reads it again. */
   forget(node: string): void;
 }
@@ -63,11 +63,8 @@ export function createClaimedDevices({ transport, states }: ClaimedDevicesDeps):
         devicesOf: (namespace, name) => reads.claims.get(`${namespace}/${name}`),
         pfsOf,
       });
-      const isManagedPf = managedPfs(states.get(node));
-      return pods.map((pod) => {
-        const use = podUse({ resources: [], claims: pod.claims }, factsFor({ node, namespace: pod.namespace }));
-        return usesAny(use, isManagedPf) ? { ...pod, holdsVfs: true } : pod;
-      });
+      const { spec = {}, pfs = [] } = states.get(node) ?? {};
+      return withClaimedVfs(pods, { node, factsFor, isManaged: managedPfs(spec, pfs) });
     },
 
     forget(node) {
@@ -136,12 +133,4 @@ async function* listSlices({ transport, signal }: Reader, fieldSelector: string)
 
 function slicesIn({ slices }: NodeReads): readonly DeviceSlice[] {
   return [...slices.values()].flat();
-}
-
-/** PFs that the daemon may change: they are in the spec or have VFs. Pods may keep all other PFs. */
-function managedPfs(state: NodeStateFacts | undefined): (pf: string) => boolean {
-  const inSpec = (state?.spec.interfaces ?? []).map(({ pciAddress }) => pciAddress);
-  const withVfs = (state?.pfs ?? []).filter(({ vfs }) => vfs.length > 0).map(({ pf }) => pf);
-  const managed = new Set([...inSpec, ...withVfs]);
-  return (pf) => managed.has(pf);
 }

@@ -3,8 +3,9 @@
  * evictPod evicts one pod by the eviction API, which respects PodDisruptionBudgets and the pod's grace period.
  * Usage: `const result = await evictPod(pod, transport, signal); if (result.kind === "refused") log.info(result.message);`
  */
+import { pods } from "@switchyard/api";
 import { isKubeError, objectPath, type KubeError, type Transport } from "@switchyard/kube";
-import { pods, type PodFacts } from "./pod-facts.ts";
+import type { DrainedPod } from "@switchyard/policy";
 
 export type EvictionResult =
   /** The pod is terminating or gone. */
@@ -19,7 +20,7 @@ const timeoutMs = 10_000;
 
 /** Evicts the pod with this uid, not a newer one of the same name. Rejects only with the signal's reason. */
 export async function evictPod(
-  pod: PodFacts,
+  pod: DrainedPod,
   transport: Pick<Transport, "request">,
   signal: AbortSignal,
 ): Promise<EvictionResult> {

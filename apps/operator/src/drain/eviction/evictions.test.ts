@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { EvictionResult } from "./evict-pod.ts";
 import { createEvictions, type EvictionsDeps } from "./evictions.ts";
-import type { PodFacts } from "./pod-facts.ts";
+import type { DrainedPod } from "@switchyard/policy";
 import { createEvictionConcurrencyLimit } from "./eviction-concurrency-limit.ts";
 import { pod } from "../testing/drain-cluster.ts";
 
@@ -15,7 +15,7 @@ function cluster() {
   const clock = { nowMs: 0, retryAfterMs: undefined as number | undefined, eachMs: 0, atOnce: 0, most: 0 };
   const deps: EvictionsDeps = {
     limit: createEvictionConcurrencyLimit(8),
-    async evict({ name }: PodFacts): Promise<EvictionResult> {
+    async evict({ name }: DrainedPod): Promise<EvictionResult> {
       asked.push(name);
       clock.most = Math.max(clock.most, ++clock.atOnce);
       const endMs = clock.nowMs + clock.eachMs;
@@ -31,7 +31,7 @@ function cluster() {
   };
   const ofNode = () => {
     const evictions = createEvictions(deps);
-    return (...pods: readonly PodFacts[]) => evictions.attempt(pods, never);
+    return (...pods: readonly DrainedPod[]) => evictions.attempt(pods, never);
   };
   return { refusing, asked, clock, attempt: ofNode(), ofNode };
 }

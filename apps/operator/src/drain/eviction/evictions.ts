@@ -8,11 +8,11 @@ import { mapConcurrently } from "@switchyard/service";
 import type { RefusedEviction } from "../drain-conditions.ts";
 import type { EvictionResult } from "./evict-pod.ts";
 import type { EvictionConcurrencyLimit } from "./eviction-concurrency-limit.ts";
-import type { PodFacts } from "./pod-facts.ts";
+import type { DrainedPod } from "@switchyard/policy";
 
 export interface Evictions {
   /** Evicts the pods whose next attempt is due. Pods that are terminating are not evicted again. */
-  attempt(leaving: readonly PodFacts[], signal: AbortSignal): Promise<EvictionRound>;
+  attempt(leaving: readonly DrainedPod[], signal: AbortSignal): Promise<EvictionRound>;
 }
 
 export interface EvictionRound {
@@ -23,7 +23,7 @@ export interface EvictionRound {
 }
 
 export interface EvictionsDeps {
-  readonly evict: (pod: PodFacts, signal: AbortSignal) => Promise<EvictionResult>;
+  readonly evict: (pod: DrainedPod, signal: AbortSignal) => Promise<EvictionResult>;
   readonly limit: EvictionConcurrencyLimit;
   /** A monotonic clock. */
   readonly nowMs: () => number;
@@ -49,7 +49,7 @@ export function createEvictions({ evict, limit, nowMs, random }: EvictionsDeps):
   /** The last eviction of each pod, by uid. */
   const attempts = new Map<string, Attempt>();
 
-  async function evictOne(pod: PodFacts, signal: AbortSignal): Promise<void> {
+  async function evictOne(pod: DrainedPod, signal: AbortSignal): Promise<void> {
     const result = await evict(pod, signal);
     if (result.kind === "accepted") {
       attempts.set(pod.uid, { failures: 0, message: undefined, dueMs: nowMs() + acceptedMs });

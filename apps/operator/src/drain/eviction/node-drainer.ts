@@ -5,17 +5,15 @@
  * without limit.
  * Usage: `const { phase } = await drainer.step(node, "Drain_Required", sinceMs, signal); if (phase.kind === "complete") return;`
  */
-import { drainReasons, drainRequests, type Node } from "@switchyard/api";
+import { drainReasons, drainRequests, type DrainNeed, type Node } from "@switchyard/api";
+import { selectPods, type DrainedPod, type PodSelection } from "@switchyard/policy";
 import { isCordoned, type CordonOptions } from "../cordon-node.ts";
 import type { DrainOutcome, DrainPhase } from "../drain-conditions.ts";
-import type { DrainNeed } from "../drain-facts.ts";
 import type { MachineConfigPools } from "../slots/machine-config-pools.ts";
 import type { ClaimedDevices } from "./claimed-devices.ts";
 import { createEvictions, type EvictionRound, type Evictions } from "./evictions.ts";
 import type { EvictionResult } from "./evict-pod.ts";
 import type { NodePods } from "./node-pods.ts";
-import type { PodFacts } from "./pod-facts.ts";
-import { selectPods, type PodSelection } from "./select-pods.ts";
 import { createEvictionConcurrencyLimit } from "./eviction-concurrency-limit.ts";
 
 /** Result of a step. */
@@ -35,7 +33,7 @@ export interface NodeDrainer {
 export interface NodeDrainerDeps {
   readonly pods: Pick<NodePods, "follow" | "list" | "leave">;
   readonly devices: ClaimedDevices;
-  readonly evict: (pod: PodFacts, signal: AbortSignal) => Promise<EvictionResult>;
+  readonly evict: (pod: DrainedPod, signal: AbortSignal) => Promise<EvictionResult>;
   readonly cordon: (node: string, options: CordonOptions, signal: AbortSignal) => Promise<void>;
   /** Only on OpenShift. */
   readonly machineConfigPools?: Pick<MachineConfigPools, "pause"> | undefined;
@@ -87,7 +85,7 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
   }
 
   /** Before a reboot all pods leave, so their claims need not be read. */
-  async function select(name: string, all: readonly PodFacts[], needed: DrainNeed, signal: AbortSignal) {
+  async function select(name: string, all: readonly DrainedPod[], needed: DrainNeed, signal: AbortSignal) {
     const known = needed === drainRequests.reboot ? all : await devices.resolve(name, all, signal);
     return selectPods(known, needed);
   }
@@ -111,7 +109,7 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
   }
 
   function draining(
-    leaving: readonly PodFacts[] | undefined,
+    leaving: readonly DrainedPod[] | undefined,
     round: EvictionRound | undefined,
     sinceMs: number,
   ): DrainStep {
@@ -133,7 +131,7 @@ export function createNodeDrainer(deps: NodeDrainerDeps): NodeDrainer {
   };
 }
 
-function complete(reason: DrainOutcome, staying: readonly PodFacts[]): DrainStep {
+function complete(reason: DrainOutcome, staying: readonly DrainedPod[]): DrainStep {
   return { phase: { kind: "complete", reason, staying }, afterMs: Infinity };
 }
 

@@ -3,6 +3,7 @@
  * NodePods watches the pods of the nodes that are being drained, with one watch for each such node.
  * Usage: `const pods = nodePods.follow("worker-1"); if (pods === undefined) return; nodePods.leave("worker-1");`
  */
+import { pods } from "@switchyard/api";
 import {
   listPages,
   systemClock,
@@ -12,19 +13,20 @@ import {
   type CacheAge,
   type Clock,
   type FailedWatch,
+  type KubeObject,
   type Source,
   type Transport,
 } from "@switchyard/kube";
-import { isPod, pods, toPodFacts, type Pod, type PodFacts } from "./pod-facts.ts";
+import { toDrainedPod, type DrainedPod } from "@switchyard/policy";
 
 export interface NodePods extends AsyncDisposable {
   /**
    * Returns the cached pods of the node; undefined until they are listed, and while the cache is older than `maxAgeMs`.
    * The first call starts the watch.
    */
-  follow(node: string): readonly PodFacts[] | undefined;
+  follow(node: string): readonly DrainedPod[] | undefined;
   /** Lists the pods of the node from the API server. Rejects with KubeError. */
-  list(node: string, signal: AbortSignal): Promise<readonly PodFacts[]>;
+  list(node: string, signal: AbortSignal): Promise<readonly DrainedPod[]>;
   /** Stops the watch. */
   leave(node: string): void;
   /** Enqueues the names of watched nodes whose pods change, or whose cache is fresh again. */
@@ -48,7 +50,7 @@ export function followNodePods(options: NodePodsOptions): NodePods {
   const { transport, resourcePrefix, maxAgeMs, report, clock = systemClock } = options;
   const followed = new Map<string, Followed>();
   const listeners = new Set<(node: string) => void>();
-  const project = (pod: Pod): PodFacts => toPodFacts(pod, resourcePrefix);
+  const project = (pod: KubeObject): DrainedPod => toDrainedPod(pod, resourcePrefix);
   const selector = (node: string) => ({ type: pods, fieldSelector: `spec.nodeName=${node}` });
 
   function begin(node: string): Followed {
@@ -94,9 +96,9 @@ export function followNodePods(options: NodePodsOptions): NodePods {
     },
 
     async list(node, signal) {
-      const found: PodFacts[] = [];
+      const found: DrainedPod[] = [];
       for await (const { items } of listPages(transport, { ...selector(node), signal })) {
-        found.push(...items.filter(isPod).map(project));
+        found.push(...items.map(project));
       }
       return found;
     },
@@ -124,7 +126,7 @@ export function followNodePods(options: NodePodsOptions): NodePods {
 }
 
 interface Followed {
-  readonly cache: Cache<PodFacts> & AsyncDisposable;
+  readonly cache: Cache<DrainedPod> & AsyncDisposable;
   readonly end: AbortController;
   readonly wake: () => void;
   /** Whether the node is enqueued when the cache is fresh again. */

@@ -46,12 +46,12 @@ import { createDrainCarriers } from "../drain-carriers.ts";
 import { drainPausesKey } from "../slots/drain-pauses-reconciler.ts";
 import { drainSlotsKey } from "../slots/drain-slots-reconciler.ts";
 import type { NodePods } from "../eviction/node-pods.ts";
-import type { PodFacts } from "../eviction/pod-facts.ts";
+import type { DrainedPod } from "@switchyard/policy";
 
 export const drainNamespace = "sriov-network-operator";
 
 /** Returns a pod without VFs. */
-export function pod(name: string, overrides: Partial<PodFacts> = {}): PodFacts {
+export function pod(name: string, overrides: Partial<DrainedPod> = {}): DrainedPod {
   return {
     ...{ name, namespace: "apps", uid: `uid-${name}` },
     ...{ endsBy: undefined, finalizers: [], isFinished: false },
@@ -112,7 +112,7 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
   const carriers = createDrainCarriers({ states, afxdpStates });
 
   /** Pods by node. */
-  const podsOn = new Map<string, PodFacts[]>();
+  const podsOn = new Map<string, DrainedPod[]>();
   /** Messages of PodDisruptionBudgets by name of the pod. */
   const budgets = new Map<string, string>();
   const news: News[] = [];
@@ -230,7 +230,7 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
     addPool(name: string, spec: SriovNetworkPoolConfigSpec) {
       api.put({ kind: "SriovNetworkPoolConfig", metadata: { name, namespace }, spec: { ...spec } });
     },
-    addPods(node: string, ...pods: readonly PodFacts[]) {
+    addPods(node: string, ...pods: readonly DrainedPod[]) {
       podsOn.set(node, [...(podsOn.get(node) ?? []), ...pods]);
     },
     /** Writes a request as the daemon does. */

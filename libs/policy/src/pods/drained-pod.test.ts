@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { annotations, defined, taints, type OwnerReference } from "@switchyard/api";
-import { toPodFacts, type Pod } from "./pod-facts.ts";
+import { annotations, taints, type OwnerReference } from "@switchyard/api";
+import { toDrainedPod } from "./drained-pod.ts";
 
 const asks = (requests: object) => ({ containers: [{ resources: { requests } }] });
 
-function facts(spec: object | undefined, metadata: Partial<Pod["metadata"]> = {}, phase = "Running") {
-  const pod: Pod = {
-    ...{ apiVersion: "v1", kind: "Pod" },
-    metadata: { name: "web", namespace: "apps", uid: "u", ...metadata },
-    ...defined({ spec }),
-    status: { phase },
-  };
-  return toPodFacts(pod, "openshift.io");
+function facts(spec: unknown, metadata: object = {}, phase = "Running") {
+  const pod = { metadata: { name: "web", namespace: "apps", uid: "u", ...metadata }, spec, status: { phase } };
+  return toDrainedPod(pod, "openshift.io");
 }
 
-describe("toPodFacts", () => {
+describe("toDrainedPod", () => {
   it.each([
     { what: "a resource of a policy that is gone", spec: asks({ "openshift.io/old": 2 }), holds: true },
     { what: "AF_XDP devices", spec: asks({ "afxdp/fast": 1 }), holds: true },
@@ -41,6 +36,16 @@ describe("toPodFacts", () => {
       facts({}),
     ].map(({ kind }) => kind);
     expect(kinds).toEqual(["daemon-set", "other", "mirror", "other"]);
+  });
+
+  it("reads malformed pods as pods without VFs that leave before a reboot", () => {
+    const metadata = { annotations: "x", ownerReferences: [null, { kind: "DaemonSet" }], finalizers: [1] };
+    const pods = [undefined, "pod", { metadata, spec: { tolerations: [null, 7], containers: {} } }];
+    for (const pod of pods) {
+      expect(toDrainedPod(pod, "openshift.io")).toMatchObject({
+        ...{ namespace: "", finalizers: [], isFinished: false, kind: "other", holdsVfs: false, toleratesDrain: false },
+      });
+    }
   });
 
   it("recognises finished and terminating pods", () => {

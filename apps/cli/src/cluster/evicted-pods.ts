@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * withPods predicts which pods a plan evicts, by the selectPods() of the operator.
+ * Usage: `const plans = withPods(planned, cluster, podsIn(cluster, "openshift.io"))`.
+ */
+import { annotations, drainRequests, type DrainNeed } from "@switchyard/api";
+import {
+  managedPfs,
+  selectPods,
+  statusPfs,
+  toDrainedPod,
+  toPfAddresses,
+  withClaimedVfs,
+  type DrainedPod,
+} from "@switchyard/policy";
+import { at, textAt, type JsonObject } from "../json.ts";
+import type { ClusterObjects } from "./cluster-objects.ts";
+import { deviceFactsOf } from "./device-facts-of.ts";
+import type { NodePlan, PlannedNode, PodName } from "./plan-cluster.ts";
+
+/** Pods by node, and what shows their devices. */
+export interface PlacedPods {
+  readonly byNode: ReadonlyMap<string, readonly DrainedPod[]>;
+  readonly claims: readonly JsonObject[];
+  readonly slices: readonly JsonObject[];
+}
+
+/** The pods of the input; undefined if it has none, which means that they are not known. */
+export function podsIn(
+  { pods, claims, slices }: Pick<ClusterObjects, "pods" | "claims" | "slices">,
+  resourcePrefix: string,
+): PlacedPods | undefined {
+  if (pods.length === 0) return undefined;
+  const placed = Map.groupBy(pods, (pod) => textAt(at(pod, "spec"), "nodeName") ?? "");
+  const byNode = new Map([...placed].map(([node, on]) => [node, on.map((pod) => toDrainedPod(pod, resourcePrefix))]));
+  return { byNode, claims, slices };
+}
+
+/** Adds the pods to the plans of nodes that disrupt pods. Without `placed`, and with external drainers, they are not known. */
+export function withPods(
+  planned: readonly PlannedNode[],
+  { nodes, states }: Pick<ClusterObjects, "nodes" | "states">,
+  placed: PlacedPods | undefined,
+): readonly NodePlan[] {
+  if (placed === undefined) return planned.map(({ plan }) => plan);
+  const factsFor = deviceFactsOf({ ...placed, states });
+  return planned.map(({ plan, spec, drain }) => {
+    const state = states.get(plan.node);
+    const isExternal = state?.metadata.annotations?.[annotations.useExternalDrainer] === "true";
+    if (plan.impact === "none" || isExternal) return plan;
+    const isManaged = managedPfs(spec, toPfAddresses(statusPfs(state?.status)));
+    const pods = withClaimedVfs(placed.byNode.get(plan.node) ?? [], { node: plan.node, factsFor, isManaged });
+    return { ...plan, pods: podsOf(pods, plan, drain, nodes.length === 1) };
+  });
+}
+
+function podsOf(
+  pods: readonly DrainedPod[],
+  { impact }: NodePlan,
+  drain: DrainNeed | undefined,
+  isOnlyNode: boolean,
+): NonNullable<NodePlan["pods"]> {
+  if (drain === undefined && impact === "drain") {
+    const { leaving, staying } = selectPods(pods, drainRequests.drain);
+    return { evicted: [], disrupted: namesOf([...leaving, ...staying]) };
+  }
+  // The pods of the only node of a cluster could run nowhere else, so they restart with the node.
+  if (drain === undefined || (drain === drainRequests.reboot && isOnlyNode)) return { evicted: [], disrupted: [] };
+  const { leaving, staying } = selectPods(pods, drain);
+  return { evicted: namesOf(leaving), disrupted: namesOf(staying) };
+}
+
+/** Sorted. */
+function namesOf(pods: readonly DrainedPod[]): readonly PodName[] {
+  const key = ({ namespace, name }: PodName): string => `${namespace}/${name}`;
+  return pods
+    .map(({ namespace, name }) => ({ namespace, name }))
+    .sort((a, b) => (key(a) < key(b) ? -1 : Number(key(a) > key(b))));
+}
