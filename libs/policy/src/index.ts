@@ -45,7 +45,7 @@ export {
   type AllocatedDevice,
   type DeviceSlice,
 } from "./pods/allocated-devices.ts";
-export { podUse, usesAny, type DeviceFacts, type PodUse } from "./pods/pod-use.ts";
+export { podUse, type DeviceFacts, type PodUse } from "./pods/pod-use.ts";
 export { managedPfs, withClaimedVfs, type ClaimSources } from "./pods/claimed-vfs.ts";
 export { toDrainedPod, type DrainedPod } from "./pods/drained-pod.ts";
 export { selectPods, type PodSelection } from "./pods/select-pods.ts";
