@@ -13,6 +13,7 @@ const folders = [
   "release",
   "site",
   "page",
+  "headlamp",
   "guides",
   "images",
   "ovn-offload",

@@ -6,6 +6,7 @@
 import { defined } from "@switchyard/api";
 import { parseArgs } from "node:util";
 import { CliError } from "./cli-error.ts";
+import { clusterDefaults } from "./defaults.ts";
 
 export type OutputFormat = "yaml" | "json" | "text";
 /** Formats of verbs that also make a page. */
@@ -83,15 +84,20 @@ export const flagSpecs: Readonly<Record<FlagName, FlagSpec>> = {
     help: "Output format; wide is text with all columns, html is a page in one file.",
   },
   namespace: {
-    ...{ long: "namespace", short: "n", value: "NS", default: "sriov-network-operator" },
+    ...{ long: "namespace", short: "n", value: "NS", default: clusterDefaults.namespace },
     help: "Namespace of the operator. Objects without a namespace belong to it.",
   },
   resourcePrefix: {
-    ...{ long: "resource-prefix", value: "PREFIX", default: "openshift.io" },
+    ...{ long: "resource-prefix", value: "PREFIX", default: clusterDefaults.resourcePrefix },
     help: "Prefix of resource names, the part before the slash.",
   },
   clusterType: {
-    ...{ long: "cluster-type", value: "TYPE", default: "kubernetes", choices: ["kubernetes", "openshift"] },
+    ...{
+      long: "cluster-type",
+      value: "TYPE",
+      default: clusterDefaults.clusterType,
+      choices: ["kubernetes", "openshift"],
+    },
     help: "Type of the cluster.",
   },
   only: { long: "only", value: "KIND[,KIND]", multiple: true, help: "Print only objects of these kinds. Repeatable." },
@@ -144,7 +150,7 @@ export function parseFlags(
     rowsOutput: formatOf("rowsOutput", isRowsFormat),
     namespace: one("namespace") ?? "",
     resourcePrefix: one("resourcePrefix") ?? "",
-    clusterType: choose("clusterType", one("clusterType"), isClusterType) ?? "kubernetes",
+    clusterType: choose("clusterType", one("clusterType"), isClusterType) ?? clusterDefaults.clusterType,
     only: all("only").flatMap((kinds) => kinds.split(",").map((kind) => kind.trim())),
     manifests: isOn("manifests"),
     operation: choose("operation", one("operation"), isOperation) ?? "CREATE",

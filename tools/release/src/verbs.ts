@@ -5,6 +5,7 @@ import { chart } from "./chart/verb.ts";
 import { cli } from "./cli/verb.ts";
 import { documentation } from "./documentation/verb.ts";
 import { affected, publishImages } from "./images/verbs.ts";
+import { headlamp } from "./headlamp/verb.ts";
 import { krew } from "./krew/verb.ts";
 import { login, sign } from "./sign/verb.ts";
 import type { Verb } from "./verb.ts";
@@ -23,6 +24,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
   bundle,
   cli,
   krew,
+  headlamp,
   documentation,
   login,
   sign,

@@ -13,7 +13,12 @@ import { offloadReboots } from "./offload-reboots.ts";
 /** Sorted by node name; only the node of the flags, if they have one. */
 export function planOffloaded(
   given: ClusterObjects,
-  { namespace, resourcePrefix, clusterType, node }: Flags,
+  {
+    namespace,
+    resourcePrefix,
+    clusterType,
+    node,
+  }: Pick<Flags, "namespace" | "resourcePrefix" | "clusterType" | "node">,
   diagnostics: Diagnostics,
 ): readonly PlannedNode[] {
   const { cluster, offload } = offloadCluster(given, { namespace, resourcePrefix, clusterType, diagnostics });

@@ -27,7 +27,10 @@ export interface Page {
 }
 
 /** Throws KubeError; "Expired" if the server drops the resourceVersion before the last page. */
-export async function* listPages(transport: Transport, request: ListRequest): AsyncGenerator<Page, void, undefined> {
+export async function* listPages(
+  transport: Pick<Transport, "request">,
+  request: ListRequest,
+): AsyncGenerator<Page, void, undefined> {
   const { type, namespace, labelSelector, fieldSelector, pageSize, signal } = request;
   const path = collectionPath(type, namespace);
   let next: string | undefined;

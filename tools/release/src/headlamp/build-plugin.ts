@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * buildHeadlampPlugin packs the plugin for Headlamp: an archive with the directory `switchyard`, as Headlamp expects it in its
+ * directory of plugins.
+ * Usage: `const { archive, sha256 } = await buildHeadlampPlugin(root, { output: "dist/headlamp", epoch })`.
+ */
+import { build } from "esbuild";
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { writeArchive } from "../archive.ts";
+import { thirdPartyLicences } from "../cli/third-party-licences.ts";
+import { repositoryUrl } from "../product.ts";
+import { readVersion } from "../version/product-version.ts";
+
+export interface HeadlampPluginOptions {
+  /** Directory of the archive. */
+  readonly output: string;
+  /** Time of all files, in seconds since 1970. */
+  readonly epoch: number;
+}
+
+/**
+ * The oldest version of Headlamp's library with all that the plugin uses. Headlamp reads it from devDependencies, and refuses
+ * plugins of libraries before 0.8.
+ */
+const libraryVersion = "^0.13.0";
+
+export async function buildHeadlampPlugin(
+  root: string,
+  { output, epoch }: HeadlampPluginOptions,
+): Promise<{ readonly archive: string; readonly sha256: string }> {
+  const version = await readVersion(root);
+  const draft = await mkdtemp(join(tmpdir(), "switchyard-headlamp-"));
+  try {
+    const directory = join(draft, "switchyard");
+    await mkdir(directory);
+    const { metafile } = await build({
+      absWorkingDir: root,
+      entryPoints: ["apps/cli/src/headlamp/plugin.ts"],
+      outfile: join(directory, "main.js"),
+      bundle: true,
+      minify: true,
+      keepNames: true, // names of errors
+      platform: "browser",
+      format: "iife",
+      target: "es2022",
+      legalComments: "none", // THIRD_PARTY_LICENSES has them
+      alias: {
+        "node:crypto": join(root, "apps/cli/src/headlamp/browser/node-crypto.ts"),
+        "node:util": join(root, "apps/cli/src/headlamp/browser/node-util.ts"),
+      },
+      inject: [join(root, "apps/cli/src/headlamp/browser/buffer.ts")],
+      metafile: true,
+      logLevel: "warning",
+    });
+    const manifest = {
+      name: "switchyard",
+      version,
+      description:
+        "What is wrong with SR-IOV, AF_XDP and SmartNIC networking in a cluster, and which pods have which VFs",
+      author: "Switchyard",
+      license: "Apache-2.0",
+      homepage: repositoryUrl,
+      devDependencies: { "@kinvolk/headlamp-plugin": libraryVersion },
+    };
+    await writeFile(join(directory, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+    await copyFile(join(root, "LICENSE"), join(directory, "LICENSE"));
+    const others = await thirdPartyLicences(root, Object.keys(metafile.inputs));
+    await writeFile(join(directory, "THIRD_PARTY_LICENSES"), others);
+    await mkdir(resolve(output), { recursive: true });
+    const archive = join(resolve(output), `switchyard-headlamp-${version}.tar.gz`);
+    return { archive, ...(await writeArchive({ directory: draft, archive, epoch })) };
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
