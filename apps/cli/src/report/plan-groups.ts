@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * planGroups puts nodes with the same steps together, because most nodes of a fleet have the same cards.
- * Usage: `planGroups(planCluster(cluster, options))`.
+ * Usage: `planGroups(withPods(planCluster(cluster, options), cluster, placed))`.
  */
 import type { NodePlan } from "../cluster/plan-cluster.ts";
 import { podSentences, waitingLine } from "../output/plan-text.ts";
