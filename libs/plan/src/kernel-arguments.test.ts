@@ -167,6 +167,11 @@ describe("pci=realloc", () => {
     expect(planned({ ...kernel, arguments: present }, { spec, pf })).toMatchObject({ impact: "none", problems: [] });
   });
 
+  it("is not configured for a PF whose spec is refused", () => {
+    const { steps, impact } = planned(kernel, { spec: { ...spec, numVfs: 9 }, pf: { numVfsWithoutMemory: 6 } });
+    expect({ steps, impact }).toEqual({ steps: [], impact: "none" });
+  });
+
   it("is not configured against the administrator's will", () => {
     const result = planned({ ...kernel, arguments: ["pci=realloc=off"] }, { spec, pf: { numVfsWithoutMemory: 6 } });
     expect(result.impact).toBe("none");

@@ -7,6 +7,7 @@
  */
 import type {
   InterfaceSpec,
+  InterfaceStatus,
   KernelStatus,
   SriovNetworkNodeStateSpec,
   SriovNetworkNodeStateStatus,
@@ -48,7 +49,8 @@ export function planKernelArguments(
 ): KernelArgumentsPlan {
   const kernel = observed.system?.kernel;
   if (kernel === undefined) return { steps: [], reboots: noRebootNeeds, problems: [] };
-  const demands = [iommuDemand(desired, observed, kernel), ...memoryDemands(desired, observed, kernel)];
+  const pfs = configurablePfs(desired, observed);
+  const demands = [iommuDemand(pfs, kernel), ...memoryDemands(pfs, kernel)];
   const problems = demands.flatMap((demand) => demand.problems);
   const wanted = demands.flatMap((demand) => demand.wanted);
   const inEffect = (kernel.arguments ?? []).map(causeIdOf);
@@ -80,20 +82,32 @@ export function planKernelArguments(
   return { steps, reboots: { causes, inEffect }, problems };
 }
 
+/** A PF of the node with its entry in spec.interfaces. */
+interface ConfigurablePf {
+  readonly index: number;
+  readonly spec: InterfaceSpec;
+  readonly pf: InterfaceStatus;
+}
+
+/** A PF that stays unchanged, because its spec is refused, must not reboot the node. */
+function configurablePfs(
+  { interfaces = [] }: SriovNetworkNodeStateSpec,
+  { interfaces: found = [] }: SriovNetworkNodeStateStatus,
+): readonly ConfigurablePf[] {
+  return interfaces.flatMap((spec, index): readonly ConfigurablePf[] => {
+    const pf = found.find(({ pciAddress }) => pciAddress === spec.pciAddress);
+    const isRefused = pf === undefined || refusals(spec, pf, `spec.interfaces[${index}]`).length > 0;
+    return isRefused ? [] : [{ index, spec, pf }];
+  });
+}
+
 function causeIdOf(argument: string): string {
   return `kernel argument ${argument}`;
 }
 
-/**
- * The first VF group with vfio-pci whose VFs are not all bound to it needs an active IOMMU. A PF that stays unchanged, because its
- * spec is refused, must not reboot the node.
- */
-function iommuDemand(
-  desired: SriovNetworkNodeStateSpec,
-  observed: SriovNetworkNodeStateStatus,
-  kernel: KernelStatus,
-): Demand {
-  const group = kernel.iommu === false ? findVfioGroup(desired, observed) : undefined;
+/** The first VF group with vfio-pci whose VFs are not all bound to it needs an active IOMMU. */
+function iommuDemand(pfs: readonly ConfigurablePf[], kernel: KernelStatus): Demand {
+  const group = kernel.iommu === false ? findVfioGroup(pfs) : undefined;
   if (group === undefined) return noDemand;
   const why = "vfio-pci needs an active IOMMU";
   const { arguments: present = [], cpuVendor } = kernel;
@@ -114,14 +128,9 @@ function iommuDemand(
   return problem(`${why}, but the kernel has found none; switch on ${setting} in the firmware settings of the machine`);
 }
 
-function findVfioGroup(
-  { interfaces = [] }: SriovNetworkNodeStateSpec,
-  { interfaces: found = [] }: SriovNetworkNodeStateStatus,
-): Pick<WantedArgument, "field" | "pciAddress"> | undefined {
-  for (const [index, spec] of interfaces.entries()) {
+function findVfioGroup(pfs: readonly ConfigurablePf[]): Pick<WantedArgument, "field" | "pciAddress"> | undefined {
+  for (const { index, spec, pf } of pfs) {
     const { pciAddress, vfGroups = [] } = spec;
-    const pf = found.find((each) => each.pciAddress === pciAddress);
-    if (pf === undefined || refusals(spec, pf, "").length > 0) continue;
     for (const [at, { deviceType, vfRange = "" }] of vfGroups.entries()) {
       const range = parseVfRange(vfRange);
       if (pf.totalvfs === undefined || isVirtualNic(pf) || deviceType !== "vfio-pci" || !range.ok) continue;
@@ -136,14 +145,10 @@ function findVfioGroup(
 }
 
 /** PFs whose VFs did not fit into the memory of their PCI bridges (sriov-operator.md M-5). */
-function memoryDemands(
-  { interfaces = [] }: SriovNetworkNodeStateSpec,
-  { interfaces: found = [] }: SriovNetworkNodeStateStatus,
-  { arguments: present = [] }: KernelStatus,
-): readonly Demand[] {
-  return interfaces.flatMap((spec, index): readonly Demand[] => {
+function memoryDemands(pfs: readonly ConfigurablePf[], { arguments: present = [] }: KernelStatus): readonly Demand[] {
+  return pfs.flatMap(({ index, spec, pf }): readonly Demand[] => {
     const { pciAddress } = spec;
-    if (!lacksMemory(spec, found) || valuesOf(present, "pci").some((value) => /^realloc(=on)?$/.test(value))) return [];
+    if (!lacksMemory(spec, pf) || valuesOf(present, "pci").some((value) => /^realloc(=on)?$/.test(value))) return [];
     const field = `spec.interfaces[${index}].numVfs`;
     const why = `${spec.numVfs ?? 0} VFs of ${pciAddress} need more memory space than its PCI bridges have`;
     if (valuesOf(present, "pci").some((value) => ["norealloc", "realloc=off"].includes(value))) {
@@ -154,12 +159,8 @@ function memoryDemands(
   });
 }
 
-function lacksMemory(
-  { pciAddress, numVfs = 0, externallyManaged }: InterfaceSpec,
-  found: NonNullable<SriovNetworkNodeStateStatus["interfaces"]>,
-): boolean {
-  const pf = found.find((each) => each.pciAddress === pciAddress);
-  if (externallyManaged === true || pf?.numVfsWithoutMemory === undefined) return false;
+function lacksMemory({ numVfs = 0, externallyManaged }: InterfaceSpec, pf: InterfaceStatus): boolean {
+  if (externallyManaged === true || pf.numVfsWithoutMemory === undefined) return false;
   return numVfs > (pf.numVfs ?? 0) && numVfs >= pf.numVfsWithoutMemory;
 }
 
