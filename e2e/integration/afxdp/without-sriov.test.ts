@@ -14,6 +14,7 @@ import {
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
   sriovResources,
+  pods,
 } from "@switchyard/api";
 import { createFakeKernel, igb, mlx5, pci, serveFakeKernel, type FakeKernel } from "@switchyard/host/testing";
 import {
@@ -37,7 +38,6 @@ import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 
 jest.setTimeout(180_000);
 
-const pods = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
 const nodes = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false };
 const nodeName = "worker-1";
 const [afxdpPf, sriovPf] = [pci("0000:3b:00.0"), pci("0000:01:00.0")];

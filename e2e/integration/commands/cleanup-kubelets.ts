@@ -4,7 +4,7 @@
  * its node, and a deleted pod disappears.
  * Usage: `await using kubelets = playCleanups(transport, namespace, (node) => (node === "w2" ? fails("EBUSY") : succeeds));`
  */
-import { labels } from "@switchyard/api";
+import { labels, pods as type } from "@switchyard/api";
 import { isKubeError, objectPath, watchObjects, type KubeObject, type Transport } from "@switchyard/kube";
 
 /** Statuses that the kubelet reports one after the other. The last one stays. */
@@ -22,7 +22,6 @@ interface Pod extends KubeObject {
   readonly status?: { readonly phase?: string };
 }
 
-const type = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
 const statusOf = (phase: string, state: object) => ({ phase, containerStatuses: [containerStatus(state)] });
 const containerStatus = (state: object) => ({
   ...{ name: "cleanup", image: "x", imageID: "x", ready: false, restartCount: 0, state },

@@ -7,6 +7,7 @@
 import {
   annotations,
   nodes as nodeType,
+  pods as podType,
   sriovNetworkNodeStates,
   type DrainRequest,
   type Node,
@@ -39,9 +40,6 @@ import { deployedOperatorArguments } from "../../src/deployed-operator-arguments
 
 /** The namespace of the pods that are drained. */
 export const appsNamespace = "apps";
-
-/** The type of pods. */
-export const podType = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
 
 /** A pod. */
 export interface Pod extends KubeObject {

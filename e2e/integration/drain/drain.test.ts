@@ -4,13 +4,13 @@
  * is left behind. The test plays the nodes' kubelets and daemons.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { annotations, nodes as nodeType, sriovNetworkNodeStates, taints } from "@switchyard/api";
+import { annotations, nodes as nodeType, pods as podType, sriovNetworkNodeStates, taints } from "@switchyard/api";
 import { objectPath } from "@switchyard/kube";
 import { createFakeKernel, igb, pci, serveFakeKernel } from "@switchyard/host/testing";
 import { eventually, findWorkspaceRoot, spawnGuarded } from "@switchyard/testing";
 import { join } from "node:path";
 import { allocateClaim, deviceClaim, publishDevices } from "../../src/device-claims.ts";
-import { appsNamespace, podType, run, startDrainCluster, type DrainCluster } from "./drain-cluster.ts";
+import { appsNamespace, run, startDrainCluster, type DrainCluster } from "./drain-cluster.ts";
 import { componentSettings } from "../../src/identity-objects.ts";
 
 jest.setTimeout(60_000);

@@ -4,12 +4,18 @@
  * drain.
  * Usage: `drainReasons(steps, pf, fieldsOfInterface(0))`.
  */
-import type { InterfaceStatus } from "@switchyard/api";
+import { drainRequests, type DrainNeed, type InterfaceStatus } from "@switchyard/api";
 import type { Cause } from "./steps/step-kind.ts";
 import { disruptionOf, type PfStep } from "./steps/step.ts";
 
 /** What a plan does to the pods of the node, from harmless to most disruptive. */
 export type Impact = "none" | "drain" | "reboot";
+
+/** The drain that the config daemon requests before it runs such a plan, while drains are enabled. */
+export function drainNeedOf(impact: Impact): DrainNeed | undefined {
+  if (impact === "none") return undefined;
+  return impact === "reboot" ? drainRequests.reboot : drainRequests.drain;
+}
 
 /** Why a plan has its impact. */
 export interface Reason {

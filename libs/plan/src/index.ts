@@ -4,7 +4,7 @@ export { deviceIdOf } from "./afxdp/device-use.ts";
 export { planAfxdp, type AfxdpPlan } from "./afxdp/plan-afxdp.ts";
 export { cardModeOf, cardModeSettings, type CardModeSetting, type CardModeValues } from "./card-mode.ts";
 export { withExpectedFirmware } from "./expected-firmware.ts";
-export type { Impact, Reason } from "./impact.ts";
+export { drainNeedOf, type Impact, type Reason } from "./impact.ts";
 export { shownPort } from "./linux-bridge-settings.ts";
 export { ownedInStatus, type OwnedPf, type OwnedPfs } from "./owned-pf.ts";
 export { isConverged, plan, type Plan } from "./plan.ts";

@@ -8,6 +8,7 @@ import {
   describeAfxdpStep,
   describeProblem,
   describeStep,
+  drainNeedOf,
   isConverged,
   ownedInStatus,
   plan,
@@ -120,11 +121,8 @@ export function planCluster(cluster: ClusterObjects, options: PlanOptions): read
 
 /** As the config daemon requests it. Each of the two configurations disables the drains for its own devices. */
 function drainFor(sriov: Impact, ofAfxdp: Impact, { operatorConfig, afxdp }: ClusterObjects): DrainNeed | undefined {
-  if (sriov !== "none" && operatorConfig?.spec?.disableDrain !== true) {
-    return sriov === "reboot" ? drainRequests.reboot : drainRequests.drain;
-  }
-  const needsAfxdp = ofAfxdp !== "none" && afxdp.operatorConfig?.spec?.disableDrain !== true;
-  return needsAfxdp ? drainRequests.drain : undefined;
+  const own = operatorConfig?.spec?.disableDrain === true ? undefined : drainNeedOf(sriov);
+  return own ?? (afxdp.operatorConfig?.spec?.disableDrain === true ? undefined : drainNeedOf(ofAfxdp));
 }
 
 export function summarize(plans: readonly NodePlan[]): PlanSummary {

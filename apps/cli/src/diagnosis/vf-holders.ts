@@ -5,11 +5,11 @@
  * such a status only the number of their VFs is known.
  * Usage: `findHolders(snapshot)("worker-1").byAddress.get("0000:3b:02.0")`.
  */
-import { indexSlices, readAllocation, readSlice } from "@switchyard/policy";
+import { indexSlices, readSlice } from "@switchyard/policy";
+import { allocationsIn } from "../cluster/device-facts-of.ts";
 import type { PodFacts } from "./pod-facts.ts";
 import { nameOfPod } from "./rules/drains.ts";
 import type { Snapshot } from "./snapshot.ts";
-import { textAt } from "../json.ts";
 
 /** The pods of one node. */
 export interface Holders {
@@ -28,12 +28,7 @@ export interface Holder {
 export function findHolders(snapshot: Snapshot): (node: string) => Holders {
   const { cluster, pods, resourcePrefix } = snapshot;
   const slices = indexSlices(cluster.slices.flatMap((slice) => readSlice(slice) ?? []));
-  const claims = new Map(
-    cluster.claims.map((claim) => {
-      const { metadata } = claim;
-      return [`${textAt(metadata, "namespace") ?? ""}/${textAt(metadata, "name") ?? ""}`, readAllocation(claim)];
-    }),
-  );
+  const claims = allocationsIn(cluster.claims);
   const byNode = Map.groupBy(pods, ({ node }) => node);
 
   function addressesByClaim(pod: PodFacts): readonly string[] {

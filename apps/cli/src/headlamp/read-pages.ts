@@ -6,14 +6,13 @@
 import { afxdpOperatorConfigs, operatorConfigName, sriovOperatorConfigs } from "@switchyard/api";
 import { isKubeError, listPages } from "@switchyard/kube/lists";
 import { collectObjects } from "../cluster/cluster-objects.ts";
-import { podsIn, withPods } from "../cluster/evicted-pods.ts";
 import { clusterDefaults } from "../defaults.ts";
 import { diagnose } from "../diagnosis/diagnose.ts";
 import { listVfs } from "../diagnosis/list-vfs.ts";
 import { createSnapshot } from "../diagnosis/snapshot.ts";
 import { silentDiagnostics } from "../diagnostics.ts";
 import { listSnapshot, type Lister } from "../input/list-snapshot.ts";
-import { planOffloaded } from "../ovn-offload/plan-offloaded.ts";
+import { planOffloadedWithPods } from "../ovn-offload/plan-offloaded.ts";
 import { makePage } from "../report/make-page.ts";
 
 export interface ReadPagesOptions {
@@ -42,8 +41,7 @@ export async function readPages(
   const cluster = collectObjects(manifests, { namespace, diagnostics: silentDiagnostics, isIgnoredNoted: false });
   const snapshot = createSnapshot(manifests, cluster, { namespace, resourcePrefix, readKinds });
   const rows = listVfs(snapshot);
-  const planned = planOffloaded(cluster, { ...clusterDefaults, namespace, node: undefined }, silentDiagnostics);
-  const plans = withPods(planned, cluster, podsIn(cluster, resourcePrefix));
+  const plans = planOffloadedWithPods(cluster, { ...clusterDefaults, namespace, node: undefined }, silentDiagnostics);
   return {
     doctor: makePage(snapshot, { command: "doctor", rows, diagnosis: diagnose(snapshot), plans }),
     vfs: makePage(snapshot, { command: "vfs", rows }),

@@ -64,7 +64,9 @@ export async function readPodsOn(
         const node = textAt(at(pod, "spec"), "nodeName") ?? "";
         const found = toDrainedPod(pod, resourcePrefix);
         if (nodes.get(node) !== true && !(nodes.has(node) && (found.holdsVfs || found.claims.length > 0))) continue;
-        byNode.set(node, [...(byNode.get(node) ?? []), found]);
+        const onNode = byNode.get(node) ?? [];
+        onNode.push(found);
+        byNode.set(node, onNode);
         haveClaims ||= found.claims.length > 0;
       }
     }

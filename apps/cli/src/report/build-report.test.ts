@@ -7,8 +7,7 @@ import { createSnapshot, type Snapshot } from "../diagnosis/snapshot.ts";
 import { client, healthyCluster, type Editable } from "../diagnosis/testing/healthy-cluster.ts";
 import { silentDiagnostics } from "../diagnostics.ts";
 import { toManifest } from "../input/manifest.ts";
-import { podsIn, withPods } from "../cluster/evicted-pods.ts";
-import { planOffloaded } from "../ovn-offload/plan-offloaded.ts";
+import { planOffloadedWithPods } from "../ovn-offload/plan-offloaded.ts";
 import { parseFlags } from "../flags.ts";
 import { listAt, textAt } from "../json.ts";
 import { buildReport } from "./build-report.ts";
@@ -36,8 +35,7 @@ function snapshotOf(objects: readonly Editable[]): Snapshot {
 function reportOf(objects: readonly Editable[]): Report {
   const snapshot = snapshotOf(objects);
   const { flags } = parseFlags([], []);
-  const planned = planOffloaded(snapshot.cluster, flags, silentDiagnostics);
-  const plans = withPods(planned, snapshot.cluster, podsIn(snapshot.cluster, flags.resourcePrefix));
+  const plans = planOffloadedWithPods(snapshot.cluster, flags, silentDiagnostics);
   return buildReport(snapshot, { command: "doctor", rows: listVfs(snapshot), diagnosis: diagnose(snapshot), plans });
 }
 

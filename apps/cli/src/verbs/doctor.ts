@@ -7,8 +7,7 @@ import { createSnapshot } from "../diagnosis/snapshot.ts";
 import { createDiagnostics, silentDiagnostics } from "../diagnostics.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readSnapshotInput } from "../input/read-snapshot-input.ts";
-import { podsIn, withPods } from "../cluster/evicted-pods.ts";
-import { planOffloaded } from "../ovn-offload/plan-offloaded.ts";
+import { planOffloadedWithPods } from "../ovn-offload/plan-offloaded.ts";
 import { createColours } from "../output/colours.ts";
 import { doctorText } from "../output/doctor-text.ts";
 import { printData } from "../output/print-data.ts";
@@ -26,8 +25,7 @@ export const doctor: RunVerb = async ({ flags, terminal }) => {
   } else if (output === "html") {
     const { makePage } = await import("../report/make-page.ts");
     // What a plan cannot do is a finding already.
-    const planned = planOffloaded(cluster, flags, silentDiagnostics);
-    const plans = withPods(planned, cluster, podsIn(cluster, flags.resourcePrefix));
+    const plans = planOffloadedWithPods(cluster, flags, silentDiagnostics);
     terminal.stdout.write(makePage(snapshot, { command: "doctor", rows: listVfs(snapshot), diagnosis, plans }));
   } else {
     printData(diagnosis, output, terminal.stdout);

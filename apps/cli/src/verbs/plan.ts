@@ -67,6 +67,7 @@ async function podsOn(
   const disrupting = planned.filter(({ plan }) => plan.impact !== "none");
   const nodes = new Map(disrupting.map(({ plan, drain }) => [plan.node, drain === drainRequests.reboot]));
   const placed = await readLivePodsOn(flags, terminal, nodes);
-  if (placed === undefined) diagnostics.note("pods may not be listed, so the plan does not name those that it evicts");
+  if (placed === undefined)
+    diagnostics.note("you are not allowed to list pods, so the plan does not name those that are evicted");
   return placed;
 }

@@ -7,7 +7,6 @@
  */
 import {
   defined,
-  type DrainNeed,
   type DrainRequest,
   type InterfaceSpec,
   type InterfaceStatus,
@@ -17,7 +16,15 @@ import {
   type SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
-import { describeStep, ownedInStatus, plan, type Plan, type PlanProblem, type Step } from "@switchyard/plan";
+import {
+  describeStep,
+  drainNeedOf,
+  ownedInStatus,
+  plan,
+  type Plan,
+  type PlanProblem,
+  type Step,
+} from "@switchyard/plan";
 import { isDeepStrictEqual } from "node:util";
 import type { WithDeadline } from "../deadlines/with-deadline.ts";
 import type { Observation } from "../observe/observe.ts";
@@ -155,7 +162,7 @@ function createDrainControl(state: SriovNetworkNodeState, deps: ConfigureDeps): 
   let isWithdrawn = false;
   return {
     async allows(next, found, round) {
-      const own = drainNeeded(next);
+      const own = drainNeedOf(next.impact);
       const isBlocking = own !== undefined && !deps.isDrainDisabled();
       const isNeededElsewhere = deps.isDrainNeededElsewhere?.() === true;
       const needed = isNeededElsewhere && !isBlocking ? "Drain_Required" : own;
@@ -208,11 +215,6 @@ function planRound(
 
 function phaseOf({ steps, problems }: Plan): Phase {
   return steps.length === 0 ? { kind: "settled", problems } : { kind: "configuring", stepCount: steps.length };
-}
-
-function drainNeeded({ impact }: Plan): DrainNeed | undefined {
-  if (impact === "none") return undefined;
-  return impact === "reboot" ? "Reboot_Required" : "Drain_Required";
 }
 
 function withHanging(phase: Phase, runningSteps: RunningSteps): Phase {

@@ -4,13 +4,12 @@
  * did that was measured before: the same pages, of all kinds at the same time.
  * Usage: `await using live = await startLiveCluster({ objects, progress, fail }); const seconds = await live.listAgain();`
  */
-import { customResources, nodes } from "@switchyard/api";
+import { customResources, nodes, pods } from "@switchyard/api";
 import { collectionPath, isRecord, objectPath, type KubeObject, type ResourceType } from "@switchyard/kube";
 import { startBenchCluster } from "../harness/bench-cluster.ts";
 import { BenchError } from "../harness/bench-error.ts";
 import { createPlainClient, inParallel, metadataOnly, type PlainClient } from "../harness/plain-client.ts";
 import type { Progress } from "../harness/progress.ts";
-import { podType } from "../webhook/pod-objects.ts";
 
 export interface LiveClusterOptions {
   readonly objects: readonly KubeObject[];
@@ -63,7 +62,7 @@ export async function startLiveCluster({ objects, progress, fail }: LiveClusterO
 }
 
 const types: ReadonlyMap<string, ResourceType> = new Map(
-  [...customResources, nodes, podType].map((type) => [type.kind, type]),
+  [...customResources, nodes, pods].map((type) => [type.kind, type]),
 );
 
 async function create(admin: PlainClient, object: KubeObject): Promise<void> {

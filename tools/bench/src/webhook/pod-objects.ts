@@ -5,8 +5,6 @@
  */
 import { nodeName } from "../fleet/fleet-objects.ts";
 
-export const podType = { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
-
 /** One pod in this many has VFs. */
 const podsPerUser = 5;
 

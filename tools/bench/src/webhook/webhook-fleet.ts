@@ -7,6 +7,7 @@ import {
   apiVersion,
   nodes as nodeType,
   operatorConfigName,
+  pods,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
@@ -24,7 +25,7 @@ import {
   reportedState,
 } from "../fleet/fleet-objects.ts";
 import type { Progress } from "../harness/progress.ts";
-import { podObject, podType } from "./pod-objects.ts";
+import { podObject } from "./pod-objects.ts";
 import type { WebhookOptions } from "./webhook-options.ts";
 import { reportedInterfaces, type WebhookProfile } from "./webhook-profile.ts";
 
@@ -80,7 +81,7 @@ export async function fillCluster({ cluster, options, profile, progress, signal 
   await make("creating pods", options.pods, (index) =>
     ask({
       method: "POST",
-      path: collectionPath(podType, "default"),
+      path: collectionPath(pods, "default"),
       body: podObject(index, { nodes: options.nodes, resources }),
     }),
   );

@@ -21,10 +21,10 @@ export interface HeadlampPluginOptions {
 }
 
 /**
- * The oldest version of Headlamp's library with all that the plugin uses. Headlamp reads it from devDependencies, and refuses
- * plugins of libraries before 0.8.
+ * The version of Headlamp's library with which the plugin is tested (e2e/headlamp/shell). Headlamp reads it from devDependencies,
+ * and refuses plugins of libraries before 0.8.
  */
-const libraryVersion = "^0.13.0";
+const libraryVersion = "^0.14.0";
 
 export async function buildHeadlampPlugin(
   root: string,
