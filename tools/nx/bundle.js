@@ -9,6 +9,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { build } from "esbuild";
+import { builtinModules } from "./builtin-modules.js";
 import { writeThirdParty } from "./third-party.js";
 
 const workspaceRoot = join(import.meta.dirname, "../..");
@@ -28,8 +29,9 @@ const { metafile } = await build({
   target: "node24",
   sourcemap: true,
   external: ["koffi"],
+  plugins: [builtinModules],
   // CommonJS dependencies call require(), which an ES module lacks.
-  banner: { js: 'import{createRequire as __cr}from"node:module";const require=__cr(import.meta.url);' },
+  banner: { js: 'const require=process.getBuiltinModule("module").createRequire(import.meta.url);' },
   logLevel: "warning",
   metafile: true,
 });

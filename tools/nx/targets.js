@@ -61,6 +61,7 @@ function projectsOf(root, workspaceRoot, manifests) {
         "default",
         "^default",
         "{workspaceRoot}/tools/nx/bundle.js",
+        "{workspaceRoot}/tools/nx/builtin-modules.js",
         "{workspaceRoot}/tools/nx/third-party.js",
         ...copied,
       ],

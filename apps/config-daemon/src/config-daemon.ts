@@ -5,6 +5,7 @@
 import { createLinuxHost } from "@switchyard/host";
 import { connect } from "@switchyard/kube";
 import { flag, integer, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
+import { releaseMemory } from "@switchyard/service/memory";
 import { runDaemon } from "./daemon.ts";
 import { readKubeletApiServer } from "./start/kubelet-api-server.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
@@ -94,6 +95,7 @@ export function runConfigDaemon(): Promise<number> {
       await runDaemon({
         ...{ transport, host, nodeName, namespace, maxPfs, maxHanging, useExternalDrainer, maxCacheAgeMs },
         ...{ log, metrics, metadataUrl: flags.metadataUrl, onVerbosity, setNotReady, setNotAlive, signal },
+        onFirstSuccess: releaseMemory,
         systemdMode: flags.useSystemdService
           ? {
               program: () => ownProgram(runningFiles()),

@@ -64,6 +64,8 @@ export interface DaemonOptions {
   readonly systemdMode?: Pick<SystemdModeOptions, "program" | "unitsFromMachineConfig" | "ovsdbAddress"> | undefined;
   readonly log: Logger;
   readonly metrics: Registry;
+  /** Called after the first pass that succeeded. */
+  readonly onFirstSuccess?: () => void;
   /** Called with SriovOperatorConfig.spec.logLevel and with each change of it. */
   readonly onVerbosity?: (verbosity: number | undefined) => void;
   /** Sets the check of /readyz. */
@@ -157,7 +159,10 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     }
     cleanupEvent.recordOn(state, reports.recordEvent);
     const { afterMs, hasFailed } = await kernel.during(() => pass(state, passSignal));
-    hasSucceeded ||= !hasFailed;
+    if (!hasSucceeded && !hasFailed) {
+      hasSucceeded = true;
+      options.onFirstSuccess?.();
+    }
     return { afterMs };
   }
 

@@ -14,6 +14,7 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import { cacheProblems, Gauge, runService, showCacheAges, whenAborted } from "@switchyard/service";
+import { releaseMemoryAfter } from "@switchyard/service/memory";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { watchOffload } from "./caches/offload-caches.ts";
@@ -27,6 +28,9 @@ import { ovnOffloadFlags } from "./ovn-offload-flags.ts";
 
 /** Nothing is decided with older data. */
 const maxCacheAgeMs = 120_000;
+
+/** A burst of changes ends if there were no writes for this time. */
+const burstEndMs = 500;
 
 /** Runs until SIGTERM, and returns the exit code of the process. */
 export function runOvnOffload(): Promise<number> {
@@ -75,6 +79,7 @@ export function runOvnOffload(): Promise<number> {
           name: "ovn-offload",
           reconcile: createOffloadReconciler({
             ...{ caches, settings, foreign, pods },
+            onWrites: releaseMemoryAfter(burstEndMs),
             execute: createExecutor({ transport, caches, namespace, foreign }),
             writeStatus: createOffloadStatusWriter({
               ...{ caches, namespace, events, now: () => new Date() },

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -52,6 +53,17 @@ describe.each(apps)("the bundle of %s", (app) => {
 });
 
 describe("a bundle", () => {
+  it.each(apps)(
+    "of %s gets Node's own modules without importing them, which would read all of their exports",
+    (app) => {
+      const imported = [...loadedWith(join(directory, app, "main.js"))].flatMap((file) => {
+        const imports = readFileSync(file, "utf8").matchAll(/(?:\bfrom|\bimport)\s*"([^."][^"]*)"/g);
+        return [...imports].map(([, name = ""]) => name).filter(isBuiltin);
+      });
+      expect(imported).toEqual([]);
+    },
+  );
+
   it("can be copied, and finds its chunks there", () => {
     const copy = join(directory, "copy");
     cpSync(join(directory, "operator"), copy, { recursive: true });

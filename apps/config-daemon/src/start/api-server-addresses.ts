@@ -3,7 +3,6 @@
  * createApiServerAddresses returns the IP addresses of the API server, so that the daemon never disconnects the node from it.
  * Usage: `const apiServerAddresses = createApiServerAddresses(transport.serverHost); await apiServerAddresses()`.
  */
-import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 
 /** Looks up the addresses of a host name; rejects if there are none. */
@@ -15,7 +14,7 @@ type Lookup = (host: string) => Promise<readonly string[]>;
  */
 export function createApiServerAddresses(
   host: string | undefined,
-  lookUp: Lookup = async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
+  lookUp: Lookup = lookUpHost,
 ): () => Promise<readonly string[]> {
   let known: readonly string[] | undefined;
 
@@ -28,4 +27,9 @@ export function createApiServerAddresses(
     );
     return known ?? [];
   };
+}
+
+async function lookUpHost(host: string): Promise<readonly string[]> {
+  const { lookup } = await import("node:dns/promises"); // the host is an address on most nodes
+  return (await lookup(host, { all: true })).map(({ address }) => address);
 }

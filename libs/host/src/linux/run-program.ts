@@ -3,7 +3,6 @@
  * runProgram runs a program with fixed arguments, a clean environment and a time limit.
  * Usage: `const end = await runProgram(inRoot("/host", ["modprobe", "--", "vfio-pci"]), { timeoutMs: 60_000 });`
  */
-import { spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { isErrno } from "@switchyard/service";
 
@@ -44,6 +43,7 @@ export async function runProgram(
   [program, ...args]: Command,
   { timeoutMs, path = systemPath }: ProgramOptions,
 ): Promise<ProgramEnd | undefined> {
+  const { spawn } = await import("node:child_process"); // most nodes need no programs
   const child = spawn(program, args, {
     // The environment is not inherited: programs read options from it, and the loader reads library paths.
     env: { PATH: path, LC_ALL: "C" },
