@@ -39,6 +39,12 @@ export interface OvsSessionOptions {
 /** How long a call waits for the first connection. A pass must not wait longer for a server that does not answer. */
 const connectWaitMs = 3_000;
 
+/**
+ * A server that ends closes its socket, which is seen at once. Probes only find a server that hangs, and are all that a daemon
+ * does while nothing changes. Calls have limits of their own.
+ */
+const probeIntervalMs = 20_000;
+
 /** A transaction that other programs disturb is built again this often. */
 const maxAttempts = 5;
 
@@ -59,6 +65,7 @@ export class OvsSession implements AsyncDisposable {
       endpoints: options.endpoints,
       database: databaseName,
       monitor: monitoredTables,
+      probeIntervalMs,
       onState: (state) => {
         const { isConnected } = state;
         this.#remember(state);
