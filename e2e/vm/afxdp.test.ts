@@ -12,7 +12,7 @@ import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const pf = "0000:01:00.0";
-const device = `pci/${pf}`;
+const pciDevice = `pci/${pf}`;
 const parameters = "/sys/module/igbsw/parameters";
 const withinMs = 240_000;
 let watched: WatchedNode;
@@ -83,8 +83,10 @@ async function subfunctions(): Promise<readonly string[]> {
   return found === "" ? [] : found.split("\n");
 }
 
+const macsOf = (found: readonly string[]) => found.map((one) => one.split(" ")[2] ?? "");
+
 const mode = async (): Promise<string> => {
-  return / mode (\w+)/.exec(await inGuest(`devlink dev eswitch show ${device}`))?.[1] ?? "";
+  return / mode (\w+)/.exec(await inGuest(`devlink dev eswitch show ${pciDevice}`))?.[1] ?? "";
 };
 
 function startDaemon() {
@@ -113,6 +115,8 @@ describe("AF_XDP devices on igbsw", () => {
     const two = await subfunctions();
     expect(two.map((one) => one.split(" ")[1])).toEqual(["1400", "1400"]);
     expect(await mode()).toBe("switchdev");
+    const macs = macsOf(two);
+    for (const mac of macs) expect(mac).toMatch(/^.[26ae]:/); // locally administered
     const made = { state: "active", mtu: 1400, poolName: "fast", owned: true, name: expect.any(String) };
     const device = expect.stringMatching(/^auxiliary\/mlx5_core\.sf\.\d+$/);
     await reports("afxdpnetworknodestate/vm", {
@@ -120,7 +124,7 @@ describe("AF_XDP devices on igbsw", () => {
       interfaces: expect.arrayContaining([
         expect.objectContaining({
           ...{ pciAddress: pf, maxSfs: 64, numSfs: 2, eSwitchMode: "switchdev", initialESwitchMode: "legacy" },
-          subfunctions: [expect.objectContaining({ ...made, device }), expect.objectContaining({ ...made, device })],
+          subfunctions: macs.map((mac) => expect.objectContaining({ ...made, device, mac, assignedMac: mac })),
         }),
       ]),
     });
@@ -132,13 +136,28 @@ describe("AF_XDP devices on igbsw", () => {
     const four = await subfunctions();
     expect(four.length).toBe(4);
     expect(four).toEqual(expect.arrayContaining([...two]));
-    await reset();
     await stop(daemon);
+
+    // As after a reboot: the kernel has forgotten the subfunctions.
+    await inGuest(`devlink dev eswitch set ${pciDevice} mode legacy`);
+    const next = startDaemon();
+    await eventually("they are there again", async () => (await subfunctions()).length === 4, { withinMs });
+    await policyIsReady();
+    expect(macsOf(await subfunctions())).toEqual(macsOf(four));
+    const [port = ""] = /pci\/0000:01:00\.0\/\d+(?=.* flavour pcisf)/.exec(await inGuest("devlink port show")) ?? [];
+    await inGuest(
+      `for change in "state inactive" "hw_addr 00:00:00:00:77:77" "state active"; do devlink port function set ${port} $change; done`,
+    );
+    const isRepaired = async () => `${macsOf(await subfunctions())}` === `${macsOf(four)}`;
+    await eventually("a changed address is repaired", isRepaired, { withinMs });
+    await policyIsReady();
+    await reset();
+    await stop(next);
   }, 600_000);
 
   it("of the administrator stay, and are not counted", async () => {
-    await inGuest(`devlink dev eswitch set ${device} mode switchdev`);
-    const added = await inGuest(`devlink -j port add ${device} flavour pcisf pfnum 0 sfnum 77`);
+    await inGuest(`devlink dev eswitch set ${pciDevice} mode switchdev`);
+    const added = await inGuest(`devlink -j port add ${pciDevice} flavour pcisf pfnum 0 sfnum 77`);
     const [port = ""] = /pci\/0000:01:00\.0\/\d+/.exec(added) ?? [];
     await inGuest(`devlink port function set ${port} hw_addr 00:00:00:00:77:77 state active; udevadm settle`);
     const foreign = await subfunctions();
@@ -153,11 +172,11 @@ describe("AF_XDP devices on igbsw", () => {
     expect(await mode()).toBe("switchdev");
     await stop(daemon);
     await inGuest(`devlink port function set ${port} state inactive; devlink port del ${port}`);
-    await inGuest(`devlink dev eswitch set ${device} mode legacy`);
+    await inGuest(`devlink dev eswitch set ${pciDevice} mode legacy`);
   }, 600_000);
 
   it.each([
-    { point: "the mode has changed", when: `devlink dev eswitch show ${device} | grep -q switchdev` },
+    { point: "the mode has changed", when: `devlink dev eswitch show ${pciDevice} | grep -q switchdev` },
     { point: "a subfunction is there", when: "devlink port show | grep -q pcisf" },
     { point: "a subfunction is active", when: "ls -d /sys/bus/auxiliary/devices/*.sf.* >/dev/null 2>&1" },
   ])(

@@ -3752,6 +3752,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         "description": "MAC address of its network interface.",
                         "type": "string"
                       },
+                      "assignedMac": {
+                        "description": "MAC address that Switchyard chose for the subfunction, which its network interface gets at each activation. Absent if another program created the subfunction, or if its driver chooses the address.",
+                        "type": "string"
+                      },
                       "mtu": {
                         "description": "MTU of its network interface in bytes.",
                         "type": "integer"

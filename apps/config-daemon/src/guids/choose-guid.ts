@@ -7,6 +7,7 @@
 import { parseGuid, type Guid, type PciAddress } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { randomBytes } from "node:crypto";
+import { randomAddress, type RandomBytes } from "../addresses/random-address.ts";
 import { findGuid, parseGuidPool } from "./guid-pool.ts";
 
 /** A VF and its PF. */
@@ -23,7 +24,7 @@ const path = "/etc/sriov-operator/infiniband/guids";
 export async function chooseGuid(
   { files, records }: Pick<Host, "files" | "records">,
   owner: GuidOwner,
-  random: (size: number) => Buffer = randomBytes,
+  random: RandomBytes = randomBytes,
 ): Promise<Guid> {
   const fromFile = await readFromFile(files, owner);
   if (fromFile !== undefined) return fromFile;
@@ -58,10 +59,8 @@ async function readFromFile(files: Host["files"], owner: GuidOwner): Promise<Gui
 }
 
 /** Returns a locally administered GUID. With 62 random bits, two of a fabric are practically never equal. */
-function generateGuid(random: (size: number) => Buffer): Guid {
-  const bytes = random(8);
-  bytes[0] = ((bytes[0] ?? 0) & 0xfc) | 0x02;
-  const guid = parseGuid(Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(":"));
+function generateGuid(random: RandomBytes): Guid {
+  const guid = parseGuid(randomAddress(8, random));
   if (!guid.ok) throw new Error(`generated GUID "${guid.error.text}" is invalid`);
   return guid.value;
 }

@@ -29,13 +29,14 @@ export function isAfxdpRecordOf({ spec: { pciAddress, name } }: AfxdpRecord, dev
 
 function isAfxdpRecord(value: unknown): value is AfxdpRecord {
   if (!isFields(value)) return false;
-  const { spec, initial, subfunctions, names } = value;
+  const { spec, initial, subfunctions, macs, names } = value;
   return (
     isFields(spec) &&
     isSpec(spec) &&
     (initial === undefined ||
       (isFields(initial) && have(initial, "number", ["mtu", "queues"]) && have(initial, "string", ["eSwitchMode"]))) &&
     isListOf(subfunctions, "number") &&
+    (macs === undefined || (isFields(macs) && Object.values(macs).every((mac) => typeof mac === "string"))) &&
     isListOf(names, "string")
   );
 }

@@ -13,7 +13,7 @@ const pf = "0000:86:00.0";
 const ofPf: AfxdpRecord = {
   spec: { pciAddress: pf, name: "ens1f0", mode: "subfunction", poolName: "fast", numSfs: 2, queues: 4, mtu: 9000 },
   initial: { mtu: 1500, queues: 8, eSwitchMode: "legacy" },
-  ...{ subfunctions: [1000, 1001], names: ["ens1f0", "enp134s0f0"] },
+  ...{ subfunctions: [1000, 1001], macs: { 1000: "02:00:00:00:10:00" }, names: ["ens1f0", "enp134s0f0"] },
 };
 const ofVeth: AfxdpRecord = { spec: { name: "veth10", mode: "primary", poolName: "kind" } };
 
@@ -74,7 +74,13 @@ describe("parseAfxdpRecord", () => {
       { requiredKeys: [] },
     );
     const value = fc.record(
-      { spec, initial: fc.anything(), subfunctions: fc.oneof(fc.array(fc.nat()), fc.anything()), names: fc.anything() },
+      {
+        spec,
+        initial: fc.anything(),
+        subfunctions: fc.oneof(fc.array(fc.nat()), fc.anything()),
+        names: fc.anything(),
+        macs: fc.anything(),
+      },
       { requiredKeys: [] },
     );
     fc.assert(

@@ -13,6 +13,8 @@ export interface AfxdpRecord {
   readonly initial?: { readonly mtu?: number; readonly queues?: number; readonly eSwitchMode?: string };
   /** Numbers of the subfunctions that Switchyard created or was about to create. Others are not removed. */
   readonly subfunctions?: readonly number[];
+  /** MAC addresses that Switchyard chose for its subfunctions, by number. A subfunction that is created again keeps its address. */
+  readonly macs?: Readonly<Record<string, string>>;
   /** Names and alternative names of the device since its first configuration. */
   readonly names?: readonly string[];
 }

@@ -39,7 +39,7 @@ export interface Subfunctions {
    * driver has no subfunctions, or not in legacy mode; ENOSPC if the PF has all its subfunctions.
    */
   create(pf: PciAddress, sfNumber: number): Promise<number>;
-  /** EBUSY while the subfunction is active, ENODEV without such a port. */
+  /** EBUSY while the subfunction is active, ENODEV without such a port, EOPNOTSUPP if the driver chooses the address. */
   setMac(pf: PciAddress, portIndex: number, mac: MacAddress): Promise<void>;
   /** Its device appears and disappears during the call, or later with some drivers. ENODEV without such a port. */
   setActive(pf: PciAddress, portIndex: number, active: boolean): Promise<void>;

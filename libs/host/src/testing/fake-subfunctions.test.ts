@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What tests can make the fake kernel do with subfunctions and XDP programs. Its rules are in the contract cases. */
 import { describe, expect, it } from "@jest/globals";
+import { mac } from "./contract/world.ts";
 import { createFakeKernel } from "./fake-kernel.ts";
 import { ice, mlx5, pci } from "./nic-models.ts";
 
@@ -40,6 +41,16 @@ describe("the fake kernel", () => {
     await expect(subfunctions.list()).resolves.toMatchObject([{ state: "inactive", operationalState: "detached" }]);
     await subfunctions.remove(pf, portIndex);
     await expect(subfunctions.list()).resolves.toEqual([]);
+  });
+
+  it("can have a driver that chooses the addresses of subfunctions", async () => {
+    const [port] = mlx5(pf, { ports: 1 }).ports;
+    const nic = { ports: port === undefined ? [] : [{ ...port, choosesSubfunctionMacs: true }] };
+    const { portIndex, subfunctions } = await kernelWithSubfunction(nic);
+    const [address] = (await subfunctions.list()).map(({ mac }) => mac);
+    expect(address).toBeUndefined();
+    const refused = subfunctions.setMac(pf, portIndex, mac("02:00:00:00:00:01"));
+    await expect(refused).rejects.toMatchObject({ code: "EOPNOTSUPP" });
   });
 
   it("detaches the XDP program of Switchyard, and no other", async () => {

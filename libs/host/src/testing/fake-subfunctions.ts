@@ -102,7 +102,8 @@ export function createFakeSubfunctions({ find, netdevs, nextMac }: FakeSubfuncti
             const netdev = device?.netdev?.inPod === false ? device.netdev.name : undefined;
             const isBound = device?.netdev !== undefined;
             return {
-              ...{ pf: pf.pciAddress, portIndex, sfNumber, mac, representor: representor.name },
+              ...{ pf: pf.pciAddress, portIndex, sfNumber, representor: representor.name },
+              ...(pf.port.choosesSubfunctionMacs !== true && { mac }),
               state: device === undefined ? ("inactive" as const) : ("active" as const),
               operationalState: device === undefined ? ("detached" as const) : ("attached" as const),
               ...defined({ device: device?.name, driver: isBound ? driverOfDevice(device.name) : undefined, netdev }),
@@ -136,6 +137,7 @@ export function createFakeSubfunctions({ find, netdevs, nextMac }: FakeSubfuncti
     setMac: (pf, portIndex, mac) =>
       answer(() => {
         const one = portAt(pf, portIndex);
+        if (one.pf.port.choosesSubfunctionMacs === true) throw new Refusal("EOPNOTSUPP");
         requireInactive(one);
         one.mac = mac;
       }),

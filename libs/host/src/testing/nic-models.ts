@@ -39,6 +39,8 @@ export interface FakePort {
   readonly maxQueues?: number;
   /** Number of subfunctions; absent if the driver has none. */
   readonly maxSubfunctions?: number;
+  /** Whether the driver chooses the MAC addresses of subfunctions, and has no function attribute hw_addr. */
+  readonly choosesSubfunctionMacs?: boolean;
   /** Absent if the driver has no devlink eswitch. */
   readonly eswitchMode?: EswitchMode;
   /** Parameters of the driver by devlink, such as flow_steering_mode. */

@@ -33,6 +33,8 @@ interface AfxdpStepKinds {
   readonly "set-queues": OnInterface & { readonly from?: number; readonly to: number };
   /** Creates a subfunction, which is inactive. */
   readonly "create-subfunction": OnSubfunction;
+  /** Gives the inactive subfunction the MAC address that is recorded for it. */
+  readonly "set-subfunction-mac": OnSubfunction;
   /** Activates the subfunction, and waits for its network interface. */
   readonly "activate-subfunction": OnSubfunction;
   /** Deactivates the subfunction, which removes its network interface. */
@@ -60,6 +62,8 @@ export function describeAfxdpStep(step: AfxdpStep): string {
       return `set queues ${change(step)} on ${interfaceOf(step)}`;
     case "create-subfunction":
       return `create ${interfaceOf(step)}`;
+    case "set-subfunction-mac":
+      return `set mac on ${interfaceOf(step)}`;
     case "activate-subfunction":
       return `activate ${interfaceOf(step)}`;
     case "deactivate-subfunction":

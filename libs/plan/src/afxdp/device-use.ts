@@ -71,6 +71,7 @@ function disruptionOf(step: AfxdpStep, device: AfxdpInterfaceStatus): string | u
       return isDeviceHeld(device) ? "a pod has the device, which must be given back to the host" : undefined;
     case "set-link-up":
     case "create-subfunction":
+    case "set-subfunction-mac":
     case "activate-subfunction":
       return undefined;
   }

@@ -19,6 +19,8 @@ const mtu = fc.constantFrom(1500, 9000);
 const queues = fc.constantFrom(2, 8);
 const optional = <Value>(of: fc.Arbitrary<Value>) => fc.option(of, { nil: undefined });
 
+/** The address that is recorded for each subfunction. */
+const chosen = "02:00:00:00:00:01";
 const subfunction = fc
   .record({
     sfNumber: fc.nat(7),
@@ -28,10 +30,14 @@ const subfunction = fc
     mtu,
     queues,
     owned: fc.boolean(),
+    mac: fc.option(fc.constantFrom("00:00:00:00:00:00", chosen), { nil: undefined }),
+    isMacRecorded: fc.boolean(),
   })
-  .map(({ hasDriver, isInPod, ...one }): AfxdpSubfunctionStatus => {
-    if (one.state === "inactive" || !hasDriver) return { sfNumber: one.sfNumber, state: one.state, owned: one.owned };
-    return { ...one, driver: "mlx5_core.sf", ...(!isInPod && { name: `sf${one.sfNumber}` }) };
+  .map(({ hasDriver, isInPod, sfNumber, state, owned, mac, isMacRecorded, ...settings }): AfxdpSubfunctionStatus => {
+    const assignedMac = owned && isMacRecorded ? chosen : undefined;
+    const one = { sfNumber, state, owned, ...defined({ mac, assignedMac }) };
+    if (state === "inactive" || !hasDriver) return one;
+    return { ...one, ...settings, driver: "mlx5_core.sf", ...(!isInPod && { name: `sf${sfNumber}` }) };
   });
 
 const device = fc
@@ -102,14 +108,21 @@ function applyTo(step: AfxdpStep, one: AfxdpInterfaceStatus): AfxdpInterfaceStat
         : change(step.sfNumber, (sf) => ({ ...sf, queues: step.to }));
     case "create-subfunction":
       assert(one.eSwitchMode === "switchdev" && !subfunctions.some(({ sfNumber }) => sfNumber === step.sfNumber));
-      return { ...one, subfunctions: [...subfunctions, { sfNumber: step.sfNumber, state: "inactive", owned: true }] };
+      return { ...one, subfunctions: [...subfunctions, madeBy(step)] };
+    case "set-subfunction-mac":
+      return change(step.sfNumber, (sf) => {
+        assert.equal(sf.state, "inactive");
+        return { ...sf, mac: chosen };
+      });
     case "activate-subfunction":
       return change(step.sfNumber, (sf) => {
         assert.equal(sf.state, "inactive");
         return { ...sf, state: "active", driver: "mlx5_core.sf", name: "sf", mtu: 1500, queues: 8 };
       });
     case "deactivate-subfunction":
-      return change(step.sfNumber, ({ sfNumber, owned = false }) => ({ sfNumber, owned, state: "inactive" }));
+      return change(step.sfNumber, ({ sfNumber, owned = false, mac, assignedMac }) => {
+        return { sfNumber, owned, state: "inactive", ...defined({ mac, assignedMac }) };
+      });
     case "delete-subfunction":
       return change(step.sfNumber, (sf) => {
         assert.equal(sf.state, "inactive");
@@ -118,6 +131,10 @@ function applyTo(step: AfxdpStep, one: AfxdpInterfaceStatus): AfxdpInterfaceStat
     case "release-device":
       return { ...one, owned: false };
   }
+}
+
+function madeBy({ sfNumber }: AfxdpStep<"create-subfunction">): AfxdpSubfunctionStatus {
+  return { sfNumber, state: "inactive", owned: true, mac: "00:00:00:00:00:00", assignedMac: chosen };
 }
 
 const foreignOf = ({ subfunctions = [] }: AfxdpInterfaceStatus) => subfunctions.filter(({ owned }) => owned !== true);
@@ -166,6 +183,22 @@ describe("planAfxdp", () => {
       expect(planAfxdp({}, { interfaces })).toEqual({ steps: [], impact: "none", reasons: [], problems: [] });
     });
     fc.assert(unknown);
+  });
+
+  it("gives each subfunction of the spec its address, unless a pod has the subfunction or the address is unknown", () => {
+    const repairs = fc.property(spec, nic, (desired, interfaces) => {
+      const { steps } = planAfxdp(desired, { interfaces });
+      const after = steps.reduce((devices, step) => apply(step, devices), interfaces);
+      for (const one of after) {
+        const isConfigured = steps.some(({ device, kind }) => device === deviceIdOf(one) && kind !== "release-device");
+        if (!isConfigured) continue;
+        for (const { name, driver, owned, mac = chosen, assignedMac = mac } of one.subfunctions ?? []) {
+          if (owned !== true) continue;
+          if (driver === undefined || name !== undefined) expect(mac).toBe(assignedMac);
+        }
+      }
+    });
+    fc.assert(repairs);
   });
 
   it("needs a drain exactly if a step changes or removes something that a pod has", () => {

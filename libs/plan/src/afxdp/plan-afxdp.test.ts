@@ -47,10 +47,12 @@ describe("planAfxdp", () => {
       steps: [
         "set eswitch mode legacy -> switchdev on 0000:86:00.0",
         "create subfunction 0 of 0000:86:00.0",
+        "set mac on subfunction 0 of 0000:86:00.0",
         "activate subfunction 0 of 0000:86:00.0",
         "set mtu 9000 on subfunction 0 of 0000:86:00.0",
         "set queues 4 on subfunction 0 of 0000:86:00.0",
         "create subfunction 2 of 0000:86:00.0",
+        "set mac on subfunction 2 of 0000:86:00.0",
         "activate subfunction 2 of 0000:86:00.0",
         "set mtu 9000 on subfunction 2 of 0000:86:00.0",
         "set queues 4 on subfunction 2 of 0000:86:00.0",
@@ -67,6 +69,29 @@ describe("planAfxdp", () => {
       "deactivate subfunction 1 of 0000:86:00.0",
       "activate subfunction 1 of 0000:86:00.0",
     ]);
+  });
+
+  it("gives a subfunction its recorded address again, while no pod has it", () => {
+    const [mac, assignedMac] = ["00:00:00:00:00:00", "02:00:00:00:00:01"];
+    const stepsFor = (one: AfxdpSubfunctionStatus) =>
+      planOf({ numSfs: 1 }, { ...ownedCard, subfunctions: [one] }).steps;
+    const repair = [
+      "deactivate subfunction 0 of 0000:86:00.0",
+      "set mac on subfunction 0 of 0000:86:00.0",
+      "activate subfunction 0 of 0000:86:00.0",
+    ];
+    expect(stepsFor(sf(0, { mac, assignedMac }))).toEqual(repair);
+    expect(stepsFor(sf(0, { mac, assignedMac, state: "inactive" }))).toEqual(repair.slice(1));
+    expect(stepsFor(sf(0, { mac: assignedMac, assignedMac, state: "inactive" }))).toEqual(repair.slice(2));
+    for (const one of [sf(0, { mac }), sf(0, { assignedMac }), sf(0, { mac: assignedMac, assignedMac })]) {
+      expect(stepsFor(one)).toEqual([]);
+    }
+    for (const held of [withoutName(sf(0, { mac, assignedMac })), sf(0, { mac, assignedMac, ...attached })]) {
+      expect(planOf({ numSfs: 1 }, { ...ownedCard, subfunctions: [held] })).toMatchObject({
+        steps: [],
+        impact: "none",
+      });
+    }
   });
 
   it("configures a primary device, and deletes the subfunctions of its former mode", () => {

@@ -27,6 +27,7 @@ export function planSubfunctions(
     ...kept.flatMap((one) => settings(device, one, { mtu, queues })),
     ...created.flatMap((sfNumber): readonly AfxdpStep[] => [
       { kind: "create-subfunction", device, sfNumber },
+      { kind: "set-subfunction-mac", device, sfNumber },
       ...activation(device, sfNumber, { mtu, queues }),
     ]),
   ];
@@ -57,12 +58,23 @@ interface Settings {
 
 function settings(device: string, one: AfxdpSubfunctionStatus, wanted: Settings): readonly AfxdpStep[] {
   const { sfNumber, state, driver } = one;
-  // A driver that failed on the device is tried again with a new device.
-  if (state === "inactive") return activation(device, sfNumber, wanted);
-  if (driver === undefined) {
-    return [{ kind: "deactivate-subfunction", device, sfNumber }, ...activation(device, sfNumber, wanted)];
+  const needsMac = hasOtherMac(one);
+  const activated: readonly AfxdpStep[] = [
+    ...(needsMac ? [{ kind: "set-subfunction-mac", device, sfNumber } as const] : []),
+    ...activation(device, sfNumber, wanted),
+  ];
+  if (state === "inactive") return activated;
+  // A driver that failed on the device is tried again with a new device. Drivers take an address at an activation only, and a pod
+  // keeps the subfunction that it has.
+  if (driver === undefined || (needsMac && !isSubfunctionHeld(one))) {
+    return [{ kind: "deactivate-subfunction", device, sfNumber }, ...activated];
   }
   return interfaceSettings({ device, sfNumber }, one, wanted);
+}
+
+/** An address that is unknown is not changed. */
+function hasOtherMac({ mac, assignedMac }: AfxdpSubfunctionStatus): boolean {
+  return mac !== undefined && assignedMac !== undefined && mac !== assignedMac;
 }
 
 function activation(device: string, sfNumber: number, { mtu, queues }: Settings): readonly AfxdpStep[] {

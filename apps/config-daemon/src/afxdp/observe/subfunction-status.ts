@@ -50,6 +50,8 @@ export async function readSubfunctions(
         driver,
         name: link?.name,
         mac: link?.mac ?? (driver === undefined ? undefined : kept?.mac) ?? one.mac,
+        // A driver that reports no address of the function takes none.
+        assignedMac: owned && one.mac !== undefined ? record?.macs?.[sfNumber] : undefined,
         mtu,
         queues,
         xdp,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { AfxdpInterfaceSpec } from "@switchyard/api";
+import { parseMacAddress, type AfxdpInterfaceSpec, type MacAddress } from "@switchyard/api";
 import { createFakeKernel, igb, mlx5, pci, type FakeKernel } from "@switchyard/host/testing";
 import { afxdpOn } from "../../testing/afxdp-on.ts";
 import { mortal } from "../../testing/mortal-host.ts";
@@ -8,6 +8,12 @@ import { mortal } from "../../testing/mortal-host.ts";
 const pf = pci("0000:3b:00.0");
 const other = pci("0000:01:00.0");
 const makeKernel = (): FakeKernel => createFakeKernel({ nics: [igb("0000:01:00.0"), mlx5("0000:3b:00.0")] });
+function mac(text: string): MacAddress {
+  const parsed = parseMacAddress(text);
+  if (!parsed.ok) throw new Error(`${text} is no MAC address`);
+  return parsed.value;
+}
+
 const sfs = (numSfs: number, more: Partial<AfxdpInterfaceSpec> = {}): AfxdpInterfaceSpec => ({
   ...{ pciAddress: pf, mode: "subfunction", poolName: "fast", policyName: "p", numSfs },
   ...more,
@@ -60,6 +66,84 @@ describe("configureAfxdp", () => {
     expect(await daemon.pass({ unselected: [pf] })).toBe("settled");
     expect(await stateOf(kernel)).toEqual({ subfunctions: [], mode: "legacy", records: [] });
     expect(daemon.shown().some(({ owned }) => owned === true)).toBe(false);
+  });
+
+  it("gives each subfunction an address of its own, which it keeps over its activations, reboots and a new number of them", async () => {
+    const kernel = makeKernel();
+    const daemon = afxdpOn(kernel.host());
+    await daemon.pass({ interfaces: [sfs(2)] });
+    const macs = await macsOf(kernel);
+    expect(new Set(macs.map(({ link }) => link)).size).toBe(2);
+    for (const { link, port } of macs) expect([link, link]).toEqual([expect.stringMatching(/^.[26ae]:/), port]);
+    const { subfunctions: port } = kernel.host();
+    const [first, second] = await port.list();
+    await port.setActive(pf, first?.portIndex ?? 0, false);
+    await port.setActive(pf, second?.portIndex ?? 0, false);
+    await port.remove(pf, second?.portIndex ?? 0);
+    await afxdpOn(kernel.host()).pass({ interfaces: [sfs(3)] });
+    expect((await macsOf(kernel)).slice(0, 2)).toEqual(macs);
+    const three = await macsOf(kernel);
+    kernel.reboot();
+    expect(await port.list()).toEqual([]);
+    await afxdpOn(kernel.host()).pass({ interfaces: [sfs(3)] });
+    expect(await macsOf(kernel)).toEqual(three);
+  });
+
+  it("records an address before it is set, and again after a change by hand", async () => {
+    const kernel = makeKernel();
+    const daemon = afxdpOn(kernel.host());
+    await daemon.pass({ interfaces: [sfs(1)] });
+    const methods = kernel.writes.map(({ port, method }) => `${port}.${method}`);
+    expect(methods.indexOf("afxdpRecords.save")).toBeLessThan(methods.indexOf("subfunctions.setMac"));
+    const [before] = await macsOf(kernel);
+    const { subfunctions: port } = kernel.host();
+    const [{ portIndex } = { portIndex: 0 }] = await port.list();
+    const changeByHand = async () => {
+      await port.setActive(pf, portIndex, false);
+      await port.setMac(pf, portIndex, mac("02:00:00:00:99:99"));
+      await port.setActive(pf, portIndex, true);
+    };
+    await changeByHand();
+    await daemon.pass({ interfaces: [sfs(1)] });
+    expect(await macsOf(kernel)).toEqual([before]);
+    await changeByHand();
+    const back = kernel.moveLinkToPod((await port.list())[0]?.netdev ?? "");
+    expect([await daemon.pass({ interfaces: [sfs(1)] }), daemon.error()]).toEqual(["settled", ""]);
+    expect((await port.list())[0]?.mac).toBe("02:00:00:00:99:99");
+    back();
+    await daemon.pass({ interfaces: [sfs(1)] });
+    expect(await macsOf(kernel)).toEqual([before]);
+  });
+
+  it("keeps the address that a subfunction of an older release has, and replaces one of zeros", async () => {
+    const kernel = makeKernel();
+    const host = kernel.host();
+    await host.devlink.setEswitchMode(pf, "switchdev");
+    const usable = mac("02:00:00:00:77:77");
+    for (const address of [usable, undefined]) {
+      const index = await host.subfunctions.create(pf, address === undefined ? 1 : 0);
+      if (address !== undefined) await host.subfunctions.setMac(pf, index, address);
+      await host.subfunctions.setActive(pf, index, address !== undefined);
+    }
+    await host.afxdpRecords.save(pf, { spec: sfs(2), subfunctions: [0, 1], names: [] });
+    const daemon = afxdpOn(host);
+    expect([await daemon.pass({ interfaces: [sfs(2)] }), daemon.error()]).toEqual(["settled", ""]);
+    const [kept, drawn] = await macsOf(kernel);
+    expect([kept, drawn?.port]).toEqual([{ port: usable, link: usable }, drawn?.link]);
+    expect(drawn?.link).toMatch(/^.[26ae]:/);
+  });
+
+  it("leaves the address to a driver that chooses it", async () => {
+    const [port] = mlx5("0000:3b:00.0", { ports: 1 }).ports;
+    const kernel = createFakeKernel({
+      nics: port === undefined ? [] : [{ ports: [{ ...port, choosesSubfunctionMacs: true }] }],
+    });
+    const daemon = afxdpOn(kernel.host());
+    expect([await daemon.pass({ interfaces: [sfs(1)] }), daemon.error()]).toEqual(["settled", ""]);
+    const count = kernel.writes.length;
+    expect(await daemon.pass({ interfaces: [sfs(1)] })).toBe("settled");
+    expect(kernel.writes.length).toBe(count);
+    expect(daemon.shown()[0]?.subfunctions?.[0]).not.toHaveProperty("assignedMac");
   });
 
   it("configures a primary device and restores it", async () => {
@@ -224,6 +308,14 @@ describe("configureAfxdp", () => {
     },
   );
 });
+
+/** The addresses of the functions and of their interfaces. */
+async function macsOf(kernel: FakeKernel) {
+  const links = await kernel.host().links.listLinks();
+  return (await kernel.host().subfunctions.list()).map(({ mac: port, netdev }) => {
+    return { port, link: links.find(({ name }) => name === netdev)?.mac };
+  });
+}
 
 async function readLimit(kernel: FakeKernel): Promise<number> {
   return (await kernel.host().subfunctions.readLimit(pf)) ?? 0;

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ownDevices records the AF_XDP devices that Switchyard configures, with the subfunctions that are about to be created. The
- * record is written before the first change, so a daemon that is killed in between leaves nothing that has no record.
+ * ownDevices records the AF_XDP devices that Switchyard configures, with the subfunctions that are about to be created and the MAC
+ * addresses that they get. The record is written before the first change, so a daemon that is killed in between leaves nothing that has no record.
  * Usage: `const changed = await ownDevices(host, wanted, { found, steps });`
  */
-import { defined, type AfxdpInterfaceSpec, type AfxdpInterfaceStatus } from "@switchyard/api";
+import {
+  defined,
+  type AfxdpInterfaceSpec,
+  type AfxdpInterfaceStatus,
+  type AfxdpSubfunctionStatus,
+} from "@switchyard/api";
 import type { AfxdpRecord, Host } from "@switchyard/host";
 import { deviceIdOf, type AfxdpStep } from "@switchyard/plan";
+import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { chooseMacs } from "../../addresses/choose-macs.ts";
+import type { RandomBytes } from "../../addresses/random-address.ts";
 import { allNamesOf } from "../../observe/interface-status.ts";
 
 export interface OwnDevicesContext {
@@ -15,18 +23,24 @@ export interface OwnDevicesContext {
   readonly found: readonly AfxdpInterfaceStatus[];
   /** The steps that are about to run. */
   readonly steps: readonly AfxdpStep[];
+  /** From node:crypto by default. */
+  readonly random?: RandomBytes | undefined;
 }
 
 /**
- * Records the devices of `wanted` that the node has, and reports whether a device got its first record, so that the status shows
- * it as owned. The initial state is taken once. Rejects with HostError (ENOSPC, EROFS); nothing may be changed then.
+ * Records the devices of `wanted` that the node has, and reports whether the status shows other records now: a device got its
+ * first one, or a subfunction that exists got an address. The initial state is taken once. Rejects with HostError (ENOSPC, EROFS); nothing may be changed then.
  */
 export async function ownDevices(
   { afxdpRecords }: Pick<Host, "afxdpRecords">,
   wanted: readonly AfxdpInterfaceSpec[],
-  { found, steps }: OwnDevicesContext,
+  { found, steps, random = randomBytes }: OwnDevicesContext,
 ): Promise<boolean> {
   const records = await afxdpRecords.list();
+  const taken = new Set([
+    ...found.flatMap(macsOf),
+    ...[...records.values()].flatMap(({ macs }) => Object.values(macs ?? {})),
+  ]);
   const byId = new Map(found.map((device) => [deviceIdOf(device), device]));
   let changed = false;
   for (const spec of wanted) {
@@ -34,12 +48,21 @@ export async function ownDevices(
     const device = byId.get(id);
     if (device === undefined) continue;
     const before = records.get(id);
-    const record = recordOf(spec, device, { before, created: createdOn(id, steps) });
+    const record = recordOf(spec, device, { before, created: createdOn(id, steps), taken, random });
     if (isDeepStrictEqual(record, before)) continue;
     await afxdpRecords.save(id, record);
     changed ||= before?.spec.externallyManaged !== spec.externallyManaged || before === undefined;
+    changed ||= ownOf(device).some(({ sfNumber }) => record.macs?.[sfNumber] !== before?.macs?.[sfNumber]);
   }
   return changed;
+}
+
+function macsOf({ mac, subfunctions = [] }: AfxdpInterfaceStatus): readonly string[] {
+  return [mac, ...subfunctions.map((one) => one.mac)].filter((each) => each !== undefined);
+}
+
+function ownOf({ subfunctions = [] }: AfxdpInterfaceStatus): readonly AfxdpSubfunctionStatus[] {
+  return subfunctions.filter(({ owned }) => owned === true);
 }
 
 function createdOn(id: string, steps: readonly AfxdpStep[]): readonly number[] {
@@ -49,22 +72,26 @@ function createdOn(id: string, steps: readonly AfxdpStep[]): readonly number[] {
 interface RecordContext {
   readonly before: AfxdpRecord | undefined;
   readonly created: readonly number[];
+  readonly taken: Set<string>;
+  readonly random: RandomBytes;
 }
 
 function recordOf(
   spec: AfxdpInterfaceSpec,
   device: AfxdpInterfaceStatus,
-  { before, created }: RecordContext,
+  { before, created, taken, random }: RecordContext,
 ): AfxdpRecord {
   // If another tool configured the device until now, a reset must restore what that tool left.
   const isFirst = before === undefined || (before.spec.externallyManaged === true && spec.externallyManaged !== true);
-  const { mtu, queues, eSwitchMode, subfunctions = [] } = device;
+  const { mtu, queues, eSwitchMode } = device;
   const initial = isFirst ? defined({ mtu, queues, eSwitchMode }) : before.initial;
   // A number without a subfunction could be used by another program later.
-  const present = subfunctions.filter(({ owned }) => owned === true).map(({ sfNumber }) => sfNumber);
-  const numbers = [...new Set([...present, ...created])].sort((a, b) => a - b);
+  const own = ownOf(device);
+  const numbers = [...new Set([...own.map(({ sfNumber }) => sfNumber), ...created])].sort((a, b) => a - b);
+  const present = new Map(own.map(({ sfNumber, mac = "" }) => [sfNumber, mac]));
+  const macs = chooseMacs(numbers, { recorded: before?.macs, present, taken, random });
   const names = [...new Set([...allNamesOf(device), ...(before?.names ?? [])])].slice(0, maxNames);
-  return { spec, ...defined({ initial }), ...(numbers.length > 0 && { subfunctions: numbers }), names };
+  return { spec, ...defined({ initial }), ...(numbers.length > 0 && { subfunctions: numbers, macs }), names };
 }
 
 /** The limit keeps the file small if something renames the device again and again. */

@@ -11,6 +11,7 @@ import { deleteSubfunction } from "./delete-subfunction.ts";
 import { releaseDevice } from "./release-device.ts";
 import { setEswitchMode } from "./set-eswitch-mode.ts";
 import { setLinkUp, setMtu, setQueues } from "./set-interface.ts";
+import { setSubfunctionMac } from "./set-subfunction-mac.ts";
 import type { AfxdpStepContext } from "./step-context.ts";
 
 const steps: {
@@ -21,6 +22,7 @@ const steps: {
   "set-mtu": setMtu,
   "set-queues": setQueues,
   "create-subfunction": createSubfunction,
+  "set-subfunction-mac": setSubfunctionMac,
   "activate-subfunction": activateSubfunction,
   "deactivate-subfunction": deactivateSubfunction,
   "delete-subfunction": deleteSubfunction,

@@ -243,6 +243,11 @@ export interface AfxdpSubfunctionStatus {
   /** MAC address of its network interface. */
   readonly mac?: string;
   /**
+   * MAC address that Switchyard chose for the subfunction, which its network interface gets at each activation. Absent if another
+   * program created the subfunction, or if its driver chooses the address.
+   */
+  readonly assignedMac?: string;
+  /**
    * MTU of its network interface in bytes.
    * @asType integer
    */
