@@ -3627,6 +3627,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "description": "MAC address of the network interface.",
                   "type": "string"
                 },
+                "permanentMac": {
+                  "description": "MAC address that the card has from its manufacturer. Absent if it has none, and while the interface is in a pod.",
+                  "type": "string"
+                },
                 "vendor": {
                   "description": "PCI vendor ID of the device, in hexadecimal.",
                   "type": "string"
@@ -3851,6 +3855,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 },
                 "initialESwitchMode": {
                   "description": "Mode of the embedded switch before Switchyard configured the device. It is restored when the device is reset.",
+                  "type": "string"
+                },
+                "replacedCard": {
+                  "description": "Other card that Switchyard configured at this PCI address before: its vendor and device ID, and its permanent MAC address if known. What is recorded about that card is not applied to this one.",
                   "type": "string"
                 }
               }

@@ -412,6 +412,13 @@ export const reference: Reference = {
   ],
   "events": [
     {
+      "name": "CardReplaced",
+      "type": "Normal",
+      "notes": [
+        "… has another card than the one that Switchyard configured, …, whose record is not used"
+      ]
+    },
+    {
       "name": "DrainCompleted",
       "type": "Normal",
       "notes": []

@@ -84,12 +84,17 @@ async function emptySpec({ afxdpRecords }: Host): Promise<AfxdpNetworkNodeStateS
   return { interfaces: [], unselected: [...(await afxdpRecords.list()).keys()] };
 }
 
-/** The devices with a record that the node does not have. Without an observation, none is known to be missing. */
+/**
+ * The devices with a record that the node does not have, also those in whose slot another card is now. Without an observation,
+ * none is known to be missing.
+ */
 function missing(
   { unselected = [] }: AfxdpNetworkNodeStateSpec,
   interfaces: readonly AfxdpInterfaceStatus[] | undefined,
 ): readonly string[] {
   if (interfaces === undefined) return [];
-  const present = new Set(interfaces.map(deviceIdOf));
+  const present = new Set(
+    interfaces.filter(({ owned, replacedCard }) => owned === true || replacedCard === undefined).map(deviceIdOf),
+  );
   return unselected.filter((device) => !present.has(device));
 }

@@ -103,6 +103,19 @@ describe("config-daemon cleanup", () => {
     expect([await list(), await host.devlink.readEswitchMode(card)]).toEqual([[0, 0], "legacy"]);
   });
 
+  it("removes the AF_XDP record of a card whose slot has another one, and does not change that one", async () => {
+    const card = pci("0000:02:00.0");
+    const kernel = createFakeKernel({ nics: [mlx5(card, { ports: 1 })] });
+    const spec = { ...{ pciAddress: card, poolName: "fast", mtu: 9000 }, mode: "primary" } as const;
+    await afxdpOn(kernel.host()).pass({ interfaces: [spec] });
+    kernel.unplug(card);
+    kernel.plug(igb(card, { ports: 1 }));
+    const count = kernel.writes.length;
+    expect((await cleanup(kernel.host(), { isDryRun: true })).lines).toEqual([`would release ${card}`]);
+    expect(await cleanup(kernel.host())).toEqual({ exitCode: 0, failures: [], lines: [`release ${card}`] });
+    expect(kernel.writes.slice(count).map(({ port, method }) => `${port}.${method}`)).toEqual(["afxdpRecords.remove"]);
+  });
+
   it("keeps the subfunctions of AF_XDP devices on request, and removes the record", async () => {
     const kernel = createFakeKernel({ nics: [mlx5("0000:02:00.0", { ports: 1 })] });
     const spec = { ...{ pciAddress: "0000:02:00.0", poolName: "fast", numSfs: 2 }, mode: "subfunction" } as const;

@@ -7,6 +7,7 @@
 import { defined, type InterfaceStatus, type VfStatus } from "@switchyard/api";
 import type { EswitchMode, Link, PfFacts, PfRecord, VfFacts } from "@switchyard/host";
 import { isRepresentor, representorsOf } from "./representors.ts";
+import { isSameCard } from "./same-card.ts";
 
 /** Everything that is known about one PF. */
 export interface PfObservation {
@@ -113,11 +114,6 @@ function toVfStatus(
 /** Returns the name and the alternative names of an interface. */
 export function allNamesOf({ name, altNames = [] }: Pick<InterfaceStatus, "name" | "altNames">): readonly string[] {
   return name === undefined || name === "" ? altNames : [name, ...altNames];
-}
-
-/** Reports whether the record belongs to the card that is in the slot now. */
-export function isSameCard({ card }: PfRecord, pf: { readonly vendor: string; readonly deviceId: string }): boolean {
-  return card === undefined || card === `${pf.vendor}:${pf.deviceId}`;
 }
 
 function recordFields(

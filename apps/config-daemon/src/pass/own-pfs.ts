@@ -6,7 +6,8 @@
 import { defined, parsePciAddress, type InterfaceSpec, type InterfaceStatus } from "@switchyard/api";
 import type { Host, PfRecord } from "@switchyard/host";
 import { isDeepStrictEqual } from "node:util";
-import { allNamesOf, isSameCard } from "../observe/interface-status.ts";
+import { allNamesOf } from "../observe/interface-status.ts";
+import { cardOf, isSameCard } from "../observe/same-card.ts";
 
 /**
  * Records the PFs of `wanted` that the node has, and reports whether a record changed. The initial state of a PF is taken
@@ -34,8 +35,8 @@ export async function ownPfs(
 
 /** Returns the record that the PF must have. A record of the Go operator is kept unchanged as long as its spec is the same. */
 function recordOf(spec: InterfaceSpec, pf: InterfaceStatus, existing: PfRecord | undefined): PfRecord {
-  const { vendor = "", deviceID: deviceId = "" } = pf;
-  const known = existing !== undefined && isSameCard(existing, { vendor, deviceId }) ? existing : undefined;
+  const present = { vendor: pf.vendor ?? "", deviceId: pf.deviceID ?? "" };
+  const known = existing !== undefined && isSameCard(existing, present) ? existing : undefined;
   const isUpstreams = known !== undefined && known.card === undefined;
   if (isUpstreams && isDeepStrictEqual(known.spec, spec)) return known;
   // If another tool configured the PF until now, a reset must restore what that tool left.
@@ -48,7 +49,7 @@ function recordOf(spec: InterfaceSpec, pf: InterfaceStatus, existing: PfRecord |
     spec,
     ...defined({ initial, firmware, guids, numVfsWithoutMemory }),
     names,
-    card: `${vendor}:${deviceId}`,
+    card: cardOf(present),
   };
 }
 

@@ -22,7 +22,7 @@ export type RecordEvent = (state: SriovNetworkNodeState, event: NodeEvent) => vo
 
 export interface NodeEvent {
   readonly type: "Normal" | "Warning";
-  readonly reason: "SyncStatusChanged" | "SyncFailed" | "RebootNode" | "UpstreamFilesNotRemoved";
+  readonly reason: "SyncStatusChanged" | "SyncFailed" | "RebootNode" | "UpstreamFilesNotRemoved" | "CardReplaced";
   readonly message: string;
 }
 

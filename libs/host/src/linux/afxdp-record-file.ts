@@ -37,7 +37,8 @@ function isAfxdpRecord(value: unknown): value is AfxdpRecord {
       (isFields(initial) && have(initial, "number", ["mtu", "queues"]) && have(initial, "string", ["eSwitchMode"]))) &&
     isListOf(subfunctions, "number") &&
     (macs === undefined || (isFields(macs) && Object.values(macs).every((mac) => typeof mac === "string"))) &&
-    isListOf(names, "string")
+    isListOf(names, "string") &&
+    have(value, "string", ["card", "permanentMac", "replacedCard"])
   );
 }
 

@@ -75,10 +75,19 @@ const types = new Map<number, Link["type"]>([
 
 function toLink(info: LinkInfo): Link {
   const { index, name, altNames, mtu, maxMtu, adminUp, parent, physPortName, physSwitchId } = info;
-  const { kind, masterIndex, lowerIndex } = info;
+  const { kind, masterIndex, lowerIndex, permanentAddress } = info;
   return {
     ...{ index, name, altNames, mac: info.address, mtu, adminUp, type: types.get(info.hardwareType) ?? "other" },
-    ...defined({ maxMtu, parent, kind, masterIndex, lowerIndex, physPortName, physSwitchId }),
+    ...defined({
+      permanentMac: permanentAddress,
+      maxMtu,
+      parent,
+      kind,
+      masterIndex,
+      lowerIndex,
+      physPortName,
+      physSwitchId,
+    }),
     vfs: info.vfs
       .map(({ vfId, address, vlan, nodeGuid }) => ({ vfId, mac: address, vlan, ...defined({ guid: nodeGuid }) }))
       .sort((a, b) => a.vfId - b.vfId),

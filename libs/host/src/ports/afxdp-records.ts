@@ -17,6 +17,12 @@ export interface AfxdpRecord {
   readonly macs?: Readonly<Record<string, string>>;
   /** Names and alternative names of the device since its first configuration. */
   readonly names?: readonly string[];
+  /** Vendor and device id of the card: "15b3:1017"; absent in records of older releases, and of devices that are no card. */
+  readonly card?: string;
+  /** The address that the card has from its manufacturer; absent if it has none, and in records of older releases. */
+  readonly permanentMac?: string;
+  /** The card that had the record before: "8086:1592, 02:00:00:00:00:01". */
+  readonly replacedCard?: string;
 }
 
 /** Devices are PCI addresses, or names of interfaces without one. Rejects with HostError: EINVAL for other values. */

@@ -11,6 +11,8 @@ export interface Link {
   readonly altNames: readonly string[];
   /** Lower-case bytes with colons: six for Ethernet, twenty for InfiniBand; "" if it has no address. */
   readonly mac: string;
+  /** The address that the hardware has, in the same format; absent if it has none, and on virtual interfaces. */
+  readonly permanentMac?: string;
   readonly mtu: number;
   /** Largest MTU of the device; absent if the driver does not report it. */
   readonly maxMtu?: number;

@@ -39,7 +39,15 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
     const pf = netdev.representorOf === undefined ? pfOf(netdev) : undefined;
     return {
       ...{ index, name, altNames: [...altNames], mac, mtu, maxMtu, adminUp, type: typeOf(netdev) },
-      ...defined({ parent: deviceOf(netdev), kind, masterIndex, lowerIndex, physPortName, physSwitchId }),
+      ...defined({
+        permanentMac: pf?.port.mac,
+        parent: deviceOf(netdev),
+        kind,
+        masterIndex,
+        lowerIndex,
+        physPortName,
+        physSwitchId,
+      }),
       vfs: (pf?.vfs ?? []).map(({ vfId, pfMac = noMac, vlan, guid = noGuid }) =>
         pf?.port.linkType === "infiniband" ? { vfId, mac: noMac, vlan, guid } : { vfId, mac: pfMac, vlan },
       ),

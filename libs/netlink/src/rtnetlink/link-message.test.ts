@@ -15,6 +15,7 @@ describe("parseLink", () => {
     const none = "00:00:00:00:00:00";
     expect(parseLink(igb)).toEqual({
       ...{ index: 2, name: "eth0", altNames: [], hardwareType: 1, address: "52:54:00:aa:00:00" },
+      permanentAddress: "52:54:00:aa:00:00",
       ...{ adminUp: true, mtu: 9000, maxMtu: 9216, parent: { bus: "pci", name: "0000:01:00.0" } },
       vfs: [
         { vfId: 0, address: none, vlan: 0 },

@@ -26,6 +26,8 @@ export interface LinkInfo {
   readonly hardwareType: number;
   /** Lower-case hexadecimal bytes with colons; "" if there is no address. */
   readonly address: string;
+  /** The address that the hardware has. Since Linux 5.6; absent if the driver chose the address at random, and for virtual devices. */
+  readonly permanentAddress?: string;
   readonly adminUp: boolean;
   readonly mtu: number;
   /** Absent if the driver reports none. */
@@ -77,6 +79,7 @@ export const linkAttributes = {
   maxMtu: 51,
   properties: 52,
   altName: 53,
+  permanentAddress: 54,
   parentDevice: 56,
   parentBus: 57,
 } as const;
@@ -117,6 +120,7 @@ export function parseLink(payload: Buffer): LinkInfo {
   if (name === undefined) throw malformed("link without name");
   const address = find(attributes, linkAttributes.address) ?? Buffer.alloc(0);
   const maxMtu = optional(find(attributes, linkAttributes.maxMtu), readU32);
+  const permanentAddress = optional(find(attributes, linkAttributes.permanentAddress), formatHardwareAddress);
   const kind = optional(find(findNested(attributes, linkAttributes.linkInfo), infoKind), readText);
   const parentName = textOf(linkAttributes.parentDevice);
   const parentBus = textOf(linkAttributes.parentBus);
@@ -135,6 +139,7 @@ export function parseLink(payload: Buffer): LinkInfo {
       .map(({ value }) => readText(value)),
     hardwareType: readU16(payload, 2),
     address: formatHardwareAddress(address),
+    ...(permanentAddress !== undefined && { permanentAddress }),
     adminUp: (readU32(payload, 8) & flagUp) !== 0,
     mtu: optional(find(attributes, linkAttributes.mtu), readU32) ?? 0,
     ...(maxMtu !== undefined && maxMtu !== 0 && { maxMtu }),

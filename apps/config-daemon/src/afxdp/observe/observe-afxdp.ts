@@ -8,6 +8,7 @@ import type { AfxdpRecord, Host, Link, PfFacts, Subfunction, XdpFeatures } from 
 import { deviceIdOf } from "@switchyard/plan";
 import { hostUseOf, readRoutes, type NeededRoute } from "../../observe/host-use.ts";
 import { allNamesOf } from "../../observe/interface-status.ts";
+import { describeCard, isSameCard } from "../../observe/same-card.ts";
 import { findDeviceLinks, orIfGone, type DeviceLink } from "./device-links.ts";
 import { readInterface } from "./read-interface.ts";
 import { readSubfunctions } from "./subfunction-status.ts";
@@ -64,14 +65,15 @@ interface DeviceContext {
 
 async function readDevice(device: DeviceLink, context: DeviceContext): Promise<AfxdpInterfaceStatus> {
   const { id, pf, link, netDevice } = device;
-  const { host, record, before, features } = context;
+  const { host, before, features } = context;
+  const record = recordOfCard(device, context.record);
   const card = pf === undefined ? {} : await readCard(pf, context);
   const usedBy = link === undefined ? [] : useOf(link, context);
   // VFs appear on a device of ours only when SR-IOV policies take it over, before which it is reset.
   if ((pf?.sriov?.numVfs ?? 0) > 0 && record === undefined) usedBy.push("VFs");
   const speed = link && (await orIfGone(() => host.links.readSpeedMbps(link.name), undefined));
   const own = link === undefined ? keptFields(before) : await readInterface(host, link, features);
-  const subfunctions = pf === undefined ? [] : await readSubfunctions(pf, context);
+  const subfunctions = pf === undefined ? [] : await readSubfunctions(pf, { ...context, record });
   const driver = netDevice.driver ?? pf?.driver;
   return {
     ...(pf && { pciAddress: pf.pciAddress }),
@@ -86,7 +88,14 @@ async function readDevice(device: DeviceLink, context: DeviceContext): Promise<A
     ...(subfunctions.length > 0 && { subfunctions }),
     ...(usedBy.length > 0 && { usedBy }),
     ...(record && recordFields(record, link === undefined ? [id] : allNamesOf(link))),
+    ...(context.record && record === undefined && { replacedCard: describeCard(context.record) }),
   };
+}
+
+/** The record of another card that was in the slot before says nothing about this one. */
+function recordOfCard({ pf, link }: DeviceLink, record: AfxdpRecord | undefined): AfxdpRecord | undefined {
+  if (pf === undefined || record === undefined) return record;
+  return isSameCard(record, { ...pf, permanentMac: link?.permanentMac }) ? record : undefined;
 }
 
 function useOf({ name }: Link, { links, routes }: DeviceContext): string[] {
@@ -105,12 +114,12 @@ async function readCard(
   return { eSwitchMode, ...defined({ maxSfs }) };
 }
 
-function linkFields({ name, altNames, mac, maxMtu, adminUp }: Link): AfxdpInterfaceStatus {
+function linkFields({ name, altNames, mac, permanentMac, maxMtu, adminUp }: Link): AfxdpInterfaceStatus {
   return {
     name,
     ...(altNames.length > 0 && { altNames }),
     ...{ mac, linkType: "ETH", linkAdminState: adminUp ? "up" : "down" },
-    ...defined({ maxMtu }),
+    ...defined({ permanentMac, maxMtu }),
   };
 }
 
@@ -120,7 +129,10 @@ function keptFields(before: AfxdpInterfaceStatus | undefined): AfxdpInterfaceSta
   return defined({ mac, mtu, maxMtu, queues, maxQueues });
 }
 
-function recordFields({ spec, initial, names = [] }: AfxdpRecord, present: readonly string[]): AfxdpInterfaceStatus {
+function recordFields(
+  { spec, initial, names = [], replacedCard }: AfxdpRecord,
+  present: readonly string[],
+): AfxdpInterfaceStatus {
   const recordedNames = names.filter((name) => !present.includes(name));
   return {
     owned: true,
@@ -130,6 +142,7 @@ function recordFields({ spec, initial, names = [] }: AfxdpRecord, present: reado
       initialMtu: initial?.mtu,
       initialQueues: initial?.queues,
       initialESwitchMode: initial?.eSwitchMode,
+      replacedCard,
     }),
   };
 }

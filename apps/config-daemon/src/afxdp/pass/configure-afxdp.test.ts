@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { parseMacAddress, type AfxdpInterfaceSpec, type MacAddress } from "@switchyard/api";
-import { createFakeKernel, igb, mlx5, pci, type FakeKernel } from "@switchyard/host/testing";
+import { createFakeKernel, igb, mlx5, pci, type FakeKernel, type FakeNic } from "@switchyard/host/testing";
 import { afxdpOn } from "../../testing/afxdp-on.ts";
 import { mortal } from "../../testing/mortal-host.ts";
 
@@ -28,6 +28,12 @@ async function stateOf(kernel: FakeKernel) {
   });
   const [mode, records] = [await host.devlink.readEswitchMode(pf), await host.afxdpRecords.list()];
   return { subfunctions, mode, records: [...records.keys()] };
+}
+
+/** A card of the model in slot 3b with another permanent address. */
+function sameModel(): FakeNic {
+  const { ports } = mlx5("0000:3b:00.0", { ports: 1 });
+  return { ports: ports.map((port) => ({ ...port, mac: mac("52:54:00:99:99:99") })) };
 }
 
 const active = (sfNumber: number, mtu = 1500) => ({ sfNumber, state: "active", mtu });
@@ -231,6 +237,53 @@ describe("configureAfxdp", () => {
     kernel.plug(card);
     expect([await daemon.pass({ interfaces }), daemon.error()]).toEqual(["settled", ""]);
     expect((await stateOf(kernel)).subfunctions).toEqual([active(0)]);
+  });
+
+  it.each([
+    { does: "another model", card: igb("0000:3b:00.0", { ports: 1 }), recorded: "15b3:1017, 52:54:00:3b:00:00" },
+    { does: "the same model with another address", card: sameModel(), recorded: "15b3:1017, 52:54:00:3b:00:00" },
+  ])("does not apply the record of a card to $does in its slot", async ({ card, recorded }) => {
+    const kernel = createFakeKernel({ nics: [mlx5("0000:3b:00.0", { ports: 1 })] });
+    const daemon = afxdpOn(kernel.host());
+    await daemon.pass({ interfaces: [sfs(2)] });
+    const before = (await kernel.host().afxdpRecords.list()).get(pf);
+    kernel.unplug(pf);
+    kernel.plug(card);
+    const { links } = kernel.host();
+    const [{ name } = { name: "" }] = (await links.listLinks()).filter(({ parent }) => parent?.name === pf);
+    await links.setMtu(name, 9000);
+    const count = kernel.writes.length;
+    for (const spec of [{ unselected: [pf] }, {}]) expect(await daemon.pass(spec)).toBe("settled");
+    expect(kernel.writes.slice(count)).toEqual([]);
+    const [shown] = daemon.shown();
+    expect(shown).toMatchObject({ pciAddress: pf, mtu: 9000, numSfs: 0, replacedCard: recorded });
+    for (const field of ["owned", "initialMtu", "recordedNames"]) expect(shown).not.toHaveProperty(field);
+
+    const spec: AfxdpInterfaceSpec = { pciAddress: pf, mode: "primary", poolName: "fast", mtu: 1400 };
+    expect([await daemon.pass({ interfaces: [spec] }), daemon.error()]).toEqual(["settled", ""]);
+    expect(daemon.shown()[0]).toMatchObject({ owned: true, mtu: 1400, initialMtu: 9000, replacedCard: recorded });
+    const after = (await kernel.host().afxdpRecords.list()).get(pf);
+    expect([after?.card, after?.permanentMac]).not.toEqual([before?.card, before?.permanentMac]);
+    expect(after).not.toHaveProperty("macs");
+    await daemon.pass({ unselected: [pf] });
+    expect(daemon.shown()[0]).toMatchObject({ mtu: 9000 });
+    expect(daemon.shown()[0]).not.toHaveProperty("replacedCard");
+  });
+
+  it("owns a device of a record without a card, and one in a pod, whose permanent address is hidden", async () => {
+    const kernel = makeKernel();
+    const host = kernel.host();
+    const spec: AfxdpInterfaceSpec = { pciAddress: other, mode: "primary", poolName: "fast" };
+    await host.afxdpRecords.save(other, { spec, initial: { mtu: 1400 } });
+    const daemon = afxdpOn(host);
+    await daemon.pass({ interfaces: [spec] });
+    const recorded = async () => (await host.afxdpRecords.list()).get(other);
+    const card = { card: "8086:10c9", permanentMac: "52:54:00:01:00:00", initial: { mtu: 1400 } };
+    expect(await recorded()).toMatchObject(card);
+    kernel.moveLinkToPod(daemon.shown()[0]?.name ?? "");
+    await daemon.pass({ interfaces: [spec] });
+    expect(daemon.shown()[0]).toMatchObject({ owned: true, initialMtu: 1400 });
+    expect(await recorded()).toMatchObject(card);
   });
 
   it("waits for a drain before it removes a subfunction that a pod has", async () => {

@@ -16,6 +16,7 @@ import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { chooseMacs } from "../../addresses/choose-macs.ts";
 import type { RandomBytes } from "../../addresses/random-address.ts";
+import { cardOf, describeCard } from "../../observe/same-card.ts";
 import { allNamesOf } from "../../observe/interface-status.ts";
 
 export interface OwnDevicesContext {
@@ -29,7 +30,8 @@ export interface OwnDevicesContext {
 
 /**
  * Records the devices of `wanted` that the node has, and reports whether the status shows other records now: a device got its
- * first one, or a subfunction that exists got an address. The initial state is taken once. Rejects with HostError (ENOSPC, EROFS); nothing may be changed then.
+ * first one, or a subfunction that exists got an address. The initial state is taken once. Rejects with HostError (ENOSPC, EROFS);
+ * nothing may be changed then.
  */
 export async function ownDevices(
   { afxdpRecords }: Pick<Host, "afxdpRecords">,
@@ -48,10 +50,10 @@ export async function ownDevices(
     const device = byId.get(id);
     if (device === undefined) continue;
     const before = records.get(id);
-    const record = recordOf(spec, device, { before, created: createdOn(id, steps), taken, random });
+    const record = recordOf(spec, device, { existing: before, created: createdOn(id, steps), taken, random });
     if (isDeepStrictEqual(record, before)) continue;
     await afxdpRecords.save(id, record);
-    changed ||= before?.spec.externallyManaged !== spec.externallyManaged || before === undefined;
+    changed ||= before?.spec.externallyManaged !== spec.externallyManaged || device.owned !== true;
     changed ||= ownOf(device).some(({ sfNumber }) => record.macs?.[sfNumber] !== before?.macs?.[sfNumber]);
   }
   return changed;
@@ -70,7 +72,7 @@ function createdOn(id: string, steps: readonly AfxdpStep[]): readonly number[] {
 }
 
 interface RecordContext {
-  readonly before: AfxdpRecord | undefined;
+  readonly existing: AfxdpRecord | undefined;
   readonly created: readonly number[];
   readonly taken: Set<string>;
   readonly random: RandomBytes;
@@ -79,8 +81,11 @@ interface RecordContext {
 function recordOf(
   spec: AfxdpInterfaceSpec,
   device: AfxdpInterfaceStatus,
-  { before, created, taken, random }: RecordContext,
+  { existing, created, taken, random }: RecordContext,
 ): AfxdpRecord {
+  // A device is not owned if its record is that of another card, which was in its slot before.
+  const before = device.owned === true ? existing : undefined;
+  const replacedCard = before === undefined ? existing && describeCard(existing) : before.replacedCard;
   // If another tool configured the device until now, a reset must restore what that tool left.
   const isFirst = before === undefined || (before.spec.externallyManaged === true && spec.externallyManaged !== true);
   const { mtu, queues, eSwitchMode } = device;
@@ -88,10 +93,23 @@ function recordOf(
   // A number without a subfunction could be used by another program later.
   const own = ownOf(device);
   const numbers = [...new Set([...own.map(({ sfNumber }) => sfNumber), ...created])].sort((a, b) => a - b);
-  const present = new Map(own.map(({ sfNumber, mac = "" }) => [sfNumber, mac]));
-  const macs = chooseMacs(numbers, { recorded: before?.macs, present, taken, random });
+  const presentMacs = new Map(own.map(({ sfNumber, mac = "" }) => [sfNumber, mac]));
+  const macs = chooseMacs(numbers, { recorded: before?.macs, present: presentMacs, taken, random });
   const names = [...new Set([...allNamesOf(device), ...(before?.names ?? [])])].slice(0, maxNames);
-  return { spec, ...defined({ initial }), ...(numbers.length > 0 && { subfunctions: numbers, macs }), names };
+  return {
+    ...{ spec, ...defined({ initial }), ...(numbers.length > 0 && { subfunctions: numbers, macs }), names },
+    ...cardFields(device, before),
+    ...defined({ replacedCard }),
+  };
+}
+
+/** A pod hides the permanent address of its device. */
+function cardFields({ pciAddress, vendor, deviceID, permanentMac }: AfxdpInterfaceStatus, before?: AfxdpRecord) {
+  if (pciAddress === undefined || vendor === undefined || deviceID === undefined) return {};
+  return {
+    card: cardOf({ vendor, deviceId: deviceID }),
+    ...defined({ permanentMac: permanentMac ?? before?.permanentMac }),
+  };
 }
 
 /** The limit keeps the file small if something renames the device again and again. */

@@ -5,6 +5,7 @@
  */
 import { defined, type AfxdpInterfaceStatus, type AfxdpNetworkNodeState } from "@switchyard/api";
 import type { Writer } from "@switchyard/kube";
+import { deviceIdOf } from "@switchyard/plan";
 import type { Phase } from "../../report/phase.ts";
 import { eventOf, type NodeEvent } from "../../report/reporter.ts";
 import { afxdpStatusOf } from "./afxdp-status.ts";
@@ -39,6 +40,7 @@ export function createAfxdpReports({ writer, recordEvent, now }: AfxdpReportsDep
     last = { uid, status };
     const event = eventOf(before, status);
     if (event !== undefined) recordEvent(state, event);
+    for (const replaced of replacedCards(before?.interfaces, status.interfaces)) recordEvent(state, replaced);
   }
 
   return (state, phase, found) => {
@@ -46,4 +48,18 @@ export function createAfxdpReports({ writer, recordEvent, now }: AfxdpReportsDep
     previous = previous.catch(() => undefined).then(() => write(state, phase, found));
     return previous;
   };
+}
+
+/** Returns one event for each card that is reported as replaced for the first time. */
+function replacedCards(
+  before: readonly AfxdpInterfaceStatus[] = [],
+  after: readonly AfxdpInterfaceStatus[] = [],
+): readonly NodeEvent[] {
+  const known = new Map(before.map((device) => [deviceIdOf(device), device.replacedCard]));
+  return after.flatMap(({ replacedCard, ...device }): readonly NodeEvent[] => {
+    const id = deviceIdOf(device);
+    if (replacedCard === undefined || known.get(id) === replacedCard) return [];
+    const message = `${id} has another card than the one that Switchyard configured, ${replacedCard}, whose record is not used`;
+    return [{ type: "Normal", reason: "CardReplaced", message }];
+  });
 }

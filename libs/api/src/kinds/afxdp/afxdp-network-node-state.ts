@@ -123,6 +123,8 @@ export interface AfxdpInterfaceStatus {
   readonly recordedNames?: readonly string[];
   /** MAC address of the network interface. */
   readonly mac?: string;
+  /** MAC address that the card has from its manufacturer. Absent if it has none, and while the interface is in a pod. */
+  readonly permanentMac?: string;
   /** PCI vendor ID of the device, in hexadecimal. */
   readonly vendor?: string;
   /** PCI device ID of the device, in hexadecimal. */
@@ -197,6 +199,11 @@ export interface AfxdpInterfaceStatus {
   readonly initialQueues?: number;
   /** Mode of the embedded switch before Switchyard configured the device. It is restored when the device is reset. */
   readonly initialESwitchMode?: string;
+  /**
+   * Other card that Switchyard configured at this PCI address before: its vendor and device ID, and its permanent MAC address if
+   * known. What is recorded about that card is not applied to this one.
+   */
+  readonly replacedCard?: string;
 }
 
 /** What the driver of a device supports of XDP. A field is absent if it is not known, for example with older kernels. */

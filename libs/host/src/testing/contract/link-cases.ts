@@ -10,11 +10,12 @@ export const linkCases: readonly ContractCase[] = [
     name: "lists the interface of the PF with exactly the values that its driver reports",
     async run({ host, pfs, hasEswitch }) {
       for (const [port, pf] of pfs.entries()) {
-        const { index, name, altNames, mac: address, physSwitchId, ...link } = await linkOf(host, pf);
+        const { index, name, altNames, mac: address, permanentMac, physSwitchId, ...link } = await linkOf(host, pf);
         assert(index > 1);
         assert.match(name, /./);
         assert(Array.isArray(altNames));
         assert.match(address, /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/);
+        assert.equal(permanentMac, address);
         assert.deepEqual(link, {
           ...{ mtu: 1_500, maxMtu: 9_216, adminUp: true, type: "ether", parent: { bus: "pci", name: pf }, vfs: [] },
           ...(hasEswitch && { physPortName: `p${port}` }), // EOPNOTSUPP on igb
