@@ -4,25 +4,14 @@
  * of a ConnectX), with a real API server and the operator.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import type { AfxdpNetworkNodePolicySpec } from "@switchyard/api";
-import { isRecord } from "@switchyard/kube";
-import { namespace, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import type { GuestNode } from "@switchyard/vm-lab/guest-node";
-import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
+import { macsOf, pciDevice, pf, startAfxdpNode, withinMs, type AfxdpNode } from "../src/afxdp-node.ts";
 
-const pf = "0000:01:00.0";
-const pciDevice = `pci/${pf}`;
 const parameters = "/sys/module/igbsw/parameters";
-const withinMs = 240_000;
-let watched: WatchedNode;
-let testCluster: TestCluster;
-let node: GuestNode;
+let watched: AfxdpNode;
 
 beforeAll(async () => {
-  watched = await startWatchedNode({ udev: true, driver: "igbsw" });
-  ({ testCluster, node } = watched);
-  await apply("AfxdpOperatorConfig", "default", {});
+  watched = await startAfxdpNode({ udev: true });
 }, 900_000);
 
 afterAll(async () => {
@@ -30,70 +19,16 @@ afterAll(async () => {
 }, 60_000);
 
 const inGuest = (command: string) => watched.inGuest(command);
-
-async function apply(kind: string, name: string, spec: object): Promise<void> {
-  const object = { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind, metadata: { name, namespace }, spec };
-  await testCluster.kubectl(["apply", "-f", "-"], object);
-}
-
-const setPolicy = (spec: Partial<AfxdpNetworkNodePolicySpec>): Promise<void> =>
-  apply("AfxdpNetworkNodePolicy", "fast", {
-    ...{ poolName: "fast", nodeSelector: {}, nicSelector: { rootDevices: [pf] } },
-    ...spec,
-  });
-
-/** The status of an object; {} if it has none. */
-async function statusOf(object: string): Promise<Readonly<Record<string, unknown>>> {
-  const text = await testCluster.kubectl(["get", object, "-o", "json"]);
-  const { status } = JSON.parse(text) as { readonly status?: unknown };
-  return isRecord(status) ? status : {};
-}
-
-/** Waits until the status matches. The error shows the last difference. */
-async function reports(object: string, expected: object): Promise<void> {
-  let last: unknown;
-  const matches = async (): Promise<boolean> => {
-    last = await statusOf(object);
-    try {
-      expect(last).toMatchObject(expected);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  await eventually(object, matches, { withinMs }).catch(() => {
-    expect(last).toMatchObject(expected);
-  });
-}
-
-const isTrue = (type: string) => ({
-  conditions: expect.arrayContaining([expect.objectContaining({ type, status: "True" })]),
-});
-const policyIsReady = () => reports("afxdpnetworknodepolicy/fast", isTrue("Ready"));
-
-/** The subfunctions of the kernel: sfnum, state, and the MTU and MAC address of the interface. */
-async function subfunctions(): Promise<readonly string[]> {
-  const found = await inGuest(
-    [
-      'for d in /sys/bus/auxiliary/devices/*.sf.*; do [ -e "$d" ] || continue; n=$(ls $d/net)',
-      "echo $(cat $d/sfnum) $(cat /sys/class/net/$n/mtu) $(cat /sys/class/net/$n/address) $(cat /sys/class/net/$n/operstate)",
-      "done | sort -n",
-    ].join("; "),
-  );
-  return found === "" ? [] : found.split("\n");
-}
-
-const macsOf = (found: readonly string[]) => found.map((one) => one.split(" ")[2] ?? "");
+const setPolicy: AfxdpNode["setPolicy"] = (spec) => watched.setPolicy(spec);
+const reports: AfxdpNode["reports"] = (object, expected) => watched.reports(object, expected);
+const policyIsReady = () => watched.policyIsReady();
+const subfunctions = () => watched.subfunctions();
 
 const mode = async (): Promise<string> => {
   return / mode (\w+)/.exec(await inGuest(`devlink dev eswitch show ${pciDevice}`))?.[1] ?? "";
 };
 
-function startDaemon() {
-  const daemon = node.startDaemon();
-  daemon.stderr.resume();
-  return daemon;
-}
+const startDaemon = () => watched.startDaemon();
 
 async function stop(daemon: ReturnType<typeof startDaemon>): Promise<void> {
   daemon.kill("SIGTERM");
@@ -101,7 +36,7 @@ async function stop(daemon: ReturnType<typeof startDaemon>): Promise<void> {
 }
 
 async function reset(): Promise<void> {
-  await testCluster.kubectl(["delete", "afxdpnetworknodepolicies", "--all"]);
+  await watched.testCluster.kubectl(["delete", "afxdpnetworknodepolicies", "--all"]);
   await eventually("the NIC is reset", async () => (await mode()) === "legacy", { withinMs });
   expect(await subfunctions()).toEqual([]);
   expect(await inGuest(`devlink port show | grep -c pcisf`)).toBe("0");
@@ -120,7 +55,7 @@ describe("AF_XDP devices on igbsw", () => {
     const made = { state: "active", mtu: 1400, poolName: "fast", owned: true, name: expect.any(String) };
     const device = expect.stringMatching(/^auxiliary\/mlx5_core\.sf\.\d+$/);
     await reports("afxdpnetworknodestate/vm", {
-      ...{ syncStatus: "Succeeded", ...isTrue("Ready") },
+      ...{ syncStatus: "Succeeded", ...watched.isTrue("Ready") },
       interfaces: expect.arrayContaining([
         expect.objectContaining({
           ...{ pciAddress: pf, maxSfs: 64, numSfs: 2, eSwitchMode: "switchdev", initialESwitchMode: "legacy" },
@@ -166,7 +101,7 @@ describe("AF_XDP devices on igbsw", () => {
     await setPolicy({ numSfs: 2 });
     await policyIsReady();
     expect((await subfunctions()).length).toBe(3);
-    await testCluster.kubectl(["delete", "afxdpnetworknodepolicies", "--all"]);
+    await watched.testCluster.kubectl(["delete", "afxdpnetworknodepolicies", "--all"]);
     await eventually("the daemon's own are gone", async () => (await subfunctions()).length === 1, { withinMs });
     expect(await subfunctions()).toEqual(foreign);
     expect(await mode()).toBe("switchdev");
@@ -202,7 +137,7 @@ describe("AF_XDP devices on igbsw", () => {
     await setPolicy({ numSfs: 1 });
     const refusal = "EBUSY (igbsw: the lab refuses to change the mode)";
     await reports("afxdpnetworknodestate/vm", {
-      ...{ syncStatus: "Failed", lastSyncError: expect.stringContaining(refusal), ...isTrue("Degraded") },
+      ...{ syncStatus: "Failed", lastSyncError: expect.stringContaining(refusal), ...watched.isTrue("Degraded") },
     });
     expect(await subfunctions()).toEqual([]);
     await inGuest(`echo 0 > ${parameters}/lab_refuse_mode`);

@@ -36,6 +36,7 @@ import { clearDriverOverrides } from "./start/clear-driver-overrides.ts";
 import { createApiServerAddresses } from "./start/api-server-addresses.ts";
 import { defaultMaxHanging } from "./start/thread-pool.ts";
 import { createUdevRules } from "./udev/keep-rules.ts";
+import { keepAfxdpBoot } from "./systemd/afxdp-boot.ts";
 import { createSystemdMode, type SystemdModeOptions } from "./systemd/systemd-mode.ts";
 import { startUpstreamCleanup } from "./upstream/upstream-cleanup.ts";
 import { readPlatform } from "./virtual/read-platform.ts";
@@ -108,6 +109,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     ...{ transport, host, namespace, nodeName, timing, now, log, signal },
     maxPfs: options.maxPfs,
     sriovStates: states,
+    keepBoot: options.systemdMode && keepAfxdpBoot,
     wakeSriov: wakeUp.wake,
     onEventsEnd: reportEventsEnd,
   });

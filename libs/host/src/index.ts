@@ -5,6 +5,7 @@
  */
 export { HostError, type HostOperation } from "./calls/host-error.ts";
 export { watchCalls, type WatchedCalls } from "./calls/watch-calls.ts";
+export { isAfxdpInterfaceSpec, parseAfxdpDevice } from "./linux/afxdp-record-file.ts";
 export { createLinuxHost, type LinuxHostOptions } from "./linux/linux-host.ts";
 export { createLinuxPfRecords, type LinuxPfRecordsOptions } from "./linux/linux-pf-records.ts";
 export type { UnreadableRecord } from "./linux/record-directory.ts";

@@ -17,6 +17,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { DeadlineDeps } from "../deadlines/with-deadline.ts";
 import { createKernelSource } from "../observe/kernel-source.ts";
 import { createApiServerAddresses } from "../start/api-server-addresses.ts";
+import type { KeepAfxdpBoot } from "../systemd/afxdp-boot.ts";
 import type { WatchDesiredStateOptions } from "../watch-desired-state.ts";
 import { createAfxdpPass, type AfxdpPass } from "./pass/afxdp-pass.ts";
 import { createDrainDemand, type DrainDemand } from "./pass/drain-demand.ts";
@@ -28,6 +29,8 @@ export interface OpenAfxdpOptions extends WatchDesiredStateOptions, DeadlineDeps
   /** Devices that are configured in parallel. */
   readonly maxPfs: number;
   readonly sriovStates: Cache<SriovNetworkNodeState>;
+  /** Keeps the configuration of the next boot; only in systemd mode. */
+  readonly keepBoot?: KeepAfxdpBoot | undefined;
   /** Starts a pass for SR-IOV, which requests drains. */
   readonly wakeSriov: () => void;
   /** Called if the kernel ends the stream of events. */
@@ -88,6 +91,7 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
       timing: options.timing,
       signal: options.signal,
       maxPfs: options.maxPfs,
+      keepBoot: options.keepBoot,
     },
     apiServerAddresses: createApiServerAddresses(transport.serverHost),
     onObserve: kernel.observing,

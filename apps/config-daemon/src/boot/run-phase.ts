@@ -2,19 +2,22 @@
 /**
  * runPhase configures the node in one phase of its boot: it observes, plans and applies as the daemon does, from a file and
  * without an API server (sriov-operator.md F.11). The first phase creates VFs, before the network starts, and leaves them
- * without a driver, so no network service uses them. The second phase does everything else before the kubelet starts. It
+ * without a driver, so no network service uses them. The second phase does everything else before the kubelet starts, and
+ * then configures the AF_XDP devices, whatever became of the PFs. It
  * does not depend on the first, so a failure of the first is repaired if possible.
  * Usage: `process.exit(await runPhase({ phase: "pre", host, … }));`
  */
 import { bootConfigPath } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { describeStep, type Plan, type Step } from "@switchyard/plan";
+import { sriovUse } from "@switchyard/policy";
 import { configureOffline } from "../pass/configure-offline.ts";
 import { createVhostModules } from "../pass/vhost-modules.ts";
 import { isLastingStep } from "../systemd/lasting-step.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 import { digestOf, parseBootConfig, type ParsedBootConfig } from "./boot-config.ts";
 import { bootResultPath, formatBootResult, type BootPhase, type BootResult } from "./boot-result.ts";
+import { configureAfxdpAtBoot } from "./configure-afxdp-at-boot.ts";
 import { releaseNewVfs } from "./release-new-vfs.ts";
 import { waitForPfs } from "./wait-for-pfs.ts";
 import { defaultMaxPfs } from "../start/thread-pool.ts";
@@ -43,20 +46,58 @@ export async function runPhase(options: PhaseOptions): Promise<number> {
   const { host, phase, log, timing, limitMs } = options;
   const ended = new AbortController();
   const result = { configDigest: "", bootID: "" };
-  async function work(): Promise<string | undefined> {
+  let isTold = false;
+
+  /** Reports whether nothing failed. */
+  async function work(): Promise<boolean> {
     try {
       await using _lock = await options.lock();
       result.bootID = await host.boot.readBootId();
+      const { error, config } = await configurePfs();
+      const areDone = await tell(error);
+      return phase === "post" ? (await configureAfxdp(config)) && areDone : areDone;
+    } catch (error) {
+      return await tell(textOf(error));
+    }
+  }
+
+  async function configurePfs(): Promise<PfsAtBoot> {
+    let config: ParsedBootConfig | undefined;
+    try {
       const text = await host.files.readText(bootConfigPath);
-      if (text === undefined) return undefined;
+      if (text === undefined) return { error: undefined, config };
       result.configDigest = digestOf(text);
       if (phase === "pre") await writeResult({ ...result, syncStatus: "InProgress", lastSyncError: "" });
       const parsed = await parseBootConfig(text);
-      if (!parsed.ok) return `${bootConfigPath}: ${parsed.error}`;
-      return await configure(parsed.value, options);
+      if (!parsed.ok) return { error: `${bootConfigPath}: ${parsed.error}`, config };
+      config = parsed.value;
+      return { error: await configure(config, options), config };
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return { error: textOf(error), config };
     }
+  }
+
+  async function configureAfxdp(config: ParsedBootConfig | undefined): Promise<boolean> {
+    const error = await configureAfxdpAtBoot({
+      ...{ host, timing, log, signal: options.signal, bootId: result.bootID, waitMs: pfsLimitMs },
+      maxPfs: config?.maxPfs ?? defaultMaxPfs,
+      sriovUse: sriovUse({ spec: config?.spec }),
+    });
+    return error === undefined || error === "";
+  }
+
+  /** Writes what became of the PFs, and reports whether nothing failed. */
+  async function tell(error: string | undefined): Promise<boolean> {
+    isTold = true;
+    if (error === undefined) {
+      log(`${phase}: nothing to do: ${bootConfigPath} does not exist`);
+      return true;
+    }
+    const hasFailed = error !== "";
+    log(hasFailed ? `${phase}: failed: ${error}` : `${phase}: done`);
+    const syncStatus = hasFailed ? "Failed" : phase === "post" ? "Succeeded" : "InProgress";
+    await writeResult({ ...result, syncStatus, lastSyncError: hasFailed ? `${phase}: ${error}` : "" });
+    return !hasFailed;
   }
 
   async function writeResult(next: BootResult): Promise<void> {
@@ -67,19 +108,25 @@ export async function runPhase(options: PhaseOptions): Promise<number> {
     }
   }
 
-  const inTime = timing.sleep(limitMs, ended.signal).then(() => `not finished after ${limitMs / 1000} s`);
-  const error = await Promise.race([work(), inTime]);
+  const late = timing.sleep(limitMs, ended.signal).then(() => "late" as const);
+  const end = await Promise.race([work(), late]);
   ended.abort();
-  if (error === undefined) {
-    log(`${phase}: nothing to do: ${bootConfigPath} does not exist`);
-    return 0;
-  }
-  const hasFailed = error !== "";
-  log(hasFailed ? `${phase}: failed: ${error}` : `${phase}: done`);
-  const isLast = phase === "post";
-  const syncStatus = hasFailed ? "Failed" : isLast ? "Succeeded" : "InProgress";
-  await writeResult({ ...result, syncStatus, lastSyncError: hasFailed ? `${phase}: ${error}` : "" });
-  return hasFailed ? 1 : 0;
+  if (end !== "late") return end ? 0 : 1;
+  const message = `not finished after ${limitMs / 1000} s`;
+  if (isTold) log(`${phase}: AF_XDP devices ${message}`);
+  else await tell(message);
+  return 1;
+}
+
+interface PfsAtBoot {
+  /** One line; "" after a success, undefined if there is no configuration. */
+  readonly error: string | undefined;
+  /** Absent if it cannot be read. */
+  readonly config: ParsedBootConfig | undefined;
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Resolves with an error in one line, "" if there is none. Rejects with HostError. */

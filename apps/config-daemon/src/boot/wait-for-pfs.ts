@@ -3,7 +3,6 @@
  * waitForPfs waits, early in a boot, until the drivers of the PFs have created their interfaces and udev has named them.
  * Usage: `await waitForPfs(spec, { host, timing, signal, limitMs: 60_000, log });`
  */
-import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import type { StepTiming } from "../steps/step-context.ts";
 
@@ -16,12 +15,17 @@ export interface WaitForPfsOptions {
   readonly log: (line: string) => void;
 }
 
+/** The part of a spec of any kind that names PFs. */
+interface PfsOfSpec {
+  readonly interfaces?: readonly { readonly pciAddress?: string }[];
+}
+
 const pollMs = 200;
 
 /** A PF that the node does not have is not waited for. Rejects with HostError if the PFs cannot be listed. */
-export async function waitForPfs(spec: SriovNetworkNodeStateSpec, options: WaitForPfsOptions): Promise<void> {
+export async function waitForPfs(spec: PfsOfSpec, options: WaitForPfsOptions): Promise<void> {
   const { host, timing, signal, limitMs, log } = options;
-  const wanted = new Set((spec.interfaces ?? []).map(({ pciAddress }) => pciAddress));
+  const wanted = new Set<string | undefined>((spec.interfaces ?? []).map(({ pciAddress }) => pciAddress));
   const deadlineMs = timing.nowMs() + limitMs;
   const leftMs = () => Math.max(0, deadlineMs - timing.nowMs());
 

@@ -8,6 +8,7 @@
 import { bootConfigPath, isOwnBootFile } from "@switchyard/api";
 import { bootProgramDirectory, type Host } from "@switchyard/host";
 import { describeStep, rebootFile, type NodeStep } from "@switchyard/plan";
+import { afxdpBootConfigPath, afxdpBootResultPath } from "../boot/afxdp-boot-config.ts";
 import { bootResultPath } from "../boot/boot-result.ts";
 import { kernelArgumentsFile, readKernelArgumentsRecord } from "../steps/kernel-arguments-record.ts";
 import { setKernelArguments } from "../steps/set-kernel-arguments.ts";
@@ -46,6 +47,8 @@ export const ownedParts: readonly OwnedPart[] = [
   },
   fileOf(bootConfigPath, isOwnBootFile),
   fileOf(bootResultPath, isOwnBootFile),
+  fileOf(afxdpBootConfigPath, isOwnBootFile),
+  fileOf(afxdpBootResultPath, isOwnBootFile),
   {
     async find(host) {
       const record = await fileOf(kernelArgumentsFile, () => true).find(host);

@@ -6,11 +6,8 @@
 import type { AfxdpInterfaceStatus, AfxdpNetworkNodeStateSpec } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { describeAfxdpStep, deviceIdOf, planAfxdp } from "@switchyard/plan";
-import { createAfxdpSteps } from "../afxdp/pass/apply-afxdp-steps.ts";
-import { configureAfxdp } from "../afxdp/pass/configure-afxdp.ts";
+import { configureAfxdpOffline } from "../afxdp/pass/configure-afxdp-offline.ts";
 import { observeAfxdp } from "../afxdp/observe/observe-afxdp.ts";
-import { createWithDeadline } from "../deadlines/with-deadline.ts";
-import { errorOf, type Phase } from "../report/phase.ts";
 import { defaultMaxPfs } from "../start/thread-pool.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 
@@ -41,38 +38,23 @@ export async function showAfxdpReset({ host, keepsVfs }: Pick<ResetAfxdpOptions,
 export async function resetAfxdp({ host, keepsVfs, timing, print, signal }: ResetAfxdpOptions): Promise<string> {
   const spec = await emptySpec(host);
   if (spec.unselected?.length === 0) return "";
-  let last: Phase | undefined;
-  let interfaces: readonly AfxdpInterfaceStatus[] | undefined;
-  const deps = { timing, now: () => new Date() };
+  let error = "";
+  let gone: readonly string[] = spec.unselected ?? [];
   if (!keepsVfs) {
-    await configureAfxdp(
-      {
-        ...{ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpNetworkNodeState" },
-        metadata: { name: "" },
-        spec,
+    const reset = await configureAfxdpOffline(spec, {
+      ...{ host, timing, maxPfs: defaultMaxPfs, sriovUse: () => undefined, signal },
+      onStep(step, failure) {
+        if (failure === undefined) print(describeAfxdpStep(step));
       },
-      {
-        withDeadline: createWithDeadline(host, deps),
-        applySteps: createAfxdpSteps(host, { ...deps, maxPfs: defaultMaxPfs }),
-        sriovUse: () => undefined,
-        drain: { isDrained: () => true, setNeeded: () => undefined },
-        report(phase, found) {
-          last = phase;
-          interfaces = found ?? interfaces;
-          return Promise.resolve();
-        },
-        onStep(step, failure) {
-          if (failure === undefined) print(describeAfxdpStep(step));
-        },
-      },
-      signal,
-    );
+    });
+    ({ error } = reset);
+    gone = missing(spec, reset.interfaces);
   }
-  for (const device of keepsVfs ? (spec.unselected ?? []) : missing(spec, interfaces)) {
+  for (const device of gone) {
     await host.afxdpRecords.remove(device);
     print(release(device));
   }
-  return last === undefined ? "" : errorOf(last);
+  return error;
 }
 
 function release(device: string): string {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * removeBoot removes what prepare-boot.ts has installed: units, program, configuration and result. VFs stay as they are. A
+ * removeBoot removes what prepare-boot.ts has installed: units, program, configurations and results. VFs stay as they are. A
  * removal that is interrupted is continued by the next call. A MachineConfig's units are not the daemon's.
  * Usage: `await removeBoot(host, log);`
  */
@@ -8,6 +8,7 @@ import { bootConfigPath, bootUnits, isOwnBootFile } from "@switchyard/api";
 import type { Host, HostFiles } from "@switchyard/host";
 import type { Logger } from "@switchyard/service";
 import { bootResultPath } from "../boot/boot-result.ts";
+import { removeAfxdpBoot } from "./afxdp-boot.ts";
 import { unitDirectory } from "../upstream/upstream-files.ts";
 
 /** Does nothing on a node that was never in systemd mode. Rejects with HostError. */
@@ -18,6 +19,7 @@ export async function removeBoot(host: Host, log: Logger): Promise<void> {
   await removeBootUnits(host, units);
   if ((await bootProgram.readVersion()) !== undefined) await bootProgram.removeAll();
   for (const path of [bootConfigPath, bootResultPath]) if (await isOwn(files, path)) await files.remove(path);
+  await removeAfxdpBoot(files);
 }
 
 /** Returns the names of the units that the daemon has written. */

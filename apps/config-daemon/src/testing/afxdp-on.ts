@@ -11,6 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createAfxdpSteps } from "../afxdp/pass/apply-afxdp-steps.ts";
 import { configureAfxdp } from "../afxdp/pass/configure-afxdp.ts";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
+import type { KeepAfxdpBoot } from "../systemd/afxdp-boot.ts";
 import type { PassResult } from "../pass/configure-node.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
 
@@ -18,13 +19,14 @@ export interface AfxdpTestOptions {
   /** Whether steps that disrupt pods may run; they may by default. */
   readonly isDrained?: () => boolean;
   readonly sriovUse?: SriovUse;
+  readonly keepBoot?: KeepAfxdpBoot;
   /** Time after which a step counts as hanging; a minute by default. */
   readonly stepDeadlineMs?: number;
 }
 
 /** Runs passes and collects their reports. */
 export function afxdpOn(host: Host, options: AfxdpTestOptions = {}) {
-  const { isDrained = () => true, sriovUse = () => undefined, stepDeadlineMs = 60_000 } = options;
+  const { isDrained = () => true, sriovUse = () => undefined, stepDeadlineMs = 60_000, keepBoot } = options;
   const phases: Phase[] = [];
   const needs: boolean[] = [];
   let shown: readonly AfxdpInterfaceStatus[] = [];
@@ -50,7 +52,7 @@ export function afxdpOn(host: Host, options: AfxdpTestOptions = {}) {
           ...{ metadata: { name: "worker-1" }, spec, status: { interfaces: shown } },
         },
         {
-          ...{ withDeadline, applySteps, sriovUse },
+          ...{ withDeadline, applySteps, sriovUse, keepBoot },
           drain: { isDrained, setNeeded: (isNeeded) => needs.push(isNeeded) },
           onStep: () => undefined,
           report(phase, found) {

@@ -5,7 +5,7 @@
  */
 import { err, isInterfaceName, ok, parsePciAddress, type AfxdpInterfaceSpec, type Result } from "@switchyard/api";
 import type { AfxdpRecord } from "../ports/afxdp-records.ts";
-import { have, isFields, isListOf, parseJson, type Fields, type RecordProblem } from "./record-json.ts";
+import { have, isFields, isListOf, parseJson, type RecordProblem } from "./record-json.ts";
 
 export function formatAfxdpRecord(record: AfxdpRecord): string {
   return `${JSON.stringify(record, undefined, 2)}\n`;
@@ -31,8 +31,7 @@ function isAfxdpRecord(value: unknown): value is AfxdpRecord {
   if (!isFields(value)) return false;
   const { spec, initial, subfunctions, macs, names } = value;
   return (
-    isFields(spec) &&
-    isSpec(spec) &&
+    isAfxdpInterfaceSpec(spec) &&
     (initial === undefined ||
       (isFields(initial) && have(initial, "number", ["mtu", "queues"]) && have(initial, "string", ["eSwitchMode"]))) &&
     isListOf(subfunctions, "number") &&
@@ -42,8 +41,10 @@ function isAfxdpRecord(value: unknown): value is AfxdpRecord {
   );
 }
 
-function isSpec(spec: Fields): spec is Fields & AfxdpInterfaceSpec {
+/** Reports whether the value has the fields of the spec of an interface, without a check of their values. */
+export function isAfxdpInterfaceSpec(spec: unknown): spec is AfxdpInterfaceSpec {
   return (
+    isFields(spec) &&
     (spec["mode"] === "primary" || spec["mode"] === "subfunction") &&
     typeof spec["poolName"] === "string" &&
     have(spec, "string", ["pciAddress", "name", "policyName"]) &&

@@ -17,7 +17,8 @@ import { configureAfxdp, type ConfigureAfxdpDeps } from "./configure-afxdp.ts";
 import type { DrainDemand } from "./drain-demand.ts";
 import { createOwnDrain } from "./own-drain.ts";
 
-export interface AfxdpPassDeps extends DeadlineDeps, Pick<ConfigureAfxdpDeps, "apiServerAddresses" | "onObserve"> {
+export interface AfxdpPassDeps
+  extends DeadlineDeps, Pick<ConfigureAfxdpDeps, "apiServerAddresses" | "onObserve" | "keepBoot"> {
   readonly host: Host;
   readonly transport: Transport;
   readonly maxPfs: number;
@@ -56,7 +57,7 @@ export function createAfxdpPass(deps: AfxdpPassDeps): AfxdpPass {
       const result = await configureAfxdp(
         state,
         {
-          ...{ withDeadline, applySteps, apiServerAddresses: deps.apiServerAddresses },
+          ...{ withDeadline, applySteps, apiServerAddresses: deps.apiServerAddresses, keepBoot: deps.keepBoot },
           ...(deps.onObserve && { onObserve: deps.onObserve }),
           sriovUse: sriovUse({ spec: sriovState?.spec, pfs: toPfAddresses(sriovState?.status?.interfaces) }),
           drain: {

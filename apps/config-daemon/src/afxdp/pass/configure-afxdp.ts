@@ -11,12 +11,20 @@ import type {
   AfxdpNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { HostError } from "@switchyard/host";
-import { describeAfxdpStep, deviceIdOf, planAfxdp, type AfxdpPlan, type AfxdpStep } from "@switchyard/plan";
+import {
+  describeAfxdpStep,
+  deviceIdOf,
+  planAfxdp,
+  type AfxdpPlan,
+  type AfxdpStep,
+  type PlanProblem,
+} from "@switchyard/plan";
 import type { SriovUse } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import type { WithDeadline } from "../../deadlines/with-deadline.ts";
 import type { PassResult } from "../../pass/configure-node.ts";
 import type { Phase } from "../../report/phase.ts";
+import type { KeepAfxdpBoot } from "../../systemd/afxdp-boot.ts";
 import { observeAfxdp, type ObserveAfxdpOptions } from "../observe/observe-afxdp.ts";
 import type { AfxdpStepFailure, ApplyAfxdpSteps } from "./apply-afxdp-steps.ts";
 import { ownDevices } from "./own-devices.ts";
@@ -30,6 +38,8 @@ export interface ConfigureAfxdpDeps {
   readonly sriovUse: SriovUse;
   /** The drain of the node. */
   readonly drain: AfxdpDrain;
+  /** Keeps the configuration of the next boot; only in systemd mode. */
+  readonly keepBoot?: KeepAfxdpBoot | undefined;
   /** Writes the status if it differs; rejects with KubeError. */
   readonly report: (phase: Phase, found: readonly AfxdpInterfaceStatus[] | undefined) => Promise<void>;
   /** Called when a step ends. */
@@ -81,13 +91,15 @@ export async function configureAfxdp(
     if (round === 1 && next.impact === "none") deps.drain.setNeeded(false);
     const owning = await own(desired, next, found, deps);
     if (owning === "failed") return "retry";
-    if (owning === "changed") continue; // the next observation includes the new records
+    if (owning.isChanged) continue; // the next observation includes the new records
     if (next.steps.length === 0) {
       deps.drain.setNeeded(false);
       await deps.report(phaseOf(next), found);
       return "settled";
     }
-    const applied = await apply(desired, next, found, { deps, signal });
+    // Only as long as the devices differ: the daemon repairs what the boot has not configured.
+    const problems = [...next.problems, ...(owning.bootProblem === undefined ? [] : [owning.bootProblem])];
+    const applied = await apply(desired, { ...next, problems }, found, { deps, signal });
     if (applied === undefined) return "retry";
     done = applied;
   }
@@ -122,17 +134,32 @@ function ownable({ interfaces = [] }: AfxdpNetworkNodeStateSpec, next: AfxdpPlan
   return interfaces.filter((spec, index) => changed.has(deviceIdOf(spec)) || !refused(index));
 }
 
-/** Records the devices. */
+/** The next boot must not take a device that the host uses: the routes to the API server are not known then. */
+function bootable({ interfaces = [] }: AfxdpNetworkNodeStateSpec, next: AfxdpPlan): readonly AfxdpInterfaceSpec[] {
+  const used = new Set(next.problems.filter(({ code }) => code === "used-by-host").map(({ field }) => field));
+  return interfaces.filter((_spec, index) => !used.has(`spec.interfaces[${index}]`));
+}
+
+interface Owned {
+  /** Whether the status does not show the records yet. */
+  readonly isChanged: boolean;
+  readonly bootProblem: PlanProblem | undefined;
+}
+
+/** Records the devices, and prepares the next boot. */
 async function own(
   desired: AfxdpNetworkNodeStateSpec,
   next: AfxdpPlan,
   found: readonly AfxdpInterfaceStatus[],
-  { withDeadline, report }: ConfigureAfxdpDeps,
-): Promise<"changed" | "unchanged" | "failed"> {
+  { withDeadline, keepBoot, report }: ConfigureAfxdpDeps,
+): Promise<Owned | "failed"> {
   const { steps, problems } = next;
   try {
-    const owned = await withDeadline((host) => ownDevices(host, ownable(desired, next), { found, steps }));
-    if (owned.ok) return owned.value ? "changed" : "unchanged";
+    const owned = await withDeadline(async (host): Promise<Owned> => {
+      const isChanged = await ownDevices(host, ownable(desired, next), { found, steps });
+      return { isChanged, bootProblem: await keepBoot?.(host, bootable(desired, next)) };
+    });
+    if (owned.ok) return owned.value;
     await report({ kind: "failed", failures: [{ message: owned.error }], problems }, found);
   } catch (thrown) {
     if (!(thrown instanceof HostError)) throw thrown;
