@@ -25,6 +25,7 @@ import { createFirmwareReader } from "./observe/firmware-reader.ts";
 import { ovsSource } from "./observe/ovs-source.ts";
 import { createObserver, type ObserverDeps } from "./observe/observer.ts";
 import { openAfxdp } from "./afxdp/open-afxdp.ts";
+import { followVerbosity } from "./follow-verbosity.ts";
 import { createMainLoop } from "./pass/main-loop.ts";
 import { createPass } from "./pass/pass.ts";
 import { createRunningSteps } from "./pass/running-steps.ts";
@@ -67,7 +68,7 @@ export interface DaemonOptions {
   readonly metrics: Registry;
   /** Called after the first pass that succeeded. */
   readonly onFirstSuccess?: () => void;
-  /** Called with SriovOperatorConfig.spec.logLevel and with each change of it. */
+  /** Called with spec.logLevel of the operator config for which the daemon is deployed, and with each change of it. */
   readonly onVerbosity?: (verbosity: number | undefined) => void;
   /** Sets the check of /readyz. */
   readonly setNotReady: (check: () => readonly string[]) => void;
@@ -113,7 +114,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     wakeSriov: wakeUp.wake,
     onEventsEnd: reportEventsEnd,
   });
-  configs.subscribe(({ after }) => options.onVerbosity?.(after?.verbosity));
+  followVerbosity({ sriov: configs, afxdp: afxdp.configs }, (verbosity) => options.onVerbosity?.(verbosity));
   await using reports = openNodeReports({ transport, namespace, nodeName, states, wake: wakeUp.wake, log });
   const firmware = createFirmwareReader(host, {
     ...{ timing, wake: wakeUp.wake },

@@ -248,6 +248,20 @@ describe("a cluster without the kinds for SR-IOV", () => {
     await becomes(afxdpNetworkNodePolicies, "fast", { status: condition("Ready", "True", "Configured") });
   });
 
+  it("logs as its AfxdpOperatorConfig requires", async () => {
+    const stepsOf = async () => (await logged("daemon", "step done")).length;
+    const before = await stepsOf();
+    await change(afxdpOperatorConfigs, "default", { logLevel: 0 });
+    await change(afxdpNetworkNodePolicies, "fast", { numSfs: 1 });
+    await eventually("one is removed", async () => (await kernel.host().subfunctions.list()).length === 1);
+    await becomes(afxdpNetworkNodePolicies, "fast", { status: condition("Ready", "True", "Configured") });
+    expect(await stepsOf()).toBe(before);
+    await change(afxdpOperatorConfigs, "default", { logLevel: 1 });
+    await change(afxdpNetworkNodePolicies, "fast", { numSfs: 2 });
+    await eventually("the daemon logs its steps", async () => (await stepsOf()) > before);
+    await becomes(afxdpNetworkNodePolicies, "fast", { status: condition("Ready", "True", "Configured") });
+  });
+
   it("has its AF_XDP policies reviewed", async () => {
     const tooMany = { ...afxdpPolicy, poolName: "large", numSfs: 65 };
     await expect(create(afxdpNetworkNodePolicies, "large", tooMany)).rejects.toThrow(/denied the request/);

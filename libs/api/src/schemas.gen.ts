@@ -3954,7 +3954,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "type": "boolean"
           },
           "logLevel": {
-            "description": "Log verbosity of the components for AF_XDP, from 0 (least) to 2 (most). By default, each process uses its own flag for the log level.",
+            "description": "Log verbosity of the device plugin and, if there is no SriovOperatorConfig, of the config daemon, from 0 (least) to 2 (most). By default, each process uses its own flag for the log level.",
             "type": "integer",
             "minimum": 0,
             "maximum": 2

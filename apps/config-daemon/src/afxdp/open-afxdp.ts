@@ -45,6 +45,7 @@ export interface Afxdp extends AsyncDisposable {
   readonly pass: AfxdpPass;
   readonly demand: DrainDemand;
   readonly sources: readonly Source[];
+  readonly configs: Watched["configs"];
   readonly caches: readonly (Watched["states"] | Watched["configs"])[];
 }
 
@@ -100,11 +101,11 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
     isDrainDisabled: () => configs.get(operatorConfigName)?.disableDrain === true,
   });
   return {
-    ...{ key, demand, caches: [states, configs] },
+    ...{ key, demand, configs, caches: [states, configs] },
     pass: (signal) => kernel.during(() => pass(signal)),
     sources: [
       fromCache(states, ({ before, after }) => (isDeepStrictEqual(inputOf(before), inputOf(after)) ? [] : [key])),
-      fromCache(configs, ({ before, after }) => (isDeepStrictEqual(before, after) ? [] : [key])),
+      fromCache(configs, ({ before, after }) => (before?.disableDrain === after?.disableDrain ? [] : [key])),
       fromCache(sriovStates, ({ before, after }) =>
         isDeepStrictEqual(sriovInputOf(before), sriovInputOf(after)) ? [] : [key],
       ),

@@ -37,7 +37,10 @@ export function watchAfxdp({ transport, namespace, nodeName, log }: WatchDesired
       ...{ transport, namespace, report, optional: true },
       type: afxdpOperatorConfigs,
       fieldSelector: `metadata.name=${operatorConfigName}`,
-      project: ({ spec }: AfxdpOperatorConfig) => ({ disableDrain: spec?.disableDrain === true }),
+      project: ({ spec }: AfxdpOperatorConfig) => ({
+        disableDrain: spec?.disableDrain === true,
+        verbosity: spec?.logLevel,
+      }),
     }),
   );
   return { states, configs, [Symbol.asyncDispose]: () => watches.disposeAsync() };

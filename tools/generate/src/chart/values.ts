@@ -119,7 +119,11 @@ export const chartValues = group("", {
         ["switchyard", "upstream"],
         "Who provides the device plugin and the CNI plugin: switchyard, or afxdp-plugins-for-kubernetes, which you install yourself.",
       ),
-      logLevel: integer(1, "Log verbosity of the device plugin, 0 to 2.", { minimum: 0, maximum: 2 }),
+      logLevel: integer(
+        1,
+        "Log verbosity of the device plugin and, without a SriovOperatorConfig, of the config daemons, 0 to 2.",
+        { minimum: 0, maximum: 2 },
+      ),
       disableDrain: yesNo(false, "Configures AF_XDP devices without draining the nodes first."),
     },
   ),

@@ -70,8 +70,8 @@ export interface AfxdpOperatorConfigSpec {
    */
   readonly enableOperatorWebhook?: boolean;
   /**
-   * Log verbosity of the components for AF_XDP, from 0 (least) to 2 (most). By default, each process uses its own flag for
-   * the log level.
+   * Log verbosity of the device plugin and, if there is no SriovOperatorConfig, of the config daemon, from 0 (least) to 2
+   * (most). By default, each process uses its own flag for the log level.
    * @asType integer
    * @minimum 0
    * @maximum 2
