@@ -47,14 +47,14 @@ describe("planAfxdp", () => {
       steps: [
         "set eswitch mode legacy -> switchdev on 0000:86:00.0",
         "create subfunction 0 of 0000:86:00.0",
-        "set mac on subfunction 0 of 0000:86:00.0",
-        "activate subfunction 0 of 0000:86:00.0",
-        "set mtu 9000 on subfunction 0 of 0000:86:00.0",
-        "set queues 4 on subfunction 0 of 0000:86:00.0",
         "create subfunction 2 of 0000:86:00.0",
+        "set mac on subfunction 0 of 0000:86:00.0",
         "set mac on subfunction 2 of 0000:86:00.0",
+        "activate subfunction 0 of 0000:86:00.0",
         "activate subfunction 2 of 0000:86:00.0",
+        "set mtu 9000 on subfunction 0 of 0000:86:00.0",
         "set mtu 9000 on subfunction 2 of 0000:86:00.0",
+        "set queues 4 on subfunction 0 of 0000:86:00.0",
         "set queues 4 on subfunction 2 of 0000:86:00.0",
       ],
       ...{ impact: "none", reasons: [], problems: [] },
@@ -65,8 +65,8 @@ describe("planAfxdp", () => {
     const { name: _name, driver: _driver, ...failed } = sf(1);
     const device = { ...ownedCard, subfunctions: [sf(0, { state: "inactive" }), failed, sf(2)] };
     expect(planOf({ numSfs: 3 }, device).steps).toEqual([
-      "activate subfunction 0 of 0000:86:00.0",
       "deactivate subfunction 1 of 0000:86:00.0",
+      "activate subfunction 0 of 0000:86:00.0",
       "activate subfunction 1 of 0000:86:00.0",
     ]);
   });
@@ -208,8 +208,8 @@ describe("planAfxdp", () => {
     expect(planOf("unselected", device)).toEqual({
       steps: [
         "deactivate subfunction 0 of 0000:86:00.0",
-        "delete subfunction 0 of 0000:86:00.0",
         "deactivate subfunction 1 of 0000:86:00.0",
+        "delete subfunction 0 of 0000:86:00.0",
         "delete subfunction 1 of 0000:86:00.0",
         "set eswitch mode switchdev -> legacy on 0000:86:00.0",
         "set mtu 9000 -> 1500 on 0000:86:00.0",

@@ -11,7 +11,10 @@ import { isSubfunctionHeld } from "./device-use.ts";
 /** What a spec requests of subfunctions. */
 export type SubfunctionRequest = Pick<AfxdpInterfaceSpec, "numSfs" | "mtu" | "queues">;
 
-/** Returns the steps in their order: deletions first, so that a device with all its subfunctions has room. */
+/**
+ * Returns the steps in their order: deletions first, so that a device with all its subfunctions has room. Steps of one kind follow
+ * each other, so that the daemon waits for the drivers of all subfunctions at the same time.
+ */
 export function planSubfunctions(
   device: string,
   { subfunctions = [] }: AfxdpInterfaceStatus,
@@ -22,7 +25,7 @@ export function planSubfunctions(
   const surplus = own.slice(numSfs).toSorted((a, b) => a.sfNumber - b.sfNumber);
   const taken = new Set(subfunctions.map(({ sfNumber }) => sfNumber));
   const created = freeNumbers(taken, numSfs - kept.length);
-  return [
+  const steps = [
     ...surplus.flatMap((one) => deletion(device, one)),
     ...kept.flatMap((one) => settings(device, one, { mtu, queues })),
     ...created.flatMap((sfNumber): readonly AfxdpStep[] => [
@@ -31,7 +34,13 @@ export function planSubfunctions(
       ...activation(device, sfNumber, { mtu, queues }),
     ]),
   ];
+  return steps.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
 }
+
+const order: readonly AfxdpStep["kind"][] = [
+  ...(["deactivate-subfunction", "delete-subfunction", "create-subfunction"] as const),
+  ...(["set-subfunction-mac", "activate-subfunction", "set-mtu", "set-queues"] as const),
+];
 
 /** Those that pods have come first, so that a smaller number disrupts as few pods as possible. */
 function compareForKeeping(a: AfxdpSubfunctionStatus, b: AfxdpSubfunctionStatus): number {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createAfxdpSteps returns a function that runs the steps of a plan: devices in parallel, the steps of one device in sequence. A
+ * createAfxdpSteps returns a function that runs the steps of a plan: devices in parallel, the steps of one device in sequence or,
+ * where they wait for drivers, in batches. A
  * failed step blocks only the steps that need it. A step that hangs in the kernel blocks only its device, until it ends.
  * Usage: `const applySteps = createAfxdpSteps(host, { timing, now, maxPfs: 4 }); const done = await applySteps(steps, { signal, onStep });`
  */
@@ -8,8 +9,8 @@ import type { Host } from "@switchyard/host";
 import { isAfxdpStepBlockedBy, type AfxdpStep } from "@switchyard/plan";
 import { mapConcurrently } from "@switchyard/service";
 import { createWithDeadline, type DeadlineDeps, type WithDeadline } from "../../deadlines/with-deadline.ts";
-import { runAfxdpStep } from "../steps/run-afxdp-step.ts";
-import { createAfxdpStepContext } from "../steps/step-context.ts";
+import { batchesOf, runAfxdpSteps } from "../steps/run-afxdp-steps.ts";
+import { createAfxdpStepContext, createDeviceMemory, type DeviceMemory } from "../steps/step-context.ts";
 
 /** A step that the host refused, or that hangs. */
 export interface AfxdpStepFailure {
@@ -46,34 +47,50 @@ export function createAfxdpSteps(host: Host, { maxPfs, ...deps }: AfxdpStepsDeps
     return deadline;
   }
 
-  /** Returns why the step failed. */
-  async function run(step: AfxdpStep, signal: AbortSignal): Promise<string | undefined> {
+  /** Returns why steps failed, by step. */
+  async function run(
+    steps: readonly AfxdpStep[],
+    {
+      device,
+      memory,
+      signal,
+    }: { readonly device: string; readonly memory: DeviceMemory; readonly signal: AbortSignal },
+  ): Promise<ReadonlyMap<AfxdpStep, string>> {
     const { timing } = deps;
-    const { device } = step;
+    const all = (message: string) => new Map(steps.map((step) => [step, message]));
     try {
       const ended = await deadlineOf(device)((watched) =>
-        runAfxdpStep(step, createAfxdpStepContext(watched, device, { timing, signal })),
+        runAfxdpSteps(steps, createAfxdpStepContext(watched, device, { timing, signal, memory })),
       );
-      return ended.ok ? undefined : ended.error;
+      return ended.ok ? new Map([...ended.value].map(([step, error]) => [step, textOf(error)])) : all(ended.error);
     } catch (thrown) {
-      return thrown instanceof Error ? thrown.message : String(thrown);
+      return all(textOf(thrown));
     }
   }
 
   return async function applySteps(steps, { signal, onStep }) {
     const done: AfxdpStep[] = [];
     const devices = Map.groupBy(steps, ({ device }) => device);
-    await mapConcurrently([...devices.values()], maxPfs, async (ofDevice) => {
+    await mapConcurrently([...devices], maxPfs, async ([device, ofDevice]) => {
+      const memory = createDeviceMemory();
       const failed: AfxdpStep[] = [];
-      for (const step of ofDevice) {
+      for (const batch of batchesOf(ofDevice)) {
         if (signal.aborted) return;
-        if (failed.some((earlier) => isAfxdpStepBlockedBy(step, earlier))) continue;
-        const message = await run(step, signal);
-        if (message === undefined) done.push(step);
-        else failed.push(step);
-        onStep(step, message === undefined ? undefined : { step, message });
+        const runnable = batch.filter((step) => !failed.some((earlier) => isAfxdpStepBlockedBy(step, earlier)));
+        if (runnable.length === 0) continue;
+        const messages = await run(runnable, { device, memory, signal });
+        for (const step of runnable) {
+          const message = messages.get(step);
+          if (message === undefined) done.push(step);
+          else failed.push(step);
+          onStep(step, message === undefined ? undefined : { step, message });
+        }
       }
     });
     return done;
   };
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { parseMacAddress, type AfxdpInterfaceSpec, type MacAddress } from "@switchyard/api";
-import { createFakeKernel, igb, mlx5, pci, type FakeKernel, type FakeNic } from "@switchyard/host/testing";
+import {
+  createFakeKernel,
+  ice,
+  igb,
+  mlx5,
+  pci,
+  type FakeKernel,
+  type FakeNic,
+  wrapPorts,
+} from "@switchyard/host/testing";
 import { afxdpOn } from "../../testing/afxdp-on.ts";
 import { mortal } from "../../testing/mortal-host.ts";
 
@@ -222,6 +231,44 @@ describe("configureAfxdp", () => {
     }
     expect(await daemon.pass({ unselected: [pf] })).toBe("settled");
     expect(await stateOf(kernel)).toEqual({ subfunctions: [], mode: "legacy", records: [] });
+  });
+
+  it("reports the subfunction that cannot be activated, and configures the others", async () => {
+    const kernel = makeKernel();
+    const fault = kernel.fault({ port: "subfunctions", method: "setActive", nth: 2 }, { code: "EIO" });
+    const daemon = afxdpOn(kernel.host());
+    expect(await daemon.pass({ interfaces: [sfs(3, { mtu: 9000 })] })).toBe("retry");
+    expect(daemon.error()).toMatch(/^set port \d+ state active on 0000:3b:00.0: EIO$/);
+    const failed = { sfNumber: 1, state: "inactive", mtu: undefined };
+    expect((await stateOf(kernel)).subfunctions).toEqual([active(0, 9000), failed, active(2, 9000)]);
+    fault.lift();
+    expect(await daemon.pass({ interfaces: [sfs(3, { mtu: 9000 })] })).toBe("settled");
+    expect((await stateOf(kernel)).subfunctions).toEqual([active(0, 9000), active(1, 9000), active(2, 9000)]);
+  });
+
+  it("waits for udev once for all subfunctions, and lists them less often than there are steps", async () => {
+    const kernel = makeKernel();
+    const calls: string[] = [];
+    const host = wrapPorts(kernel.host(), ({ port, method }, proceed) => {
+      calls.push(`${port}.${method}`);
+      return proceed();
+    });
+    expect(await afxdpOn(host).pass({ interfaces: [sfs(16)] })).toBe("settled");
+    const count = (call: string) => calls.filter((each) => each === call).length;
+    expect([count("subfunctions.create"), count("subfunctions.setMac")]).toEqual([16, 16]);
+    expect(count("udev.settle")).toBeLessThanOrEqual(2); // one of them after the change of the mode
+    expect(count("subfunctions.list")).toBeLessThan(8);
+  });
+
+  it("reports one subfunction too many on a device whose limit is unknown, and leaves nothing behind", async () => {
+    const kernel = createFakeKernel({ nics: [ice("0000:3b:00.0", { ports: 1 })] });
+    const daemon = afxdpOn(kernel.host());
+    expect(await daemon.pass({ interfaces: [sfs(65)] })).toBe("retry");
+    expect(daemon.error()).toContain("create subfunction 64 on 0000:3b:00.0: ENOSPC");
+    expect(await daemon.pass({ unselected: [pf] })).toBe("settled");
+    expect(await stateOf(kernel)).toEqual({ subfunctions: [], mode: "legacy", records: [] });
+    const names = (await kernel.host().links.listLinks()).map(({ parent }) => parent?.name);
+    expect(names).toEqual([undefined, pf]);
   });
 
   it("reports a NIC that vanishes, goes on with the others, and configures it again when it returns", async () => {

@@ -6,5 +6,6 @@ import type { AfxdpStepContext } from "./step-context.ts";
 export async function setEswitchMode({ to }: AfxdpStep<"set-eswitch-mode">, context: AfxdpStepContext): Promise<void> {
   const pf = context.pf();
   if ((await context.host.devlink.readEswitchMode(pf)) !== to) await context.host.devlink.setEswitchMode(pf, to);
+  context.changed();
   await context.settle(); // Some drivers create the interface of the device again.
 }

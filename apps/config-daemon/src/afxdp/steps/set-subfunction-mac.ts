@@ -2,7 +2,6 @@
 import { isUnicast, parseMacAddress } from "@switchyard/api";
 import { HostError } from "@switchyard/host";
 import type { AfxdpStep } from "@switchyard/plan";
-import { portOf } from "./port-of.ts";
 import type { AfxdpStepContext } from "./step-context.ts";
 
 /** Gives the subfunction its recorded address. A driver that chooses the addresses keeps its own. */
@@ -11,13 +10,13 @@ export async function setSubfunctionMac(
   context: AfxdpStepContext,
 ): Promise<void> {
   const { host, device } = context;
-  const mac = parseMacAddress((await host.afxdpRecords.list()).get(device)?.macs?.[sfNumber] ?? "");
+  const mac = parseMacAddress((await context.recordedMac(sfNumber)) ?? "");
   if (!mac.ok || !isUnicast(mac.value)) {
     const words = "the record of the device has none";
     throw new HostError({ action: `look up mac of subfunction ${sfNumber}`, target: device }, "ENOENT", { words });
   }
   try {
-    await host.subfunctions.setMac(context.pf(), await portOf(sfNumber, context), mac.value);
+    await host.subfunctions.setMac(context.pf(), await context.portOf(sfNumber), mac.value);
   } catch (error) {
     if (!(error instanceof HostError && error.code === "EOPNOTSUPP")) throw error;
   }

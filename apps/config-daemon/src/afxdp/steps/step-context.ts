@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createAfxdpStepContext gives the steps of one device the present interface of the device and its present subfunctions. Steps
- * name subfunctions by number, and the kernel needs ports and names.
+ * name subfunctions by number, and the kernel needs ports and names. Listing all subfunctions reads several files of each, so the
+ * list is kept until a step changes something.
+ * Usage: `createAfxdpStepContext(host, "0000:86:00.0", { timing, signal, memory: createDeviceMemory() })`
  */
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
 import { HostError, type Host, type Subfunction } from "@switchyard/host";
@@ -15,22 +17,51 @@ export interface AfxdpStepContext {
   readonly signal: AbortSignal;
   /** Throws HostError EINVAL if the device is not a PCI device. */
   readonly pf: () => PciAddress;
+  /** Returns the port of the subfunction. Rejects with HostError ENODEV if the subfunction does not exist. */
+  readonly portOf: (sfNumber: number) => Promise<number>;
   /** Returns undefined if the subfunction does not exist. */
   readonly findSubfunction: (sfNumber: number) => Promise<Subfunction | undefined>;
+  /** To be called after a change of subfunctions; with the port of one that was created. */
+  readonly changed: (created?: { readonly sfNumber: number; readonly portIndex: number }) => void;
+  /** Returns the MAC address that is recorded for the subfunction. */
+  readonly recordedMac: (sfNumber: number) => Promise<string | undefined>;
   /** Returns the name of the interface of the device or of its subfunction. Rejects with HostError ENODEV if the host has none. */
   readonly interfaceName: (sfNumber: number | undefined) => Promise<string>;
-  /** Waits until `check` accepts the subfunction, and returns whether it did before the timeout. */
-  readonly waitFor: (sfNumber: number, check: (one: Subfunction | undefined) => boolean) => Promise<boolean>;
+  /**
+   * Waits until `check` accepts each of the subfunctions, and returns those that it does not accept. The timeout begins again
+   * with each one that it accepts, because drivers may need time for each.
+   */
+  readonly waitForAll: (
+    sfNumbers: readonly number[],
+    check: (one: Subfunction | undefined) => boolean,
+  ) => Promise<readonly number[]>;
   /** Waits until udev has named the interfaces. Rejects with HostError ETIMEDOUT. */
   readonly settle: () => Promise<void>;
 }
 
+/** What the steps of one device share. */
+export interface DeviceMemory {
+  found: ReadonlyMap<number, Subfunction> | undefined;
+  macs: Readonly<Record<string, string>> | undefined;
+  readonly createdPorts: Map<number, number>;
+}
+
+export interface AfxdpStepContextOptions {
+  readonly timing: StepTiming;
+  readonly signal: AbortSignal;
+  readonly memory: DeviceMemory;
+}
+
 const pollMs = 50;
+
+export function createDeviceMemory(): DeviceMemory {
+  return { found: undefined, macs: undefined, createdPorts: new Map() };
+}
 
 export function createAfxdpStepContext(
   host: Host,
   device: string,
-  { timing, signal }: { readonly timing: StepTiming; readonly signal: AbortSignal },
+  { timing, signal, memory }: AfxdpStepContextOptions,
 ): AfxdpStepContext {
   function pf(): PciAddress {
     const parsed = parsePciAddress(device);
@@ -38,9 +69,14 @@ export function createAfxdpStepContext(
     return parsed.value;
   }
 
-  async function findSubfunction(sfNumber: number): Promise<Subfunction | undefined> {
+  async function list(): Promise<ReadonlyMap<number, Subfunction>> {
     const address = pf();
-    return (await host.subfunctions.list()).find((one) => one.pf === address && one.sfNumber === sfNumber);
+    const all = (await host.subfunctions.list()).filter((one) => one.pf === address);
+    return (memory.found = new Map(all.map((one) => [one.sfNumber, one])));
+  }
+
+  async function findSubfunction(sfNumber: number): Promise<Subfunction | undefined> {
+    return (memory.found ?? (await list())).get(sfNumber);
   }
 
   async function deviceName(): Promise<string | undefined> {
@@ -50,6 +86,20 @@ export function createAfxdpStepContext(
 
   return {
     ...{ host, device, timing, signal, pf, findSubfunction },
+    async portOf(sfNumber) {
+      const portIndex = memory.createdPorts.get(sfNumber) ?? (await findSubfunction(sfNumber))?.portIndex;
+      if (portIndex !== undefined) return portIndex;
+      throw new HostError({ action: `look up subfunction ${sfNumber}`, target: device }, "ENODEV", {});
+    },
+    changed(created) {
+      memory.found = undefined;
+      if (created === undefined) memory.createdPorts.clear();
+      else memory.createdPorts.set(created.sfNumber, created.portIndex);
+    },
+    async recordedMac(sfNumber) {
+      memory.macs ??= (await host.afxdpRecords.list()).get(device)?.macs ?? {};
+      return memory.macs[sfNumber];
+    },
     async interfaceName(sfNumber) {
       const name = sfNumber === undefined ? await deviceName() : (await findSubfunction(sfNumber))?.netdev;
       if (name !== undefined) return name;
@@ -57,11 +107,15 @@ export function createAfxdpStepContext(
       const words = "it is not in the network namespace of the host";
       throw new HostError({ action: "look up network interface", target }, "ENODEV", { words });
     },
-    async waitFor(sfNumber, check) {
-      const deadlineMs = timing.nowMs() + timing.linkTimeoutMs;
+    async waitForAll(sfNumbers, check) {
+      let left = sfNumbers;
+      let deadlineMs = timing.nowMs() + timing.linkTimeoutMs;
       for (;;) {
-        if (check(await findSubfunction(sfNumber))) return true;
-        if (timing.nowMs() >= deadlineMs || signal.aborted) return false;
+        const found = await list();
+        const next = left.filter((sfNumber) => !check(found.get(sfNumber)));
+        if (next.length < left.length) deadlineMs = timing.nowMs() + timing.linkTimeoutMs;
+        left = next;
+        if (left.length === 0 || timing.nowMs() >= deadlineMs || signal.aborted) return left;
         await timing.sleep(pollMs, signal);
       }
     },
