@@ -121,12 +121,14 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "nics",
-    summary: "List the supported NICs.",
+    summary: "List the supported NICs, or those of nodes.",
     about: [
+      "Without objects, lists the supported NICs.",
       "VENDOR and DEVICE are the PCI IDs that lspci -nn prints; VF DEVICE is the device ID of the NIC's virtual functions. A cluster can add NICs with the ConfigMap supported-nic-ids.",
+      "With objects of a cluster, lists the NICs in the status of the AfxdpNetworkNodeStates, and what their drivers offer to AF_XDP: whether they run XDP programs themselves (NATIVE XDP), whether sockets work without copying packets (ZERO COPY), and how many queues and subfunctions they support. USED BY says why a NIC cannot be an AF_XDP device. A value that the kernel did not report is shown as -.",
     ],
-    examples: ["switchyard nics", "switchyard nics -o json"],
-    flags: ["output"],
+    examples: ["switchyard nics", "switchyard nics -o json", "switchyard nics --context lab --node worker-1"],
+    flags: ["filename", "context", "kubeconfig", "namespace", "node", "output"],
     load: async () => (await import("./verbs/nics.ts")).nics,
   },
   {

@@ -22,6 +22,41 @@ const cluster = [node("worker-1"), state("worker-1"), policy("sriov"), afxdpStat
 const run = (argv: readonly string[], input: readonly unknown[]) =>
   runCli([...argv, "-f", "-", "-o", "json"], { input });
 
+describe("switchyard nics, with node states,", () => {
+  const withXdp = { ...device, xdp: { native: true, zeroCopy: true }, queues: 8, maxQueues: 64 };
+  const used = {
+    ...{ pciAddress: "0000:01:00.0", name: "eth0", driver: "virtio_net", usedBy: ["default route"] },
+    xdp: { native: true, zeroCopy: false },
+  };
+  const old = { name: "veth10", driver: "veth\u001b[31m" };
+  const state = { ...afxdpState, status: { interfaces: [used, withXdp, old] } };
+
+  it("says which NICs have native XDP and work without copying, and why one cannot be used", async () => {
+    const { code, out } = await runCli(["nics", "-f", "-"], { input: [state] });
+    expect([code, out.split("\n").map((line) => line.split(/ {2,}/))]).toEqual([
+      0,
+      [
+        ["NODE", "NIC", "ADDRESS", "DRIVER", "NATIVE XDP", "ZERO COPY", "QUEUES", "SFS", "USED BY"],
+        ["worker-1", "eth0", "0000:01:00.0", "virtio_net", "yes", "no", "-", "-", "default route"],
+        ["worker-1", "ens2f0", "0000:5e:00.0", "ice", "yes", "yes", "64", "64", "-"],
+        ["worker-1", "veth10", "-", expect.stringMatching(/^veth[^\u001b]*$/), "-", "-", "-", "-", "-"],
+        [""],
+      ],
+    ]);
+  });
+
+  it("prints them as data, of one node", async () => {
+    const { out } = await run(["nics", "--node", "worker-1"], [state]);
+    expect(JSON.parse(out)).toMatchObject({
+      nics: [{ zeroCopy: false }, { node: "worker-1", name: "ens2f0", nativeXdp: true, zeroCopy: true }, {}],
+    });
+    expect(JSON.parse((await run(["nics", "--node", "worker-2"], [state])).out)).toEqual({ nics: [] });
+    expect((await runCli(["nics", "-f", "-"], { input: [node("worker-1")] })).out).toBe(
+      "No AfxdpNetworkNodeState with NICs found.\n",
+    );
+  });
+});
+
 describe("switchyard render, for AF_XDP,", () => {
   it("prints node states and networks", async () => {
     const only = ["render", "--only", "AfxdpNetworkNodeState,NetworkAttachmentDefinition"];
@@ -106,6 +141,7 @@ describe("switchyard plan, for AF_XDP,", () => {
           steps: [
             { kind: "set-eswitch-mode", device: "0000:5e:00.0", text: expect.any(String) as unknown },
             { text: "create subfunction 0 of 0000:5e:00.0" },
+            { text: "set mac on subfunction 0 of 0000:5e:00.0" },
             { text: "activate subfunction 0 of 0000:5e:00.0" },
             { text: "set mtu 9000 on subfunction 0 of 0000:5e:00.0" },
           ],
