@@ -131,6 +131,25 @@ describe("AF_XDP devices on igbsw", () => {
     600_000,
   );
 
+  it("are reported within the time limit if no driver takes their device, and configured when one does", async () => {
+    await inGuest("echo 0 >/sys/bus/auxiliary/drivers_autoprobe");
+    const daemon = startDaemon();
+    await setPolicy({ numSfs: 2 });
+    const error = `wait for network interface on subfunction 0 of ${pf}: ETIMEDOUT (its driver has created none after 10 s)`;
+    await reports("afxdpnetworknodestate/vm", {
+      ...{ syncStatus: "Failed", lastSyncError: expect.stringContaining(error), ...watched.isTrue("Degraded") },
+    });
+    await inGuest("echo 1 >/sys/bus/auxiliary/drivers_autoprobe");
+    await policyIsReady();
+    expect((await subfunctions()).length).toBe(2);
+    await inGuest("echo 0 >/sys/bus/auxiliary/drivers_autoprobe");
+    await setPolicy({ numSfs: 3 });
+    await reports("afxdpnetworknodestate/vm", { syncStatus: "Failed" });
+    await reset();
+    await inGuest("echo 1 >/sys/bus/auxiliary/drivers_autoprobe");
+    await stop(daemon);
+  }, 600_000);
+
   it("show what the driver refuses, and come when it no longer does", async () => {
     await inGuest(`echo 16 > ${parameters}/lab_refuse_mode`);
     const daemon = startDaemon();

@@ -3,18 +3,19 @@
  * DaemonMeasures measures a start of the daemon, a change, a refusal, and an idle daemon.
  * Usage: `await createDaemonMeasures(daemon, { progress, signal }).change("0 -> 4", 1, interfaces)`
  */
-import type { Bridges, InterfaceSpec } from "@switchyard/api";
+import type { Bridges } from "@switchyard/api";
 import { untilIdle } from "../harness/process-meter.ts";
 import type { Progress } from "../harness/progress.ts";
 import { countRequests } from "../harness/request-count.ts";
 import { pause, until } from "../harness/until.ts";
 import type { ChangeResult, Cost, FlapResult, IdleResult, RefusalResult, StartResult } from "./daemon-results.ts";
 import type { DaemonUnderTest } from "./daemon-under-test.ts";
+import type { NodeInterface } from "./node-under-test.ts";
 
 export interface DaemonMeasures {
   start(title: string): Promise<StartResult>;
-  change(title: string, round: number, interfaces: readonly InterfaceSpec[], bridges?: Bridges): Promise<ChangeResult>;
-  refusal(title: string, interfaces: readonly InterfaceSpec[]): Promise<RefusalResult>;
+  change(title: string, round: number, interfaces: readonly NodeInterface[], bridges?: Bridges): Promise<ChangeResult>;
+  refusal(title: string, interfaces: readonly NodeInterface[]): Promise<RefusalResult>;
   /** Measures what the daemon does about an event on its host that changes nothing. */
   flap(title: string, act: () => Promise<void>): Promise<FlapResult>;
   idle(seconds: number): Promise<IdleResult>;

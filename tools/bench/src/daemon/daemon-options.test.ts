@@ -6,6 +6,7 @@ describe("parseDaemonOptions", () => {
   it("defaults to the fake kernel and an idle time of 30 s", () => {
     expect(parseDaemonOptions([])).toMatchObject({ vm: false, idleSeconds: 30, rounds: 2, check: false });
     expect(parseDaemonOptions(["--ovs"])).toMatchObject({ vm: true, ovs: true });
+    expect(parseDaemonOptions(["--subfunctions"])).toMatchObject({ vm: true, ovs: false, subfunctions: true });
     expect(parseDaemonOptions(["--vm", "--idle-seconds", "300"])).toMatchObject({ vm: true, idleSeconds: 300 });
   });
 

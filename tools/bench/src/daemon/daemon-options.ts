@@ -13,6 +13,8 @@ export interface DaemonOptions extends BenchOptions {
   readonly vm: boolean;
   /** Whether it is a NIC with an eswitch, and a bridge of Open vSwitch. */
   readonly ovs: boolean;
+  /** Whether it is a NIC with an eswitch, and subfunctions for AF_XDP. */
+  readonly subfunctions: boolean;
   readonly idleSeconds: number;
   readonly rounds: number;
   /** Path of a directory for a CPU profile of the daemon. */
@@ -24,6 +26,7 @@ export const daemonHelp = `npm run bench -- daemon [options]
 Measures the config daemon of one node with a real API server. The baseline is the time that the kernel alone needs.
   --vm                 use a real kernel with igb in the VM lab instead of the fake kernel
   --ovs                use the VM lab with a simulated eswitch, and measure switchdev mode with a bridge of Open vSwitch
+  --subfunctions       use the VM lab with a simulated eswitch, and measure 64 subfunctions next to a loop of devlink commands
   --idle-seconds N     how long the idle daemon is measured (default 30)
   --rounds N           how often VFs are created and removed (default 2)
   --cpu-prof DIR       write a CPU profile of the daemon to DIR
@@ -34,14 +37,16 @@ export function parseDaemonOptions(args: readonly string[]): DaemonOptions | "he
   const values = parseFlags(args, {
     vm: { type: "boolean" },
     ovs: { type: "boolean" },
+    subfunctions: { type: "boolean" },
     "idle-seconds": { type: "string", default: "30" },
     rounds: { type: "string", default: "2" },
     "cpu-prof": { type: "string" },
   });
   if (values.help === true) return "help";
   return {
-    vm: values.vm === true || values.ovs === true,
+    vm: values.vm === true || values.ovs === true || values.subfunctions === true,
     ovs: values.ovs === true,
+    subfunctions: values.subfunctions === true,
     idleSeconds: parseCount("--idle-seconds", values["idle-seconds"], { minimum: 1, maximum: 3600 }),
     rounds: parseCount("--rounds", values.rounds, { minimum: 1, maximum: 10 }),
     json: values.json,

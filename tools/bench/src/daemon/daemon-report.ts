@@ -13,7 +13,7 @@ import type { ChangeResult, Cost, FlapResult, IdleResult, RefusalResult, StartRe
 /** The report of the benchmark. */
 export interface DaemonReport extends BenchReport {
   readonly bench: "daemon";
-  readonly host: "fake kernel" | "VM lab, igb" | "VM lab, igbsw and Open vSwitch";
+  readonly host: "fake kernel" | "VM lab, igb" | "VM lab, igbsw and Open vSwitch" | "VM lab, igbsw and subfunctions";
   readonly versions: Readonly<Record<string, string>>;
   /** Best times of the kernel alone, by the title of the change; none for the fake kernel, which takes no time. */
   readonly kernelTimes: KernelTimes;

@@ -15,7 +15,7 @@ import { parseMemory, parseStat } from "../harness/proc-files.ts";
 import { untilReady } from "../harness/readiness.ts";
 import type { Run } from "../harness/run-control.ts";
 import type { DaemonUnderTest } from "./daemon-under-test.ts";
-import { createNodeUnderTest, nodeUnderTest } from "./node-under-test.ts";
+import { createNodeUnderTest, nodeUnderTest, type MeasuredKind } from "./node-under-test.ts";
 
 export interface GuestDaemonOptions {
   readonly cluster: BenchCluster;
@@ -28,6 +28,10 @@ export interface GuestDaemonOptions {
   readonly cpuProf: boolean;
   /** Additional flags of the daemon. */
   readonly flags?: readonly string[];
+  /** SR-IOV by default. */
+  readonly kind?: MeasuredKind | undefined;
+  /** A device in sysfs that works while a refused change is measured; the first VF by default. */
+  readonly workingDevice?: string | undefined;
 }
 
 /** The port in the guest on which the daemon serves /readyz. */
@@ -42,7 +46,7 @@ const firstVf = "/sys/bus/pci/devices/0000:01:10.0/";
 export async function createGuestDaemon(options: GuestDaemonOptions): Promise<DaemonUnderTest> {
   const { cluster, run, guest, share, healthPort, cpuProf, flags: moreFlags = [] } = options;
   await using parts = new AsyncDisposableStack();
-  const node = parts.use(await createNodeUnderTest(cluster, run));
+  const node = parts.use(await createNodeUnderTest(cluster, run, options.kind));
   const user = await cluster.user("daemon");
   await writeAccount(join(share, "serviceaccount"), user.pod);
   // As in an image: from a disk of the guest, and not over 9p, where each file takes many times as long to open.
@@ -92,7 +96,7 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
       return { ...parseStat(stat), ...parseMemory(status.join("\n")) };
     },
     // A recreated device has another inode in sysfs, even at the same address.
-    vfIdentity: () => inGuest(`stat -c %i ${firstVf}`),
+    vfIdentity: () => inGuest(`stat -c %i ${options.workingDevice ?? firstVf}`),
     async flapLink() {
       const name = await inGuest("ls /sys/bus/pci/devices/0000:01:00.0/net | head -1");
       await inGuest(`ip link set ${name.trim()} up; ethtool -r ${name.trim()}`);

@@ -67,14 +67,17 @@ export function bestOf(a: KernelTimes, b: KernelTimes): KernelTimes {
   );
 }
 
-/** Parses lines such as "zeroToFour 81.20 82.31 82.60": the start, the end of the writes, the end of udev's work. */
-export function parseTimes(text: string): KernelTimes {
+/**
+ * Parses lines such as "zeroToFour 81.20 82.31 82.60": the start, the end of the writes, the end of udev's work. `titles` has the
+ * titles of the changes by these names.
+ */
+export function parseTimes(text: string, titles: Readonly<Record<string, string>> = guestChanges): KernelTimes {
   const lines = text.split("\n").filter((line) => line !== "");
   return Object.fromEntries(
     lines.map((line) => {
       const [name = "", ...times] = line.split(" ");
       const [begin = Number.NaN, wrote = Number.NaN, settled = Number.NaN] = times.map(Number);
-      const title = Object.entries(guestChanges).find(([id]) => id === name)?.[1];
+      const title = Object.entries(titles).find(([id]) => id === name)?.[1];
       if (title === undefined || !(begin <= wrote && wrote <= settled)) {
         throw new BenchError("platform", `the guest printed the invalid line "${line}"`);
       }

@@ -15,10 +15,11 @@ import type { DaemonReport } from "./daemon-report.ts";
 import type { DaemonUnderTest } from "./daemon-under-test.ts";
 import { createDaemonMeasures } from "./daemon-measures.ts";
 import { findFreePort } from "./free-port.ts";
-import { createGuestDaemon, guestHealthPort } from "./guest-daemon.ts";
+import { createGuestDaemon, guestHealthPort, type GuestDaemonOptions } from "./guest-daemon.ts";
 import { runGuestScenario } from "./guest-scenario.ts";
 import { createGuestShare } from "./guest-share.ts";
 import { measureScript, ovsFlags, runGuestOvsScenario, startOpenVSwitch } from "./guest-ovs-scenario.ts";
+import { firstSubfunction, measureDevlink, runGuestSubfunctionsScenario } from "./guest-subfunctions-scenario.ts";
 import { bestOf, measureKernel, type KernelTimes } from "./kernel-baseline.ts";
 import { createNativeDaemon } from "./native-daemon.ts";
 import { nativeNics, runNativeScenario } from "./native-scenario.ts";
@@ -31,7 +32,13 @@ export async function measureDaemon(options: DaemonOptions): Promise<DaemonRepor
   using progress = startProgress();
   const namespaces = [nodeUnderTest.namespace];
   await using cluster = await startBenchCluster({ namespaces, progress, fail: run.fail });
-  const measure = options.ovs ? measureOvs : options.vm ? measureInGuest : measureNatively;
+  const measure = options.subfunctions
+    ? measureSubfunctions
+    : options.ovs
+      ? measureOvs
+      : options.vm
+        ? measureInGuest
+        : measureNatively;
   const measured = await measure(options, { run, progress, cluster });
   const report = { ...about, versions: cluster.versions, ...measured };
   return { ...report, goals: daemonGoals(report) };
@@ -72,7 +79,18 @@ async function measureOvs(options: DaemonOptions, about: DaemonRun): Promise<Mea
     baseline: measureScript,
     scenario: runGuestOvsScenario,
     machine: { driver: "igbsw" },
-    flags: ovsFlags,
+    daemon: { flags: ovsFlags },
+  });
+}
+
+async function measureSubfunctions(options: DaemonOptions, about: DaemonRun): Promise<Measured> {
+  return inGuest(options, about, {
+    host: "VM lab, igbsw and subfunctions",
+    prepare: () => Promise.resolve(),
+    baseline: measureDevlink,
+    scenario: runGuestSubfunctionsScenario,
+    machine: { driver: "igbsw" },
+    daemon: { kind: "afxdp", workingDevice: firstSubfunction },
   });
 }
 
@@ -84,14 +102,13 @@ interface GuestMeasurement {
   readonly baseline: (guest: Guest, signal: AbortSignal) => Promise<KernelTimes>;
   readonly scenario: typeof runGuestScenario;
   readonly machine?: MachineOptions;
-  /** Additional flags of the daemon. */
-  readonly flags?: readonly string[];
+  readonly daemon?: Pick<GuestDaemonOptions, "flags" | "kind" | "workingDevice">;
 }
 
 async function inGuest(
   options: DaemonOptions,
   { run, progress, cluster }: DaemonRun,
-  { host, prepare, baseline, scenario, machine = {}, flags = [] }: GuestMeasurement,
+  { host, prepare, baseline, scenario, machine = {}, daemon: daemonOptions = {} }: GuestMeasurement,
 ): Promise<Measured> {
   progress.at("booting a guest");
   await using share = await createGuestShare();
@@ -102,7 +119,7 @@ async function inGuest(
   await prepare(guest, signal);
   const { cpuProf } = options;
   await using daemon = await createGuestDaemon({
-    ...{ cluster, run, guest, healthPort, flags },
+    ...{ cluster, run, guest, healthPort, ...daemonOptions },
     share: share.directory,
     cpuProf: cpuProf !== undefined,
   });

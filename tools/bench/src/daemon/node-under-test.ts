@@ -5,16 +5,17 @@
  * Usage: `await using node = await createNodeUnderTest(cluster, run); const order = await node.order([])`
  */
 import {
-  apiVersion,
+  afxdpNetworkNodeStates,
+  afxdpOperatorConfigs,
   nodes,
   operatorConfigName,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
+  type AfxdpInterfaceSpec,
   type Bridges,
   type InterfaceSpec,
-  type SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
-import { collectionPath, isRecord, objectPath } from "@switchyard/kube";
+import { apiVersionOf, collectionPath, isRecord, objectPath, type ResourceType } from "@switchyard/kube";
 import { BenchError } from "../harness/bench-error.ts";
 import type { BenchCluster } from "../harness/bench-cluster.ts";
 import { metadataOnly, type PlainClient } from "../harness/plain-client.ts";
@@ -22,6 +23,20 @@ import { until } from "../harness/until.ts";
 import type { Run } from "../harness/run-control.ts";
 
 export const nodeUnderTest = { name: "worker", namespace: "switchyard" } as const;
+
+/** The kind whose spec is changed and whose status is watched. */
+export type MeasuredKind = "sriov" | "afxdp";
+
+/** An entry of spec.interfaces of either kind. */
+export type NodeInterface = InterfaceSpec | AfxdpInterfaceSpec;
+
+/** The fields of the status of either kind that are measured. */
+export interface NodeStatus {
+  readonly syncStatus?: string;
+  readonly lastSyncError?: string;
+  readonly observedGeneration?: number;
+  readonly interfaces?: readonly { readonly pciAddress?: string; readonly owned?: boolean }[];
+}
 
 /** A change of the node's spec. */
 export interface Order {
@@ -32,41 +47,48 @@ export interface Order {
 
 export interface NodeUnderTest extends AsyncDisposable {
   /** Sets spec.interfaces and spec.bridges of the node state, and spec.unselected to the PFs that the daemon has configured and that are left out. */
-  order(interfaces: readonly InterfaceSpec[], bridges?: Bridges): Promise<Order>;
+  order(interfaces: readonly NodeInterface[], bridges?: Bridges): Promise<Order>;
   /** The time of the first status after `order` that belongs to it and satisfies `isIt`. */
-  when(what: string, order: Order, isIt: (status: SriovNetworkNodeStateStatus) => boolean): Promise<number>;
+  when(what: string, order: Order, isIt: (status: NodeStatus) => boolean): Promise<number>;
   /** The last status. */
-  status(): SriovNetworkNodeStateStatus;
+  status(): NodeStatus;
   /** All statuses since `sinceMs`, with their times. */
   seenSince(sinceMs: number): readonly SeenStatus[];
 }
 
 export interface SeenStatus {
   readonly atMs: number;
-  readonly status: SriovNetworkNodeStateStatus;
+  readonly status: NodeStatus;
 }
 
+const types: Readonly<Record<MeasuredKind, ResourceType>> = {
+  sriov: sriovNetworkNodeStates,
+  afxdp: afxdpNetworkNodeStates,
+};
+
 /** Drains are off, because they would be measured with the daemon. */
-export async function createNodeUnderTest({ admin }: BenchCluster, run: Run): Promise<NodeUnderTest> {
+export async function createNodeUnderTest(
+  { admin }: BenchCluster,
+  run: Run,
+  kind: MeasuredKind = "sriov",
+): Promise<NodeUnderTest> {
   const { name, namespace } = nodeUnderTest;
-  const path = objectPath(sriovNetworkNodeStates, nodeUnderTest);
-  await admin.request({
-    method: "POST",
-    path: collectionPath(nodes),
-    body: { apiVersion: "v1", kind: "Node", metadata: { name, labels: { "kubernetes.io/os": "linux" } } },
-  });
-  await admin.request({
-    method: "POST",
-    path: collectionPath(sriovOperatorConfigs, namespace),
-    body: {
-      apiVersion,
-      kind: "SriovOperatorConfig",
-      metadata: { name: operatorConfigName },
-      spec: { disableDrain: true },
-    },
-  });
+  const type = types[kind];
+  const path = objectPath(type, nodeUnderTest);
+  await create(nodes, { name, labels: { "kubernetes.io/os": "linux" } });
+  await create(sriovOperatorConfigs, { name: operatorConfigName }, { disableDrain: true });
+  if (kind === "afxdp") {
+    await create(afxdpOperatorConfigs, { name: operatorConfigName }, { disableDrain: true });
+    await create(sriovNetworkNodeStates, { name }, {}); // without it, the daemon is not ready
+  }
+
+  async function create(of: ResourceType, metadata: object, spec?: object): Promise<void> {
+    const body = { apiVersion: apiVersionOf(of), kind: of.kind, metadata, ...(spec && { spec }) };
+    await admin.request({ method: "POST", path: collectionPath(of, of.namespaced ? namespace : undefined), body });
+  }
+
   const seen: SeenStatus[] = [];
-  const order = async (interfaces: readonly InterfaceSpec[], bridges?: Bridges): Promise<Order> => {
+  const order = async (interfaces: readonly NodeInterface[], bridges?: Bridges): Promise<Order> => {
     const sentMs = performance.now();
     const answer: unknown = JSON.parse(
       await admin.request({
@@ -75,8 +97,7 @@ export async function createNodeUnderTest({ admin }: BenchCluster, run: Run): Pr
         contentType: "application/apply-patch+yaml",
         accept: metadataOnly,
         body: {
-          apiVersion,
-          kind: "SriovNetworkNodeState",
+          ...{ apiVersion: apiVersionOf(type), kind: type.kind },
           metadata: nodeUnderTest,
           spec: {
             ...{ interfaces, unselected: ownedExcept(interfaces, seen.at(-1)?.status ?? {}) },
@@ -90,8 +111,10 @@ export async function createNodeUnderTest({ admin }: BenchCluster, run: Run): Pr
   await order([]);
 
   const end = new AbortController();
+  // An hour, which is longer than any run.
+  const watchPath = `${collectionPath(type, namespace)}?watch=true&timeoutSeconds=7200`;
   const lines = await admin.watch({ path: watchPath }, end.signal);
-  const followed = follow(lines, seen).catch((error: unknown) => {
+  const followed = follow(lines, type, seen).catch((error: unknown) => {
     if (!end.signal.aborted) run.fail(error);
   });
   return {
@@ -112,22 +135,22 @@ export async function createNodeUnderTest({ admin }: BenchCluster, run: Run): Pr
 }
 
 /** Returns the addresses of the PFs that the daemon has configured and that are not in `interfaces`, as the operator lists them. */
-function ownedExcept(
-  interfaces: readonly InterfaceSpec[],
-  { interfaces: found = [] }: SriovNetworkNodeStateStatus,
-): readonly string[] {
-  const wanted = new Set(interfaces.map(({ pciAddress }) => pciAddress));
-  return found.filter((pf) => pf.owned === true && !wanted.has(pf.pciAddress)).map(({ pciAddress }) => pciAddress);
+function ownedExcept(interfaces: readonly NodeInterface[], { interfaces: found = [] }: NodeStatus): readonly string[] {
+  const wanted = new Set<string | undefined>(interfaces.map(({ pciAddress }) => pciAddress));
+  return found.flatMap(({ owned, pciAddress }) => {
+    return owned === true && pciAddress !== undefined && !wanted.has(pciAddress) ? [pciAddress] : [];
+  });
 }
 
-// An hour, which is longer than any run.
-const watchPath = `${collectionPath(sriovNetworkNodeStates, nodeUnderTest.namespace)}?watch=true&timeoutSeconds=7200`;
-
-async function follow(lines: Awaited<ReturnType<PlainClient["watch"]>>, seen: SeenStatus[]): Promise<void> {
+async function follow(
+  lines: Awaited<ReturnType<PlainClient["watch"]>>,
+  type: ResourceType,
+  seen: SeenStatus[],
+): Promise<void> {
   for await (const line of lines) {
     const event: unknown = JSON.parse(line);
     const object = isRecord(event) ? event["object"] : undefined;
-    if (!isNodeState(object))
+    if (!isNodeState(object, type))
       throw new BenchError("watch", `unexpected event in the watch of the node state: ${line.slice(0, 300)}`);
     if (object.status !== undefined) seen.push({ atMs: performance.now(), status: object.status });
   }
@@ -135,8 +158,8 @@ async function follow(lines: Awaited<ReturnType<PlainClient["watch"]>>, seen: Se
 }
 
 /** Checks the metadata only, because the API server has validated the object against the schema. */
-function isNodeState(object: unknown): object is { readonly status?: SriovNetworkNodeStateStatus } {
-  return isRecord(object) && object["apiVersion"] === apiVersion && object["kind"] === sriovNetworkNodeStates.kind;
+function isNodeState(object: unknown, type: ResourceType): object is { readonly status?: NodeStatus } {
+  return isRecord(object) && object["apiVersion"] === apiVersionOf(type) && object["kind"] === type.kind;
 }
 
 function generationOf(answer: unknown): number {
