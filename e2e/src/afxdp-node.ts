@@ -47,7 +47,7 @@ export async function startAfxdpNode(
   options?: Parameters<typeof startWatchedNode>[1],
 ): Promise<AfxdpNode> {
   const watched = await startWatchedNode({ driver: "igbsw", ...machine }, options);
-  const { testCluster, node, inGuest } = watched;
+  const { testCluster, node } = watched;
 
   async function apply(kind: string, name: string, spec: object): Promise<void> {
     const object = { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind, metadata: { name, namespace }, spec };
@@ -90,7 +90,7 @@ export async function startAfxdpNode(
       }),
     policyIsReady: () => reports("afxdpnetworknodepolicy/fast", isTrue("Ready")),
     async subfunctions() {
-      const found = await inGuest(listSubfunctions);
+      const found = await watched.inGuest(listSubfunctions);
       return found === "" ? [] : found.split("\n");
     },
     startDaemon(flags = []) {

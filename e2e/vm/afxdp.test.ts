@@ -83,7 +83,7 @@ describe("AF_XDP devices on igbsw", () => {
     await inGuest(
       `for change in "state inactive" "hw_addr 00:00:00:00:77:77" "state active"; do devlink port function set ${port} $change; done`,
     );
-    const isRepaired = async () => `${macsOf(await subfunctions())}` === `${macsOf(four)}`;
+    const isRepaired = async () => macsOf(await subfunctions()).join() === macsOf(four).join();
     await eventually("a changed address is repaired", isRepaired, { withinMs });
     await policyIsReady();
     await reset();

@@ -42,10 +42,11 @@ export function parseAfxdpBootConfig(text: string): Result<ParsedAfxdpBootConfig
   if (entries.length > maxPfs) return err(`the file has ${entries.length} interfaces; at most ${maxPfs} are allowed`);
   const interfaces: AfxdpInterfaceSpec[] = [];
   const problems: string[] = [];
-  for (const [index, entry] of entries.entries()) {
-    const problem = isAfxdpInterfaceSpec(entry) ? problemOf(entry) : " is not the spec of an interface";
-    if (problem === undefined) interfaces.push(entry);
-    else problems.push(`interfaces[${index}]${problem}`);
+  for (const [index, entry] of (entries as readonly unknown[]).entries()) {
+    const isSpec = isAfxdpInterfaceSpec(entry);
+    const problem = isSpec ? problemOf(entry) : " is not the spec of an interface";
+    if (isSpec && problem === undefined) interfaces.push(entry);
+    else problems.push(`interfaces[${index}]${problem ?? ""}`);
   }
   return ok({ interfaces, problems });
 }

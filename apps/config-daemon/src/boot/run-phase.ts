@@ -46,7 +46,7 @@ export async function runPhase(options: PhaseOptions): Promise<number> {
   const { host, phase, log, timing, limitMs } = options;
   const ended = new AbortController();
   const result = { configDigest: "", bootID: "" };
-  let isTold = false;
+  const told = { pfs: false };
 
   /** Reports whether nothing failed. */
   async function work(): Promise<boolean> {
@@ -88,7 +88,7 @@ export async function runPhase(options: PhaseOptions): Promise<number> {
 
   /** Writes what became of the PFs, and reports whether nothing failed. */
   async function tell(error: string | undefined): Promise<boolean> {
-    isTold = true;
+    told.pfs = true;
     if (error === undefined) {
       log(`${phase}: nothing to do: ${bootConfigPath} does not exist`);
       return true;
@@ -113,7 +113,7 @@ export async function runPhase(options: PhaseOptions): Promise<number> {
   ended.abort();
   if (end !== "late") return end ? 0 : 1;
   const message = `not finished after ${limitMs / 1000} s`;
-  if (isTold) log(`${phase}: AF_XDP devices ${message}`);
+  if (told.pfs) log(`${phase}: AF_XDP devices ${message}`);
   else await tell(message);
   return 1;
 }
