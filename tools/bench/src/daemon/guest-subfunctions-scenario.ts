@@ -21,7 +21,7 @@ const most = 64;
 const few = 4;
 
 /** Titles of the changes that are also made by the script. */
-export const subfunctionChanges = {
+const subfunctionChanges = {
   toMost: `0 -> ${most} subfunctions`,
   toNone: `${most} -> 0 subfunctions`,
 } as const;
