@@ -2,7 +2,7 @@
 /**
  * runAfxdpSteps runs steps that batchesOf() has put together: one step of any kind, or those of several subfunctions that wait for
  * drivers, which wait at the same time.
- * Usage: `for (const batch of batchesOf(steps)) failures = await runAfxdpSteps(batch, context);`
+ * Usage: `for (const batch of batchesOf(steps)) await runAfxdpSteps(batch, context);`
  */
 import type { AfxdpStep } from "@switchyard/plan";
 import { activateSubfunctions } from "./activate-subfunctions.ts";
