@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "@switchyard/testing";
 import { listSubfunctions, macsOf, pciDevice, startAfxdpNode, type AfxdpNode } from "../src/afxdp-node.ts";
+import { kubeletStandIn } from "../src/kubelet-stand-in.ts";
 
 /** A boot with systemd takes twenty seconds, and several times as long on a loaded machine. */
 const withinMs = 300_000;
@@ -17,20 +18,11 @@ let watched: AfxdpNode;
 
 beforeAll(async () => {
   watched = await startAfxdpNode({ boot: "systemd" }, { commandLimitMs: withinMs });
-  // It writes down what the kubelet would find when it starts.
-  await inGuest(`cat >/usr/local/bin/kubelet <<'EOF'
-${listSubfunctions}
-devlink dev eswitch show ${pciDevice} | grep -o 'mode [a-z]*' | head -1
-EOF
-cat >/etc/systemd/system/kubelet.service <<'EOF'
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart=/bin/sh -c '/bin/sh /usr/local/bin/kubelet >/run/kubelet-found 2>&1; true'
-[Install]
-WantedBy=multi-user.target
-EOF
-systemctl daemon-reload; systemctl enable kubelet.service`);
+  await inGuest(
+    kubeletStandIn(
+      [listSubfunctions, `devlink dev eswitch show ${pciDevice} | grep -o 'mode [a-z]*' | head -1`].join("\n"),
+    ),
+  );
 }, 900_000);
 
 afterAll(async () => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { applyPolicy, policyIs, policySpec, type News, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
+import { kubeletStandIn } from "../src/kubelet-stand-in.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
@@ -23,17 +24,8 @@ let node: GuestNode;
 beforeAll(async () => {
   watched = await startWatchedNode({ boot: "systemd" }, { commandLimitMs: withinMs });
   ({ testCluster, news, node } = watched);
-  // It writes down what the kubelet would find when it starts.
-  const finds = `for n in 0 1 2; do basename $(readlink ${sysfs}/virtfn$n/driver); done; cat /sys/class/net/enp1s0f0v0/mtu`;
-  await inGuest(`cat >/etc/systemd/system/kubelet.service <<'EOF'
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart=/bin/sh -c '(${finds}) >/run/kubelet-found 2>&1; true'
-[Install]
-WantedBy=multi-user.target
-EOF
-systemctl daemon-reload; systemctl enable kubelet.service`);
+  const drivers = `for n in 0 1 2; do basename $(readlink ${sysfs}/virtfn$n/driver); done`;
+  await inGuest(kubeletStandIn(`${drivers}; cat /sys/class/net/enp1s0f0v0/mtu`));
 }, 900_000);
 
 afterAll(async () => {
