@@ -45,6 +45,7 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
   const generic = open(protocols.generic);
   // A change can take a second for each VF of the PF. A longer one is reported as hanging before it ends.
   const openForChange = () => new NetlinkSocket({ protocol: protocols.generic, timeoutMs: 600_000 });
+  const openAndKeep = () => resources.use(openForChange());
   return {
     // Not below `root`: other processes compare this id with the one that they read without a mount of the host.
     boot: createLinuxBoot("/"),
@@ -54,7 +55,7 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     routes: createLinuxRoutes(route),
     linuxBridges: createLinuxLinuxBridges(route),
     devlink: createLinuxDevlink({ socket: generic, openSocket: openForChange }),
-    subfunctions: createLinuxSubfunctions({ root, socket: generic, openSocket: openForChange }),
+    subfunctions: createLinuxSubfunctions({ root, socket: generic, openSocket: openAndKeep }),
     xdp: createLinuxXdp({ root, socket: route, genericSocket: generic }),
     rdma: createLinuxRdma({ root, openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }), route }),
     vdpa: createLinuxVdpa({ root, socket: generic }),

@@ -11,6 +11,7 @@ import {
   devlinkFamily,
   listDevlinkPorts,
   listResources,
+  NetlinkError,
   setPortAddress,
   setPortState,
   type DevlinkPort,
@@ -30,7 +31,10 @@ export interface LinuxSubfunctionsDeps {
   readonly root: string;
   /** A socket of protocol generic for short requests. The caller disposes of it. */
   readonly socket: NetlinkSocket;
-  /** Opens a socket for a change, during which drivers are bound and unbound: a socket handles one request at a time. */
+  /**
+   * Opens a socket for changes, during which drivers are bound and unbound: a socket handles one request at a time. The caller
+   * disposes of the sockets.
+   */
   readonly openSocket: () => NetlinkSocket;
 }
 
@@ -40,6 +44,8 @@ const limitName = "max_local_SFs";
 export function createLinuxSubfunctions({ root, socket, openSocket }: LinuxSubfunctionsDeps): Subfunctions {
   const { subfunctions: at } = operations;
   const resolve = createFamilyResolver(socket, devlinkFamily);
+  /** Each of the many subfunctions needs several changes, and a socket has a large buffer. */
+  const idle: NetlinkSocket[] = [];
 
   function ask<Value>(operation: HostOperation, act: (family: GenericFamily) => Promise<Value>): Promise<Value> {
     return askKernel(operation, async () => {
@@ -51,8 +57,16 @@ export function createLinuxSubfunctions({ root, socket, openSocket }: LinuxSubfu
 
   function change<Value>(operation: HostOperation, act: (family: GenericFamily) => Promise<Value>): Promise<Value> {
     return ask(operation, async ({ id }) => {
-      await using own = openSocket();
-      return await act({ socket: own, id });
+      const own = idle.pop() ?? openSocket();
+      let isBusy = false;
+      try {
+        return await act({ socket: own, id });
+      } catch (error) {
+        isBusy = error instanceof NetlinkError && error.code === "ETIMEDOUT"; // the kernel still works on the request
+        throw error;
+      } finally {
+        if (!isBusy) idle.push(own);
+      }
     });
   }
 

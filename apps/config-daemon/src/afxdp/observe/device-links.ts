@@ -5,6 +5,7 @@
  * Usage: `const devices = await findDeviceLinks(host, { pfs, links }); devices.get("0000:86:00.0")?.link`.
  */
 import { HostError, type Host, type Link, type NetDevice, type PfFacts } from "@switchyard/host";
+import { isRepresentor } from "../../observe/representors.ts";
 import { uplinkOf } from "../../observe/interface-status.ts";
 
 /** A device that could be an AF_XDP device. */
@@ -33,9 +34,15 @@ export async function findDeviceLinks(
   const byPci = new Map<string, Link[]>();
   const others: DeviceLink[] = [];
   const netDevices = new Map<Link, NetDevice>();
-  for (const link of links.filter((each) => isCandidate(each, links))) {
-    const netDevice = await orIfGone(() => host.xdp.readDevice(link.name), undefined);
-    if (netDevice === undefined || link.type !== "ether") continue;
+  const candidates = links.filter((each) => each.type === "ether" && isCandidate(each, links));
+  const read = await Promise.all(
+    candidates.map(async (link) => ({
+      link,
+      netDevice: await orIfGone(() => host.xdp.readDevice(link.name), undefined),
+    })),
+  );
+  for (const { link, netDevice } of read) {
+    if (netDevice === undefined) continue;
     netDevices.set(link, netDevice);
     const address = link.parent?.bus === "pci" ? link.parent.name : netDevice.pciAddress;
     if (address === undefined) others.push({ id: link.name, pf: undefined, link, netDevice });
@@ -50,8 +57,9 @@ export async function findDeviceLinks(
 }
 
 /** The interfaces of containers have their other end in another network namespace. */
-function isCandidate({ parent, kind, lowerIndex }: Link, links: readonly Link[]): boolean {
-  if (parent !== undefined) return parent.bus !== "auxiliary";
+function isCandidate(link: Link, links: readonly Link[]): boolean {
+  const { parent, kind, lowerIndex } = link;
+  if (parent !== undefined) return parent.bus !== "auxiliary" && !isRepresentor(link);
   return kind === "veth" && links.some(({ index }) => index === lowerIndex);
 }
 

@@ -11,6 +11,7 @@ import { mapConcurrently } from "@switchyard/service";
 import { createWithDeadline, type DeadlineDeps, type WithDeadline } from "../../deadlines/with-deadline.ts";
 import { batchesOf, runAfxdpSteps } from "../steps/run-afxdp-steps.ts";
 import { createAfxdpStepContext, createDeviceMemory, type DeviceMemory } from "../steps/step-context.ts";
+import type { StepOutcomes } from "../steps/step-outcomes.ts";
 
 /** A step that the host refused, or that hangs. */
 export interface AfxdpStepFailure {
@@ -47,7 +48,7 @@ export function createAfxdpSteps(host: Host, { maxPfs, ...deps }: AfxdpStepsDeps
     return deadline;
   }
 
-  /** Returns why steps failed, by step. */
+  /** Returns the steps that have ended, with the messages of those that failed. If one hangs, those after it have not begun. */
   async function run(
     steps: readonly AfxdpStep[],
     {
@@ -55,17 +56,23 @@ export function createAfxdpSteps(host: Host, { maxPfs, ...deps }: AfxdpStepsDeps
       memory,
       signal,
     }: { readonly device: string; readonly memory: DeviceMemory; readonly signal: AbortSignal },
-  ): Promise<ReadonlyMap<AfxdpStep, string>> {
+  ): Promise<ReadonlyMap<AfxdpStep, string | undefined>> {
     const { timing } = deps;
-    const all = (message: string) => new Map(steps.map((step) => [step, message]));
+    const outcomes: StepOutcomes = new Map();
+    let common: string | undefined;
     try {
       const ended = await deadlineOf(device)((watched) =>
-        runAfxdpSteps(steps, createAfxdpStepContext(watched, device, { timing, signal, memory })),
+        runAfxdpSteps(steps, createAfxdpStepContext(watched, device, { timing, signal, memory }), outcomes),
       );
-      return ended.ok ? new Map([...ended.value].map(([step, error]) => [step, textOf(error)])) : all(ended.error);
+      if (!ended.ok) common = ended.error;
     } catch (thrown) {
-      return all(textOf(thrown));
+      common = textOf(thrown);
     }
+    const first = steps.find((step) => !outcomes.has(step));
+    const messages = [...outcomes].map(
+      ([step, error]) => [step, error === undefined ? undefined : textOf(error)] as const,
+    );
+    return new Map(common !== undefined && first !== undefined ? [...messages, [first, common] as const] : messages);
   }
 
   return async function applySteps(steps, { signal, onStep }) {
@@ -78,9 +85,7 @@ export function createAfxdpSteps(host: Host, { maxPfs, ...deps }: AfxdpStepsDeps
         if (signal.aborted) return;
         const runnable = batch.filter((step) => !failed.some((earlier) => isAfxdpStepBlockedBy(step, earlier)));
         if (runnable.length === 0) continue;
-        const messages = await run(runnable, { device, memory, signal });
-        for (const step of runnable) {
-          const message = messages.get(step);
+        for (const [step, message] of await run(runnable, { device, memory, signal })) {
           if (message === undefined) done.push(step);
           else failed.push(step);
           onStep(step, message === undefined ? undefined : { step, message });

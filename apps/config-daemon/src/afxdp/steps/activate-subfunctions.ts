@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { HostError } from "@switchyard/host";
 import type { AfxdpStep } from "@switchyard/plan";
-import { setStates } from "./set-states.ts";
 import type { AfxdpStepContext } from "./step-context.ts";
-import type { StepFailures } from "./step-failures.ts";
+import { runEach, type StepOutcomes } from "./step-outcomes.ts";
 
 /**
  * Activates the subfunctions, and waits for their interfaces, which drivers create later, and for the names by udev: once for all,
@@ -12,23 +11,27 @@ import type { StepFailures } from "./step-failures.ts";
 export async function activateSubfunctions(
   steps: readonly AfxdpStep<"activate-subfunction">[],
   context: AfxdpStepContext,
-): Promise<StepFailures> {
-  const { device, timing, waitForAll } = context;
-  const failures = await setStates(steps, true, context);
-  const active = steps.filter((step) => !failures.has(step));
-  if (active.length === 0) return failures;
-  const missing = new Set(
-    await waitForAll(
-      active.map(({ sfNumber }) => sfNumber),
-      (one) => one?.netdev !== undefined,
-    ),
-  );
-  for (const step of active.filter(({ sfNumber }) => missing.has(sfNumber))) {
-    const target = `subfunction ${step.sfNumber} of ${device}`;
-    const words = `its driver has created none after ${timing.linkTimeoutMs / 1000} s`;
-    failures.set(step, new HostError({ action: "wait for network interface", target }, "ETIMEDOUT", { words }));
-  }
+  outcomes: StepOutcomes,
+): Promise<void> {
+  const { host, pf, device, timing, portOf, changed, waitForAll } = context;
+  const requested: StepOutcomes = new Map();
+  await runEach(steps, requested, async ({ sfNumber }) => {
+    await host.subfunctions.setActive(pf(), await portOf(sfNumber), true);
+  });
+  changed();
+  const active = steps.filter((step) => requested.get(step) === undefined);
+  const numbers = active.map(({ sfNumber }) => sfNumber);
+  const missing = new Set(numbers.length === 0 ? [] : await waitForAll(numbers, (one) => one?.netdev !== undefined));
   await context.settle();
-  context.changed(); // the names
-  return failures;
+  changed(); // the names
+  for (const step of steps) {
+    const error = missing.has(step.sfNumber) ? noInterface(step) : requested.get(step);
+    outcomes.set(step, error);
+  }
+
+  function noInterface({ sfNumber }: AfxdpStep<"activate-subfunction">): HostError {
+    const target = `subfunction ${sfNumber} of ${device}`;
+    const words = `its driver has created none after ${timing.linkTimeoutMs / 1000} s`;
+    return new HostError({ action: "wait for network interface", target }, "ETIMEDOUT", { words });
+  }
 }

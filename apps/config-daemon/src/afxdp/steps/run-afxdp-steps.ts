@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * runAfxdpSteps runs steps that batchesOf() has put together: one step of any kind, or those of several subfunctions that wait for
- * drivers, which wait at the same time.
- * Usage: `for (const batch of batchesOf(steps)) await runAfxdpSteps(batch, context);`
+ * runAfxdpSteps runs the steps of one kind that batchesOf() has put together. Those that wait for drivers wait at the same time.
+ * Usage: `for (const batch of batchesOf(steps)) await runAfxdpSteps(batch, context, outcomes);`
  */
 import type { AfxdpStep } from "@switchyard/plan";
 import { activateSubfunctions } from "./activate-subfunctions.ts";
@@ -14,31 +13,34 @@ import { setEswitchMode } from "./set-eswitch-mode.ts";
 import { setLinkUp, setMtu, setQueues } from "./set-interface.ts";
 import { setSubfunctionMac } from "./set-subfunction-mac.ts";
 import type { AfxdpStepContext } from "./step-context.ts";
-import type { StepFailures } from "./step-failures.ts";
+import { runEach, type StepOutcomes } from "./step-outcomes.ts";
 
 /** Limits how long the steps of one batch take, because they share a deadline. */
 const maxBatch = 64;
 
-/** Returns the steps in their order, in groups that runAfxdpSteps runs together. */
+/** Returns the steps in their order, in groups of steps of the same kind for several subfunctions. */
 export function batchesOf(steps: readonly AfxdpStep[]): readonly (readonly AfxdpStep[])[] {
   const batches: AfxdpStep[][] = [];
   for (const step of steps) {
     const last = batches.at(-1);
-    const isTogether = step.kind === "activate-subfunction" || step.kind === "deactivate-subfunction";
-    if (isTogether && last?.[0]?.kind === step.kind && last.length < maxBatch) last.push(step);
+    const isTogether = "sfNumber" in step && last?.[0]?.kind === step.kind && last.length < maxBatch;
+    if (isTogether) last.push(step);
     else batches.push([step]);
   }
   return batches;
 }
 
-/** Resolves with the steps that failed. Rejects if all failed for the same reason. */
-export async function runAfxdpSteps(steps: readonly AfxdpStep[], context: AfxdpStepContext): Promise<StepFailures> {
+/** Sets the outcome of each step when it has ended. Rejects if the steps fail for a common reason. */
+export async function runAfxdpSteps(
+  steps: readonly AfxdpStep[],
+  context: AfxdpStepContext,
+  outcomes: StepOutcomes,
+): Promise<void> {
   const activations = steps.filter((step) => step.kind === "activate-subfunction");
-  if (activations.length > 0) return activateSubfunctions(activations, context);
   const deactivations = steps.filter((step) => step.kind === "deactivate-subfunction");
-  if (deactivations.length > 0) return deactivateSubfunctions(deactivations, context);
-  for (const step of steps) await runStep(step, context);
-  return new Map();
+  if (activations.length > 0) await activateSubfunctions(activations, context, outcomes);
+  else if (deactivations.length > 0) await deactivateSubfunctions(deactivations, context, outcomes);
+  else await runEach(steps, outcomes, (step) => runStep(step, context));
 }
 
 async function runStep(step: AfxdpStep, context: AfxdpStepContext): Promise<void> {
