@@ -13,21 +13,19 @@ export async function activateSubfunctions(
   context: AfxdpStepContext,
   outcomes: StepOutcomes,
 ): Promise<void> {
-  const { host, pf, device, timing, portOf, changed, waitForAll } = context;
+  const { host, pf, device, signal, timing, portOf, changed, waitForAll } = context;
   const requested: StepOutcomes = new Map();
-  await runEach(steps, requested, async ({ sfNumber }) => {
+  await runEach(steps, { outcomes: requested, signal }, async ({ sfNumber }) => {
     await host.subfunctions.setActive(pf(), await portOf(sfNumber), true);
   });
   changed();
-  const active = steps.filter((step) => requested.get(step) === undefined);
+  const begun = steps.filter((step) => requested.has(step));
+  const active = begun.filter((step) => requested.get(step) === undefined);
   const numbers = active.map(({ sfNumber }) => sfNumber);
   const missing = new Set(numbers.length === 0 ? [] : await waitForAll(numbers, (one) => one?.netdev !== undefined));
   await context.settle();
   changed(); // the names
-  for (const step of steps) {
-    const error = missing.has(step.sfNumber) ? noInterface(step) : requested.get(step);
-    outcomes.set(step, error);
-  }
+  for (const step of begun) outcomes.set(step, missing.has(step.sfNumber) ? noInterface(step) : requested.get(step));
 
   function noInterface({ sfNumber }: AfxdpStep<"activate-subfunction">): HostError {
     const target = `subfunction ${sfNumber} of ${device}`;

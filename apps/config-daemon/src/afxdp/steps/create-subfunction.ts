@@ -12,6 +12,8 @@ export async function createSubfunction(
     changed({ sfNumber, portIndex: await host.subfunctions.create(pf(), sfNumber) });
   } catch (error) {
     const isInUse = error instanceof HostError && (error.code === "EBUSY" || error.code === "EEXIST");
-    if (!isInUse || (await findSubfunction(sfNumber)) === undefined) throw error;
+    if (!isInUse) throw error;
+    changed();
+    if ((await findSubfunction(sfNumber)) === undefined) throw error;
   }
 }

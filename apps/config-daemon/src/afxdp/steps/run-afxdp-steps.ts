@@ -40,7 +40,7 @@ export async function runAfxdpSteps(
   const deactivations = steps.filter((step) => step.kind === "deactivate-subfunction");
   if (activations.length > 0) await activateSubfunctions(activations, context, outcomes);
   else if (deactivations.length > 0) await deactivateSubfunctions(deactivations, context, outcomes);
-  else await runEach(steps, outcomes, (step) => runStep(step, context));
+  else await runEach(steps, { outcomes, signal: context.signal }, (step) => runStep(step, context));
 }
 
 async function runStep(step: AfxdpStep, context: AfxdpStepContext): Promise<void> {
