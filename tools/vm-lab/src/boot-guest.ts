@@ -12,7 +12,7 @@ import { AgentConnection } from "./agent-connection.ts";
 import { Guest } from "./guest.ts";
 import { packInitrd } from "./initrd.ts";
 import { ensureLab } from "./lab.ts";
-import { machineFor, needsModules, type MachineOptions } from "./machine-options.ts";
+import { machineFor, labOf, type MachineOptions } from "./machine-options.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { qemuArguments } from "./qemu-arguments.ts";
 import { startQemu } from "./qemu-process.ts";
@@ -54,7 +54,7 @@ export async function bootGuest(options: BootOptions = {}): Promise<Guest> {
 
 async function bootOnce(options: BootOptions): Promise<Guest> {
   const { boot = "fast", bootTimeoutMs = 600_000, signal = new AbortController().signal } = options;
-  const lab = await ensureLab({ withModules: needsModules(options), progress: options.progress ?? createProgress() });
+  const lab = await ensureLab(labOf(options), options.progress ?? createProgress());
 
   await using parts = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "switchyard-vm-"));

@@ -11,8 +11,8 @@ import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import { withFileLock } from "./file-lock.ts";
 
-/** The cached parts: the kernel with its root disk, and the modules that Debian does not build. */
-export type Part = "image" | "modules";
+/** The cached parts: a kernel with its root disk, the same with a kernel of backports, and the modules that Debian does not build. */
+export type Part = "image" | "backports" | "modules";
 
 /** A complete part. */
 export interface CachedPart {

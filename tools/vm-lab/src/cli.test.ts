@@ -23,6 +23,8 @@ describe("npm run vm", () => {
     { why: "an unknown verb", args: ["fly"] },
     { why: "an unknown option", args: ["run", "--fast", "job.sh"] },
     { why: "a driver that is none", args: ["shell", "--driver", "ixgbe"] },
+    { why: "a kernel that is none", args: ["shell", "--kernel", "5.10"] },
+    { why: "extra modules for a kernel without them", args: ["build", "--kernel", "backports", "--with-modules"] },
     { why: "a time limit that is no number", args: ["run", "--time-limit", "soon", "job.sh"] },
     { why: "run without a file", args: ["run", "--udev"] },
     { why: "a file that is not there", args: ["run", "no-such-job.sh"] },

@@ -7,7 +7,7 @@ import { rm } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { cacheDirectory, withBuildLock } from "./cache.ts";
 import { buildLab, installPackages } from "./lab.ts";
-import type { MachineOptions } from "./machine-options.ts";
+import { labOf, type MachineOptions } from "./machine-options.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { runJob } from "./run-job.ts";
 import { openShell } from "./shell.ts";
@@ -17,7 +17,7 @@ import { VmLabError } from "./vm-lab-error.ts";
 const usage = `npm run vm -- VERB: run a real Linux kernel with two SR-IOV ports in QEMU
 
   deps                          install the Debian packages that the lab needs (as root)
-  build [--with-modules]        build missing parts for the kernel in apt (as root)
+  build [OPTIONS]               build missing parts for the kernel in apt (as root)
   run [OPTIONS] FILE [ARG...]   run a script or a Node bundle in a guest, and return its exit code
   shell [OPTIONS]               open a root shell on the serial console of a guest
   status                        show built and missing parts; exit code 1 if no guest can boot
@@ -28,6 +28,7 @@ OPTIONS
   --udev                 run udev in a fast boot, for real interface names (default in a shell)
   --with-modules         add igbsw, netdevsim and the vDPA simulators
   --driver igb|igbsw     driver of the ports; igbsw has an eswitch and needs --with-modules
+  --kernel 6.12|backports  kernel of the guest; backports is the newest of Debian's, without extra modules
   --share DIR            directory to mount at /share; default for run: the directory of FILE
   --time-limit SECONDS   run only: kill the job after this time (default 600)
 
@@ -66,7 +67,7 @@ async function runVerb(verb: string, args: readonly string[], progress: Progress
       await installPackages(["qemu", "image", "modules"], progress);
       return exitCodes.ok;
     case "build":
-      await buildLab({ withModules: options.withModules ?? false, progress });
+      await buildLab(labOf(options), progress);
       return exitCodes.ok;
     case "shell":
       return openShell({ ...options, udev: true }, progress, interruption());
@@ -99,6 +100,7 @@ function parse(args: readonly string[]): { options: MachineOptions; timeLimitMs:
     udev: { type: "boolean" },
     "with-modules": { type: "boolean" },
     driver: { type: "string" },
+    kernel: { type: "string" },
     share: { type: "string" },
     "time-limit": { type: "string" },
   } as const;
@@ -106,16 +108,19 @@ function parse(args: readonly string[]): { options: MachineOptions; timeLimitMs:
     const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
     const end = tokens.find(({ kind }) => kind !== "option")?.index ?? args.length;
     const { values } = parseArgs({ args: args.slice(0, end), options });
-    const { driver, share } = values;
+    const { driver, kernel, share } = values;
     const timeLimitMs = Number(values["time-limit"] ?? "600") * 1000;
     if (!(timeLimitMs > 0)) throw new VmLabError("bad-option", "--time-limit must be a positive number of seconds");
     if (driver !== undefined && driver !== "igb" && driver !== "igbsw") {
       throw new VmLabError("bad-option", "--driver must be igb or igbsw");
     }
+    if (kernel !== undefined && kernel !== "6.12" && kernel !== "backports") {
+      throw new VmLabError("bad-option", "--kernel must be 6.12 or backports");
+    }
     return {
       options: {
         boot: values.systemd ? "systemd" : "fast",
-        ...{ udev: values.udev, driver, share, withModules: values["with-modules"] },
+        ...{ udev: values.udev, driver, kernel, share, withModules: values["with-modules"] },
       },
       timeLimitMs,
       rest: args.slice(args[end] === "--" ? end + 1 : end),

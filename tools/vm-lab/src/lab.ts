@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Finds the parts from which a guest boots in the cache, or builds them if the user is root.
- * Usage: `const lab = await ensureLab({ withModules: false, progress })`
+ * Usage: `const lab = await ensureLab({ kernel: "6.12", withModules: false }, progress)`
  */
 import { join } from "node:path";
 import { cacheDirectory, listParts, withBuildLock, type CachedPart } from "./cache.ts";
 import { buildExtraModules, extraModulesKey } from "./extra-modules.ts";
-import { buildImage, imageKey } from "./image.ts";
+import { buildImage, findKernel, imageKey, imagePart, type KernelLine } from "./image.ts";
 import type { Progress } from "./progress.ts";
 import { hasQemu, isRoot, missingPrograms, programsOf, qemuAdvice } from "./requirements.ts";
 import { runScript } from "./run-script.ts";
@@ -20,15 +20,19 @@ export interface Lab {
   readonly modules?: CachedPart;
 }
 
-export interface LabOptions {
-  /** Whether to include the switchdev test driver, netdevsim and the vDPA simulators. */
+/** What a guest needs. */
+export interface LabRequest {
+  readonly kernel: KernelLine;
+  /** Whether to include the switchdev test driver, netdevsim and the vDPA simulators. They exist for kernel 6.12 only. */
   readonly withModules: boolean;
-  readonly progress: Progress;
 }
 
 /** Returns the newest complete lab in the cache. Uses neither apt nor the network. */
-export async function findLab(withModules: boolean, cache: string = cacheDirectory()): Promise<Lab | undefined> {
-  const images = await listParts(cache, "image", await imageKey());
+export async function findLab(
+  { kernel, withModules }: LabRequest,
+  cache: string = cacheDirectory(),
+): Promise<Lab | undefined> {
+  const images = await listParts(cache, imagePart[kernel], await imageKey());
   if (!withModules) return images[0] && { image: images[0] };
   const layers = await listParts(cache, "modules", await extraModulesKey());
   for (const image of images) {
@@ -38,20 +42,26 @@ export async function findLab(withModules: boolean, cache: string = cacheDirecto
   return undefined;
 }
 
-/** Ensures that QEMU and a lab exist, and returns the lab. Rejects with VmLabError `qemu-missing`, `not-built` or `build-failed`. */
-export async function ensureLab(options: LabOptions): Promise<Lab> {
-  await ensureQemu(options.progress);
-  return (await findLab(options.withModules)) ?? (await buildLab(options));
+/**
+ * Ensures that QEMU and a lab exist, and returns the lab. Rejects with VmLabError `qemu-missing`, `not-built`, `build-failed` or
+ * `bad-option`.
+ */
+export async function ensureLab(request: LabRequest, progress: Progress): Promise<Lab> {
+  await ensureQemu(progress);
+  return (await findLab(request)) ?? (await buildLab(request, progress));
 }
 
-/** Builds the missing parts for the newest kernel in apt. Rejects with VmLabError `not-built` or `build-failed`. */
-export async function buildLab({ withModules, progress }: LabOptions): Promise<Lab> {
+/** Builds the missing parts for the newest kernel in apt. Rejects with VmLabError `not-built`, `build-failed` or `bad-option`. */
+export async function buildLab({ kernel, withModules }: LabRequest, progress: Progress): Promise<Lab> {
   const cache = cacheDirectory();
+  if (withModules && kernel !== "6.12") {
+    throw new VmLabError("bad-option", "the extra modules are built for kernel 6.12 only");
+  }
   if (!isRoot()) {
     throw new VmLabError(
       "not-built",
       `${cache} contains no image of this checkout. Building an image needs root; run once:\n` +
-        `  sudo env "PATH=$PATH" XDG_CACHE_HOME=${join(cache, "../..")} npm run vm -- build${withModules ? " --with-modules" : ""}\n` +
+        `  sudo env "PATH=$PATH" XDG_CACHE_HOME=${join(cache, "../..")} npm run vm -- build${buildFlags({ kernel, withModules })}\n` +
         "Running guests does not need root.",
     );
   }
@@ -60,17 +70,22 @@ export async function buildLab({ withModules, progress }: LabOptions): Promise<L
   };
   return withBuildLock(cache, waiting, async () => {
     await ensurePackages(withModules ? ["image", "modules"] : ["image"], progress);
-    const kernelVersion = await runScript(join(labDirectory(), "image/kernel-version.sh"));
-    const isCurrent = (part: CachedPart) => part.kernelVersion === kernelVersion;
+    const found = await findKernel(cache, kernel);
+    const isCurrent = (part: CachedPart) => part.kernelVersion === found.version;
     const image =
-      (await listParts(cache, "image", await imageKey())).find(isCurrent) ??
-      (await buildImage(cache, kernelVersion, progress));
+      (await listParts(cache, found.part, await imageKey())).find(isCurrent) ??
+      (await buildImage(cache, found, progress));
     if (!withModules) return { image };
     const modules =
       (await listParts(cache, "modules", await extraModulesKey())).find(isCurrent) ??
-      (await buildExtraModules(cache, kernelVersion, progress));
+      (await buildExtraModules(cache, found.version, progress));
     return { image, modules };
   });
+}
+
+/** Returns the options of `npm run vm -- build` for this lab. */
+export function buildFlags({ kernel, withModules }: LabRequest): string {
+  return `${kernel === "6.12" ? "" : ` --kernel ${kernel}`}${withModules ? " --with-modules" : ""}`;
 }
 
 /** Installs the Debian packages of these parts. Rejects with VmLabError `build-failed`. */

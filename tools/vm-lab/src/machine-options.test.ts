@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { tmpdir } from "node:os";
 import { describe, expect, it } from "@jest/globals";
-import { machineFor, needsModules } from "./machine-options.ts";
+import { labOf, machineFor } from "./machine-options.ts";
 
 const lab = { image: { directory: "/cache/image", kernelVersion: "6.12.9" } };
 const machine = (options: Parameters<typeof machineFor>[0]) => machineFor(options, lab, "/tmp/initrd", "terminal");
@@ -33,12 +33,12 @@ describe("machineFor", () => {
   });
 });
 
-describe("needsModules", () => {
-  it("is implied by the test driver", () => {
-    expect([needsModules({}), needsModules({ driver: "igbsw" }), needsModules({ withModules: true })]).toEqual([
-      false,
-      true,
-      true,
-    ]);
+describe("labOf", () => {
+  it("has the extra modules for the test driver, and kernel 6.12 by default", () => {
+    const plain = { kernel: "6.12", withModules: false };
+    expect(labOf({})).toEqual(plain);
+    expect(labOf({ driver: "igbsw" })).toEqual({ ...plain, withModules: true });
+    expect(labOf({ withModules: true })).toEqual({ ...plain, withModules: true });
+    expect(labOf({ kernel: "backports" })).toEqual({ ...plain, kernel: "backports" });
   });
 });

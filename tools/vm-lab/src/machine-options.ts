@@ -5,8 +5,8 @@
  */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { imageFiles } from "./image.ts";
-import type { Lab } from "./lab.ts";
+import { imageFiles, type KernelLine } from "./image.ts";
+import type { Lab, LabRequest } from "./lab.ts";
 import { maxMemoryMb, type HostForward, type Machine } from "./qemu-arguments.ts";
 import { chooseAccelerator } from "./requirements.ts";
 import { VmLabError } from "./vm-lab-error.ts";
@@ -16,6 +16,11 @@ export interface MachineOptions {
   readonly boot?: "fast" | "systemd";
   /** Runs udev in a fast boot, which names interfaces (enp1s0f0) and loads drivers. It takes one second. */
   readonly udev?: boolean | undefined;
+  /**
+   * Kernel of the guest: 6.12, the default, or the newest kernel of Debian's backports, for what only newer drivers can do. The first
+   * boot with the latter builds an image for it, which takes half a minute.
+   */
+  readonly kernel?: KernelLine | undefined;
   /** Driver of the PFs: igb of Linux, or the test driver with an eswitch, which implies `withModules`. */
   readonly driver?: "igb" | "igbsw" | undefined;
   /** Adds modules that Debian does not build: igbsw, netdevsim, vdpa_sim_net, vp_vdpa. The first build takes half a minute. */
@@ -36,9 +41,9 @@ export interface MachineOptions {
   readonly kernelArguments?: readonly string[];
 }
 
-/** Reports whether the guest needs the modules that Debian does not build. */
-export function needsModules({ withModules, driver }: MachineOptions): boolean {
-  return withModules ?? driver === "igbsw";
+/** Returns what the guest boots from. */
+export function labOf({ kernel = "6.12", driver, withModules = driver === "igbsw" }: MachineOptions): LabRequest {
+  return { kernel, withModules };
 }
 
 /** Rejects with VmLabError `bad-option`. */

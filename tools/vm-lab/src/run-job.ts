@@ -7,7 +7,7 @@ import { access, constants } from "node:fs/promises";
 import { dirname, extname, isAbsolute, relative, resolve } from "node:path";
 import { bootGuest } from "./boot-guest.ts";
 import { ensureLab } from "./lab.ts";
-import { needsModules, type MachineOptions } from "./machine-options.ts";
+import { labOf, type MachineOptions } from "./machine-options.ts";
 import type { Progress } from "./progress.ts";
 import { settledBefore } from "./time-limit.ts";
 import { VmLabError } from "./vm-lab-error.ts";
@@ -28,7 +28,7 @@ export async function runJob(
 ): Promise<number> {
   const share = resolve(options.share ?? dirname(job.file));
   const command = await commandFor(job.file, share);
-  await ensureLab({ withModules: needsModules(options), progress }); // a build prints its own progress
+  await ensureLab(labOf(options), progress); // a build prints its own progress
   await using guest = await progress.during("boot", () => bootGuest({ ...options, share, progress, signal }));
 
   const running = guest.spawn(["sh", "-c", 'cd /share && exec "$@"', "sh", ...command, ...job.args]);

@@ -10,9 +10,13 @@ import { VmLabError } from "./vm-lab-error.ts";
 /** Lines of output in the error of a failed script. */
 const shownLines = 30;
 
-/** Returns the trimmed stdout of the script. Rejects with VmLabError `build-failed`. */
-export async function runScript(script: string, args: readonly string[] = []): Promise<string> {
-  const child = spawn("sh", [script, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+/** Returns the trimmed stdout of the script. `env` is added to the environment. Rejects with VmLabError `build-failed`. */
+export async function runScript(
+  script: string,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const child = spawn("sh", [script, ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
   let stdout = "";
   let all = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { bootGuest } from "./boot-guest.ts";
 import { packInitrd } from "./initrd.ts";
 import { ensureLab } from "./lab.ts";
-import { machineFor, needsModules, type MachineOptions } from "./machine-options.ts";
+import { machineFor, labOf, type MachineOptions } from "./machine-options.ts";
 import type { Progress } from "./progress.ts";
 import { qemuArguments } from "./qemu-arguments.ts";
 import { qemuErrors, qemuCommand } from "./qemu-process.ts";
@@ -26,7 +26,7 @@ export function openShell(options: MachineOptions, progress: Progress, signal: A
 
 /** Uses the agent, because a console loses input that arrives before its shell has started. */
 async function runCommands(options: MachineOptions, progress: Progress, signal: AbortSignal): Promise<number> {
-  await ensureLab({ withModules: needsModules(options), progress });
+  await ensureLab(labOf(options), progress);
   await using guest = await progress.during("boot", () => bootGuest({ ...options, progress, signal }));
   const bash = guest.spawn(["bash", "-s"], { input: true });
   bash.stdout.pipe(process.stdout, { end: false });
@@ -43,7 +43,7 @@ async function runCommands(options: MachineOptions, progress: Progress, signal: 
 }
 
 async function openConsole(options: MachineOptions, progress: Progress): Promise<number> {
-  const lab = await ensureLab({ withModules: needsModules(options), progress });
+  const lab = await ensureLab(labOf(options), progress);
   const directory = await mkdtemp(join(tmpdir(), "switchyard-vm-"));
   try {
     const initrd = join(directory, "initrd");

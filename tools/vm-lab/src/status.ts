@@ -11,15 +11,23 @@ import { chooseAccelerator, hasQemu, isRoot, qemuAdvice } from "./requirements.t
 
 /** `ready` when a guest can boot without building anything. */
 export async function describeStatus(): Promise<{ readonly ready: boolean; readonly lines: readonly string[] }> {
-  const [qemu, plain, full] = await Promise.all([hasQemu(), findLab(false), findLab(true)]);
-  const build = `npm run vm -- build${isRoot() ? "" : " (as root)"}`;
+  const [plain, full, newest] = await Promise.all([
+    findLab({ kernel: "6.12", withModules: false }),
+    findLab({ kernel: "6.12", withModules: true }),
+    findLab({ kernel: "backports", withModules: false }),
+  ]);
+  const qemu = await hasQemu();
+  const [ofImage, ofModules] = [await imageKey(), await extraModulesKey()];
+  const missing = (key: string, flags: string): string =>
+    `not built for this checkout (key ${key}); run: npm run vm -- build${isRoot() ? "" : " (as root)"}${flags}`;
   return {
     ready: qemu && plain !== undefined,
     lines: [
-      `QEMU     ${qemu ? `with igb, ${await chooseAccelerator()}` : qemuAdvice}`,
-      `cache    ${cacheDirectory()}`,
-      `image    ${plain?.image.directory ?? `not built for this checkout (key ${await imageKey()}); run: ${build}`}`,
-      `modules  ${full?.modules?.directory ?? `not built for this checkout (key ${await extraModulesKey()}); run: ${build} --with-modules`}`,
+      `QEMU       ${qemu ? `with igb, ${await chooseAccelerator()}` : qemuAdvice}`,
+      `cache      ${cacheDirectory()}`,
+      `image      ${plain?.image.directory ?? missing(ofImage, "")}`,
+      `modules    ${full?.modules?.directory ?? missing(ofModules, " --with-modules")}`,
+      `backports  ${newest?.image.directory ?? missing(ofImage, " --kernel backports")}`,
     ],
   };
 }
