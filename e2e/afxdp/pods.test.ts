@@ -6,6 +6,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { createNetworkNamespace, missingForNamespaces, type NetworkNamespace } from "@switchyard/netlink/testing";
 import { debianDpdk } from "@switchyard/demo/debian-dpdk";
+import { poolDevicesOf, renderNetwork } from "@switchyard/render";
 import { createPluginNode, pciAddress, type PluginNode } from "./plugin-node.ts";
 import { startTestpmd, type Testpmd, type TestpmdContainer } from "@switchyard/demo/testpmd";
 
@@ -14,6 +15,7 @@ const resource = "afxdp/intel";
 const capabilities = ["net_raw", "ipc_lock"];
 const byId = { runtimeConfig: { deviceID: pciAddress } };
 const podName = "dpdk-7c9d";
+const veth = { name: "v1", mode: "primary", poolName: "veths" } as const;
 
 interface Allocation {
   readonly environment: Readonly<Record<string, string>>;
@@ -107,13 +109,24 @@ interface Allocation {
   });
 
   it(
-    "cannot get a device by an id that is no PCI address or subfunction: host-device needs its name",
+    "get a device that is not on the PCI bus by the name in the configuration of their network, because host-device refuses it as an id",
     async () => {
       const refused = await node.cni("ADD", pod, { runtimeConfig: { deviceID: "v1" } });
       expect(refused.stdout).toContain("runtime config DeviceID v1 not found or unsupported");
-      const { stdout } = await node.cni("ADD", pod, { device: "v1" });
+      const rendered = renderNetwork(
+        {
+          ...{ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpNetwork" },
+          ...{ metadata: { name: "fast", namespace: "default" }, spec: { poolName: "veths" } },
+        },
+        { resourcePrefix: "", afxdpDevices: poolDevicesOf("veths", [{ spec: { interfaces: [veth] } }]) },
+      );
+      if (!rendered.ok) throw new Error(JSON.stringify(rendered.error));
+      const config = JSON.parse(rendered.value.spec.config) as object;
+      const { stdout } = await node.cni("ADD", pod, config);
       expect(JSON.parse(stdout)).toMatchObject({ interfaces: [{ name: "net1" }] });
-      await node.cni("DEL", pod, { device: "v1" });
+      expect((await pod.run("cat", "/sys/class/net/net1/ifalias")).trim()).toBe("v1");
+      expect((await node.cni("DEL", pod, config)).stdout).toBe("");
+      expect(await node.host.run("ip", "-o", "link", "show", "v1")).toContain("v1");
     },
     limitMs,
   );

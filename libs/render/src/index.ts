@@ -11,6 +11,7 @@ export {
   type NetworkContext,
 } from "./networks/render-network.ts";
 export { linuxBridgesOf } from "./networks/candidate-bridges.ts";
+export { poolDevicesOf } from "./networks/pool-devices.ts";
 export type { NetworkProblem } from "./networks/network-texts.ts";
 export type { JsonProblem } from "./networks/parse-json.ts";
 export {

@@ -9,6 +9,7 @@ import {
   devicePluginConfigMap,
   formatDevicePluginConfig,
   linuxBridgesOf,
+  poolDevicesOf,
   policyDevicePluginConfig,
   renderNetwork,
   withoutManagementVf,
@@ -16,7 +17,7 @@ import {
 import type { Diagnostics } from "../diagnostics.ts";
 import { labelOf } from "../input/manifest.ts";
 import { nicPolicyOf, type ClusterObjects } from "./cluster-objects.ts";
-import { desiredAfxdpStates } from "./desired-afxdp-states.ts";
+import { desiredAfxdpStates, type DesiredAfxdpState } from "./desired-afxdp-states.ts";
 import { desiredStates, type DesiredState } from "./desired-states.ts";
 
 /** The kinds of the rendered objects. */
@@ -50,11 +51,15 @@ export function renderCluster(cluster: ClusterObjects, options: RenderOptions): 
     const metadata = { name: node.metadata.name, namespace };
     return { apiVersion, kind: "SriovNetworkNodeState", metadata, spec };
   });
+  const afxdpStates = desiredAfxdpStates(cluster, { ...options, desired });
   return [
     ...renderConfigMap(desired, rules, { cluster, ...options }),
-    ...renderNetworks(cluster, states, options),
+    ...renderNetworks(cluster, { states, afxdpStates }, options),
     ...states,
-    ...renderAfxdpStates(cluster, desired, options),
+    ...afxdpStates.map(({ node, spec }) => {
+      const metadata = { name: node.metadata.name, namespace };
+      return { apiVersion: afxdpApiVersion, kind: "AfxdpNetworkNodeState", metadata, spec };
+    }),
   ].sort(compareRendered);
 }
 
@@ -68,9 +73,15 @@ export function compareRendered(a: Rendered, b: Rendered): number {
   return 0;
 }
 
+/** What networks depend on besides their specs. */
+interface NodeStates {
+  readonly states: readonly SriovNetworkNodeState[];
+  readonly afxdpStates: readonly DesiredAfxdpState[];
+}
+
 function renderNetworks(
   { networks, afxdp }: ClusterObjects,
-  states: readonly SriovNetworkNodeState[],
+  { states, afxdpStates }: NodeStates,
   { namespace: home, resourcePrefix, diagnostics }: RenderOptions,
 ): readonly Rendered[] {
   return networks.flatMap((network) => {
@@ -81,22 +92,13 @@ function renderNetworks(
     }
     const bridges = network.kind === "BridgeNetwork" ? linuxBridgesOf(network.spec.resourceName, states) : [];
     const afxdpProvider = afxdpProviderOf(afxdp.operatorConfig);
-    const rendered = renderNetwork(network, { resourcePrefix, bridges, afxdpProvider });
+    const rendered = renderNetwork(network, {
+      ...{ resourcePrefix, bridges, afxdpProvider },
+      ...(network.kind === "AfxdpNetwork" && { afxdpDevices: poolDevicesOf(network.spec.poolName, afxdpStates) }),
+    });
     if (rendered.ok) return [rendered.value];
     for (const { field, message } of rendered.error) diagnostics.report(`${label}: ${field}: ${message}`);
     return [];
-  });
-}
-
-/** Without policies and config for AF_XDP, there are no states for it. */
-function renderAfxdpStates(
-  cluster: ClusterObjects,
-  desired: readonly DesiredState[],
-  options: RenderOptions,
-): readonly Rendered[] {
-  return desiredAfxdpStates(cluster, { ...options, desired }).map(({ node, spec }) => {
-    const metadata = { name: node.metadata.name, namespace: options.namespace };
-    return { apiVersion: afxdpApiVersion, kind: "AfxdpNetworkNodeState", metadata, spec };
   });
 }
 

@@ -2,19 +2,20 @@
 /**
  * intendedNad renders the NetworkAttachmentDefinition of a network, or returns why the network is invalid
  * (sriov-operator.md D, M-35, M-54).
- * Usage: `const intended = intendedNad(network, { settings, states, afxdpConfigs }); if (!intended.ok) return intended.error;`.
+ * Usage: `const intended = intendedNad(network, { settings, states, afxdpStates, afxdpConfigs }); if (!intended.ok) return intended.error;`.
  */
 import {
   err,
   networkReasons,
   operatorConfigName,
+  type AfxdpNetworkNodeState,
   type AfxdpOperatorConfig,
   type NetworkAttachmentDefinition,
   type Result,
 } from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";
 import { afxdpProviderOf } from "@switchyard/policy";
-import { linuxBridgesOf, renderNetwork, type Network } from "@switchyard/render";
+import { linuxBridgesOf, poolDevicesOf, renderNetwork, type Network } from "@switchyard/render";
 import type { ConditionSummary } from "../status/condition-summary.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { OperatorSettings } from "../start/operator-settings.ts";
@@ -23,13 +24,14 @@ import type { OperatorSettings } from "../start/operator-settings.ts";
 export interface IntentSources {
   readonly settings: Pick<OperatorSettings, "namespace" | "resourcePrefix">;
   readonly states: Pick<Cache<NodeStateFacts>, "list">;
+  readonly afxdpStates: Pick<Cache<AfxdpNetworkNodeState>, "list">;
   readonly afxdpConfigs: Pick<Cache<AfxdpOperatorConfig>, "get">;
 }
 
 /** On failure, the summary lists all problems with their fields. */
 export function intendedNad(
   network: Network,
-  { settings, states, afxdpConfigs }: IntentSources,
+  { settings, states, afxdpStates, afxdpConfigs }: IntentSources,
 ): Result<NetworkAttachmentDefinition, ConditionSummary> {
   const problems: string[] = [];
   if (!mayChooseNamespace(network, settings.namespace)) {
@@ -43,7 +45,10 @@ export function intendedNad(
   const needsBridges = network.kind === "BridgeNetwork" && !network.spec.bridge;
   const bridges = needsBridges ? linuxBridgesOf(network.spec.resourceName, states.list()) : [];
   const afxdpProvider = afxdpProviderOf(afxdpConfigs.get(operatorConfigName));
-  const rendered = renderNetwork(network, { resourcePrefix: settings.resourcePrefix, bridges, afxdpProvider });
+  const rendered = renderNetwork(network, {
+    ...{ resourcePrefix: settings.resourcePrefix, bridges, afxdpProvider },
+    ...(network.kind === "AfxdpNetwork" && { afxdpDevices: poolDevicesOf(network.spec.poolName, afxdpStates.list()) }),
+  });
   if (!rendered.ok) problems.push(...rendered.error.map(({ field, message }) => `${field}: ${message}`));
   if (rendered.ok && problems.length === 0) return rendered;
   return err({ state: "degraded", reason: networkReasons.invalid, message: problems.join("; ") });

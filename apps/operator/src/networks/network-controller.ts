@@ -5,6 +5,7 @@
  */
 import {
   networkAttachmentDefinitions,
+  type AfxdpNetworkNodeState,
   type AfxdpOperatorConfig,
   type NetworkAttachmentDefinition,
 } from "@switchyard/api";
@@ -28,6 +29,7 @@ export interface NetworkControllerContext {
   readonly settings: IntentSources["settings"];
   readonly caches: NetworkCaches & {
     readonly states: Cache<NodeStateFacts>;
+    readonly afxdpStates: Cache<AfxdpNetworkNodeState>;
     readonly afxdpConfigs: Cache<AfxdpOperatorConfig>;
   };
   readonly events: EventRecorder;
@@ -52,11 +54,12 @@ export function networkController(context: NetworkControllerContext): Controller
   return {
     name: "networks",
     about: "network",
-    reads: [...Object.values(byKind), nads, caches.namespaces, caches.states, caches.afxdpConfigs],
+    reads: [...Object.values(byKind), nads, caches.namespaces, caches.states, caches.afxdpStates, caches.afxdpConfigs],
     reconcile: createNetworkReconciler({
       ...{ networks, nads, transport, writer, settings },
       namespaces: caches.namespaces,
       states: caches.states,
+      afxdpStates: caches.afxdpStates,
       afxdpConfigs: caches.afxdpConfigs,
       orphans: createOrphanedNads({ nads, transport, writer, namespace: settings.namespace }),
       report: createNetworkStatus({

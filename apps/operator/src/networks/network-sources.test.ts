@@ -82,6 +82,27 @@ describe("an AfxdpNetwork", () => {
     expect(configOf(nad())).toMatchObject({ type: "afxdp", mode: "primary" });
   });
 
+  it("names the device of a pool without PCI devices, and keeps that while the pool has several names", async () => {
+    const cluster = createNetworkCluster();
+    const device = (name: string) => ({ interfaces: [{ name, mode: "primary", poolName: "nics" }] }) as const;
+    cluster.setAfxdpState("worker-1", device("eth1"));
+    cluster.addNetwork("AfxdpNetwork", "fast");
+    await cluster.settle();
+    const nad = () => configOf(cluster.nad(`${operatorNamespace}/fast`));
+    expect(nad()).toMatchObject({ type: "host-device", device: "eth1" });
+    cluster.setAfxdpState("worker-2", device("eth2"));
+    await cluster.settle();
+    expect(cluster.ready("AfxdpNetwork", "fast")).toContain(
+      "Invalid: spec.poolName: must be a pool whose devices have",
+    );
+    expect(nad()).toMatchObject({ device: "eth1" });
+    cluster.setAfxdpState("worker-2", device("eth1"));
+    await cluster.settle();
+    expect(cluster.ready("AfxdpNetwork", "fast")).toMatch(/^True/);
+    cluster.setAfxdpState("worker-3", { interfaces: [{ name: "eth9", mode: "primary", poolName: "others" }] });
+    expect(cluster.woken()).toEqual([]);
+  });
+
   it("says what is wrong, and has its NetworkAttachmentDefinition removed with it from another namespace", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("AfxdpNetwork", "bad", { ipam: '{"type": }' });

@@ -2,13 +2,13 @@
 /**
  * networkSources returns the event sources of the networks controller. A network is enqueued when it changes, when a
  * network that wants the same NetworkAttachmentDefinition (NAD) changes, when its NAD or namespace changes, and when
- * the policies create other bridges for it, or another provider has its CNI plugin.
+ * the policies create other bridges for it or offer other AF_XDP devices, or another provider has its CNI plugin.
  * Usage: `const sources = networkSources(caches, networks);`
  */
-import type { AfxdpNetwork, AfxdpOperatorConfig, BridgeNetwork } from "@switchyard/api";
+import type { AfxdpNetwork, AfxdpNetworkNodeState, AfxdpOperatorConfig, BridgeNetwork } from "@switchyard/api";
 import { fromCache, type Cache, type Change, type Source } from "@switchyard/kube";
 import { afxdpProviderOf } from "@switchyard/policy";
-import { linuxBridgesOf, type Network } from "@switchyard/render";
+import { linuxBridgesOf, poolDevicesOf, type Network } from "@switchyard/render";
 import { isDeepStrictEqual } from "node:util";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import { ownerRefOf, placeOf, type NadFacts, type NetworkCaches } from "./network-caches.ts";
@@ -18,6 +18,7 @@ import { isTerminating, networkCachesByKind, type Networks } from "./networks.ts
 export function networkSources(
   caches: NetworkCaches & {
     readonly states: Cache<NodeStateFacts>;
+    readonly afxdpStates: Cache<AfxdpNetworkNodeState>;
     readonly afxdpConfigs: Cache<AfxdpOperatorConfig>;
   },
   networks: Networks,
@@ -29,6 +30,7 @@ export function networkSources(
     fromCache(caches.networkAttachmentDefinitions, (change) => networksOfNad(change, networks)),
     fromCache(caches.namespaces, ({ key }) => networks.targeting(key).map(networkRef)),
     fromCache(caches.states, (change) => networksOfState(change, caches.bridgeNetworks, networks)),
+    fromCache(caches.afxdpStates, (change) => networksOfAfxdpState(change, caches.afxdpNetworks, networks)),
     fromCache(caches.afxdpConfigs, (change) => networksOfProvider(change, caches.afxdpNetworks, networks)),
   ];
 }
@@ -69,6 +71,22 @@ function networksOfState(
     .list()
     .filter((network) => !network.spec.bridge)
     .filter((network) => !isDeepStrictEqual(bridgesIn(before, network), bridgesIn(after, network)))
+    .flatMap((network) => networks.wanting(placeOf(network)))
+    .map(networkRef);
+}
+
+/** Returns the AfxdpNetworks in whose pool this node now has other devices for the CNI plugin, and their rivals as above. */
+function networksOfAfxdpState(
+  { before, after }: Change<AfxdpNetworkNodeState>,
+  afxdpNetworks: Cache<AfxdpNetwork>,
+  networks: Networks,
+): readonly string[] {
+  if (isDeepStrictEqual(before?.spec, after?.spec)) return [];
+  const devicesIn = (state: AfxdpNetworkNodeState | undefined, { spec }: AfxdpNetwork) =>
+    poolDevicesOf(spec.poolName, state === undefined ? [] : [state]);
+  return afxdpNetworks
+    .list()
+    .filter((network) => !isDeepStrictEqual(devicesIn(before, network), devicesIn(after, network)))
     .flatMap((network) => networks.wanting(placeOf(network)))
     .map(networkRef);
 }

@@ -1,15 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * afxdpNetworkProblems returns what the CNI plugin of an AfxdpNetwork cannot do (eve-and-afxdp.md b2).
- * Usage: `afxdpNetworkProblems(network.spec, "upstream")`.
+ * Usage: `afxdpNetworkProblems(network.spec, { provider: "upstream", names: [] })`.
  */
-import type { AfxdpNetworkSpec, AfxdpProvider } from "@switchyard/api";
+import type { AfxdpNetworkSpec } from "@switchyard/api";
 import type { NetworkProblem } from "./network-texts.ts";
+import type { AfxdpPlugin } from "./plugin-configs.ts";
+
+const maxShownNames = 5;
 
 /** Empty if the plugin can do what the network requests. */
 export function afxdpNetworkProblems(
+  spec: AfxdpNetworkSpec,
+  { provider, names }: AfxdpPlugin,
+): readonly NetworkProblem[] {
+  return [
+    ...(provider === "switchyard" ? namingProblems(spec.poolName, names) : []),
+    ...commandProblems(spec, provider),
+  ];
+}
+
+/** A NetworkAttachmentDefinition has one name for all pods. */
+function namingProblems(poolName: string, names: readonly string[]): readonly NetworkProblem[] {
+  if (names.length <= 1) return [];
+  const shown = names.slice(0, maxShownNames);
+  const more = names.length - shown.length;
+  const message =
+    "must be a pool whose devices have the same name on all nodes, because the CNI plugin host-device finds devices that are not " +
+    `on the PCI bus by a fixed name only; pool ${poolName} has ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}: ` +
+    "give each name a pool of its own";
+  return [{ code: "unsuited-plugin", field: "spec.poolName", message }];
+}
+
+function commandProblems(
   { ethtoolCmds = [], mode, ipam }: AfxdpNetworkSpec,
-  provider: AfxdpProvider,
+  provider: AfxdpPlugin["provider"],
 ): readonly NetworkProblem[] {
   if (ethtoolCmds.length === 0) return [];
   const field = "spec.ethtoolCmds";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { AfxdpNetwork, AfxdpNetworkSpec } from "@switchyard/api";
+import type { AfxdpInterfaceSpec, AfxdpNetwork, AfxdpNetworkSpec } from "@switchyard/api";
+import { poolDevicesOf } from "./pool-devices.ts";
 import { renderNetwork, type NetworkContext } from "./render-network.ts";
 
 const ipam = '{"type": "host-local", "subnet": "10.56.217.0/24"}';
@@ -52,6 +53,20 @@ describe("the NetworkAttachmentDefinition of an AfxdpNetwork", () => {
     });
   });
 
+  it("names the device if the devices of the pool have one name and no id", () => {
+    const ofName = { afxdpDevices: { names: ["eth1"], hasIds: false } };
+    expect(configOf({}, ofName)).toEqual({ ...head, type: "host-device", device: "eth1", ipam: {} });
+    expect(configOf({}, { ...ofName, afxdpProvider: "upstream" })).toMatchObject({ type: "afxdp" });
+    const both = { afxdpDevices: { names: ["eth1", "eth2"], hasIds: true } };
+    expect(configOf({}, both)).toMatchObject({ capabilities: { deviceID: true } });
+    expect(configOf({}, { afxdpDevices: { names: ["eth1", "eth2"], hasIds: false } })).toMatchObject([
+      {
+        field: "spec.poolName",
+        message: expect.stringContaining("pool intelnics has eth1, eth2: give each") as unknown,
+      },
+    ]);
+  });
+
   it("has meta plugins in a list", () => {
     const plugins = [{ type: "host-device", capabilities: { deviceID: true }, ipam: {} }, { type: "tuning" }];
     expect(configOf({ metaPlugins: '{"type": "tuning"}' })).toEqual({ ...head, plugins });
@@ -80,6 +95,19 @@ describe("the NetworkAttachmentDefinition of an AfxdpNetwork", () => {
     expect(configOf(spec, provider && { afxdpProvider: provider })).toMatchObject([
       { field, message: expect.stringContaining(words) as unknown },
     ]);
+  });
+});
+
+describe("poolDevicesOf", () => {
+  it("names the devices of the pool that are not on the PCI bus", () => {
+    const [mode, fast, other] = ["primary", { poolName: "fast" }, { poolName: "other" }] as const;
+    const state = (...interfaces: readonly AfxdpInterfaceSpec[]) => ({ spec: { interfaces } });
+    const veth = { ...fast, mode, name: "v1" };
+    const pci = { ...fast, mode, pciAddress: "0000:86:00.0", name: "ens1f0" };
+    expect(poolDevicesOf("fast", [state(veth), state(veth, { ...veth, ...other, name: "v2" }), {}])).toEqual({
+      ...{ names: ["v1"], hasIds: false },
+    });
+    expect(poolDevicesOf("fast", [state(pci), state({ ...veth, name: "../v" })])).toEqual({ names: [], hasIds: true });
   });
 });
 

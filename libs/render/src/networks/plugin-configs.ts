@@ -78,17 +78,27 @@ export function acceleratedBridgePlugin(spec: BridgeNetworkSpec, bridge: string,
   });
 }
 
+/** The CNI plugin of AfxdpNetworks. */
+export interface AfxdpPlugin {
+  readonly provider: AfxdpProvider;
+  /** Names of the devices, if host-device finds them by name. */
+  readonly names: readonly string[];
+}
+
 /**
  * Returns the configuration of the plugin of an AfxdpNetwork: host-device, which finds the device by the id from the kubelet, a PCI
- * address or the name of a subfunction, that Multus passes to plugins with the capability deviceID; or upstream's plugin afxdp, for which a pool of subfunctions is a pool of mode cdq (eve-and-afxdp.md b2). With
+ * address or the name of a subfunction, that Multus passes to plugins with the capability deviceID, or by its name, and refuses an id
+ * that is a name; or upstream's plugin afxdp, for which a pool of subfunctions is a pool of mode cdq (eve-and-afxdp.md b2). With
  * dpSyncer, it tells the device plugin that a pod has gone.
  */
 export function afxdpPlugin(
   spec: AfxdpNetworkSpec,
-  provider: AfxdpProvider,
+  { provider, names }: AfxdpPlugin,
   { capabilities, ipam }: Texts,
 ): JsonObject {
   if (provider === "switchyard") {
+    const [device] = names;
+    if (device !== undefined) return jsonObject({ type: "host-device", device, capabilities, ipam });
     const all = joinObjects(capabilities ?? jsonObject({}), jsonObject({ deviceID: true }));
     return jsonObject({ type: "host-device", capabilities: all, ipam });
   }

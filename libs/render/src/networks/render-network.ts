@@ -23,7 +23,15 @@ import { bridgeList } from "./candidate-bridges.ts";
 import { configTooLarge, maxConfigBytes } from "./config-size.ts";
 import { compactJson, formatJson, joinObjects, jsonObject, layoutLength, type JsonObject } from "./json.ts";
 import { readNetworkTexts, type NetworkProblem, type NetworkTexts } from "./network-texts.ts";
-import { acceleratedBridgePlugin, afxdpPlugin, ibSriovPlugin, ovsPlugin, sriovPlugin } from "./plugin-configs.ts";
+import type { PoolDevices } from "./pool-devices.ts";
+import {
+  acceleratedBridgePlugin,
+  afxdpPlugin,
+  ibSriovPlugin,
+  ovsPlugin,
+  sriovPlugin,
+  type AfxdpPlugin,
+} from "./plugin-configs.ts";
 
 /** A network of any kind. */
 export type Network = SriovNetwork | SriovIBNetwork | OVSNetwork | BridgeNetwork | AfxdpNetwork;
@@ -36,6 +44,8 @@ export interface NetworkContext {
   readonly bridges?: readonly string[];
   /** Provider of the CNI plugin, used for an AfxdpNetwork. Default: switchyard. */
   readonly afxdpProvider?: AfxdpProvider;
+  /** Result of poolDevicesOf, used for an AfxdpNetwork. Default: the devices have ids. */
+  readonly afxdpDevices?: PoolDevices;
 }
 
 /**
@@ -49,11 +59,14 @@ export function renderNetwork(
   const texts = readNetworkTexts(network.spec);
   const bridge = bridgeOf(network, context);
   const provider = context.afxdpProvider ?? "switchyard";
-  const unsuited = network.kind === "AfxdpNetwork" ? afxdpNetworkProblems(network.spec, provider) : [];
+  const { names, hasIds } = context.afxdpDevices ?? { names: [], hasIds: true };
+  // Of a pool with both, the pods that get a device with an id can be attached.
+  const afxdp = { provider, names: hasIds ? [] : names };
+  const unsuited = network.kind === "AfxdpNetwork" ? afxdpNetworkProblems(network.spec, afxdp) : [];
   if (!texts.ok || !bridge.ok || unsuited.length > 0) {
     return err([...(texts.ok ? [] : texts.error), ...(bridge.ok ? [] : [bridge.error]), ...unsuited]);
   }
-  const main = mainPlugin(network, texts.value, { bridge: bridge.value, provider });
+  const main = mainPlugin(network, texts.value, { bridge: bridge.value, afxdp });
   const config = textOf(configOf(network.metadata.name, main, texts.value.metaPlugins));
   if (!config.ok) return err([config.error]);
   return ok({
@@ -88,10 +101,10 @@ function networkResource(network: Network, resourcePrefix: string): string {
 interface PluginChoice {
   /** Value of `bridge` for the plugin of a BridgeNetwork. */
   readonly bridge: string;
-  readonly provider: AfxdpProvider;
+  readonly afxdp: AfxdpPlugin;
 }
 
-function mainPlugin(network: Network, texts: NetworkTexts, { bridge, provider }: PluginChoice): JsonObject {
+function mainPlugin(network: Network, texts: NetworkTexts, { bridge, afxdp }: PluginChoice): JsonObject {
   switch (network.kind) {
     case "SriovNetwork":
       return sriovPlugin(network.spec, texts);
@@ -102,7 +115,7 @@ function mainPlugin(network: Network, texts: NetworkTexts, { bridge, provider }:
     case "BridgeNetwork":
       return acceleratedBridgePlugin(network.spec, bridge, texts);
     case "AfxdpNetwork":
-      return afxdpPlugin(network.spec, provider, texts);
+      return afxdpPlugin(network.spec, afxdp, texts);
   }
 }
 

@@ -5,11 +5,13 @@
  * Usage: `const cluster = createNetworkCluster(); cluster.addNamespace("tenant"); cluster.addNetwork("OVSNetwork", "blue"); await cluster.settle();`
  */
 import {
+  afxdpNetworkNodeStates,
   afxdpOperatorConfigs,
   annotations,
   networkAttachmentDefinitions,
   namespaces,
   sriovNetworkNodeStates,
+  type AfxdpNetworkNodeStateSpec,
   type AfxdpProvider,
   type Condition,
   type SriovNetworkNodeState,
@@ -43,6 +45,7 @@ export function createNetworkCluster() {
     ovsNetworks: new ObjectStore(networkStores.ovsNetworks),
     bridgeNetworks: new ObjectStore(networkStores.bridgeNetworks),
     afxdpNetworks: new ObjectStore(networkStores.afxdpNetworks),
+    afxdpStates: new ObjectStore({ ...afxdpStores.afxdpStates, namespace: operatorNamespace }),
     afxdpConfigs: new ObjectStore({ ...afxdpStores.afxdpConfigs, namespace: operatorNamespace }),
     networkAttachmentDefinitions: new ObjectStore(networkStores.networkAttachmentDefinitions),
     namespaces: new ObjectStore(networkStores.namespaces),
@@ -62,6 +65,7 @@ export function createNetworkCluster() {
     { type: networkTypes.OVSNetwork, sink: stores.ovsNetworks },
     { type: networkTypes.BridgeNetwork, sink: stores.bridgeNetworks },
     { type: networkTypes.AfxdpNetwork, sink: stores.afxdpNetworks },
+    { type: afxdpNetworkNodeStates, sink: stores.afxdpStates },
     { type: afxdpOperatorConfigs, sink: stores.afxdpConfigs },
     { type: networkAttachmentDefinitions, sink: stores.networkAttachmentDefinitions },
     { type: namespaces, sink: stores.namespaces },
@@ -155,6 +159,10 @@ export function createNetworkCluster() {
         metadata,
         spec: { provider },
       });
+    },
+    setAfxdpState(name: string, spec: AfxdpNetworkNodeStateSpec): void {
+      const apiVersion = apiVersionOf(afxdpNetworkNodeStates);
+      api.put({ apiVersion, kind: "AfxdpNetworkNodeState", metadata: { name, namespace: operatorNamespace }, spec });
     },
     setState(name: string, spec: SriovNetworkNodeStateSpec): void {
       const apiVersion = apiVersionOf(sriovNetworkNodeStates);
