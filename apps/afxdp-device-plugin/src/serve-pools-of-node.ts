@@ -66,14 +66,14 @@ export async function servePoolsOfNode(options: ServePoolsOptions): Promise<void
             enqueue(nodeName);
           };
           again();
-          const unsubscribe = states.subscribe(again);
+          const ends = [states.subscribe(again), server.subscribe(again)];
           const failed = (error: unknown): void => {
             log.warn({ error }, "changes of network interfaces are not seen");
           };
           watchLinks({ event: again, lost: again, failed }, stop.signal);
           return () => {
             stop.abort();
-            unsubscribe();
+            for (const end of ends) end();
           };
         },
         whenSynced: (until) => states.whenSynced(until),

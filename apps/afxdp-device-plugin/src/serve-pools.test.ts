@@ -284,6 +284,28 @@ const resource = "afxdp/intel";
     expect(await programOf("v0")).toEqual(before);
   });
 
+  it("does not offer a device whose driver refuses the program, says why in its words, and offers it when it no longer does", async () => {
+    await offer(pool());
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    await namespace.run("sh", "-c", "ip link set p0 mtu 9000; ip link set v0 up");
+    let changes = 0;
+    const end = server.subscribe(() => changes++);
+    await expect(kubelet.allocate(resource, ["v0"])).rejects.toMatchObject({
+      details: expect.stringMatching(/^attach XDP program \d+ in native mode to v0: ERANGE \(.*Peer MTU is too large/),
+    });
+    expect(changes).toBe(1);
+    end();
+    expect((await server.update(signal)).pools).toMatchObject([
+      { healthy: 1, problems: [expect.stringMatching(/^device v0: attach XDP program .*Peer MTU is too large/)] },
+    ]);
+    await kubelet.until(resource, (devices) => devices?.some(({ isHealthy }) => !isHealthy) === true);
+    await namespace.run("ip", "link", "set", "p0", "mtu", "1500");
+    expect((await server.update(signal)).pools).toMatchObject([{ healthy: 2, problems: [] }]);
+    expect((await programOf("v0"))?.name).toBe("switchyard_xsk");
+    await offer();
+    expect(await programOf("v0")).toBeUndefined();
+  });
+
   it("withdraws a pool: first an empty list, then the socket; programs go when no pod has the device", async () => {
     await offer(pool());
     await kubelet.until(resource, (devices) => devices?.length === 2);

@@ -6,7 +6,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { listLinks, NetlinkSocket, protocols } from "@switchyard/netlink";
+import { listLinks, NetlinkError, NetlinkSocket, protocols } from "@switchyard/netlink";
 import type { Logger } from "@switchyard/service";
 import type { PluginDevice } from "./kubelet/device-plugin-messages.ts";
 import { keepRegistered } from "./kubelet/keep-registered.ts";
@@ -17,7 +17,7 @@ import type { PluginMetrics } from "./plugin-metrics.ts";
 import { containerAllocation, type DevicePaths } from "./pools/container-allocation.ts";
 import { deviceHealth } from "./pools/device-health.ts";
 import { hasDevice } from "./pools/device-id.ts";
-import { resourceOf, type NodePool } from "./pools/node-pools.ts";
+import { resourceOf, type NodePool, type PoolDevice } from "./pools/node-pools.ts";
 import { createPoolPlugin, type PoolPlugin } from "./pools/pool-plugin.ts";
 import { readRecord, writeRecord, type PluginRecord, type RetiredDevice } from "./record.ts";
 import { createMapSockets } from "./sockets/map-sockets.ts";
@@ -54,6 +54,8 @@ export interface PoolServer extends AsyncDisposable {
   pools(): readonly NodePool[];
   /** Sets the pools. Devices that are in none any longer are released by update() when no pod has them. */
   setPools(pools: readonly NodePool[]): Promise<void>;
+  /** Calls the listener when something has changed that update() looks at. Returns the end of the subscription. */
+  subscribe(listener: () => void): () => void;
   /** Compares with the kernel and the kubelet, and acts. `isUnfinished`: it is to be called again soon. */
   update(signal: AbortSignal): Promise<{ readonly pools: readonly ServedPool[]; readonly isUnfinished: boolean }>;
 }
@@ -90,12 +92,38 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
   // The kubelet lists a device as that of a pod only after it has the answer to its call.
   const allocatedAtMs = new Map<string, number>();
 
+  // A driver can refuse the program: the MTU is too large for it, or there are too few queues. Otherwise, the kubelet would give the
+  // device to the next pod, which would fail too.
+  const refusals = new Map<string, string>();
+  const listeners = new Set<() => void>();
+
   // Devices are prepared and released one after the other, so that no device is released that the kubelet has just asked for.
   let last: Promise<unknown> = Promise.resolve();
   function inTurn<Result>(act: () => Promise<Result>): Promise<Result> {
     const result = last.then(act);
     last = result.catch(() => undefined);
     return result;
+  }
+
+  /** Rejects with the error of the driver, which is kept as the reason why the device is not offered. */
+  async function prepare(device: PoolDevice, pool: NodePool): Promise<void> {
+    try {
+      const prepared = await xdp.prepare({ ...device, uid: pool.hasPinnedMap ? pool.uid : 0 });
+      refusals.delete(device.name);
+      log.info({ pool: pool.name, device: device.name, id: device.id, ...prepared }, "device prepared for a pod");
+    } catch (error) {
+      if (error instanceof NetlinkError) refusals.set(device.name, error.message);
+      throw error;
+    }
+  }
+
+  /** Tries again what the driver refused. Returns the reason if it still does. */
+  async function refusalOf(device: PoolDevice, pool: NodePool): Promise<string | undefined> {
+    if (!refusals.has(device.name)) return undefined;
+    await inTurn(() => prepare(device, pool)).catch((error: unknown) => {
+      if (!(error instanceof NetlinkError)) throw error;
+    });
+    return refusals.get(device.name);
   }
 
   async function allocate(name: string, devices: readonly string[]) {
@@ -108,8 +136,7 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
       names.push(device.name);
       allocatedAtMs.set(device.name, performance.now());
       if (!pool.hasSocket && !pool.hasPinnedMap) continue;
-      const mode = await xdp.prepare({ ...device, uid: pool.hasPinnedMap ? pool.uid : 0 });
-      log.info({ pool: name, device: device.name, id, mode }, "device prepared for a pod");
+      await prepare(device, pool);
     }
     metrics.allocations.inc({ pool: name, result: "ok" });
     return containerAllocation(pool, names.sort(), paths);
@@ -122,6 +149,7 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
       failed(error) {
         metrics.allocations.inc({ pool: name, result: "failed" });
         log.warn({ pool: name, error }, "allocation failed");
+        for (const listener of listeners) listener();
       },
     });
     const resourceName = resourceOf({ name });
@@ -211,6 +239,11 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
       await serveRecord();
     },
 
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+
     async update(signal) {
       const inHost = new Set((await listLinks(links)).map(({ name }) => name));
       const isAllInHost = record.pools.every(({ devices }) => devices.every(({ name }) => inHost.has(name)));
@@ -233,12 +266,14 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
         const devices: PluginDevice[] = [];
         const isHidden = pool.requiresUnprivilegedBpf && isRestricted;
         if (isHidden) problems.push("kernel.unprivileged_bpf_disabled is not 0, and the pool requires it");
-        for (const { id, name, numaNode } of isHidden ? [] : pool.devices) {
+        for (const device of isHidden ? [] : pool.devices) {
+          const { id, name, numaNode } = device;
           const isInHost = inHost.has(name);
           const foreign =
             isInHost && (pool.hasSocket || pool.hasPinnedMap) ? await xdp.foreignProgram(name) : undefined;
           const earlierId = id !== name && held?.has(name) === true ? name : undefined;
-          const facts = { isInHost, isHeld: held?.has(id), earlierId, foreign, wasHealthy: before.get(id) };
+          const refused = isInHost && foreign === undefined ? await refusalOf(device, pool) : undefined;
+          const facts = { isInHost, isHeld: held?.has(id), earlierId, foreign, refused, wasHealthy: before.get(id) };
           const { isHealthy, problem } = deviceHealth(facts);
           if (problem !== undefined) problems.push(`device ${name}: ${problem}`);
           devices.push({ id, isHealthy, ...(numaNode !== undefined && { numaNode }) });

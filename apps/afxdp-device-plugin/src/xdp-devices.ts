@@ -34,12 +34,18 @@ export interface DeviceToPrepare {
   readonly uid: number;
 }
 
+export interface Prepared {
+  readonly mode: "native" | "generic" | "attached-before";
+  /** The driver's answer to the native mode, with mode generic. */
+  readonly error?: NetlinkError;
+}
+
 /** Rejects and throws NetlinkError, and ForeignProgramError where it says so. */
 export interface XdpDevices extends AsyncDisposable {
   /** Returns the description of an XDP program of somebody else, undefined without one. */
   foreignProgram(name: string): Promise<string | undefined>;
   /** Attaches the program and pins its map, unless that was done before. ForeignProgramError if the device has another program. */
-  prepare(device: DeviceToPrepare): Promise<"native" | "generic" | "attached-before">;
+  prepare(device: DeviceToPrepare): Promise<Prepared>;
   /** Opens the map of a device that was prepared. */
   readonly openMap: (name: string) => XskMap;
   /** Detaches our program, if the device is there and has it, and removes the map. */
@@ -123,18 +129,18 @@ export function createXdpDevices({ maps, netns }: XdpDevicesOptions): XdpDevices
         using pinned = openPinned(name);
         if (pinned?.id === mapId) await chown(pathOf(name), uid, 0);
         else await pin(name, map, uid);
-        return "attached-before";
+        return { mode: "attached-before" };
       }
       using map = await mapFor(device);
       using program = loadRedirectProgram(map);
       try {
         await attachXdp(socket, name, { program, mode: "native" });
-        return "native";
+        return { mode: "native" };
       } catch (error) {
         if (!(error instanceof NetlinkError) || error.code !== "EOPNOTSUPP") throw error;
+        await attachXdp(socket, name, { program, mode: "generic" });
+        return { mode: "generic", error };
       }
-      await attachXdp(socket, name, { program, mode: "generic" });
-      return "generic";
     },
 
     openMap: (name) => openPinnedXskMap(pathOf(name)),

@@ -24,8 +24,11 @@ export interface FakeKubelet extends AsyncDisposable {
   /** What the pod resources API lists. If it is set to undefined, the API fails. */
   pods: readonly PodDevices[] | undefined;
   readonly registrations: readonly Registration[];
-  /** Resolves when the list of a resource fulfils the condition, with the list; undefined after the plugin has gone. */
-  until(resource: string, condition: (devices: readonly PluginDevice[] | undefined) => boolean): Promise<void>;
+  /** Resolves when the list of a resource fulfils the condition, with the list. It is undefined after the plugin has gone. */
+  until(
+    resource: string,
+    condition: (devices: readonly PluginDevice[] | undefined) => boolean,
+  ): Promise<readonly PluginDevice[]>;
   /** All lists of a resource so far. */
   lists(resource: string): readonly (readonly PluginDevice[])[];
   allocate(resource: string, devices: readonly string[]): Promise<ContainerAllocation>;
@@ -93,6 +96,7 @@ export async function startFakeKubelet(directory: string): Promise<FakeKubelet> 
     lists: (resource) => lists.get(resource) ?? [],
     async until(resource, condition) {
       while (!condition(present.get(resource))) await delay(10);
+      return present.get(resource) ?? [];
     },
     async allocate(resource, devices) {
       const [allocation] = await callGrpc(devicePluginMethods.allocate, [devices], target(resource));

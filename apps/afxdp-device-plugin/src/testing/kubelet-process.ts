@@ -11,8 +11,11 @@ import { startFakeKubelet } from "./fake-kubelet.ts";
 
 /** One member is there. */
 interface Request {
-  /** Waits until the plugin announces so many devices of the resource, at most two minutes, and returns what it announces. */
-  readonly until?: { readonly resource: string; readonly count: number };
+  /**
+   * Waits until the plugin announces so many devices of the resource, and so many of them are healthy, all by default; at most two
+   * minutes. Returns what the plugin announces.
+   */
+  readonly until?: { readonly resource: string; readonly count: number; readonly healthy?: number };
   /** Allocates devices, and returns what the plugin says about them. */
   readonly allocate?: { readonly resource: string; readonly ids: readonly string[] };
   /** Sets the devices of pods. */
@@ -31,7 +34,9 @@ async function answer({ until, allocate, pods }: Request): Promise<unknown> {
   if (pods !== undefined) kubelet.pods = pods;
   if (allocate !== undefined) return kubelet.allocate(allocate.resource, allocate.ids);
   if (until === undefined) return undefined;
-  const isThere = kubelet.until(until.resource, (devices) => (devices?.length ?? 0) === until.count);
-  await Promise.race([isThere, delay(untilMs)]);
-  return kubelet.lists(until.resource).at(-1) ?? [];
+  const { resource, count, healthy = count } = until;
+  const isThere = kubelet.until(resource, (devices = []) => {
+    return devices.length === count && devices.filter(({ isHealthy }) => isHealthy).length === healthy;
+  });
+  return Promise.race([isThere, delay(untilMs).then(() => kubelet.lists(resource).at(-1) ?? [])]);
 }
