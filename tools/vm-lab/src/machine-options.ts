@@ -7,7 +7,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { imageFiles, type KernelLine } from "./image.ts";
 import type { Lab, LabRequest } from "./lab.ts";
-import { maxMemoryMb, type HostForward, type Machine } from "./qemu-arguments.ts";
+import { maxMemoryMb, type HostForward, type Machine, type VirtioNic } from "./qemu-arguments.ts";
 import { chooseAccelerator } from "./requirements.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
@@ -28,6 +28,8 @@ export interface MachineOptions {
   /** Directory of the host that is mounted at /share, writable. */
   readonly share?: string | undefined;
   readonly hostForwards?: readonly HostForward[];
+  /** Virtio NICs, which have as many queues as a test wants. They need root. */
+  readonly virtioNics?: readonly VirtioNic[];
   /** Images of further disks, /dev/vdb and so on. What the guest writes to them is discarded with the guest. */
   readonly disks?: readonly string[];
   /** At most 2048. */
@@ -76,6 +78,7 @@ export async function machineFor(
     share: share === undefined ? undefined : resolve(share),
     iommu: options.iommu ?? true,
     hostForwards: options.hostForwards ?? [],
+    virtioNics: options.virtioNics ?? [],
     moreDisks: options.disks ?? [],
     kernelArguments: [
       `LAB_INIT=${boot === "fast" ? "/usr/sbin/lab-init" : "/usr/lib/systemd/systemd"}`,

@@ -11,6 +11,7 @@ const machine: Machine = {
   cpus: 2,
   memoryMb: 2048,
   hostForwards: [],
+  virtioNics: [],
   moreDisks: [],
   iommu: true,
   kernelArguments: ["LAB_INIT=/usr/sbin/lab-init"],
@@ -46,6 +47,22 @@ describe("qemuArguments", () => {
       qemuArguments({ ...machine, hostForwards: [{ hostPort: 8443, guestPort: 443 }] }),
     ).filter((netdev) => netdev.startsWith("user,"));
     expect(user).toBe("user,id=lab,hostfwd=tcp:127.0.0.1:8443-:443");
+  });
+
+  it("has virtio NICs with queues, each with interrupts for its queues and two more", () => {
+    const virtioNics = [
+      { tap: "tap0", queuePairs: 6 },
+      { tap: "tap1", queuePairs: 1, properties: ["guest_tso4=off"] },
+    ];
+    const args = qemuArguments({ ...machine, virtioNics });
+    expect(valuesOf("-netdev", args).filter((netdev) => netdev.startsWith("tap,"))).toEqual([
+      "tap,id=virtio0,ifname=tap0,queues=6,script=no,downscript=no,vhost=off",
+      "tap,id=virtio1,ifname=tap1,queues=1,script=no,downscript=no,vhost=off",
+    ]);
+    expect(valuesOf("-device", args).filter((device) => device.includes("netdev=virtio"))).toEqual([
+      "virtio-net-pci,netdev=virtio0,addr=10,mac=52:54:00:dd:00:00,mq=on,vectors=14",
+      "virtio-net-pci,netdev=virtio1,addr=11,mac=52:54:00:dd:00:01,mq=off,vectors=4,guest_tso4=off",
+    ]);
   });
 
   it("has a share on request, and doubles the commas of its path", () => {

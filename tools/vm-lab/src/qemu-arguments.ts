@@ -11,6 +11,16 @@ export interface HostForward {
   readonly guestPort: number;
 }
 
+/** A virtio NIC at 0000:00:10.0, the next one at 0000:00:11.0. Its other end is a tap interface of the host, which needs root. */
+export interface VirtioNic {
+  /** Name of the tap interface. It exists as long as the guest. */
+  readonly tap: string;
+  /** Number of receive queues, and of send queues. */
+  readonly queuePairs: number;
+  /** Properties of QEMU's device, such as "ctrl_guest_offloads=off". */
+  readonly properties?: readonly string[];
+}
+
 export interface Machine {
   readonly vmlinux: string;
   readonly initrd: string;
@@ -23,6 +33,7 @@ export interface Machine {
   /** Directory of the host that is mounted at /share. */
   readonly share?: string | undefined;
   readonly hostForwards: readonly HostForward[];
+  readonly virtioNics: readonly VirtioNic[];
   /** Disks after the root disk. */
   readonly moreDisks: readonly string[];
   /** Arguments of the guest's kernel. Arguments such as LAB_X=y become environment variables of its init. */
@@ -51,6 +62,7 @@ export function qemuArguments(machine: Machine): string[] {
     ...dualPortNic,
     ...["-netdev", `user,id=lab${machine.hostForwards.map(hostForward).join("")}`],
     ...["-device", "virtio-net-pci,netdev=lab,mac=52:54:00:cc:00:00"],
+    ...machine.virtioNics.flatMap(virtioNicArguments),
     ...[machine.disk, ...machine.moreDisks].flatMap(diskArguments),
     ...shareArguments(machine.share),
   ];
@@ -96,6 +108,17 @@ function consoleArguments(console: Machine["console"]): string[] {
     ...["-device", "virtio-serial-pci", "-device", "virtserialport,chardev=agent,name=lab.agent"],
   ];
 }
+
+/** Each queue has an interrupt vector; two more are for the control queue and for changes of the configuration. */
+function virtioNicArguments({ tap, queuePairs, properties = [] }: VirtioNic, index: number): string[] {
+  const netdev = `tap,id=virtio${index},ifname=${option(tap)},queues=${queuePairs},script=no,downscript=no,vhost=off`;
+  const place = `addr=${(firstVirtioSlot + index).toString(16)},mac=52:54:00:dd:00:0${index}`;
+  const queues = `mq=${queuePairs > 1 ? "on" : "off"},vectors=${2 * queuePairs + 2}`;
+  const device = ["virtio-net-pci", `netdev=virtio${index}`, place, queues, ...properties].join(",");
+  return ["-netdev", netdev, "-device", device];
+}
+
+const firstVirtioSlot = 0x10;
 
 /** snapshot: writes go to a temporary file, so each run starts with a clean disk and several runs can share it. */
 function diskArguments(path: string, index: number): string[] {
