@@ -49,7 +49,10 @@ export async function observeAfxdp(
   );
   // A device without an address is known by its name only, and in a pod it has another one.
   const away = [...records].filter(([id, { spec: recorded }]) => !devices.has(id) && !recorded.pciAddress);
-  return [...read, ...away.map(([name, record]) => ({ name, ...recordFields(record, [name]) }))];
+  return [
+    ...read,
+    ...away.map(([name, record]) => ({ name, ...awayFields(known.get(name)), ...recordFields(record, [name]) })),
+  ];
 }
 
 interface DeviceContext {
@@ -127,6 +130,11 @@ function linkFields({ name, altNames, mac, permanentMac, maxMtu, adminUp }: Link
 function keptFields(before: AfxdpInterfaceStatus | undefined): AfxdpInterfaceStatus {
   const { mac, mtu, maxMtu, queues, maxQueues } = before ?? {};
   return defined({ mac, mtu, maxMtu, queues, maxQueues });
+}
+
+/** What policies select a device in a pod by, if it is not on the PCI bus. */
+function awayFields({ mac, driver }: AfxdpInterfaceStatus = {}): AfxdpInterfaceStatus {
+  return defined({ mac, driver });
 }
 
 function recordFields(
