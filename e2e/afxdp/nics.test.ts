@@ -4,8 +4,9 @@
  * and testpmd receives what the other port of the NIC sends. The subfunction is one of the VM lab's test driver.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { bootPluginGuest, podNetns, tree, type PluginGuest } from "./guest-plugin.ts";
-import { receivedPackets, testpmdCommand, type TestpmdContainer } from "@switchyard/demo/testpmd";
+import { startGuestTestpmd } from "@switchyard/demo/guest-pod";
+import type { TestpmdContainer } from "@switchyard/demo/testpmd";
+import { bootPluginGuest, type PluginGuest } from "./guest-plugin.ts";
 
 const timeoutMs = 180_000;
 const pf = { id: "0000:01:00.1", name: "enp1s0f1np1" };
@@ -13,7 +14,7 @@ const pf = { id: "0000:01:00.1", name: "enp1s0f1np1" };
 describe("AF_XDP devices on NICs", () => {
   let node: PluginGuest;
   beforeAll(async () => {
-    node = await bootPluginGuest();
+    node = await bootPluginGuest({ driver: "igbsw" });
   }, 900_000);
   afterAll(async () => {
     await node[Symbol.asyncDispose]();
@@ -43,34 +44,19 @@ describe("AF_XDP devices on NICs", () => {
     expect(await node.ask({ pools: [pool("pf", pf)] })).toMatchObject([{ healthy: 1, devices: [{ id: pf.id }] }]);
     const allocated = await node.ask({ allocate: { resource: "afxdp/pf", ids: [pf.id] } });
     const { mounts } = allocated as Pick<TestpmdContainer, "mounts">;
-    expect(JSON.parse(await node.cni("ADD", "net1", pf.id))).toMatchObject({ interfaces: [{ name: "net1" }] });
+    expect(JSON.parse(await node.cni("ADD", pf.id))).toMatchObject({ interfaces: [{ name: "net1" }] });
     expect(await node.ask({ pods: pods("afxdp/pf", pf.id) })).toMatchObject([{ healthy: 1, problems: [] }]);
     expect(await run("ip netns exec pod cat /sys/class/net/net1/ifalias")).toBe(pf.name);
     expect(await run("ip -n pod -d link show net1")).toContain("prog/xdp id");
 
     const sender = node.guest.spawn("while sleep 0.2; do bash -c 'echo hello >/dev/udp/192.0.2.77/9'; done");
     const driver = `iface=net1,use_cni=1,dp_path=/tmp/afxdp_dp/${pf.name}/afxdp.sock`;
-    const namespaces = { mount: "/proc/1/ns/mnt", net: podNetns };
-    const capabilities = ["net_raw", "ipc_lock"];
     for (let container = 0; container < 2; container++) {
-      const testpmd = node.guest.spawn(
-        testpmdCommand({ namespaces, tree, podName: "dpdk", mounts, driver, capabilities }),
-        { input: true },
-      );
-      let output = "";
-      testpmd.stderr.setEncoding("utf8").on("data", (text: string) => {
-        output += text;
-      });
-      for await (const text of testpmd.stdout.setEncoding("utf8")) {
-        output += String(text);
-        if (receivedPackets.test(output)) break;
-      }
-      expect(output).toMatch(receivedPackets);
-      testpmd.kill("SIGKILL");
-      await testpmd.exitCode;
+      await using testpmd = await startGuestTestpmd(node.guest, { podName: "dpdk", mounts, driver });
+      expect(await testpmd.received()).toBeGreaterThan(1);
     }
     sender.kill("SIGKILL");
-    expect(await node.cni("DEL", "net1", pf.id)).toBe("");
+    expect(await node.cni("DEL", pf.id)).toBe("");
     expect(await node.ask({ pods: [] })).toMatchObject([{ healthy: 1, problems: [] }]);
     expect(await run(`ls /sys/bus/pci/devices/${pf.id}/net`)).toBe(pf.name);
     await node.ask({ pools: [] });
@@ -88,10 +74,10 @@ describe("AF_XDP devices on NICs", () => {
     expect(await node.ask({ pools: [pool("sfs", { id, name })] })).toMatchObject([{ healthy: 1, devices: [{ id }] }]);
     const allocated = await node.ask({ allocate: { resource: "afxdp/sfs", ids: [id] } });
     expect(allocated).toMatchObject({ environment: { AFXDP_DEVICES_SFS: name } });
-    expect(JSON.parse(await node.cni("ADD", "net1", id))).toMatchObject({ interfaces: [{ name: "net1" }] });
+    expect(JSON.parse(await node.cni("ADD", id))).toMatchObject({ interfaces: [{ name: "net1" }] });
     expect(await node.ask({ pods: pods("afxdp/sfs", id) })).toMatchObject([{ healthy: 1, problems: [] }]);
     expect(await programOf("ip -n pod -d link show net1")).toContain("switchyard_xsk");
-    expect(await node.cni("DEL", "net1", id)).toBe("");
+    expect(await node.cni("DEL", id)).toBe("");
     expect(await run(`ls /sys/bus/auxiliary/devices/${id}/net`)).toBe(name);
     expect(await node.ask({ pods: [] })).toMatchObject([{ healthy: 1, problems: [] }]);
   }, 900_000);

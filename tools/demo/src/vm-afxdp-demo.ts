@@ -4,27 +4,20 @@
  * config daemon, afxdp-device-plugin, the CNI plugin host-device, and DPDK's testpmd as the container of a pod. There is no
  * SriovOperatorConfig. A program plays the kubelet.
  */
-import { goPrograms } from "@switchyard/go-programs";
 import { namespace, waitFor, type Narrator, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import { bundleForGuest, type Guest } from "@switchyard/vm-lab";
-import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
-import { execFile } from "node:child_process";
-import { copyFile, cp } from "node:fs/promises";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { promisify } from "node:util";
-import { debianDpdk } from "./dpdk/debian-dpdk.ts";
-import { receivedPackets, testpmdCommand, type TestpmdContainer } from "./dpdk/testpmd.ts";
+import type { Guest } from "@switchyard/vm-lab";
+import { bootGuestNode } from "@switchyard/vm-lab/guest-node";
+import { startGuestAfxdpNode } from "./dpdk/guest-afxdp-node.ts";
+import { callHostDevice, dpdkDisk, prepareGuestPod, startGuestTestpmd } from "./dpdk/guest-pod.ts";
+import type { TestpmdContainer } from "./dpdk/testpmd.ts";
 import { runInGuest } from "./run-in-guest.ts";
 
 const node = "vm-worker";
 const apiVersion = "afxdpnetwork.hns.dev/v1alpha1";
 /** The first port gets subfunctions. The second is given to a pod as a whole: the lab's subfunctions carry no packets. */
 const [split, whole] = ["0000:01:00.0", "0000:01:00.1"] as const;
-const tree = "/dpdk";
 const timeoutMs = 120_000;
-const podNetns = "/run/netns/pod";
 
 interface Demo {
   readonly testCluster: TestCluster;
@@ -45,51 +38,24 @@ export async function runVmAfxdpDemo(testCluster: TestCluster, narrator: Narrato
 
 async function startNode(testCluster: TestCluster, narrator: Narrator): Promise<Demo> {
   narrator.scene("One node with a real kernel: QEMU with two ports whose NIC can create subfunctions");
-  const disk = join(testCluster.directory, "dpdk.ext4");
-  await promisify(execFile)("mke2fs", ["-q", "-t", "ext4", "-d", await debianDpdk(), disk, "600M"]);
+  const disk = await dpdkDisk(testCluster.directory);
   const worker = testCluster.use(
     await bootGuestNode(testCluster, node, { udev: true, driver: "igbsw", disks: [disk] }),
   );
   const { guest } = worker;
   const shell = (command: string) => runInGuest(guest, narrator, command);
-  const mounts = `mkdir ${tree} && mount /dev/vdb ${tree}; mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf`;
-  await run(guest, `${mounts}; ip netns add pod && ip -n pod link set lo up`);
+  await prepareGuestPod(guest, worker.share);
   await shell("uname -rv; ip -br link");
 
   await apply(testCluster, "AfxdpOperatorConfig", "default", {});
   narrator.line(node, "config-daemon and afxdp-device-plugin start in the guest, and a program that plays the kubelet");
   worker.startDaemon().stderr.resume();
-  const kubelet = await startKubelet(worker);
-  await startDevicePlugin(worker);
+  const { kubelet, startPlugin } = await startGuestAfxdpNode(worker, node);
+  startPlugin();
   await waitFor(testCluster, `afxdpnetworknodestate/${node}`, "Ready");
   const columns = "{.pciAddress} {.name} {.driver} queues {.queues} maxSfs {.maxSfs}";
   await show(testCluster, `afxdpnetworknodestate/${node}`, `{range .status.interfaces[*]}${columns}{"\\n"}{end}`);
   return { testCluster, narrator, guest, shell, kubelet };
-}
-
-async function startKubelet({ guest, share }: GuestNode): Promise<Demo["kubelet"]> {
-  const program = "apps/afxdp-device-plugin/src/testing/kubelet-process.ts";
-  await cp(await bundleForGuest(program), join(share, "kubelet"), { recursive: true });
-  await copyFile(join(await goPrograms("cni-plugins"), "host-device"), join(share, "host-device"));
-  const played = guest.spawn(["node", "/share/kubelet/main.mjs", "/var/lib/kubelet"], { input: true });
-  let problems = "";
-  played.stderr.setEncoding("utf8").on("data", (text: string) => {
-    problems += text;
-  });
-  const answers = createInterface({ input: played.stdout })[Symbol.asyncIterator]();
-  return async (request) => {
-    await played.write(`${JSON.stringify(request)}\n`);
-    const { value } = (await answers.next()) as { readonly value?: string };
-    if (value === undefined) throw new Error(`the kubelet ended: ${problems}`);
-    return JSON.parse(value) as unknown;
-  };
-}
-
-async function startDevicePlugin({ guest, share }: GuestNode): Promise<void> {
-  await cp(await bundleForGuest("apps/afxdp-device-plugin/src/main.ts"), join(share, "plugin"), { recursive: true });
-  const flags = ["--kubeconfig", "/share/kubeconfig", "--namespace", namespace, "--node-name", node];
-  const plugin = guest.spawn(["node", "/share/plugin/main.mjs", ...flags, "--health-address", ":29121"]);
-  plugin.stderr.resume();
 }
 
 async function showPolicies({ testCluster, narrator, shell, kubelet }: Demo): Promise<void> {
@@ -126,34 +92,16 @@ async function showPod({ testCluster, narrator, guest, shell, kubelet }: Demo): 
   await run(guest, `ip link set enp1s0f0np0 up; ip address add 192.0.2.1/24 dev enp1s0f0np0; ${neighbour}`);
   const sender = guest.spawn("while sleep 0.2; do bash -c 'echo hello >/dev/udp/192.0.2.77/9'; done");
   const driver = "iface=net1,use_cni=1,dp_path=/tmp/afxdp_dp/enp1s0f1np1/afxdp.sock";
-  const namespaces = { mount: "/proc/1/ns/mnt", net: podNetns };
-  const container = { namespaces, tree, podName: "dpdk", mounts, driver, capabilities: ["net_raw", "ipc_lock"] };
   narrator.line("pod", `testpmd starts with ${driver}`);
-  narrator.line("pod", `testpmd reports ${await packetsOf(guest, testpmdCommand(container))}`);
+  const testpmd = await startGuestTestpmd(guest, { podName: "dpdk", mounts, driver });
+  narrator.line("pod", `testpmd reports RX-packets: ${await testpmd.received()}`);
+  await testpmd[Symbol.asyncDispose]();
   sender.kill("SIGKILL");
 
   narrator.scene("The pod ends: the port is back on the node");
   await cni(guest, "DEL", config);
   await kubelet({ pods: [] });
   await shell("ip -br link show enp1s0f1np1");
-}
-
-/** Runs testpmd until it has received packets, and returns its words. */
-async function packetsOf(guest: Guest, command: readonly string[]): Promise<string> {
-  const testpmd = guest.spawn(command, { input: true });
-  let output = "";
-  testpmd.stderr.setEncoding("utf8").on("data", (text: string) => {
-    output += text;
-  });
-  for await (const text of testpmd.stdout.setEncoding("utf8")) {
-    output += String(text);
-    if (receivedPackets.test(output)) break;
-  }
-  testpmd.kill("SIGKILL");
-  await testpmd.exitCode;
-  const [found] = /RX-packets: [1-9]\d*/.exec(output) ?? [];
-  if (found === undefined) throw new Error(`testpmd received nothing: ${output}`);
-  return found;
 }
 
 async function showReset({ testCluster, narrator, guest, shell, kubelet }: Demo): Promise<void> {
@@ -171,11 +119,9 @@ async function showReset({ testCluster, narrator, guest, shell, kubelet }: Demo)
   await shell(`devlink dev eswitch show pci/${split}; devlink port show; ${traces}`);
 }
 
-/** Calls host-device as Multus does. */
+/** Calls host-device with the configuration of the NetworkAttachmentDefinition. */
 async function cni(guest: Guest, command: "ADD" | "DEL", config: string): Promise<void> {
-  const network: unknown = { ...(JSON.parse(config) as object), runtimeConfig: { deviceID: whole } };
-  const variables = `CNI_COMMAND=${command} CNI_IFNAME=net1 CNI_NETNS=${podNetns} CNI_CONTAINERID=pod CNI_PATH=/nowhere`;
-  await run(guest, `echo '${JSON.stringify(network)}' | ${variables} /share/host-device`);
+  await callHostDevice(guest, command, { config: JSON.parse(config) as object, deviceID: whole });
 }
 
 function setPolicy(testCluster: TestCluster, name: string, spec: object): Promise<void> {
