@@ -4109,7 +4109,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "poolName": {
-            "description": "Pool whose devices pods of this network get: the poolName of an AfxdpNetworkNodePolicy. Pods request afxdp/POOL, and name the network once for each device.",
+            "description": "Pool whose devices pods of this network get: the poolName of an AfxdpNetworkNodePolicy. Pods request afxdp/POOL, and name the network once for each device. Devices that are not on the PCI bus, such as veth, must have the same name on all nodes, one on each node.",
             "type": "string",
             "maxLength": 20,
             "x-kubernetes-validations": [

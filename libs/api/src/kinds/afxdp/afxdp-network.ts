@@ -41,7 +41,8 @@ export interface AfxdpNetwork {
 export interface AfxdpNetworkSpec extends Omit<NetworkSpec, "resourceName"> {
   /**
    * Pool whose devices pods of this network get: the poolName of an AfxdpNetworkNodePolicy. Pods request afxdp/POOL, and
-   * name the network once for each device.
+   * name the network once for each device. Devices that are not on the PCI bus, such as veth, must have the same name on all
+   * nodes, one on each node.
    */
   readonly poolName: AfxdpPoolName;
   /** Mode of the pool. Only upstream's CNI plugin needs it. Default: primary. */
