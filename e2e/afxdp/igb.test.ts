@@ -5,7 +5,7 @@
  * copies them.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { callHostDevice, dpdkDisk, prepareGuestPod, startGuestTestpmd } from "@switchyard/demo/guest-pod";
@@ -13,7 +13,7 @@ import { startGuestAfxdpNode, type GuestAfxdpNode } from "@switchyard/demo/guest
 import type { TestpmdContainer } from "@switchyard/demo/testpmd";
 import { namespace, waitFor } from "@switchyard/test-cluster";
 import { eventually, findWorkspaceRoot } from "@switchyard/testing";
-import type { GuestProcess } from "@switchyard/vm-lab";
+import { bundleForGuest, type GuestProcess } from "@switchyard/vm-lab";
 import { runProgram } from "../src/run-program.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
@@ -21,6 +21,7 @@ const [pf, name] = ["0000:01:00.1", "enp1s0f1"] as const;
 const resource = "afxdp/port";
 const network = { config: { cniVersion: "1.0.0", name: "fast", type: "host-device" }, deviceID: pf };
 const withinMs = 240_000;
+const resyncMs = 60_000; // of the plugin
 
 describe.each([
   { kernel: "backports", zeroCopy: true },
@@ -45,11 +46,10 @@ describe.each([
 
   const kubectl = (...args: string[]) => watched.testCluster.kubectl([...args, "-n", namespace]);
 
-  /** Waits until the kubelet knows so many devices. A resync of the plugin would take longer than this waits. */
-  async function announces(count: number, { healthy = count } = {}): Promise<void> {
-    const found = (await node.kubelet({ until: { resource, count, healthy } })) as readonly {
-      readonly isHealthy: boolean;
-    }[];
+  /** Waits until the kubelet knows so many devices. */
+  async function announces(count: number, { healthy = count, withinMs = 120_000 } = {}): Promise<void> {
+    const answer = await node.kubelet({ until: { resource, count, healthy, withinMs } });
+    const found = answer as readonly { readonly isHealthy: boolean }[];
     expect(found.filter(({ isHealthy }) => isHealthy)).toHaveLength(healthy);
   }
 
@@ -72,6 +72,22 @@ describe.each([
     const { stdout } = await runProgram(process.execPath, [main, "doctor", ...flags]);
     expect(stdout).toContain(name);
     expect(stdout.includes("native, without copying")).toBe(zeroCopy);
+  }, 600_000);
+
+  it("is not offered with an XDP program of somebody else, which stays, and the policy says so", async () => {
+    await announces(1);
+    const foreign = join(watched.node.share, "foreign");
+    await cp(await bundleForGuest("e2e/afxdp/attach-foreign-program.ts"), foreign, { recursive: true });
+    expect(await watched.inGuest(`node /share/foreign/main.mjs ${name} 2>&1`)).toBe("");
+    await announces(1, { healthy: 0 });
+    const path = '{.status.conditions[?(@.type=="Ready")].message}';
+    const message = () => kubectl("get", "afxdpnetworknodepolicy/port", "-o", `jsonpath=${path}`);
+    const problem = `pool port: device ${name}: it has an XDP program that Switchyard did not attach: program`;
+    await eventually("the policy says so", async () => (await message()).includes(problem), { withinMs });
+    expect(await watched.inGuest(`ip -details link show ${name}`)).toContain("name xdp_dispatcher");
+    await watched.inGuest(`ip link set ${name} xdp off`);
+    await announces(1);
+    await waitFor(watched.testCluster, "afxdpnetworknodepolicy/port", "Ready");
   }, 600_000);
 
   it(`gives packets to testpmd ${zeroCopy ? "without copying" : "in copy mode"}, also while the device plugin is dead`, async () => {
@@ -113,7 +129,7 @@ describe.each([
 
   it("is unhealthy with the reason as soon as the NIC is unplugged, and healthy when it is back", async () => {
     await watched.inGuest(`echo 1 > /sys/bus/pci/devices/${pf}/remove`);
-    await announces(1, { healthy: 0 });
+    await announces(1, { healthy: 0, withinMs: resyncMs / 2 }); // by an event of the kernel
     const path = "jsonpath={.status.pools}";
     const reported = async () => await kubectl("get", "afxdpnetworknodestate/vm", "-o", path);
     await eventually("the reason", async () => (await reported()).includes("does not exist on the host"), { withinMs });

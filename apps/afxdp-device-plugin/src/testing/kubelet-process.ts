@@ -13,16 +13,20 @@ import { startFakeKubelet } from "./fake-kubelet.ts";
 interface Request {
   /**
    * Waits until the plugin announces so many devices of the resource, and so many of them are healthy, all by default; at most two
-   * minutes. Returns what the plugin announces.
+   * minutes by default. Returns what the plugin announces.
    */
-  readonly until?: { readonly resource: string; readonly count: number; readonly healthy?: number };
+  readonly until?: {
+    readonly resource: string;
+    readonly count: number;
+    readonly healthy?: number;
+    readonly withinMs?: number;
+  };
   /** Allocates devices, and returns what the plugin says about them. */
   readonly allocate?: { readonly resource: string; readonly ids: readonly string[] };
   /** Sets the devices of pods. */
   readonly pods?: readonly PodDevices[];
 }
 
-const untilMs = 120_000;
 const [directory = ""] = process.argv.slice(2);
 await using kubelet = await startFakeKubelet(directory);
 
@@ -34,9 +38,9 @@ async function answer({ until, allocate, pods }: Request): Promise<unknown> {
   if (pods !== undefined) kubelet.pods = pods;
   if (allocate !== undefined) return kubelet.allocate(allocate.resource, allocate.ids);
   if (until === undefined) return undefined;
-  const { resource, count, healthy = count } = until;
+  const { resource, count, healthy = count, withinMs = 120_000 } = until;
   const isThere = kubelet.until(resource, (devices = []) => {
     return devices.length === count && devices.filter(({ isHealthy }) => isHealthy).length === healthy;
   });
-  return Promise.race([isThere, delay(untilMs).then(() => kubelet.lists(resource).at(-1) ?? [])]);
+  return Promise.race([isThere, delay(withinMs).then(() => kubelet.lists(resource).at(-1) ?? [])]);
 }

@@ -21,7 +21,7 @@ interface Request {
   readonly pools?: readonly NodePool[];
   /** Sets the devices of pods in the fake kubelet, and returns what is served. */
   readonly pods?: readonly PodDevices[];
-  /** Allocates devices by the fake kubelet. */
+  /** Allocates devices by the fake kubelet. If the plugin refuses, the answer has its words as `error`. */
   readonly allocate?: { readonly resource: string; readonly ids: readonly string[] };
   /** Returns the devices of pods as the kubelet lists them. */
   readonly list?: true;
@@ -48,7 +48,9 @@ for await (const line of createInterface({ input: process.stdin })) {
 
 async function answer({ pools, pods, allocate, list }: Request): Promise<unknown> {
   if (list) return readPodDevices(podResources, signal).catch(() => []); // the kubelet does not answer yet
-  if (allocate !== undefined) return fake?.allocate(allocate.resource, allocate.ids);
+  if (allocate !== undefined) {
+    return fake?.allocate(allocate.resource, allocate.ids).catch((error: unknown) => ({ error: String(error) }));
+  }
   if (pods !== undefined && fake !== undefined) fake.pods = pods;
   if (pools !== undefined) await server.setPools(pools);
   const { pools: served } = await server.update(signal);
