@@ -12,6 +12,8 @@ import { bootGuest, bundleForGuest, type Guest, type MachineOptions } from "@swi
 
 export interface PluginGuest extends AsyncDisposable {
   readonly guest: Guest;
+  /** Runs a command in the guest and returns its output without white space around it. Rejects if it fails. */
+  run(command: string): Promise<string>;
   /** Asks the process of the device plugin, as plugin-process.ts says. */
   ask(request: unknown): Promise<unknown>;
   /** Calls host-device as Multus does, for the interface net1 of the pod. Returns its output. */
@@ -38,6 +40,11 @@ export async function bootPluginGuest(machine: MachineOptions = {}): Promise<Plu
   const owned = stack.move();
   return {
     guest,
+    async run(command) {
+      const { code, stdout, stderr } = await guest.exec(command, { timeoutMs: 180_000 });
+      if (code !== 0) throw new Error(`${command}: ${stderr}`);
+      return stdout.trim();
+    },
     async ask(request) {
       await plugin.write(`${JSON.stringify(request)}\n`);
       const { value } = (await answers.next()) as { readonly value?: string };

@@ -8,7 +8,6 @@ import { startGuestTestpmd } from "@switchyard/demo/guest-pod";
 import type { TestpmdContainer } from "@switchyard/demo/testpmd";
 import { bootPluginGuest, type PluginGuest } from "./guest-plugin.ts";
 
-const timeoutMs = 180_000;
 const pf = { id: "0000:01:00.1", name: "enp1s0f1np1" };
 
 describe("AF_XDP devices on NICs", () => {
@@ -20,11 +19,7 @@ describe("AF_XDP devices on NICs", () => {
     await node[Symbol.asyncDispose]();
   }, 60_000);
 
-  async function run(command: string): Promise<string> {
-    const { code, stdout, stderr } = await node.guest.exec(command, { timeoutMs });
-    if (code !== 0) throw new Error(`${command}: ${stderr}`);
-    return stdout.trim();
-  }
+  const run = (command: string) => node.run(command);
 
   const pool = (name: string, device: { readonly id: string; readonly name: string }) => ({
     ...{ name, hasSocket: true, hasPinnedMap: false, idleTimeoutMs: 0, uid: 1500, requiresUnprivilegedBpf: false },

@@ -84,7 +84,7 @@ export async function buildLab({ kernel, withModules }: LabRequest, progress: Pr
 }
 
 /** Returns the options of `npm run vm -- build` for this lab. */
-export function buildFlags({ kernel, withModules }: LabRequest): string {
+function buildFlags({ kernel, withModules }: LabRequest): string {
   return `${kernel === "6.12" ? "" : ` --kernel ${kernel}`}${withModules ? " --with-modules" : ""}`;
 }
 

@@ -13,9 +13,9 @@ import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 
 export interface GuestAfxdpNode {
   /** Asks the program that plays the kubelet. */
-  kubelet(request: object): Promise<unknown>;
+  readonly kubelet: (request: object) => Promise<unknown>;
   /** Starts the device plugin, also again after its end. */
-  startPlugin(): GuestProcess;
+  readonly startPlugin: () => GuestProcess;
 }
 
 /** `name` is that of the node. The device plugin is started by startPlugin(). */

@@ -15,7 +15,7 @@ import { debianDpdk } from "./debian-dpdk.ts";
 import { testpmdCommand, type TestpmdContainer } from "./testpmd.ts";
 
 /** The network namespace of the pod. */
-export const podNetns = "/run/netns/pod";
+const podNetns = "/run/netns/pod";
 const tree = "/dpdk";
 const timeoutMs = 180_000;
 const setup = `mkdir ${tree} && mount /dev/vdb ${tree} && ip netns add pod && ip -n pod link set lo up

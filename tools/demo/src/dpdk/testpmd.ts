@@ -29,7 +29,7 @@ export interface Testpmd extends AsyncDisposable {
 }
 
 /** Matches the output of testpmd when it has received packets. */
-export const receivedPackets = /RX-packets: [1-9]/;
+const receivedPackets = /RX-packets: [1-9]/;
 
 /** Returns the command line of the container, for the shell of any machine. */
 export function testpmdCommand(container: TestpmdContainer): readonly [string, ...string[]] {
