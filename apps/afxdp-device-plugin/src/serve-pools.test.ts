@@ -301,9 +301,9 @@ const resource = "afxdp/intel";
     await kubelet.until(resource, (devices) => devices?.some(({ isHealthy }) => !isHealthy) === true);
     await namespace.run("ip", "link", "set", "p0", "mtu", "1500");
     expect((await server.update(signal)).pools).toMatchObject([{ healthy: 2, problems: [] }]);
-    expect((await programOf("v0"))?.name).toBe("switchyard_xsk");
-    await offer();
     expect(await programOf("v0")).toBeUndefined();
+    await kubelet.allocate(resource, ["v0"]);
+    expect((await programOf("v0"))?.name).toBe("switchyard_xsk");
   });
 
   it("withdraws a pool: first an empty list, then the socket; programs go when no pod has the device", async () => {

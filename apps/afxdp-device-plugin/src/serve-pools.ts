@@ -6,7 +6,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { listLinks, NetlinkError, NetlinkSocket, protocols } from "@switchyard/netlink";
+import { listLinks, NetlinkSocket, protocols } from "@switchyard/netlink";
 import type { Logger } from "@switchyard/service";
 import type { PluginDevice } from "./kubelet/device-plugin-messages.ts";
 import { keepRegistered } from "./kubelet/keep-registered.ts";
@@ -17,8 +17,9 @@ import type { PluginMetrics } from "./plugin-metrics.ts";
 import { containerAllocation, type DevicePaths } from "./pools/container-allocation.ts";
 import { deviceHealth } from "./pools/device-health.ts";
 import { hasDevice } from "./pools/device-id.ts";
-import { resourceOf, type NodePool, type PoolDevice } from "./pools/node-pools.ts";
+import { resourceOf, type NodePool } from "./pools/node-pools.ts";
 import { createPoolPlugin, type PoolPlugin } from "./pools/pool-plugin.ts";
+import { createDevicePreparer } from "./prepare-devices.ts";
 import { readRecord, writeRecord, type PluginRecord, type RetiredDevice } from "./record.ts";
 import { createMapSockets } from "./sockets/map-sockets.ts";
 import { createXdpDevices } from "./xdp-devices.ts";
@@ -92,9 +93,6 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
   // The kubelet lists a device as that of a pod only after it has the answer to its call.
   const allocatedAtMs = new Map<string, number>();
 
-  // A driver can refuse the program: the MTU is too large for it, or there are too few queues. Otherwise, the kubelet would give the
-  // device to the next pod, which would fail too.
-  const refusals = new Map<string, string>();
   const listeners = new Set<() => void>();
 
   // Devices are prepared and released one after the other, so that no device is released that the kubelet has just asked for.
@@ -105,26 +103,7 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
     return result;
   }
 
-  /** Rejects with the error of the driver, which is kept as the reason why the device is not offered. */
-  async function prepare(device: PoolDevice, pool: NodePool): Promise<void> {
-    try {
-      const prepared = await xdp.prepare({ ...device, uid: pool.hasPinnedMap ? pool.uid : 0 });
-      refusals.delete(device.name);
-      log.info({ pool: pool.name, device: device.name, id: device.id, ...prepared }, "device prepared for a pod");
-    } catch (error) {
-      if (error instanceof NetlinkError) refusals.set(device.name, error.message);
-      throw error;
-    }
-  }
-
-  /** Tries again what the driver refused. Returns the reason if it still does. */
-  async function refusalOf(device: PoolDevice, pool: NodePool): Promise<string | undefined> {
-    if (!refusals.has(device.name)) return undefined;
-    await inTurn(() => prepare(device, pool)).catch((error: unknown) => {
-      if (!(error instanceof NetlinkError)) throw error;
-    });
-    return refusals.get(device.name);
-  }
+  const preparer = createDevicePreparer({ xdp, inTurn });
 
   async function allocate(name: string, devices: readonly string[]) {
     const pool = record.pools.find((one) => one.name === name);
@@ -136,7 +115,8 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
       names.push(device.name);
       allocatedAtMs.set(device.name, performance.now());
       if (!pool.hasSocket && !pool.hasPinnedMap) continue;
-      await prepare(device, pool);
+      const prepared = await preparer.prepare(device, pool);
+      log.info({ pool: name, device: device.name, id, ...prepared }, "device prepared for a pod");
     }
     metrics.allocations.inc({ pool: name, result: "ok" });
     return containerAllocation(pool, names.sort(), paths);
@@ -272,7 +252,7 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
           const foreign =
             isInHost && (pool.hasSocket || pool.hasPinnedMap) ? await xdp.foreignProgram(name) : undefined;
           const earlierId = id !== name && held?.has(name) === true ? name : undefined;
-          const refused = isInHost && foreign === undefined ? await refusalOf(device, pool) : undefined;
+          const refused = isInHost && foreign === undefined ? await preparer.refusalOf(device, pool) : undefined;
           const facts = { isInHost, isHeld: held?.has(id), earlierId, foreign, refused, wasHealthy: before.get(id) };
           const { isHealthy, problem } = deviceHealth(facts);
           if (problem !== undefined) problems.push(`device ${name}: ${problem}`);
