@@ -64,6 +64,22 @@ describe("an AF_XDP policy", () => {
     expect(review(create(afxdpPolicy("a", spec))).problems).toEqual([expect.stringContaining(problem)]);
   });
 
+  it("is refused with provider upstream if its device plugin cannot offer the pool, and says what can", () => {
+    const operatorConfig: AfxdpOperatorConfig = {
+      ...{ apiVersion, kind: "AfxdpOperatorConfig", metadata: { name: "default", namespace } },
+      spec: { provider: "upstream" },
+    };
+    const cluster = clusterOf({ operatorConfig });
+    expect(review(create(afxdpPolicy("a", { numSfs: 2 })), cluster).problems).toEqual([
+      expect.stringContaining("spec.mode: must be primary with provider upstream"),
+    ]);
+    const interfaces = [{ ...nic, name: "eth1" }];
+    const named = clusterOf({ operatorConfig, states: new Map([["w1", { interfaces }]]) });
+    const { problems, warnings } = review(create(afxdpPolicy("a", { nicSelector: { vendor: "8086" } })), named);
+    expect(problems).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining("eth1 (0000:3b:00.0) is not offered")]);
+  });
+
   it("is refused on a device that the host uses, on the nodes where it does", () => {
     const interfaces = [{ ...nic, usedBy: ["default route"] }];
     const cluster = clusterOf({ states: new Map([["w2", { interfaces }]]) });
@@ -190,5 +206,17 @@ describe("an AfxdpOperatorConfig", () => {
       expect.stringContaining('metadata.name: must be "default"'),
       expect.stringContaining(`metadata.namespace: must be "${namespace}"`),
     ]);
+  });
+
+  it("warns about policies that the device plugin of provider upstream cannot offer", () => {
+    const cluster = clusterOf({ policies: [afxdpPolicy("a", { numSfs: 2 }), afxdpPolicy("b", { poolName: "b" })] });
+    const object: AfxdpOperatorConfig = {
+      ...{ apiVersion, kind: "AfxdpOperatorConfig", metadata: { name: "default", namespace } },
+      spec: { provider: "upstream" },
+    };
+    expect(review({ kind: "AfxdpOperatorConfig", operation: "CREATE", object }, cluster)).toEqual({
+      problems: [],
+      warnings: [expect.stringContaining("spec.provider: policy a is not applied: spec.mode: must be primary")],
+    });
   });
 });

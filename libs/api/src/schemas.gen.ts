@@ -4120,7 +4120,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "mode": {
-            "description": "Mode of the pool. Only upstream's CNI plugin needs it. Default: primary.",
+            "description": "Mode of the pool. Provider upstream offers pools of mode primary only. Default: primary.",
             "type": "string",
             "enum": [
               "primary",

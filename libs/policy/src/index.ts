@@ -72,5 +72,7 @@ export {
   type AfxdpMatch,
   type MergedAfxdpNode,
 } from "./afxdp/merge-afxdp-policies.ts";
+export { upstreamDeviceProblem, upstreamPoolProblems } from "./afxdp/provider-problems.ts";
+export { compareText } from "./compare-text.ts";
 export { afxdpNodeStateSpec } from "./afxdp/afxdp-node-state-spec.ts";
 export { unreservedVfs, type UnreservedVfs } from "./offload/reservation.ts";

@@ -29,6 +29,14 @@ export {
   type NicModel,
   type PolicyDevicePluginSources,
 } from "./device-plugin/policy-device-plugin-config.ts";
+export { formatAfxdpPluginsConfig, type AfxdpPluginsConfig } from "./afxdp-plugins/afxdp-plugins-config.ts";
+export {
+  nodeAfxdpPluginsConfig,
+  type AfxdpPluginsDevice,
+  type AfxdpPluginsFacts,
+  type AfxdpPluginsProblem,
+  type RenderedAfxdpPlugins,
+} from "./afxdp-plugins/node-afxdp-plugins-config.ts";
 export {
   componentImageVariables,
   type AdmissionServerSettings,

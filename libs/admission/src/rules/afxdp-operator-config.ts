@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Rules about AfxdpOperatorConfig. */
 import { operatorConfigName, type AfxdpOperatorConfig } from "@switchyard/api";
+import { afxdpPolicyProblems, afxdpProviderOf } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
 import { refuse, warn, type Finding } from "../finding.ts";
 import { quote } from "../phrase.ts";
@@ -21,5 +22,17 @@ export function checkAfxdpOperatorConfig(config: AfxdpOperatorConfig, view: Clus
       warn("spec.disableDrain", "nodes are reconfigured without a drain: running pods lose their AF_XDP devices"),
     );
   }
-  return findings;
+  return [...findings, ...policyWarnings(config, view)];
+}
+
+/** The policies that the device plugin of the provider cannot offer, which are therefore not applied. */
+function policyWarnings(config: AfxdpOperatorConfig, { afxdp }: ClusterView): readonly Finding[] {
+  const provider = afxdpProviderOf(config);
+  return (afxdp?.policies ?? []).flatMap((policy) =>
+    afxdpPolicyProblems(policy, provider)
+      .filter(({ code }) => code === "provider-cannot")
+      .map(({ policyName, field, message }) => {
+        return warn("spec.provider", `policy ${policyName} is not applied: ${field}: ${message}`);
+      }),
+  );
 }

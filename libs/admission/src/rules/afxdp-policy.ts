@@ -7,6 +7,7 @@ import type { AfxdpNetworkNodePolicy, Node } from "@switchyard/api";
 import {
   afxdpDevices,
   afxdpPolicyProblems,
+  afxdpProviderOf,
   createAfxdpRules,
   createRules,
   hasLabels,
@@ -31,7 +32,7 @@ export function checkAfxdpPolicy(policy: AfxdpNetworkNodePolicy, view: ClusterVi
     const message = `this policy has no effect: the operator uses policies of namespace ${view.namespace} only`;
     return [warn("metadata.namespace", message)];
   }
-  const own = afxdpPolicyProblems(policy);
+  const own = afxdpPolicyProblems(policy, afxdpProviderOf(view.afxdp?.operatorConfig));
   if (own.length > 0) return own.map(({ field, message }) => refuse(field, message));
   return view.afxdp === undefined ? [] : checkOnNodes(policy, view, view.afxdp);
 }

@@ -18,6 +18,12 @@ const severities = {
   "pool-mode-differs": "error",
   /** A policy of higher priority gives the pool another setting. The policy of lower priority is not applied. */
   "pool-setting-differs": "error",
+  /** The device plugin of the provider cannot apply a setting. The policy is not applied. */
+  "provider-cannot": "error",
+  /** A setting has no effect on the device plugin of the provider. */
+  "provider-ignores": "warning",
+  /** The device plugin of the provider leaves out a device that the policy selects. */
+  "provider-leaves-out": "warning",
   /** The policy names a device that cannot be an AF_XDP device. It is not applied to this device. */
   "device-in-use": "error",
   /** The policy matches a device, without naming it, that cannot be an AF_XDP device. It is not applied to this device. */

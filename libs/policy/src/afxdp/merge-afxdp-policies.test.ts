@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { AfxdpInterfaceStatus, AfxdpNetworkNodePolicy, AfxdpNicSelector } from "@switchyard/api";
+import type {
+  AfxdpInterfaceStatus,
+  AfxdpNetworkNodePolicy,
+  AfxdpNetworkNodePolicySpec,
+  AfxdpNicSelector,
+  AfxdpProvider,
+} from "@switchyard/api";
 import { afxdpNics, afxdpPolicy } from "../testing/afxdp-objects.ts";
 import { toPfAddresses } from "../pods/pf-addresses.ts";
 import { node } from "../testing/objects.ts";
@@ -11,11 +17,16 @@ import { mergeAfxdpPolicies } from "./merge-afxdp-policies.ts";
 interface Given {
   readonly nics?: readonly AfxdpInterfaceStatus[];
   readonly sriov?: SriovNodeFacts;
+  readonly provider?: AfxdpProvider;
 }
 
-function merge(policies: readonly AfxdpNetworkNodePolicy[], { nics = afxdpNics, sriov = {} }: Given = {}) {
+function merge(policies: readonly AfxdpNetworkNodePolicy[], { nics = afxdpNics, sriov = {}, provider }: Given = {}) {
   const devices = afxdpDevices({ interfaces: nics }, sriovUse(sriov));
-  return mergeAfxdpPolicies(node("worker-1", { zone: "a" }), devices, createAfxdpRules({ policies }));
+  const operatorConfig = {
+    ...({ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig" } as const),
+    ...{ metadata: { name: "default" }, spec: { ...(provider && { provider }) } },
+  };
+  return mergeAfxdpPolicies(node("worker-1", { zone: "a" }), devices, createAfxdpRules({ policies, operatorConfig }));
 }
 
 /** The fields of the devices, changed: `withFields("ens1f0", { owned: true })`. */
@@ -267,5 +278,48 @@ describe("a device that Switchyard configured", () => {
   it("is unselected if SR-IOV policies select it", () => {
     const sriov = { spec: { interfaces: [{ pciAddress: "0000:86:00.0" }] } };
     expect(merge([afxdpPolicy("a")], { nics: owned, sriov }).spec).toEqual({ unselected: ["0000:86:00.0"] });
+  });
+});
+
+describe("mergeAfxdpPolicies with provider upstream", () => {
+  const upstream = (spec: Partial<AfxdpNetworkNodePolicySpec>, nics = afxdpNics) =>
+    merge([afxdpPolicy("a", spec)], { nics, provider: "upstream" });
+  const problemsOf = (merged: ReturnType<typeof merge>) =>
+    merged.problems.map(({ severity, field, message }) => `${severity} ${field}: ${message}`);
+
+  it.each([
+    { spec: { numSfs: 4 }, problem: "error spec.mode: must be primary with provider upstream" },
+    {
+      spec: { bpfMapPinning: true, udsServer: false, uid: 1500 },
+      problem: "error spec.bpfMapPinning: must be false with uid 1500 and provider upstream",
+    },
+  ])("applies no policy with $spec", ({ spec, problem }) => {
+    const merged = upstream(spec);
+    expect(merged.spec).toEqual({});
+    expect(problemsOf(merged)).toEqual([expect.stringContaining(problem)]);
+    expect(problemsOf(merged)).toEqual([expect.stringContaining("provider switchyard")]);
+    expect(merge([afxdpPolicy("a", spec)]).problems).toEqual([]);
+  });
+
+  it("leaves subfunctions of a policy that was applied before as they are", () => {
+    expect(upstream({ numSfs: 4 }, withFields("ens1f0", { owned: true })).spec.unselected).toBeUndefined();
+  });
+
+  it("applies other policies, and warns about what the plugin leaves out or ignores", () => {
+    expect(problemsOf(upstream({}))).toEqual([]);
+    expect(problemsOf(upstream({ bpfMapPinning: true }))).toEqual([
+      expect.stringContaining("warning spec.udsServer: has no effect with bpfMapPinning and provider upstream"),
+    ]);
+    const renamed = withFields("ens1f0", { name: "eth1" });
+    const merged = upstream({ nicSelector: { driver: "ice" } }, renamed);
+    expect(summary(merged)).toEqual(["eth1 primary apool", "ens1f1 primary apool"]);
+    expect(problemsOf(merged)).toEqual([
+      expect.stringContaining(
+        "warning spec.nicSelector: eth1 (0000:86:00.0) is not offered: the device plugin of provider upstream leaves out",
+      ),
+    ]);
+    expect(
+      problemsOf(upstream({ nicSelector: { pfNames: ["veth10"] } }, withFields("veth10", { linkAdminState: "up" }))),
+    ).toEqual([expect.stringContaining("warning spec.nicSelector.pfNames[0]: veth10 is not offered")]);
   });
 });

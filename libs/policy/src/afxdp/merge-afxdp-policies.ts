@@ -10,6 +10,7 @@ import {
   type AfxdpNetworkNodePolicy,
   type AfxdpNetworkNodeStateSpec,
   type AfxdpPoolSpec,
+  type AfxdpProvider,
   type Node,
 } from "@switchyard/api";
 import { compareText } from "../compare-text.ts";
@@ -20,6 +21,7 @@ import { poolProblems } from "./afxdp-pools.ts";
 import { afxdpProblem, type AfxdpProblem } from "./afxdp-problem.ts";
 import { afxdpModeOf, poolSettingsOf, type AfxdpRules } from "./afxdp-rules.ts";
 import { barringUse, requestProblems } from "./device-problems.ts";
+import { upstreamDeviceProblem, upstreamIgnored, upstreamPoolProblems } from "./provider-problems.ts";
 
 /** Where a policy is applied on a node. */
 export interface AfxdpMatch {
@@ -54,7 +56,7 @@ export function mergeAfxdpPolicies(node: Node, devices: readonly AfxdpDevice[], 
   const problems: AfxdpProblem[] = [];
   const invalid: AfxdpNetworkNodePolicy[] = [];
   const matches = selecting.map((policy): AfxdpMatch => {
-    const own = takeDevices(policy, { devices, takenBy, pools });
+    const own = takeDevices(policy, { devices, takenBy, pools, provider: rules.provider });
     problems.push(...own.problems);
     if (!own.isValid) invalid.push(policy);
     for (const device of own.devices) takenBy.set(device, policy);
@@ -89,7 +91,7 @@ function afxdpPoliciesSelecting(node: Node, rules: AfxdpRules): readonly AfxdpNe
 }
 
 /** Returns the problems that the policy has on every node, because of which it is not applied. */
-export function afxdpPolicyProblems(policy: AfxdpNetworkNodePolicy): readonly AfxdpProblem[] {
+export function afxdpPolicyProblems(policy: AfxdpNetworkNodePolicy, provider: AfxdpProvider): readonly AfxdpProblem[] {
   const { nicSelector, deviceType = "netdev" } = policy.spec;
   const problems: AfxdpProblem[] = [];
   if (isEmptyAfxdpSelector(nicSelector)) {
@@ -103,7 +105,25 @@ export function afxdpPolicyProblems(policy: AfxdpNetworkNodePolicy): readonly Af
     const message = "must be netdev or omitted: AF_XDP uses the network driver of the kernel";
     problems.push(afxdpProblem(policy, { code: "device-type", field: "spec.deviceType", value: deviceType, message }));
   }
+  if (provider === "upstream") {
+    for (const { field, ...problem } of upstreamPoolProblems(poolOf(policy))) {
+      problems.push(afxdpProblem(policy, { code: "provider-cannot", field: `spec.${field}`, ...problem }));
+    }
+  }
   return problems;
+}
+
+/** The node reports such a device in the status of the pool. */
+function offerProblems(
+  policy: AfxdpNetworkNodePolicy,
+  device: AfxdpDevice,
+  provider: AfxdpProvider,
+): readonly AfxdpProblem[] {
+  const why = provider === "upstream" ? upstreamDeviceProblem(device.reported) : undefined;
+  if (why === undefined) return [];
+  const field = fieldNaming(policy.spec.nicSelector, device.nic) ?? "spec.nicSelector";
+  const message = `${describeDevice(device)} is not offered: ${why}`;
+  return [afxdpProblem(policy, { code: "provider-leaves-out", field, value: device.id, message })];
 }
 
 interface Taken {
@@ -118,13 +138,18 @@ interface Sources {
   readonly devices: readonly AfxdpDevice[];
   readonly takenBy: ReadonlyMap<AfxdpDevice, AfxdpNetworkNodePolicy>;
   readonly pools: readonly AfxdpPoolSpec[];
+  readonly provider: AfxdpProvider;
 }
 
-function takeDevices(policy: AfxdpNetworkNodePolicy, { devices, takenBy, pools }: Sources): Taken {
-  const fatal = [...afxdpPolicyProblems(policy), ...poolProblems(policy, poolOf(policy), pools)];
+function takeDevices(policy: AfxdpNetworkNodePolicy, { devices, takenBy, pools, provider }: Sources): Taken {
+  const fatal = [...afxdpPolicyProblems(policy, provider), ...poolProblems(policy, poolOf(policy), pools)];
   if (fatal.length > 0) return { isValid: false, devices: [], problems: fatal };
   const { nicSelector, maxDevices = Infinity } = policy.spec;
-  const problems: AfxdpProblem[] = [];
+  const ignored = provider === "upstream" ? upstreamIgnored(poolOf(policy)) : undefined;
+  const problems =
+    ignored === undefined
+      ? []
+      : [afxdpProblem(policy, { code: "provider-ignores", field: "spec.udsServer", ...ignored })];
   const own: AfxdpDevice[] = [];
   for (const device of devices.filter(({ nic }) => matchesDevice(nicSelector, nic))) {
     const owner = takenBy.get(device);
@@ -133,7 +158,7 @@ function takeDevices(policy: AfxdpNetworkNodePolicy, { devices, takenBy, pools }
       problems.push(...leftOut(policy, device, use ?? `policy ${owner?.metadata.name} takes precedence`));
     } else if (own.length < maxDevices) {
       own.push(device);
-      problems.push(...requestProblems(policy, device));
+      problems.push(...requestProblems(policy, device), ...offerProblems(policy, device, provider));
     }
   }
   if (own.length === 0 && devices.length > 0 && problems.length === 0) problems.push(noDevice(policy, devices));

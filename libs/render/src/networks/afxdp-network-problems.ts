@@ -36,16 +36,17 @@ function commandProblems(
   { ethtoolCmds = [], mode, ipam }: AfxdpNetworkSpec,
   provider: AfxdpPlugin["provider"],
 ): readonly NetworkProblem[] {
-  if (ethtoolCmds.length === 0) return [];
+  const problems: NetworkProblem[] = [];
+  if (provider === "upstream" && mode === "subfunction") {
+    const message =
+      "must be primary or omitted with provider upstream, which offers no subfunctions: use provider switchyard";
+    problems.push({ code: "unsuited-plugin", field: "spec.mode", message });
+  }
+  if (ethtoolCmds.length === 0) return problems;
   const field = "spec.ethtoolCmds";
   if (provider !== "upstream") {
     const message = "must be omitted, because the CNI plugin host-device runs no commands: only provider upstream does";
     return [{ code: "unsuited-plugin", field, message }];
-  }
-  const problems: NetworkProblem[] = [];
-  if (mode === "subfunction") {
-    const message = "must be omitted with mode subfunction: the CNI plugin runs the commands for mode primary only";
-    problems.push({ code: "unsuited-plugin", field, message });
   }
   // The plugin dereferences the result of IPAM without a check.
   if (!ipam) {

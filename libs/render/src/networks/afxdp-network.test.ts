@@ -74,7 +74,6 @@ describe("the NetworkAttachmentDefinition of an AfxdpNetwork", () => {
 
   it.each([
     { spec: {}, own: { mode: "primary" } },
-    { spec: { mode: "subfunction" }, own: { mode: "cdq" } },
     { spec: { ethtoolCmds: ["-X -device- equal 5"], ipam }, own: { ethtoolCmds: ["-X -device- equal 5"] } },
   ] as const)("has upstream's plugin if the config says so: $spec", ({ spec, own }) => {
     const config = configOf(spec, { afxdpProvider: "upstream" });
@@ -85,12 +84,7 @@ describe("the NetworkAttachmentDefinition of an AfxdpNetwork", () => {
     { spec: { ipam: '{"type": }' }, field: "spec.ipam", words: "line 1, column 10" },
     { spec: { ethtoolCmds: ["-X"] }, field: "spec.ethtoolCmds", words: "only provider upstream does" },
     { spec: { ethtoolCmds: ["-X"] }, provider: "upstream", field: "spec.ethtoolCmds", words: "requires spec.ipam" },
-    {
-      spec: { ethtoolCmds: ["-X"], ipam, mode: "subfunction" },
-      provider: "upstream",
-      field: "spec.ethtoolCmds",
-      words: "with mode subfunction",
-    },
+    { spec: { mode: "subfunction" }, provider: "upstream", field: "spec.mode", words: "offers no subfunctions" },
   ] as const)("is not rendered with $spec", ({ spec, provider, field, words }: Refused) => {
     expect(configOf(spec, provider && { afxdpProvider: provider })).toMatchObject([
       { field, message: expect.stringContaining(words) as unknown },

@@ -88,7 +88,7 @@ export interface AfxdpPlugin {
 /**
  * Returns the configuration of the plugin of an AfxdpNetwork: host-device, which finds the device by the id from the kubelet, a PCI
  * address or the name of a subfunction, that Multus passes to plugins with the capability deviceID, or by its name, and refuses an id
- * that is a name; or upstream's plugin afxdp, for which a pool of subfunctions is a pool of mode cdq (eve-and-afxdp.md b2). With
+ * that is a name; or upstream's plugin afxdp, for devices that are not subfunctions (eve-and-afxdp.md b2). With
  * dpSyncer, it tells the device plugin that a pod has gone.
  */
 export function afxdpPlugin(
@@ -105,7 +105,7 @@ export function afxdpPlugin(
   return jsonObject({
     type: "afxdp",
     capabilities,
-    mode: spec.mode === "subfunction" ? "cdq" : "primary",
+    mode: "primary",
     ethtoolCmds: spec.ethtoolCmds?.length ? spec.ethtoolCmds : undefined,
     dpSyncer: true,
     ipam,

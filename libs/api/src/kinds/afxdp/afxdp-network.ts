@@ -45,7 +45,7 @@ export interface AfxdpNetworkSpec extends Omit<NetworkSpec, "resourceName"> {
    * nodes, one on each node.
    */
   readonly poolName: AfxdpPoolName;
-  /** Mode of the pool. Only upstream's CNI plugin needs it. Default: primary. */
+  /** Mode of the pool. Provider upstream offers pools of mode primary only. Default: primary. */
   readonly mode?: AfxdpMode;
   /**
    * Arguments of ethtool commands that upstream's CNI plugin runs for the device, with "-device-" for its name and "-ip-"
