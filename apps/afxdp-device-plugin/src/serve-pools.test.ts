@@ -16,11 +16,11 @@ import {
   type NetworkNamespace,
 } from "@switchyard/netlink/testing";
 import { Registry } from "@switchyard/service";
-import type { PodDevices } from "./kubelet/pod-resources-messages.ts";
+import type { PodDevices } from "@switchyard/kubelet";
 import { createPluginMetrics } from "./plugin-metrics.ts";
 import type { NodePool } from "./pools/node-pools.ts";
 import { createPoolServer, type PoolServer } from "./serve-pools.ts";
-import { startFakeKubelet, type FakeKubelet } from "./testing/fake-kubelet.ts";
+import { startFakeKubelet, type FakeKubelet } from "@switchyard/kubelet/testing";
 import { connectMapClient } from "./testing/map-client.ts";
 import { silentLogger } from "./testing/silent-logger.ts";
 

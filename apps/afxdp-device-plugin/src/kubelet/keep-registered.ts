@@ -5,9 +5,7 @@
  * Usage: `await keepRegistered({ directory, endpoint, resourceName, service, watch, registered, failed }, signal);`
  */
 import { join } from "node:path";
-import { callGrpc } from "../grpc/call-grpc.ts";
-import { serveGrpc, type GrpcService } from "../grpc/serve-grpc.ts";
-import { devicePluginVersion, registerMethod } from "./device-plugin-messages.ts";
+import { callGrpc, devicePluginVersion, registerMethod, serveGrpc, type GrpcService } from "@switchyard/kubelet";
 import { identityOf, type SocketWatch } from "./watch-sockets.ts";
 
 export interface RegisteredPlugin {

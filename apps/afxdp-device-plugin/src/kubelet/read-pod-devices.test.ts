@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
+import type { PodDevices } from "@switchyard/kubelet";
 import { devicesOfCaller, heldDevices } from "./read-pod-devices.ts";
-import type { PodDevices } from "./pod-resources-messages.ts";
 
 const resourceName = "afxdp/intel";
 

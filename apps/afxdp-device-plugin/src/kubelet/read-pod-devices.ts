@@ -3,9 +3,8 @@
  * readPodDevices asks the kubelet which pods of the node have devices. The functions below search its answer.
  * Usage: `const pods = await readPodDevices(socket, signal); const held = heldDevices(pods, "afxdp/intel");`
  */
-import { callGrpc } from "../grpc/call-grpc.ts";
+import { callGrpc, listPodResourcesMethod, type ContainerDevices, type PodDevices } from "@switchyard/kubelet";
 import { hasDevice, type DeviceId } from "../pools/device-id.ts";
-import { listPodResourcesMethod, type ContainerDevices, type PodDevices } from "./pod-resources-messages.ts";
 
 const timeoutMs = 10_000;
 

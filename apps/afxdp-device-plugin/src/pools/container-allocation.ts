@@ -4,7 +4,7 @@
  * its socket or the file of its map, where DPDK expects them. Pure.
  * Usage: `containerAllocation(pool, ["ens1f0"], paths)`.
  */
-import type { ContainerAllocation, Mount } from "../kubelet/device-plugin-messages.ts";
+import type { ContainerAllocation, Mount } from "@switchyard/kubelet";
 import type { NodePool } from "./node-pools.ts";
 
 /** Directories on the host. */

@@ -9,9 +9,9 @@ import {
   type ContainerAllocation,
   type PluginDevice,
   type PreferenceRequest,
-} from "../kubelet/device-plugin-messages.ts";
-import type { Empty } from "../grpc/grpc-method.ts";
-import type { GrpcService } from "../grpc/serve-grpc.ts";
+} from "@switchyard/kubelet";
+import type { Empty } from "@switchyard/kubelet";
+import type { GrpcService } from "@switchyard/kubelet";
 import { preferDevices } from "./prefer-devices.ts";
 
 export interface PoolPluginOptions {

@@ -3,7 +3,7 @@
  * preferDevices chooses devices for a container: those that it must have, then as many as possible of one NUMA node.
  * Usage: `preferDevices({ available: ["a", "b"], required: [], count: 1 }, devices)`.
  */
-import type { PluginDevice, PreferenceRequest } from "../kubelet/device-plugin-messages.ts";
+import type { PluginDevice, PreferenceRequest } from "@switchyard/kubelet";
 
 /** Returns `count` devices, or all that are available. */
 export function preferDevices(

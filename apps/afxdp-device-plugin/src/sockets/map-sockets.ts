@@ -7,7 +7,7 @@ import { chmod, chown, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { listenSeqpackets, loadSeqpacketSystem } from "@switchyard/netlink";
 import type { Logger } from "@switchyard/service";
-import type { PodDevices } from "../kubelet/pod-resources-messages.ts";
+import type { PodDevices } from "@switchyard/kubelet";
 import { devicesOfCaller } from "../kubelet/read-pod-devices.ts";
 import { mapName, socketDirectory, socketName } from "../pools/container-allocation.ts";
 import { hasDevice, type DeviceId } from "../pools/device-id.ts";

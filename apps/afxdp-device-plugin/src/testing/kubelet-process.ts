@@ -6,8 +6,8 @@
  */
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import type { PodDevices } from "../kubelet/pod-resources-messages.ts";
-import { startFakeKubelet } from "./fake-kubelet.ts";
+import type { PodDevices } from "@switchyard/kubelet";
+import { startFakeKubelet } from "@switchyard/kubelet/testing";
 
 /** One member is there. */
 interface Request {

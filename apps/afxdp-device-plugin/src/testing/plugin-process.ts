@@ -7,12 +7,12 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Registry } from "@switchyard/service";
-import type { PodDevices } from "../kubelet/pod-resources-messages.ts";
+import type { PodDevices } from "@switchyard/kubelet";
 import { readPodDevices } from "../kubelet/read-pod-devices.ts";
 import { createPluginMetrics } from "../plugin-metrics.ts";
 import type { NodePool } from "../pools/node-pools.ts";
 import { createPoolServer } from "../serve-pools.ts";
-import { startFakeKubelet } from "./fake-kubelet.ts";
+import { startFakeKubelet } from "@switchyard/kubelet/testing";
 import { silentLogger } from "./silent-logger.ts";
 
 /** One member is there. */

@@ -3,9 +3,9 @@
  * The messages of the kubelet's pod resources API v1 (k8s.io/kubelet/pkg/apis/podresources/v1/api.proto), as far as they are used.
  * Usage: `const pods = await callGrpc(listPodResourcesMethod, {}, target);`
  */
-import { empty, grpcMethod, type Codec } from "../grpc/grpc-method.ts";
-import { MessageWriter } from "../protobuf/message-writer.ts";
-import { readMessage } from "../protobuf/read-message.ts";
+import { empty, grpcMethod, type Codec } from "./grpc/grpc-method.ts";
+import { MessageWriter } from "./protobuf/message-writer.ts";
+import { readMessage } from "./protobuf/read-message.ts";
 
 /** A pod and the devices of its containers. */
 export interface PodDevices {
@@ -24,6 +24,20 @@ export interface ResourceDevices {
   readonly resourceName: string;
   readonly ids: readonly string[];
 }
+
+const resources: Codec<readonly ResourceDevices[]> = {
+  encode: (list) =>
+    new MessageWriter()
+      .messages(
+        1,
+        list.map(({ resourceName, ids }) => new MessageWriter().text(1, resourceName).texts(2, ids)),
+      )
+      .finish(),
+  decode: (bytes) =>
+    readMessage(bytes)
+      .messages(1)
+      .map(({ text, texts }) => ({ resourceName: text(1), ids: texts(2) })),
+};
 
 const pods: Codec<readonly PodDevices[]> = {
   encode: (list) =>
@@ -63,3 +77,10 @@ const pods: Codec<readonly PodDevices[]> = {
 
 /** Lists the pods of the node that have been admitted and have not ended, with their devices. */
 export const listPodResourcesMethod = grpcMethod("/v1.PodResourcesLister/List", empty, pods);
+
+/** Lists the healthy devices of the node that plugins announce, whether pods have them or not. */
+export const allocatableResourcesMethod = grpcMethod(
+  "/v1.PodResourcesLister/GetAllocatableResources",
+  empty,
+  resources,
+);

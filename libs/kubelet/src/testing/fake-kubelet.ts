@@ -17,11 +17,16 @@ import {
   type ContainerAllocation,
   type PluginDevice,
   type Registration,
-} from "../kubelet/device-plugin-messages.ts";
-import { listPodResourcesMethod, type PodDevices } from "../kubelet/pod-resources-messages.ts";
+} from "../device-plugin-messages.ts";
+import {
+  allocatableResourcesMethod,
+  listPodResourcesMethod,
+  type PodDevices,
+  type ResourceDevices,
+} from "../pod-resources-messages.ts";
 
 export interface FakeKubelet extends AsyncDisposable {
-  /** What the pod resources API lists. If it is set to undefined, the API fails. */
+  /** What the pod resources API lists. It also lists the devices that plugins announce. If it is set to undefined, the API fails. */
   pods: readonly PodDevices[] | undefined;
   readonly registrations: readonly Registration[];
   /** Resolves when the list of a resource fulfils the condition, with the list. It is undefined after the plugin has gone. */
@@ -74,8 +79,16 @@ export async function startFakeKubelet(directory: string): Promise<FakeKubelet> 
   });
   const lister = await serveGrpc({
     path: join(directory, "pod-resources", "kubelet.sock"),
-    methods: { list: listPodResourcesMethod },
+    methods: { list: listPodResourcesMethod, allocatable: allocatableResourcesMethod },
     handlers: {
+      allocatable(_call: unknown, respond: sendUnaryData<readonly ResourceDevices[]>) {
+        // As the kubelet does, with one entry for each device.
+        const healthy = [...present].flatMap(([resourceName, devices]) =>
+          devices.filter(({ isHealthy }) => isHealthy).map(({ id }) => ({ resourceName, ids: [id] })),
+        );
+        if (kubelet.pods === undefined) respond({ code: status.UNAVAILABLE, details: "starting" });
+        else respond(null, healthy);
+      },
       list(_call: unknown, respond: sendUnaryData<readonly PodDevices[]>) {
         if (kubelet.pods === undefined) respond({ code: status.UNAVAILABLE, details: "starting" });
         else respond(null, kubelet.pods);

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The kubelet's APIs for device plugins and for pod resources, over gRPC on Unix sockets. */
+export { callGrpc } from "./grpc/call-grpc.ts";
+export type { Empty } from "./grpc/grpc-method.ts";
+export { serveGrpc, type GrpcService } from "./grpc/serve-grpc.ts";
+export {
+  devicePluginMethods,
+  devicePluginVersion,
+  registerMethod,
+  type ContainerAllocation,
+  type Mount,
+  type PluginDevice,
+  type PreferenceRequest,
+} from "./device-plugin-messages.ts";
+export {
+  allocatableResourcesMethod,
+  listPodResourcesMethod,
+  type ContainerDevices,
+  type PodDevices,
+  type ResourceDevices,
+} from "./pod-resources-messages.ts";
