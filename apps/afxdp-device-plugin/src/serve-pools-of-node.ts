@@ -3,7 +3,7 @@
  * servePoolsOfNode watches the AfxdpNetworkNodeState of the node and keeps the pools up to date. It is idle as long as nothing changes.
  * Usage: `await servePoolsOfNode({ transport, nodeName, namespace, server, log, …, signal });`
  */
-import { afxdpNetworkNodeStates, type AfxdpNetworkNodeState } from "@switchyard/api";
+import { afxdpNetworkNodeStates, afxdpPluginManager as manager, type AfxdpNetworkNodeState } from "@switchyard/api";
 import { createWriter, startController, watchObjects, type FailedWatch, type Transport } from "@switchyard/kube";
 import { watchLinks } from "@switchyard/netlink";
 import { cacheProblems, showCacheAges, whenAborted, type Logger, type Registry } from "@switchyard/service";
@@ -23,9 +23,6 @@ export interface ServePoolsOptions {
   readonly setNotReady: (check: () => readonly string[]) => void;
   readonly signal: AbortSignal;
 }
-
-/** Must stay the same in all releases. */
-const manager = "switchyard-afxdp-device-plugin";
 
 /** Resolves when `signal` has aborted. */
 export async function servePoolsOfNode(options: ServePoolsOptions): Promise<void> {

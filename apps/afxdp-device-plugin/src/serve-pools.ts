@@ -6,13 +6,11 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { watchSockets, type PluginDevice, type PodDevices } from "@switchyard/kubelet";
 import { listLinks, NetlinkSocket, protocols } from "@switchyard/netlink";
 import type { Logger } from "@switchyard/service";
-import type { PluginDevice } from "@switchyard/kubelet";
 import { keepRegistered } from "./kubelet/keep-registered.ts";
-import type { PodDevices } from "@switchyard/kubelet";
 import { heldDevices, readPodDevices } from "./kubelet/read-pod-devices.ts";
-import { watchSockets } from "./kubelet/watch-sockets.ts";
 import type { PluginMetrics } from "./plugin-metrics.ts";
 import { containerAllocation, type DevicePaths } from "./pools/container-allocation.ts";
 import { deviceHealth } from "./pools/device-health.ts";

@@ -24,6 +24,11 @@ export async function writeRecord(file: string, record: string): Promise<void> {
   await replace(recordOf(file), record);
 }
 
+/** Returns the record; undefined without one. */
+export function readRecord(file: string): Promise<string | undefined> {
+  return read(recordOf(file));
+}
+
 function recordOf(file: string): string {
   return `${file}.in-force`;
 }

@@ -12,8 +12,9 @@
  *   `trap 'kill $!; wait $!; exit' TERM; while :; do sriovdp … & wait $!; sleep 1; done`, where $! in the trap is the running
  *   plugin. Without it, the kubelet delays the restart of a container that ended twice within minutes by 10 s, 20 s, and up
  *   to 5 minutes.
+ * - With --plugin=afxdp, the kubelet's directory pod-resources of the host in the sidecar.
  */
-import { flag, text, yesOrNo, type FlagsOf } from "@switchyard/service";
+import { flag, integer, oneOf, text, yesOrNo, type FlagsOf } from "@switchyard/service";
 
 /** Values of devicePluginConfigFlags. */
 export type DevicePluginConfigFlags = typeof devicePluginConfigFlags extends FlagsOf<infer Values> ? Values : never;
@@ -23,6 +24,11 @@ export const devicePluginConfigFlags = {
     required: true,
     env: "NODE_NAME",
     help: "Name of the node on which this process runs.",
+  }),
+  plugin: flag(oneOf("sriov", "afxdp"), {
+    default: "sriov",
+    env: "PLUGIN",
+    help: "Device plugin to configure: that for SR-IOV, or that of afxdp-plugins-for-kubernetes (afxdp).",
   }),
   wait: flag(yesOrNo, {
     default: "false",
@@ -45,6 +51,15 @@ export const devicePluginConfigFlags = {
     default: "sriovdp",
     env: "PLUGIN_PROCESS",
     help: "Name of the plugin process, which is restarted to read a new configuration.",
+  }),
+  kubeletDirectory: flag(text("DIR"), {
+    default: "/var/lib/kubelet",
+    env: "KUBELET_DIRECTORY",
+    help: "Directory of the kubelet, with pod-resources. Used with --plugin=afxdp only.",
+  }),
+  verbosity: flag(integer({ minimum: 0, maximum: 2 }), {
+    env: "VERBOSITY",
+    help: "With --plugin=afxdp, spec.logLevel of the AfxdpOperatorConfig, for this process and the plugin. Replaces --log-level.",
   }),
   hostRoot: flag(text("DIR"), {
     default: "/",

@@ -49,6 +49,7 @@ export {
 export {
   afxdpApiGroup,
   afxdpApiVersion,
+  afxdpPluginManager,
   afxdpResourcePrefix,
   apiGroup,
   apiVersion,

@@ -110,6 +110,9 @@ export const upstreamManager = "sriov-network-operator";
 /** Field manager of the config daemon. */
 export const daemonManager = "switchyard-config-daemon";
 
+/** Field manager of the device plugin for AF_XDP, or of what configures the one of upstream: of the pools in node states. */
+export const afxdpPluginManager = "switchyard-afxdp-device-plugin";
+
 /** Field manager of upstream's config daemon. */
 export const upstreamDaemonManager = "sriov-network-config-daemon";
 

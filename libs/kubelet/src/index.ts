@@ -19,3 +19,4 @@ export {
   type PodDevices,
   type ResourceDevices,
 } from "./pod-resources-messages.ts";
+export { identityOf, watchSockets, type SocketWatch } from "./watch-sockets.ts";

@@ -5,8 +5,15 @@
  * Usage: `await keepRegistered({ directory, endpoint, resourceName, service, watch, registered, failed }, signal);`
  */
 import { join } from "node:path";
-import { callGrpc, devicePluginVersion, registerMethod, serveGrpc, type GrpcService } from "@switchyard/kubelet";
-import { identityOf, type SocketWatch } from "./watch-sockets.ts";
+import {
+  callGrpc,
+  devicePluginVersion,
+  identityOf,
+  registerMethod,
+  serveGrpc,
+  type GrpcService,
+  type SocketWatch,
+} from "@switchyard/kubelet";
 
 export interface RegisteredPlugin {
   /** Directory of the kubelet's socket, kubelet/device-plugins. */

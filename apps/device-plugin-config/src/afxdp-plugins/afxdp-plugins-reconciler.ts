@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createAfxdpPluginsReconciler configures the device plugin of afxdp-plugins-for-kubernetes for the present AfxdpNetworkNodeState, and
+ * writes status.pools.
+ *
+ * The init container waits until the config daemon has configured the node. The follower rewrites the configuration and restarts the
+ * plugin when it changes. It compares the configuration with what the kubelet has, because the plugin keeps running if it announces
+ * nothing, and restarts it where that helps (pace-restarts.ts).
+ *
+ * Without a node state, and before the first report of the daemon, nothing is changed: unknown is not unwanted.
+ *
+ * Usage: `const reconcile = createAfxdpPluginsReconciler({ flags, node, state, writer, log, onWritten, nowMs });`
+ */
+import { defined, type AfxdpNetworkNodeState, type AfxdpPoolStatus, type Result } from "@switchyard/api";
+import type { Reconcile, Requeue, Writer } from "@switchyard/kube";
+import { nodeAfxdpPluginsConfig, type RenderedAfxdpPlugins } from "@switchyard/render";
+import type { Logger } from "@switchyard/service";
+import { isInForce, readRecord, writeConfig, writeRecord } from "../config-file.ts";
+import type { DevicePluginConfigFlags } from "../device-plugin-config-flags.ts";
+import type { PluginConfig } from "../plugin-config.ts";
+import { isSettled } from "./is-settled.ts";
+import { graceMs, paceRestarts, type RestartPace } from "./pace-restarts.ts";
+import { pluginsConfig, recordedNames } from "./plugins-config.ts";
+import { missingDevices, poolRows, type OfferedDevices } from "./pool-rows.ts";
+import type { KernelFacts } from "./read-kernel-facts.ts";
+
+/** What the process sees of its node. */
+export interface PluginNode {
+  readonly kernelFacts: () => Promise<KernelFacts>;
+  /** The devices that the kubelet has, or why it does not answer. */
+  readonly offered: (signal: AbortSignal) => Promise<Result<OfferedDevices, string>>;
+  /** Differs after each start of the kubelet. */
+  readonly kubeletStart: () => Promise<string | undefined>;
+  /** Ends the plugin, which starts again, and returns the ids of its processes. */
+  readonly endPlugin: () => Promise<readonly number[]>;
+}
+
+export interface AfxdpPluginsReconcilerDeps {
+  readonly flags: Readonly<Pick<DevicePluginConfigFlags, "nodeName" | "configFile" | "wait" | "verbosity">>;
+  readonly node: PluginNode;
+  /** Returns the node state from the cache. */
+  readonly state: () => AfxdpNetworkNodeState | undefined;
+  readonly writer: Pick<Writer<AfxdpNetworkNodeState>, "applyStatus">;
+  readonly log: Logger;
+  /** Called when the init container has written the configuration. */
+  readonly onWritten: () => void;
+  readonly nowMs: () => number;
+}
+
+/** While something is missing. */
+const retryMs = 5_000;
+
+export function createAfxdpPluginsReconciler(deps: AfxdpPluginsReconcilerDeps): Reconcile {
+  const { flags, node, log, nowMs } = deps;
+  /** The last known names of devices. */
+  let names: ReadonlyMap<string, string> | undefined;
+  let pace: RestartPace | undefined;
+  /** Whether the plugin ran when it was last ended. */
+  let ran = true;
+  let silentSinceMs: number | undefined;
+  let said = "";
+
+  return async function reconcile(_key, signal) {
+    const state = deps.state();
+    if (state?.status?.interfaces === undefined) {
+      sayOnce("waiting for the first status of the node's AfxdpNetworkNodeState");
+      return undefined;
+    }
+    names ??= recordedNames(await readRecord(flags.configFile));
+    const rendered = nodeAfxdpPluginsConfig(state, {
+      ...{ verbosity: flags.verbosity, knownNames: names },
+      ...(await node.kernelFacts()),
+    });
+    names = new Map([...names, ...rendered.devices.map(({ key, name }) => [key, name] as const)]);
+    const config = pluginsConfig(rendered);
+    if (flags.wait) {
+      if (isSettled(state)) await finish(config);
+      else sayOnce("waiting for the config daemon to configure the devices");
+      return undefined;
+    }
+    await keepInForce(config);
+    return await compare(state, rendered, config, signal);
+  };
+
+  async function keepInForce(config: PluginConfig): Promise<void> {
+    if (await isInForce(flags.configFile, config)) return;
+    await writeConfig(flags.configFile, config.text);
+    const pids = await node.endPlugin();
+    await writeRecord(flags.configFile, config.record);
+    log.info({ file: flags.configFile, pids }, "configuration written; device plugin restarts");
+  }
+
+  /** Writes the configuration for a plugin that does not run yet. */
+  async function finish(config: PluginConfig): Promise<void> {
+    await writeConfig(flags.configFile, config.text);
+    await writeRecord(flags.configFile, config.record);
+    log.info({ file: flags.configFile }, "configuration written");
+    deps.onWritten();
+  }
+
+  /** Compares the configuration with what the kubelet has, and restarts the plugin if that can help. */
+  async function compare(
+    state: AfxdpNetworkNodeState,
+    rendered: RenderedAfxdpPlugins,
+    config: PluginConfig,
+    signal: AbortSignal,
+  ): Promise<Requeue | undefined> {
+    const pools = state.spec?.pools ?? [];
+    const kubeletStart = await node.kubeletStart();
+    const offered = await node.offered(signal);
+    if (!offered.ok) {
+      silentSinceMs ??= nowMs();
+      // The kubelet restarts within seconds. The status stays as it is until then.
+      if (nowMs() - silentSinceMs < graceMs) return { afterMs: retryMs };
+      sayOnce(`the kubelet does not answer: ${offered.error}`);
+      const facts = { pools, offered: undefined, stuck: [], kubeletError: offered.error };
+      await write(state, poolRows(rendered, facts), signal);
+      return { afterMs: retryMs };
+    }
+    silentSinceMs = undefined;
+    const missing = missingDevices(rendered, offered.value);
+    const onHost = rendered.devices.filter(({ isOnHost }) => isOnHost).map(({ name }) => name);
+    const situation = JSON.stringify([config.record, kubeletStart, onHost]);
+    const decided = paceRestarts(pace, { isMissing: missing.length > 0, situation, nowMs: nowMs() });
+    pace = decided.pace;
+    if (decided.next === "restart") {
+      const pids = await node.endPlugin();
+      ran = pids.length > 0;
+      const devices = missing.map(({ name }) => name);
+      log.warn({ devices, pids }, "the kubelet does not have devices of the device plugin, which restarts");
+    }
+    const isStuck = missing.length > 0 && (pace?.restarts ?? 0) > 0;
+    const rows = poolRows(rendered, {
+      ...{ pools, offered: offered.value, stuck: isStuck ? missing : [] },
+      stuckText: stuckText(decided.next === "given-up", ran),
+    });
+    sayOnce(rendered.problems.map(({ poolName, message }) => `pool ${poolName}: ${message}`).join("; "));
+    await write(state, rows, signal);
+    return missing.length > 0 && decided.next !== "given-up" ? { afterMs: retryMs } : undefined;
+  }
+
+  async function write(
+    { metadata: { name, namespace, uid } }: AfxdpNetworkNodeState,
+    pools: readonly AfxdpPoolStatus[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    // Without the uid, an apply would create the object again after its deletion.
+    const metadata = { name, ...defined({ namespace }), ...(uid && { uid }) };
+    await deps.writer.applyStatus({ metadata, status: { pools } }, signal);
+  }
+
+  function sayOnce(message: string): void {
+    if (message !== said && message !== "") log.info({ node: flags.nodeName }, message);
+    said = message;
+  }
+}
+
+function stuckText(isGivenUp: boolean, ran: boolean): string {
+  if (!ran) return "it does not run; see the log of its container";
+  return isGivenUp ? "restarts did not help; see the log of its container" : "it has been restarted";
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * configureAfxdpPlugins keeps the configuration of the device plugin of afxdp-plugins-for-kubernetes up to date with the
+ * AfxdpNetworkNodeState of the node.
+ * Usage: `await configureAfxdpPlugins({ transport, nodeName, namespace, configFile, …, signal });`
+ */
+import { afxdpNetworkNodeStates, afxdpPluginManager, type AfxdpNetworkNodeState } from "@switchyard/api";
+import { identityOf, watchSockets } from "@switchyard/kubelet";
+import { join } from "node:path";
+import { endPlugin } from "../end-plugin.ts";
+import { keepConfigured, type ConfigurePluginOptions } from "../keep-configured.ts";
+import { createAfxdpPluginsReconciler } from "./afxdp-plugins-reconciler.ts";
+import { readKernelFacts } from "./read-kernel-facts.ts";
+import { readOffered } from "./read-offered.ts";
+
+/** Time between checks without an event. */
+const resyncMs = 60_000;
+
+/** As keepConfigured. */
+export async function configureAfxdpPlugins(options: ConfigurePluginOptions): Promise<void> {
+  const { wait, hostRoot, log, pluginProcess } = options;
+  const directory = join(options.kubeletDirectory, "pod-resources");
+  const socket = join(directory, "kubelet.sock");
+  using kubelet = watchSockets(directory);
+
+  /** The kubelet replaces its sockets when it starts. */
+  async function watchKubelet(enqueue: () => void, signal: AbortSignal): Promise<void> {
+    for (let seen = kubelet.changes(); !signal.aborted; seen = kubelet.changes()) {
+      await kubelet.changed({ seen, timeoutMs: resyncMs }, signal);
+      enqueue();
+    }
+  }
+
+  await keepConfigured<AfxdpNetworkNodeState>(options, {
+    ...{ type: afxdpNetworkNodeStates, manager: afxdpPluginManager },
+    createReconcile: (deps) =>
+      createAfxdpPluginsReconciler({
+        ...{ flags: options, log, ...deps },
+        node: {
+          kernelFacts: () => readKernelFacts(hostRoot),
+          offered: (signal) => readOffered(socket, signal),
+          kubeletStart: () => identityOf(socket),
+          endPlugin: () => endPlugin(pluginProcess),
+        },
+        nowMs: () => performance.now(),
+      }),
+    ...(!wait && {
+      watchMore(enqueue, signal) {
+        void watchKubelet(enqueue, signal);
+      },
+    }),
+  });
+}
