@@ -14,6 +14,7 @@ images.operator: ghcr.io/switchyard/switchyard-operator
 images.sriovConfigDaemon: ghcr.io/switchyard/switchyard-config-daemon
 images.devicePluginConfig: ghcr.io/switchyard/switchyard-device-plugin-config
 images.afxdpDevicePlugin: ghcr.io/switchyard/switchyard-afxdp-device-plugin
+images.afxdpPlugins: ""
 images.webhook: ghcr.io/switchyard/switchyard-webhook
 images.ovnOffload: ghcr.io/switchyard/switchyard-ovn-offload
 images.eveBridge: ghcr.io/switchyard/switchyard-eve-bridge

@@ -33,6 +33,7 @@ the same name, so no name repeats.
   "sriovConfigDaemon" "SRIOV_NETWORK_CONFIG_DAEMON_IMAGE"
   "devicePluginConfig" "DEVICE_PLUGIN_CONFIG_IMAGE"
   "afxdpDevicePlugin" "AFXDP_DEVICE_PLUGIN_IMAGE"
+  "afxdpPlugins" "AFXDP_PLUGINS_IMAGE"
   "webhook" "SRIOV_NETWORK_WEBHOOK_IMAGE"
   "sriovCni" "SRIOV_CNI_IMAGE"
   "ibSriovCni" "SRIOV_INFINIBAND_CNI_IMAGE"

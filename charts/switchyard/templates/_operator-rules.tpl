@@ -468,6 +468,7 @@ SPDX-License-Identifier: Apache-2.0
     - sriov-device-plugin
     - sriov-cni
     - afxdp-device-plugin
+    - afxdp-plugins
     - sriov-network-metrics-exporter
   verbs:
     - create
@@ -507,6 +508,7 @@ SPDX-License-Identifier: Apache-2.0
     - sriov-device-plugin
     - sriov-cni
     - afxdp-device-plugin
+    - afxdp-plugins
     - metrics-exporter-sa
   verbs:
     - create
@@ -523,6 +525,7 @@ SPDX-License-Identifier: Apache-2.0
     - sriov-plugin
     - sriov-device-plugin-pod-access
     - afxdp-device-plugin
+    - afxdp-plugins
     - metrics-exporter-role
     - prometheus-k8s
   verbs:
@@ -541,6 +544,7 @@ SPDX-License-Identifier: Apache-2.0
     - sriov-device-plugin-pod-access
     - sriov-cni
     - afxdp-device-plugin
+    - afxdp-plugins
     - metrics-exporter-rb
     - prometheus-k8s
   verbs:

@@ -3925,7 +3925,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "type": "object",
         "properties": {
           "provider": {
-            "description": "Who provides the device plugin and the CNI plugin: Switchyard, with the CNI plugin host-device (switchyard), or the project afxdp-plugins-for-kubernetes, which is no longer maintained (upstream).",
+            "description": "Who provides the device plugin and the CNI plugin: Switchyard, with the CNI plugin host-device (switchyard), or the project afxdp-plugins-for-kubernetes, which is no longer maintained (upstream). The operator deploys either. The plugins of upstream offer no subfunctions, and leave out devices whose names begin with eno, eth, lo, docker, flannel or cni.",
             "type": "string",
             "enum": [
               "switchyard",

@@ -56,6 +56,7 @@ export type {
   RenderedComponent,
   RenderedComponents,
 } from "./components/rendered-components.ts";
+export { afxdpComponents } from "./components/rendered-components.ts";
 export { componentInventory, type InventoryItem } from "./components/component-inventory.ts";
 export { componentKinds, resourceTypeOf } from "./components/objects/component-kinds.ts";
 export { isControlPlaneExternal, isOfControlPlane } from "./components/control-plane.ts";

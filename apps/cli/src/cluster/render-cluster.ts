@@ -18,6 +18,7 @@ import type { Diagnostics } from "../diagnostics.ts";
 import { labelOf } from "../input/manifest.ts";
 import { nicPolicyOf, type ClusterObjects } from "./cluster-objects.ts";
 import { desiredAfxdpStates, type DesiredAfxdpState } from "./desired-afxdp-states.ts";
+import { renderAfxdpPlugins } from "./render-afxdp-plugins.ts";
 import { desiredStates, type DesiredState } from "./desired-states.ts";
 
 /** The kinds of the rendered objects. */
@@ -32,6 +33,7 @@ export interface Rendered {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly data?: Readonly<Record<string, string>>;
 }
 
 export interface RenderOptions {
@@ -56,10 +58,7 @@ export function renderCluster(cluster: ClusterObjects, options: RenderOptions): 
     ...renderConfigMap(desired, rules, { cluster, ...options }),
     ...renderNetworks(cluster, { states, afxdpStates }, options),
     ...states,
-    ...afxdpStates.map(({ node, spec }) => {
-      const metadata = { name: node.metadata.name, namespace };
-      return { apiVersion: afxdpApiVersion, kind: "AfxdpNetworkNodeState", metadata, spec };
-    }),
+    ...renderAfxdp(cluster, afxdpStates, options),
   ].sort(compareRendered);
 }
 
@@ -100,6 +99,19 @@ function renderNetworks(
     for (const { field, message } of rendered.error) diagnostics.report(`${label}: ${field}: ${message}`);
     return [];
   });
+}
+
+/** Without policies and config for AF_XDP, there are no states for it. */
+function renderAfxdp(
+  cluster: ClusterObjects,
+  desired: readonly DesiredAfxdpState[],
+  options: RenderOptions,
+): readonly Rendered[] {
+  const states = desired.map(({ node, spec }) => {
+    const metadata = { name: node.metadata.name, namespace: options.namespace };
+    return { apiVersion: afxdpApiVersion, kind: "AfxdpNetworkNodeState", metadata, spec };
+  });
+  return [...states, ...renderAfxdpPlugins(cluster, desired, options)];
 }
 
 /** Upstream's ConfigMap, which has a key for each node. Without nodes there is no ConfigMap. */

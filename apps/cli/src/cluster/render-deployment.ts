@@ -34,6 +34,7 @@ const placeholders: ComponentImages = {
   configDaemon: "switchyard/config-daemon",
   devicePluginConfig: "switchyard/device-plugin-config",
   afxdpDevicePlugin: "switchyard/afxdp-device-plugin",
+  afxdpPlugins: "afxdp-plugins-for-kubernetes",
   webhook: "switchyard/webhook",
   devicePlugin: "sriov-network-device-plugin",
   injector: "network-resources-injector",

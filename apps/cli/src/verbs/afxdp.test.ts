@@ -92,6 +92,26 @@ describe("switchyard render, for AF_XDP,", () => {
     expect(out).toContain('"ens2f0"');
   });
 
+  it("prints the configuration of the device plugin of each node with provider upstream, and its DaemonSet", async () => {
+    const config = {
+      ...{ apiVersion, kind: "AfxdpOperatorConfig", metadata: { name: "default", namespace } },
+      spec: { provider: "upstream", logLevel: 2 },
+    };
+    const input = [...cluster, config, afxdpPolicy("a", { uid: 1500 })];
+    const { code, out, err } = await run(["render", "--only", "ConfigMap"], input);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    const { items } = JSON.parse(out) as { items: { metadata: { name: string }; data: Record<string, string> }[] };
+    const { data } = items.find(({ metadata }) => metadata.name === "afxdp-plugins-config") ?? { data: {} };
+    expect(JSON.parse(data["worker-1"] ?? "")).toEqual({
+      logLevel: "debug",
+      pools: [{ name: "fast", mode: "primary", devices: [{ name: "ens2f0" }], uid: 1500 }],
+    });
+    const deployed = await run(["render", "--manifests", "--only", "DaemonSet"], input);
+    expect(deployed.err).toBe("");
+    expect(deployed.out).toContain('"afxdp-plugins"');
+    expect(deployed.out).not.toContain('"afxdp-device-plugin"');
+  });
+
   it("has no AF_XDP states in a cluster without AF_XDP policies", async () => {
     expect((await run(["render"], cluster)).out).not.toContain("AfxdpNetworkNodeState");
   });

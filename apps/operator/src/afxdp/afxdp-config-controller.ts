@@ -7,7 +7,8 @@
  */
 import { afxdpOperatorConfigs, operatorConfigName, type AfxdpOperatorConfig } from "@switchyard/api";
 import { createWriter, fromCache } from "@switchyard/kube";
-import { renderComponents } from "@switchyard/render";
+import { afxdpProviderOf } from "@switchyard/policy";
+import { afxdpComponents, renderComponents } from "@switchyard/render";
 import { enqueuesConfig, existing, settingsIn, subscribeToComponents } from "../components/component-sources.ts";
 import { pendingRollout } from "../components/rollout.ts";
 import { fieldManagers } from "../field-managers.ts";
@@ -75,13 +76,14 @@ function summaryOf(
 ): ConditionSummary {
   const { operatorConfigs, componentObjects } = context.caches;
   const sriov = existing(operatorConfigs.get(operatorConfigName));
-  if (sriov === undefined) return alone ?? notYetDeployed;
+  if (sriov === undefined) return alone ?? notYetDeployed(afxdp);
   const { components, problems } = renderComponents({ sriov, afxdp }, settingsIn(context));
-  const name = "afxdp-device-plugin";
+  const name = afxdpComponents[afxdpProviderOf(afxdp)];
   const objects = components.find((component) => component.name === name)?.objects ?? [];
   const daemonSet = objects.find(({ kind }) => kind === "DaemonSet");
   const seen = daemonSet && componentObjects.seen(componentObjects.itemOf(daemonSet));
   return devicePluginSummary({
+    name,
     problems: problems
       .filter(({ component }) => component === name)
       .map(({ field, message }) => `${field}: ${message}`),
@@ -90,4 +92,7 @@ function summaryOf(
   });
 }
 
-const notYetDeployed = devicePluginSummary({ problems: [], isDeployed: false, pending: undefined });
+function notYetDeployed(afxdp: AfxdpOperatorConfig): ConditionSummary {
+  const name = afxdpComponents[afxdpProviderOf(afxdp)];
+  return devicePluginSummary({ name, problems: [], isDeployed: false, pending: undefined });
+}

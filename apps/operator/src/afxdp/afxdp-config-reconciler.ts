@@ -20,6 +20,8 @@ export interface AfxdpConfigDeps {
 
 /** The state of the device plugin where a SriovOperatorConfig exists. */
 export interface DevicePluginState {
+  /** Name of the component. */
+  readonly name: string;
   /** Why it cannot be deployed, with the field before each message. */
   readonly problems: readonly string[];
   /** Whether the DaemonSet exists. */
@@ -60,22 +62,16 @@ function withProblems(problems: readonly string[], components: ConditionSummary)
 }
 
 /** Missing pods only set Progressing, so that one node that is down for long does not unset Ready. */
-export function devicePluginSummary({ problems, isDeployed, pending }: DevicePluginState): ConditionSummary {
+export function devicePluginSummary({ name, problems, isDeployed, pending }: DevicePluginState): ConditionSummary {
   if (problems.length > 0) return { state: "degraded", reason: unsupported, message: problems.join("; ") };
   const progress = pending === undefined ? undefined : { reason: rollingOut, message: pending };
   if (!isDeployed) return { state: "progressing", reason: rollingOut, message: pending ?? "" };
-  return { state: "ready", reason: ready, message: "deployed as configured: afxdp-device-plugin", progress };
+  return { state: "ready", reason: ready, message: `deployed as configured: ${name}`, progress };
 }
 
 /** Values of the API that this release cannot apply. */
-function withoutEffect({ provider, loader }: NonNullable<AfxdpOperatorConfig["spec"]>): readonly string[] {
+function withoutEffect({ loader }: NonNullable<AfxdpOperatorConfig["spec"]>): readonly string[] {
   return [
-    ...(provider === "upstream"
-      ? [
-          "spec.provider: upstream: Switchyard configures the devices and writes the networks for the plugins of " +
-            "afxdp-plugins-for-kubernetes, but does not deploy these plugins: install them, or use provider switchyard",
-        ]
-      : []),
     ...(loader === "bpfman"
       ? ["spec.loader: bpfman is not supported: the device plugin loads the XDP programs; use loader builtin"]
       : []),

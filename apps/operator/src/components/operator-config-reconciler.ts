@@ -14,6 +14,7 @@ import {
 } from "@switchyard/api";
 import { isKubeError, type Cache, type Reconcile, type Requeue, type Writer } from "@switchyard/kube";
 import {
+  afxdpComponents,
   renderComponents,
   type ComponentSettings,
   type Manifest,
@@ -127,7 +128,8 @@ function render(deps: OperatorConfigDeps, configs: OperatorConfigs): RenderedCom
 
 /** Problems of the components for AF_XDP are in the conditions of the AfxdpOperatorConfig. */
 function ofSriov(rendered: RenderedComponents): RenderedComponents {
-  return { ...rendered, problems: rendered.problems.filter(({ component }) => component !== "afxdp-device-plugin") };
+  const ofAfxdp: readonly string[] = Object.values(afxdpComponents);
+  return { ...rendered, problems: rendered.problems.filter(({ component }) => !ofAfxdp.includes(component)) };
 }
 
 function isAnyMissing({ objects }: OperatorConfigDeps, { components }: RenderedComponents): boolean {

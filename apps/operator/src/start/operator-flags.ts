@@ -90,6 +90,10 @@ export const operatorFlags = {
     "the container that writes the device plugin's configuration on each node",
   ),
   afxdpDevicePluginImage: image("AFXDP_DEVICE_PLUGIN_IMAGE", "the device plugin for AF_XDP"),
+  afxdpPluginsImage: image(
+    "AFXDP_PLUGINS_IMAGE",
+    "the plugins of afxdp-plugins-for-kubernetes, for provider upstream of the AfxdpOperatorConfig",
+  ),
   webhookImage: image("SRIOV_NETWORK_WEBHOOK_IMAGE", "the admission webhook"),
   devicePluginImage: image("SRIOV_DEVICE_PLUGIN_IMAGE", "the SR-IOV device plugin"),
   injectorImage: image("NETWORK_RESOURCES_INJECTOR_IMAGE", "the network resources injector"),

@@ -46,6 +46,7 @@ function readComponentSettings(flags: Parameters<typeof readOperatorSettings>[0]
       configDaemon: flags.configDaemonImage,
       devicePluginConfig: flags.devicePluginConfigImage,
       afxdpDevicePlugin: flags.afxdpDevicePluginImage,
+      afxdpPlugins: flags.afxdpPluginsImage,
       webhook: flags.webhookImage,
       devicePlugin: flags.devicePluginImage,
       injector: flags.injectorImage,

@@ -85,6 +85,12 @@ const names: Readonly<Record<ComponentName, Readonly<Partial<Record<ComponentKin
     Role: ["afxdp-device-plugin"],
     RoleBinding: ["afxdp-device-plugin"],
   },
+  "afxdp-plugins": {
+    DaemonSet: ["afxdp-plugins"],
+    ServiceAccount: ["afxdp-plugins"],
+    Role: ["afxdp-plugins"],
+    RoleBinding: ["afxdp-plugins"],
+  },
   "metrics-exporter": {
     DaemonSet: ["sriov-network-metrics-exporter"],
     Service: ["sriov-network-metrics-exporter-service"],

@@ -47,6 +47,7 @@ export const componentImageVariables = {
   devicePlugin: "SRIOV_DEVICE_PLUGIN_IMAGE",
   injector: "NETWORK_RESOURCES_INJECTOR_IMAGE",
   afxdpDevicePlugin: "AFXDP_DEVICE_PLUGIN_IMAGE",
+  afxdpPlugins: "AFXDP_PLUGINS_IMAGE",
   metricsExporter: "METRICS_EXPORTER_IMAGE",
   kubeRbacProxy: "METRICS_EXPORTER_KUBE_RBAC_PROXY_IMAGE",
   sriovCni: "SRIOV_CNI_IMAGE",

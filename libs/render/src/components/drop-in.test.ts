@@ -99,7 +99,13 @@ describe("DaemonSets", () => {
   });
 
   it("of nodes tolerate all taints, and have a critical priority", () => {
-    for (const name of ["config-daemon", "device-plugin", "afxdp-device-plugin", "metrics-exporter"] as const) {
+    for (const name of [
+      "config-daemon",
+      "device-plugin",
+      "afxdp-device-plugin",
+      "afxdp-plugins",
+      "metrics-exporter",
+    ] as const) {
       const { tolerations, priorityClassName } = podOf(name).spec;
       expect([tolerations, priorityClassName]).toEqual([[{ operator: "Exists" }], "system-node-critical"]);
     }
@@ -171,7 +177,7 @@ describe("DaemonSets", () => {
     const openshift = {
       ...{ "operator-webhook": "restricted-v2", "network-resources-injector": "restricted-v2" },
       ...{ "config-daemon": "privileged", "device-plugin": "privileged", "metrics-exporter": "privileged" },
-      "afxdp-device-plugin": "privileged",
+      ...{ "afxdp-device-plugin": "privileged", "afxdp-plugins": "privileged" },
     };
     expect(constraints("openshift")).toEqual(openshift);
     expect(Object.values(constraints("kubernetes"))).toEqual(withDaemonSet.map(() => undefined));

@@ -21,6 +21,7 @@ import { featureGateDefaults } from "@switchyard/policy";
 import type { Component, ComponentInput } from "./component.ts";
 import { componentImageVariables, type ComponentImageName, type ComponentSettings } from "./component-settings.ts";
 import { afxdpDevicePlugin } from "./node/afxdp-device-plugin.ts";
+import { afxdpPlugins } from "./node/afxdp-plugins.ts";
 import { configDaemon } from "./node/config-daemon.ts";
 import { devicePlugin } from "./node/device-plugin.ts";
 import { metricsExporter } from "./node/metrics-exporter.ts";
@@ -43,6 +44,7 @@ const components: Readonly<Record<ComponentName, Component>> = {
   "config-daemon": configDaemon,
   "device-plugin": devicePlugin,
   "afxdp-device-plugin": afxdpDevicePlugin,
+  "afxdp-plugins": afxdpPlugins,
   "metrics-exporter": metricsExporter,
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** RenderedComponents is the result of renderComponents: the state and the objects of each component. */
+import type { AfxdpProvider } from "@switchyard/api";
 import type { Manifest } from "./objects/manifest.ts";
 
 /** Name of a component, which is deployed or removed as a whole. */
@@ -16,8 +17,18 @@ export const componentNames = [
   "config-daemon",
   "device-plugin",
   "afxdp-device-plugin",
+  "afxdp-plugins",
   "metrics-exporter",
 ] as const;
+
+/**
+ * The component that offers AF_XDP devices to pods, for each provider. The AfxdpOperatorConfig reports about these components, whether
+ * there is a SriovOperatorConfig or not.
+ */
+export const afxdpComponents = {
+  switchyard: "afxdp-device-plugin",
+  upstream: "afxdp-plugins",
+} as const satisfies Readonly<Record<AfxdpProvider, ComponentName>>;
 
 /** All components with their problems. */
 export interface RenderedComponents {

@@ -33,6 +33,10 @@ export const images = {
     "the container that configures the device plugin on each node",
   ),
   afxdpDevicePlugin: image(`${own}afxdp-device-plugin`, "the device plugin for AF_XDP"),
+  afxdpPlugins: image(
+    "",
+    "the plugins of afxdp-plugins-for-kubernetes, which only provider upstream of the AfxdpOperatorConfig needs",
+  ),
   webhook: image(`${own}webhook`, "the admission webhook"),
   ovnOffload: image(`${own}ovn-offload`, "the service that runs OVN on SmartNICs", { hasPullPolicy: true }),
   eveBridge: image(`${own}eve-bridge`, "the installer of eve-bridge", { hasPullPolicy: true }),

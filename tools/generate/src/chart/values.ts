@@ -117,7 +117,7 @@ export const chartValues = group("", {
       ),
       provider: oneOf(
         ["switchyard", "upstream"],
-        "Who provides the device plugin and the CNI plugin: switchyard, or afxdp-plugins-for-kubernetes, which you install yourself.",
+        "Who provides the device plugin and the CNI plugin: switchyard, or afxdp-plugins-for-kubernetes (upstream), which needs images.afxdpPlugins.",
       ),
       logLevel: integer(
         1,

@@ -50,7 +50,8 @@ export type AfxdpProvider = "switchyard" | "upstream";
 export interface AfxdpOperatorConfigSpec {
   /**
    * Who provides the device plugin and the CNI plugin: Switchyard, with the CNI plugin host-device (switchyard), or the
-   * project afxdp-plugins-for-kubernetes, which is no longer maintained (upstream).
+   * project afxdp-plugins-for-kubernetes, which is no longer maintained (upstream). The operator deploys either. The plugins of
+   * upstream offer no subfunctions, and leave out devices whose names begin with eno, eth, lo, docker, flannel or cni.
    * @default switchyard
    */
   readonly provider?: AfxdpProvider;

@@ -4,9 +4,8 @@
  * chooses the plugins of upstream. Without an AfxdpOperatorConfig "default" it is not deployed.
  */
 import { afxdpProviderOf, nodeSetLabels } from "@switchyard/policy";
-import { accessObjects, privilegedRules } from "../rights/access.ts";
+import { accessObjects, afxdpPluginRules, privilegedRules } from "../rights/access.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
-import type { RbacRule } from "../objects/kube-objects.ts";
 import {
   daemonSet,
   everyTaint,
@@ -36,12 +35,6 @@ const hostDirectories = {
   bpf: "/sys/fs/bpf",
 } as const;
 
-/** The plugin reads the state of its own node and writes a part of its status; node-identity.ts limits both to that node. */
-const rules: readonly RbacRule[] = [
-  { apiGroups: ["afxdpnetwork.hns.dev"], resources: ["afxdpnetworknodestates"], verbs: ["get", "list", "watch"] },
-  { apiGroups: ["afxdpnetwork.hns.dev"], resources: ["afxdpnetworknodestates/status"], verbs: ["patch"] },
-];
-
 export const afxdpDevicePlugin: Component = {
   name: component,
   isWanted: ({ afxdp }) => afxdp !== undefined && afxdpProviderOf(afxdp) === "switchyard",
@@ -51,7 +44,7 @@ export const afxdpDevicePlugin: Component = {
       component,
       {
         serviceAccount: name,
-        inNamespace: { role: name, binding: name, rules: [...rules, ...privilegedRules(input)] },
+        inNamespace: { role: name, binding: name, rules: [...afxdpPluginRules, ...privilegedRules(input)] },
       },
       input,
     ),

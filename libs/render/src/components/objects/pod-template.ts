@@ -89,6 +89,7 @@ export interface VolumeMount {
   readonly name: string;
   readonly mountPath: string;
   readonly readOnly?: true;
+  readonly mountPropagation?: "Bidirectional";
 }
 
 export type Volume = { readonly name: string } & (

@@ -69,6 +69,15 @@ export function privilegedRules({ settings }: ComponentInput): readonly RbacRule
   ];
 }
 
+/**
+ * The rights of the device plugin for AF_XDP: it reads the state of its own node and writes a part of its status; node-identity.ts limits
+ * both to that node.
+ */
+export const afxdpPluginRules: readonly RbacRule[] = [
+  { apiGroups: ["afxdpnetwork.hns.dev"], resources: ["afxdpnetworknodestates"], verbs: ["get", "list", "watch"] },
+  { apiGroups: ["afxdpnetwork.hns.dev"], resources: ["afxdpnetworknodestates/status"], verbs: ["patch"] },
+];
+
 /** The right to write events about objects in the operator's namespace. */
 export const eventRule: RbacRule = {
   apiGroups: ["events.k8s.io"],

@@ -18,6 +18,7 @@ const nodeServiceAccounts: readonly string[] = [
   "sriov-network-config-daemon",
   "sriov-device-plugin",
   "afxdp-device-plugin",
+  "afxdp-plugins",
 ];
 
 /** Claim with the node's name in a token that is bound to a pod; available since Kubernetes 1.30. */

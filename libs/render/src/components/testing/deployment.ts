@@ -55,12 +55,12 @@ export const everyComponent: SriovOperatorConfigSpec = {
   featureGates: { metricsExporter: true },
 };
 
-/** Returns the objects of a component while all components are enabled, also those for AF_XDP. */
+/** Returns the objects of a component while all components are enabled, also the one for AF_XDP. */
 export function objectsOf(
   name: ComponentName,
   spec: SriovOperatorConfigSpec = {},
   overrides: Partial<ComponentSettings> = {},
-  afxdp = afxdpConfigWith(),
+  afxdp = afxdpConfigWith({ provider: name === "afxdp-plugins" ? "upstream" : "switchyard" }),
 ): readonly Manifest[] {
   const config = configWith({
     ...everyComponent,
