@@ -204,7 +204,14 @@ describe("the operator", () => {
     await becomes(networkAttachmentDefinitions, "net", {
       spec: { config: expect.stringContaining('"type": "afxdp"') },
     });
+    // The device plugin of upstream offers no subfunctions. Those that exist stay as they are.
+    await becomes(afxdpNetworkNodePolicies, "fast", {
+      status: ready("False", "Invalid", "spec.mode: must be primary with provider upstream"),
+    });
+    const spec = (await read(afxdpNetworkNodeStates, nodeName))?.["spec"];
+    expect(spec).toEqual({ interfaces: [] });
     await merge(afxdpOperatorConfigs, "default", { spec: { provider: "switchyard" } });
+    await becomes(afxdpNetworkNodePolicies, "fast", { status: ready("True", "Configured", "") });
     await becomes(networkAttachmentDefinitions, "net", {
       spec: { config: expect.stringContaining('"type": "host-device"') },
     });

@@ -275,6 +275,19 @@ describe("a cluster without the kinds for SR-IOV", () => {
     });
   });
 
+  it("deploys the plugins of upstream with provider upstream, and goes back", async () => {
+    await change(afxdpOperatorConfigs, "default", { provider: "upstream" });
+    await hasDaemonSets("AfxdpOperatorConfig", ["afxdp-plugins", "sriov-network-config-daemon"]);
+    await becomes(afxdpOperatorConfigs, "default", {
+      status: condition("Ready", "True", "OperatorConfigReady", "deployed as configured: config-daemon, afxdp-plugins"),
+    });
+    expect((await kernel.host().subfunctions.list()).length).toBe(2); // its policy is refused, and nothing is changed
+    await change(afxdpOperatorConfigs, "default", { provider: "switchyard" });
+    await hasDaemonSets("AfxdpOperatorConfig", ["afxdp-device-plugin", "sriov-network-config-daemon"]);
+    await becomes(afxdpNetworkNodePolicies, "fast", { status: condition("Ready", "True", "Configured") });
+    expect((await kernel.host().subfunctions.list()).length).toBe(2);
+  });
+
   it("causes no failed watches or reconciles", async () => {
     for (const name of names) {
       for (const words of ["watch failed", "reconcile failed", "pass failed"]) {

@@ -442,6 +442,7 @@ describe("an AfxdpOperatorConfig", () => {
   const collection = `/apis/afxdpnetwork.hns.dev/v1alpha1/namespaces/${namespace}/afxdpoperatorconfigs`;
   const afxdpConfig = `${collection}/default`;
   const plugin = `${daemonSets}/afxdp-device-plugin`;
+  const upstreamPlugins = `${daemonSets}/afxdp-plugins`;
   const kind = { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig" };
 
   it("deploys the device plugin for AF_XDP on the nodes that it selects, and reports it", async () => {
@@ -457,17 +458,29 @@ describe("an AfxdpOperatorConfig", () => {
     await create(collection, { ...kind, metadata: { name: "other" }, spec: {} });
     await configIs("Degraded", "UnsupportedConfiguration", "has no effect", `${collection}/other`);
     await remove(`${collection}/other`);
-    await patch(afxdpConfig, { spec: { provider: "upstream" } });
-    await configIs("Degraded", "UnsupportedConfiguration", "spec.provider", afxdpConfig);
-    await eventually("the plugin is removed", async () => (await read(plugin)) === undefined);
     await isReady();
   });
 
-  it("removes the plugin when it is deleted", async () => {
+  it("with provider upstream, deploys the plugins of upstream in place of the device plugin", async () => {
+    await patch(afxdpConfig, { spec: { provider: "upstream" } });
+    await configIs("Ready", "OperatorConfigReady", "deployed as configured: afxdp-plugins", afxdpConfig);
+    await eventually("the other plugin is removed", async () => (await read(plugin)) === undefined);
+    expect(await field(upstreamPlugins, ...nodeSelector)).toEqual({ afxdp: "" });
+    const pod = await field(upstreamPlugins, "spec", "template", "spec");
+    expect(pod).toMatchObject({ containers: [{ name: "afxdp-dp" }, { name: "follow-config" }] });
+    await isReady();
     await patch(afxdpConfig, { spec: { provider: "switchyard" } });
-    await configIs("Ready", "OperatorConfigReady", "afxdp-device-plugin", afxdpConfig);
+    await configIs("Ready", "OperatorConfigReady", "deployed as configured: afxdp-device-plugin", afxdpConfig);
+    await eventually("the plugins of upstream are removed", async () => (await read(upstreamPlugins)) === undefined);
+  });
+
+  it("removes the plugins when it is deleted", async () => {
+    await patch(afxdpConfig, { spec: { provider: "upstream" } });
+    await configIs("Ready", "OperatorConfigReady", "deployed as configured: afxdp-plugins", afxdpConfig);
     await remove(afxdpConfig);
-    await eventually("the plugin is removed", async () => (await read(plugin)) === undefined);
+    for (const path of [plugin, upstreamPlugins]) {
+      await eventually("the plugin is removed", async () => (await read(path)) === undefined);
+    }
   });
 });
 

@@ -5,7 +5,7 @@
  * Usage: `await using deployed = await prepareCluster(); await using daemon = await deployed.clientOf(account, "worker-1");`
  */
 import { connect, createWriter, type KubeObject, type Transport } from "@switchyard/kube";
-import { operatorIdentity, renderComponents, resourceTypeOf, type Manifest } from "@switchyard/render";
+import { afxdpComponents, operatorIdentity, renderComponents, resourceTypeOf, type Manifest } from "@switchyard/render";
 import { startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { crdFolder } from "../../src/crd-objects.ts";
 import {
@@ -63,12 +63,15 @@ export async function prepareCluster(): Promise<DeployedCluster> {
   const path = ["get", "sriovoperatorconfig", "default", "-n", namespace, "-o", "jsonpath={.metadata.uid}"];
   const metadata = { ...everyComponent.metadata, uid: await cluster.kubectl(path) };
   const afxdp = { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", metadata } as const;
-  const { components } = renderComponents({ sriov: { ...everyComponent, metadata }, afxdp }, settings);
+  const sriov = { ...everyComponent, metadata };
+  const { components } = renderComponents({ sriov, afxdp }, settings);
+  const withUpstream = renderComponents({ sriov, afxdp: { ...afxdp, spec: { provider: "upstream" } } }, settings);
+  const upstreamPlugins = withUpstream.components.filter(({ name }) => name === afxdpComponents.upstream);
   const operator = stack.use(await connect({ kubeconfig: await kubeconfigOf("switchyard-operator") }));
 
   return {
     ...{ cluster, create, kubeconfigOf, operator },
-    manifests: components.flatMap(({ objects }) => objects),
+    manifests: [...components, ...upstreamPlugins].flatMap(({ objects }) => objects),
     async apply(manifest) {
       const { apiVersion: _, kind: _kind, ...intent } = manifest;
       const writer = { transport: operator, type: resourceTypeOf(manifest), manager: "switchyard-components" };

@@ -174,7 +174,7 @@ describe("the device plugin's init container", () => {
 });
 
 describe("the components for AF_XDP on a node", () => {
-  it.each([daemonAccount, "afxdp-device-plugin"])(
+  it.each([daemonAccount, "afxdp-device-plugin", "afxdp-plugins"])(
     "can write the status of the AfxdpNetworkNodeState of their own node only: %s",
     async (account) => {
       await using client = await deployed.clientOf(account, "worker-1");

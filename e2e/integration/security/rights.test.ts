@@ -119,6 +119,10 @@ const granted: Readonly<Record<string, readonly string[]>> = {
     `patch ${afxdpStates}/worker-1/status`, // admission policies limit it to its own node
     ...[`get ${afxdpStates}/worker-1`, `list ${afxdpStates}`],
   ],
+  "afxdp-plugins": [
+    `patch ${afxdpStates}/worker-1/status`, // admission policies limit it to its own node
+    ...[`get ${afxdpStates}/worker-1`, `list ${afxdpStates}`],
+  ],
   "sriov-device-plugin": [
     `patch ${states}/worker-1/status`, // admission policies limit it to its own node
     ...[`get ${states}/worker-1`, `list ${states}`, "get sriovoperatorconfigs/default"],

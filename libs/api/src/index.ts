@@ -54,6 +54,7 @@ export {
   apiGroup,
   apiVersion,
   operatorConfigName,
+  ownAfxdpCni,
   labels,
   annotations,
   taints,

@@ -113,6 +113,9 @@ export const daemonManager = "switchyard-config-daemon";
 /** Field manager of the device plugin for AF_XDP, or of what configures the one of upstream: of the pools in node states. */
 export const afxdpPluginManager = "switchyard-afxdp-device-plugin";
 
+/** Name of the file in the node's directory of CNI plugins that the link "afxdp" leads to if Switchyard installed it. */
+export const ownAfxdpCni = ".afxdp.switchyard";
+
 /** Field manager of upstream's config daemon. */
 export const upstreamDaemonManager = "sriov-network-config-daemon";
 

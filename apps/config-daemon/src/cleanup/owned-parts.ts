@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ownedParts lists everything that the daemon leaves on a host besides the settings and records of PFs, which plans remove. A
+ * ownedParts lists everything that the daemon leaves on a host besides the settings and records of PFs, which plans remove, and the
+ * CNI plugin of provider upstream for AF_XDP. A
  * file that the daemon writes must be in this list, in the plan of an empty spec, or in release-pf.ts: `config-daemon cleanup`
  * removes nothing else.
  * Usage: `for (const part of ownedParts) for (const line of await part.find(host)) await part.remove(host);`
@@ -16,6 +17,7 @@ import { listBootUnits, removeBootUnits } from "../systemd/remove-boot.ts";
 import { isOwnRule } from "../udev/rule-files.ts";
 import { ruleDirectory, unitDirectory } from "../upstream/upstream-files.ts";
 import { knownNicsPath } from "../virtual/known-nics.ts";
+import { afxdpCni } from "./afxdp-cni.ts";
 
 export interface OwnedPart {
   /** Describes each action that remove() would take: "remove /etc/sriov-operator/reboot.json". Rejects with HostError. */
@@ -59,6 +61,7 @@ export const ownedParts: readonly OwnedPart[] = [
       await host.files.remove(kernelArgumentsFile); // only after the arguments, whose owner it records
     },
   },
+  afxdpCni,
   fileOf(rebootFile, () => true),
   fileOf(knownNicsPath, () => true),
 ];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { renderComponents } from "../render-components.ts";
@@ -103,7 +103,7 @@ describe("the plugins of afxdp-plugins-for-kubernetes", () => {
     expect(inventory.map(({ type }) => type.kind).toSorted()).toEqual(objects.map(({ kind }) => kind).toSorted());
   });
 
-  it("install the CNI plugin as a file with a second name, also over another file", () => {
+  it("install the CNI plugin as a link to a file of their own, also over another file", () => {
     const directory = mkdtempSync(join(tmpdir(), "switchyard-cni-"));
     try {
       const [source, target] = [join(directory, "afxdp"), join(directory, "bin")];
@@ -114,7 +114,8 @@ describe("the plugins of afxdp-plugins-for-kubernetes", () => {
         const moved = script.replace("/afxdp/afxdp", source).replace("/host/opt/cni/bin", target);
         execFileSync(shell, [flag, moved]);
         expect(readFileSync(join(target, "afxdp"), "utf8")).toBe(text);
-        expect(statSync(join(target, "afxdp")).ino).toBe(statSync(join(target, ".afxdp.switchyard")).ino);
+        expect(readlinkSync(join(target, "afxdp"))).toBe(".afxdp.switchyard");
+        expect(readdirSync(target)).toEqual([".afxdp.switchyard", "afxdp"]);
       };
       writeFileSync(join(target, "afxdp"), "of somebody else");
       install("first");

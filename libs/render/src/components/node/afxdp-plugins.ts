@@ -5,6 +5,7 @@
  * (eve-and-afxdp.md b3). apps/device-plugin-config configures the device plugin, as an init container that waits until the node is
  * configured, and as a sidecar that follows changes.
  */
+import { ownAfxdpCni } from "@switchyard/api";
 import { afxdpProviderOf, nodeSetLabels } from "@switchyard/policy";
 import { accessObjects, afxdpPluginRules, privilegedRules } from "../rights/access.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
@@ -91,13 +92,13 @@ export const afxdpPlugins: Component = {
 };
 
 /**
- * Replaces the CNI plugin while it may be running. The second name of the same file is the evidence that it is the file of this
- * container: `config-daemon cleanup` removes no other.
+ * Replaces the CNI plugin while it may be running. It is a link to a file whose name only Switchyard uses, by which
+ * `config-daemon cleanup` recognises it. It stays when the DaemonSet is removed, because it is needed to end running pods.
  */
 const install = [
   `set -e; cd ${cniVolume.mountPath}`,
-  "cp -f /afxdp/afxdp .afxdp.switchyard.new; mv -f .afxdp.switchyard.new .afxdp.switchyard",
-  "ln -f .afxdp.switchyard .afxdp.new; mv -f .afxdp.new afxdp",
+  `cp -f /afxdp/afxdp ${ownAfxdpCni}.new; mv -f ${ownAfxdpCni}.new ${ownAfxdpCni}`,
+  `ln -sf ${ownAfxdpCni} .afxdp.new; mv -f .afxdp.new afxdp`,
 ].join("; ");
 
 function cniInstaller({ settings }: ComponentInput): Container {
