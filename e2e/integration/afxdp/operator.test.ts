@@ -211,6 +211,8 @@ describe("the operator", () => {
     const spec = (await read(afxdpNetworkNodeStates, nodeName))?.["spec"];
     expect(spec).toEqual({ interfaces: [] });
     await merge(afxdpOperatorConfigs, "default", { spec: { provider: "switchyard" } });
+    await becomes(afxdpNetworkNodeStates, nodeName, { spec: { interfaces: [{ name: "ens1f0", numSfs: 4 }] } });
+    await report({ syncStatus: "Succeeded" });
     await becomes(afxdpNetworkNodePolicies, "fast", { status: ready("True", "Configured", "") });
     await becomes(networkAttachmentDefinitions, "net", {
       spec: { config: expect.stringContaining('"type": "host-device"') },
