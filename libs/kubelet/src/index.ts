@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The kubelet's APIs for device plugins and for pod resources, over gRPC on Unix sockets. */
+export type { sendUnaryData, ServerWritableStream } from "@grpc/grpc-js";
 export { callGrpc } from "./grpc/call-grpc.ts";
 export type { Empty } from "./grpc/grpc-method.ts";
 export { serveGrpc, type GrpcService } from "./grpc/serve-grpc.ts";

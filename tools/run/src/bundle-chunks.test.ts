@@ -52,6 +52,19 @@ describe.each(apps)("the bundle of %s", (app) => {
   });
 });
 
+describe("the bundle of device-plugin-config", () => {
+  it("has gRPC in a chunk that is loaded for the plugin for AF_XDP only", () => {
+    const mark = "grpc-node-js/"; // its user agent
+    const own = join(directory, "device-plugin-config");
+    const chunks = chunksOf("device-plugin-config").map((name) => join(own, "chunks", name));
+    expect(chunks.filter((file) => has(file, mark))).toHaveLength(1);
+    const service = chunks.filter((file) => has(file, "runDevicePluginConfig"));
+    const loaded = [join(own, "main.js"), ...service].flatMap((file) => [...loadedWith(file)]);
+    expect(loaded.filter((file) => has(file, mark))).toEqual([]);
+    expect(service.length).toBeGreaterThan(0);
+  });
+});
+
 describe("a bundle", () => {
   it.each(apps)(
     "of %s gets Node's own modules without importing them, which would read all of their exports",

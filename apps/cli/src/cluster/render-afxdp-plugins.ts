@@ -7,8 +7,7 @@
 import { afxdpProviderOf } from "@switchyard/policy";
 import { formatAfxdpPluginsConfig, nodeAfxdpPluginsConfig } from "@switchyard/render";
 import type { ClusterObjects } from "./cluster-objects.ts";
-import type { DesiredAfxdpState } from "./desired-afxdp-states.ts";
-import type { Rendered, RenderOptions } from "./render-cluster.ts";
+import type { DesiredAfxdpOptions, DesiredAfxdpState } from "./desired-afxdp-states.ts";
 
 const name = "afxdp-plugins-config";
 
@@ -16,8 +15,8 @@ const name = "afxdp-plugins-config";
 export function renderAfxdpPlugins(
   { afxdp }: Pick<ClusterObjects, "afxdp">,
   desired: readonly DesiredAfxdpState[],
-  { namespace, diagnostics }: RenderOptions,
-): readonly Rendered[] {
+  { namespace, diagnostics }: Pick<DesiredAfxdpOptions, "namespace" | "diagnostics">,
+) {
   if (desired.length === 0 || afxdpProviderOf(afxdp.operatorConfig) !== "upstream") return [];
   const verbosity = afxdp.operatorConfig?.spec?.logLevel;
   const data: Record<string, string> = {};

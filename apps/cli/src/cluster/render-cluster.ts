@@ -33,7 +33,6 @@ export interface Rendered {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
-  readonly data?: Readonly<Record<string, string>>;
 }
 
 export interface RenderOptions {

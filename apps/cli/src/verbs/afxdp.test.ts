@@ -101,8 +101,8 @@ describe("switchyard render, for AF_XDP,", () => {
     const { code, out, err } = await run(["render", "--only", "ConfigMap"], input);
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const { items } = JSON.parse(out) as { items: { metadata: { name: string }; data: Record<string, string> }[] };
-    const { data } = items.find(({ metadata }) => metadata.name === "afxdp-plugins-config") ?? { data: {} };
-    expect(JSON.parse(data["worker-1"] ?? "")).toEqual({
+    const found = items.find(({ metadata }) => metadata.name === "afxdp-plugins-config");
+    expect(JSON.parse(found?.data["worker-1"] ?? "")).toEqual({
       logLevel: "debug",
       pools: [{ name: "fast", mode: "primary", devices: [{ name: "ens2f0" }], uid: 1500 }],
     });

@@ -6,7 +6,7 @@
  */
 import { ownAfxdpCni } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import type { OwnedPart } from "./owned-parts.ts";
+import type { OwnedPart } from "./owned-part.ts";
 
 /** The directories of CNI plugins of Kubernetes and of OpenShift. */
 const directories = ["/opt/cni/bin", "/var/lib/cni/bin"];

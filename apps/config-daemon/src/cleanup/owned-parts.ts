@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * ownedParts lists everything that the daemon leaves on a host besides the settings and records of PFs, which plans remove, and the
- * CNI plugin of provider upstream for AF_XDP. A
- * file that the daemon writes must be in this list, in the plan of an empty spec, or in release-pf.ts: `config-daemon cleanup`
- * removes nothing else.
+ * CNI plugin of provider upstream. A file that the daemon writes must be in this list, in the plan of an empty spec, or in
+ * release-pf.ts: `config-daemon cleanup` removes nothing else.
  * Usage: `for (const part of ownedParts) for (const line of await part.find(host)) await part.remove(host);`
  */
 import { bootConfigPath, isOwnBootFile } from "@switchyard/api";
@@ -18,13 +17,7 @@ import { isOwnRule } from "../udev/rule-files.ts";
 import { ruleDirectory, unitDirectory } from "../upstream/upstream-files.ts";
 import { knownNicsPath } from "../virtual/known-nics.ts";
 import { afxdpCni } from "./afxdp-cni.ts";
-
-export interface OwnedPart {
-  /** Describes each action that remove() would take: "remove /etc/sriov-operator/reboot.json". Rejects with HostError. */
-  find(host: Host): Promise<readonly string[]>;
-  /** Can be repeated. Rejects with HostError. */
-  remove(host: Host): Promise<void>;
-}
+import type { OwnedPart } from "./owned-part.ts";
 
 /** Units come first, so that the host does not configure itself again if it reboots in between. */
 export const ownedParts: readonly OwnedPart[] = [

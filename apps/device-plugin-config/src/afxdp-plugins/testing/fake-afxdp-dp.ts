@@ -6,9 +6,17 @@
  * it keeps running if it has no pool or if the kubelet is absent, and never registers again. It allocates nothing.
  * Usage: `node fake-afxdp-dp.ts PROCESS-NAME CONFIG-FILE KUBELET-DIRECTORY INTERFACES-DIRECTORY [KERNEL-RELEASE]`.
  */
-import type { ServerWritableStream, sendUnaryData } from "@grpc/grpc-js";
-import { callGrpc, devicePluginMethods, devicePluginVersion, registerMethod, serveGrpc } from "@switchyard/kubelet";
-import type { Empty, PluginDevice } from "@switchyard/kubelet";
+import {
+  callGrpc,
+  devicePluginMethods,
+  devicePluginVersion,
+  registerMethod,
+  serveGrpc,
+  type Empty,
+  type PluginDevice,
+  type sendUnaryData,
+  type ServerWritableStream,
+} from "@switchyard/kubelet";
 import { pluginRefusals } from "@switchyard/render/testing";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
