@@ -18,12 +18,12 @@ import { setConditions, type NewCondition, type Reconcile, type Requeue, type Wr
 import type { Logger } from "@switchyard/service";
 import { advertise, vfsInResources, type Advertised } from "./advertise.ts";
 import { conditionOf, notApplied } from "./condition.ts";
-import { isInForce, writeConfig, writeRecord } from "./config-file.ts";
 import type { DevicePluginConfigFlags } from "./device-plugin-config-flags.ts";
 import { endPlugin } from "./end-plugin.ts";
 import { isDaemonBusy } from "./is-daemon-busy.ts";
 import { readKernelVfs } from "./kernel-vfs.ts";
 import { pluginConfig, type PluginConfig } from "./plugin-config.ts";
+import { putInForce, writeForStart } from "./put-in-force.ts";
 
 export interface PluginReconcilerDeps {
   readonly flags: Readonly<
@@ -81,24 +81,15 @@ export function createPluginReconciler(deps: PluginReconcilerDeps): Reconcile {
     logOnce(condition.message);
     if (flags.wait) {
       if (!flags.blockUntilConfigured || canStart(state, advertised)) await finish(config);
-    } else if (isThisBoot) await keepInForce(config);
+    } else if (isThisBoot) {
+      await putInForce(config, { configFile: flags.configFile, endPlugin: () => endPlugin(flags.pluginProcess), log });
+    }
     await writeCondition(writer, state, condition, signal);
     return advertised.pending.some(({ cause }) => cause === "stale") ? { afterMs: staleRetryMs } : undefined;
   }
 
-  async function keepInForce(config: PluginConfig): Promise<void> {
-    if (await isInForce(flags.configFile, config)) return;
-    await writeConfig(flags.configFile, config.text);
-    const pids = await endPlugin(flags.pluginProcess);
-    await writeRecord(flags.configFile, config.record);
-    log.info({ file: flags.configFile, pids }, "configuration written; device plugin restarts");
-  }
-
-  /** Writes the configuration for a plugin that does not run yet. */
   async function finish(config: PluginConfig): Promise<void> {
-    await writeConfig(flags.configFile, config.text);
-    await writeRecord(flags.configFile, config.record);
-    log.info({ file: flags.configFile }, "configuration written");
+    await writeForStart(config, { configFile: flags.configFile, log });
     deps.onWritten();
   }
 

@@ -15,9 +15,10 @@ import { defined, type AfxdpNetworkNodeState, type AfxdpPoolStatus, type Result 
 import type { Reconcile, Requeue, Writer } from "@switchyard/kube";
 import { nodeAfxdpPluginsConfig, type RenderedAfxdpPlugins } from "@switchyard/render";
 import type { Logger } from "@switchyard/service";
-import { isInForce, readRecord, writeConfig, writeRecord } from "../config-file.ts";
+import { readRecord } from "../config-file.ts";
 import type { DevicePluginConfigFlags } from "../device-plugin-config-flags.ts";
 import type { PluginConfig } from "../plugin-config.ts";
+import { putInForce, writeForStart } from "../put-in-force.ts";
 import { isSettled } from "./is-settled.ts";
 import { graceMs, paceRestarts, type RestartPace } from "./pace-restarts.ts";
 import { pluginsConfig, recordedNames } from "./plugins-config.ts";
@@ -52,6 +53,7 @@ const retryMs = 5_000;
 
 export function createAfxdpPluginsReconciler(deps: AfxdpPluginsReconcilerDeps): Reconcile {
   const { flags, node, log, nowMs } = deps;
+  const { configFile } = flags;
   /** The last known names of devices. */
   let names: ReadonlyMap<string, string> | undefined;
   let pace: RestartPace | undefined;
@@ -66,7 +68,7 @@ export function createAfxdpPluginsReconciler(deps: AfxdpPluginsReconcilerDeps): 
       sayOnce("waiting for the first status of the node's AfxdpNetworkNodeState");
       return undefined;
     }
-    names ??= recordedNames(await readRecord(flags.configFile));
+    names ??= recordedNames(await readRecord(configFile));
     const rendered = nodeAfxdpPluginsConfig(state, {
       ...{ verbosity: flags.verbosity, knownNames: names },
       ...(await node.kernelFacts()),
@@ -74,29 +76,15 @@ export function createAfxdpPluginsReconciler(deps: AfxdpPluginsReconcilerDeps): 
     names = new Map([...names, ...rendered.devices.map(({ key, name }) => [key, name] as const)]);
     const config = pluginsConfig(rendered);
     if (flags.wait) {
-      if (isSettled(state)) await finish(config);
-      else sayOnce("waiting for the config daemon to configure the devices");
+      if (isSettled(state)) {
+        await writeForStart(config, { configFile, log });
+        deps.onWritten();
+      } else sayOnce("waiting for the config daemon to configure the devices");
       return undefined;
     }
-    await keepInForce(config);
+    await putInForce(config, { configFile, endPlugin: node.endPlugin, log });
     return await compare(state, rendered, config, signal);
   };
-
-  async function keepInForce(config: PluginConfig): Promise<void> {
-    if (await isInForce(flags.configFile, config)) return;
-    await writeConfig(flags.configFile, config.text);
-    const pids = await node.endPlugin();
-    await writeRecord(flags.configFile, config.record);
-    log.info({ file: flags.configFile, pids }, "configuration written; device plugin restarts");
-  }
-
-  /** Writes the configuration for a plugin that does not run yet. */
-  async function finish(config: PluginConfig): Promise<void> {
-    await writeConfig(flags.configFile, config.text);
-    await writeRecord(flags.configFile, config.record);
-    log.info({ file: flags.configFile }, "configuration written");
-    deps.onWritten();
-  }
 
   /** Compares the configuration with what the kubelet has, and restarts the plugin if that can help. */
   async function compare(
