@@ -12,7 +12,7 @@
  *   `trap 'kill $!; wait $!; exit' TERM; while :; do sriovdp … & wait $!; sleep 1; done`, where $! in the trap is the running
  *   plugin. Without it, the kubelet delays the restart of a container that ended twice within minutes by 10 s, 20 s, and up
  *   to 5 minutes.
- * - With --plugin=afxdp, the kubelet's directory pod-resources of the host in the sidecar.
+ * - With --plugin=afxdp, the kubelet's directory pod-resources and /tmp/afxdp_dp of the host in the sidecar.
  */
 import { flag, integer, oneOf, text, yesOrNo, type FlagsOf } from "@switchyard/service";
 

@@ -61,6 +61,8 @@ function createSidecar(plugin: Pick<PluginUnderTest, "name">, wait = false) {
     nowMs: 0,
     rows: undefined as readonly AfxdpPoolStatus[] | undefined,
     isWritten: false,
+    /** The pools of each look for what the plugin has left. */
+    tidied: [] as (readonly string[])[],
     kernelRelease: "6.8.0-45-generic",
     run: (): Promise<unknown> => reconcile("worker-1", new AbortController().signal),
     /** Reconciles until the status is as expected. The clock does not move. */
@@ -81,6 +83,10 @@ function createSidecar(plugin: Pick<PluginUnderTest, "name">, wait = false) {
       offered: (signal) => readOffered(socket, signal),
       kubeletStart: () => identityOf(socket),
       endPlugin: () => endPlugin(plugin.name),
+      tidyUp(pools) {
+        sidecar.tidied.push([...pools]);
+        return Promise.resolve();
+      },
     },
     state: () => sidecar.state,
     writer: {
@@ -148,6 +154,7 @@ describe("the sidecar", () => {
     }
     expect(plugin.starts()).toBe(1);
     expect(sidecar.rows).toEqual([row("intel", 1)]);
+    expect(sidecar.tidied).toEqual(Array(4).fill(["intel"])); // not more often than it has to
   });
 
   it("restarts the plugin for another configuration, and keeps the device that a pod has", async () => {

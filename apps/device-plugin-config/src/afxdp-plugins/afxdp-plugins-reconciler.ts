@@ -34,6 +34,8 @@ export interface PluginNode {
   readonly kubeletStart: () => Promise<string | undefined>;
   /** Ends the plugin, which starts again, and returns the ids of its processes. */
   readonly endPlugin: () => Promise<readonly number[]>;
+  /** Removes what the plugin has left of these pools and no pod uses. */
+  readonly tidyUp: (pools: ReadonlySet<string>, signal: AbortSignal) => Promise<void>;
 }
 
 export interface AfxdpPluginsReconcilerDeps {
@@ -48,6 +50,8 @@ export interface AfxdpPluginsReconcilerDeps {
   readonly nowMs: () => number;
 }
 
+/** Time between two looks for what the plugin has left. */
+const tidyMs = 600_000;
 /** While something is missing. */
 const retryMs = 5_000;
 
@@ -60,6 +64,9 @@ export function createAfxdpPluginsReconciler(deps: AfxdpPluginsReconcilerDeps): 
   /** Whether the plugin ran when it was last ended. */
   let ran = true;
   let silentSinceMs: number | undefined;
+  let tidiedMs = -Infinity;
+  /** The pools that this process has configured. */
+  const pools = new Set<string>();
   let said = "";
 
   return async function reconcile(_key, signal) {
@@ -75,6 +82,7 @@ export function createAfxdpPluginsReconciler(deps: AfxdpPluginsReconcilerDeps): 
     });
     names = new Map([...names, ...rendered.devices.map(({ key, name }) => [key, name] as const)]);
     const config = pluginsConfig(rendered);
+    for (const pool of rendered.config.pools) pools.add(pool.name);
     if (flags.wait) {
       if (isSettled(state)) {
         await writeForStart(config, { configFile, log });
@@ -83,7 +91,12 @@ export function createAfxdpPluginsReconciler(deps: AfxdpPluginsReconcilerDeps): 
       return undefined;
     }
     await putInForce(config, { configFile, endPlugin: node.endPlugin, log });
-    return await compare(state, rendered, config, signal);
+    const requeue = await compare(state, rendered, config, signal);
+    if (silentSinceMs === undefined && nowMs() - tidiedMs >= tidyMs) {
+      tidiedMs = nowMs();
+      await node.tidyUp(pools, signal);
+    }
+    return requeue;
   };
 
   /** Compares the configuration with what the kubelet has, and restarts the plugin if that can help. */
@@ -93,7 +106,7 @@ export function createAfxdpPluginsReconciler(deps: AfxdpPluginsReconcilerDeps): 
     config: PluginConfig,
     signal: AbortSignal,
   ): Promise<Requeue | undefined> {
-    const pools = state.spec?.pools ?? [];
+    const wanted = state.spec?.pools ?? [];
     const kubeletStart = await node.kubeletStart();
     const offered = await node.offered(signal);
     if (!offered.ok) {
@@ -101,7 +114,7 @@ export function createAfxdpPluginsReconciler(deps: AfxdpPluginsReconcilerDeps): 
       // The kubelet restarts within seconds. The status stays as it is until then.
       if (nowMs() - silentSinceMs < graceMs) return { afterMs: retryMs };
       sayOnce(`the kubelet does not answer: ${offered.error}`);
-      const facts = { pools, offered: undefined, stuck: [], kubeletError: offered.error };
+      const facts = { pools: wanted, offered: undefined, stuck: [], kubeletError: offered.error };
       await write(state, poolRows(rendered, facts), signal);
       return { afterMs: retryMs };
     }
@@ -119,7 +132,7 @@ export function createAfxdpPluginsReconciler(deps: AfxdpPluginsReconcilerDeps): 
     }
     const isStuck = missing.length > 0 && (pace?.restarts ?? 0) > 0;
     const rows = poolRows(rendered, {
-      ...{ pools, offered: offered.value, stuck: isStuck ? missing : [] },
+      ...{ pools: wanted, offered: offered.value, stuck: isStuck ? missing : [] },
       stuckText: stuckText(decided.next === "given-up", ran),
     });
     sayOnce(rendered.problems.map(({ poolName, message }) => `pool ${poolName}: ${message}`).join("; "));

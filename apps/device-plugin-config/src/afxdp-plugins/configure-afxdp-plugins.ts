@@ -11,7 +11,11 @@ import { endPlugin } from "../end-plugin.ts";
 import { keepConfigured, type ConfigurePluginOptions } from "../keep-configured.ts";
 import { createAfxdpPluginsReconciler } from "./afxdp-plugins-reconciler.ts";
 import { readKernelFacts } from "./read-kernel-facts.ts";
-import { readOffered } from "./read-offered.ts";
+import { readHeldPools, readOffered } from "./read-offered.ts";
+import { removeUnusedSockets } from "./remove-unused-sockets.ts";
+
+/** Directory of the plugin for the sockets of pods. It is the same on the host. */
+const socketDirectory = "/tmp/afxdp_dp";
 
 /** Time between checks without an event. */
 const resyncMs = 60_000;
@@ -41,6 +45,11 @@ export async function configureAfxdpPlugins(options: ConfigurePluginOptions): Pr
           offered: (signal) => readOffered(socket, signal),
           kubeletStart: () => identityOf(socket),
           endPlugin: () => endPlugin(pluginProcess),
+          async tidyUp(pools, signal) {
+            const held = await readHeldPools(socket, signal);
+            const removed = await removeUnusedSockets({ directory: socketDirectory, pools, held, nowMs: Date.now() });
+            if (removed.length > 0) log.info({ removed }, "unused sockets of the device plugin removed");
+          },
         },
         nowMs: () => performance.now(),
       }),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * readOffered asks the kubelet which devices it can give to pods. This is the only evidence that the plugin has registered: it also
+ * readOffered asks the kubelet which devices it can give to pods, and readHeldPools of which pools pods have devices. This is the only evidence that the plugin has registered: it also
  * keeps running if it has not. The kubelet answers on a socket, so no rights in the cluster are needed.
  * Usage: `const offered = await readOffered("/var/lib/kubelet/pod-resources/kubelet.sock", signal);`
  */
 import { afxdpResourcePrefix, type Result } from "@switchyard/api";
-import { allocatableResourcesMethod, callGrpc } from "@switchyard/kubelet";
+import { allocatableResourcesMethod, callGrpc, listPodResourcesMethod } from "@switchyard/kubelet";
 import type { OfferedDevices } from "./pool-rows.ts";
 
 const timeoutMs = 10_000;
@@ -27,4 +27,16 @@ export async function readOffered(path: string, signal: AbortSignal): Promise<Re
     if (signal.aborted) throw error;
     return { ok: false, error: (error instanceof Error ? error.message : String(error)).slice(0, maxWords) };
   }
+}
+
+/** Rejects with a ServiceError of gRPC. */
+export async function readHeldPools(path: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  const pods = await callGrpc(listPodResourcesMethod, {}, { path, timeoutMs, signal });
+  const devices = pods.flatMap(({ containers }) => containers.flatMap((container) => container.devices));
+  const prefix = `${afxdpResourcePrefix}/`;
+  return new Set(
+    devices
+      .filter(({ resourceName }) => resourceName.startsWith(prefix))
+      .map(({ resourceName }) => resourceName.slice(prefix.length)),
+  );
 }

@@ -67,6 +67,9 @@ describe("the plugins of afxdp-plugins-for-kubernetes", () => {
       { name: "pod-resources", mountPath: "/var/lib/kubelet/pod-resources" },
     ]);
     expect(plugin.securityContext).toEqual({ privileged: true, runAsUser: 0 });
+    expect(containerOf(pod, "follow-config").volumeMounts?.map(({ mountPath }) => mountPath)).toEqual([
+      ...["/etc/afxdp-plugins", "/tmp/afxdp_dp", "/var/lib/kubelet/pod-resources"],
+    ]);
     const paths = (pod.spec.volumes ?? []).flatMap((volume) => ("hostPath" in volume ? [volume.hostPath.path] : []));
     expect(paths).toEqual([
       ...["/tmp/afxdp_dp", "/var/run/afxdp_dp", "/var/lib/kubelet/device-plugins", "/var/lib/kubelet/pod-resources"],

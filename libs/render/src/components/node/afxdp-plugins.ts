@@ -33,6 +33,8 @@ const healthPort = 29122;
 const configVolume: VolumeMount = { name: "config", mountPath: "/etc/afxdp-plugins" };
 const configFile = `${configVolume.mountPath}/config.json`;
 const cniVolume: VolumeMount = { name: "cnibin", mountPath: "/host/opt/cni/bin" };
+/** The sidecar removes the sockets that the plugin has left. */
+const sockets: VolumeMount = { name: "sockets", mountPath: "/tmp/afxdp_dp" };
 const podResources = { volume: "pod-resources", path: "/var/lib/kubelet/pod-resources" };
 
 /**
@@ -40,7 +42,7 @@ const podResources = { volume: "pod-resources", path: "/var/lib/kubelet/pod-reso
  * pods must see.
  */
 const hostDirectories: readonly (VolumeMount & { readonly hostPath: string })[] = [
-  { name: "sockets", hostPath: "/tmp/afxdp_dp", mountPath: "/tmp/afxdp_dp" },
+  { ...sockets, hostPath: "/tmp/afxdp_dp" },
   {
     ...{ name: "maps", hostPath: "/var/run/afxdp_dp", mountPath: "/var/run/afxdp_dp" },
     mountPropagation: "Bidirectional",
@@ -130,7 +132,9 @@ function configurer(mode: "wait-for-config" | "follow-config", { afxdp, settings
     ...(isFollower && probesAt(healthPort, "127.0.0.1")),
     volumeMounts: [
       configVolume,
-      ...(isFollower ? [{ name: podResources.volume, mountPath: podResources.path, readOnly: true as const }] : []),
+      ...(isFollower
+        ? [sockets, { name: podResources.volume, mountPath: podResources.path, readOnly: true as const }]
+        : []),
     ],
   };
 }
