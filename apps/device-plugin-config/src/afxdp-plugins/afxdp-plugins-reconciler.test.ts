@@ -91,7 +91,7 @@ function createSidecar(plugin: Pick<PluginUnderTest, "name">, wait = false) {
     state: () => sidecar.state,
     writer: {
       applyStatus({ status }) {
-        sidecar.rows = status?.pools;
+        sidecar.rows = status.pools;
         return Promise.resolve("written");
       },
     },
