@@ -2,7 +2,7 @@
 /**
  * afxdpCni is the CNI plugin "afxdp" as the DaemonSet afxdp-plugins installs it: a link to a file with a name that only Switchyard uses.
  * A plugin of this name that somebody else installed is not changed.
- * Usage: `for (const line of await afxdpCni.find(host)) print(line);`
+ * Usage: `if ((await afxdpCni.find(host)).length > 0) await afxdpCni.remove(host);`
  */
 import { ownAfxdpCni } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
