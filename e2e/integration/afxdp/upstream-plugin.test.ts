@@ -45,6 +45,10 @@ beforeAll(async () => {
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   bundle = await bundleApp("apps/device-plugin-config", directory);
   await mkdir(join(directory, "interfaces"));
+  const parameters = join(directory, "root/proc/sys/kernel");
+  await mkdir(parameters, { recursive: true });
+  await writeFile(join(parameters, "osrelease"), "6.8.0-45-generic\n");
+  await writeFile(join(parameters, "unprivileged_bpf_disabled"), "2\n");
   for (const name of ["ens1", "ens2"]) await writeFile(join(directory, "interfaces", name), "");
 }, 600_000);
 
@@ -57,7 +61,7 @@ afterAll(() => stack.disposeAsync(), 60_000);
 const own = (): readonly string[] => [
   ...[bundle, "--kubeconfig", kubeconfig, "--namespace", namespace, "--node-name", node, "--plugin", "afxdp"],
   ...["--config-file", join(directory, "config/config.json"), "--plugin-process", pluginName],
-  ...["--kubelet-directory", join(directory, "kubelet")],
+  ...["--kubelet-directory", join(directory, "kubelet"), "--host-root", join(directory, "root")],
 ];
 
 /** The plugin, in the loop of its container. */

@@ -14,9 +14,6 @@ import { readKernelFacts } from "./read-kernel-facts.ts";
 import { readHeldPools, readOffered } from "./read-offered.ts";
 import { removeUnusedSockets } from "./remove-unused-sockets.ts";
 
-/** Directory of the plugin for the sockets of pods. It is the same on the host. */
-const socketDirectory = "/tmp/afxdp_dp";
-
 /** Time between checks without an event. */
 const resyncMs = 60_000;
 
@@ -25,6 +22,7 @@ export async function configureAfxdpPlugins(options: ConfigurePluginOptions): Pr
   const { wait, hostRoot, log, pluginProcess } = options;
   const directory = join(options.kubeletDirectory, "pod-resources");
   const socket = join(directory, "kubelet.sock");
+  const socketDirectory = join(hostRoot, "tmp/afxdp_dp"); // of the plugin, for pods
   using kubelet = watchSockets(directory);
 
   /** The kubelet replaces its sockets when it starts. */
