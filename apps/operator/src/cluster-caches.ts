@@ -22,6 +22,7 @@ import {
 } from "@switchyard/api";
 import { sharingEqual, watchObjects, type Cache, type FailedWatch, type Transport } from "@switchyard/kube";
 import { watchAfxdp, type AfxdpCaches } from "./afxdp/afxdp-caches.ts";
+import { watchBpfman, type BpfmanCaches } from "./afxdp/bpfman/bpfman-caches.ts";
 import { certifiedServers } from "./certificates/certified-servers.ts";
 import { watchServerCertificates, type WatchedServerCertificates } from "./certificates/server-certificate-watches.ts";
 import { watchClusterFacts, type WatchedClusterFacts } from "./components/cluster-facts.ts";
@@ -34,7 +35,7 @@ import { toNodeStateFacts, type NodeStateFacts } from "./node-states/node-state-
 import type { OperatorSettings } from "./start/operator-settings.ts";
 
 /** Disposing it ends the watches and keeps the cached objects. */
-export interface ClusterCaches extends NetworkCaches, AfxdpCaches, AsyncDisposable {
+export interface ClusterCaches extends NetworkCaches, AfxdpCaches, BpfmanCaches, AsyncDisposable {
   readonly nodes: Cache<Node>;
   readonly policies: Cache<SriovNetworkNodePolicy>;
   readonly pools: Cache<SriovNetworkPoolConfig>;
@@ -106,6 +107,7 @@ export function watchCluster({ transport, deferred, namespace, settings, report 
     nicList: watchNicList({ ...common, namespace }),
     ...watchNetworks(others),
     ...watchAfxdp({ ...others, namespace }),
+    ...watchBpfman(others),
     componentObjects: watchComponentObjects({ ...others, settings: settings.components }),
     clusterFacts: watchClusterFacts({ ...others, settings: settings.components }),
     configMaps: watchConfigMaps({ ...others, namespace, isWanted: settings.writeConfigMap }),
@@ -120,13 +122,13 @@ export function watchCluster({ transport, deferred, namespace, settings, report 
 }
 
 /** Keeps labels and the fields that drains read and write. So the kubelet's heartbeats cause no events. */
-function keepNodeFacts({ metadata: { name, labels = {}, annotations: all = {} }, spec = {} }: Node): Node {
+function keepNodeFacts({ metadata: { name, uid, labels = {}, annotations: all = {} }, spec = {} }: Node): Node {
   const notes = Object.entries(all).filter(([key]) => usedNodeAnnotations.has(key));
   const drainTaints = spec.taints?.filter(({ key }) => key === taints.draining) ?? [];
   return {
     apiVersion: "v1",
     kind: "Node",
-    metadata: { name, labels, ...(notes.length === 0 ? {} : { annotations: Object.fromEntries(notes) }) },
+    metadata: { name, labels, ...defined({ uid }), ...(notes.length === 0 ? {} : { annotations: Object.fromEntries(notes) }) },
     spec: {
       ...(spec.unschedulable === true ? { unschedulable: true } : {}),
       ...(drainTaints.length === 0 ? {} : { taints: drainTaints }),

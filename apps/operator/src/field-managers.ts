@@ -6,6 +6,8 @@
  */
 export const fieldManagers = {
   nodeState: "switchyard-node-state",
+  /** Of status.programs of AfxdpNetworkNodeStates, and of the objects of bpfman. */
+  bpfmanPrograms: "switchyard-bpfman",
   policyStatus: "switchyard-policy-status",
   poolStatus: "switchyard-pool-status",
   drain: "switchyard-drain",

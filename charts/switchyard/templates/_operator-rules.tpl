@@ -83,6 +83,27 @@ SPDX-License-Identifier: Apache-2.0
   verbs:
     - patch
 - apiGroups:
+    - bpfman.io
+  resources:
+    - clusterbpfapplications
+    - xdpprograms
+  verbs:
+    - get
+    - list
+    - watch
+    - create
+    - patch
+    - delete
+- apiGroups:
+    - bpfman.io
+  resources:
+    - clusterbpfapplicationstates
+    - bpfprograms
+  verbs:
+    - get
+    - list
+    - watch
+- apiGroups:
     - k8s.cni.cncf.io
   resources:
     - network-attachment-definitions

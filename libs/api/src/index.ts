@@ -47,12 +47,23 @@ export {
   type NetworkAttachmentDefinition,
 } from "./kubernetes/network-attachment-definition.ts";
 export {
+  bpfmanApiVersion,
+  bpfPrograms,
+  clusterBpfApplications,
+  clusterBpfApplicationStates,
+  xdpPrograms,
+  type ClusterBpfApplication,
+  type XdpProgram,
+} from "./kubernetes/bpfman.ts";
+export {
   afxdpApiGroup,
   afxdpApiVersion,
   afxdpPluginManager,
   afxdpResourcePrefix,
   apiGroup,
   apiVersion,
+  bpfmanProgram,
+  bpfmanProgramDirectory,
   operatorConfigName,
   ownAfxdpCni,
   labels,
@@ -151,8 +162,10 @@ export {
 } from "./kinds/afxdp/afxdp-network-node-policy.ts";
 export {
   afxdpNetworkNodeStates,
+  type AfxdpBpfmanStatus,
   type AfxdpInterfaceSpec,
   type AfxdpInterfaceStatus,
+  type AfxdpLoadedProgram,
   type AfxdpNetworkNodeState,
   type AfxdpNetworkNodeStateSpec,
   type AfxdpNetworkNodeStateStatus,
@@ -164,6 +177,10 @@ export {
 } from "./kinds/afxdp/afxdp-network-node-state.ts";
 export {
   afxdpOperatorConfigs,
+  type AfxdpBpfmanImage,
+  type AfxdpBpfmanProgram,
+  type AfxdpBpfmanSettings,
+  type AfxdpLoader,
   type AfxdpOperatorConfig,
   type AfxdpOperatorConfigSpec,
   type AfxdpProvider,

@@ -19,6 +19,12 @@ export const afxdpApiVersion = "afxdpnetwork.hns.dev/v1alpha1";
 /** Prefix of the resource names of AF_XDP pools, the part before the slash. Programs in pods depend on it. */
 export const afxdpResourcePrefix = "afxdp";
 
+/** Directory on the nodes for the program that bpfman loads. The daemon of bpfman mounts /var/lib/bpfman of the node. */
+export const bpfmanProgramDirectory = "/var/lib/bpfman/switchyard";
+
+/** File name and function of Switchyard's program for bpfman. */
+export const bpfmanProgram = { file: "xsk_redirect.o", functionName: "xsk_redirect" } as const;
+
 /** Name of the only SriovOperatorConfig and the only AfxdpOperatorConfig, in the operator's namespace, with an effect. */
 export const operatorConfigName = "default";
 
@@ -45,6 +51,8 @@ export const labels = {
   managedBy: "app.kubernetes.io/managed-by",
   /** On MachineConfigs of OpenShift: the role by which MachineConfigPools select them. */
   machineConfigRole: "machineconfiguration.openshift.io/role",
+  /** On Nodes: the host name, by which objects of bpfman select one node. */
+  hostname: "kubernetes.io/hostname",
 } as const;
 
 /** Keys of annotations. */
@@ -84,6 +92,10 @@ export const annotations = {
   crdsVersion: "switchyard.io/crds-version",
   /** On Pods that the kubelet created from a file. They cannot be evicted. */
   mirrorPod: "kubernetes.io/config.mirror",
+  /** On objects of bpfman: the AF_XDP device for which the operator created them, as in status.programs of the node state. */
+  afxdpDevice: "switchyard.io/afxdp-device",
+  /** On BpfPrograms of bpfman 0.5 and earlier: ID of the program in the kernel. */
+  bpfmanProgramId: "bpfman.io/ProgramId",
 } as const;
 
 /** Keys of taints. */

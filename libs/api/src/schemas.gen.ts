@@ -3893,6 +3893,66 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               }
             }
           },
+          "programs": {
+            "description": "XDP programs that bpfman loads for the devices, sorted by device. Written by the operator with loader bpfman; absent without such programs.",
+            "type": "array",
+            "items": {
+              "description": "The XDP program that bpfman loads for one device.",
+              "type": "object",
+              "required": [
+                "device",
+                "interfaceName",
+                "objectName"
+              ],
+              "properties": {
+                "device": {
+                  "description": "Device: its PCI address, the PCI address and the number of a subfunction (\"0000:86:00.0/sf/4\"), or its name.",
+                  "type": "string"
+                },
+                "interfaceName": {
+                  "description": "Name of the network interface that bpfman attaches the program to.",
+                  "type": "string"
+                },
+                "objectName": {
+                  "description": "Name of the object of bpfman: a ClusterBpfApplication, or an XdpProgram of bpfman 0.5 and earlier.",
+                  "type": "string"
+                },
+                "programID": {
+                  "description": "ID of the program in the kernel. The device plugin finds the XSK map by it. Absent until bpfman has loaded and attached the program.",
+                  "type": "integer"
+                },
+                "release": {
+                  "description": "Whether the operator is about to remove the program. The device plugin then gives the device to no further pod, and confirms the removal in bpfman.releasedPrograms as soon as no pod has the device.",
+                  "type": "boolean"
+                },
+                "error": {
+                  "description": "Why the program is not loaded or not attached. Absent without an error.",
+                  "type": "string"
+                }
+              }
+            }
+          },
+          "bpfman": {
+            "description": "State of the node for loader bpfman. Written by the device plugin; absent with loader builtin once all programs of bpfman are gone.",
+            "type": "object",
+            "properties": {
+              "readyDevices": {
+                "description": "Devices to which bpfman can attach its program, sorted: they are in the network namespace of the node, and Switchyard has no program on them. Absent with loader builtin.",
+                "type": "array",
+                "items": {
+                  "type": "string"
+                }
+              },
+              "releasedPrograms": {
+                "description": "IDs of the programs with release set to true whose devices no pod has, sorted.",
+                "type": "array",
+                "items": {
+                  "description": "ID of a program in the kernel.",
+                  "type": "integer"
+                }
+              }
+            }
+          },
           "syncStatus": {
             "description": "Succeeded, InProgress or Failed; empty before the first report. The conditions have the details.",
             "type": "string"
@@ -3941,6 +4001,103 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               "bpfman"
             ],
             "default": "builtin"
+          },
+          "bpfman": {
+            "description": "Which program bpfman loads, and how. Only used with loader bpfman.",
+            "type": "object",
+            "properties": {
+              "program": {
+                "description": "Program to load. By default, the program of Switchyard, which the device plugin writes to each node as /var/lib/bpfman/switchyard/xsk_redirect.o.",
+                "type": "object",
+                "required": [
+                  "functionName"
+                ],
+                "properties": {
+                  "functionName": {
+                    "description": "Name of the program's function in the bytecode.",
+                    "type": "string",
+                    "maxLength": 64,
+                    "x-kubernetes-validations": [
+                      {
+                        "rule": "self.matches('^[a-zA-Z][a-zA-Z0-9_]+$')",
+                        "message": "must be the name of a function, at least 2 letters, digits and \"_\": \"xsk_def_prog\""
+                      }
+                    ]
+                  },
+                  "image": {
+                    "description": "Container image with the bytecode, which bpfman pulls.",
+                    "type": "object",
+                    "required": [
+                      "url"
+                    ],
+                    "properties": {
+                      "url": {
+                        "description": "Reference of the image: \"quay.io/bpfman-bytecode/xdp_pass:latest\".",
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 525
+                      },
+                      "imagePullPolicy": {
+                        "description": "When bpfman pulls the image.",
+                        "type": "string",
+                        "enum": [
+                          "Always",
+                          "Never",
+                          "IfNotPresent"
+                        ],
+                        "default": "IfNotPresent"
+                      },
+                      "imagePullSecret": {
+                        "description": "Secret with the credentials for the registry. By default, the image is pulled without credentials.",
+                        "type": "object",
+                        "required": [
+                          "name",
+                          "namespace"
+                        ],
+                        "properties": {
+                          "name": {
+                            "description": "Name of the Secret.",
+                            "type": "string",
+                            "minLength": 1,
+                            "maxLength": 253
+                          },
+                          "namespace": {
+                            "description": "Namespace of the Secret.",
+                            "type": "string",
+                            "minLength": 1,
+                            "maxLength": 63
+                          }
+                        }
+                      }
+                    }
+                  },
+                  "path": {
+                    "description": "Absolute path of a file with the bytecode on each node. The container of bpfman must have the file at the same path: it mounts, for example, /var/lib/bpfman and /run/bpfman of the node.",
+                    "type": "string",
+                    "maxLength": 1024,
+                    "x-kubernetes-validations": [
+                      {
+                        "rule": "self.matches('^/[a-zA-Z0-9._/-]+$') && !self.contains('..')",
+                        "message": "must be an absolute path of letters, digits, \".\", \"_\", \"-\" and \"/\", without \"..\": \"/var/lib/bpfman/xdp.o\""
+                      }
+                    ]
+                  }
+                },
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "has(self.image) != has(self.path)",
+                    "message": "must have exactly one of image and path"
+                  }
+                ]
+              },
+              "priority": {
+                "description": "Priority of the program among the XDP programs that bpfman runs on a device, from 0 (first) to 1000 (last). Programs that run before it must let packets pass.",
+                "type": "integer",
+                "default": 1000,
+                "minimum": 0,
+                "maximum": 1000
+              }
+            }
           },
           "configDaemonNodeSelector": {
             "description": "Selects the nodes that have AF_XDP devices: those with all of these labels. If empty or absent, Linux nodes with the label node-role.kubernetes.io/worker are selected.",

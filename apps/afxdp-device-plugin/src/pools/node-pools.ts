@@ -11,6 +11,7 @@ import {
   type AfxdpNetworkNodeState,
   type AfxdpPoolSpec,
 } from "@switchyard/api";
+import { deviceKey, subfunctionKey } from "@switchyard/policy";
 import { auxiliaryDevice, isDeviceId, type DeviceId } from "./device-id.ts";
 import { isPoolName } from "./pool-name.ts";
 
@@ -120,7 +121,7 @@ interface Observed {
  * missing in the report stay: a device that is not on the PCI bus has no status while it is in a pod.
  */
 function devicesOf(wanted: AfxdpInterfaceSpec, { status, pool, knownDevices, known }: Observed): readonly PoolDevice[] {
-  const key = wanted.pciAddress ?? wanted.name ?? "";
+  const key = deviceKey(wanted);
   const observed = status.find((one) =>
     wanted.pciAddress === undefined ? one.pciAddress === undefined && one.name === key : one.pciAddress === key,
   );
@@ -148,8 +149,4 @@ function devicesOf(wanted: AfxdpInterfaceSpec, { status, pool, knownDevices, kno
       const id = one.device === undefined ? knownDevices.get(own)?.id : auxiliaryDevice(one.device);
       return id === undefined ? [] : device({ ...one, key: own, id });
     });
-}
-
-function subfunctionKey(device: string, sfNumber: number | ""): string {
-  return `${device}/sf/${sfNumber}`;
 }

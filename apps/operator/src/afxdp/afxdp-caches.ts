@@ -10,6 +10,7 @@ import {
   afxdpOperatorConfigs,
   annotations,
   defined,
+  type AfxdpBpfmanStatus,
   type AfxdpInterfaceStatus,
   type AfxdpNetworkNodePolicy,
   type AfxdpNetworkNodeState,
@@ -24,6 +25,9 @@ import { toDrainFacts, type DrainFacts } from "../drain/drain-facts.ts";
 import { toSlotFacts, type SlotFacts } from "../drain/slots/held-slot.ts";
 import type { WatchNetworksOptions } from "../networks/network-caches.ts";
 import { fieldManagers } from "../field-managers.ts";
+
+/** More than the subfunctions of all devices of a node. */
+const maxPrograms = 8_192;
 
 /** The parts of an AfxdpNetworkNodeState that the operator caches. */
 export interface AfxdpStateFacts extends AfxdpNetworkNodeState {
@@ -56,7 +60,7 @@ export const afxdpStores = {
   afxdpStates: {
     type: afxdpNetworkNodeStates,
     project: sharingEqual((state: AfxdpNetworkNodeState) => toFacts(state)),
-    managers: [fieldManagers.nodeState, fieldManagers.drain, fieldManagers.failures],
+    managers: [fieldManagers.nodeState, fieldManagers.bpfmanPrograms, fieldManagers.drain, fieldManagers.failures],
   },
   afxdpConfigs: {
     type: afxdpOperatorConfigs,
@@ -81,7 +85,7 @@ export function watchAfxdp(options: WatchAfxdpOptions) {
 /** Keeps what policies can match, what a policy's status depends on, and the drain. */
 function toFacts(state: AfxdpNetworkNodeState): AfxdpStateFacts {
   const { apiVersion, kind, metadata, spec = {}, status = {} } = state;
-  const { interfaces, pools, syncStatus, lastSyncError = "", observedGeneration } = status;
+  const { interfaces, pools, programs, bpfman, syncStatus, lastSyncError = "", observedGeneration } = status;
   const until = metadata.annotations?.[annotations.keepStateUntil];
   const kept = until === undefined ? {} : { annotations: { [annotations.keepStateUntil]: until } };
   const drain = toDrainFacts(state);
@@ -93,6 +97,8 @@ function toFacts(state: AfxdpNetworkNodeState): AfxdpStateFacts {
       ...defined({
         interfaces: interfaces?.slice(0, maxPfs).map(toDevice),
         pools: pools?.slice(0, maxPfs).map(toPool),
+        programs: programs?.slice(0, maxPrograms),
+        bpfman: bpfman && toReport(bpfman),
       }),
       lastSyncError: cutText(lastSyncError, maxMessageBytes),
     },
@@ -105,6 +111,13 @@ function toDevice(nic: AfxdpInterfaceStatus): AfxdpInterfaceStatus {
   return defined({
     ...{ pciAddress, name, altNames, recordedNames, mac, vendor, deviceID, driver, usedBy, owned },
     ...{ mtu, maxMtu, queues, maxQueues, numSfs, maxSfs },
+  });
+}
+
+function toReport({ readyDevices, releasedPrograms }: AfxdpBpfmanStatus): AfxdpBpfmanStatus {
+  return defined({
+    readyDevices: readyDevices?.slice(0, maxPrograms),
+    releasedPrograms: releasedPrograms?.slice(0, maxPrograms),
   });
 }
 

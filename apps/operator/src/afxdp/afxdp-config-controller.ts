@@ -15,6 +15,8 @@ import { fieldManagers } from "../field-managers.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import type { ConditionSummary } from "../status/condition-summary.ts";
 import { createTransitionEvents } from "../status/transition-events.ts";
+import { whenInstalled } from "./bpfman/bpfman-controller.ts";
+import { bpfmanKind } from "./bpfman/bpfman-reconciler.ts";
 import { createAfxdpConfigReconciler, devicePluginSummary } from "./afxdp-config-reconciler.ts";
 
 /** The outcome of the last deployment for an AfxdpOperatorConfig alone; undefined if there was none, or a SriovOperatorConfig exists. */
@@ -47,6 +49,7 @@ export function afxdpConfigController(context: OperatorContext, report: AfxdpRep
   const reconcile = createAfxdpConfigReconciler({
     configs: afxdpConfigs,
     components: (config) => summaryOf(config, report.get(), context),
+    hasBpfman: () => bpfmanKind(caches) !== undefined,
     writer: createWriter<AfxdpOperatorConfig>({
       ...{ transport, type: afxdpOperatorConfigs, namespace: settings.namespace },
       manager: fieldManagers.operatorConfigStatus,
@@ -65,6 +68,7 @@ export function afxdpConfigController(context: OperatorContext, report: AfxdpRep
       fromCache(operatorConfigs, ({ key }) => (key === operatorConfigName ? [key] : [])),
       enqueuesConfig((enqueue) => subscribeToComponents(componentObjects, enqueue)),
       enqueuesConfig((enqueue) => report.subscribe(enqueue)),
+      whenInstalled(caches, () => [operatorConfigName]),
     ],
   };
 }

@@ -8,7 +8,7 @@ const running: DevicePluginState = { name: "afxdp-device-plugin", problems: [], 
 /** Reconciles a config, and returns "TYPE=STATUS REASON: MESSAGE" of the conditions that are True, else Ready's. */
 async function report(
   spec: AfxdpOperatorConfigSpec,
-  state: Partial<DevicePluginState> = {},
+  state: Partial<DevicePluginState> & { readonly hasBpfman?: boolean } = {},
   name = "default",
 ): Promise<readonly string[]> {
   const config: AfxdpOperatorConfig = {
@@ -19,6 +19,7 @@ async function report(
   const reconcile = createAfxdpConfigReconciler({
     configs: { get: () => config } as never,
     components: () => devicePluginSummary({ ...running, ...state }),
+    hasBpfman: () => state.hasBpfman === true,
     writer: {
       applyStatus: (object: AfxdpOperatorConfig) => {
         written = object.status?.conditions ?? [];
@@ -52,8 +53,12 @@ describe("the conditions of an AfxdpOperatorConfig", () => {
   it("are Degraded with all reasons why something is not deployed", async () => {
     const problems = ["spec: cannot be deployed"];
     expect(await report({ loader: "bpfman" }, { problems })).toEqual([
-      "Degraded UnsupportedConfiguration: spec.loader: bpfman is not supported: the device plugin loads the XDP programs; " +
-        "use loader builtin; spec: cannot be deployed",
+      "Degraded UnsupportedConfiguration: spec.loader: bpfman is not installed: the API server has neither " +
+        "ClusterBpfApplications nor XdpPrograms of bpfman.io/v1alpha1; install bpfman, or use loader builtin; " +
+        "spec: cannot be deployed",
+    ]);
+    expect(await report({ loader: "bpfman" }, { hasBpfman: true })).toEqual([
+      "Ready OperatorConfigReady: deployed as configured: afxdp-device-plugin",
     ]);
     expect(await report({ provider: "upstream" }, { name: "afxdp-plugins" })).toEqual([
       "Ready OperatorConfigReady: deployed as configured: afxdp-plugins",

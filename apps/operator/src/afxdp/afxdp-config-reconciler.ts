@@ -13,6 +13,8 @@ export interface AfxdpConfigDeps {
   readonly configs: Cache<AfxdpOperatorConfig>;
   /** Returns the present state of the components for AF_XDP. */
   readonly components: (config: AfxdpOperatorConfig) => ConditionSummary;
+  /** Whether the API server serves a kind by which bpfman loads XDP programs. */
+  readonly hasBpfman: () => boolean;
   readonly writer: Writer<AfxdpOperatorConfig>;
   readonly recordTransition: RecordTransition;
   readonly now: () => Date;
@@ -44,7 +46,9 @@ export function createAfxdpConfigReconciler(deps: AfxdpConfigDeps): Reconcile {
     const config = configs.get(name);
     if (config === undefined || config.metadata.deletionTimestamp !== undefined) return undefined;
     const summary =
-      name === operatorConfigName ? withProblems(withoutEffect(config.spec ?? {}), deps.components(config)) : unused;
+      name === operatorConfigName
+        ? withProblems(withoutEffect(config.spec ?? {}, deps.hasBpfman()), deps.components(config))
+        : unused;
     const { generation = 0 } = config.metadata;
     const conditions = conditionsFor(summary, config.status?.conditions ?? [], generation, now());
     const status = { conditions, observedGeneration: generation };
@@ -69,11 +73,14 @@ export function devicePluginSummary({ name, problems, isDeployed, pending }: Dev
   return { state: "ready", reason: ready, message: `deployed as configured: ${name}`, progress };
 }
 
-/** Values of the API that this release cannot apply. */
-function withoutEffect({ loader }: NonNullable<AfxdpOperatorConfig["spec"]>): readonly string[] {
+/** Values of the API that this cluster cannot apply. */
+function withoutEffect({ loader }: NonNullable<AfxdpOperatorConfig["spec"]>, hasBpfman: boolean): readonly string[] {
   return [
-    ...(loader === "bpfman"
-      ? ["spec.loader: bpfman is not supported: the device plugin loads the XDP programs; use loader builtin"]
+    ...(loader === "bpfman" && !hasBpfman
+      ? [
+          "spec.loader: bpfman is not installed: the API server has neither ClusterBpfApplications nor XdpPrograms of " +
+            "bpfman.io/v1alpha1; install bpfman, or use loader builtin",
+        ]
       : []),
   ];
 }

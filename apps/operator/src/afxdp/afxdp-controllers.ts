@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startAfxdpControllers starts the controllers "afxdp-node-state" and "afxdp-policy-status". They do nothing in a cluster
+ * startAfxdpControllers starts the controllers "afxdp-node-state", "afxdp-policy-status" and "afxdp-bpfman". They do nothing in a cluster
  * without the kinds for AF_XDP.
  * Usage: `startAfxdpControllers(context);`
  */
@@ -19,6 +19,7 @@ import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { limitRate } from "../status/limit-rate.ts";
 import { createTransitionEvents } from "../status/transition-events.ts";
+import { bpfmanController } from "./bpfman/bpfman-controller.ts";
 import { changesRules } from "./afxdp-live-rules.ts";
 import { createAfxdpMergeResults, type AfxdpMergeResults } from "./afxdp-merge-results.ts";
 import { createAfxdpNodeStateReconciler } from "./afxdp-node-state-reconciler.ts";
@@ -31,6 +32,7 @@ export function startAfxdpControllers(context: OperatorContext): void {
   const results = createAfxdpMergeResults();
   context.start(nodeStateController(context, results));
   context.start(policyStatusController(context, results));
+  context.start(bpfmanController(context));
 }
 
 function nodeStateController(

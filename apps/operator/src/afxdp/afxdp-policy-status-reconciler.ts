@@ -3,9 +3,15 @@
  * createAfxdpPolicyStatusReconciler writes the status of one AfxdpNetworkNodePolicy: how many nodes it selects, how many of
  * them are configured, and what is wrong on which node.
  */
-import { policyReasons, type AfxdpNetworkNodePolicy, type AfxdpNetworkNodeState, type Node } from "@switchyard/api";
+import {
+  policyReasons,
+  type AfxdpLoadedProgram,
+  type AfxdpNetworkNodePolicy,
+  type AfxdpNetworkNodeState,
+  type Node,
+} from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
-import { hasLabels, isInNodeSet, labelsOf } from "@switchyard/policy";
+import { deviceKey, hasLabels, isInNodeSet, labelsOf, subfunctionKey } from "@switchyard/policy";
 import { conditionsFor, type ConditionSummary } from "../status/condition-summary.ts";
 import { firstProblems, policySummary, type NodeOutcome } from "../status/policy-summary.ts";
 import type { RecordTransition } from "../status/transition-events.ts";
@@ -91,7 +97,21 @@ function outcomeOn(
   if (devices.length === 0) return { kind: "no-nic", message: "" };
   if ((status.observedGeneration ?? 0) < (state?.metadata.generation ?? 0)) return configuring;
   if (status.syncStatus === "Failed") return { kind: "failed", message: status.lastSyncError ?? "" };
+  const programs = programsOf(poolName, state);
+  const failed = programs.find(({ error }) => error !== undefined);
+  if (failed?.error)
+    return { kind: "failed", message: `pool ${poolName}: device ${failed.interfaceName}: ${failed.error}` };
+  // The device plugin reports these devices as not healthy, which is no failure while bpfman loads their programs.
+  if (programs.some(({ programID, release }) => programID === undefined && release !== true)) return configuring;
   const pool = status.pools?.find((one) => one.name === poolName);
   if (pool?.error) return { kind: "failed", message: `pool ${poolName}: ${pool.error}` };
   return status.syncStatus === "Succeeded" ? { kind: "ready", message: "", warning } : configuring;
+}
+
+/** Returns the programs that bpfman loads for the devices of the pool. */
+function programsOf(poolName: string, state: AfxdpNetworkNodeState | undefined): readonly AfxdpLoadedProgram[] {
+  const inPool = (state?.spec?.interfaces ?? []).filter((one) => one.poolName === poolName).map(deviceKey);
+  const belongs = (device: string) =>
+    inPool.some((key) => device === key || device.startsWith(subfunctionKey(key, "")));
+  return (state?.status?.programs ?? []).filter(({ device }) => belongs(device));
 }

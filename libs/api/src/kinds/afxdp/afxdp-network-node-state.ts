@@ -102,11 +102,60 @@ export interface AfxdpNetworkNodeStateStatus extends ObjectStatus {
   readonly interfaces?: readonly AfxdpInterfaceStatus[];
   /** Pools that the device plugin serves, sorted by name. Written by the device plugin. */
   readonly pools?: readonly AfxdpPoolStatus[];
+  /**
+   * XDP programs that bpfman loads for the devices, sorted by device. Written by the operator with loader bpfman; absent
+   * without such programs.
+   */
+  readonly programs?: readonly AfxdpLoadedProgram[];
+  /**
+   * State of the node for loader bpfman. Written by the device plugin; absent with loader builtin once all programs of
+   * bpfman are gone.
+   */
+  readonly bpfman?: AfxdpBpfmanStatus;
   /** Succeeded, InProgress or Failed; empty before the first report. The conditions have the details. */
   readonly syncStatus?: string;
   /** Error of the last attempt to configure the node; empty after a success. */
   readonly lastSyncError?: string;
 }
+
+/** The XDP program that bpfman loads for one device. */
+export interface AfxdpLoadedProgram {
+  /** Device: its PCI address, the PCI address and the number of a subfunction ("0000:86:00.0/sf/4"), or its name. */
+  readonly device: string;
+  /** Name of the network interface that bpfman attaches the program to. */
+  readonly interfaceName: string;
+  /** Name of the object of bpfman: a ClusterBpfApplication, or an XdpProgram of bpfman 0.5 and earlier. */
+  readonly objectName: string;
+  /**
+   * ID of the program in the kernel. The device plugin finds the XSK map by it. Absent until bpfman has loaded and attached
+   * the program.
+   */
+  readonly programID?: AfxdpProgramID;
+  /**
+   * Whether the operator is about to remove the program. The device plugin then gives the device to no further pod, and
+   * confirms the removal in bpfman.releasedPrograms as soon as no pod has the device.
+   */
+  readonly release?: boolean;
+  /** Why the program is not loaded or not attached. Absent without an error. */
+  readonly error?: string;
+}
+
+/** What the device plugin reports to the operator for loader bpfman. */
+export interface AfxdpBpfmanStatus {
+  /**
+   * Devices to which bpfman can attach its program, sorted: they are in the network namespace of the node, and Switchyard has
+   * no program on them. Absent with loader builtin.
+   */
+  readonly readyDevices?: readonly string[];
+  /** IDs of the programs with release set to true whose devices no pod has, sorted. */
+  readonly releasedPrograms?: readonly AfxdpProgramID[];
+}
+
+/**
+ * ID of a program in the kernel.
+ * @asType integer
+ */
+export type AfxdpProgramID = number;
 
 /** Observed state of one device. */
 export interface AfxdpInterfaceStatus {

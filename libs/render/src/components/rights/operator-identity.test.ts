@@ -61,14 +61,14 @@ describe("operatorIdentity", () => {
     },
   );
 
-  it("grants create without a name only for its own kinds, Leases, Secrets, events, evictions and reviews", () => {
+  it("grants create without a name only for its own kinds, those of bpfman, Leases, Secrets, events, evictions and reviews", () => {
     const unnamed = [...rulesOf("Role", "openshift"), ...rulesOf("ClusterRole", "openshift")].filter(
       ({ verbs, resourceNames = [] }) => verbs.includes("create") && resourceNames.length === 0,
     );
     expect(unnamed.flatMap(({ resources }) => resources).sort()).toEqual([
-      "afxdpnetworknodestates",
+      ...["afxdpnetworknodestates", "clusterbpfapplications"],
       ...["events", "events", "leases", "machineconfigs", "network-attachment-definitions", "pods/eviction", "secrets"],
-      ...["sriovnetworknodestates", "subjectaccessreviews", "tokenreviews"],
+      ...["sriovnetworknodestates", "subjectaccessreviews", "tokenreviews", "xdpprograms"],
     ]);
   });
 

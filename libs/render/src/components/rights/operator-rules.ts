@@ -69,7 +69,7 @@ export function namespaceRules(settings: ComponentSettings): readonly RuleWithRe
       group: afxdp,
       resources: [
         "afxdpnetworknodepolicies/status",
-        "afxdpnetworknodestates/status", // conditions of the drain, failures of the operator
+        "afxdpnetworknodestates/status", // conditions of the drain, failures of the operator, programs of bpfman
         "afxdpoperatorconfigs/status",
       ],
       verbs: ["patch"],
@@ -159,6 +159,14 @@ export function clusterRules(settings: ComponentSettings): readonly RuleWithReas
       ...{ group: afxdp, resources: ["afxdpnetworks"], verbs: read },
     },
     { why: "writes status", group: afxdp, resources: ["afxdpnetworks/status"], verbs: ["patch"] },
+    {
+      why: "makes bpfman load the programs of AF_XDP devices; their names follow from nodes and devices",
+      ...{ group: "bpfman.io", resources: ["clusterbpfapplications", "xdpprograms"], verbs: manage },
+    },
+    {
+      why: "reads whether bpfman has loaded the programs",
+      ...{ group: "bpfman.io", resources: ["clusterbpfapplicationstates", "bpfprograms"], verbs: read },
+    },
     {
       why: "renders networks",
       ...{ group: "k8s.cni.cncf.io", resources: ["network-attachment-definitions"], verbs: manage },

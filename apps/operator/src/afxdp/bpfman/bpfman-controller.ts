@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * bpfmanController is the controller "afxdp-bpfman", whose keys are names of nodes (bpfman-reconciler.ts).
+ * Usage: `context.start(bpfmanController(context));`
+ */
+import {
+  afxdpNetworkNodeStates,
+  afxdpOperatorConfigs,
+  clusterBpfApplications,
+  operatorConfigName,
+  xdpPrograms as xdpProgramType,
+  type AfxdpNetworkNodeState,
+} from "@switchyard/api";
+import {
+  createWriter,
+  equalJson,
+  fromCache,
+  isKubeError,
+  objectPath,
+  type Change,
+  type Source,
+  type Transport,
+} from "@switchyard/kube";
+import { isKindServed } from "../../components/kind-served.ts";
+import { fieldManagers } from "../../field-managers.ts";
+import { parallelNodes } from "../../node-states/parallel-nodes.ts";
+import type { ControllerDefinition, OperatorContext } from "../../operator-context.ts";
+import { changesRules } from "../afxdp-live-rules.ts";
+import type { BpfmanCaches, BpfmanObjectFacts, BpfmanReport } from "./bpfman-caches.ts";
+import { bpfmanKind, createBpfmanReconciler, type BpfmanObject } from "./bpfman-reconciler.ts";
+
+export function bpfmanController(context: OperatorContext): ControllerDefinition {
+  const { transport, caches, afxdpRules: rules, settings } = context;
+  const { nodes, afxdpStates, afxdpPolicies, afxdpConfigs, bpfApplications, xdpPrograms } = caches;
+  const { bpfApplicationStates, bpfPrograms } = caches;
+  const manager = fieldManagers.bpfmanPrograms;
+  const nodeOf = (object: BpfmanObjectFacts | undefined): readonly string[] =>
+    object?.isOwn === true ? [object.nodeName] : [];
+  const allNodes = (): readonly string[] => [
+    ...new Set([
+      ...nodes.keys(),
+      ...afxdpStates.keys(),
+      ...[...bpfApplications.list(), ...xdpPrograms.list()].flatMap(nodeOf),
+    ]),
+  ];
+  const ofObject = ({ before, after }: Change<BpfmanObjectFacts>) => [...nodeOf(before), ...nodeOf(after)];
+  const ofReport =
+    (objects: BpfmanCaches["bpfApplications"]) =>
+    ({ before, after }: Change<BpfmanReport>) =>
+      nodeOf(objects.get((after ?? before)?.ownerName ?? ""));
+  return {
+    name: "afxdp-bpfman",
+    about: "afxdp-node",
+    parallel: parallelNodes,
+    reads: [
+      ...[nodes, afxdpStates, afxdpPolicies, afxdpConfigs],
+      ...[bpfApplications, bpfApplicationStates, xdpPrograms, bpfPrograms],
+    ],
+    reconcile: createBpfmanReconciler({
+      ...{ nodes, afxdpStates, caches, rules, nowMs: Date.now },
+      isConfigGone: (signal) => isConfigGone(transport, settings.namespace, signal),
+      objects: {
+        ClusterBpfApplication: createWriter<BpfmanObject>({
+          ...{ transport, manager, type: clusterBpfApplications, cache: bpfApplications },
+        }),
+        XdpProgram: createWriter<BpfmanObject>({ transport, manager, type: xdpProgramType, cache: xdpPrograms }),
+      },
+      states: createWriter<AfxdpNetworkNodeState>({
+        ...{ transport, manager, namespace: settings.namespace },
+        type: afxdpNetworkNodeStates,
+        cache: afxdpStates,
+      }),
+    }),
+    sources: [
+      fromCache(nodes, (change) => (changesNode(change) ? [change.key] : [])),
+      fromCache(afxdpStates, (change) => (changesPrograms(change) ? [change.key] : [])),
+      fromCache(afxdpConfigs, (change) => (changesRules(change) ? allNodes() : [])),
+      fromCache(bpfApplications, ofObject),
+      fromCache(xdpPrograms, ofObject),
+      fromCache(bpfApplicationStates, ofReport(bpfApplications)),
+      fromCache(bpfPrograms, ofReport(xdpPrograms)),
+      whenInstalled(caches, allNodes),
+    ],
+  };
+}
+
+/** Enqueues keys when bpfman has been installed or removed, of which the caches send no event. */
+export function whenInstalled(caches: BpfmanCaches, keys: () => readonly string[]): Source {
+  return {
+    start(enqueue) {
+      let last = bpfmanKind(caches);
+      const timer = setInterval(() => {
+        const kind = bpfmanKind(caches);
+        if (kind === last) return;
+        last = kind;
+        for (const key of keys()) enqueue(key);
+      }, installedMs);
+      timer.unref();
+      return () => {
+        clearInterval(timer);
+      };
+    },
+    whenSynced: () => Promise.resolve(),
+  };
+}
+
+const installedMs = 500;
+
+/** Resolves with whether the API server serves the kind and has no AfxdpOperatorConfig "default". */
+async function isConfigGone(transport: Transport, namespace: string, signal: AbortSignal): Promise<boolean> {
+  const path = objectPath(afxdpOperatorConfigs, { name: operatorConfigName, namespace });
+  try {
+    await transport.request({ method: "GET", path, signal });
+    return false;
+  } catch (error) {
+    if (!isKubeError(error, "NotFound")) throw error;
+    return isKindServed(transport, afxdpOperatorConfigs, signal);
+  }
+}
+
+function changesNode({ before, after }: Change<{ readonly metadata: object }>): boolean {
+  return !equalJson(before?.metadata, after?.metadata);
+}
+
+/** The progress of the node does not matter. */
+function changesPrograms({ before, after }: Change<AfxdpNetworkNodeState>): boolean {
+  const concerns = (state: AfxdpNetworkNodeState | undefined) =>
+    state && {
+      ...{ uid: state.metadata.uid, spec: state.spec, interfaces: state.status?.interfaces },
+      ...{ programs: state.status?.programs, bpfman: state.status?.bpfman },
+    };
+  return !equalJson(concerns(before), concerns(after));
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createBpfmanReconciler makes bpfman load a program for each AF_XDP device of a node, with loader bpfman: one object for each
+ * device, and the state of the program in status.programs of the AfxdpNetworkNodeState, by which the device plugin finds the
+ * XSK map. docs/decisions/014-bpfman.md has the reasons.
+ *
+ * Objects are removed on evidence only: another loader, a spec of the node state without the device, a node outside of the node
+ * set whose state is gone, or an AfxdpOperatorConfig that the API server does not have. A missing node state says nothing.
+ */
+import type { AfxdpLoadedProgram, AfxdpNetworkNodeState, AfxdpOperatorConfig, Node } from "@switchyard/api";
+import type { Cache, KubeObject, Reconcile, Writer } from "@switchyard/kube";
+import { afxdpProviderOf, isInNodeSet } from "@switchyard/policy";
+import {
+  bpfmanDevices,
+  bpfmanObjectName,
+  isDeviceOnHost,
+  mayReturn,
+  renderBpfmanObject,
+  type BpfmanDevice,
+  type BpfmanKind,
+} from "@switchyard/render";
+import type { AfxdpLiveRules } from "../afxdp-live-rules.ts";
+import { byNode, byOwner, sourceOf, type BpfmanCaches, type BpfmanObjectFacts } from "./bpfman-caches.ts";
+import { planPrograms, type ProgramsPlan } from "./plan-programs.ts";
+import { programState } from "./program-state.ts";
+
+export interface BpfmanDeps {
+  readonly nodes: Cache<Node>;
+  readonly afxdpStates: Cache<AfxdpNetworkNodeState>;
+  readonly caches: BpfmanCaches;
+  readonly rules: AfxdpLiveRules;
+  /** Resolves with whether the API server serves the kind and has no AfxdpOperatorConfig "default". */
+  readonly isConfigGone: (signal: AbortSignal) => Promise<boolean>;
+  readonly objects: Readonly<Record<BpfmanKind, Pick<Writer<BpfmanObject>, "apply" | "delete">>>;
+  readonly states: Pick<Writer<AfxdpNetworkNodeState>, "applyStatus">;
+  readonly nowMs: () => number;
+}
+
+/** A ClusterBpfApplication or XdpProgram, as far as it is written. */
+export interface BpfmanObject extends KubeObject {
+  readonly spec: object;
+}
+
+/** The kind for new objects: that of bpfman 0.6 where both are served. Undefined without bpfman. */
+export function bpfmanKind({ bpfApplications, xdpPrograms }: BpfmanCaches): BpfmanKind | undefined {
+  if (bpfApplications.served) return "ClusterBpfApplication";
+  return xdpPrograms.served ? "XdpProgram" : undefined;
+}
+
+/** The cache shows no config, but the API server has one. */
+const cacheBehind = { afterMs: 5_000 };
+
+export function createBpfmanReconciler(deps: BpfmanDeps): Reconcile {
+  const { nodes, afxdpStates, caches, rules, nowMs } = deps;
+  // The rows of the last write, which the cache may not have yet: an ID in them may be in use.
+  const written = new Map<string, { readonly uid: string | undefined; readonly rows: readonly AfxdpLoadedProgram[] }>();
+
+  return async function reconcile(name, signal) {
+    const own = ownObjects(caches, name);
+    const state = afxdpStates.get(name);
+    const live = rules();
+    if (live === undefined) {
+      if (own.length === 0) return undefined;
+      if (!(await deps.isConfigGone(signal))) return cacheBehind;
+      return removeAll(own, signal);
+    }
+
+    const node = nodes.get(name);
+    if (node === undefined) return undefined; // its objects have the node as owner
+    const isMember = isInNodeSet(node, live.rules);
+    if (state === undefined) return isMember ? undefined : removeAll(own, signal);
+    const isBpfman = live.config.spec?.loader === "bpfman";
+    // Before the first report of the node, its spec may be that of an earlier state.
+    if (isBpfman && (!isMember || (state.status?.interfaces ?? []).length === 0)) return undefined;
+
+    const before = state.status?.programs ?? [];
+    const last = written.get(name);
+    const rows = last !== undefined && last.uid === state.metadata.uid ? last.rows : before;
+    if (!isBpfman && own.length === 0 && rows.length === 0 && before.length === 0) return undefined;
+
+    const target = (device: BpfmanDevice) => ({ ...device, node, interfaceName: device.interfaceName ?? "" });
+    const settings = live.config.spec?.bpfman;
+    const kind = bpfmanKind(caches);
+    const plan = planPrograms({
+      wanted: isBpfman ? bpfmanDevices(state) : [],
+      isKept: (device) => isBpfman && mayReturn(device, state),
+      ...{ kind, own, rows, nowMs: nowMs() },
+      nameOf: (device) => bpfmanObjectName(name, device),
+      isForeign: (of, objectName) => objectsOf(caches, of).get(objectName) !== undefined,
+      sourceOf: (device) => kind && sourceOf(renderBpfmanObject(kind, target(device), settings)),
+      stateOf: (object, interfaceName) =>
+        programState(object, reportOf(caches, object), { interfaceName, nowMs: nowMs() }),
+      report: state.status?.bpfman ?? {},
+      isReleasedAnyway: (device) => afxdpProviderOf(live.config) !== "switchyard" && isDeviceOnHost(device, state),
+    });
+
+    // The rows first: the plugin must not give out a program that is about to be removed.
+    if (plan.rows.length > 0 || before.length > 0 || rows.length > 0) {
+      const { uid, namespace } = state.metadata;
+      const metadata = { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) };
+      written.set(name, { uid, rows: plan.rows });
+      const status = plan.rows.length === 0 ? {} : { programs: plan.rows };
+      await deps.states.applyStatus({ metadata, status }, signal);
+    }
+    await write(plan, { node, config: live.config, kind }, signal);
+    return plan.againMs === undefined ? undefined : { afterMs: plan.againMs };
+  };
+
+  async function write(
+    { apply, remove }: ProgramsPlan,
+    {
+      node,
+      config,
+      kind,
+    }: { readonly node: Node; readonly config: AfxdpOperatorConfig; readonly kind: BpfmanKind | undefined },
+    signal: AbortSignal,
+  ): Promise<void> {
+    await removeAll(remove, signal);
+    for (const { device, interfaceName, isNew } of apply) {
+      if (kind === undefined) continue;
+      const { metadata, spec } = renderBpfmanObject(kind, { node, device, interfaceName }, config.spec?.bpfman);
+      // Someone else may just have created an object of this name: then the API server refuses to change its fields.
+      await deps.objects[kind].apply({ metadata, spec }, signal, { force: !isNew });
+    }
+  }
+
+  async function removeAll(objects: readonly BpfmanObjectFacts[], signal: AbortSignal): Promise<undefined> {
+    for (const object of objects) {
+      const { name, uid, deletionTimestamp } = object.metadata;
+      const metadata = { name, ...(uid !== undefined && { uid }) };
+      if (deletionTimestamp === undefined) await deps.objects[object.kind].delete({ metadata }, signal);
+    }
+    return undefined;
+  }
+}
+
+function ownObjects({ bpfApplications, xdpPrograms }: BpfmanCaches, nodeName: string): readonly BpfmanObjectFacts[] {
+  return [bpfApplications, xdpPrograms].flatMap((cache) => cache.byIndex(byNode, nodeName));
+}
+
+function objectsOf(caches: BpfmanCaches, kind: BpfmanKind): Cache<BpfmanObjectFacts> {
+  return kind === "ClusterBpfApplication" ? caches.bpfApplications : caches.xdpPrograms;
+}
+
+/** An object selects one node, so there is one report; those of an earlier object of the name do not count. */
+function reportOf(caches: BpfmanCaches, { kind, metadata: { name, uid } }: BpfmanObjectFacts) {
+  const reports = kind === "ClusterBpfApplication" ? caches.bpfApplicationStates : caches.bpfPrograms;
+  return reports.byIndex(byOwner, name).find(({ ownerUid }) => ownerUid === uid);
+}
