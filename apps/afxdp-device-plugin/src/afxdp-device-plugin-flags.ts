@@ -2,9 +2,11 @@
 /**
  * Defines the flags of this process. Its pod runs in the network namespace of the host, as root with the capabilities NET_ADMIN, BPF,
  * SYS_ADMIN (to find programs by their ids), CHOWN and DAC_OVERRIDE. It mounts these directories of the host at the same paths: the
- * kubelet's device-plugins and pod-resources, those of --socket-directory and --record-file, and --bpf-directory.
+ * kubelet's device-plugins and pod-resources, those of --socket-directory and --record-file, and --bpf-directory;
+ * with --loader bpfman also --program-directory.
  */
-import { flag, integer, text } from "@switchyard/service";
+import { bpfmanProgramDirectory } from "@switchyard/api";
+import { flag, integer, oneOf, text } from "@switchyard/service";
 
 export const afxdpDevicePluginFlags = {
   nodeName: flag(text("NAME"), {
@@ -31,6 +33,16 @@ export const afxdpDevicePluginFlags = {
     default: "/var/lib/switchyard/afxdp-device-plugin.json",
     env: "RECORD_FILE",
     help: "File that has the pools, for the next start of this process. It must be on the host.",
+  }),
+  loader: flag(oneOf("builtin", "bpfman"), {
+    default: "builtin",
+    env: "LOADER",
+    help: "spec.loader of the AfxdpOperatorConfig: who loads the XDP programs, this process (builtin) or bpfman.",
+  }),
+  programDirectory: flag(text("DIR"), {
+    default: bpfmanProgramDirectory,
+    env: "PROGRAM_DIRECTORY",
+    help: "Directory on the host for the program that bpfman loads. Only used with --loader bpfman.",
   }),
   verbosity: flag(integer({ minimum: 0, maximum: 2 }), {
     env: "VERBOSITY",

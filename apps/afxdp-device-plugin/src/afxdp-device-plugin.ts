@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { connect } from "@switchyard/kube";
 import { levelOfVerbosity, runService } from "@switchyard/service";
 import { afxdpDevicePluginFlags } from "./afxdp-device-plugin-flags.ts";
+import { writeProgramFile } from "./loaders/write-program-file.ts";
 import { createPluginMetrics } from "./plugin-metrics.ts";
 import { servePoolsOfNode } from "./serve-pools-of-node.ts";
 import { createPoolServer } from "./serve-pools.ts";
@@ -18,6 +19,7 @@ export function runAfxdpDevicePlugin(): Promise<number> {
     flags: afxdpDevicePluginFlags,
     async main({ flags, ...service }) {
       service.setLogLevel(levelOfVerbosity(flags.verbosity, flags.logLevel));
+      if (flags.loader === "bpfman") await writeProgramFile(flags.programDirectory);
       await using server = await createPoolServer({
         paths: {
           kubelet: flags.kubeletDirectory,
@@ -26,6 +28,7 @@ export function runAfxdpDevicePlugin(): Promise<number> {
           record: flags.recordFile,
           unprivilegedBpf: "/proc/sys/kernel/unprivileged_bpf_disabled",
         },
+        loader: flags.loader,
         metrics: createPluginMetrics(service.metrics),
         log: service.log,
       });

@@ -12,7 +12,7 @@ import { nodePools } from "./pools/node-pools.ts";
 import type { PoolServer } from "./serve-pools.ts";
 
 export interface PoolsReconcilerDeps {
-  readonly server: Pick<PoolServer, "pools" | "setPools" | "update">;
+  readonly server: Pick<PoolServer, "pools" | "setPools" | "setPrograms" | "update">;
   /** Returns the node state from the cache. */
   readonly state: () => AfxdpNetworkNodeState | undefined;
   readonly writer: Pick<Writer<AfxdpNetworkNodeState>, "applyStatus">;
@@ -32,10 +32,11 @@ export function createPoolsReconciler({ server, state, writer, log }: PoolsRecon
     if (present?.spec !== undefined && present.status?.interfaces !== undefined) {
       const wanted = nodePools(present, server.pools());
       ({ problems } = wanted);
+      server.setPrograms(present.status.programs ?? []);
       await server.setPools(wanted.pools);
     } else log.debug({}, "no node state or no report of the node; the known pools are served");
 
-    const { pools, isUnfinished } = await server.update(signal);
+    const { pools, bpfman, isUnfinished } = await server.update(signal);
     if (present !== undefined) {
       const served = new Map(pools.map((pool) => [pool.name, pool]));
       const names = [...new Set([...served.keys(), ...problems.keys()])].sort();
@@ -47,7 +48,7 @@ export function createPoolsReconciler({ server, state, writer, log }: PoolsRecon
       const { name, namespace, uid } = present.metadata;
       // Without the uid, an apply would create the object again after its deletion.
       const metadata = { name, ...defined({ namespace }), ...(uid && { uid }) };
-      await writer.applyStatus({ metadata, status: { pools: rows } }, signal);
+      await writer.applyStatus({ metadata, status: { pools: rows, ...defined({ bpfman }) } }, signal);
     }
     return { afterMs: isUnfinished ? retryMs : resyncMs };
   };

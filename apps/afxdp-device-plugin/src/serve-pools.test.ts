@@ -58,7 +58,7 @@ const resource = "afxdp/intel";
     rmSync(directory, { recursive: true });
   });
 
-  function start(): Promise<PoolServer> {
+  function start(loader: "builtin" | "bpfman" = "builtin"): Promise<PoolServer> {
     return createPoolServer({
       paths: {
         kubelet: directory,
@@ -67,6 +67,7 @@ const resource = "afxdp/intel";
         record: join(directory, "record", "pools.json"),
         unprivilegedBpf: join(directory, "unprivileged_bpf_disabled"),
       },
+      loader,
       settlingMs: 0,
       netns: namespace.path,
       metrics: createPluginMetrics(new Registry()),

@@ -6,18 +6,21 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { AfxdpBpfmanStatus, AfxdpLoadedProgram, AfxdpLoader } from "@switchyard/api";
 import { watchSockets, type PluginDevice, type PodDevices } from "@switchyard/kubelet";
 import { listLinks, NetlinkSocket, protocols } from "@switchyard/netlink";
 import type { Logger } from "@switchyard/service";
 import { keepRegistered } from "./kubelet/keep-registered.ts";
 import { heldDevices, readPodDevices } from "./kubelet/read-pod-devices.ts";
+import { createBpfmanLoader } from "./loaders/bpfman-loader.ts";
+import { createBuiltinLoader } from "./loaders/builtin-loader.ts";
+import type { DeviceForPod } from "./loaders/device-loader.ts";
 import type { PluginMetrics } from "./plugin-metrics.ts";
 import { containerAllocation, type DevicePaths } from "./pools/container-allocation.ts";
 import { deviceHealth } from "./pools/device-health.ts";
-import { hasDevice } from "./pools/device-id.ts";
-import { resourceOf, type NodePool } from "./pools/node-pools.ts";
+import { hasDevice, type DeviceId } from "./pools/device-id.ts";
+import { resourceOf, type NodePool, type PoolDevice } from "./pools/node-pools.ts";
 import { createPoolPlugin, type PoolPlugin } from "./pools/pool-plugin.ts";
-import { createDevicePreparer } from "./prepare-devices.ts";
 import { readRecord, writeRecord, type PluginRecord, type RetiredDevice } from "./record.ts";
 import { createMapSockets } from "./sockets/map-sockets.ts";
 import { createXdpDevices } from "./xdp-devices.ts";
@@ -31,6 +34,8 @@ export interface PoolServerOptions {
     /** File with the kernel parameter kernel.unprivileged_bpf_disabled. */
     readonly unprivilegedBpf: string;
   };
+  /** Who loads the XDP programs. */
+  readonly loader: AfxdpLoader;
   /** Path of the network namespace of the devices, if it is not the one of this process. */
   readonly netns?: string;
   /** A device is not released within this time after its allocation. */
@@ -55,8 +60,18 @@ export interface PoolServer extends AsyncDisposable {
   setPools(pools: readonly NodePool[]): Promise<void>;
   /** Calls the listener when something has changed that update() looks at. Returns the end of the subscription. */
   subscribe(listener: () => void): () => void;
-  /** Compares with the kernel and the kubelet, and acts. `isUnfinished`: it is to be called again soon. */
-  update(signal: AbortSignal): Promise<{ readonly pools: readonly ServedPool[]; readonly isUnfinished: boolean }>;
+  /** Sets the programs of bpfman, for the next update and for the pods that follow. */
+  setPrograms(programs: readonly AfxdpLoadedProgram[]): void;
+  /** Compares with the kernel and the kubelet, and acts. */
+  update(signal: AbortSignal): Promise<PoolServerState>;
+}
+
+export interface PoolServerState {
+  readonly pools: readonly ServedPool[];
+  /** Report for the operator; undefined with loader builtin and without programs of bpfman. */
+  readonly bpfman: Required<AfxdpBpfmanStatus> | undefined;
+  /** Whether update() is to be called again soon. */
+  readonly isUnfinished: boolean;
 }
 
 const defaultSettlingMs = 10_000;
@@ -76,6 +91,11 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
   const end = new AbortController();
   const links = new NetlinkSocket({ protocol: protocols.route, netns });
   const xdp = createXdpDevices({ maps: paths.maps, ...(netns !== undefined && { netns }) });
+  let programs: readonly AfxdpLoadedProgram[] = [];
+  const isBpfman = options.loader === "bpfman";
+  const loader = isBpfman
+    ? createBpfmanLoader({ xdp, socket: links, programs: () => programs })
+    : createBuiltinLoader({ xdp, inTurn });
   const watch = watchSockets(pluginDirectory);
   const running = new Map<string, Running>();
   const sockets = createMapSockets({
@@ -101,8 +121,6 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
     return result;
   }
 
-  const preparer = createDevicePreparer({ xdp, inTurn });
-
   async function allocate(name: string, devices: readonly string[]) {
     const pool = record.pools.find((one) => one.name === name);
     if (pool === undefined) throw new Error(`pool ${name} is not offered any longer`);
@@ -112,8 +130,8 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
       if (device === undefined) throw new Error(`device ${id} is not in pool ${name}`);
       names.push(device.name);
       allocatedAtMs.set(device.name, performance.now());
-      if (!pool.hasSocket && !pool.hasPinnedMap) continue;
-      const prepared = await preparer.prepare(device, pool);
+      if (!needsProgram(pool)) continue;
+      const prepared = await loader.prepare(forPod(device, pool));
       log.info({ pool: name, device: device.name, id, ...prepared }, "device prepared for a pod");
     }
     metrics.allocations.inc({ pool: name, result: "ok" });
@@ -187,12 +205,20 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
     }
   }
 
+  /** Whether a pod has the device, or may be getting it. */
+  function mayHaveDevice(
+    pods: readonly PodDevices[] | undefined,
+    device: DeviceId,
+    pool: Pick<NodePool, "name">,
+  ): boolean {
+    const isNew = performance.now() - (allocatedAtMs.get(device.name) ?? -Infinity) < settlingMs;
+    return isNew || pods === undefined || hasDevice(heldDevices(pods, resourceOf(pool)), device);
+  }
+
   async function release(pods: readonly PodDevices[] | undefined): Promise<readonly RetiredDevice[]> {
     const kept: RetiredDevice[] = [];
     for (const device of record.retired) {
-      const isNew = performance.now() - (allocatedAtMs.get(device.name) ?? -Infinity) < settlingMs;
-      const isHeld = pods === undefined || hasDevice(heldDevices(pods, resourceOf(device.pool)), device);
-      if (isNew || isHeld) kept.push(device);
+      if (mayHaveDevice(pods, device, device.pool)) kept.push(device);
       else {
         await inTurn(() => xdp.release(device.name));
         log.info({ device: device.name, pool: device.pool.name }, "device released");
@@ -201,8 +227,51 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
     return kept;
   }
 
+  /**
+   * Releases our own programs for bpfman where no pod has the device, and returns what the operator has to know. A device stays
+   * ready while a pod has it: then it is not in the network namespace of the node, but bpfman's program is on it.
+   */
+  async function reportForBpfman(
+    pods: readonly PodDevices[] | undefined,
+    inHost: ReadonlySet<string>,
+  ): Promise<Required<AfxdpBpfmanStatus>> {
+    const inPools = record.pools
+      .filter(needsProgram)
+      .flatMap((pool) => pool.devices.map((device) => ({ device, pool })));
+    const readyDevices: string[] = [];
+    for (const { device, pool } of isBpfman ? inPools : []) {
+      const { key, name } = device;
+      if (!inHost.has(name)) {
+        if (programs.some((program) => program.device === key && program.programID !== undefined))
+          readyDevices.push(key);
+        continue;
+      }
+      await inTurn(async () => {
+        if (!(await xdp.hasProgram(name))) readyDevices.push(key);
+        else if (!mayHaveDevice(pods, device, pool)) {
+          await xdp.release(name);
+          log.info({ device: name }, "program released, for that of bpfman");
+          readyDevices.push(key);
+        }
+      });
+    }
+    const isUsed = ({ device: key, interfaceName }: AfxdpLoadedProgram): boolean =>
+      inPools.some(({ device, pool }) => device.key === key && mayHaveDevice(pods, device, pool)) ||
+      record.retired.some(({ id, name }) => id === key || name === interfaceName);
+    const releasedPrograms = programs.flatMap((program) =>
+      program.release === true && program.programID !== undefined && pods !== undefined && !isUsed(program)
+        ? [program.programID]
+        : [],
+    );
+    return { readyDevices: readyDevices.sort(), releasedPrograms: releasedPrograms.sort((a, b) => a - b) };
+  }
+
   return {
     pools: () => record.pools,
+
+    setPrograms(next) {
+      programs = next;
+    },
 
     async setPools(pools) {
       const names = new Set(pools.flatMap(({ devices }) => devices.map(({ name }) => name)));
@@ -225,15 +294,18 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
     async update(signal) {
       const inHost = new Set((await listLinks(links)).map(({ name }) => name));
       const isAllInHost = record.pools.every(({ devices }) => devices.every(({ name }) => inHost.has(name)));
-      const pods = isAllInHost && record.retired.length === 0 ? [] : await readPods(signal);
+      const usesBpfman = isBpfman || programs.length > 0;
+      const pods = isAllInHost && record.retired.length === 0 && !usesBpfman ? [] : await readPods(signal);
       const retired = await release(pods);
       if (retired.length < record.retired.length) {
         record = { ...record, retired };
         await serveRecord();
         await writeRecord(paths.record, record);
       }
+      const bpfman = usesBpfman ? await reportForBpfman(pods, inHost) : undefined;
       const isRestricted = !(await isUnprivilegedBpfAllowed(paths.unprivilegedBpf));
       const served: ServedPool[] = [];
+      let isIncomplete = false;
       for (const pool of record.pools) {
         const held = pods && heldDevices(pods, resourceOf(pool));
         const run = running.get(pool.name);
@@ -247,11 +319,10 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
         for (const device of isHidden ? [] : pool.devices) {
           const { id, name, numaNode } = device;
           const isInHost = inHost.has(name);
-          const foreign =
-            isInHost && (pool.hasSocket || pool.hasPinnedMap) ? await xdp.foreignProgram(name) : undefined;
+          const unprepared = isInHost && needsProgram(pool) ? await loader.problem(forPod(device, pool)) : undefined;
+          if (unprepared !== undefined && isBpfman) isIncomplete = true;
           const earlierId = id !== name && held?.has(name) === true ? name : undefined;
-          const refused = isInHost && foreign === undefined ? await preparer.refusalOf(device, pool) : undefined;
-          const facts = { isInHost, isHeld: held?.has(id), earlierId, foreign, refused, wasHealthy: before.get(id) };
+          const facts = { isInHost, isHeld: held?.has(id), earlierId, problem: unprepared, wasHealthy: before.get(id) };
           const { isHealthy, problem } = deviceHealth(facts);
           if (problem !== undefined) problems.push(`device ${name}: ${problem}`);
           devices.push({ id, isHealthy, ...(numaNode !== undefined && { numaNode }) });
@@ -263,7 +334,7 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
         metrics.devices.set({ pool: pool.name, health: "unhealthy" }, devices.length - healthy);
         served.push({ name: pool.name, announced: devices.length, healthy, problems });
       }
-      return { pools: served, isUnfinished: retired.length > 0 || pods === undefined };
+      return { pools: served, bpfman, isUnfinished: retired.length > 0 || pods === undefined || isIncomplete };
     },
 
     async [Symbol.asyncDispose]() {
@@ -276,6 +347,14 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
       await links[Symbol.asyncDispose]();
     },
   };
+}
+
+function forPod(device: PoolDevice, { hasPinnedMap, uid }: NodePool): DeviceForPod {
+  return { ...device, uid: hasPinnedMap ? uid : 0 };
+}
+
+function needsProgram({ hasSocket, hasPinnedMap }: Pick<NodePool, "hasSocket" | "hasPinnedMap">): boolean {
+  return hasSocket || hasPinnedMap;
 }
 
 /** A kernel without this parameter has BPF for unprivileged processes or none at all. */

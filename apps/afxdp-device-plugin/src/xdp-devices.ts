@@ -46,6 +46,10 @@ export interface XdpDevices extends AsyncDisposable {
   foreignProgram(name: string): Promise<string | undefined>;
   /** Attaches the program and pins its map, unless that was done before. ForeignProgramError if the device has another program. */
   prepare(device: DeviceToPrepare): Promise<Prepared>;
+  /** Reports whether the device has our program. */
+  hasProgram(name: string): Promise<boolean>;
+  /** Pins the map of a program that somebody else attached to the device, unless that was done before. */
+  adopt(device: Omit<DeviceToPrepare, "queues">, map: XskMap): Promise<void>;
   /** Opens the map of a device that was prepared. */
   readonly openMap: (name: string) => XskMap;
   /** Detaches our program, if the device is there and has it, and removes the map. */
@@ -89,6 +93,12 @@ export function createXdpDevices({ maps, netns }: XdpDevicesOptions): XdpDevices
     pinXskMap(map, pathOf(name), { uid });
   }
 
+  async function pinOnce(name: string, map: XskMap, uid: number): Promise<void> {
+    using pinned = openPinned(name);
+    if (pinned?.id === map.id) await chown(pathOf(name), uid, 0);
+    else await pin(name, map, uid);
+  }
+
   /** Returns the pinned map if it is large enough, else a new one. */
   async function mapFor({ name, queues, uid }: DeviceToPrepare): Promise<XskMap> {
     const pinned = openPinned(name);
@@ -126,9 +136,7 @@ export function createXdpDevices({ maps, netns }: XdpDevicesOptions): XdpDevices
           throw new ForeignProgramError(name, describe(attached, program?.name));
         }
         using map = openXskMap(mapId);
-        using pinned = openPinned(name);
-        if (pinned?.id === mapId) await chown(pathOf(name), uid, 0);
-        else await pin(name, map, uid);
+        await pinOnce(name, map, uid);
         return { mode: "attached-before" };
       }
       using map = await mapFor(device);
@@ -142,6 +150,16 @@ export function createXdpDevices({ maps, netns }: XdpDevicesOptions): XdpDevices
         return { mode: "generic", error };
       }
     },
+
+    async hasProgram(name) {
+      for (const attached of await readAttached(socket, name)) {
+        using program = openAttached(attached);
+        if (program?.name === redirectProgramName) return true;
+      }
+      return false;
+    },
+
+    adopt: ({ name, uid }, map) => pinOnce(name, map, uid),
 
     openMap: (name) => openPinnedXskMap(pathOf(name)),
 

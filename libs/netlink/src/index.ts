@@ -19,6 +19,8 @@ export { getEswitchMode, setEswitchMode, type EswitchMode } from "./devlink/eswi
 export { devlinkFamily, type DevlinkHandle } from "./devlink/handle.ts";
 export { getTextParameter, setTextParameter } from "./devlink/parameter.ts";
 export { createXskMap, openPinnedXskMap, openXskMap, pinXskMap, unpinXskMap, type XskMap } from "./bpf/xsk-map.ts";
+export { encodeRedirectObject } from "./bpf/redirect-object.ts";
+export { listExtensions, type ProgramExtension } from "./bpf/program-extensions.ts";
 export { loadRedirectProgram, openXdpProgram, redirectProgramName, type XdpProgram } from "./bpf/xdp-program.ts";
 export { attachXdp, detachXdp, readXdp, type AttachedXdp, type XdpAttachment, type XdpMode } from "./rtnetlink/xdp.ts";
 export {

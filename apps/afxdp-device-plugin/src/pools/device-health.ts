@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * deviceHealth decides whether a device can be given to pods. Pure.
- * Usage: `deviceHealth({ isInHost: true, isHeld: false, earlierId: undefined, foreign: undefined, refused: undefined, wasHealthy: undefined })`.
+ * Usage: `deviceHealth({ isInHost: true, isHeld: false, earlierId: undefined, problem: undefined, wasHealthy: undefined })`.
  */
 
 export interface DeviceFacts {
@@ -11,10 +11,8 @@ export interface DeviceFacts {
   readonly isHeld: boolean | undefined;
   /** A pod has the device by this id, which an earlier version gave it. The kubelet does not know that it is this device. */
   readonly earlierId: string | undefined;
-  /** XDP program that is not ours. */
-  readonly foreign: string | undefined;
-  /** Error of the last attempt to attach the program of Switchyard. */
-  readonly refused: string | undefined;
+  /** Why it does not have the XDP program that it needs. */
+  readonly problem: string | undefined;
   /** The last answer. */
   readonly wasHealthy: boolean | undefined;
 }
@@ -25,13 +23,9 @@ export interface DeviceHealth {
 }
 
 /** A device that a pod has is in the network namespace of the pod, and healthy. */
-export function deviceHealth(facts: DeviceFacts): DeviceHealth {
-  const { isInHost, isHeld, earlierId, foreign, refused, wasHealthy } = facts;
-  if (foreign !== undefined) {
-    return { isHealthy: false, problem: `it has an XDP program that Switchyard did not attach: ${foreign}` };
-  }
+export function deviceHealth({ isInHost, isHeld, earlierId, problem, wasHealthy }: DeviceFacts): DeviceHealth {
+  if (problem !== undefined) return { isHealthy: false, problem };
   if (earlierId !== undefined) return { isHealthy: false, problem: `a pod has it by its earlier id ${earlierId}` };
-  if (isInHost && refused !== undefined) return { isHealthy: false, problem: refused };
   if (isInHost || isHeld === true) return { isHealthy: true };
   if (isHeld === undefined) return { isHealthy: wasHealthy === true };
   return { isHealthy: false, problem: "the network interface does not exist on the host" };

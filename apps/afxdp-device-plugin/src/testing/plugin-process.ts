@@ -37,6 +37,7 @@ await using server = await createPoolServer({
     ...{ sockets: join(directory, "sockets"), maps, record: join(directory, "pools.json") },
     unprivilegedBpf: "/proc/sys/kernel/unprivileged_bpf_disabled",
   },
+  loader: "builtin",
   settlingMs: 0,
   metrics: createPluginMetrics(new Registry()),
   log: silentLogger,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * BpfObject is an open descriptor of a BPF program or map. The object exists in the kernel as long as something refers to it: a
+ * BpfObject is an open descriptor of a BPF program, map or link. The object exists in the kernel as long as something refers to it: a
  * descriptor, a network interface, a program that uses the map, or a file in a BPF file system.
  * Usage: `using program = openById(system, "program", 7)`.
  */
@@ -27,11 +27,17 @@ export class BpfObject implements Disposable {
   }
 }
 
-/** Opens a program or map by its id. Throws NetlinkError: ENOENT if it does not exist, EPERM without CAP_SYS_ADMIN. */
-export function openById(system: BpfSystem, kind: "program" | "map", id: number): BpfObject {
+const openCommands = {
+  program: bpfCommands.programById,
+  map: bpfCommands.mapById,
+  link: bpfCommands.linkById,
+};
+
+/** Opens a program, map or link by its id. Throws NetlinkError: ENOENT if it does not exist, EPERM without CAP_SYS_ADMIN. */
+export function openById(system: BpfSystem, kind: keyof typeof openCommands, id: number): BpfObject {
   const attributes = Buffer.alloc(12); // u32 id, u32 next id, u32 flags
   attributes.writeUInt32LE(id, 0);
-  const command = kind === "program" ? bpfCommands.programById : bpfCommands.mapById;
+  const command = openCommands[kind];
   return new BpfObject(system, callBpf(system, { tried: `open BPF ${kind} ${id}`, command, attributes }));
 }
 

@@ -24,6 +24,8 @@ export const bpfCommands = {
   programById: 13,
   mapById: 14,
   readInfo: 15,
+  linkById: 30,
+  nextLink: 31,
 } as const;
 
 /** Longest name of a program or map: BPF_OBJ_NAME_LEN without the NUL. */

@@ -26,6 +26,9 @@ const xdpPass = 2;
 const queueOffset = 16; // rx_queue_index in struct xdp_md
 const instructionBytes = 8;
 
+/** Offset of the instruction that refers to the map, in bytes: it is the second one. */
+export const redirectMapOffset = instructionBytes;
+
 /** Returns the instructions. `mapFd` is the descriptor of an XSK map. */
 export function encodeRedirectProgram(mapFd: number): Buffer {
   return Buffer.concat(redirectProgram(mapFd).map(encode));

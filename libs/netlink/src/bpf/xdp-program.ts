@@ -24,13 +24,15 @@ export interface XdpProgram extends Disposable {
 
 const xdpProgramType = 6; // BPF_PROG_TYPE_XDP
 const instructionBytes = 8;
-const license = "Apache-2.0"; // the program calls no function that requires the GPL
 const verifierCodes = ["EACCES", "EINVAL"]; // the errors whose reason is in the log
 const maxAttempts = 5; // a signal that is pending makes the verifier stop with EAGAIN (6.18)
 const logBytes = 64 << 10;
 const maxLogCharacters = 500;
 const infoBytes = 80; // struct bpf_prog_info up to its name
 const maxMaps = 64; // MAX_USED_MAPS
+
+/** The program calls no function that requires the GPL. */
+export const programLicense = "Apache-2.0";
 
 /** Name of the program, by which this and later processes recognise it. */
 export const redirectProgramName = "switchyard_xsk";
@@ -64,7 +66,7 @@ export function loadProgram(system: BpfSystem, { instructions, name }: NewXdpPro
   attributes.write(name, 48, maxBpfNameBytes);
   const pointers = [
     { offset: 8, bytes: instructions },
-    { offset: 16, bytes: Buffer.from(`${license}\0`) },
+    { offset: 16, bytes: Buffer.from(`${programLicense}\0`) },
   ];
   const call = { tried: `load XDP program ${name}`, command: bpfCommands.loadProgram, attributes };
   for (let attempts = 1; ; attempts++) {

@@ -21,9 +21,10 @@ export interface XskMap extends Disposable {
 }
 
 /** The name that programs with AF_XDP sockets know the map by. */
-const xskMapName = "xsks_map";
+export const xskMapName = "xsks_map";
 
-const xskMapType = 17; // BPF_MAP_TYPE_XSKMAP
+/** BPF_MAP_TYPE_XSKMAP. */
+export const xskMapType = 17;
 const valueBytes = 4;
 const infoBytes = 40; // struct bpf_map_info up to its name
 

@@ -56,6 +56,15 @@ describe("the device plugin for AF_XDP", () => {
     expect(securityContext).toEqual({ privileged: true, readOnlyRootFilesystem: true, runAsUser: 0 });
   });
 
+  it("has the directory for bpfman's program, and the loader, only with loader bpfman", () => {
+    const mounts = (...spec: Parameters<typeof podWith>) =>
+      (containerOf(podWith(...spec), name).volumeMounts ?? []).map(({ mountPath }) => mountPath);
+    expect(mounts({ loader: "bpfman" })).toContain("/var/lib/bpfman/switchyard");
+    expect(envOf(containerOf(podWith({ loader: "bpfman" }), name))).toMatchObject({ LOADER: "bpfman" });
+    expect(mounts({ loader: "builtin" })).toEqual(mounts());
+    expect(Object.keys(envOf(containerOf(podWith({ loader: "builtin" }), name)))).not.toContain("LOADER");
+  });
+
   it("gets the log level of the AfxdpOperatorConfig, if it has one", () => {
     const env = envOf(containerOf(podWith({ logLevel: 0 }), name));
     expect(env).toEqual({

@@ -3,6 +3,7 @@
  * afxdpDevicePlugin deploys apps/afxdp-device-plugin on the nodes that the AfxdpOperatorConfig selects, unless that config
  * chooses the plugins of upstream. Without an AfxdpOperatorConfig "default" it is not deployed.
  */
+import { bpfmanProgramDirectory } from "@switchyard/api";
 import { afxdpProviderOf, nodeSetLabels } from "@switchyard/policy";
 import { accessObjects, afxdpPluginRules, privilegedRules } from "../rights/access.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
@@ -35,6 +36,9 @@ const hostDirectories = {
   bpf: "/sys/fs/bpf",
 } as const;
 
+/** Directory of the node for the program that bpfman loads. Only with loader bpfman, because it is in a directory of bpfman. */
+const bpfmanDirectory = { "bpfman-program": bpfmanProgramDirectory } as const;
+
 export const afxdpDevicePlugin: Component = {
   name: component,
   isWanted: ({ afxdp }) => afxdp !== undefined && afxdpProviderOf(afxdp) === "switchyard",
@@ -59,7 +63,7 @@ export const afxdpDevicePlugin: Component = {
           ...{ serviceAccountName: name, priorityClassName: "system-node-critical" },
           ...{ hostNetwork: true, nodeSelector: nodeSetLabels(input.afxdp), tolerations: everyTaint },
           containers: [plugin(input)],
-          volumes: Object.entries(hostDirectories).map(([volume, path]) => ({
+          volumes: Object.entries(directoriesFor(input)).map(([volume, path]) => ({
             name: volume,
             hostPath: { path, type: "DirectoryOrCreate" as const },
           })),
@@ -70,19 +74,28 @@ export const afxdpDevicePlugin: Component = {
   ],
 };
 
-function plugin({ afxdp, settings }: ComponentInput): Container {
+function directoriesFor({ afxdp }: ComponentInput): Readonly<Record<string, string>> {
+  return { ...hostDirectories, ...(afxdp?.spec?.loader === "bpfman" && bpfmanDirectory) };
+}
+
+function plugin(input: ComponentInput): Container {
+  const { afxdp, settings } = input;
   return {
     name,
     image: settings.images.afxdpDevicePlugin ?? "",
     env: [
       fromField("NODE_NAME", "spec.nodeName"),
       ownNamespace,
-      ...fromValues({ HEALTH_ADDRESS: `127.0.0.1:${healthPort}`, VERBOSITY: afxdp?.spec?.logLevel?.toString() }),
+      ...fromValues({
+        HEALTH_ADDRESS: `127.0.0.1:${healthPort}`,
+        VERBOSITY: afxdp?.spec?.logLevel?.toString(),
+        LOADER: afxdp?.spec?.loader === "bpfman" ? "bpfman" : undefined,
+      }),
     ],
     // AppArmor's default profile forbids writes to the BPF file system, and SELinux the sockets for pods.
     securityContext: { privileged: true, readOnlyRootFilesystem: true, runAsUser: 0 },
     resources: requests("10m", "60Mi"),
     ...probesAt(healthPort, "127.0.0.1"),
-    volumeMounts: Object.entries(hostDirectories).map(([volume, mountPath]) => ({ name: volume, mountPath })),
+    volumeMounts: Object.entries(directoriesFor(input)).map(([volume, mountPath]) => ({ name: volume, mountPath })),
   };
 }
