@@ -20,6 +20,8 @@ export interface AuditEvent {
     readonly name?: string;
   };
   readonly responseStatus?: { readonly code?: number };
+  /** "authorization.k8s.io/decision" is "forbid" for a request without the right. */
+  readonly annotations?: Readonly<Record<string, string>>;
   /** RFC 3339 with microseconds. */
   readonly requestReceivedTimestamp: string;
   readonly stageTimestamp: string;

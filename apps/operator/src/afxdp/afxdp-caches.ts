@@ -16,6 +16,8 @@ import {
   type AfxdpNetworkNodeState,
   type AfxdpOperatorConfig,
   type AfxdpPoolStatus,
+  type AfxdpSubfunctionStatus,
+  type AfxdpXdpStatus,
   type ObjectMeta,
 } from "@switchyard/api";
 import { cutText, maxMessageBytes, sharingEqual, watchObjects, type Cache } from "@switchyard/kube";
@@ -111,7 +113,18 @@ function toDevice(nic: AfxdpInterfaceStatus): AfxdpInterfaceStatus {
   return defined({
     ...{ pciAddress, name, altNames, recordedNames, mac, vendor, deviceID, driver, usedBy, owned },
     ...{ mtu, maxMtu, queues, maxQueues, numSfs, maxSfs },
+    xdp: toXdp(nic.xdp),
+    subfunctions: nic.subfunctions?.map(toSubfunction),
   });
+}
+
+/** For bpfman: its devices, and what is in its way. */
+function toSubfunction({ sfNumber, name, poolName, xdp }: AfxdpSubfunctionStatus): AfxdpSubfunctionStatus {
+  return { sfNumber, ...defined({ name, poolName, xdp: toXdp(xdp) }) };
+}
+
+function toXdp(xdp: AfxdpXdpStatus | undefined): AfxdpXdpStatus | undefined {
+  return xdp?.program && { program: xdp.program };
 }
 
 function toReport({ readyDevices, releasedPrograms }: AfxdpBpfmanStatus): AfxdpBpfmanStatus {

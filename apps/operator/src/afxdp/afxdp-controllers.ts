@@ -32,7 +32,7 @@ export function startAfxdpControllers(context: OperatorContext): void {
   const results = createAfxdpMergeResults();
   context.start(nodeStateController(context, results));
   context.start(policyStatusController(context, results));
-  context.start(bpfmanController(context));
+  context.start(bpfmanController(context, results));
 }
 
 function nodeStateController(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * bpfmanController is the controller "afxdp-bpfman", whose keys are names of nodes (bpfman-reconciler.ts).
- * Usage: `context.start(bpfmanController(context));`
+ * Usage: `context.start(bpfmanController(context, results));`
  */
 import {
   afxdpNetworkNodeStates,
@@ -26,10 +26,11 @@ import { fieldManagers } from "../../field-managers.ts";
 import { parallelNodes } from "../../node-states/parallel-nodes.ts";
 import type { ControllerDefinition, OperatorContext } from "../../operator-context.ts";
 import { changesRules } from "../afxdp-live-rules.ts";
+import type { AfxdpMergeResults } from "../afxdp-merge-results.ts";
 import type { BpfmanCaches, BpfmanObjectFacts, BpfmanReport } from "./bpfman-caches.ts";
 import { bpfmanKind, createBpfmanReconciler, type BpfmanObject } from "./bpfman-reconciler.ts";
 
-export function bpfmanController(context: OperatorContext): ControllerDefinition {
+export function bpfmanController(context: OperatorContext, results: AfxdpMergeResults): ControllerDefinition {
   const { transport, caches, afxdpRules: rules, settings } = context;
   const { nodes, afxdpStates, afxdpPolicies, afxdpConfigs, bpfApplications, xdpPrograms } = caches;
   const { bpfApplicationStates, bpfPrograms } = caches;
@@ -57,7 +58,7 @@ export function bpfmanController(context: OperatorContext): ControllerDefinition
       ...[bpfApplications, bpfApplicationStates, xdpPrograms, bpfPrograms],
     ],
     reconcile: createBpfmanReconciler({
-      ...{ nodes, afxdpStates, caches, rules, nowMs: Date.now },
+      ...{ nodes, afxdpStates, caches, rules, results, nowMs: Date.now },
       isConfigGone: (signal) => isConfigGone(transport, settings.namespace, signal),
       objects: {
         ClusterBpfApplication: createWriter<BpfmanObject>({

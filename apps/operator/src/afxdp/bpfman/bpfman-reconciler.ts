@@ -8,7 +8,7 @@
  * set whose state is gone, or an AfxdpOperatorConfig that the API server does not have. A missing node state says nothing.
  */
 import type { AfxdpLoadedProgram, AfxdpNetworkNodeState, AfxdpOperatorConfig, Node } from "@switchyard/api";
-import type { Cache, KubeObject, Reconcile, Writer } from "@switchyard/kube";
+import { equalJson, type Cache, type KubeObject, type Reconcile, type Writer } from "@switchyard/kube";
 import { afxdpProviderOf, isInNodeSet } from "@switchyard/policy";
 import {
   bpfmanDevices,
@@ -20,6 +20,7 @@ import {
   type BpfmanKind,
 } from "@switchyard/render";
 import type { AfxdpLiveRules } from "../afxdp-live-rules.ts";
+import type { AfxdpMergeResult, AfxdpMergeResults } from "../afxdp-merge-results.ts";
 import { byNode, byOwner, sourceOf, type BpfmanCaches, type BpfmanObjectFacts } from "./bpfman-caches.ts";
 import { planPrograms, type ProgramsPlan } from "./plan-programs.ts";
 import { programState } from "./program-state.ts";
@@ -29,6 +30,7 @@ export interface BpfmanDeps {
   readonly afxdpStates: Cache<AfxdpNetworkNodeState>;
   readonly caches: BpfmanCaches;
   readonly rules: AfxdpLiveRules;
+  readonly results: Pick<AfxdpMergeResults, "get">;
   /** Resolves with whether the API server serves the kind and has no AfxdpOperatorConfig "default". */
   readonly isConfigGone: (signal: AbortSignal) => Promise<boolean>;
   readonly objects: Readonly<Record<BpfmanKind, Pick<Writer<BpfmanObject>, "apply" | "delete">>>;
@@ -50,6 +52,9 @@ export function bpfmanKind({ bpfApplications, xdpPrograms }: BpfmanCaches): Bpfm
 /** The cache shows no config, but the API server has one. */
 const cacheBehind = { afterMs: 5_000 };
 
+/** The controller of the node states has yet to merge the policies, or the cache to show its write. */
+const mergePending = { afterMs: 200 };
+
 export function createBpfmanReconciler(deps: BpfmanDeps): Reconcile {
   const { nodes, afxdpStates, caches, rules, nowMs } = deps;
   // The rows of the last write, which the cache may not have yet: an ID in them may be in use.
@@ -70,8 +75,9 @@ export function createBpfmanReconciler(deps: BpfmanDeps): Reconcile {
     const isMember = isInNodeSet(node, live.rules);
     if (state === undefined) return isMember ? undefined : removeAll(own, signal);
     const isBpfman = live.config.spec?.loader === "bpfman";
-    // Before the first report of the node, its spec may be that of an earlier state.
     if (isBpfman && (!isMember || (state.status?.interfaces ?? []).length === 0)) return undefined;
+    // A spec that was not merged from the present report says nothing about the devices in it.
+    if (isBpfman && !isMerged(state, deps.results.get(name))) return mergePending;
 
     const before = state.status?.programs ?? [];
     const last = written.get(name);
@@ -89,7 +95,10 @@ export function createBpfmanReconciler(deps: BpfmanDeps): Reconcile {
       isForeign: (of, objectName) => objectsOf(caches, of).get(objectName) !== undefined,
       sourceOf: (device) => kind && sourceOf(renderBpfmanObject(kind, target(device), settings)),
       stateOf: (object, interfaceName) =>
-        programState(object, reportOf(caches, object), { interfaceName, nowMs: nowMs() }),
+        programState(object, reportOf(caches, object), {
+          ...{ interfaceName, foreignProgram: foreignProgramOn(interfaceName, state) },
+          nowMs: nowMs(),
+        }),
       report: state.status?.bpfman ?? {},
       isReleasedAnyway: (device) => afxdpProviderOf(live.config) !== "switchyard" && isDeviceOnHost(device, state),
     });
@@ -134,6 +143,10 @@ export function createBpfmanReconciler(deps: BpfmanDeps): Reconcile {
   }
 }
 
+function isMerged({ spec = {}, status }: AfxdpNetworkNodeState, result: AfxdpMergeResult | undefined): boolean {
+  return result !== undefined && equalJson(result.spec, spec) && equalJson(result.interfaces, status?.interfaces);
+}
+
 function ownObjects({ bpfApplications, xdpPrograms }: BpfmanCaches, nodeName: string): readonly BpfmanObjectFacts[] {
   return [bpfApplications, xdpPrograms].flatMap((cache) => cache.byIndex(byNode, nodeName));
 }
@@ -146,4 +159,14 @@ function objectsOf(caches: BpfmanCaches, kind: BpfmanKind): Cache<BpfmanObjectFa
 function reportOf(caches: BpfmanCaches, { kind, metadata: { name, uid } }: BpfmanObjectFacts) {
   const reports = kind === "ClusterBpfApplication" ? caches.bpfApplicationStates : caches.bpfPrograms;
   return reports.byIndex(byOwner, name).find(({ ownerUid }) => ownerUid === uid);
+}
+
+/** Name of the dispatcher of bpfman and of libxdp: other programs under it do not keep bpfman from attaching one. */
+const dispatcherName = "xdp_dispatcher";
+
+function foreignProgramOn(interfaceName: string, { status }: AfxdpNetworkNodeState): string | undefined {
+  const nics = (status?.interfaces ?? []).flatMap((nic) => [nic, ...(nic.subfunctions ?? [])]);
+  const program = nics.find(({ name }) => name === interfaceName)?.xdp?.program;
+  if (program === undefined || program.owned === true || program.name === dispatcherName) return undefined;
+  return `program ${program.id} (${program.name ?? "without name"})`;
 }

@@ -79,8 +79,13 @@ describe("planPrograms removes", () => {
     expect(plan({ ...unwanted, rows: [loaded], report: confirmed })).toMatchObject({ removes: 0 });
   });
 
-  it("at once what no pod can use, because its ID was never in a row", () => {
-    expect(plan({ ...unwanted, rows: [base] })).toMatchObject({ removes: 1 });
+  it("at once what no pod can use, because bpfman has not loaded it", () => {
+    const state = { kind: "pending", forMs: 5 } as const;
+    expect(plan({ ...unwanted, rows: [base], state })).toMatchObject({ removes: 1 });
+  });
+
+  it("nothing at once if the row is lost, because the plugin can know the ID from before", () => {
+    expect(plan({ ...unwanted, rows: [] })).toMatchObject({ rows: [releasing], removes: 0 });
   });
 
   it("the row with the object", () => {

@@ -5,7 +5,7 @@
  *
  * A pod must not lose its program, and only the device plugin knows which devices pods have. So an object is deleted only
  * after the row of its device has said `release`, and the plugin has confirmed the ID of the program. `release` is never
- * taken back for a program: its confirmation may be under way. A program whose ID was never in a row cannot be in use.
+ * taken back for a program: its confirmation may be under way. A program that bpfman has not loaded cannot be in use.
  * Usage: `const { rows, apply, remove } = planPrograms(input);`
  */
 import type { AfxdpBpfmanStatus, AfxdpLoadedProgram } from "@switchyard/api";
@@ -108,14 +108,17 @@ function planRemoval(
   obsolete: readonly BpfmanObjectFacts[],
   first: BpfmanObjectFacts,
   row: AfxdpLoadedProgram | undefined,
-  { report, isReleasedAnyway, nowMs }: ProgramsInput,
+  { report, stateOf, isReleasedAnyway, nowMs }: ProgramsInput,
 ): DevicePlan {
   const { device } = first;
-  const programID = row?.programID;
+  const interfaceName = row?.interfaceName ?? first.interfaces[0] ?? "";
+  // Without a row, the plugin may know the ID from a node state that was deleted.
+  const state = stateOf(first, interfaceName);
+  const programID = row?.programID ?? (state.kind === "loaded" ? state.programID : undefined);
   const isReleased =
     programID === undefined || report.releasedPrograms?.includes(programID) === true || isReleasedAnyway(device);
   const next: AfxdpLoadedProgram = {
-    ...{ device, interfaceName: row?.interfaceName ?? first.interfaces[0] ?? "", objectName: first.metadata.name },
+    ...{ device, interfaceName, objectName: first.metadata.name },
     ...(programID !== undefined && { programID }),
     release: true,
   };

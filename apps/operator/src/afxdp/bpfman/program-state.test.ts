@@ -44,6 +44,12 @@ describe("programState", () => {
       },
     },
     {
+      does: "names the program of somebody else that is there",
+      reported: report({ links: { ens1f0: "NotAttached" }, condition }),
+      place: { foreignProgram: "program 7 (xdp_pass)" },
+      state: { error: expect.stringContaining("has another XDP program, program 7 (xdp_pass), which must be removed") },
+    },
+    {
       does: "has failed if bpfman could not load it",
       reported: report({ load: "LoadError", condition }),
       state: { error: expect.stringMatching(/could not load the program \(LoadError\): an error; check/) },
@@ -58,8 +64,9 @@ describe("programState", () => {
       reported: { ...report({}), programId: undefined } as never,
       state: { error: expect.stringContaining("not its ID") },
     },
-  ])("$does", ({ reported, state }) => {
-    expect(programState(object, reported, at(1))).toMatchObject(state);
+  ])("$does", ({ reported, state, ...more }) => {
+    const place = "place" in more ? more.place : {};
+    expect(programState(object, reported, { ...at(1), ...place })).toMatchObject(state);
   });
 
   it("is pending for 30 s without any report, and has then failed", () => {

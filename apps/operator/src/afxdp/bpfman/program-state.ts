@@ -12,6 +12,14 @@ export type ProgramState =
   /** `forMs`: after this time without a change it counts as failed. */
   | { readonly kind: "pending"; readonly forMs: number };
 
+/** Where bpfman attaches a program, and what the node reports there. */
+export interface ProgramPlace {
+  readonly interfaceName: string;
+  /** XDP program on the interface that neither Switchyard nor bpfman has attached. bpfman's own report does not name it. */
+  readonly foreignProgram?: string | undefined;
+  readonly nowMs: number;
+}
+
 /** bpfman's agent reports within a few seconds. */
 const silentMs = 30_000;
 
@@ -21,7 +29,7 @@ const agentHint = "check that the daemon of bpfman runs on the node, and its log
 export function programState(
   object: BpfmanObjectFacts,
   report: BpfmanReport | undefined,
-  { interfaceName, nowMs }: { readonly interfaceName: string; readonly nowMs: number },
+  { interfaceName, foreignProgram, nowMs }: ProgramPlace,
 ): ProgramState {
   const { kind, metadata } = object;
   if (report === undefined || report.load === "") {
@@ -30,7 +38,8 @@ export function programState(
     if (forMs > 0) return { kind: "pending", forMs };
     return failed(`bpfman has not reported on ${kind} ${metadata.name} since ${since}; ${agentHint}`);
   }
-  const outcome = kind === "XdpProgram" ? xdpProgramOutcome(report) : applicationOutcome(report, interfaceName);
+  const outcome =
+    kind === "XdpProgram" ? xdpProgramOutcome(report) : applicationOutcome(report, { interfaceName, foreignProgram });
   if (outcome !== "loaded") return outcome;
   const { programId } = report;
   return programId === undefined
@@ -47,7 +56,7 @@ export function deletionError({ kind, metadata }: BpfmanObjectFacts, nowMs: numb
 
 function applicationOutcome(
   { load, links = {}, condition }: BpfmanReport,
-  interfaceName: string,
+  { interfaceName, foreignProgram }: Omit<ProgramPlace, "nowMs">,
 ): ProgramState | "loaded" {
   const words = condition === undefined ? "" : `: ${condition.message}`;
   if (load === "LoadSuccess") {
@@ -55,7 +64,11 @@ function applicationOutcome(
     if (link === "Attached") return "loaded";
     if (condition?.type !== "Error") return { kind: "pending", forMs: silentMs };
     const status = link === undefined ? "" : ` (${link})`;
-    return failed(`bpfman could not attach the program to ${interfaceName}${status}${words}; ${agentHint}`);
+    const hint =
+      foreignProgram === undefined
+        ? agentHint
+        : `the interface has another XDP program, ${foreignProgram}, which must be removed first`;
+    return failed(`bpfman could not attach the program to ${interfaceName}${status}${words}; ${hint}`);
   }
   if (pendingLoads.has(load) && condition?.type !== "Error") return { kind: "pending", forMs: silentMs };
   return failed(`bpfman could not load the program (${load})${words}; ${agentHint}`);

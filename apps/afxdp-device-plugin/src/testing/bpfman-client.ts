@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createBpfmanClient calls the daemon of bpfman by its gRPC API (bpfman.v1, real-components.md 4), as bpfman's agent does.
+ * Usage: `const bpfman = createBpfmanClient("/run/bpfman-sock/bpfman.sock"); const id = await bpfman.load({ path, functionName });`
+ */
+import { callGrpc } from "../grpc/call-grpc.ts";
+import { grpcMethod, type Codec } from "../grpc/grpc-method.ts";
+import { MessageWriter } from "../protobuf/message-writer.ts";
+import { readMessage, type MessageReader } from "../protobuf/read-message.ts";
+
+/** All methods reject with a ServiceError that has the words of bpfman. */
+export interface BpfmanClient {
+  /** Loads a program of type XDP. Returns its ID. */
+  load(program: { readonly path: string; readonly functionName: string }): Promise<number>;
+  /** Attaches a program. Returns the ID of the link. */
+  attach(programId: number, link: { readonly interfaceName: string; readonly priority: number }): Promise<number>;
+  detach(linkId: number): Promise<void>;
+  unload(programId: number): Promise<void>;
+}
+
+/** The daemon builds and loads a dispatcher for each interface. */
+const timeoutMs = 60_000;
+/** XDP_PASS and the dispatcher's own value, after which it runs the next program. */
+const proceedOn = [2, 31];
+
+const request: Codec<MessageWriter> = { encode: (message) => message.finish(), decode: () => new MessageWriter() };
+const response: Codec<MessageReader> = { encode: () => Buffer.alloc(0), decode: (bytes) => readMessage(bytes) };
+
+export function createBpfmanClient(path: string): BpfmanClient {
+  const signal = new AbortController().signal;
+  const call = (method: string, message: MessageWriter): Promise<MessageReader> =>
+    callGrpc(grpcMethod(`/bpfman.v1.Bpfman/${method}`, request, response), message, { path, timeoutMs, signal });
+
+  return {
+    async load({ path: file, functionName }) {
+      const bytecode = new MessageWriter().text(3, file);
+      const info = new MessageWriter().text(1, functionName);
+      const loaded = await call("Load", new MessageWriter().message(1, bytecode).messages(9, [info]));
+      const [program] = loaded.messages(1);
+      return program?.messages(2)[0]?.number(1) ?? 0;
+    },
+    async attach(programId, { interfaceName, priority }) {
+      const xdp = new MessageWriter().number(1, priority).text(2, interfaceName);
+      for (const value of proceedOn) xdp.number(4, value);
+      const attach = new MessageWriter().message(1, xdp);
+      return (await call("Attach", new MessageWriter().number(1, programId).message(2, attach))).number(1);
+    },
+    async detach(linkId) {
+      await call("Detach", new MessageWriter().number(1, linkId));
+    },
+    async unload(programId) {
+      await call("Unload", new MessageWriter().number(1, programId));
+    },
+  };
+}

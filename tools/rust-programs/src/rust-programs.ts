@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * rustProgram returns the path of a program of another project, built from its crate with the lock file of the crate. A version of a
+ * crate never changes, so it is the key in the user's cache. Cargo runs with low priority, because a build takes minutes.
+ * Usage: `const bpfman = await rustProgram("bpfman-rpc");`
+ */
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+/** Names of the programs. */
+export type RustProgramName = keyof typeof known;
+
+const known = {
+  "bpfman-rpc": { crate: "bpfman-api", version: "0.6.0", needs: ["cargo", "clang", "make", "pkg-config", "gcc"] },
+} as const;
+
+const run = promisify(execFile);
+
+/** Rejects if a tool is missing or the build fails. */
+export async function rustProgram(name: RustProgramName): Promise<string> {
+  const { crate, version, needs } = known[name];
+  const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "switchyard", name);
+  const built = join(cache, version);
+  const program = join(built, "bin", name);
+  if (existsSync(program)) return program;
+
+  for (const tool of needs) {
+    await run("which", [tool]).catch(() => {
+      throw new Error(
+        `${tool} is missing: tools/rust-programs/README.md has the packages that a build of ${name} needs`,
+      );
+    });
+  }
+  await mkdir(cache, { recursive: true });
+  const draft = await mkdtemp(join(cache, ".building-"));
+  process.stderr.write(`building ${name} ${version} with Cargo; this takes about ten minutes ...\n`);
+  try {
+    const args = ["install", crate, "--version", version, "--locked", "--bin", name, "--root", draft, "--quiet"];
+    const target = process.env["CARGO_TARGET_DIR"] ?? join(draft, "target");
+    const env = { ...process.env, CARGO_TARGET_DIR: target, C_INCLUDE_PATH: await includePath() };
+    await run("nice", ["-n", "15", "cargo", ...args], { env, maxBuffer: 64 << 20 });
+    await rm(join(draft, "target"), { recursive: true, force: true });
+    await rename(draft, built).catch((error: unknown) => {
+      if (!existsSync(program)) throw error; // another process has built it meanwhile
+    });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+  return program;
+}
+
+/** Clang for BPF does not search the directory in which Debian has the headers of the processor (asm/types.h). */
+async function includePath(): Promise<string> {
+  const { stdout } = await run("gcc", ["-print-multiarch"]);
+  return join("/usr/include", stdout.trim());
+}
