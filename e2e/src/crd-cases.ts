@@ -300,6 +300,31 @@ export const refused: readonly (readonly [kind: string, spec: Spec, field: strin
   ["AfxdpNetworkNodePolicy", { maxDevices: 0 }, "spec.maxDevices", "greater than or equal to 1"],
   ["AfxdpOperatorConfig", { provider: "intel" }, "spec.provider", 'supported values: "switchyard", "upstream"'],
   ["AfxdpOperatorConfig", { provider: "upstream", loader: "bpfman" }, "spec.loader", "requires provider switchyard"],
+  [
+    "AfxdpOperatorConfig",
+    { bpfman: { program: { functionName: "xdp_prog" } } },
+    "spec.bpfman.program",
+    "must have exactly one of image and path",
+  ],
+  [
+    "AfxdpOperatorConfig",
+    { bpfman: { program: { functionName: "xdp_prog", path: "/a.o", image: { url: "registry/a:1" } } } },
+    "spec.bpfman.program",
+    "must have exactly one of image and path",
+  ],
+  [
+    "AfxdpOperatorConfig",
+    { bpfman: { program: { functionName: "xdp-prog", path: "/a.o" } } },
+    "spec.bpfman.program.functionName",
+    "must be the name of a function",
+  ],
+  [
+    "AfxdpOperatorConfig",
+    { bpfman: { program: { functionName: "xdp_prog", path: "/var/lib/../a.o" } } },
+    "spec.bpfman.program.path",
+    "must be an absolute path",
+  ],
+  ["AfxdpOperatorConfig", { bpfman: { priority: 1001 } }, "spec.bpfman.priority", "less than or equal to 1000"],
   ["AfxdpNetwork", { poolName: "a b" }, "spec.poolName", "must consist of letters and digits"],
   ["AfxdpNetwork", { ipam: "host-local" }, "spec.ipam", "must be a JSON object"],
   ["AfxdpNetwork", { ethtoolCmds: ["-X; reboot"] }, "spec.ethtoolCmds[0]", "must consist of letters, digits, spaces"],
@@ -348,6 +373,19 @@ export const taken: readonly (readonly [kind: string, spec: Spec, name?: string]
   ["AfxdpNetworkNodePolicy", { deviceType: "netdev", mode: "primary", numSfs: 0 }, "case"],
   ["AfxdpNetworkNodePolicy", { nicSelector: { macAddresses: ["0C:42:a1:16:05:4c"] } }, "case"],
   ["AfxdpOperatorConfig", { provider: "switchyard", loader: "bpfman" }, "default"],
+  [
+    "AfxdpOperatorConfig",
+    {
+      loader: "bpfman",
+      bpfman: { priority: 0, program: { functionName: "xdp_prog", image: { url: "registry.example.com/xdp:1" } } },
+    },
+    "default",
+  ],
+  [
+    "AfxdpOperatorConfig",
+    { bpfman: { program: { functionName: "xdp_prog", path: "/var/lib/bpfman/a.o" } } },
+    "default",
+  ],
   ["AfxdpNetwork", { ethtoolCmds: ["-N -device- flow-type udp4 dst-ip -ip- action 5"] }, "case"],
 ];
 

@@ -12,6 +12,7 @@ export const verbs: readonly Verb[] = [
     about: [
       "Prints one SriovNetworkNodeState per node, one NetworkAttachmentDefinition per network, and the device plugin's configuration, computed from the policies, pools, networks and nodes in the input.",
       "The NICs of a node are read from the status of its SriovNetworkNodeState in the input. A node without one gets an empty spec, as in the cluster. The same input always gives the same output.",
+      "With loader bpfman in the AfxdpOperatorConfig, it also prints one ClusterBpfApplication per AF_XDP device that a node has reported.",
       "With spec.ovnHardwareOffload in the SriovOperatorConfig, it also prints what the service ovn-offload writes, as it is when OVN runs on the SmartNICs. Of objects that others also write, it prints only the fields that ovn-offload sets. On OpenShift, the MachineConfigPools must be in the input.",
     ],
     examples: [

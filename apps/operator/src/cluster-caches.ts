@@ -122,13 +122,13 @@ export function watchCluster({ transport, deferred, namespace, settings, report 
 }
 
 /** Keeps labels and the fields that drains read and write. So the kubelet's heartbeats cause no events. */
-function keepNodeFacts({ metadata: { name, uid, labels = {}, annotations: all = {} }, spec = {} }: Node): Node {
+function keepNodeFacts({ metadata: { name, labels = {}, annotations: all = {} }, spec = {} }: Node): Node {
   const notes = Object.entries(all).filter(([key]) => usedNodeAnnotations.has(key));
   const drainTaints = spec.taints?.filter(({ key }) => key === taints.draining) ?? [];
   return {
     apiVersion: "v1",
     kind: "Node",
-    metadata: { name, labels, ...defined({ uid }), ...(notes.length === 0 ? {} : { annotations: Object.fromEntries(notes) }) },
+    metadata: { name, labels, ...(notes.length === 0 ? {} : { annotations: Object.fromEntries(notes) }) },
     spec: {
       ...(spec.unschedulable === true ? { unschedulable: true } : {}),
       ...(drainTaints.length === 0 ? {} : { taints: drainTaints }),

@@ -50,7 +50,7 @@ let user: Transport;
 let operator: KeptProcess;
 let agent: AsyncDisposable | undefined;
 
-/** Counts IDs, and refuses what the test says. */
+/** Counts IDs, and refuses what the test says: to attach programs, or also to load them. */
 const loads: { path: string; image: string; functionName: string }[] = [];
 let refusal: "load" | "attach" | undefined;
 const loader: BpfmanLoader = {
@@ -61,7 +61,7 @@ const loader: BpfmanLoader = {
     return Promise.resolve(100 + loads.length);
   },
   attach: () =>
-    refusal === "attach" ? Promise.reject(new Error("dispatcher attach failed")) : Promise.resolve(loads.length),
+    refusal !== undefined ? Promise.reject(new Error("dispatcher attach failed")) : Promise.resolve(loads.length),
   detach: () => Promise.resolve(),
   unload: () => Promise.resolve(),
 };
@@ -239,7 +239,10 @@ describe("the operator with loader bpfman", () => {
     await stateBecomes(programs({ device, programID: 101 }));
     expect(await objectsOf(xdpPrograms)).toMatchObject([
       {
-        metadata: { ownerReferences: [{ kind: "Node", name: nodeName }] },
+        metadata: {
+          annotations: { "switchyard.io/afxdp-node": nodeName },
+          ownerReferences: [{ kind: "ClusterRole", name: componentSettings.operatorServiceAccount }],
+        },
         spec: {
           bpffunctionname: "xsk_redirect",
           bytecode: { path: "/var/lib/bpfman/switchyard/xsk_redirect.o" },
@@ -407,6 +410,15 @@ describe("the operator with loader bpfman", () => {
     await report({ interfaces: [nic], bpfman: { readyDevices: [device], releasedPrograms: [] } });
     await stateBecomes(programs({ device, programID: expect.any(Number) }));
     await remove(afxdpOperatorConfigs, "default");
+    await gone(clusterBpfApplications);
+  });
+
+  it("removes the objects of a node that is gone", async () => {
+    await create(afxdpOperatorConfigs, "default", { loader: "bpfman" });
+    await eventually("the state exists", async () => (await read(afxdpNetworkNodeStates, nodeName)) !== undefined);
+    await report({ interfaces: [nic], bpfman: { readyDevices: [device], releasedPrograms: [] } });
+    await stateBecomes(programs({ device, programID: expect.any(Number) }));
+    await remove(nodes, nodeName);
     await gone(clusterBpfApplications);
   });
 

@@ -92,6 +92,8 @@ export const annotations = {
   crdsVersion: "switchyard.io/crds-version",
   /** On Pods that the kubelet created from a file. They cannot be evicted. */
   mirrorPod: "kubernetes.io/config.mirror",
+  /** On objects of bpfman: name of the Node for which the operator created them. */
+  afxdpNode: "switchyard.io/afxdp-node",
   /** On objects of bpfman: the AF_XDP device for which the operator created them, as in status.programs of the node state. */
   afxdpDevice: "switchyard.io/afxdp-device",
   /** On BpfPrograms of bpfman 0.5 and earlier: ID of the program in the kernel. */

@@ -3,7 +3,7 @@
  * desiredAfxdpStates computes the specs of the AfxdpNetworkNodeStates, by the functions that the operator calls.
  * Usage: `desiredAfxdpStates(cluster, { desired, namespace, diagnostics }).map(({ spec }) => spec)`.
  */
-import type { AfxdpNetworkNodeStateSpec, Node } from "@switchyard/api";
+import type { AfxdpNetworkNodeStateSpec, AfxdpNetworkNodeStateStatus, Node } from "@switchyard/api";
 import {
   afxdpDevices,
   afxdpNodeStateSpec,
@@ -20,6 +20,8 @@ import { byName, type DesiredState } from "./desired-states.ts";
 export interface DesiredAfxdpState {
   readonly node: Node;
   readonly spec: AfxdpNetworkNodeStateSpec;
+  /** What the node has reported; undefined if it has not. */
+  readonly status: AfxdpNetworkNodeStateStatus | undefined;
 }
 
 export interface DesiredAfxdpOptions {
@@ -53,6 +55,6 @@ export function desiredAfxdpStates(
       if (severity === "error") diagnostics.report(line);
       else diagnostics.note(line);
     }
-    return { node, spec: afxdpNodeStateSpec(merged, state) };
+    return { node, spec: afxdpNodeStateSpec(merged, state), status: state?.status };
   });
 }

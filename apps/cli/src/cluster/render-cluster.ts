@@ -6,11 +6,13 @@
 import { afxdpApiVersion, apiVersion, type SriovNetworkNodeState } from "@switchyard/api";
 import { afxdpProviderOf, createRules, policiesSelecting, type Rules } from "@switchyard/policy";
 import {
+  bpfmanDevices,
   devicePluginConfigMap,
   formatDevicePluginConfig,
   linuxBridgesOf,
   poolDevicesOf,
   policyDevicePluginConfig,
+  renderBpfmanObject,
   renderNetwork,
   withoutManagementVf,
 } from "@switchyard/render";
@@ -24,6 +26,7 @@ import { desiredStates, type DesiredState } from "./desired-states.ts";
 /** The kinds of the rendered objects. */
 export const renderedKinds: readonly string[] = [
   "AfxdpNetworkNodeState",
+  "ClusterBpfApplication",
   "ConfigMap",
   "NetworkAttachmentDefinition",
   "SriovNetworkNodeState",
@@ -100,15 +103,27 @@ function renderNetworks(
   });
 }
 
-/** Without policies and config for AF_XDP, there are no states for it. */
+/**
+ * Without policies and config for AF_XDP, there are no states for it. With loader bpfman, bpfman 0.6 is assumed, and there is an
+ * object for each device that the node has reported.
+ */
 function renderAfxdp(
   cluster: ClusterObjects,
   desired: readonly DesiredAfxdpState[],
   options: RenderOptions,
 ): readonly Rendered[] {
-  const states = desired.map(({ node, spec }) => {
+  const { loader, bpfman } = cluster.afxdp.operatorConfig?.spec ?? {};
+  const states = desired.flatMap(({ node, spec, status }): readonly Rendered[] => {
     const metadata = { name: node.metadata.name, namespace: options.namespace };
-    return { apiVersion: afxdpApiVersion, kind: "AfxdpNetworkNodeState", metadata, spec };
+    const devices = loader === "bpfman" ? bpfmanDevices({ spec, ...(status && { status }) }) : [];
+    return [
+      { apiVersion: afxdpApiVersion, kind: "AfxdpNetworkNodeState", metadata, spec },
+      ...devices.flatMap(({ device, interfaceName }) =>
+        interfaceName === undefined
+          ? []
+          : [renderBpfmanObject("ClusterBpfApplication", { node, device, interfaceName }, bpfman)],
+      ),
+    ];
   });
   return [...states, ...renderAfxdpPlugins(cluster, desired, options)];
 }

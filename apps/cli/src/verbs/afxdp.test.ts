@@ -81,6 +81,28 @@ describe("switchyard render, for AF_XDP,", () => {
     });
   });
 
+  it("prints the objects by which bpfman loads programs, with loader bpfman", async () => {
+    const config = (spec: object) => ({
+      ...{ apiVersion, kind: "AfxdpOperatorConfig", metadata: { name: "default", namespace }, spec },
+    });
+    const only = ["render", "--only", "ClusterBpfApplication"];
+    const given = [...cluster, afxdpPolicy("a", {})];
+    const { out } = await run(only, [...given, config({ loader: "bpfman", bpfman: { priority: 50 } })]);
+    expect(JSON.parse(out)).toMatchObject({
+      items: [
+        {
+          apiVersion: "bpfman.io/v1alpha1",
+          metadata: { annotations: { "switchyard.io/afxdp-device": "0000:5e:00.0" } },
+          spec: {
+            nodeSelector: { matchLabels: { "kubernetes.io/hostname": "worker-1" } },
+            programs: [{ xdp: { links: [{ interfaceSelector: { interfaces: ["ens2f0"] }, priority: 50 }] } }],
+          },
+        },
+      ],
+    });
+    expect(JSON.parse((await run(only, [...given, config({})])).out)).toMatchObject({ items: [] });
+  });
+
   it("reports a device that SR-IOV policies use, and goes on", async () => {
     const bad = afxdpPolicy("bad", { poolName: "other", nicSelector: { pfNames: ["ens1f0"] } });
     const { code, out, err } = await run(["render"], [...cluster, afxdpPolicy("a", {}), bad]);

@@ -17,6 +17,7 @@ import {
   type ClusterBpfApplication,
   type Node,
   type ObjectMeta,
+  type OwnerReference,
   type XdpProgram,
 } from "@switchyard/api";
 import { createHash } from "node:crypto";
@@ -30,6 +31,8 @@ export interface BpfmanTarget {
   /** Key of the device. */
   readonly device: string;
   readonly interfaceName: string;
+  /** Owner of the object, with which the garbage collector deletes it. */
+  readonly owner?: OwnerReference | undefined;
 }
 
 /** Where the program comes from. bpfman does not execute a change of it in an existing object. */
@@ -113,15 +116,13 @@ function renderXdpProgram(target: BpfmanTarget, settings: AfxdpBpfmanSettings): 
   };
 }
 
-/** The node is the owner: without it, no agent of bpfman would ever finish the deletion that someone else would have to start. */
-function metadataOf({ node, device }: BpfmanTarget): ObjectMeta {
-  const { name, uid } = node.metadata;
-  const owner = { apiVersion: "v1", kind: "Node", name, uid: uid ?? "" };
+function metadataOf({ node, device, owner }: BpfmanTarget): ObjectMeta {
+  const { name } = node.metadata;
   return {
     name: bpfmanObjectName(name, device),
     labels: { [bpfmanMark.key]: bpfmanMark.value },
-    annotations: { [annotations.afxdpDevice]: device },
-    ...(uid !== undefined && { ownerReferences: [owner] }),
+    annotations: { [annotations.afxdpNode]: name, [annotations.afxdpDevice]: device },
+    ...(owner !== undefined && { ownerReferences: [owner] }),
   };
 }
 

@@ -10,7 +10,6 @@ import {
   clusterBpfApplications,
   clusterBpfApplicationStates,
   defined,
-  labels,
   xdpPrograms,
 } from "@switchyard/api";
 import {
@@ -39,7 +38,7 @@ export interface BpfmanObjectFacts {
   };
   /** Whether it has the label of the operator. */
   readonly isOwn: boolean;
-  /** Name of the Node that owns it; "" without one. */
+  /** Name of its Node; "" if it is not the operator's. */
   readonly nodeName: string;
   /** Key of the device; "" if it is not the operator's. */
   readonly device: string;
@@ -55,7 +54,6 @@ export interface BpfmanReport {
   /** Name and uid of the object that it is about. */
   readonly ownerName: string;
   readonly ownerUid: string;
-  readonly nodeName: string;
   /** Status of loading: "LoadSuccess"; for BpfPrograms the type of the condition: "Loaded". */
   readonly load: string;
   readonly programId?: number;
@@ -142,7 +140,7 @@ export function sourceOf(object: KubeObject): unknown {
 
 function identityOf({ metadata }: KubeObject): Pick<BpfmanObjectFacts, "metadata" | "isOwn" | "nodeName" | "device"> {
   const { name, uid, resourceVersion, creationTimestamp, deletionTimestamp } = metadata;
-  const nodeName = metadata.ownerReferences?.find(({ kind }) => kind === "Node")?.name ?? "";
+  const nodeName = metadata.annotations?.[annotations.afxdpNode] ?? "";
   const device = metadata.annotations?.[annotations.afxdpDevice] ?? "";
   return {
     metadata: { name, ...defined({ uid, resourceVersion, creationTimestamp, deletionTimestamp }) },
@@ -159,7 +157,6 @@ function applicationReport(object: KubeObject): BpfmanReport {
   );
   return {
     ...reportOf(object, clusterBpfApplications.kind),
-    nodeName: textIn(status, "node"),
     load: textIn(status, "appLoadStatus"),
     ...defined({ programId: programIdOf(program?.["programId"]), condition: conditionIn(status) }),
     links: Object.fromEntries(links),
@@ -171,7 +168,6 @@ function bpfProgramReport(object: KubeObject): BpfmanReport {
   const id = object.metadata.annotations?.[annotations.bpfmanProgramId] ?? "";
   return {
     ...reportOf(object, xdpPrograms.kind),
-    nodeName: object.metadata.labels?.[labels.hostname] ?? "",
     load: condition?.type ?? "",
     ...defined({ programId: /^\d{1,10}$/.test(id) ? programIdOf(Number(id)) : undefined, condition }),
   };

@@ -33,7 +33,7 @@ import { bpfmanKind, createBpfmanReconciler, type BpfmanObject } from "./bpfman-
 export function bpfmanController(context: OperatorContext, results: AfxdpMergeResults): ControllerDefinition {
   const { transport, caches, afxdpRules: rules, settings } = context;
   const { nodes, afxdpStates, afxdpPolicies, afxdpConfigs, bpfApplications, xdpPrograms } = caches;
-  const { bpfApplicationStates, bpfPrograms } = caches;
+  const { bpfApplicationStates, bpfPrograms, clusterFacts } = caches;
   const manager = fieldManagers.bpfmanPrograms;
   const nodeOf = (object: BpfmanObjectFacts | undefined): readonly string[] =>
     object?.isOwn === true ? [object.nodeName] : [];
@@ -55,10 +55,11 @@ export function bpfmanController(context: OperatorContext, results: AfxdpMergeRe
     parallel: parallelNodes,
     reads: [
       ...[nodes, afxdpStates, afxdpPolicies, afxdpConfigs],
-      ...[bpfApplications, bpfApplicationStates, xdpPrograms, bpfPrograms],
+      ...[bpfApplications, bpfApplicationStates, xdpPrograms, bpfPrograms, clusterFacts],
     ],
     reconcile: createBpfmanReconciler({
       ...{ nodes, afxdpStates, caches, rules, results, nowMs: Date.now },
+      owner: () => clusterFacts.owner(),
       isConfigGone: (signal) => isConfigGone(transport, settings.namespace, signal),
       objects: {
         ClusterBpfApplication: createWriter<BpfmanObject>({

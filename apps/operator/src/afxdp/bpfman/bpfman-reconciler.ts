@@ -2,12 +2,20 @@
 /**
  * createBpfmanReconciler makes bpfman load a program for each AF_XDP device of a node, with loader bpfman: one object for each
  * device, and the state of the program in status.programs of the AfxdpNetworkNodeState, by which the device plugin finds the
- * XSK map. docs/decisions/014-bpfman.md has the reasons.
+ * XSK map. docs/decisions/016-bpfman.md has the reasons.
  *
- * Objects are removed on evidence only: another loader, a spec of the node state without the device, a node outside of the node
- * set whose state is gone, or an AfxdpOperatorConfig that the API server does not have. A missing node state says nothing.
+ * Objects are removed on evidence only: another loader, a spec of the node state without the device, a node that is gone or is
+ * outside of the node set and has no state, or an AfxdpOperatorConfig that the API server does not have. A missing node state says
+ * nothing. The operator's ClusterRole owns the objects, so that they go with the operator
+ * (docs/decisions/012-ends-without-an-operator.md).
  */
-import type { AfxdpLoadedProgram, AfxdpNetworkNodeState, AfxdpOperatorConfig, Node } from "@switchyard/api";
+import type {
+  AfxdpLoadedProgram,
+  AfxdpNetworkNodeState,
+  AfxdpOperatorConfig,
+  Node,
+  OwnerReference,
+} from "@switchyard/api";
 import { equalJson, type Cache, type KubeObject, type Reconcile, type Writer } from "@switchyard/kube";
 import { afxdpProviderOf, isInNodeSet } from "@switchyard/policy";
 import {
@@ -31,6 +39,8 @@ export interface BpfmanDeps {
   readonly caches: BpfmanCaches;
   readonly rules: AfxdpLiveRules;
   readonly results: Pick<AfxdpMergeResults, "get">;
+  /** Returns the owner of cluster-scoped objects; undefined if they have none. */
+  readonly owner: () => OwnerReference | undefined;
   /** Resolves with whether the API server serves the kind and has no AfxdpOperatorConfig "default". */
   readonly isConfigGone: (signal: AbortSignal) => Promise<boolean>;
   readonly objects: Readonly<Record<BpfmanKind, Pick<Writer<BpfmanObject>, "apply" | "delete">>>;
@@ -71,7 +81,7 @@ export function createBpfmanReconciler(deps: BpfmanDeps): Reconcile {
     }
 
     const node = nodes.get(name);
-    if (node === undefined) return undefined; // its objects have the node as owner
+    if (node === undefined) return removeAll(own, signal);
     const isMember = isInNodeSet(node, live.rules);
     if (state === undefined) return isMember ? undefined : removeAll(own, signal);
     const isBpfman = live.config.spec?.loader === "bpfman";
@@ -127,7 +137,11 @@ export function createBpfmanReconciler(deps: BpfmanDeps): Reconcile {
     await removeAll(remove, signal);
     for (const { device, interfaceName, isNew } of apply) {
       if (kind === undefined) continue;
-      const { metadata, spec } = renderBpfmanObject(kind, { node, device, interfaceName }, config.spec?.bpfman);
+      const { metadata, spec } = renderBpfmanObject(
+        kind,
+        { node, device, interfaceName, owner: deps.owner() },
+        config.spec?.bpfman,
+      );
       // Someone else may just have created an object of this name: then the API server refuses to change its fields.
       await deps.objects[kind].apply({ metadata, spec }, signal, { force: !isNew });
     }

@@ -17,7 +17,7 @@ const object: BpfmanObjectFacts = {
   source: {},
 };
 const report = (fields: Partial<BpfmanReport>): BpfmanReport => ({
-  ...{ metadata: { name: "app-1" }, ownerName: "app", ownerUid: "u1", nodeName: "worker-1", load: "LoadSuccess" },
+  ...{ metadata: { name: "app-1" }, ownerName: "app", ownerUid: "u1", load: "LoadSuccess" },
   ...{ programId: 841, links: { ens1f0: "Attached" } },
   ...fields,
 });
