@@ -11,13 +11,7 @@ export {
   type NetworkContext,
 } from "./networks/render-network.ts";
 export { bpfmanDevices, isDeviceOnHost, mayReturn, type BpfmanDevice } from "./bpfman/bpfman-devices.ts";
-export {
-  bpfmanMark,
-  bpfmanObjectName,
-  bpfmanSource,
-  renderBpfmanObject,
-  type BpfmanKind,
-} from "./bpfman/bpfman-objects.ts";
+export { bpfmanMark, bpfmanObjectName, renderBpfmanObject, type BpfmanKind } from "./bpfman/bpfman-objects.ts";
 export { linuxBridgesOf } from "./networks/candidate-bridges.ts";
 export { poolDevicesOf } from "./networks/pool-devices.ts";
 export type { NetworkProblem } from "./networks/network-texts.ts";

@@ -3,7 +3,12 @@
  * bpfmanDevices returns the devices of a node for which bpfman loads a program with loader bpfman. Pure.
  * Usage: `bpfmanDevices(state).map(({ device }) => device)` is for example ["0000:86:00.0"].
  */
-import type { AfxdpInterfaceSpec, AfxdpInterfaceStatus, AfxdpNetworkNodeState } from "@switchyard/api";
+import {
+  isInterfaceName,
+  type AfxdpInterfaceSpec,
+  type AfxdpInterfaceStatus,
+  type AfxdpNetworkNodeState,
+} from "@switchyard/api";
 import { deviceKey, poolSettingsOf, subfunctionKey } from "@switchyard/policy";
 
 /** A device that needs a program. */
@@ -61,10 +66,15 @@ function devicesOf(wanted: AfxdpInterfaceSpec, interfaces: readonly AfxdpInterfa
   const { mode, poolName } = wanted;
   const key = deviceKey(wanted);
   const nic = observed(wanted, interfaces);
-  if (mode === "primary") return [{ device: key, poolName, interfaceName: nic?.name }];
+  if (mode === "primary") return [{ device: key, poolName, interfaceName: checked(nic?.name) }];
   return (nic?.subfunctions ?? [])
     .filter((one) => one.poolName === poolName)
-    .map(({ sfNumber, name }) => ({ device: subfunctionKey(key, sfNumber), poolName, interfaceName: name }));
+    .map(({ sfNumber, name }) => ({ device: subfunctionKey(key, sfNumber), poolName, interfaceName: checked(name) }));
+}
+
+/** The node reports the name, which becomes a part of an object for bpfman. */
+function checked(name: string | undefined): string | undefined {
+  return name !== undefined && isInterfaceName(name) ? name : undefined;
 }
 
 function observed(

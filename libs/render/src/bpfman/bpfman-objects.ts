@@ -49,7 +49,7 @@ const defaultPriority = 1000;
 const defaultPullPolicy = "IfNotPresent";
 
 /** Returns the program of the config, by default Switchyard's. */
-export function bpfmanSource({ program }: AfxdpBpfmanSettings): BpfmanSource {
+function bpfmanSource({ program }: AfxdpBpfmanSettings): BpfmanSource {
   const { file, functionName } = bpfmanProgram;
   return program ?? { functionName, path: `${bpfmanProgramDirectory}/${file}` };
 }

@@ -76,8 +76,8 @@ export const [byNode, byOwner] = ["node", "owner"] as const;
 const objectIndexes = { [byNode]: ({ isOwn, nodeName }: BpfmanObjectFacts) => (isOwn ? [nodeName] : []) };
 const reportIndexes = { [byOwner]: ({ ownerName }: BpfmanReport) => [ownerName] };
 
-/** Options of the cache of each kind, for watches and for the stores of tests. */
-export const bpfmanStores = {
+/** Options of the cache of each kind. */
+const bpfmanStores = {
   bpfApplications: {
     type: clusterBpfApplications,
     project: sharingEqual((object: KubeObject) => applicationFacts(object)),
