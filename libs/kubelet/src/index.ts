@@ -2,7 +2,7 @@
 /** The kubelet's APIs for device plugins and for pod resources, over gRPC on Unix sockets. */
 export type { sendUnaryData, ServerWritableStream } from "@grpc/grpc-js";
 export { callGrpc } from "./grpc/call-grpc.ts";
-export type { Empty } from "./grpc/grpc-method.ts";
+export { grpcMethod, type Codec, type Empty } from "./grpc/grpc-method.ts";
 export { serveGrpc, type GrpcService } from "./grpc/serve-grpc.ts";
 export {
   devicePluginMethods,
@@ -20,4 +20,6 @@ export {
   type PodDevices,
   type ResourceDevices,
 } from "./pod-resources-messages.ts";
+export { MessageWriter } from "./protobuf/message-writer.ts";
+export { readMessage, type MessageReader } from "./protobuf/read-message.ts";
 export { identityOf, watchSockets, type SocketWatch } from "./watch-sockets.ts";

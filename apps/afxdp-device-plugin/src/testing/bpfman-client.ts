@@ -3,10 +3,7 @@
  * createBpfmanClient calls the daemon of bpfman by its gRPC API (bpfman.v1, real-components.md 4), as bpfman's agent does.
  * Usage: `const bpfman = createBpfmanClient("/run/bpfman-sock/bpfman.sock"); const id = await bpfman.load({ path, functionName });`
  */
-import { callGrpc } from "../grpc/call-grpc.ts";
-import { grpcMethod, type Codec } from "../grpc/grpc-method.ts";
-import { MessageWriter } from "../protobuf/message-writer.ts";
-import { readMessage, type MessageReader } from "../protobuf/read-message.ts";
+import { callGrpc, grpcMethod, MessageWriter, readMessage, type Codec, type MessageReader } from "@switchyard/kubelet";
 
 /** All methods reject with a ServiceError that has the words of bpfman. */
 export interface BpfmanClient {

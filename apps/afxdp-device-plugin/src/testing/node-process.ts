@@ -8,11 +8,11 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
+import type { PodDevices } from "@switchyard/kubelet";
+import { startFakeKubelet } from "@switchyard/kubelet/testing";
 import { getLink, NetlinkSocket, protocols } from "@switchyard/netlink";
 import { openXdpSocket } from "@switchyard/netlink/testing";
-import type { PodDevices } from "../kubelet/pod-resources-messages.ts";
 import { createBpfmanClient } from "./bpfman-client.ts";
-import { startFakeKubelet } from "./fake-kubelet.ts";
 import { connectMapClient } from "./map-client.ts";
 
 /** One member is there. */

@@ -116,8 +116,9 @@ function renderAfxdp(
   const states = desired.flatMap(({ node, spec, status }): readonly Rendered[] => {
     const metadata = { name: node.metadata.name, namespace: options.namespace };
     const devices = loader === "bpfman" ? bpfmanDevices({ spec, ...(status && { status }) }) : [];
+    const state = { apiVersion: afxdpApiVersion, kind: "AfxdpNetworkNodeState", metadata, spec };
     return [
-      { apiVersion: afxdpApiVersion, kind: "AfxdpNetworkNodeState", metadata, spec },
+      state,
       ...devices.flatMap(({ device, interfaceName }) =>
         interfaceName === undefined
           ? []
