@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * bpfmanCrds returns CustomResourceDefinitions for the kinds of bpfman that the operator uses. bpfman's own are in no package
- * registry; these have the fields and rules that matter here (eve-and-afxdp.md b5, real-components.md 4).
- * Usage: `await cluster.kubectl(["apply", "-f", "-"], { input: JSON.stringify(list(bpfmanCrds("0.6"))) });`
+ * registry; these have the fields and rules that matter here (eve-and-afxdp.md b5).
+ * Usage: `await cluster.kubectl(["apply", "-f", "-"], { input: JSON.stringify({ kind: "List", items: bpfmanCrds("0.6") }) });`
  */
 import {
   bpfPrograms,

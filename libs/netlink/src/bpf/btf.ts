@@ -2,7 +2,7 @@
 /**
  * encodeBtf encodes the types of a BPF object file (Documentation/bpf/btf.rst of the kernel). Only the kinds that an XDP program
  * with one map needs are there.
- * Usage: `encodeBtf([{ kind: "int", name: "int", isSigned: true }])`.
+ * Usage: `encodeBtf(types, { section: "xdp", functionType: 6 })`.
  */
 import { StringTable } from "./string-table.ts";
 
