@@ -31,7 +31,8 @@ mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf`;
 // The guest may have another version of the C library than this machine.
 const bpfman = "/share/bpfman/ld-linux-x86-64.so.2 --library-path /share/bpfman /share/bpfman/bpfman-rpc --timeout 0";
 
-export async function startBpfmanGuest({ node, inGuest }: WatchedNode): Promise<BpfmanGuest> {
+export async function startBpfmanGuest(watched: WatchedNode): Promise<BpfmanGuest> {
+  const { node } = watched;
   await copyProgram(await rustProgram("bpfman-rpc"), join(node.share, "bpfman"));
   for (const [name, entry] of [
     ["plugin", "apps/afxdp-device-plugin/src/main.ts"],
@@ -39,9 +40,9 @@ export async function startBpfmanGuest({ node, inGuest }: WatchedNode): Promise<
   ] as const) {
     await cp(await bundleForGuest(entry), join(node.share, name), { recursive: true });
   }
-  await inGuest(setup);
+  await watched.inGuest(setup);
   const daemon = node.guest.spawn(`exec ${bpfman} >/run/bpfman.log 2>&1`);
-  await inGuest("for i in $(seq 300); do [ -S /run/bpfman-sock/bpfman.sock ] && break; sleep 0.2; done");
+  await watched.inGuest("for i in $(seq 300); do [ -S /run/bpfman-sock/bpfman.sock ] && break; sleep 0.2; done");
   const process = node.guest.spawn(["node", "/share/node/main.mjs", kubelet, sockets], { input: true });
   let problems = "";
   process.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -70,8 +71,12 @@ export async function startBpfmanGuest({ node, inGuest }: WatchedNode): Promise<
     loader: {
       load: async ({ path, functionName }) => idOf(await ask({ load: { path, functionName } })),
       attach: async (programId, link) => idOf(await ask({ attach: { programId, ...link } })),
-      detach: async (linkId) => void (await ask({ detach: linkId })),
-      unload: async (programId) => void (await ask({ unload: programId })),
+      async detach(linkId) {
+        await ask({ detach: linkId });
+      },
+      async unload(programId) {
+        await ask({ unload: programId });
+      },
     },
     startPlugin(loader) {
       const flags = ["--node-name", "vm", "--namespace", namespace, "--kubeconfig", "/share/kubeconfig"];
