@@ -16,6 +16,8 @@ const goalsOf = {
   "VM lab, igbsw and Open vSwitch": { timesKernel: 1.3, ownSeconds: 0, rssMb: 70 },
   "VM lab, igbsw and subfunctions": { timesKernel: 1.3, ownSeconds: 0, rssMb: 70 },
 };
+/** Both node states show the eswitch mode of a PF that gets subfunctions. */
+const moreRequests: Partial<Record<DaemonReport["host"], number>> = { "VM lab, igbsw and subfunctions": 1 };
 const startSeconds = 2.5;
 const changeCpuSeconds = 0.7;
 const requestsPerChange = 4;
@@ -27,13 +29,14 @@ const clockTick = 0.01;
 
 export function daemonGoals(report: Omit<DaemonReport, "goals">): readonly Goal[] {
   const { changes, refusals, flaps, idle, peakMb, host } = report;
+  const mostRequests = requestsPerChange + (moreRequests[host] ?? 0);
   const titles = new Set(changes.map(({ title }) => title));
   return [
     ...report.starts.map(({ title, seconds }) => atMost(title, seconds, startSeconds, "s")),
     ...[...titles].flatMap((title) => changeGoals(title, report)),
     ...changes.flatMap(({ title, round, childFaults, requests }) => [
       atMost(`${title} (${round}), forks`, childFaults === 0 ? 0 : 1, 0, ""),
-      atMost(`${title} (${round}), requests`, total(requests.writes) + total(requests.reads), requestsPerChange, ""),
+      atMost(`${title} (${round}), requests`, total(requests.writes) + total(requests.reads), mostRequests, ""),
     ]),
     ...refusals.flatMap(({ title, shownSeconds, isAnythingDestroyed }) => [
       atMost(`${title}, error shown`, shownSeconds, refusalSeconds, "s"),
