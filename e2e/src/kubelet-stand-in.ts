@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * kubeletStandIn installs a unit in the place of the kubelet, which writes down what the kubelet would find when it starts.
- * Usage: `await inGuest(kubeletStandIn("ls /sys/class/net")); await guest.reboot(); await inGuest("cat /run/kubelet-found");`
+ * Usage: `const command = kubeletStandIn("ls /sys/class/net");`, run in a guest before it reboots.
  */
 
 /** Returns the command that installs and enables it. `script` is one for sh; its output is written to /run/kubelet-found. */

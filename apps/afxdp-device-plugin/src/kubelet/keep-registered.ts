@@ -46,6 +46,8 @@ export async function keepRegistered(plugin: RegisteredPlugin, signal: AbortSign
     await using _server = await serveGrpc({ path: own, ...plugin.service });
     const served = await identityOf(own);
     const asked = await identityOf(kubelet);
+    // A kubelet that starts only now would be taken for another one below, and asked twice.
+    if (asked === undefined) throw new Error(`the kubelet does not run: ${kubelet} does not exist`);
     await callGrpc(
       ...([registerMethod, { version: devicePluginVersion, endpoint, resourceName: plugin.resourceName }] as const),
       { path: kubelet, timeoutMs, signal },

@@ -3,7 +3,7 @@
  * createBuiltinLoader loads and attaches the XDP programs in this process, and remembers what drivers refuse: the MTU is too large for
  * the program, or too few queues are free. Such a device is not offered, because the kubelet would give it to the next pod, which
  * would fail too.
- * Usage: `const loader = createBuiltinLoader({ xdp, inTurn }); await inTurn(() => loader.prepare({ ...device, uid: 0 }));`
+ * Usage: `const loader = createBuiltinLoader({ xdp, inTurn }); await loader.prepare({ ...device, uid: 0 });`
  */
 import { NetlinkError } from "@switchyard/netlink";
 import type { Prepared, XdpDevices } from "../xdp-devices.ts";

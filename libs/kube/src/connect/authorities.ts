@@ -3,7 +3,7 @@
  * authoritiesOf returns the certificate authorities to trust. Services that use little memory run with --use-openssl-ca
  * (libs/service/src/memory.ts), so Node does not read its list of public authorities at the first connection. A server without
  * authorities of its own needs the list all the same.
- * Usage: `createSecureContext({ ca: authoritiesOf(undefined) })`.
+ * Usage: `const ca = authoritiesOf(undefined);`
  */
 import { getCACertificates } from "node:tls";
 
