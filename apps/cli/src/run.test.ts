@@ -13,7 +13,10 @@ describe("switchyard", () => {
     { argv: ["rander"], says: 'unknown verb "rander"; verbs are render, validate, plan' },
     { argv: ["render", "--colour"], says: 'Unknown option "--colour"' },
     { argv: ["render", "-o", "xml"], says: '--output must be one of yaml, json, text, not "xml"' },
-    { argv: ["render", "--only", "Pod", "-f", "-"], says: '"Pod" must be one of AfxdpNetworkNodeState, ClusterBpfApplication' },
+    {
+      argv: ["render", "--only", "Pod", "-f", "-"],
+      says: '"Pod" must be one of AfxdpNetworkNodeState, ClusterBpfApplication',
+    },
     { argv: ["nics", "all"], says: 'unexpected argument "all" of nics' },
     { argv: ["render"], says: "no input: use -f FILE, --context NAME or --kubeconfig FILE" },
     { argv: ["render", "cluster/"], says: 'unexpected argument "cluster/" of render; use -f to give objects' },
