@@ -5,7 +5,7 @@
 import { createLinuxHost } from "@switchyard/host";
 import { connect } from "@switchyard/kube";
 import { flag, integer, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
-import { releaseMemory } from "@switchyard/service/memory";
+import { releaseMemoryAfter } from "@switchyard/service/memory";
 import { runDaemon } from "./daemon.ts";
 import { readKubeletApiServer } from "./start/kubelet-api-server.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
@@ -14,6 +14,9 @@ import { defaultOvsdbAddress, ovsdbAddress } from "./start/ovsdb-address.ts";
 import { ownProgram, runningFiles } from "./systemd/own-program.ts";
 import { defaultMaxPfs, sizeThreadPool } from "./start/thread-pool.ts";
 import { defaultMetadataUrl } from "./virtual/virtual-nics.ts";
+
+/** Time after the first success in which the daemon reports and becomes ready. */
+const startEndMs = 1_000;
 
 /** Runs the daemon until SIGTERM, and returns the exit code of the process. */
 export function runConfigDaemon(): Promise<number> {
@@ -95,7 +98,7 @@ export function runConfigDaemon(): Promise<number> {
       await runDaemon({
         ...{ transport, host, nodeName, namespace, maxPfs, maxHanging, useExternalDrainer, maxCacheAgeMs },
         ...{ log, metrics, metadataUrl: flags.metadataUrl, onVerbosity, setNotReady, setNotAlive, signal },
-        onFirstSuccess: releaseMemory,
+        onFirstSuccess: releaseMemoryAfter(startEndMs),
         systemdMode: flags.useSystemdService
           ? {
               program: () => ownProgram(runningFiles()),
