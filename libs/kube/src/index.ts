@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export { connect, type ConnectOptions } from "./connect/connect.ts";
+export { trustPublicAuthorities } from "./connect/authorities.ts";
 export type { HttpTransportOptions } from "./http/http-transport.ts";
 export {
   metadataOnly,

@@ -4,6 +4,7 @@
  * redirects are not followed.
  * Usage: `const text = await fetchText("http://169.254.169.254/latest/meta-data/", { timeoutMs: 5_000 })`.
  */
+import { trustPublicAuthorities } from "@switchyard/kube";
 
 export interface FetchOptions {
   readonly method?: "GET" | "PUT";
@@ -26,6 +27,7 @@ export async function fetchText(
 ): Promise<string> {
   const failed = (why: string, cause?: unknown) => new MetadataError(`${method} ${url}: ${why}`, { cause });
   const signal = AbortSignal.timeout(timeoutMs);
+  if (url.startsWith("https:")) trustPublicAuthorities();
   try {
     const response = await fetch(url, { method, headers, signal, redirect: "manual" });
     if (response.status !== 200) {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * authoritiesOf returns the certificate authorities to trust. Services that use little memory run with --use-openssl-ca
- * (libs/service/src/memory.ts), so Node does not read its list of public authorities at the first connection. A server without
- * authorities of its own needs the list all the same.
- * Usage: `const ca = authoritiesOf(undefined);`
+ * trustPublicAuthorities makes connections to servers for which the configuration names no certificate authorities trust the public
+ * ones that Node knows. Services that use little memory run with --use-openssl-ca (libs/service/src/memory.ts), so Node does not
+ * read its list at the first connection, and trusts only what OpenSSL finds on the machine.
+ * Usage: `if (ca === undefined) trustPublicAuthorities();`
  */
-import { getCACertificates } from "node:tls";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 
-/** `ca` is what the configuration names, in PEM format. Undefined: those that Node trusts by default. */
-export function authoritiesOf(ca: string | undefined): string | string[] | undefined {
-  if (ca || !process.execArgv.includes("--use-openssl-ca")) return ca || undefined;
-  return [...getCACertificates("bundled"), ...getCACertificates("extra")];
+let isDone = false;
+
+/** Applies to the connections of the whole process that begin later. Does nothing in a process without --use-openssl-ca. */
+export function trustPublicAuthorities(): void {
+  if (isDone || !process.execArgv.includes("--use-openssl-ca")) return;
+  setDefaultCACertificates([...getCACertificates("bundled"), ...getCACertificates("extra")]);
+  isDone = true;
 }

@@ -8,7 +8,7 @@
 import type { Agent } from "node:http";
 import https from "node:https";
 import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
-import { authoritiesOf } from "./authorities.ts";
+import { trustPublicAuthorities } from "./authorities.ts";
 import type { TlsIdentity } from "./credentials.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { KubeError } from "../http/kube-error.ts";
@@ -44,14 +44,14 @@ export class Connections implements Disposable {
   }
 
   #agentFor({ ca, cert, key, proxyAgent }: TlsIdentity): Agent {
+    if (!ca) trustPublicAuthorities();
     if (proxyAgent !== undefined) return proxyAgent;
     const { server, serverName, insecure } = this.#endpoint;
     const pool = { keepAlive: true, keepAliveMsecs: probeAfterMs, timeout: idleMs };
     if (server.protocol === "http:") return new http.Agent(pool);
-    const trusted = authoritiesOf(ca);
     const tls = {
       // Made once: from PEM texts, Node would compute the key of the pool and parse them for each connection.
-      secureContext: secureContextOf({ ...(trusted && { ca: trusted }), ...(cert && { cert }), ...(key && { key }) }),
+      secureContext: secureContextOf({ ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }),
       ...(serverName && { servername: serverName }),
       ...(insecure && { rejectUnauthorized: false }),
     };

@@ -12,7 +12,7 @@ import { readFile } from "node:fs/promises";
 import type { OutgoingHttpHeaders } from "node:http";
 import * as openid from "openid-client";
 import { Agent, fetch } from "undici";
-import { authoritiesOf } from "../connect/authorities.ts";
+import { trustPublicAuthorities } from "../connect/authorities.ts";
 import { reloadMs } from "../connect/credentials.ts";
 import { isRecord } from "../kube-object.ts";
 import { messageOf } from "./kubeconfig-error.ts";
@@ -67,8 +67,8 @@ async function refresh({ issuer, clientId, clientSecret, authority }: OidcFields
       "the id-token has expired or is missing; to refresh it, set refresh-token, client-id and idp-issuer-url",
     );
   }
-  const trusted = authoritiesOf(authority && (await readAuthority(authority)));
-  const custom = trusted === undefined ? undefined : { [openid.customFetch]: fetchTrusting(trusted) };
+  if (authority === undefined) trustPublicAuthorities();
+  const custom = authority && { [openid.customFetch]: fetchTrusting(await readAuthority(authority)) };
   try {
     const client = await openid.discovery(server, clientId, clientSecret, undefined, custom);
     const { id_token: idToken, refresh_token: next = refreshToken } = await openid.refreshTokenGrant(
@@ -92,7 +92,7 @@ async function readAuthority(authority: NonNullable<OidcFields["authority"]>): P
   return "data" in authority ? Buffer.from(authority.data, "base64").toString() : readFile(authority.file, "utf8");
 }
 
-function fetchTrusting(ca: string | string[]): openid.CustomFetch {
+function fetchTrusting(ca: string): openid.CustomFetch {
   const dispatcher = new Agent({ connect: { ca } });
   return async (url, { body, headers, method, redirect, signal }) => {
     const request = { body: body ?? null, headers, method, redirect, signal: signal ?? null };
