@@ -4,7 +4,7 @@
  * objects before it collects, and reserves up to 48 MB for new objects. An operator of 1,000 nodes used 265 MB with these
  * defaults and uses 109 MB with keepHeapSmall, for 10 % more CPU time (Node 24.21, `npm run bench -- fleet`).
  * runService calls keepHeapSmall. A main.ts calls runFrugally, runInLittleSpace or useOneArena before anything else, and a service
- * can call releaseMemory when it has started.
+ * can call releaseMemoryAfter when it has started.
  * Usage: `useOneArena(roomForYoung)`.
  */
 import { setFlagsFromString } from "node:v8";
@@ -63,7 +63,7 @@ export function runFrugally(): void {
  * Collects the garbage of the start and returns free memory to the kernel: 3 MB of the daemon's 65 MB. It takes 15 ms, and V8 does
  * not do it by itself while a process is idle (Node 24.21). V8 would collect again some seconds later, in vain.
  */
-export function releaseMemory(): void {
+function releaseMemory(): void {
   setFlagsFromString("--memory-reducer-gc-count=0");
   setFlagsFromString("--expose-gc");
   const collect: unknown = runInNewContext("gc"); // only new contexts have it
