@@ -23,8 +23,6 @@ export interface OffloadReconcilerDeps {
   readonly pods: PodChecks;
   readonly execute: Execute;
   readonly writeStatus: WriteOffloadStatus;
-  /** Called after writes were sent. */
-  readonly onWrites: () => void;
 }
 
 /** Number of writes that are sent at the same time. */
@@ -57,7 +55,6 @@ export function createOffloadReconciler(deps: OffloadReconcilerDeps): Reconcile 
         failures.push(error);
       }
     });
-    if (decision.writes.length > 0) deps.onWrites();
     const waitMs = await pace.run(decision, () => writeStatus(decision, signal));
     // One refused write does not stop the others. After a conflict, the caches soon show what another program has written.
     const others = failures.filter((error) => !isKubeError(error, "Conflict"));

@@ -25,6 +25,7 @@ import { createOffloadReconciler } from "./offload-reconciler.ts";
 import { createOffloadStatusWriter } from "./offload-status-writer.ts";
 import { createPodChecks } from "./pods/pod-checks.ts";
 import { ovnOffloadFlags } from "./ovn-offload-flags.ts";
+import { reportWrites } from "./report-writes.ts";
 
 /** Nothing is decided with older data. */
 const maxCacheAgeMs = 120_000;
@@ -58,7 +59,8 @@ export function runOvnOffload(): Promise<number> {
         registers: [metrics],
       });
 
-      async function lead(transport: Transport, leadership: AbortSignal): Promise<void> {
+      async function lead(leader: Transport, leadership: AbortSignal): Promise<void> {
+        const transport = reportWrites(leader, releaseMemoryAfter(burstEndMs));
         leading.set(1);
         log.info("started leading");
         const foreign = createForeignMachineConfigs(transport);
@@ -79,7 +81,6 @@ export function runOvnOffload(): Promise<number> {
           name: "ovn-offload",
           reconcile: createOffloadReconciler({
             ...{ caches, settings, foreign, pods },
-            onWrites: releaseMemoryAfter(burstEndMs),
             execute: createExecutor({ transport, caches, namespace, foreign }),
             writeStatus: createOffloadStatusWriter({
               ...{ caches, namespace, events, now: () => new Date() },
