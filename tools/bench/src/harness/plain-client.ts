@@ -47,7 +47,7 @@ export function createPlainClient({ server, ...credentials }: Identity, connecti
     };
     return new Promise((resolve, reject) => {
       httpsRequest(server + path, { method, headers, agent: from, signal }, resolve)
-        .once("error", reject)
+        .on("error", reject) // a connection can end twice: while it is read, and while it is written
         .end(payload);
     });
   }
