@@ -40,6 +40,13 @@ switchyard.check fails with a sentence if values contradict each other or the cl
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.service.enabled) }}
   {{- fail "metrics.serviceMonitor.enabled is true, but metrics.service.enabled is false. Set metrics.service.enabled to true, or use metrics.podMonitor." }}
 {{- end }}
+{{- $afxdp := .Values.afxdpOperatorConfig }}
+{{- if and $afxdp.deploy (eq $afxdp.provider "upstream") (not .Values.images.afxdpPlugins) }}
+  {{- fail "afxdpOperatorConfig.provider is upstream, but images.afxdpPlugins is not set. Set it to your image of afxdp-plugins-for-kubernetes." }}
+{{- end }}
+{{- if and $afxdp.deploy (eq $afxdp.provider "upstream") (eq $afxdp.loader "bpfman") }}
+  {{- fail "afxdpOperatorConfig.loader is bpfman and afxdpOperatorConfig.provider is upstream, whose device plugin loads its own program. Set loader to builtin or provider to switchyard." }}
+{{- end }}
 {{- if include "switchyard.isOnline" . }}
   {{- if and $usesCertificates $certificates.certManager.enabled (not (.Capabilities.APIVersions.Has "cert-manager.io/v1")) }}
     {{- fail "operator.admissionControllers.certificates.certManager.enabled is true, but the cluster has no cert-manager (API group cert-manager.io/v1). Install cert-manager first, or set the value to false, and the operator creates the certificates." }}

@@ -118,6 +118,7 @@ sriovOperatorConfig.supportedNics: ""
 afxdpOperatorConfig.deploy: false
 afxdpOperatorConfig.configDaemonNodeSelector: {}
 afxdpOperatorConfig.provider: switchyard
+afxdpOperatorConfig.loader: builtin
 afxdpOperatorConfig.logLevel: 1
 afxdpOperatorConfig.disableDrain: false
 supportedExtraNICs: []

@@ -102,6 +102,7 @@ describe("wrong values", () => {
     ["sriovOperatorConfig.logLevel", 3],
     ["sriovOperatorConfig.configurationMode", "cron"],
     ["afxdpOperatorConfig.provider", "other"],
+    ["afxdpOperatorConfig.loader", "other"],
     ["afxdpOperatorConfig.logLevel", 3],
     ["sriovOperatorConfig.supportedNics", "all"],
     ["sriovOperatorConfig.disablePlugins", ["intel"]],

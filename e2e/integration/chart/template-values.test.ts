@@ -360,6 +360,14 @@ describe("contradictions", () => {
       "metrics.service.enabled is false",
     ],
     [{ images: { webhook: "" } }, "images.webhook is empty"],
+    [{ afxdpOperatorConfig: { deploy: true, provider: "upstream" } }, "images.afxdpPlugins is not set"],
+    [
+      {
+        images: { afxdpPlugins: "registry.example/afxdp:1" },
+        afxdpOperatorConfig: { deploy: true, provider: "upstream", loader: "bpfman" },
+      },
+      "Set loader to builtin or provider to switchyard",
+    ],
   ])("%j: %s", async (values, says) => {
     expect(await chart.refusal(values)).toContain(says);
   });

@@ -119,6 +119,10 @@ export const chartValues = group("", {
         ["switchyard", "upstream"],
         "Who provides the device plugin and the CNI plugin: switchyard, or afxdp-plugins-for-kubernetes (upstream), which needs images.afxdpPlugins.",
       ),
+      loader: oneOf(
+        ["builtin", "bpfman"],
+        "Who loads the XDP programs: the device plugin (builtin), or bpfman, which must be installed in the cluster.",
+      ),
       logLevel: integer(
         1,
         "Log verbosity of the device plugin and, without a SriovOperatorConfig, of the config daemons, 0 to 2.",
