@@ -34,6 +34,7 @@ const groups: readonly (readonly [group: string, namespaced: readonly string[], 
   ["apiextensions.k8s.io", [], ["customresourcedefinitions"]],
   ["authentication.k8s.io", [], ["tokenreviews"]],
   ["authorization.k8s.io", [], ["subjectaccessreviews"]],
+  ["bpfman.io", [], ["clusterbpfapplications", "clusterbpfapplicationstates"]],
   ["certificates.k8s.io", [], ["certificatesigningrequests"]],
   ["coordination.k8s.io", ["leases"], []],
   ["events.k8s.io", ["events"], []],
@@ -46,10 +47,13 @@ const groups: readonly (readonly [group: string, namespaced: readonly string[], 
   ],
 ];
 
+/** Groups whose version is v1alpha1; that of the others is v1. */
+const alphaGroups: ReadonlySet<string> = new Set(["afxdpnetwork.hns.dev", "bpfman.io"]);
+
 const types: ReadonlyMap<string, ResourceType> = new Map(
   groups.flatMap(([group, namespaced, clusterWide]) =>
     [...namespaced, ...clusterWide].map((plural) => {
-      const version = group === "afxdpnetwork.hns.dev" ? "v1alpha1" : "v1";
+      const version = alphaGroups.has(group) ? "v1alpha1" : "v1";
       return [plural, { group, version, kind: plural, plural, namespaced: namespaced.includes(plural) }] as const;
     }),
   ),
