@@ -31,10 +31,11 @@ import { eventually, startControlPlane, type ControlPlane } from "@switchyard/te
 import { join } from "node:path";
 import { startBpfmanAgent, type BpfmanLoader } from "../../src/bpfman/bpfman-agent.ts";
 import { bpfmanCrds, bpfmanTypes, type BpfmanVersion } from "../../src/bpfman/bpfman-crds.ts";
-import { crdFolder } from "../../src/crd-objects.ts";
+import { crdFolder, workspace } from "../../src/crd-objects.ts";
 import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
+import { runProgram } from "../../src/run-program.ts";
 
 jest.setTimeout(120_000);
 
@@ -274,6 +275,17 @@ describe("the operator with loader bpfman", () => {
     });
     await report({ pools: [{ name: "fast", announced: 1, allocatable: 1 }] });
     await becomes(afxdpNetworkNodePolicies, "fast", { status: ready("True", "Configured", "1 of 1 nodes") });
+  });
+
+  it("has written what `switchyard render` prints for the cluster", async () => {
+    const program = join(workspace, "apps/cli/bin/switchyard.mjs");
+    const args = ["render", "--kubeconfig", cluster.kubeconfig, "--namespace", namespace];
+    const only = ["--only", "ClusterBpfApplication", "-o", "json"];
+    const { stdout, stderr } = await runProgram(process.execPath, [program, ...args, ...only]);
+    expect(stderr).toBe("");
+    const { metadata, spec } = await theApplication();
+    const { name, labels, annotations } = recordAt(metadata);
+    expect(JSON.parse(stdout)).toMatchObject({ items: [{ metadata: { name, labels, annotations }, spec }] });
   });
 
   it("writes nothing if nothing changes, also after a restart", async () => {
