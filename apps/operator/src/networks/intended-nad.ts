@@ -15,7 +15,7 @@ import {
 } from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";
 import { afxdpProviderOf } from "@switchyard/policy";
-import { linuxBridgesOf, poolDevicesOf, renderNetwork, type Network } from "@switchyard/render";
+import { linuxBridgesOf, poolDevicesOf, renderNetwork, unattachableDevices, type Network } from "@switchyard/render";
 import type { ConditionSummary } from "../status/condition-summary.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { OperatorSettings } from "../start/operator-settings.ts";
@@ -52,6 +52,17 @@ export function intendedNad(
   if (!rendered.ok) problems.push(...rendered.error.map(({ field, message }) => `${field}: ${message}`));
   if (rendered.ok && problems.length === 0) return rendered;
   return err({ state: "degraded", reason: networkReasons.invalid, message: problems.join("; ") });
+}
+
+/** Returns the sentence about devices that the network's plugin cannot attach; "" if it can attach all. */
+export function attachmentLimit(
+  network: Network,
+  { afxdpStates, afxdpConfigs }: Pick<IntentSources, "afxdpStates" | "afxdpConfigs">,
+): string {
+  if (network.kind !== "AfxdpNetwork") return "";
+  if (afxdpProviderOf(afxdpConfigs.get(operatorConfigName)) !== "switchyard") return "";
+  const { poolName } = network.spec;
+  return unattachableDevices(poolName, poolDevicesOf(poolName, afxdpStates.list()));
 }
 
 /** Reports whether spec.networkNamespace is allowed: only administrators may write to the operator's namespace. */

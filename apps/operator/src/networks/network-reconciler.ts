@@ -30,7 +30,7 @@ import {
 } from "@switchyard/kube";
 import { targetNamespace, type Network } from "@switchyard/render";
 import type { ConditionSummary } from "../status/condition-summary.ts";
-import { intendedNad, type IntentSources } from "./intended-nad.ts";
+import { attachmentLimit, intendedNad, type IntentSources } from "./intended-nad.ts";
 import { claimNad } from "./nad-claim.ts";
 import { nadFailure, nadKindMissing, namespaceMissing, namespaceTerminating } from "./nad-failure.ts";
 import { placeOf, type NadFacts } from "./network-caches.ts";
@@ -113,13 +113,20 @@ async function applyNad(
   if (claim.kind === "free" && !(await mayCreate(transport, network, intended, signal))) {
     return { requeue: cacheBehind };
   }
-  return writeNad(deps.writer, intended, nad?.metadata.uid, signal);
+  return writeNad(deps.writer, { intended, uid: nad?.metadata.uid, limit: attachmentLimit(network, deps) }, signal);
+}
+
+interface NadWrite {
+  readonly intended: NetworkAttachmentDefinition;
+  /** Of the NetworkAttachmentDefinition that exists. */
+  readonly uid: string | undefined;
+  /** Result of attachmentLimit. */
+  readonly limit: string;
 }
 
 async function writeNad(
   writer: NetworkReconcilerDeps["writer"],
-  intended: NetworkAttachmentDefinition,
-  uid: string | undefined,
+  { intended, uid, limit }: NadWrite,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { name, namespace = "default" } = intended.metadata;
@@ -130,7 +137,7 @@ async function writeNad(
     if (summary === undefined) throw error;
     return { summary, requeue: isKubeError(error, "NotFound") ? kindMissing : refused };
   }
-  const message = `NetworkAttachmentDefinition ${namespace}/${name} is up to date`;
+  const message = `NetworkAttachmentDefinition ${namespace}/${name} is up to date${limit === "" ? "" : `; ${limit}`}`;
   return { summary: { state: "ready", reason: networkReasons.ready, message } };
 }
 

@@ -103,6 +103,22 @@ describe("an AfxdpNetwork", () => {
     expect(cluster.woken()).toEqual([]);
   });
 
+  it("names the devices of a pool with PCI devices that its pods cannot get", async () => {
+    const cluster = createNetworkCluster();
+    const device = { mode: "primary", poolName: "nics" } as const;
+    cluster.setAfxdpState("worker-1", { interfaces: [{ ...device, pciAddress: "0000:5e:00.0" }] });
+    cluster.addNetwork("AfxdpNetwork", "fast");
+    await cluster.settle();
+    const isReady = `True NetworkReady: NetworkAttachmentDefinition ${operatorNamespace}/fast is up to date`;
+    expect(cluster.ready("AfxdpNetwork", "fast")).toBe(isReady);
+    cluster.setAfxdpState("worker-2", { interfaces: [{ ...device, name: "eth1" }] });
+    await cluster.settle();
+    expect(cluster.ready("AfxdpNetwork", "fast")).toContain(`${isReady}; pods that get eth1 of pool nics cannot be`);
+    cluster.setProvider("upstream");
+    await cluster.settle();
+    expect(cluster.ready("AfxdpNetwork", "fast")).toBe(isReady);
+  });
+
   it("says what is wrong, and has its NetworkAttachmentDefinition removed with it from another namespace", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("AfxdpNetwork", "bad", { ipam: '{"type": }' });

@@ -6,6 +6,7 @@
 import type { AfxdpNetworkSpec } from "@switchyard/api";
 import type { NetworkProblem } from "./network-texts.ts";
 import type { AfxdpPlugin } from "./plugin-configs.ts";
+import type { PoolDevices } from "./pool-devices.ts";
 
 const maxShownNames = 5;
 
@@ -20,16 +21,31 @@ export function afxdpNetworkProblems(
   ];
 }
 
+/**
+ * Returns the sentence about the devices of a pool that host-device, the CNI plugin of provider switchyard, cannot attach although the
+ * AfxdpNetwork is valid; "" if it can attach all.
+ */
+export function unattachableDevices(poolName: string, { names, hasIds }: PoolDevices): string {
+  if (!hasIds || names.length === 0) return "";
+  return (
+    `pods that get ${listed(names)} of pool ${poolName} cannot be attached, because the CNI plugin host-device finds devices of ` +
+    "this pool by their ids, which only devices on the PCI bus have: give the others a pool of their own"
+  );
+}
+
 /** A NetworkAttachmentDefinition has one name for all pods. */
 function namingProblems(poolName: string, names: readonly string[]): readonly NetworkProblem[] {
   if (names.length <= 1) return [];
-  const shown = names.slice(0, maxShownNames);
-  const more = names.length - shown.length;
   const message =
     "must be a pool whose devices have the same name on all nodes, because the CNI plugin host-device finds devices that are not " +
-    `on the PCI bus by a fixed name only; pool ${poolName} has ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}: ` +
-    "give each name a pool of its own";
+    `on the PCI bus by a fixed name only; pool ${poolName} has ${listed(names)}: give each name a pool of its own`;
   return [{ code: "unsuited-plugin", field: "spec.poolName", message }];
+}
+
+/** "eth1, eth2 and 3 more" */
+function listed(names: readonly string[]): string {
+  const more = names.length - maxShownNames;
+  return `${names.slice(0, maxShownNames).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function commandProblems(
