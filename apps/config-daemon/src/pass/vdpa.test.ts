@@ -15,7 +15,10 @@ function vdpaNode(): FakeKernel {
   return createFakeKernel({ nics: [{ ports: [{ ...port, eswitchMode: "switchdev" }, ...others] }] });
 }
 
-function asking(...types: readonly ("virtio" | "vhost" | "vfio-pci" | undefined)[]): SriovNetworkNodeState {
+/** What each VF gets. */
+type VfTypes = readonly ("virtio" | "vhost" | "vfio-pci" | undefined)[];
+
+function asking(...types: VfTypes): SriovNetworkNodeState {
   const vfGroups = types.map((type, nth): VfGroup => {
     const range = { resourceName: `r${nth}`, vfRange: `${nth}-${nth}` };
     if (type === "vfio-pci") return { ...range, deviceType: type };
@@ -35,7 +38,7 @@ function virtioNode(): FakeKernel {
 }
 
 /** Requests the same of the virtio NIC, which has no eswitch. */
-function askingVirtio(...types: Parameters<typeof asking>): SriovNetworkNodeState {
+function askingVirtio(...types: VfTypes): SriovNetworkNodeState {
   const state = asking(...types);
   const interfaces = state.spec?.interfaces?.map(({ eSwitchMode: _mode, ...spec }) => {
     return { ...spec, pciAddress: virtioPf };
