@@ -23,5 +23,6 @@ Dir::State::Status "$dir/status";
 Dir::Cache "$dir/cache";
 APT::Sandbox::User "root";
 CONF
-APT_CONFIG=$dir/apt.conf apt-get update -qq >&2
+# Otherwise apt goes on without a list that it cannot download, and the reason is lost.
+APT_CONFIG=$dir/apt.conf apt-get update -qq -o APT::Update::Error-Mode=any >&2
 echo "$dir/apt.conf"

@@ -36,28 +36,35 @@ export async function buildNewestQemu(progress: Progress): Promise<string> {
     throw new VmLabError("unsupported-host", `${what}: run the lab on Debian 12 or 13, or install such a QEMU`);
   }
   const cache = cacheDirectory();
-  const key = await qemuKey();
   const waiting = () => {
     progress.say("waiting for another build to end");
   };
-  return withBuildLock(cache, waiting, () =>
-    progress.during("newer QEMU, for virtio VFs", async () => {
-      const env = { APT_CONFIG: await aptConfig(join(cache, "apt-qemu"), suites) };
-      const version = await runScript(join(labDirectory(), "qemu/version.sh"), [], env);
-      const name = version.replace(/^\d+:/, ""); // a colon would end a path of libraries
-      const existing = (await listParts(cache, "qemu", key)).find((part) => part.version === name);
-      const { directory } =
-        existing ??
-        (await populate(cache, { part: "qemu", key, version: name }, async (to) => {
-          await runScript(join(labDirectory(), "qemu/unpack.sh"), [version, to], env);
-          const program = join(to, qemuProgram);
-          if (!(await hasVirtioVfs(program))) {
-            throw new VmLabError("build-failed", `QEMU ${version} does not emulate virtio NICs with VFs`);
-          }
-        }));
-      return join(directory, qemuProgram);
-    }),
-  );
+  try {
+    return await withBuildLock(cache, waiting, () =>
+      progress.during("newer QEMU, for virtio VFs", () => unpackNewest(cache)),
+    );
+  } catch (error) {
+    if (!(error instanceof VmLabError)) throw error;
+    const what = "virtio NICs with VFs need a newer QEMU, which cannot be unpacked from Debian's backports";
+    throw new VmLabError(error.code, `${what}: ${error.message}`, { cause: error });
+  }
+}
+
+async function unpackNewest(cache: string): Promise<string> {
+  const key = await qemuKey();
+  const env = { APT_CONFIG: await aptConfig(join(cache, "apt-qemu"), suites) };
+  const version = await runScript(join(labDirectory(), "qemu/version.sh"), [], env);
+  const name = version.replace(/^\d+:/, ""); // a colon would end a path of libraries
+  const existing = (await listParts(cache, "qemu", key)).find((part) => part.version === name);
+  const { directory } =
+    existing ??
+    (await populate(cache, { part: "qemu", key, version: name }, async (to) => {
+      await runScript(join(labDirectory(), "qemu/unpack.sh"), [version, to], env);
+      if (!(await hasVirtioVfs(join(to, qemuProgram)))) {
+        throw new VmLabError("build-failed", `QEMU ${version} does not emulate virtio NICs with VFs`);
+      }
+    }));
+  return join(directory, qemuProgram);
 }
 
 /** The key of the QEMU that this checkout unpacks. */
