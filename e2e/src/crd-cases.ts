@@ -110,6 +110,12 @@ export const refused: readonly (readonly [kind: string, spec: Spec, field: strin
   ["SriovNetworkNodePolicy", { vdpaType: "vhost" }, "spec.vdpaType", "requires eSwitchMode switchdev"],
   [
     "SriovNetworkNodePolicy",
+    { vdpaType: "vhost", nicSelector: { vendor: "15b3" } },
+    "spec.vdpaType",
+    "or for virtio NICs nicSelector.vendor 1af4",
+  ],
+  [
+    "SriovNetworkNodePolicy",
     { ...switchdev, vdpaType: "vhost", deviceType: "vfio-pci" },
     "spec.vdpaType",
     "requires deviceType netdevice",
@@ -345,6 +351,7 @@ export const taken: readonly (readonly [kind: string, spec: Spec, name?: string]
   ["SriovNetworkNodePolicy", { nicSelector: { netFilter: "openstack/NetworkID : 4be2a7f6" } }],
   ["SriovNetworkNodePolicy", { nicSelector: { rootDevices: ["10000:86:1f.7"] } }],
   ["SriovNetworkNodePolicy", { deviceType: "vfio-pci", isRdma: false }],
+  ["SriovNetworkNodePolicy", { vdpaType: "vhost", nicSelector: { vendor: "1af4" } }],
   ["SriovNetworkNodeState", { bridges: {}, system: {} }],
   ["SriovNetworkPoolConfig", { maxUnavailable: 0 }],
   ["SriovNetworkPoolConfig", { ovsHardwareOffloadConfig: {}, nodeSelector: {}, maxUnavailable: "100%" }],

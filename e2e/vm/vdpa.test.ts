@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tests the steps for vDPA devices on a real kernel: the virtio NIC of the guest becomes a vDPA management device of the PCI
- * bus (vp_vdpa), as the VFs of some NICs are. The QEMU of the lab has no virtio VFs. vm/host-contract tests the port with the
- * simulator vdpa_sim_net.
+ * Tests the steps for vDPA devices on a real kernel, one by one and repeated: the virtio NIC of the guest becomes a vDPA management
+ * device of the PCI bus (vp_vdpa). vm/vdpa-virtio tests the daemon with VFs, and vm/host-contract the port with the simulator
+ * vdpa_sim_net.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { bootGuest, bundleForGuest, type Guest } from "@switchyard/vm-lab";

@@ -127,7 +127,7 @@ describe("kubectl apply", () => {
     expect(answer).toContain(
       `* spec.numVfs: 65 VFs requested, but ${pci} supports at most 64 on worker-1, worker-2, worker-3`,
     );
-    expect(answer).toContain(`* spec.vdpaType: requires Mellanox NICs`);
+    expect(answer).toContain(`* spec.vdpaType: requires Mellanox or virtio NICs`);
     expect(await dryRun("wrong", { numVfs: 65 })).toMatchObject({ allowed: false, code: "Invalid", status: 403 });
     expect(await testCluster.kubectl(["get", "sriovnetworknodepolicies", "wrong"])).toContain("NotFound");
   });

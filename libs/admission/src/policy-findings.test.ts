@@ -226,12 +226,20 @@ describe("a policy on nodes", () => {
     expect(problem).toBe(`spec.numVfs: ${planned?.message ?? ""} on w1`);
   });
 
-  it("requires Mellanox NICs for vDPA", () => {
+  it("requires Mellanox or virtio NICs for vDPA", () => {
     const spec = { vdpaType: "virtio", eSwitchMode: "switchdev" } as const;
     expect(problems(spec, oneNode)).toEqual([
-      "spec.vdpaType: requires Mellanox NICs; 0000:3b:00.0 (8086:158b) on w1 is of another vendor",
+      "spec.vdpaType: requires Mellanox or virtio NICs; 0000:3b:00.0 (8086:158b) on w1 is of another vendor",
     ]);
     expect(fields(spec, { nodes: [node("w1", [pf({ vendor: "15b3", deviceID: "101d" })])] })).toEqual([]);
+  });
+
+  it("requires switchdev mode for vDPA, unless it selects virtio NICs", () => {
+    const spec = { vdpaType: "virtio", nicSelector: { vendor: "1af4" } } as const;
+    expect(fields(spec, { nodes: [node("w1", [pf({ vendor: "1af4", deviceID: "1041" })])] })).toEqual([]);
+    expect(problems({ ...spec, nicSelector: { vendor: "15b3" } }, {})).toEqual([
+      'spec.vdpaType: requires spec.eSwitchMode "switchdev", or for virtio NICs spec.nicSelector.vendor "1af4"',
+    ]);
   });
 
   it("requires the settings that an externally managed PF already has (sriov-operator.md M-34)", () => {

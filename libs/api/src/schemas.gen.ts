@@ -206,7 +206,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "vdpaType": {
-            "description": "Type of the vDPA device to create on each VF. Requires eSwitchMode switchdev and deviceType netdevice. By default, no vDPA device is created.",
+            "description": "Type of the vDPA device to create on each VF. Requires deviceType netdevice, and eSwitchMode switchdev or, for virtio NICs, nicSelector.vendor 1af4. By default, no vDPA device is created.",
             "type": "string",
             "enum": [
               "virtio",
@@ -408,9 +408,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "fieldPath": ".vdpaType"
           },
           {
-            "rule": "(!has(self.vdpaType) || (has(self.eSwitchMode) && self.eSwitchMode == 'switchdev')) || (oldSelf.hasValue() && (has(self.vdpaType) ? oldSelf.?vdpaType.hasValue() && oldSelf.?vdpaType.value() == self.vdpaType : !oldSelf.?vdpaType.hasValue()) && (has(self.eSwitchMode) ? oldSelf.?eSwitchMode.hasValue() && oldSelf.?eSwitchMode.value() == self.eSwitchMode : !oldSelf.?eSwitchMode.hasValue()))",
+            "rule": "(!has(self.vdpaType) || (has(self.eSwitchMode) && self.eSwitchMode == 'switchdev') || (has(self.nicSelector.vendor) && self.nicSelector.vendor == '1af4')) || (oldSelf.hasValue() && (has(self.vdpaType) ? oldSelf.?vdpaType.hasValue() && oldSelf.?vdpaType.value() == self.vdpaType : !oldSelf.?vdpaType.hasValue()) && (has(self.eSwitchMode) ? oldSelf.?eSwitchMode.hasValue() && oldSelf.?eSwitchMode.value() == self.eSwitchMode : !oldSelf.?eSwitchMode.hasValue()) && (has(self.nicSelector) && has(self.nicSelector.vendor) ? oldSelf.?nicSelector.?vendor.hasValue() && oldSelf.?nicSelector.?vendor.value() == self.nicSelector.vendor : !oldSelf.?nicSelector.?vendor.hasValue()))",
             "optionalOldSelf": true,
-            "message": "requires eSwitchMode switchdev",
+            "message": "requires eSwitchMode switchdev, or for virtio NICs nicSelector.vendor 1af4",
             "fieldPath": ".vdpaType"
           },
           {

@@ -6,6 +6,7 @@
 import type { InterfaceSpec, InterfaceStatus } from "@switchyard/api";
 import { parseEswitchMode } from "./plan-eswitch.ts";
 import { quote, type PlanProblem } from "./problem.ts";
+import { isVirtio } from "./virtio.ts";
 
 /** Returns why the PF cannot have the mode. The whole PF is then left unchanged. */
 export function modeProblem(
@@ -20,6 +21,12 @@ export function modeProblem(
   }
   if (wanted === "switchdev" && pf.totalvfs === undefined) {
     return { code: "no-sriov", message: `"${wanted}" requested, but ${pciAddress} has no SR-IOV capability` };
+  }
+  if (wanted === "switchdev" && isVirtio(pf)) {
+    return {
+      code: "unsupported",
+      message: `"${wanted}" requested, but ${pciAddress} is a virtio NIC, which has no eswitch`,
+    };
   }
   return undefined;
 }

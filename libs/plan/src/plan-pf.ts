@@ -148,7 +148,7 @@ function checkGroup(group: VfGroup, wanted: InterfaceSpec, pf: InterfaceStatus, 
     const message = `${quote(group.deviceType)} is not supported; supported values are "netdevice" and "vfio-pci"`;
     return { code: "unsupported", field: `${field}.deviceType`, pciAddress, message };
   }
-  const vdpa = vdpaProblem(group, wanted);
+  const vdpa = vdpaProblem(group, wanted, pf);
   if (vdpa !== undefined) return { code: "unsupported", field: `${field}.vdpaType`, pciAddress, message: vdpa };
   const range = parseVfRange(group.vfRange ?? "");
   if (!range.ok) {

@@ -123,3 +123,56 @@ describe("the plan for vDPA devices", () => {
     ]);
   });
 });
+
+describe("the plan for vDPA devices of virtio VFs", () => {
+  const bind = (to: string) => `bind VF 0 of ${pciAddress} to ${to}`;
+
+  function onVirtio(vfs: readonly VfStatus[], group: VfGroup, spec: Partial<InterfaceSpec> = {}) {
+    const status = { pciAddress, vendor: "1af4", linkType: "ETH", totalvfs: 2, numVfs: vfs.length, Vfs: vfs };
+    const wanted = { pciAddress, numVfs: 1, vfGroups: [group], ...spec };
+    const result = plan({ interfaces: [wanted] }, { interfaces: [status] }, new Map());
+    return { ...result, steps: result.steps.map(describeStep), reasons: result.reasons.map(({ text }) => text) };
+  }
+
+  const virtioVf = (overrides: Partial<VfStatus> = {}): VfStatus => {
+    const { adminMac: _mac, representorName: _representor, ...own } = vf({ driver: "virtio-pci" });
+    return { ...own, ...overrides };
+  };
+
+  it("binds a new VF to vp-vdpa before it adds the device, and sets no MAC address", () => {
+    const { steps, reasons } = onVirtio([], { ...vhost, mtu: 2_000 });
+    expect(steps).toEqual([
+      "load kernel module vhost_vdpa",
+      "load kernel module vp-vdpa",
+      `set sriov_numvfs 0 -> 1 on ${pciAddress}`,
+      bind("vp-vdpa"),
+      add,
+    ]);
+    expect(reasons).toEqual([]);
+  });
+
+  it("sets no MAC address of a VF without a vDPA device, because the PF stores none", () => {
+    expect(onVirtio([], { vfRange: "0-0" }).steps).toEqual([`set sriov_numvfs 0 -> 1 on ${pciAddress}`]);
+  });
+
+  it("is empty for a VF with the device, and completes one that a killed daemon has bound, without a drain", () => {
+    const bound = virtioVf({ name: "", driver: "vp-vdpa" });
+    expect(onVirtio([{ ...bound, vdpaType: "vhost" }], vhost).steps).toEqual([]);
+    expect(onVirtio([bound], vhost)).toMatchObject({ steps: ["load kernel module vhost_vdpa", add], reasons: [] });
+  });
+
+  it("changes the driver of an existing VF after a drain, in both directions", () => {
+    const there = onVirtio([virtioVf()], vhost);
+    expect(there.steps.slice(2)).toEqual([`${bind("vp-vdpa")} (from virtio-pci)`, add]);
+    expect(there.impact).toBe("drain");
+    const back = onVirtio([virtioVf({ name: "", driver: "vp-vdpa", vdpaType: "vhost" })], { vfRange: "0-0" });
+    expect(back.steps).toEqual([remove, `${bind("its kernel driver")} (from vp-vdpa)`]);
+    expect(back.impact).toBe("drain");
+  });
+
+  it("does not exist in switchdev mode, because the NIC has no eswitch", () => {
+    expect(onVirtio([virtioVf()], vhost, { eSwitchMode: "switchdev" }).problems.map(describeProblem)).toEqual([
+      expect.stringContaining(`"switchdev" requested, but ${pciAddress} is a virtio NIC, which has no eswitch`),
+    ]);
+  });
+});

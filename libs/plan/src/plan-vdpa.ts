@@ -8,16 +8,17 @@ import { defined, type InterfaceSpec, type InterfaceStatus, type VfGroup } from 
 import { includesVf, type VfRange } from "@switchyard/policy";
 import type { VdpaType } from "./steps/add-vdpa-device.ts";
 import type { PfStep } from "./steps/step.ts";
+import { isVirtio } from "./virtio.ts";
 
 /** Returns why the group cannot have vDPA devices; undefined if it can, or if it requests none. */
-export function vdpaProblem(group: VfGroup, { eSwitchMode }: InterfaceSpec): string | undefined {
+export function vdpaProblem(group: VfGroup, { eSwitchMode }: InterfaceSpec, pf: InterfaceStatus): string | undefined {
   if (!group.vdpaType) return undefined;
   const shown = JSON.stringify(group.vdpaType).slice(0, 64);
   if (parseVdpaType(group.vdpaType) === undefined) {
     return `${shown} is not supported; supported values are "virtio" and "vhost"`;
   }
   if ((group.deviceType ?? "netdevice") !== "netdevice") return `${shown} requires deviceType "netdevice"`;
-  return eSwitchMode === "switchdev" ? undefined : `${shown} requires eSwitchMode "switchdev"`;
+  return eSwitchMode === "switchdev" || isVirtio(pf) ? undefined : `${shown} requires eSwitchMode "switchdev"`;
 }
 
 /** Returns the removals of devices that the group does not request. They run before the other steps of the VFs. */

@@ -6,6 +6,7 @@
 import { defined, type InterfaceStatus, type VfGroup, type VfStatus } from "@switchyard/api";
 import { includesVf, type VfRange } from "@switchyard/policy";
 import type { PfStep } from "./steps/step.ts";
+import { isVirtio, vpVdpa } from "./virtio.ts";
 
 /** The administrative address that the kernel reports for a VF if none was set. */
 const noMac = "00:00:00:00:00:00";
@@ -20,7 +21,7 @@ export function isUserSpaceDriver(driver: string): boolean {
 /** Returns the steps for VFs that do not exist yet. They will have the kernel's defaults. */
 export function stepsForNewVfs(pf: InterfaceStatus, group: VfGroup, range: VfRange): readonly PfStep[] {
   return stepsForVfs(range, (vfId) => {
-    if (!isNetdevice(group)) return [bind(pf, vfId, undefined, group)];
+    if (assignedDriver(pf, group) !== undefined) return [bind(pf, vfId, undefined, group)];
     return configureNetdevice(pf, vfId, group);
   });
 }
@@ -29,7 +30,7 @@ export function stepsForNewVfs(pf: InterfaceStatus, group: VfGroup, range: VfRan
 export function stepsForUnboundVfs(pf: InterfaceStatus, group: VfGroup, range: VfRange): readonly PfStep[] {
   return stepsForVfs(range, (vfId) => [
     bind(pf, vfId, undefined, group),
-    ...(isNetdevice(group) ? configureNetdevice(pf, vfId, group) : []),
+    ...(assignedDriver(pf, group) === undefined ? configureNetdevice(pf, vfId, group) : []),
   ]);
 }
 
@@ -52,22 +53,32 @@ export function isKnownDeviceType(group: VfGroup): boolean {
   return group.deviceType === undefined || deviceTypes.has(group.deviceType);
 }
 
-/** Reports whether the VFs of the group keep their kernel driver. An absent deviceType means "netdevice", the default of the CRD. */
-function isNetdevice(group: VfGroup): boolean {
-  return (group.deviceType ?? "netdevice") === "netdevice";
+/**
+ * Returns the driver that the VFs of the group need instead of the one that the kernel chooses; undefined if there is none. An absent
+ * deviceType means "netdevice", the default of the CRD.
+ */
+function assignedDriver(pf: InterfaceStatus, { deviceType = "netdevice", vdpaType }: VfGroup): string | undefined {
+  if (deviceType !== "netdevice") return deviceType;
+  return vdpaType && isVirtio(pf) ? vpVdpa : undefined;
+}
+
+/** Reports whether a VF has this driver only because something bound it, and not by the kernel's choice. */
+function isAssigned(driver: string): boolean {
+  return isUserSpaceDriver(driver) || driver === vpVdpa;
 }
 
 function stepsForVf(pf: InterfaceStatus, vf: VfStatus, group: VfGroup): readonly PfStep[] {
   const driver = vf.driver === "" ? undefined : vf.driver;
-  if (!isNetdevice(group)) return driver === group.deviceType ? [] : [bind(pf, vf.vfID, driver, group)];
-  if (driver === undefined || isUserSpaceDriver(driver)) {
+  const wanted = assignedDriver(pf, group);
+  if (wanted !== undefined) return driver === wanted ? [] : [bind(pf, vf.vfID, driver, group)];
+  if (driver === undefined || isAssigned(driver)) {
     return [bind(pf, vf.vfID, driver, group), ...configureNetdevice(pf, vf.vfID, group)];
   }
   // A VF without an interface on the host belongs to a pod, which may have changed its settings.
   if (vf.name === undefined || vf.name === "") return [];
   const steps: PfStep[] = [];
   // An absent adminMac is unknown: upstream's daemon does not report it, and the interface of the PF may be missing.
-  if (isEthernet(pf) && vf.adminMac === noMac) steps.push(setMac(pf, vf.vfID, group));
+  if (hasVfMacs(pf) && vf.adminMac === noMac) steps.push(setMac(pf, vf.vfID, group));
   if (wantsMtu(group) && vf.mtu !== undefined && vf.mtu !== group.mtu) {
     steps.push({ kind: "set-vf-mtu", pciAddress: pf.pciAddress, vfId: vf.vfID, from: vf.mtu, to: group.mtu });
   }
@@ -76,7 +87,7 @@ function stepsForVf(pf: InterfaceStatus, vf: VfStatus, group: VfGroup): readonly
 
 /** Returns the steps for a netdevice whose interface was not observed yet. */
 function configureNetdevice(pf: InterfaceStatus, vfId: number, group: VfGroup): readonly PfStep[] {
-  const steps: PfStep[] = isEthernet(pf) ? [setMac(pf, vfId, group)] : [];
+  const steps: PfStep[] = hasVfMacs(pf) ? [setMac(pf, vfId, group)] : [];
   if (wantsMtu(group)) steps.push({ kind: "set-vf-mtu", pciAddress: pf.pciAddress, vfId, to: group.mtu });
   return steps;
 }
@@ -87,12 +98,13 @@ function setMac(pf: InterfaceStatus, vfId: number, group: VfGroup): PfStep {
 }
 
 function bind(pf: InterfaceStatus, vfId: number, from: string | undefined, group: VfGroup): PfStep {
-  const to = isNetdevice(group) ? "default" : (group.deviceType ?? "default");
+  const to = assignedDriver(pf, group) ?? "default";
   return { kind: "bind-driver", pciAddress: pf.pciAddress, vfId, ...defined({ from }), to };
 }
 
-function isEthernet(pf: InterfaceStatus): boolean {
-  return (pf.linkType ?? "ETH").toUpperCase() === "ETH";
+/** Reports whether the PF stores MAC addresses for its VFs. */
+function hasVfMacs(pf: InterfaceStatus): boolean {
+  return (pf.linkType ?? "ETH").toUpperCase() === "ETH" && !isVirtio(pf);
 }
 
 /** Upstream uses 0 for "do not change the MTU". */

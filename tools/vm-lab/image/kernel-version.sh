@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Prints the version of a kernel that apt offers: `sh kernel-version.sh 6.12` the newest 6.12, such as 6.12.117+deb12-amd64;
-# `sh kernel-version.sh backports` the newest of all, with the configuration of apt from backports.sh.
+# `sh kernel-version.sh backports` the newest of all, with the configuration of apt from apt-config.sh.
 # Debian 12 has 6.12 as linux-image-6.12-amd64 (bookworm-security), Debian 13 as linux-image-amd64.
 set -eu
 case $1 in

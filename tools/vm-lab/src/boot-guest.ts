@@ -69,7 +69,7 @@ async function bootOnce(options: BootOptions): Promise<Guest> {
   parts.defer(() => void server.close());
   await once(server, "listening");
   const connected = new Promise<Socket>((resolve) => server.once("connection", resolve));
-  const qemu = parts.use(startQemu(qemuArguments(machine), consoleLog));
+  const qemu = parts.use(startQemu(lab.qemu, qemuArguments(machine), consoleLog));
   const agent = new AgentConnection(await Promise.race([connected, qemu.failure]));
   qemu.failure.catch((error: unknown) => {
     agent.lose(error);

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(cache, { recursive: true, force: true }));
 
-const image = (kernelVersion: string) => ({ part: "image" as const, key: "abc", kernelVersion });
+const image = (version: string) => ({ part: "image" as const, key: "abc", version });
 
 describe("populate", () => {
   it("creates a part that is found by its key and readable by other users", async () => {
@@ -39,7 +39,7 @@ describe("listParts", () => {
   it("sorts kernel versions numerically, newest first", async () => {
     for (const version of ["6.12.9", "6.12.117", "6.12.20"]) await populate(cache, image(version), async () => {});
     const parts = await listParts(cache, "image", "abc");
-    expect(parts.map(({ kernelVersion }) => kernelVersion)).toEqual(["6.12.117", "6.12.20", "6.12.9"]);
+    expect(parts.map(({ version }) => version)).toEqual(["6.12.117", "6.12.20", "6.12.9"]);
   });
 
   it("returns an empty list if there is no cache yet", async () => {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Manages the cache of built parts: `<cache>/<part>-<key>-<kernel version>/`. A directory with this name is complete, because it
- * is built under another name and renamed. The key covers the files of the build. The kernel version is not part of the key, so
- * an image stays valid when Debian publishes a new kernel; only `build` looks for it.
- * Usage: `await populate(cache, { part: "image", key, kernelVersion }, async (directory) => { await build(directory); })`
+ * Manages the cache of built parts: `<cache>/<part>-<key>-<version>/`. A directory with this name is complete, because it
+ * is built under another name and renamed. The key covers the files of the build. The version, that of the kernel or of QEMU, is not
+ * part of the key, so a part stays valid when Debian publishes a new version; only `build` looks for it.
+ * Usage: `await populate(cache, { part: "image", key, version }, async (directory) => { await build(directory); })`
  */
 import { createHash } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
@@ -11,13 +11,14 @@ import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import { withFileLock } from "./file-lock.ts";
 
-/** The cached parts: a kernel with its root disk, the same with a kernel of backports, and the modules that Debian does not build. */
-export type Part = "image" | "backports" | "modules";
+/** The cached parts: a kernel with its root disk, the same with a kernel of backports, modules that Debian does not build, and a newer QEMU. */
+export type Part = "image" | "backports" | "modules" | "qemu";
 
 /** A complete part. */
 export interface CachedPart {
   readonly directory: string;
-  readonly kernelVersion: string;
+  /** Version of its kernel, or of QEMU. */
+  readonly version: string;
 }
 
 const building = ".building-";
@@ -37,19 +38,19 @@ export async function contentKey(root: string, files: readonly string[], words: 
   return hash.update(words.join("\0")).digest("hex").slice(0, 12);
 }
 
-/** Returns all complete parts with this key, newest kernel first. */
+/** Returns all complete parts with this key, newest version first. */
 export async function listParts(cache: string, part: Part, key: string): Promise<CachedPart[]> {
   const prefix = `${part}-${key}-`;
   const names = (await entries(cache)).filter((name) => name.startsWith(prefix));
   return names
-    .map((name) => ({ directory: join(cache, name), kernelVersion: name.slice(prefix.length) }))
-    .sort((a, b) => b.kernelVersion.localeCompare(a.kernelVersion, "en", { numeric: true }));
+    .map((name) => ({ directory: join(cache, name), version: name.slice(prefix.length) }))
+    .sort((a, b) => b.version.localeCompare(a.version, "en", { numeric: true }));
 }
 
 /** Calls `build` with an empty directory, which becomes the part when `build` has succeeded. */
 export async function populate(
   cache: string,
-  { part, key, kernelVersion }: { readonly part: Part; readonly key: string; readonly kernelVersion: string },
+  { part, key, version }: { readonly part: Part; readonly key: string; readonly version: string },
   build: (directory: string) => Promise<void>,
 ): Promise<CachedPart> {
   await mkdir(cache, { recursive: true });
@@ -57,9 +58,9 @@ export async function populate(
   try {
     await chmod(work, 0o755); // other users can run an image that root built
     await build(work);
-    const directory = join(cache, `${part}-${key}-${kernelVersion}`);
+    const directory = join(cache, `${part}-${key}-${version}`);
     await rename(work, directory);
-    return { directory, kernelVersion };
+    return { directory, version };
   } finally {
     await rm(work, { recursive: true, force: true });
   }

@@ -26,6 +26,7 @@ describe("npm run vm", () => {
     { why: "a kernel that is none", args: ["shell", "--kernel", "5.10"] },
     { why: "extra modules for a kernel without them", args: ["build", "--kernel", "backports", "--with-modules"] },
     { why: "a time limit that is no number", args: ["run", "--time-limit", "soon", "job.sh"] },
+    { why: "a number of virtio VFs that is none", args: ["build", "--virtio-vfs", "all"] },
     { why: "run without a file", args: ["run", "--udev"] },
     { why: "a file that is not there", args: ["run", "no-such-job.sh"] },
     { why: "a file outside of the share", args: ["run", "--share", "src", "package.json"] },

@@ -7,9 +7,11 @@ import { rm } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { cacheDirectory, withBuildLock } from "./cache.ts";
 import { buildLab, installPackages } from "./lab.ts";
-import { labOf, type MachineOptions } from "./machine-options.ts";
+import { isNumberOfVirtioVfs, labOf, type MachineOptions } from "./machine-options.ts";
+import { maxVirtioVfs } from "./qemu-arguments.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { runJob } from "./run-job.ts";
+import { buildNewestQemu } from "./newer-qemu.ts";
 import { openShell } from "./shell.ts";
 import { describeStatus } from "./status.ts";
 import { VmLabError } from "./vm-lab-error.ts";
@@ -29,6 +31,7 @@ OPTIONS
   --with-modules         add igbsw, netdevsim and the vDPA simulators
   --driver igb|igbsw     driver of the ports; igbsw has an eswitch and needs --with-modules
   --kernel 6.12|backports  kernel of the guest; backports is the newest of Debian's, without extra modules
+  --virtio-vfs N         add a virtio NIC with N VFs, at most 7, which needs a newer QEMU; it is unpacked into the cache
   --share DIR            directory to mount at /share; default for run: the directory of FILE
   --time-limit SECONDS   run only: kill the job after this time (default 600)
 
@@ -68,6 +71,7 @@ async function runVerb(verb: string, args: readonly string[], progress: Progress
       return exitCodes.ok;
     case "build":
       await buildLab(labOf(options), progress);
+      if (labOf(options).virtioVfs) await buildNewestQemu(progress);
       return exitCodes.ok;
     case "shell":
       return openShell({ ...options, udev: true }, progress, interruption());
@@ -102,6 +106,7 @@ function parse(args: readonly string[]): { options: MachineOptions; timeLimitMs:
     driver: { type: "string" },
     kernel: { type: "string" },
     share: { type: "string" },
+    "virtio-vfs": { type: "string" },
     "time-limit": { type: "string" },
   } as const;
   try {
@@ -117,10 +122,15 @@ function parse(args: readonly string[]): { options: MachineOptions; timeLimitMs:
     if (kernel !== undefined && kernel !== "6.12" && kernel !== "backports") {
       throw new VmLabError("bad-option", "--kernel must be 6.12 or backports");
     }
+    const virtioVfs = values["virtio-vfs"] === undefined ? undefined : Number(values["virtio-vfs"]);
+    if (virtioVfs !== undefined && !isNumberOfVirtioVfs(virtioVfs)) {
+      throw new VmLabError("bad-option", `--virtio-vfs must be a number from 1 to ${maxVirtioVfs}`);
+    }
     return {
       options: {
         boot: values.systemd ? "systemd" : "fast",
         ...{ udev: values.udev, driver, kernel, share, withModules: values["with-modules"] },
+        virtioVfs,
       },
       timeLimitMs,
       rest: args.slice(args[end] === "--" ? end + 1 : end),

@@ -21,9 +21,13 @@ export function extraModulesKey(): Promise<string> {
 
 /** Needs the packages of image/deps.sh. Takes half a minute and downloads 170 MB. Rejects with VmLabError. */
 export async function buildExtraModules(cache: string, kernelVersion: string, progress: Progress): Promise<CachedPart> {
-  return populate(cache, { part: "modules", key: await extraModulesKey(), kernelVersion }, async (directory) => {
-    await progress.during(`modules that Debian's ${kernelVersion} lacks`, () =>
-      runScript(join(labDirectory(), "driver/build.sh"), [kernelVersion, join(cache, "debs"), directory]),
-    );
-  });
+  return populate(
+    cache,
+    { part: "modules", key: await extraModulesKey(), version: kernelVersion },
+    async (directory) => {
+      await progress.during(`modules that Debian's ${kernelVersion} lacks`, () =>
+        runScript(join(labDirectory(), "driver/build.sh"), [kernelVersion, join(cache, "debs"), directory]),
+      );
+    },
+  );
 }

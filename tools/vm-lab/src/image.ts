@@ -50,17 +50,25 @@ export function imageFiles(image: CachedPart): Record<"vmlinux" | "disk" | "busy
 export async function findKernel(cache: string, line: KernelLine): Promise<KernelSource> {
   const image = join(labDirectory(), "image");
   const env: Record<string, string> = {};
-  if (line === "backports") env["APT_CONFIG"] = await runScript(join(image, "backports.sh"), [join(cache, "apt")]);
+  if (line === "backports") env["APT_CONFIG"] = await aptConfig(join(cache, "apt"), ["trixie-backports"]);
   const version = await runScript(join(image, "kernel-version.sh"), [line], env);
   return { part: imagePart[line], version, env };
+}
+
+/**
+ * Writes a configuration of apt that knows these suites of Debian only, updates its package lists, which are in `directory`, and
+ * returns its path, for APT_CONFIG. Rejects with VmLabError.
+ */
+export function aptConfig(directory: string, suites: readonly string[]): Promise<string> {
+  return runScript(join(labDirectory(), "image/apt-config.sh"), [directory, ...suites]);
 }
 
 /** Needs root and the packages of image/deps.sh. Takes half a minute and downloads 170 MB. Rejects with VmLabError. */
 export async function buildImage(cache: string, kernel: KernelSource, progress: Progress): Promise<CachedPart> {
   const { part, version: kernelVersion, env } = kernel;
   const script = (name: string, ...args: string[]) => runScript(join(labDirectory(), "image", name), args);
-  return populate(cache, { part, key: await imageKey(), kernelVersion }, async (directory) => {
-    const { vmlinux, disk, busybox, modules } = imageFiles({ directory, kernelVersion });
+  return populate(cache, { part, key: await imageKey(), version: kernelVersion }, async (directory) => {
+    const { vmlinux, disk, busybox, modules } = imageFiles({ directory, version: kernelVersion });
     const unpacked = join(directory, "kernel");
     const tree = join(directory, "tree");
 

@@ -8,7 +8,8 @@ import { cacheDirectory, listParts, withBuildLock, type CachedPart } from "./cac
 import { buildExtraModules, extraModulesKey } from "./extra-modules.ts";
 import { buildImage, findKernel, imageKey, imagePart, type KernelLine } from "./image.ts";
 import type { Progress } from "./progress.ts";
-import { hasQemu, isRoot, missingPrograms, programsOf, qemuAdvice } from "./requirements.ts";
+import { ensureQemuWithVirtioVfs } from "./newer-qemu.ts";
+import { hasQemu, isRoot, missingPrograms, programsOf, qemuAdvice, qemuProgram } from "./requirements.ts";
 import { runScript } from "./run-script.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 import { labDirectory } from "./workspace.ts";
@@ -20,23 +21,31 @@ export interface Lab {
   readonly modules?: CachedPart;
 }
 
+/** A lab, and the program that boots guests from it. */
+export interface ReadyLab extends Lab {
+  /** Program or path of QEMU. */
+  readonly qemu: string;
+}
+
 /** What a guest needs. */
 export interface LabRequest {
   readonly kernel: KernelLine;
   /** Whether to include the switchdev test driver, netdevsim and the vDPA simulators. They exist for kernel 6.12 only. */
   readonly withModules: boolean;
+  /** Whether the guest has virtio VFs, which the QEMU of Debian 13 and its predecessors does not emulate. */
+  readonly virtioVfs: boolean;
 }
 
 /** Returns the newest complete lab in the cache. Uses neither apt nor the network. */
 export async function findLab(
-  { kernel, withModules }: LabRequest,
+  { kernel, withModules }: Omit<LabRequest, "virtioVfs">,
   cache: string = cacheDirectory(),
 ): Promise<Lab | undefined> {
   const images = await listParts(cache, imagePart[kernel], await imageKey());
   if (!withModules) return images[0] && { image: images[0] };
   const layers = await listParts(cache, "modules", await extraModulesKey());
   for (const image of images) {
-    const modules = layers.find(({ kernelVersion }) => kernelVersion === image.kernelVersion);
+    const modules = layers.find(({ version }) => version === image.version);
     if (modules !== undefined) return { image, modules };
   }
   return undefined;
@@ -46,13 +55,14 @@ export async function findLab(
  * Ensures that QEMU and a lab exist, and returns the lab. Rejects with VmLabError `qemu-missing`, `not-built`, `build-failed` or
  * `bad-option`.
  */
-export async function ensureLab(request: LabRequest, progress: Progress): Promise<Lab> {
+export async function ensureLab(request: LabRequest, progress: Progress): Promise<ReadyLab> {
   await ensureQemu(progress);
-  return (await findLab(request)) ?? (await buildLab(request, progress));
+  const lab = (await findLab(request)) ?? (await buildLab(request, progress));
+  return { ...lab, qemu: request.virtioVfs ? await ensureQemuWithVirtioVfs(progress) : qemuProgram };
 }
 
-/** Builds the missing parts for the newest kernel in apt. Rejects with VmLabError `not-built`, `build-failed` or `bad-option`. */
-export async function buildLab({ kernel, withModules }: LabRequest, progress: Progress): Promise<Lab> {
+/** Builds the missing parts for the newest kernel in apt, without QEMU. Rejects with VmLabError `not-built`, `build-failed` or `bad-option`. */
+export async function buildLab({ kernel, withModules, virtioVfs }: LabRequest, progress: Progress): Promise<Lab> {
   const cache = cacheDirectory();
   if (withModules && kernel !== "6.12") {
     throw new VmLabError("bad-option", "the extra modules are built for kernel 6.12 only");
@@ -61,7 +71,7 @@ export async function buildLab({ kernel, withModules }: LabRequest, progress: Pr
     throw new VmLabError(
       "not-built",
       `${cache} contains no image of this checkout. Building an image needs root; run once:\n` +
-        `  sudo env "PATH=$PATH" XDG_CACHE_HOME=${join(cache, "../..")} npm run vm -- build${buildFlags({ kernel, withModules })}\n` +
+        `  sudo env "PATH=$PATH" XDG_CACHE_HOME=${join(cache, "../..")} npm run vm -- build${buildFlags({ kernel, withModules, virtioVfs })}\n` +
         "Running guests does not need root.",
     );
   }
@@ -71,7 +81,7 @@ export async function buildLab({ kernel, withModules }: LabRequest, progress: Pr
   return withBuildLock(cache, waiting, async () => {
     await ensurePackages(withModules ? ["image", "modules"] : ["image"], progress);
     const found = await findKernel(cache, kernel);
-    const isCurrent = (part: CachedPart) => part.kernelVersion === found.version;
+    const isCurrent = (part: CachedPart) => part.version === found.version;
     const image =
       (await listParts(cache, found.part, await imageKey())).find(isCurrent) ??
       (await buildImage(cache, found, progress));
@@ -84,8 +94,9 @@ export async function buildLab({ kernel, withModules }: LabRequest, progress: Pr
 }
 
 /** Returns the options of `npm run vm -- build` for this lab. */
-function buildFlags({ kernel, withModules }: LabRequest): string {
-  return `${kernel === "6.12" ? "" : ` --kernel ${kernel}`}${withModules ? " --with-modules" : ""}`;
+function buildFlags({ kernel, withModules, virtioVfs }: LabRequest): string {
+  const flags = [kernel === "6.12" ? "" : ` --kernel ${kernel}`, withModules ? " --with-modules" : ""];
+  return `${flags.join("")}${virtioVfs ? " --virtio-vfs 1" : ""}`;
 }
 
 /** Installs the Debian packages of these parts. Rejects with VmLabError `build-failed`. */

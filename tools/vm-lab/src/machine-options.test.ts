@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { describe, expect, it } from "@jest/globals";
 import { labOf, machineFor } from "./machine-options.ts";
 
-const lab = { image: { directory: "/cache/image", kernelVersion: "6.12.9" } };
+const lab = { image: { directory: "/cache/image", version: "6.12.9" } };
 const machine = (options: Parameters<typeof machineFor>[0]) => machineFor(options, lab, "/tmp/initrd", "terminal");
 
 describe("machineFor", () => {
@@ -28,6 +28,8 @@ describe("machineFor", () => {
     { why: "so much memory that igb fails its VFs", options: { memMb: 2049 } },
     { why: "a share that is not there", options: { share: "/no/such/directory" } },
     { why: "the test driver without its module", options: { driver: "igbsw" as const } },
+    { why: "a virtio NIC without VFs", options: { virtioVfs: 0 } },
+    { why: "more VFs than a virtio NIC has functions", options: { virtioVfs: 8 } },
   ])("refuses $why", async ({ options }) => {
     await expect(machine(options)).rejects.toMatchObject({ code: "bad-option" });
   });
@@ -35,10 +37,11 @@ describe("machineFor", () => {
 
 describe("labOf", () => {
   it("has the extra modules for the test driver, and kernel 6.12 by default", () => {
-    const plain = { kernel: "6.12", withModules: false };
+    const plain = { kernel: "6.12", withModules: false, virtioVfs: false };
     expect(labOf({})).toEqual(plain);
     expect(labOf({ driver: "igbsw" })).toEqual({ ...plain, withModules: true });
     expect(labOf({ withModules: true })).toEqual({ ...plain, withModules: true });
     expect(labOf({ kernel: "backports" })).toEqual({ ...plain, kernel: "backports" });
+    expect(labOf({ virtioVfs: 2 })).toEqual({ ...plain, virtioVfs: true });
   });
 });

@@ -7,7 +7,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { imageFiles, type KernelLine } from "./image.ts";
 import type { Lab, LabRequest } from "./lab.ts";
-import { maxMemoryMb, type HostForward, type Machine, type VirtioNic } from "./qemu-arguments.ts";
+import { maxMemoryMb, maxVirtioVfs, type HostForward, type Machine, type VirtioNic } from "./qemu-arguments.ts";
 import { chooseAccelerator } from "./requirements.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
@@ -30,6 +30,12 @@ export interface MachineOptions {
   readonly hostForwards?: readonly HostForward[];
   /** Virtio NICs, which have as many queues as a test wants. They need root. */
   readonly virtioNics?: readonly VirtioNic[];
+  /**
+   * Number of VFs, at most 7, of a virtio NIC with SR-IOV at 0000:02:00.0, which is connected to its VFs only. Without it, there is
+   * no such NIC. It needs a newer QEMU than that of Debian 13 and its predecessors: the first boot with it downloads and unpacks
+   * one, which takes half a minute and no root.
+   */
+  readonly virtioVfs?: number | undefined;
   /** Images of further disks, /dev/vdb and so on. What the guest writes to them is discarded with the guest. */
   readonly disks?: readonly string[];
   /** At most 2048. */
@@ -44,8 +50,14 @@ export interface MachineOptions {
 }
 
 /** Returns what the guest boots from. */
-export function labOf({ kernel = "6.12", driver, withModules = driver === "igbsw" }: MachineOptions): LabRequest {
-  return { kernel, withModules };
+export function labOf({ kernel = "6.12", driver, virtioVfs, ...options }: MachineOptions): LabRequest {
+  const { withModules = driver === "igbsw" } = options;
+  return { kernel, withModules, virtioVfs: virtioVfs !== undefined };
+}
+
+/** Reports whether a virtio NIC can have this number of VFs. */
+export function isNumberOfVirtioVfs(count: number): boolean {
+  return Number.isInteger(count) && count >= 1 && count <= maxVirtioVfs;
 }
 
 /** Rejects with VmLabError `bad-option`. */
@@ -55,7 +67,7 @@ export async function machineFor(
   initrd: string,
   console: Machine["console"],
 ): Promise<Machine> {
-  const { boot = "fast", udev = false, driver = "igb", share, memMb = maxMemoryMb, smp = 2 } = options;
+  const { boot = "fast", udev = false, driver = "igb", share, memMb = maxMemoryMb, smp = 2, virtioVfs } = options;
   if (memMb > maxMemoryMb) {
     throw new VmLabError(
       "bad-option",
@@ -64,6 +76,9 @@ export async function machineFor(
   }
   if (driver === "igbsw" && lab.modules === undefined) {
     throw new VmLabError("bad-option", "driver igbsw needs the extra modules; set withModules");
+  }
+  if (virtioVfs !== undefined && !isNumberOfVirtioVfs(virtioVfs)) {
+    throw new VmLabError("bad-option", `virtioVfs ${virtioVfs} is not a number of VFs from 1 to ${maxVirtioVfs}`);
   }
   if (share !== undefined && !(await isDirectory(share))) {
     throw new VmLabError("bad-option", `share "${share}" is not a directory`);
@@ -79,6 +94,7 @@ export async function machineFor(
     iommu: options.iommu ?? true,
     hostForwards: options.hostForwards ?? [],
     virtioNics: options.virtioNics ?? [],
+    virtioVfs,
     moreDisks: options.disks ?? [],
     kernelArguments: [
       `LAB_INIT=${boot === "fast" ? "/usr/sbin/lab-init" : "/usr/lib/systemd/systemd"}`,

@@ -65,6 +65,18 @@ describe("qemuArguments", () => {
     ]);
   });
 
+  it("has a virtio NIC with VFs, which QEMU needs before their PF", () => {
+    const args = qemuArguments({ ...machine, virtioVfs: 2 });
+    const devices = valuesOf("-device", args).filter((device) => device.includes("netdev=sriov"));
+    expect(devices).toEqual([
+      "virtio-net-pci,bus=slot2,addr=0.2,netdev=sriov2,mac=52:54:00:ee:00:02,sriov-pf=virtiopf",
+      "virtio-net-pci,bus=slot2,addr=0.1,netdev=sriov1,mac=52:54:00:ee:00:01,sriov-pf=virtiopf",
+      "virtio-net-pci,bus=slot2,addr=0.0,netdev=sriov0,mac=52:54:00:ee:00:00,id=virtiopf",
+    ]);
+    expect(valuesOf("-netdev", args).filter((netdev) => netdev.includes("hubid=1"))).toHaveLength(3);
+    expect(qemuArguments(machine).join(" ")).not.toContain("slot2");
+  });
+
   it("has a share on request, and doubles the commas of its path", () => {
     expect(valuesOf("-virtfs", qemuArguments(machine))).toEqual([]);
     const [share] = valuesOf("-virtfs", qemuArguments({ ...machine, share: "/tmp/a,b" }));

@@ -34,6 +34,8 @@ export interface Machine {
   readonly share?: string | undefined;
   readonly hostForwards: readonly HostForward[];
   readonly virtioNics: readonly VirtioNic[];
+  /** Number of VFs of a virtio NIC with SR-IOV; without it, there is no such NIC. It needs a QEMU that hasVirtioVfs(). */
+  readonly virtioVfs?: number | undefined;
   /** Disks after the root disk. */
   readonly moreDisks: readonly string[];
   /** Arguments of the guest's kernel. Arguments such as LAB_X=y become environment variables of its init. */
@@ -45,6 +47,9 @@ export interface Machine {
 
 /** With more memory, the igb PF does not answer its VFs, which then have no carrier. The cause is not known. */
 export const maxMemoryMb = 2048;
+
+/** The function numbers of a device without ARI. */
+export const maxVirtioVfs = 7;
 
 /** Returns the arguments in the order that QEMU needs. */
 export function qemuArguments(machine: Machine): string[] {
@@ -63,6 +68,7 @@ export function qemuArguments(machine: Machine): string[] {
     ...["-netdev", `user,id=lab${machine.hostForwards.map(hostForward).join("")}`],
     ...["-device", "virtio-net-pci,netdev=lab,mac=52:54:00:cc:00:00"],
     ...machine.virtioNics.flatMap(virtioNicArguments),
+    ...(machine.virtioVfs === undefined ? [] : virtioSriovArguments(machine.virtioVfs)),
     ...[machine.disk, ...machine.moreDisks].flatMap(diskArguments),
     ...shareArguments(machine.share),
   ];
@@ -119,6 +125,19 @@ function virtioNicArguments({ tap, queuePairs, properties = [] }: VirtioNic, ind
 }
 
 const firstVirtioSlot = 0x10;
+
+/** Function 0 is the PF, and QEMU needs its VFs before it. A hub connects all of them. */
+function virtioSriovArguments(vfs: number): string[] {
+  const functions = Array.from({ length: vfs + 1 }, (_, nth) => vfs - nth);
+  return [
+    ...["-device", "pcie-root-port,id=slot2,chassis=2,slot=2"],
+    ...functions.flatMap((fn) => {
+      const device = `virtio-net-pci,bus=slot2,addr=0.${fn},netdev=sriov${fn},mac=52:54:00:ee:00:0${fn}`;
+      const netdev = `hubport,id=sriov${fn},hubid=1`;
+      return ["-netdev", netdev, "-device", `${device},${fn === 0 ? "id=virtiopf" : "sriov-pf=virtiopf"}`];
+    }),
+  ];
+}
 
 /** snapshot: writes go to a temporary file, so each run starts with a clean disk and several runs can share it. */
 function diskArguments(path: string, index: number): string[] {

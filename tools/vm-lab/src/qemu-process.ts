@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * startQemu starts QEMU and writes its console to a file. The exit of QEMU and a kernel panic reject one promise.
- * Usage: `await using qemu = startQemu(qemuArguments(machine), consoleLog); await Promise.race([work, qemu.failure])`
+ * Usage: `await using qemu = startQemu(lab.qemu, qemuArguments(machine), consoleLog); await Promise.race([work, qemu.failure])`
  */
 import { spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
-import { qemuAdvice, qemuProgram } from "./requirements.ts";
+import { qemuAdvice } from "./requirements.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
 export interface QemuProcess extends AsyncDisposable {
@@ -41,8 +41,8 @@ export function showsStall(console: string): boolean {
  * Returns the command that runs QEMU so that the kernel kills it when this process ends in any way. setpriv is part of
  * util-linux.
  */
-export function qemuCommand(args: readonly string[]): [program: string, args: string[]] {
-  return ["setpriv", ["--pdeathsig", "KILL", "--", qemuProgram, ...args]];
+export function qemuCommand(qemu: string, args: readonly string[]): [program: string, args: string[]] {
+  return ["setpriv", ["--pdeathsig", "KILL", "--", qemu, ...args]];
 }
 
 /** Returns the stderr output of QEMU without the warning about the hub between the two ports. */
@@ -50,9 +50,9 @@ export function qemuErrors(words: string): string {
   return words.replace(/^.*hub 0 is not connected to host network\n/gm, "");
 }
 
-/** Appends the console output of the guest to `consoleLog`. */
-export function startQemu(args: readonly string[], consoleLog: string): QemuProcess {
-  const child = spawn(...qemuCommand(args), { stdio: ["ignore", "pipe", "pipe"] });
+/** Starts the program `qemu`, and appends the console output of the guest to `consoleLog`. */
+export function startQemu(qemu: string, args: readonly string[], consoleLog: string): QemuProcess {
+  const child = spawn(...qemuCommand(qemu, args), { stdio: ["ignore", "pipe", "pipe"] });
   const log = createWriteStream(consoleLog, { flags: "a" });
   const { promise: failure, reject: fail } = Promise.withResolvers<never>();
   failure.catch(() => undefined); // callers need not wait for a failure

@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 export const programsOf = {
   image: ["mmdebstrap", "busybox", "depmod", "mke2fs", "xz", "dpkg", "apt-get"],
   modules: ["gcc", "make", "patch", "xz", "dpkg", "apt-get"],
+  qemu: ["apt-get", "apt-cache", "dpkg-deb"],
 } as const;
 
 /** The QEMU that the lab starts. */
@@ -24,11 +25,20 @@ export const qemuAdvice =
 
 /** Reports whether QEMU is installed and emulates a NIC with SR-IOV. */
 export async function hasQemu(): Promise<boolean> {
+  return (await deviceHelp(qemuProgram, "help")).includes('name "igb"');
+}
+
+/** Reports whether this QEMU emulates virtio NICs with SR-IOV. 10.0 does not, and 11.1 does. */
+export async function hasVirtioVfs(program: string): Promise<boolean> {
+  return (await deviceHelp(program, "virtio-net-pci,help")).includes("sriov-pf=");
+}
+
+/** Returns "" if the program is not on PATH, or cannot start. */
+async function deviceHelp(program: string, device: string): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)(qemuProgram, ["-device", "help"], { maxBuffer: 1 << 24 });
-    return stdout.includes('name "igb"');
+    return (await promisify(execFile)(program, ["-device", device], { maxBuffer: 1 << 24 })).stdout;
   } catch {
-    return false; // not on PATH, or cannot start
+    return "";
   }
 }
 

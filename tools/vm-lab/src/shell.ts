@@ -51,7 +51,7 @@ async function openConsole(options: MachineOptions, progress: Progress): Promise
     const kernelArguments = [...(options.kernelArguments ?? []), ...terminalWords()];
     const args = qemuArguments(await machineFor({ ...options, kernelArguments }, lab, initrd, "terminal"));
     progress.say('booting; "exit" ends the guest, Ctrl-A x kills it');
-    return await attach(args, progress);
+    return await attach(lab.qemu, args, progress);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -64,8 +64,8 @@ function terminalWords(): string[] {
   return [`LAB_ROWS=${rows} LAB_COLUMNS=${columns} LAB_TERM=${terminal}`];
 }
 
-async function attach(args: readonly string[], progress: Progress): Promise<number> {
-  const qemu = spawn(...qemuCommand(args), { stdio: ["pipe", "pipe", "pipe"] });
+async function attach(program: string, args: readonly string[], progress: Progress): Promise<number> {
+  const qemu = spawn(...qemuCommand(program, args), { stdio: ["pipe", "pipe", "pipe"] });
   const { stdin, stdout, stderr } = process;
   const firstWord = once(qemu.stdout, "readable");
   const exit = new Promise<number>((resolve, reject) => {

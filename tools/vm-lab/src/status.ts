@@ -7,6 +7,7 @@ import { cacheDirectory } from "./cache.ts";
 import { extraModulesKey } from "./extra-modules.ts";
 import { imageKey } from "./image.ts";
 import { findLab } from "./lab.ts";
+import { findQemuWithVirtioVfs } from "./newer-qemu.ts";
 import { chooseAccelerator, hasQemu, isRoot, qemuAdvice } from "./requirements.ts";
 
 /** `ready` when a guest can boot without building anything. */
@@ -17,6 +18,7 @@ export async function describeStatus(): Promise<{ readonly ready: boolean; reado
     findLab({ kernel: "backports", withModules: false }),
   ]);
   const qemu = await hasQemu();
+  const withVfs = await findQemuWithVirtioVfs();
   const [ofImage, ofModules] = [await imageKey(), await extraModulesKey()];
   const missing = (key: string, flags: string): string =>
     `not built for this checkout (key ${key}); run: npm run vm -- build${isRoot() ? "" : " (as root)"}${flags}`;
@@ -27,6 +29,7 @@ export async function describeStatus(): Promise<{ readonly ready: boolean; reado
       `cache      ${cacheDirectory()}`,
       `image      ${plain?.image.directory ?? missing(ofImage, "")}`,
       `modules    ${full?.modules?.directory ?? missing(ofModules, " --with-modules")}`,
+      `newer QEMU ${withVfs ?? "for virtio VFs: not unpacked yet; the first guest with them does it"}`,
       `backports  ${newest?.image.directory ?? missing(ofImage, " --kernel backports")}`,
     ],
   };

@@ -93,6 +93,10 @@ export function createKernelSource(
   };
 }
 
+/** Buses of NICs. The device of a virtio NIC on the PCI bus has a virtio device of its own. */
+const nicBuses: ReadonlySet<string> = new Set(["pci", "virtio"]);
+
 function concernsNics(event: KernelEvent): boolean {
-  return event.kind !== "link" || event.parent?.bus === "pci" || isPfBridgeName(event.name);
+  if (event.kind !== "link" || isPfBridgeName(event.name)) return true;
+  return event.parent !== undefined && nicBuses.has(event.parent.bus);
 }

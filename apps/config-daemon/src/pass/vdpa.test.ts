@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeState, VfGroup } from "@switchyard/api";
-import { createFakeKernel, mlx5, pci, type FakeKernel } from "@switchyard/host/testing";
+import { createFakeKernel, mlx5, pci, virtioWithVfs, type FakeKernel } from "@switchyard/host/testing";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { mortal } from "../testing/mortal-host.ts";
 
@@ -15,7 +15,10 @@ function vdpaNode(): FakeKernel {
   return createFakeKernel({ nics: [{ ports: [{ ...port, eswitchMode: "switchdev" }, ...others] }] });
 }
 
-function asking(...types: readonly ("virtio" | "vhost" | "vfio-pci" | undefined)[]): SriovNetworkNodeState {
+/** What each VF gets. */
+type VfTypes = readonly ("virtio" | "vhost" | "vfio-pci" | undefined)[];
+
+function asking(...types: VfTypes): SriovNetworkNodeState {
   const vfGroups = types.map((type, nth): VfGroup => {
     const range = { resourceName: `r${nth}`, vfRange: `${nth}-${nth}` };
     if (type === "vfio-pci") return { ...range, deviceType: type };
@@ -26,6 +29,21 @@ function asking(...types: readonly ("virtio" | "vhost" | "vfio-pci" | undefined)
     ...{ metadata: { name: "worker-1", generation: 1 } },
     spec: { interfaces: [{ pciAddress: pf, numVfs: types.length, eSwitchMode: "switchdev", vfGroups }] },
   };
+}
+
+const virtioPf = pci("0000:02:00.0");
+
+function virtioNode(): FakeKernel {
+  return createFakeKernel({ nics: [virtioWithVfs(virtioPf)] });
+}
+
+/** Requests the same of the virtio NIC, which has no eswitch. */
+function askingVirtio(...types: VfTypes): SriovNetworkNodeState {
+  const state = asking(...types);
+  const interfaces = state.spec?.interfaces?.map(({ eSwitchMode: _mode, ...spec }) => {
+    return { ...spec, pciAddress: virtioPf };
+  });
+  return { ...state, spec: { interfaces: interfaces ?? [] } };
 }
 
 async function devices(kernel: FakeKernel) {
@@ -94,7 +112,9 @@ describe("the vDPA devices of VFs", () => {
     await kernel.host().vdpa.addDevice({ name: "mine", management });
     expect(await daemon.pass(asking(undefined))).toBe("settled");
     expect(await daemon.pass(asking("vhost"))).toBe("retry");
-    expect(daemon.error()).toBe(`add vDPA device vdpa:${firstVf} with 16 queue pairs on ${firstVf}: ENOSPC`);
+    expect(daemon.error()).toBe(
+      `add vDPA device vdpa:${firstVf} on ${firstVf}: ENOSPC (the VF has the vDPA device mine)`,
+    );
     expect(Object.keys(await devices(kernel))).toEqual(["mine"]);
   });
 
@@ -129,13 +149,15 @@ describe("the vDPA devices of VFs", () => {
   });
 
   it.each([
-    { when: "just before", isDone: false },
-    { when: "just after", isDone: true },
-  ])("converge from a kill $when each write", async ({ isDone }) => {
-    const stages = [asking("vhost", undefined), asking("virtio", "vhost"), asking(undefined, "vfio-pci")] as const;
+    { when: "just before", isDone: false, of: "mlx5", node: vdpaNode, ask: asking },
+    { when: "just after", isDone: true, of: "mlx5", node: vdpaNode, ask: asking },
+    { when: "just before", isDone: false, of: "virtio", node: virtioNode, ask: askingVirtio },
+    { when: "just after", isDone: true, of: "virtio", node: virtioNode, ask: askingVirtio },
+  ])("converge from a kill $when each write on $of", async ({ isDone, node, ask }) => {
+    const stages = [ask("vhost", undefined), ask("virtio", "vhost"), ask(undefined, "vfio-pci")] as const;
     for (const [stage, state] of stages.entries()) {
       const prepared = async (): Promise<FakeKernel> => {
-        const kernel = vdpaNode();
+        const kernel = node();
         for (const earlier of stages.slice(0, stage)) await daemonOn(kernel.host()).pass(earlier);
         kernel.loadVdpaSimulator();
         await kernel.host().vdpa.addDevice({ name: "mine", management: { device: "vdpasim_net" } });
@@ -155,5 +177,56 @@ describe("the vDPA devices of VFs", () => {
       }
       expect(Object.keys(expected)).toContain("mine");
     }
+  });
+});
+
+describe("the vDPA devices of virtio VFs", () => {
+  const [first, second] = [pci("0000:02:00.1"), pci("0000:02:00.2")];
+
+  async function drivers(kernel: FakeKernel) {
+    const pf = await kernel.host().sriov.readPf(virtioPf);
+    return pf?.sriov?.vfs.map(({ driver }) => driver);
+  }
+
+  it("are created on vp-vdpa, reported, changed and removed, and other VFs keep their interface", async () => {
+    const kernel = virtioNode();
+    const daemon = daemonOn(kernel.host());
+    expect(await daemon.pass(askingVirtio("vhost", undefined))).toBe("settled");
+    expect(await devices(kernel)).toEqual({ [`vdpa:${first}`]: "vhost_vdpa" });
+    expect(await drivers(kernel)).toEqual(["vp-vdpa", "virtio-pci"]);
+    expect(daemon.shown()[0]).toMatchObject({
+      ...{ name: "enp2s0", linkAdminState: "up" },
+      Vfs: [{ driver: "vp-vdpa", vdpaType: "vhost" }, { name: "enp2s0v1" }],
+    });
+    const writes = kernel.writes.length;
+    expect(await daemon.pass(askingVirtio("vhost", undefined))).toBe("settled");
+    expect(kernel.writes.length).toBe(writes);
+
+    expect(await daemon.pass(askingVirtio("virtio", "vhost"))).toBe("settled");
+    expect(await devices(kernel)).toEqual({ [`vdpa:${first}`]: "virtio_vdpa", [`vdpa:${second}`]: "vhost_vdpa" });
+    expect(await daemon.pass(askingVirtio(undefined, "vfio-pci"))).toBe("settled");
+    expect([await devices(kernel), await drivers(kernel)]).toEqual([{}, ["virtio-pci", "vfio-pci"]]);
+    expect(daemon.shown()[0]?.Vfs?.[0]?.name).toBe("enp2s0v0");
+  });
+
+  it("are not added beside the device of an administrator, which the driver would take for its own", async () => {
+    const kernel = virtioNode();
+    const { vdpa } = kernel.host();
+    const daemon = daemonOn(kernel.host());
+    await daemon.pass(askingVirtio("vhost"));
+    await vdpa.removeDevice(`vdpa:${first}`);
+    await vdpa.addDevice({ name: "mine", management: { bus: "pci", device: first } });
+    expect(await daemon.pass(askingVirtio("vhost"))).toBe("retry");
+    expect(daemon.error()).toBe(`add vDPA device vdpa:${first} on ${first}: ENOSPC (the VF has the vDPA device mine)`);
+    expect(Object.keys(await devices(kernel))).toEqual(["mine"]);
+  });
+
+  it("are reported as failed if the kernel has no vp_vdpa", async () => {
+    const kernel = virtioNode();
+    kernel.fault({ port: "modules", target: "vp-vdpa" }, { code: "MODPROBE_FAILED", words: "not found" });
+    const daemon = daemonOn(kernel.host());
+    expect(await daemon.pass(askingVirtio("vhost", undefined))).toBe("retry");
+    expect(daemon.error()).toContain("load kernel module on vp-vdpa: MODPROBE_FAILED (not found)");
+    expect(await drivers(kernel)).toEqual(["virtio-pci", "virtio-pci"]);
   });
 });

@@ -3,7 +3,7 @@
  * addVdpaDevice and removeVdpaDevice create and remove the vDPA device of a VF (sriov-operator.md F.6). The name of the device
  * is that of upstream, and it says to whom the device belongs.
  */
-import { HostError, type NewVdpaDevice, type Vdpa, type VdpaDevice } from "@switchyard/host";
+import { HostError, type NewVdpaDevice, type Vdpa } from "@switchyard/host";
 import { vdpaDriver, type PfStep } from "@switchyard/plan";
 import { vdpaName } from "../observe/vf-devices.ts";
 import type { StepContext } from "./step-context.ts";
@@ -15,16 +15,23 @@ export async function addVdpaDevice(step: PfStep<"add-vdpa-device">, context: St
   const name = vdpaName(vf);
   const driver = vdpaDriver(step.to);
   await context.settleAll(); // udev loads the driver that makes the VF a management device.
-  const existing = await find(vdpa, name);
-  if (existing === undefined) await create(vdpa, { name, management: { bus: "pci", device: vf } });
-  else if (existing.management.device !== vf) {
-    const words = `the management device of ${name} is ${existing.management.device}`;
-    throw new HostError({ action: `add vDPA device ${name}`, target: vf }, "EEXIST", { words });
+  const devices = await vdpa.listDevices();
+  const existing = devices.find((device) => device.name === name);
+  const other = devices.find((device) => device.management.device === vf && device.name !== name);
+  const refusal = (code: string, words: string) =>
+    new HostError({ action: `add vDPA device ${name}`, target: vf }, code, { words });
+  if (existing !== undefined && existing.management.device !== vf) {
+    throw refusal("EEXIST", `the management device of ${name} is ${existing.management.device}`);
+  }
+  if (existing === undefined) {
+    // mlx5_vdpa refuses a second device. vp_vdpa creates it, and later removes the second in place of the first (6.12).
+    if (other !== undefined) throw refusal("ENOSPC", `the VF has the vDPA device ${other.name}`);
+    await create(vdpa, { name, management: { bus: "pci", device: vf } });
   }
   context.forgetLinks();
   // The kernel binds any driver that is loaded. The override stays, so that no other driver binds when it is loaded later.
   await vdpa.setDriverOverride(name, driver);
-  const bound = (await find(vdpa, name))?.driver;
+  const bound = (await vdpa.listDevices()).find((device) => device.name === name)?.driver;
   if (bound === driver) return;
   if (bound !== undefined) await vdpa.unbindDriver(name);
   await vdpa.bindDriver(name, driver);
@@ -40,10 +47,6 @@ export async function removeVdpaDevice(step: PfStep<"remove-vdpa-device">, conte
   } catch (thrown) {
     if (!(thrown instanceof HostError && thrown.code === "ENODEV")) throw thrown;
   }
-}
-
-async function find(vdpa: Vdpa, name: string): Promise<VdpaDevice | undefined> {
-  return (await vdpa.listDevices()).find((device) => device.name === name);
 }
 
 /** Upstream's number. More pairs than the host has CPUs are of no use. */

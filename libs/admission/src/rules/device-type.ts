@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Rules about spec.deviceType and the fields that depend on it (sriov-operator.md E.2). */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import { virtioVendor } from "@switchyard/plan";
 import { refuse, warn, type Finding } from "../finding.ts";
 import { namesOf, type NodeGroup } from "../node-groups.ts";
 import { listNames, quote } from "../phrase.ts";
@@ -8,7 +9,7 @@ import type { PolicyContext } from "../policy-context.ts";
 import { forEachMatchedPf } from "../policy-targets.ts";
 
 export function checkDeviceType({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
-  const { deviceType = "netdevice", isRdma, vdpaType, eSwitchMode, linkType } = spec;
+  const { deviceType = "netdevice", isRdma, vdpaType, eSwitchMode, linkType, nicSelector } = spec;
   const findings: Finding[] = [];
   if (deviceType === "vfio-pci" && isRdma === true) {
     const message = 'must be false or omitted if spec.deviceType is "vfio-pci": such VFs have no RDMA device';
@@ -21,28 +22,33 @@ export function checkDeviceType({ spec }: SriovNetworkNodePolicy): readonly Find
   if (vdpaType && deviceType !== "netdevice") {
     findings.push(refuse("spec.vdpaType", `requires spec.deviceType "netdevice", not ${quote(deviceType)}`));
   }
-  if (vdpaType && eSwitchMode !== "switchdev")
-    findings.push(refuse("spec.vdpaType", 'requires spec.eSwitchMode "switchdev"'));
+  if (vdpaType && eSwitchMode !== "switchdev" && nicSelector.vendor !== virtioVendor) {
+    const message = `requires spec.eSwitchMode "switchdev", or for virtio NICs spec.nicSelector.vendor "${virtioVendor}"`;
+    findings.push(refuse("spec.vdpaType", message));
+  }
   if (vdpaType && isRdma === true) {
     findings.push(warn("spec.isRdma", "has no effect if spec.vdpaType is set: vDPA devices have no RDMA device"));
   }
   return findings;
 }
 
-/** The only vendor whose driver creates vDPA devices on VFs. */
-const mellanox = "15b3";
+/** The VFs of other vendors are no vDPA management devices. */
+const vdpaVendors: ReadonlySet<string> = new Set(["15b3", virtioVendor]);
 
 export function checkVdpaVendor({ spec }: SriovNetworkNodePolicy, { targets }: PolicyContext): readonly Finding[] {
   if (!spec.vdpaType) return [];
   const others = new Map<string, NodeGroup[]>();
   forEachMatchedPf(targets, (pf, group) => {
-    if (pf.vendor === undefined || pf.vendor === mellanox) return;
+    if (pf.vendor === undefined || vdpaVendors.has(pf.vendor)) return;
     const card = `${pf.pciAddress} (${pf.vendor}:${pf.deviceID ?? "?"})`;
     const groups = others.get(card);
     if (groups === undefined) others.set(card, [group]);
     else groups.push(group);
   });
   return [...others].map(([card, groups]) =>
-    refuse("spec.vdpaType", `requires Mellanox NICs; ${card} on ${listNames(namesOf(groups))} is of another vendor`),
+    refuse(
+      "spec.vdpaType",
+      `requires Mellanox or virtio NICs; ${card} on ${listNames(namesOf(groups))} is of another vendor`,
+    ),
   );
 }

@@ -93,10 +93,10 @@ export interface SriovNetworkNodePolicy {
  *   fieldPath: ".vdpaType",
  *   fields: ["vdpaType", "deviceType"]
  * }, {
- *   rule: "!has(self.vdpaType) || (has(self.eSwitchMode) && self.eSwitchMode == 'switchdev')",
- *   message: "requires eSwitchMode switchdev",
+ *   rule: "!has(self.vdpaType) || (has(self.eSwitchMode) && self.eSwitchMode == 'switchdev') || (has(self.nicSelector.vendor) && self.nicSelector.vendor == '1af4')",
+ *   message: "requires eSwitchMode switchdev, or for virtio NICs nicSelector.vendor 1af4",
  *   fieldPath: ".vdpaType",
- *   fields: ["vdpaType", "eSwitchMode"]
+ *   fields: ["vdpaType", "eSwitchMode", "nicSelector.vendor"]
  * }, {
  *   rule: "!has(self.bridge) || !(has(self.bridge.ovs) || has(self.bridge.linux)) || (has(self.eSwitchMode) && self.eSwitchMode == 'switchdev')",
  *   message: "requires eSwitchMode switchdev",
@@ -166,8 +166,8 @@ export interface SriovNetworkNodePolicySpec {
   /** Mode of the card's embedded switch. switchdev creates a representor on the host for each VF. Default: legacy. */
   readonly eSwitchMode?: "legacy" | "switchdev";
   /**
-   * Type of the vDPA device to create on each VF. Requires eSwitchMode switchdev and deviceType netdevice. By default,
-   * no vDPA device is created.
+   * Type of the vDPA device to create on each VF. Requires deviceType netdevice, and eSwitchMode switchdev or, for virtio
+   * NICs, nicSelector.vendor 1af4. By default, no vDPA device is created.
    */
   readonly vdpaType?: "virtio" | "vhost";
   /**

@@ -22,8 +22,9 @@ import { askKernel } from "./ask-kernel.ts";
 import { createFamilyResolver } from "./generic-family.ts";
 import { operations } from "../calls/operations.ts";
 import { isErrno } from "@switchyard/service";
-import { HostError, toHostError, type HostOperation } from "../calls/host-error.ts";
+import { HostError, toHostError, withHostError, type HostOperation } from "../calls/host-error.ts";
 import type { Link, Links } from "../ports/links.ts";
+import { functionOfVirtio } from "./virtio-function.ts";
 
 export interface LinuxLinksDeps {
   /** Directory that contains sys: "/" or "/host". Its sysfs must show the network namespace of the socket. */
@@ -46,7 +47,10 @@ export function createLinuxLinks({ root, socket, genericSocket }: LinuxLinksDeps
   }
 
   return {
-    listLinks: () => askKernel(at.listLinks(), async () => (await listLinks(socket)).map(toLink)),
+    listLinks: () =>
+      withHostError(at.listLinks(), () =>
+        askKernel(at.listLinks(), async () => Promise.all((await listLinks(socket)).map((info) => toLink(root, info)))),
+      ),
     readSpeedMbps: (name) => readSpeedMbps(root, name),
     setMtu: (name, mtu) => askKernel(at.setMtu(name, mtu), () => setLinkMtu(socket, name, mtu)),
     setAdminUp: (name, up) => askKernel(at.setAdminUp(name, up), () => setLinkUp(socket, name, up)),
@@ -73,8 +77,9 @@ const types = new Map<number, Link["type"]>([
   [32, "infiniband"],
 ]); // by ARPHRD_*
 
-function toLink(info: LinkInfo): Link {
-  const { index, name, altNames, mtu, maxMtu, adminUp, parent, physPortName, physSwitchId } = info;
+async function toLink(root: string, info: LinkInfo): Promise<Link> {
+  const { index, name, altNames, mtu, maxMtu, adminUp, physPortName, physSwitchId } = info;
+  const parent = info.parent && (await deviceOf(root, info.parent));
   const { kind, masterIndex, lowerIndex, permanentAddress } = info;
   return {
     ...{ index, name, altNames, mac: info.address, mtu, adminUp, type: types.get(info.hardwareType) ?? "other" },
@@ -92,6 +97,11 @@ function toLink(info: LinkInfo): Link {
       .map(({ vfId, address, vlan, nodeGuid }) => ({ vfId, mac: address, vlan, ...defined({ guid: nodeGuid }) }))
       .sort((a, b) => a.vfId - b.vfId),
   };
+}
+
+async function deviceOf(root: string, parent: NonNullable<Link["parent"]>): Promise<Link["parent"]> {
+  const pciFunction = parent.bus === "virtio" ? await functionOfVirtio(root, parent.name) : undefined;
+  return pciFunction === undefined ? parent : { bus: "pci", name: pciFunction };
 }
 
 // EINVAL: the interface is down, or its driver has no speed (veth, bridges without ports).

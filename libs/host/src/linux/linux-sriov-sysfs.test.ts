@@ -67,6 +67,36 @@ describe("reading a captured igb", () => {
   });
 });
 
+describe("reading a virtio NIC", () => {
+  it("finds interfaces below the virtio device, and none of a VF with a vDPA device", async () => {
+    const tree = await mkdtemp(join(tmpdir(), "sysfs-"));
+    const device = (address: string) => join(tree, "sys/bus/pci/devices", address);
+    const put = async (address: string, driver: string, netdev: string) => {
+      await mkdir(join(device(address), netdev), { recursive: true });
+      const files = { class: "0x020000", vendor: "0x1af4", device: "0x1041" };
+      for (const [name, text] of Object.entries(files)) await writeFile(join(device(address), name), `${text}\n`);
+      await symlink(`../../../bus/pci/drivers/${driver}`, join(device(address), "driver"));
+    };
+    await put("0000:02:00.0", "virtio-pci", "virtio4/net/enp2s0");
+    await put("0000:02:00.1", "vp-vdpa", "virtio5/net/enp2s0v0"); // the interface of the vDPA device
+    await put("0000:02:00.2", "virtio-pci", "virtio6/net/enp2s0v1");
+    for (const [name, text] of [
+      ["sriov_totalvfs", "2"],
+      ["sriov_numvfs", "2"],
+    ] as const) {
+      await writeFile(join(device("0000:02:00.0"), name), text);
+    }
+    for (const vf of [0, 1]) await symlink(`../0000:02:00.${vf + 1}`, join(device("0000:02:00.0"), `virtfn${vf}`));
+    const facts = await createLinuxSriovSysfs(tree).readPf(pci("0000:02:00.0"));
+    expect(facts?.netdevs).toEqual(["enp2s0"]);
+    expect(facts?.sriov?.vfs.map(({ driver, netdevs }) => ({ driver, netdevs }))).toEqual([
+      { driver: "vp-vdpa", netdevs: [] },
+      { driver: "virtio-pci", netdevs: ["enp2s0v1"] },
+    ]);
+    await rm(tree, { recursive: true });
+  });
+});
+
 describe("reading while devices change", () => {
   it("orders VFs by their index, and leaves out removed VFs", async () => {
     const tree = await mkdtemp(join(tmpdir(), "sysfs-"));

@@ -5,17 +5,15 @@
  * Usage: `const device = await readNetDevice("/host", "eth0")`.
  */
 import { defined, parsePciAddress } from "@switchyard/api";
-import { promises as fs } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isErrno } from "@switchyard/service";
 import type { NetDevice } from "../ports/xdp.ts";
-import { exists, readAttribute, readLinkName } from "./read-sysfs.ts";
+import { exists, readAttribute, readLinkName, readRealPath } from "./read-sysfs.ts";
 
 /** Returns undefined if there is no such interface, and {} for a virtual interface. Rejects with errors of Node. */
 export async function readNetDevice(root: string, name: string): Promise<NetDevice | undefined> {
   const netdev = join(root, "sys/class/net", name);
   if (!isName(name) || !(await exists(netdev))) return undefined;
-  const device = await realPath(join(netdev, "device"));
+  const device = await readRealPath(join(netdev, "device"));
   if (device === undefined) return {};
   const driver = await readLinkName(join(device, "driver"));
   const pci = pciDirectory(device);
@@ -39,15 +37,6 @@ function pciDirectory(device: string): string | undefined {
 async function readNumaNode(device: string): Promise<number | undefined> {
   const text = (await readAttribute(join(device, "numa_node"))) ?? "";
   return /^\d+$/.test(text) ? Number.parseInt(text, 10) : undefined;
-}
-
-async function realPath(path: string): Promise<string | undefined> {
-  try {
-    return await fs.realpath(path);
-  } catch (error) {
-    if (isErrno(error, "ENOENT")) return undefined;
-    throw error;
-  }
 }
 
 function isName(name: string): boolean {

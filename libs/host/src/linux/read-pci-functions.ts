@@ -18,6 +18,7 @@ import {
   readLinkNameSync,
   readNamesSync,
 } from "./read-sysfs.ts";
+import { isVirtioDevice, virtioPciDriver } from "./virtio-function.ts";
 
 const functionsAtOnce = 4;
 
@@ -47,12 +48,11 @@ export async function readPf(devices: string, pciAddress: PciAddress): Promise<P
   const driver = readLinkNameSync(join(directory, "driver"));
   const totalVfs = readAttributeSync(join(directory, "sriov_totalvfs"));
   const names = readNamesSync(directory);
-  const netdevs = readNamesSync(join(directory, "net")) ?? [];
   if (vendor === undefined || deviceId === undefined || names === undefined) return undefined; // removed meanwhile
   if (names.includes("physfn")) return undefined; // a VF
 
   const ids = { vendor: digitsOf(vendor), deviceId: digitsOf(deviceId) };
-  const facts = { pciAddress, ...ids, ...defined({ driver }), netdevs: netdevs.toSorted() };
+  const facts = { pciAddress, ...ids, ...defined({ driver }), netdevs: readNetdevs(directory, driver) };
   if (totalVfs === undefined || numVfs === undefined) return facts;
   const vfs = readVfs(directory, vfIdsOf(names), ids.vendor);
   return { ...facts, sriov: { totalVfs: Number.parseInt(totalVfs, 10), numVfs: Number.parseInt(numVfs, 10), vfs } };
@@ -87,12 +87,20 @@ function readVfs(directory: string, vfIds: readonly number[], vendor: string): r
     if (pciAddress === undefined) return [];
     const driver = readLinkNameSync(join(vf, "driver"));
     if (driver !== undefined) {
-      const netdevs = readNamesSync(join(vf, "net")) ?? [];
-      return [{ vfId, pciAddress, vendor, deviceId, driver, netdevs: netdevs.toSorted() }];
+      return [{ vfId, pciAddress, vendor, deviceId, driver, netdevs: readNetdevs(vf, driver) }];
     }
     // The VF has no driver, or was removed after its address was read.
     return existsSync(vf) ? [{ vfId, pciAddress, vendor, deviceId, netdevs: [] }] : [];
   });
+}
+
+/** Returns the names of the interfaces of a function. Those of a virtio NIC are below its virtio device. */
+function readNetdevs(directory: string, driver: string | undefined): readonly string[] {
+  const devices =
+    driver === virtioPciDriver
+      ? (readNamesSync(directory) ?? []).filter(isVirtioDevice).map((name) => join(directory, name))
+      : [directory];
+  return devices.flatMap((device) => readNamesSync(join(device, "net")) ?? []).toSorted();
 }
 
 /** The VFs of a PF have the vendor of the PF, and all have the same device id (pci_iov_add_virtfn, 6.12). */

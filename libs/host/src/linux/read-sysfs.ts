@@ -24,6 +24,11 @@ export function readLinkTarget(path: string): Promise<string | undefined> {
   return unlessGone(() => fs.readlink(path));
 }
 
+/** Returns the path without links. */
+export function readRealPath(path: string): Promise<string | undefined> {
+  return unlessGone(() => fs.realpath(path));
+}
+
 /** Returns the last part of the target of a link: "igb" for driver -> ../../bus/pci/drivers/igb. */
 export async function readLinkName(path: string): Promise<string | undefined> {
   const target = await readLinkTarget(path);

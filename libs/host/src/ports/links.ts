@@ -18,7 +18,7 @@ export interface Link {
   readonly maxMtu?: number;
   readonly adminUp: boolean;
   readonly type: "ether" | "infiniband" | "other";
-  /** Device of the interface: bus "pci", name "0000:01:00.0"; absent for virtual interfaces. */
+  /** Device of the interface: bus "pci", name "0000:01:00.0", also of a virtio NIC; absent for virtual interfaces. */
   readonly parent?: { readonly bus: string; readonly name: string };
   /** "bridge", "bond", "vlan", "openvswitch"; absent for hardware. */
   readonly kind?: string;

@@ -67,6 +67,10 @@ export function portOf(fn: AnyFunction): FakePort {
   return fn.kind === "vf" ? fn.pf.port : fn.port;
 }
 
+export function isVirtio({ nativeDriver }: AnyFunction): boolean {
+  return nativeDriver === "virtio-pci";
+}
+
 /** The GUID of the RDMA device that a driver creates for the function: that of the card, or the one that the PF assigned. */
 export function guidOf(fn: AnyFunction): string {
   if (fn.kind === "vf") return fn.guid ?? noGuid;

@@ -188,7 +188,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const carriers = createCarriers(clock, emitLinksOf);
   const { onReset } = carriers;
   const { port: sriov, ...sriovLimits } = createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset });
-  const drivers = new Set(["vfio-pci"]);
+  const drivers = new Set(["vfio-pci", "vp-vdpa"]);
   const routes = createFakeRoutes(netdevs);
   const requestedReboots: string[] = [];
   const systemd = createFakeSystemd({ files, onReboot: (reason) => requestedReboots.push(reason) });

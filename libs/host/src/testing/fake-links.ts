@@ -6,7 +6,7 @@
 import { defined } from "@switchyard/api";
 import type { Link, Links } from "../ports/links.ts";
 import { deviceOf, type Netdev, type Netdevs } from "./fake-netdevs.ts";
-import { noGuid, portOf, type PfFunction } from "./fake-functions.ts";
+import { isVirtio, noGuid, portOf, type PfFunction } from "./fake-functions.ts";
 import type { PciBus } from "./fake-pci.ts";
 import { answer, Refusal } from "./refusal.ts";
 
@@ -48,7 +48,7 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
         physPortName,
         physSwitchId,
       }),
-      vfs: (pf?.vfs ?? []).map(({ vfId, pfMac = noMac, vlan, guid = noGuid }) =>
+      vfs: (pf === undefined || isVirtio(pf) ? [] : pf.vfs).map(({ vfId, pfMac = noMac, vlan, guid = noGuid }) =>
         pf?.port.linkType === "infiniband" ? { vfId, mac: noMac, vlan, guid } : { vfId, mac: pfMac, vlan },
       ),
     };
@@ -115,7 +115,8 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
       answer(() => {
         const netdev = netdevs.find(pfName);
         const pf = pfOf(netdev);
-        if (pf?.port.sriov === undefined || pf.port.linkType === "infiniband") throw new Refusal("EOPNOTSUPP");
+        if (pf?.port.sriov === undefined || pf.port.linkType === "infiniband" || isVirtio(pf))
+          throw new Refusal("EOPNOTSUPP");
         const vf = pf.vfs[vfId];
         const isMulticast = (Number.parseInt(mac.slice(0, 2), 16) & 1) === 1;
         if (vf === undefined || isMulticast) throw new Refusal("EINVAL");

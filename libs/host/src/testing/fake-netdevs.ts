@@ -13,6 +13,8 @@ export interface Netdev {
   readonly index: number;
   /** PCI function of the interface; absent for virtual interfaces. */
   readonly parent?: PciAddress;
+  /** Whether a virtio device is between the interface and its function. Events name it instead of the function. */
+  readonly isVirtio?: boolean;
   /** Auxiliary device of the interface of a subfunction. */
   readonly auxiliary?: string;
   /** "bridge", "vlan", "bond"; absent for hardware. */
@@ -54,7 +56,7 @@ export interface FakeBridge {
 /** The values that a driver gives to a new interface, which has a PCI function or an auxiliary device. */
 export type NewNetdev = Pick<
   Netdev,
-  "parent" | "auxiliary" | "maxMtu" | "mac" | "physPortName" | "physSwitchId" | "representorOf"
+  "parent" | "isVirtio" | "auxiliary" | "maxMtu" | "mac" | "physPortName" | "physSwitchId" | "representorOf"
 >;
 
 /** A new virtual interface. */
@@ -213,7 +215,8 @@ const initial = () => ({
 });
 
 function eventOf(netdev: Netdev): KernelEvent {
-  return { kind: "link", name: netdev.name, ...defined({ parent: deviceOf(netdev) }) };
+  const parent = netdev.isVirtio ? { bus: "virtio", name: `virtio${netdev.index}` } : deviceOf(netdev);
+  return { kind: "link", name: netdev.name, ...defined({ parent }) };
 }
 
 /** Returns the device of an interface; undefined for virtual interfaces. */

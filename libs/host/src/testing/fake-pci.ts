@@ -10,6 +10,7 @@ import type { Netdevs } from "./fake-netdevs.ts";
 import {
   guidOf,
   ipoibAddress,
+  isVirtio,
   newPf,
   portOf,
   newVf,
@@ -49,7 +50,7 @@ export interface PciBusDeps {
   readonly netdevs: Netdevs;
   /** Adds and removes the RDMA device of a function. */
   readonly rdma: Pick<FakeRdma, "addOf" | "removeOf">;
-  /** A VF whose driver supports vDPA is a management device. */
+  /** A VF whose driver supports vDPA is a management device, and so is a virtio function that is bound to vp-vdpa. */
   readonly vdpa: Pick<FakeVdpa, "addManager" | "removeManager">;
   readonly emit: (event: KernelEvent) => void;
   /** Returns an address for a VF without an assigned address. */
@@ -136,6 +137,12 @@ export function createPciBus(deps: PciBusDeps): PciBus {
   };
 }
 
+/** Binds by an override only, as it has no table of IDs. */
+const vpVdpa = "vp-vdpa";
+
+/** Two queues of data, and the control queue. */
+const virtioQueues = 3;
+
 interface BinderDeps extends PciBusDeps {
   readonly removeVfs: (pf: PfFunction) => void;
 }
@@ -160,10 +167,14 @@ function createBinder({ netdevs, rdma, vdpa, emit, nextMac, allowsVfio, removeVf
     if (failure !== undefined) throw new Refusal(failure);
     if (driver === "vfio-pci") {
       if (!allowsVfio()) throw new Refusal("EINVAL");
+    } else if (driver === vpVdpa) {
+      if (!isVirtio(fn)) throw new Refusal("ENODEV"); // vp_modern_probe()
+      // vp_vdpa.c creates any number of devices, and confuses them if there are two (6.12).
+      vdpa.addManager({ bus: "pci", device: fn.pciAddress }, { maxVirtqueues: virtioQueues });
     } else if (driver !== fn.nativeDriver) throw new Refusal("EINVAL"); // a driver for other hardware
     fn.driver = driver;
     renew(fn);
-    if (driver !== "vfio-pci") {
+    if (driver === fn.nativeDriver) {
       addNetdev(fn, { netdevs, nextMac });
       if (portOf(fn).hasRdma === true) rdma.addOf(fn.pciAddress, guidOf(fn));
       const { vdpaVirtqueues: maxVirtqueues } = portOf(fn);
@@ -222,13 +233,14 @@ function addNetdev(fn: AnyFunction, deps: NetdevDeps): void {
         parent,
         mac: linkType === "infiniband" ? ipoibAddress(fn) : mac,
         maxMtu,
+        isVirtio: isVirtio(fn),
         ...defined({ physPortName, physSwitchId }),
       },
     });
   } else {
     const { linkType, sriov, maxMtu } = fn.pf.port;
     const mac = linkType === "infiniband" ? ipoibAddress(fn) : firstMac(fn, deps);
-    netdevs.add({ parent, mac, maxMtu: sriov?.vfMaxMtu ?? maxMtu });
+    netdevs.add({ parent, mac, maxMtu: sriov?.vfMaxMtu ?? maxMtu, isVirtio: isVirtio(fn) });
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs the host contract on this machine, as root, with one dual-port igb (or igbsw) whose VFs are not in use. It prints one
+ * Runs the host contract on this machine, as root, with one dual-port igb (or igbsw) whose VFs are not in use, and with the VFs of a
+ * virtio NIC if there is one. It prints one
  * line for each case, then "N passed, N failed, N skipped". The exit code is 0 if all cases passed.
  * Usage: `node host-contract-main.ts [PART OF A CASE'S NAME]`; in the VM lab, as a bundle.
  */
@@ -12,7 +13,7 @@ import { promisify } from "node:util";
 import type { Host } from "../ports/host.ts";
 import { createLinuxHost } from "../linux/linux-host.ts";
 import { linkOf, runContractCase, settle, type ContractCase, type ContractWorld } from "./contract/world.ts";
-import { hostContractCases, systemdCases } from "./host-contract.ts";
+import { hostContractCases, systemdCases, virtioCases } from "./host-contract.ts";
 import { pci } from "./nic-models.ts";
 
 const namespace = "host-contract";
@@ -31,8 +32,13 @@ async function main(part: string): Promise<number> {
     return 1;
   }
   await host.modules.load("igbvf");
-  const world = worldOf(host, pfs);
-  const allCases = existsSync("/run/systemd/system") ? [...hostContractCases, ...systemdCases] : hostContractCases;
+  const virtioPf = (await host.sriov.listPfs()).find(({ vendor, sriov }) => vendor === "1af4" && sriov !== undefined);
+  const world = { ...worldOf(host, pfs), virtioPf: virtioPf?.pciAddress };
+  const allCases = [
+    ...hostContractCases,
+    ...(existsSync("/run/systemd/system") ? systemdCases : []),
+    ...(world.virtioPf === undefined ? [] : virtioCases),
+  ];
   const cases = allCases.filter(({ name }) => name.includes(part));
   const outcomes: boolean[] = [];
   for (const contractCase of cases) outcomes.push(await passes(contractCase, world));
@@ -117,7 +123,7 @@ function worldOf(host: Host, pfs: ContractWorld["pfs"]): ContractWorld {
       await run("modprobe", "-r", "rdma_rxe", "ib_core");
     },
     loadVdpaSimulator: () => run("modprobe", "vdpa_sim_net"),
-    unloadVdpa: () => run("modprobe", "-r", "vdpa_sim_net", "vhost_vdpa", "virtio_vdpa", "vdpa"),
+    unloadVdpa: () => run("modprobe", "-r", "vdpa_sim_net", "vp_vdpa", "vhost_vdpa", "virtio_vdpa", "vdpa"),
     setRdmaMode: (mode) => run("rdma", "system", "set", "netns", mode),
     async returnFromPods() {
       if (hasNamespace) await ip("netns", "delete", namespace); // the kernel moves the hardware back to the host

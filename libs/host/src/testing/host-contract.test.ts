@@ -9,8 +9,8 @@ import { systemClock, type Clock } from "./clock.ts";
 import { connectFakeHost } from "./connect-fake-host.ts";
 import { runContractCase, type ContractWorld } from "./contract/world.ts";
 import { createFakeKernel, type FakeKernel, type FakeKernelOptions } from "./fake-kernel.ts";
-import { hostContractCases, systemdCases } from "./host-contract.ts";
-import { igb, pci } from "./nic-models.ts";
+import { hostContractCases, systemdCases, virtioCases } from "./host-contract.ts";
+import { igb, pci, virtioWithVfs } from "./nic-models.ts";
 import { serveFakeKernel } from "./serve-fake-kernel.ts";
 
 function worldOf(kernel: FakeKernel, host: Host, { hasEswitch = false, hasUdev = true } = {}): ContractWorld {
@@ -132,6 +132,14 @@ describe("the fake kernel without udev meets the host contract", () => {
     const kernel = newKernel({ udevMs: "none" });
     await kernel.host().modules.load("igbvf"); // udev would load it
     await runContractCase(contractCase, worldOf(kernel, kernel.host(), { hasUdev: false }));
+  });
+});
+
+describe("the fake kernel with virtio VFs meets the host contract", () => {
+  it.each(virtioCases)("$name", async (contractCase) => {
+    const kernel = newKernel({ nics: [igb("0000:01:00.0"), virtioWithVfs("0000:02:00.0")] });
+    const world = worldOf(kernel, kernel.host());
+    await runContractCase(contractCase, { ...world, virtioPf: pci("0000:02:00.0") });
   });
 });
 

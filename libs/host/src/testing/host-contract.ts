@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * hostContractCases are tests that pass on a real kernel and on the fake kernel. Jest runs them on the fake kernel
- * (host-contract.test.ts), and Node runs them on igb and igbsw in the VM lab (host-contract-main.ts).
+ * (host-contract.test.ts), and Node runs them on igb, igbsw and virtio VFs in the VM lab (host-contract-main.ts).
  */
 import { bootProgramCases } from "./contract/boot-program-cases.ts";
 import { driverCases } from "./contract/driver-cases.ts";
@@ -16,12 +16,16 @@ import { sriovCases } from "./contract/sriov-cases.ts";
 import { subfunctionCases } from "./contract/subfunction-cases.ts";
 import { vdpaCases } from "./contract/vdpa-cases.ts";
 import { vfLinkCases } from "./contract/vf-link-cases.ts";
+import { virtioCases } from "./contract/virtio-cases.ts";
 import { systemdCases } from "./contract/systemd-cases.ts";
 import { xdpCases } from "./contract/xdp-cases.ts";
 import type { ContractCase } from "./contract/world.ts";
 
 /** Cases that need systemd, which a fast boot of the VM lab does not have. */
 export { systemdCases };
+
+/** Cases that need a virtio NIC with VFs. */
+export { virtioCases };
 
 export const hostContractCases: readonly ContractCase[] = [
   ...sriovCases,

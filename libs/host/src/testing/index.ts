@@ -16,6 +16,7 @@ export {
   mlx5Ib,
   pci,
   plainNic,
+  virtioWithVfs,
   type BlueFieldOptions,
   type FakeNic,
   type FakePort,

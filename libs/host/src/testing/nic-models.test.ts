@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { i40e, ice, igb, mlx5, pci, plainNic, vfAddress, type FakeNic } from "./nic-models.ts";
+import { i40e, ice, igb, mlx5, pci, plainNic, vfAddress, virtioWithVfs, type FakeNic } from "./nic-models.ts";
 
 describe("the NICs", () => {
   const nics: readonly { nic: FakeNic; names: readonly string[]; vfs: number }[] = [
@@ -9,6 +9,7 @@ describe("the NICs", () => {
     { nic: ice("0000:3b:00.0", { ports: 1 }), names: ["enp59s0"], vfs: 256 },
     { nic: mlx5("0000:d8:00.0"), names: ["enp216s0f0np0", "enp216s0f1np1"], vfs: 32 },
     { nic: plainNic("0000:00:03.0"), names: ["enp0s3"], vfs: 0 },
+    { nic: virtioWithVfs("0000:02:00.0"), names: ["enp2s0"], vfs: 2 },
   ];
 
   it.each(nics)("are named by slot, and each VF has its own address: $names", ({ nic, names, vfs }) => {

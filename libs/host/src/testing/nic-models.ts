@@ -29,7 +29,7 @@ export interface FakePort {
   readonly physSwitchId?: string;
   /** Whether the driver creates an RDMA device for the PF and for each VF. */
   readonly hasRdma?: boolean;
-  /** Largest number of virtqueues of the vDPA device of a VF; absent if the driver of VFs does not support vDPA. */
+  /** Largest number of virtqueues of the vDPA device of a VF; absent if the kernel's driver of VFs does not support vDPA. */
   readonly vdpaVirtqueues?: number;
   /** Absent on a machine without NUMA. */
   readonly numaNode?: number;
@@ -249,6 +249,26 @@ export function plainNic(pciAddress: string): FakeNic {
     xdp: { native: true, zeroCopy: false },
     maxQueues: 4,
   }));
+}
+
+/** A virtio NIC with two VFs, as QEMU 11.1 emulates it (VM lab, 6.12). */
+export function virtioWithVfs(pciAddress: string): FakeNic {
+  const ports = plainNic(pciAddress).ports.map((port) => ({
+    ...port,
+    sriov: {
+      totalVfs: 2,
+      vfDeviceId: "1041",
+      vfDriver: "virtio-pci",
+      vfNamePrefix: `${port.name}v`,
+      vfMaxMtu: 65_535,
+      offset: 1,
+      stride: 1,
+      carrierLossMs: 0,
+      showsOwnVfMac: false,
+      needsPfUp: false,
+    },
+  }));
+  return { ports };
 }
 
 /** Returns the address of VF `vfId` (SR-IOV specification 3.3.10). The bits above 8 of the routing id are the bus. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { vfOf, type PfStepKind } from "./step-kind.ts";
+import { vpVdpa } from "../virtio.ts";
 
 /** The driver of a vDPA device: virtio_vdpa makes it a virtio interface of the host, and vhost_vdpa a character device. */
 export type VdpaType = "virtio" | "vhost";
@@ -24,8 +25,8 @@ export const addVdpaDevice: PfStepKind<AddVdpaDevice> = {
     if (from !== undefined) {
       return { cause: "vfGroups", text: `VF ${vfId} changes its vDPA device from ${from} to ${to}` };
     }
-    // A VF whose interface is visible on the host belongs to no pod.
-    const inPod = vfs.some(({ vfID, name, driver }) => vfID === vfId && !name && driver);
+    // A VF whose interface is visible on the host belongs to no pod, and a virtio VF that is bound for its device has no interface.
+    const inPod = vfs.some(({ vfID, name, driver }) => vfID === vfId && !name && driver && driver !== vpVdpa);
     return inPod ? { cause: "vfGroups", text: `VF ${vfId} gets a vDPA device, and a pod may use the VF` } : undefined;
   },
   isNeededBy: () => false,

@@ -23,6 +23,8 @@ export interface ContractWorld {
   readonly hasUdev: boolean;
   /** Returns the properties of an interface in the database of udev. */
   readonly udevProperties: (name: string) => Promise<Readonly<Record<string, string>>>;
+  /** The PF of a virtio NIC with two VFs, which are not in use; absent on a machine without one. */
+  readonly virtioPf?: PciAddress | undefined;
   /** An address without a function. */
   readonly absent: PciAddress;
   readonly renameLink: (name: string, newName: string) => Promise<void>;
