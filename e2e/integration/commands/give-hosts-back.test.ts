@@ -108,7 +108,7 @@ describe("operator uninstall --give-hosts-back", () => {
     async () => {
       const end = await run();
       expect(end).toMatchObject({ code: 0, errors: "" });
-      expect(end.lines.at(-1)).toMatch(/^no SriovNetworkNodeState exists/);
+      expect(end.lines.at(-1)).toMatch(/^no node has a state of SR-IOV or AF_XDP/);
       expect([await podNodes(), await recorded()]).toEqual([[], ""]);
     },
     testMs,
