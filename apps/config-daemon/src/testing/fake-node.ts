@@ -5,6 +5,7 @@
  * Usage: `node fake-node.ts --kernel-socket /tmp/x/worker-1.sock --node-name worker-1 --kubeconfig … --namespace …`,
  * `KERNEL_SOCKET=/tmp/x/worker-1.sock node fake-node.ts cleanup --dry-run`
  */
+import { kubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
 import { runDaemon } from "@switchyard/config-daemon/daemon";
 import { connectFakeHost } from "@switchyard/host/testing";
 import { connect } from "@switchyard/kube";
@@ -58,6 +59,7 @@ async function cleanUp(args: readonly string[]): Promise<number> {
     ...parsed.value,
     host: connectFakeHost(process.env["KERNEL_SOCKET"] ?? ""),
     ...{ maxHanging: 4, timing: defaultTiming, signal: new AbortController().signal },
+    readKubelet: kubeletDevices(parsed.value.hostRoot),
     print: (line) => void process.stdout.write(`${line}\n`),
     fail: (line) => void process.stderr.write(`${line}\n`),
   });
