@@ -183,9 +183,11 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     effect: "SR-IOV devices of the node are not configured",
   });
   showCacheAges(options.metrics, () => caches);
+  /** Without a SriovOperatorConfig, there is no state, and AF_XDP may be all that the daemon is for. */
+  const isForSriov = (): boolean => states.get(nodeName) !== undefined || configs.get(operatorConfigName) !== undefined;
   options.setNotReady(() => [
     ...cacheProblems(caches, options.maxCacheAgeMs),
-    ...(hasSucceeded || !states.served ? [] : ["the hardware of the node has not been discovered yet"]),
+    ...(hasSucceeded || !isForSriov() ? [] : ["the hardware of the node has not been discovered yet"]),
   ]);
   await using _controller = startController({
     name: "node",
