@@ -5,12 +5,12 @@
  * Usage: `node fake-node.ts --kernel-socket /tmp/x/worker-1.sock --node-name worker-1 --kubeconfig … --namespace …`,
  * `KERNEL_SOCKET=/tmp/x/worker-1.sock node fake-node.ts cleanup --dry-run`
  */
-import { kubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
 import { runDaemon } from "@switchyard/config-daemon/daemon";
 import { connectFakeHost } from "@switchyard/host/testing";
 import { connect } from "@switchyard/kube";
 import { flag, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
 import { runFrugally } from "@switchyard/service/memory";
+import { kubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
 import { parseCleanupArguments } from "../cleanup/cleanup-arguments.ts";
 import { runCleanup } from "../cleanup/run-cleanup.ts";
 import { defaultTiming } from "../deadlines/default-timing.ts";
@@ -31,6 +31,11 @@ const exitCode = await runService({
       env: "KERNEL_SOCKET",
       help: "Socket of the fake kernel.",
     }),
+    hostRoot: flag(text("DIR"), {
+      default: "/nowhere",
+      env: "HOST_ROOT",
+      help: "Directory with the sockets of the kubelet.",
+    }),
     useExternalDrainer: flag(yesOrNo, {
       default: "false",
       env: "USE_EXTERNAL_DRAINER",
@@ -45,7 +50,8 @@ const exitCode = await runService({
     const onVerbosity = (verbosity: number | undefined): void => {
       setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
     };
-    await runDaemon({ ...node, log, metrics, onVerbosity, setNotReady, setNotAlive, signal });
+    const readKubelet = kubeletDevices(flags.hostRoot);
+    await runDaemon({ ...node, log, metrics, onVerbosity, setNotReady, setNotAlive, readKubelet, signal });
   },
 });
 

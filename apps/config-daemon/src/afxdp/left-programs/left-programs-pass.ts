@@ -68,8 +68,8 @@ export function createLeftProgramsPass(deps: LeftProgramsPassDeps): LeftPrograms
         deps.onProblem(message);
       }
       problems = found;
-      if (kept.some(({ why }) => why === freeNow)) return { afterMs: settlingMs };
-      const isEmpty = kept.length === 0 && found.length === 0 && released.length === 0;
+      if (found.length > 0 || kept.some(({ why }) => why === freeNow)) return { afterMs: settlingMs };
+      const isEmpty = kept.length === 0 && released.length === 0;
       if (isEmpty && wasEmpty) return undefined;
       wasEmpty = isEmpty;
       return { afterMs: recheckMs };

@@ -4,7 +4,12 @@
  * Usage: `const devices = await readKubeletDevices("/host/var/lib/kubelet/pod-resources/kubelet.sock", signal);`
  */
 import { afxdpResourcePrefix, err, ok, type Result } from "@switchyard/api";
-import { allocatableResourcesMethod, callGrpc, listPodResourcesMethod, type ResourceDevices } from "@switchyard/kubelet";
+import {
+  allocatableResourcesMethod,
+  callGrpc,
+  listPodResourcesMethod,
+  type ResourceDevices,
+} from "@switchyard/kubelet";
 import type { KubeletDevices } from "./kubelet-devices.ts";
 
 const timeoutMs = 10_000;
