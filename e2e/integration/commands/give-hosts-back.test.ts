@@ -5,6 +5,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { afxdpNetworkNodeStates, nodes, sriovNetworkNodeStates } from "@switchyard/api";
+import type { ResourceType } from "@switchyard/kube";
 import { namespace } from "@switchyard/test-cluster";
 import { keepNodesReady } from "../../src/node-heartbeats.ts";
 import { startOperatorCommand, type RunningCommand } from "../../src/operator-command.ts";
@@ -40,7 +41,7 @@ function giveBack(kubeconfig: string, ...more: readonly string[]): RunningComman
 const run = (...more: readonly string[]) => giveBack(testCluster.cluster.kubeconfig, ...more).ended;
 const play = (courseOf: (node: string) => Course) => playCleanups(testCluster.transport, namespace, courseOf);
 
-async function createStates(names: readonly string[], type = sriovNetworkNodeStates): Promise<void> {
+async function createStates(names: readonly string[], type: ResourceType = sriovNetworkNodeStates): Promise<void> {
   for (const name of names) await testCluster.as(upstream.user).create(type, { metadata: { name } });
 }
 
