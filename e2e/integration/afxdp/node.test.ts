@@ -210,7 +210,8 @@ describe("a node with AF_XDP devices", () => {
   });
 
   it("detaches the XDP program that the device plugin has left when the provider changes, if the kubelet says that no pod has the device", async () => {
-    const [{ name = "" } = {}] = (await kernel.host().links.listLinks()).filter(({ parent }) => parent?.name === pf);
+    const links = await kernel.host().links.listLinks();
+    const name = links.find(({ parent }) => parent?.name === pf)?.name ?? "";
     kernel.attachXdpProgram(name, { id: 7, name: "switchyard_xsk", mode: "native", isOwn: true });
     const isAttached = async (): Promise<boolean> => (await kernel.host().xdp.readPrograms(name)).length > 0;
     await apply(afxdpOperatorConfigs, "default", { provider: "upstream" });

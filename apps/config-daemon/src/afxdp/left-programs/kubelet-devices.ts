@@ -6,14 +6,7 @@
  */
 import type { Result } from "@switchyard/api";
 import { join } from "node:path";
-
-/** Ids of devices of the resources for AF_XDP: PCI addresses, auxiliary devices, or names on the host. */
-export interface KubeletDevices {
-  /** Devices that pods have. */
-  readonly held: ReadonlySet<string>;
-  /** Devices for which a device plugin runs, and which are healthy. */
-  readonly offered: ReadonlySet<string>;
-}
+import type { KubeletDevices } from "./read-kubelet-devices.ts";
 
 /** Resolves with the error of the kubelet if it does not answer. Rejects if the signal has aborted. */
 export type ReadKubeletDevices = (signal: AbortSignal) => Promise<Result<KubeletDevices, string>>;

@@ -10,7 +10,14 @@ import {
   listPodResourcesMethod,
   type ResourceDevices,
 } from "@switchyard/kubelet";
-import type { KubeletDevices } from "./kubelet-devices.ts";
+
+/** Ids of devices of the resources for AF_XDP: PCI addresses, auxiliary devices, or names on the host. */
+export interface KubeletDevices {
+  /** Devices that pods have. */
+  readonly held: ReadonlySet<string>;
+  /** Devices for which a device plugin runs, and which are healthy. */
+  readonly offered: ReadonlySet<string>;
+}
 
 const timeoutMs = 10_000;
 const maxWords = 200;
