@@ -34,6 +34,8 @@ export interface LeftPrograms {
 
 /** Time for which a device must have been free. The kubelet lists the device of a new pod within a second. */
 export const settlingMs = 10_000;
+/** Why a free device keeps its program for this time. */
+export const freeNow = "free, but not long enough to be certain";
 
 export function createLeftPrograms({ readKubelet, nowMs }: LeftProgramsDeps): LeftPrograms {
   /** Since when devices are free, with the programs that they had then. */
@@ -87,9 +89,6 @@ export function createLeftPrograms({ readKubelet, nowMs }: LeftProgramsDeps): Le
     },
   };
 }
-
-/** Why a free device keeps its program for some seconds. */
-export const freeNow = "free, but not long enough to be certain";
 
 function useOf({ ids, isOnHost }: LeftDevice, { held, offered }: KubeletDevices): string | undefined {
   // The kubelet knows a device by its id, which only the host's interface tells.
