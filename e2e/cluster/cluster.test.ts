@@ -3,7 +3,7 @@
  * Tests the whole product as an administrator and a user of a cluster meet it: the chart and the images of this checkout, installed
  * by Helm on a node with a real kubelet, real pods and a NIC with real VFs. The parts build on each other.
  */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { isRecord } from "@switchyard/kube";
 import { eventually, findWorkspaceRoot } from "@switchyard/testing";
 import { X509Certificate } from "node:crypto";
@@ -12,7 +12,8 @@ import { prepareHelm, type Helm } from "../src/helm/helm.ts";
 import { runProgram } from "../src/run-program.ts";
 import { nodeName, registryName, startKubeCluster, type KubeCluster } from "./kube-cluster.ts";
 import { killContainer } from "./node-containers.ts";
-import { imageValues, pushNextVersion, pushOwnImages, type OwnImages } from "./own-images.ts";
+import { imageValues, pushNextVersion, pushOwnImages, sriovApps, type OwnImages } from "./own-images.ts";
+import { createParts } from "./parts.ts";
 import { startRegistry, type Registry } from "./registry.ts";
 import { pushThirdPartyImages, type ThirdPartyImages } from "./third-party-images.ts";
 import { createTimings } from "./timings.ts";
@@ -37,22 +38,18 @@ let cluster: KubeCluster;
 let helm: Helm;
 let own: OwnImages;
 let thirdParty: ThirdPartyImages;
-let failedPart: string | undefined;
+const part = createParts(limitMs);
 
 beforeAll(async () => {
   registry = await startRegistry();
   [cluster, own, thirdParty] = await Promise.all([
     timings.during("start of control plane and guest", () => startKubeCluster(registry)),
-    timings.during("build and push of images", () => pushOwnImages(registry)),
+    timings.during("build and push of images", () => pushOwnImages(registry, sriovApps)),
     pushThirdPartyImages(registry),
   ]);
   const { controlPlane, directory } = cluster;
   helm = await prepareHelm("helm4", { kubeconfig: controlPlane.kubeconfig, namespace, directory });
-  await timings.during("node Ready", () =>
-    eventually("the node is Ready", async () => (await nodeField(readyStatus)) === "True", within),
-  );
-  const roles = ["control-plane", "worker"].map((role) => `node-role.kubernetes.io/${role}=`);
-  await cluster.kubectl(["label", "node", nodeName, ...roles]);
+  await timings.during("node Ready", () => cluster.nodeIsReady());
 }, limitMs);
 
 afterAll(async () => {
@@ -60,8 +57,6 @@ afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
   await registry[Symbol.asyncDispose]();
 }, 120_000);
-
-const readyStatus = '{.status.conditions[?(@.type=="Ready")].status}';
 
 function get(kind: string, name: string, path: string): Promise<string> {
   return cluster.kubectl(["get", kind, name, "-n", namespace, "-o", `jsonpath=${path}`]);
@@ -134,28 +129,9 @@ async function imagesOfPods(): Promise<readonly string[]> {
   return (await cluster.kubectl(["get", "pods", "-n", namespace, "-o", `jsonpath=${path}`])).split(/\s+/);
 }
 
-/** Lines such as "operator-webhook-x2x4f False". Pods of finished Jobs do not count. */
-async function unreadyPods(): Promise<readonly string[]> {
-  const path = `{range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}`;
-  const running = ["--field-selector=status.phase!=Succeeded", "-o", `jsonpath=${path}`];
-  const lines = (await cluster.kubectl(["get", "pods", "-n", namespace, ...running])).split("\n");
-  return lines.filter((line) => line !== "" && !line.endsWith(" True"));
-}
-
 function values(images: OwnImages) {
   const hooks = { activeDeadlineSeconds: 900, giveHostsBack: { enabled: true } };
   return { images: imageValues(images, thirdParty), hooks };
-}
-
-/** A part of the test. The parts build on each other, so after one that failed, the others fail at once. */
-function part(name: string, run: () => Promise<void>): void {
-  const runOrSayWhy = async (): Promise<void> => {
-    if (failedPart !== undefined) throw new Error(`not run, because an earlier part failed: ${failedPart}`);
-    failedPart = name;
-    await run();
-    failedPart = undefined;
-  };
-  it(name, runOrSayWhy, limitMs);
 }
 
 describe("an installation", () => {
@@ -171,7 +147,7 @@ describe("an installation", () => {
       });
       const ready = ["wait", "-n", namespace, "--for=condition=Ready", "sriovoperatorconfig/default"];
       await cluster.kubectl([...ready, "--timeout=15m"]);
-      await eventually("all pods are Ready", async () => (await unreadyPods()).length === 0, within);
+      await eventually("all pods are Ready", async () => (await cluster.unreadyPods(namespace)).length === 0, within);
     });
     expect((await imagesOfPods()).filter((image) => !image.includes("@sha256:"))).toEqual([]);
   });
@@ -247,7 +223,7 @@ describe("an installation", () => {
         return Object.values(next).every(has) && !Object.values(own).some(has);
       };
       await eventually("all components have the new images", runs, within);
-      await eventually("all pods are Ready", async () => (await unreadyPods()).length === 0, within);
+      await eventually("all pods are Ready", async () => (await cluster.unreadyPods(namespace)).length === 0, within);
       await convergesTo(5);
     });
     expect({ inodes: await vfInodes(), pods: await bothPods(), node: await nodeField("{.spec}") }).toEqual(before);

@@ -5,6 +5,7 @@
  * Usage: `await using cluster = await startKubeCluster(registry); await cluster.inGuest("crictl ps")`.
  */
 import {
+  eventually,
   findFreePorts,
   findWorkspaceRoot,
   spawnGuarded,
@@ -29,6 +30,10 @@ export interface KubeCluster extends AsyncDisposable {
   readonly directory: string;
   /** Runs kubectl as administrator; `object` is its input, for `-f -`. Resolves with its output without white space around it. */
   kubectl(args: readonly string[], object?: unknown): Promise<string>;
+  /** Resolves when the node is Ready and has the labels of its roles. */
+  nodeIsReady(): Promise<void>;
+  /** Lines such as "operator-webhook-x2x4f False". Pods of finished Jobs do not count. */
+  unreadyPods(namespace: string): Promise<readonly string[]>;
   /** Runs a command in the guest and returns its output without white space around it. Its exit code is ignored. */
   inGuest(command: string): Promise<string>;
 }
@@ -78,6 +83,19 @@ export async function startKubeCluster(registry: Registry): Promise<KubeCluster>
   const owned = stack.move();
   return {
     ...{ controlPlane, guest, directory, kubectl },
+    async nodeIsReady() {
+      const path = `jsonpath={.status.conditions[?(@.type=="Ready")].status}`;
+      const isReady = async (): Promise<boolean> => (await kubectl(["get", "node", nodeName, "-o", path])) === "True";
+      await eventually("the node is Ready", isReady, { withinMs: 900_000, everyMs: 500 });
+      const roles = ["control-plane", "worker"].map((role) => `node-role.kubernetes.io/${role}=`);
+      await kubectl(["label", "node", nodeName, ...roles]);
+    },
+    async unreadyPods(namespace) {
+      const path = `{range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}`;
+      const running = ["--field-selector=status.phase!=Succeeded", "-o", `jsonpath=${path}`];
+      const lines = (await kubectl(["get", "pods", "-n", namespace, ...running])).split("\n");
+      return lines.filter((line) => line !== "" && !line.endsWith(" True"));
+    },
     inGuest: async (command) => (await guest.exec(command, { timeoutMs: 600_000 })).stdout.trim(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -21,16 +21,18 @@ const size = "3G";
 
 /** Builds what is missing. The first build of all programs takes several minutes. Needs mke2fs (package e2fsprogs). */
 export async function nodeDisk(): Promise<string> {
-  const [containerd, kubelet, multus, cni] = [
+  const [containerd, kubelet, multus, cniPlugins, cni] = [
     await goPrograms("containerd"),
     await goPrograms("kubelet"),
     await goPrograms("multus"),
+    await goPrograms("cni-plugins"),
     await buildGoTools(),
   ];
   const files = [
     ...["containerd", "containerd-shim-runc-v2", "ctr"].map((name) => [containerd, name, layout.programs] as const),
     [kubelet, "kubelet", layout.programs] as const,
     [multus, "multus", layout.plugins] as const,
+    [cniPlugins, "host-device", layout.plugins] as const,
     ...["bridge", "host-local"].map((name) => [cni, name, layout.plugins] as const),
   ];
   // The directories of programs are named by the hashes of their sources.

@@ -11,32 +11,40 @@ import { registryName } from "./kube-cluster.ts";
 import type { Registry } from "./registry.ts";
 import type { ThirdPartyImages } from "./third-party-images.ts";
 
-/** The apps of the installation, with the key of their image in the chart's values. */
-const apps = {
+/** Apps with an image, with its key in the chart's values. */
+const keys = {
   operator: "operator",
   "config-daemon": "sriovConfigDaemon",
   "device-plugin-config": "devicePluginConfig",
   webhook: "webhook",
+  "afxdp-device-plugin": "afxdpDevicePlugin",
 } as const;
 
-type App = keyof typeof apps;
-const appNames = Object.keys(apps).filter((name): name is App => name in apps);
+type App = keyof typeof keys;
 
 /** App -> digest of its image. */
-export type OwnImages = Readonly<Record<App, string>>;
+export type OwnImages<Name extends App = SriovApp> = Readonly<Record<Name, string>>;
+
+/** The apps of an installation for SR-IOV, and for AF_XDP alone. */
+export const sriovApps = ["operator", "config-daemon", "device-plugin-config", "webhook"] as const;
+export const afxdpApps = ["operator", "config-daemon", "afxdp-device-plugin"] as const;
+type SriovApp = (typeof sriovApps)[number];
 
 /** Repositories of the default images. The guest gets images of all registries from the local one. */
 const prefix = "switchyard";
 
 /** Needs root and buildah, as `npm run images`. */
-export async function pushOwnImages(registry: Registry): Promise<OwnImages> {
+export async function pushOwnImages<Name extends App>(
+  registry: Registry,
+  apps: readonly Name[],
+): Promise<OwnImages<Name>> {
   const root = findWorkspaceRoot();
   const to = `localhost:${registry.port}/${prefix}`;
   const output = join(registry.directory, "own-images");
-  const args = [...appNames, "--arch", "amd64", "--output", output, "--push", to];
+  const args = [...apps, "--arch", "amd64", "--output", output, "--push", to];
   const tool = [join(root, "tools/images/src/main.ts"), ...args];
   const { stdout } = await promisify(execFile)(process.execPath, tool, { cwd: root, maxBuffer: 1 << 24 });
-  return digestsOf((app) => {
+  return digestsOf(apps, (app) => {
     const digest = new RegExp(`^${to}/switchyard-${app}@(sha256:\\w+)$`, "m").exec(stdout)?.[1];
     if (digest === undefined)
       throw new Error(`npm run images -- ${args.join(" ")} printed no reference of ${app}:\n${stdout}`);
@@ -46,16 +54,16 @@ export async function pushOwnImages(registry: Registry): Promise<OwnImages> {
 
 /** Pushes the same programs as other images, and returns their digests: what a new version is for Kubernetes. */
 export async function pushNextVersion(registry: Registry, images: OwnImages): Promise<OwnImages> {
-  return digestsOf((app) => {
+  return digestsOf(sriovApps, (app) => {
     const repository = `${prefix}/switchyard-${app}`;
     return registry.label(`${repository}@${images[app]}`, `${repository}:next`);
   });
 }
 
 /** Returns the values of the chart. Only digests of own images are given, so the references are the chart's defaults. */
-export function imageValues(own: OwnImages, { sriovCni, devicePlugin }: ThirdPartyImages) {
+export function imageValues(own: Partial<OwnImages<App>>, { sriovCni, devicePlugin }: ThirdPartyImages) {
   return {
-    ...Object.fromEntries(appNames.map((app) => [apps[app], { digest: own[app] }])),
+    ...Object.fromEntries(appsOf(own).map((app) => [keys[app], { digest: own[app] }])),
     sriovDevicePlugin: `${registryName}/${devicePlugin}`,
     sriovCni: `${registryName}/${sriovCni}`,
     // The plugin for InfiniBand is not available as a Go module. The installation needs an image for it; nothing uses the plugin.
@@ -64,8 +72,14 @@ export function imageValues(own: OwnImages, { sriovCni, devicePlugin }: ThirdPar
   };
 }
 
-async function digestsOf(digestOf: (app: App) => string | Promise<string>): Promise<OwnImages> {
-  const { operator, webhook } = { operator: await digestOf("operator"), webhook: await digestOf("webhook") };
-  const daemon = await digestOf("config-daemon");
-  return { operator, webhook, "config-daemon": daemon, "device-plugin-config": await digestOf("device-plugin-config") };
+async function digestsOf<Name extends App>(
+  apps: readonly Name[],
+  digestOf: (app: Name) => string | Promise<string>,
+): Promise<OwnImages<Name>> {
+  const entries = await Promise.all(apps.map(async (app) => [app, await digestOf(app)] as const));
+  return Object.fromEntries(entries) as OwnImages<Name>;
+}
+
+function appsOf(images: Partial<OwnImages<App>>): readonly App[] {
+  return Object.keys(images).filter((name): name is App => name in keys);
 }

@@ -28,6 +28,9 @@ export interface Registry extends AsyncDisposable {
   readonly directory: string;
 }
 
+/** Files keep their capabilities. */
+const tarOptions = ["--owner=0", "--group=0", "--numeric-owner", "--xattrs", "--xattrs-include=security.capability"];
+
 /** Disposing it deletes its images. */
 export async function startRegistry(): Promise<Registry> {
   const crane = join(await goPrograms("crane"), "crane");
@@ -46,7 +49,7 @@ export async function startRegistry(): Promise<Registry> {
     port,
     async push(name, { tree, entryPoint }) {
       const layer = join(directory, `${name.replaceAll(/\W/g, "-")}.tar`);
-      await promisify(execFile)("tar", ["--owner=0", "--group=0", "--numeric-owner", "-C", tree, "-cf", layer, "."]);
+      await promisify(execFile)("tar", [...tarOptions, "-C", tree, "-cf", layer, "."]);
       await run("append", "--new_layer", layer, "--new_tag", nameOf(name));
       const entry = ["--entrypoint", entryPoint.join(","), "--set-platform", "linux/amd64"];
       await run("mutate", nameOf(name), ...entry, "--tag", nameOf(name));

@@ -43,16 +43,19 @@ done
 [ "$1" = --no-sleep ] || exec sleep 2147483647
 `;
 
-/** Needs busybox (package busybox-static). */
+/** Makes a directory for the files of an image, with busybox (package busybox-static). */
+export async function imageTree(registry: Registry, name: string): Promise<string> {
+  const tree = join(registry.directory, name);
+  await mkdir(join(tree, "bin"), { recursive: true });
+  await mkdir(join(tree, "tmp"));
+  await chmod(join(tree, "tmp"), 0o1777);
+  await copyFile("/bin/busybox", join(tree, "bin/busybox"));
+  for (const applet of applets) await symlink("busybox", join(tree, "bin", applet));
+  return tree;
+}
+
 export async function pushThirdPartyImages(registry: Registry): Promise<ThirdPartyImages> {
-  const treeOf = async (name: string): Promise<string> => {
-    const tree = join(registry.directory, name);
-    await mkdir(join(tree, "bin"), { recursive: true });
-    await mkdir(join(tree, "tmp"));
-    await copyFile("/bin/busybox", join(tree, "bin/busybox"));
-    for (const applet of applets) await symlink("busybox", join(tree, "bin", applet));
-    return tree;
-  };
+  const treeOf = (name: string): Promise<string> => imageTree(registry, name);
   const push = async (name: string, tree: string, entryPoint: readonly string[]): Promise<string> =>
     `${name}@${await registry.push(`${name}:1`, { tree, entryPoint })}`;
 

@@ -5,7 +5,7 @@
  * kubelet's device-plugins and pod-resources, those of --socket-directory and --record-file, and --bpf-directory;
  * with --loader bpfman also --program-directory.
  */
-import { bpfmanProgramDirectory } from "@switchyard/api";
+import { afxdpPluginRecord, bpfmanProgramDirectory } from "@switchyard/api";
 import { flag, integer, oneOf, text } from "@switchyard/service";
 
 export const afxdpDevicePluginFlags = {
@@ -30,7 +30,7 @@ export const afxdpDevicePluginFlags = {
     help: "BPF file system of the host, for the XSK maps. It is at the same path on the host.",
   }),
   recordFile: flag(text("FILE"), {
-    default: "/var/lib/switchyard/afxdp-device-plugin.json",
+    default: afxdpPluginRecord,
     env: "RECORD_FILE",
     help: "File that has the pools, for the next start of this process. It must be on the host.",
   }),

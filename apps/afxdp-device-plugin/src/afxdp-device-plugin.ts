@@ -3,6 +3,7 @@
  * The service that gives AF_XDP devices to pods. main.ts is its process.
  */
 import { join } from "node:path";
+import { xskMapDirectory } from "@switchyard/api";
 import { connect } from "@switchyard/kube";
 import { levelOfVerbosity, runService } from "@switchyard/service";
 import { afxdpDevicePluginFlags } from "./afxdp-device-plugin-flags.ts";
@@ -24,7 +25,7 @@ export function runAfxdpDevicePlugin(): Promise<number> {
         paths: {
           kubelet: flags.kubeletDirectory,
           sockets: flags.socketDirectory,
-          maps: join(flags.bpfDirectory, "switchyard", "afxdp"),
+          maps: join(flags.bpfDirectory, xskMapDirectory),
           record: flags.recordFile,
           unprivilegedBpf: "/proc/sys/kernel/unprivileged_bpf_disabled",
         },

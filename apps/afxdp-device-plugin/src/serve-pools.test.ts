@@ -334,6 +334,25 @@ const resource = "afxdp/intel";
     ]);
   });
 
+  it("detaches its programs from devices that no pod has when it ends, if the kubelet says so", async () => {
+    await offer(pool());
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    await kubelet.allocate(resource, ["v0", "v1"]);
+    kubelet.pods = undefined;
+    await server[Symbol.asyncDispose]();
+    expect([(await programOf("v0"))?.name, (await programOf("v1"))?.name]).toEqual(Array(2).fill("switchyard_xsk"));
+    server = await start();
+    kubelet.pods = [podWith("app", "v0")];
+    await server[Symbol.asyncDispose]();
+    expect([(await programOf("v0"))?.name, await programOf("v1")]).toEqual(["switchyard_xsk", undefined]);
+    expect([existsSync(`${namespace.root}/mnt/v0`), existsSync(`${namespace.root}/mnt/v1`)]).toEqual([true, false]);
+    server = await start();
+    await server.update(signal);
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    await kubelet.allocate(resource, ["v1"]);
+    expect((await programOf("v1"))?.name).toBe("switchyard_xsk");
+  });
+
   it("refuses devices that are not in the pool, and prefers devices of one NUMA node", async () => {
     const devices = ["v0", "v1"].map((name, numaNode) => ({ id: name, name, key: name, queues: 1, numaNode }));
     await offer(pool({ devices }));

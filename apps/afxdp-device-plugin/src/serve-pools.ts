@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createPoolServer serves the pools of the node to the kubelet and to pods, and releases devices that are in no pool any longer. The
- * caller says which pools there are and when something may have changed; the rest is read from the kernel and from the kubelet.
+ * createPoolServer serves the pools of the node to the kubelet and to pods, and releases devices that are in no pool any longer, and
+ * at its end those that no pod has. The caller says which pools there are and when something may have changed; the rest is read from the kernel and from the kubelet.
  * Usage: `await using server = await createPoolServer(options); await server.setPools(pools); await server.update(signal);`
  */
 import { readFile } from "node:fs/promises";
@@ -75,6 +75,8 @@ export interface PoolServerState {
 }
 
 const defaultSettlingMs = 10_000;
+/** The kubelet's answer at the end of the process. */
+const endLimitMs = 3_000;
 
 interface Running {
   readonly plugin: PoolPlugin;
@@ -228,6 +230,21 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
   }
 
   /**
+   * Releases the devices that no pod has, at the end: this may be the last process of the plugin on the node, and a device gets its
+   * program with its next allocation.
+   */
+  async function releaseUnused(): Promise<void> {
+    const offered = record.pools.flatMap((pool) => pool.devices.map((device) => ({ ...device, pool })));
+    const pods = await readPods(AbortSignal.timeout(endLimitMs)).catch(() => undefined);
+    for (const { pool, ...device } of [...offered, ...record.retired]) {
+      if (mayHaveDevice(pods, device, pool)) continue;
+      await inTurn(() => xdp.release(device.name)).catch((error: unknown) => {
+        log.warn({ device: device.name, error }, "device not released");
+      });
+    }
+  }
+
+  /**
    * Releases our own programs for bpfman where no pod has the device, and returns what the operator has to know. A device stays
    * ready while a pod has it: then it is not in the network namespace of the node, but bpfman's program is on it.
    */
@@ -340,6 +357,7 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
     async [Symbol.asyncDispose]() {
       end.abort();
       await Promise.all([...running.values()].map(({ stop }) => stop()));
+      await releaseUnused();
       sockets[Symbol.dispose]();
       watch[Symbol.dispose]();
       await last.catch(() => undefined);

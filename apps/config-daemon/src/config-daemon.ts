@@ -6,6 +6,7 @@ import { createLinuxHost } from "@switchyard/host";
 import { connect } from "@switchyard/kube";
 import { flag, integer, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
 import { releaseMemoryAfter } from "@switchyard/service/memory";
+import { kubeletDevices } from "./afxdp/left-programs/kubelet-devices.ts";
 import { runDaemon } from "./daemon.ts";
 import { readKubeletApiServer } from "./start/kubelet-api-server.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
@@ -99,6 +100,7 @@ export function runConfigDaemon(): Promise<number> {
         ...{ transport, host, nodeName, namespace, maxPfs, maxHanging, useExternalDrainer, maxCacheAgeMs },
         ...{ log, metrics, metadataUrl: flags.metadataUrl, onVerbosity, setNotReady, setNotAlive, signal },
         onFirstSuccess: releaseMemoryAfter(startEndMs),
+        readKubelet: kubeletDevices(hostRoot),
         systemdMode: flags.useSystemdService
           ? {
               program: () => ownProgram(runningFiles()),

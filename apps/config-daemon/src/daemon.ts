@@ -24,6 +24,7 @@ import { createKernelSource } from "./observe/kernel-source.ts";
 import { createFirmwareReader } from "./observe/firmware-reader.ts";
 import { ovsSource } from "./observe/ovs-source.ts";
 import { createObserver, type ObserverDeps } from "./observe/observer.ts";
+import type { ReadKubeletDevices } from "./afxdp/left-programs/kubelet-devices.ts";
 import { openAfxdp } from "./afxdp/open-afxdp.ts";
 import { followVerbosity } from "./follow-verbosity.ts";
 import { createMainLoop } from "./pass/main-loop.ts";
@@ -62,6 +63,8 @@ export interface DaemonOptions {
   readonly metadataUrl?: string;
   /** An external drainer, and not the operator, drains this node. */
   readonly useExternalDrainer?: boolean;
+  /** Asks the kubelet for the AF_XDP devices of pods. Without it, XDP programs that the device plugin has left stay. */
+  readonly readKubelet?: ReadKubeletDevices;
   /** Set if the node is configured while it boots, and not by the daemon. */
   readonly systemdMode?: Pick<SystemdModeOptions, "program" | "unitsFromMachineConfig" | "ovsdbAddress"> | undefined;
   readonly log: Logger;
@@ -93,6 +96,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   options.setNotAlive?.(() => loop.problems());
   const wakeUp = createWakeUp(nodeName);
   const cleanupEvent = createPendingEvent(wakeUp.wake);
+  const programsEvent = createPendingEvent(wakeUp.wake);
   if (options.systemdMode === undefined) {
     const cleanup = startUpstreamCleanup({
       ...{ host, timing, runningSteps, log, signal, wake: wakeUp.wake },
@@ -111,6 +115,10 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     maxPfs: options.maxPfs,
     sriovStates: states,
     keepBoot: options.systemdMode && keepAfxdpBoot,
+    readKubelet: options.readKubelet,
+    onProgramsLeft(message) {
+      programsEvent.set({ type: "Warning", reason: "XdpProgramsNotDetached", message });
+    },
     wakeSriov: wakeUp.wake,
     onEventsEnd: reportEventsEnd,
   });
@@ -160,7 +168,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       loop.idle(undefined);
       return undefined;
     }
-    cleanupEvent.recordOn(state, reports.recordEvent);
+    for (const pending of [cleanupEvent, programsEvent]) pending.recordOn(state, reports.recordEvent);
     const { afterMs, hasFailed } = await kernel.during(() => pass(state, passSignal));
     if (!hasSucceeded && !hasFailed) {
       hasSucceeded = true;
@@ -175,9 +183,11 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     effect: "SR-IOV devices of the node are not configured",
   });
   showCacheAges(options.metrics, () => caches);
+  /** Without a SriovOperatorConfig, there is no state, and AF_XDP may be all that the daemon is for. */
+  const isForSriov = (): boolean => states.get(nodeName) !== undefined || configs.get(operatorConfigName) !== undefined;
   options.setNotReady(() => [
     ...cacheProblems(caches, options.maxCacheAgeMs),
-    ...(hasSucceeded || !states.served ? [] : ["the hardware of the node has not been discovered yet"]),
+    ...(hasSucceeded || !isForSriov() ? [] : ["the hardware of the node has not been discovered yet"]),
   ]);
   await using _controller = startController({
     name: "node",

@@ -13,6 +13,7 @@ import {
 } from "@switchyard/api";
 import { apiVersionOf, isKubeError, isRecord, objectPath, type ResourceType } from "@switchyard/kube";
 import { createFakeKernel, mlx5, pci, serveFakeKernel, type FakeKernel } from "@switchyard/host/testing";
+import { startFakeKubelet } from "@switchyard/kubelet/testing";
 import { eventually, findWorkspaceRoot, spawnGuarded, type GuardedProcess } from "@switchyard/testing";
 import { join } from "node:path";
 import { namespace } from "../../src/identity-objects.ts";
@@ -28,6 +29,7 @@ let testCluster: DrainCluster;
 let kernel: FakeKernel;
 let daemon: GuardedProcess;
 const resources = new AsyncDisposableStack();
+const hostRoot = (): string => join(testCluster.cluster.dataDir, "host");
 
 beforeAll(async () => {
   testCluster = resources.use(await startDrainCluster());
@@ -40,7 +42,7 @@ beforeAll(async () => {
     [
       join(findWorkspaceRoot(), "apps/config-daemon/src/testing/fake-node.ts"),
       ...["--kubeconfig", testCluster.cluster.kubeconfig, "--namespace", namespace],
-      ...["--node-name", nodeName, "--kernel-socket", socket],
+      ...["--node-name", nodeName, "--kernel-socket", socket, "--host-root", hostRoot()],
     ],
     { log: join(testCluster.cluster.dataDir, "daemon.log") },
   );
@@ -83,6 +85,11 @@ async function becomes(type: ResourceType, name: string, expected: object): Prom
 const condition = (type: string, status: string, reason: string): object => ({
   conditions: expect.arrayContaining([expect.objectContaining({ type, status, reason })]),
 });
+
+async function isReadyState(): Promise<boolean> {
+  const state = await read(afxdpNetworkNodeStates, nodeName);
+  return isRecord(state) && isRecord(state["status"]) && state["status"]["syncStatus"] === "Succeeded";
+}
 
 const subfunctions = () => kernel.host().subfunctions.list();
 
@@ -200,5 +207,29 @@ describe("a node with AF_XDP devices", () => {
     });
     const { host } = kernel;
     expect([(await host().afxdpRecords.list()).size, await host().devlink.readEswitchMode(pf)]).toEqual([0, "legacy"]);
+  });
+
+  it("detaches the XDP program that the device plugin has left when the provider changes, if the kubelet says that no pod has the device", async () => {
+    const links = await kernel.host().links.listLinks();
+    const name = links.find(({ parent }) => parent?.name === pf)?.name ?? "";
+    kernel.attachXdpProgram(name, { id: 7, name: "switchyard_xsk", mode: "native", isOwn: true });
+    const isAttached = async (): Promise<boolean> => (await kernel.host().xdp.readPrograms(name)).length > 0;
+    await apply(afxdpOperatorConfigs, "default", { provider: "upstream" });
+    const why = `XDP programs of Switchyard stay on ${name}: the kubelet does not say which devices pods have: 14 UNAVAILABLE`;
+    await becomes(afxdpNetworkNodeStates, nodeName, {
+      status: {
+        ...{ syncStatus: "Failed", lastSyncError: expect.stringContaining(why) },
+        ...condition("Degraded", "True", "NotPossible"),
+      },
+    });
+    await using kubelet = await startFakeKubelet(join(hostRoot(), "var/lib/kubelet"));
+    const devices = [{ resourceName: "afxdp/fast", ids: [pf] }];
+    kubelet.pods = [{ name: "app", namespace: "default", containers: [{ name: "app", devices }] }];
+    await eventually("the state is Ready", () => isReadyState(), { withinMs: 60_000 });
+    expect(await isAttached()).toBe(true);
+    kubelet.pods = [];
+    await apply(afxdpOperatorConfigs, "default", { provider: "upstream", disableDrain: true }); // causes a pass
+    await eventually("it is detached", async () => !(await isAttached()), { withinMs: 60_000 });
+    expect(await kernel.host().xdp.listOwnMaps()).toEqual([]);
   });
 });

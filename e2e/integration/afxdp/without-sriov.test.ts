@@ -103,12 +103,13 @@ async function logged(name: string, words: string): Promise<readonly string[]> {
 }
 
 async function allReady(): Promise<void> {
-  for (const [index, name] of names.entries()) {
-    const url = `http://127.0.0.1:${probes[index] ?? 0}/readyz`;
-    await eventually(`${name} is ready`, async () => (await fetch(url).catch(() => undefined))?.ok === true, {
-      withinMs: 60_000,
-    });
-  }
+  for (const [index, name] of names.entries()) await isReadyAt(name, probes[index] ?? 0);
+}
+
+async function isReadyAt(name: string, port: number): Promise<void> {
+  const url = `http://127.0.0.1:${port}/readyz`;
+  const isReady = async (): Promise<boolean> => (await fetch(url).catch(() => undefined))?.ok === true;
+  await eventually(`${name} is ready`, isReady, { withinMs: 60_000 });
 }
 
 async function applyCrds(types: readonly ResourceType[]): Promise<void> {
@@ -313,8 +314,22 @@ async function hasDaemonSets(owner: string, expected: readonly string[]): Promis
 }
 
 describe("when the kinds for SR-IOV are installed", () => {
-  it("the running processes configure VFs", async () => {
+  it("a daemon that starts before there is a SriovOperatorConfig is ready", async () => {
     await applyCrds(sriovResources);
+    const socket = join(cluster.dataDir, "worker-2.sock");
+    await using _kernel = await serveFakeKernel(createFakeKernel({ nics: [] }), socket);
+    const [port = 0] = await findFreePorts(1);
+    const args = [
+      ...[join(workspace, "apps/config-daemon/src/testing/fake-node.ts"), "--kubeconfig", cluster.kubeconfig],
+      ...["--namespace", namespace, "--node-name", "worker-2", "--kernel-socket", socket],
+      ...["--health-address", `127.0.0.1:${port}`],
+    ];
+    const daemon = spawnKept(args, { log: logOf("daemon-2"), name: "without-sriov-daemon-2" });
+    await isReadyAt("the daemon", port);
+    await daemon.kill();
+  });
+
+  it("the running processes configure VFs", async () => {
     await createSoon(sriovOperatorConfigs, "default", {});
     await createSoon(sriovNetworkNodePolicies, "vfs", sriovPolicy);
     await becomes(sriovNetworkNodeStates, nodeName, {
@@ -342,6 +357,9 @@ describe("when the kinds for SR-IOV are installed", () => {
   });
 
   it("SR-IOV policies are reviewed, and AF_XDP devices stay as they are", async () => {
+    // Its number of VFs is that of a node state, which was deleted with the SriovOperatorConfig.
+    await becomes(sriovNetworkNodePolicies, "vfs", { status: condition("Ready", "True", "Configured") });
+    await becomes(sriovNetworkNodeStates, nodeName, { status: { syncStatus: "Succeeded" } });
     const tooMany = { ...sriovPolicy, numVfs: 64 };
     await expect(create(sriovNetworkNodePolicies, "large", tooMany)).rejects.toThrow(/denied the request/);
     await becomes(afxdpNetworkNodePolicies, "fast", { status: condition("Ready", "True", "Configured") });

@@ -246,7 +246,7 @@ describe("the hooks", () => {
     };
     const byDefault = facts(await chart.objects());
     expect(byDefault.args).toEqual(["uninstall", "--timeout-seconds", "120"]);
-    expect(byDefault.rules).not.toMatch(/"pods"|"nodes"|configmaps|securitycontextconstraints/);
+    expect(byDefault.rules).not.toMatch(/"pods"|"nodes"|nodestates|configmaps|securitycontextconstraints/);
     expect(byDefault.spec).not.toHaveProperty("podFailurePolicy");
 
     const giveHostsBack = { enabled: true, keepVfs: true, timeoutSeconds: 900 };
@@ -256,6 +256,7 @@ describe("the hooks", () => {
       ...["--give-hosts-back", "--cleanup-image", "ghcr.io/switchyard/switchyard-config-daemon:0.1.0"],
       ...["--hosts-timeout-seconds", "900", "--image-pull-secrets", "one,two", "--keep-vfs"],
     ]);
+    for (const kind of ["sriovnetworknodestates", "afxdpnetworknodestates"]) expect(given.rules).toContain(`"${kind}"`);
     expect(given.spec).toMatchObject({
       activeDeadlineSeconds: 240 + 900,
       podFailurePolicy: { rules: [{ action: "FailJob", onExitCodes: { operator: "In", values: [2] } }] },

@@ -4,7 +4,8 @@
  * succeed, fail, are not ready or gone; many nodes; a killed command; names that others use; and insufficient rights.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { nodes, sriovNetworkNodeStates } from "@switchyard/api";
+import { afxdpNetworkNodeStates, nodes, sriovNetworkNodeStates } from "@switchyard/api";
+import type { ResourceType } from "@switchyard/kube";
 import { namespace } from "@switchyard/test-cluster";
 import { keepNodesReady } from "../../src/node-heartbeats.ts";
 import { startOperatorCommand, type RunningCommand } from "../../src/operator-command.ts";
@@ -27,7 +28,7 @@ afterAll(async () => {
 afterEach(async () => {
   for (const each of heartbeats) await each[Symbol.asyncDispose]();
   heartbeats = [];
-  const all = "sriovnetworknodestates,pods,configmaps";
+  const all = "sriovnetworknodestates,afxdpnetworknodestates,pods,configmaps";
   await testCluster.kubectl(["delete", all, "--all", "--force", "--grace-period=0"]);
   await testCluster.kubectl(["delete", "nodes", "--all"]);
 }, testMs);
@@ -40,8 +41,8 @@ function giveBack(kubeconfig: string, ...more: readonly string[]): RunningComman
 const run = (...more: readonly string[]) => giveBack(testCluster.cluster.kubeconfig, ...more).ended;
 const play = (courseOf: (node: string) => Course) => playCleanups(testCluster.transport, namespace, courseOf);
 
-async function createStates(names: readonly string[]): Promise<void> {
-  for (const name of names) await testCluster.as(upstream.user).create(sriovNetworkNodeStates, { metadata: { name } });
+async function createStates(names: readonly string[], type: ResourceType = sriovNetworkNodeStates): Promise<void> {
+  for (const name of names) await testCluster.as(upstream.user).create(type, { metadata: { name } });
 }
 
 const createNodes = async (names: readonly string[]): Promise<void> => {
@@ -108,8 +109,23 @@ describe("operator uninstall --give-hosts-back", () => {
     async () => {
       const end = await run();
       expect(end).toMatchObject({ code: 0, errors: "" });
-      expect(end.lines.at(-1)).toMatch(/^no SriovNetworkNodeState exists/);
+      expect(end.lines.at(-1)).toMatch(/^no node has a state of SR-IOV or AF_XDP/);
       expect([await podNodes(), await recorded()]).toEqual([[], ""]);
+    },
+    testMs,
+  );
+
+  it(
+    "gives a host back that has AF_XDP devices only",
+    async () => {
+      await createStates(["w1"]);
+      await createStates(["w1", "w2"], afxdpNetworkNodeStates);
+      await createNodes(["w1", "w2"]);
+      await makeReady("w1", "w2");
+      await using kubelets = play(() => succeeds);
+      const end = await run();
+      expect([end.errors, end.lines.at(-1), end.code]).toEqual(["", "all hosts are given back", 0]);
+      expect(kubelets.started.toSorted()).toEqual(["w1", "w2"]);
     },
     testMs,
   );

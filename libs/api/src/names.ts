@@ -19,6 +19,12 @@ export const afxdpApiVersion = "afxdpnetwork.hns.dev/v1alpha1";
 /** Prefix of the resource names of AF_XDP pools, the part before the slash. Programs in pods depend on it. */
 export const afxdpResourcePrefix = "afxdp";
 
+/** Directory for the XSK maps of devices in the BPF file system of a node, with a directory for each device. */
+export const xskMapDirectory = "switchyard/afxdp";
+
+/** File on the nodes in which afxdp-device-plugin records its pools. */
+export const afxdpPluginRecord = "/var/lib/switchyard/afxdp-device-plugin.json";
+
 /** Directory on the nodes for the program that bpfman loads. The daemon of bpfman mounts /var/lib/bpfman of the node. */
 export const bpfmanProgramDirectory = "/var/lib/bpfman/switchyard";
 

@@ -18,7 +18,15 @@ export { resolveFamily, type GenericFamily } from "./generic-netlink.ts";
 export { getEswitchMode, setEswitchMode, type EswitchMode } from "./devlink/eswitch.ts";
 export { devlinkFamily, type DevlinkHandle } from "./devlink/handle.ts";
 export { getTextParameter, setTextParameter } from "./devlink/parameter.ts";
-export { createXskMap, openPinnedXskMap, openXskMap, pinXskMap, unpinXskMap, type XskMap } from "./bpf/xsk-map.ts";
+export {
+  createXskMap,
+  openPinnedXskMap,
+  openXskMap,
+  pinXskMap,
+  unpinXskMap,
+  xskMapName,
+  type XskMap,
+} from "./bpf/xsk-map.ts";
 export { encodeRedirectObject } from "./bpf/redirect-object.ts";
 export { listExtensions, type ProgramExtension } from "./bpf/program-extensions.ts";
 export { loadRedirectProgram, openXdpProgram, redirectProgramName, type XdpProgram } from "./bpf/xdp-program.ts";

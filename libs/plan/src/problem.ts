@@ -34,6 +34,7 @@ export interface PlanProblem {
     | "udev-rules"
     | "used-by-host"
     | "not-booted"
+    | "left-program"
     | "unsupported";
   /** Path of the field in the NodeState: "spec.interfaces[0].numVfs". */
   readonly field: string;

@@ -52,16 +52,19 @@ describe.each(apps)("the bundle of %s", (app) => {
   });
 });
 
-describe("the bundle of device-plugin-config", () => {
-  it("has gRPC in a chunk that is loaded for the plugin for AF_XDP only", () => {
+describe("gRPC", () => {
+  it.each([
+    { app: "device-plugin-config", service: "runDevicePluginConfig" }, // for the plugin for AF_XDP only
+    { app: "config-daemon", service: "runConfigDaemon" }, // when XDP programs are left
+  ])("is in a chunk of $app that is loaded when it is needed", ({ app, service }) => {
     const mark = "grpc-node-js/"; // its user agent
-    const own = join(directory, "device-plugin-config");
-    const chunks = chunksOf("device-plugin-config").map((name) => join(own, "chunks", name));
+    const own = join(directory, app);
+    const chunks = chunksOf(app).map((name) => join(own, "chunks", name));
     expect(chunks.filter((file) => has(file, mark))).toHaveLength(1);
-    const service = chunks.filter((file) => has(file, "runDevicePluginConfig"));
-    const loaded = [join(own, "main.js"), ...service].flatMap((file) => [...loadedWith(file)]);
+    const entries = chunks.filter((file) => has(file, service));
+    const loaded = [join(own, "main.js"), ...entries].flatMap((file) => [...loadedWith(file)]);
     expect(loaded.filter((file) => has(file, mark))).toEqual([]);
-    expect(service.length).toBeGreaterThan(0);
+    expect(entries.length).toBeGreaterThan(0);
   });
 });
 

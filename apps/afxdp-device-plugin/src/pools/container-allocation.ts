@@ -5,6 +5,7 @@
  * Usage: `containerAllocation(pool, ["ens1f0"], paths)`.
  */
 import type { ContainerAllocation, Mount } from "@switchyard/kubelet";
+import { xskMapName } from "@switchyard/netlink";
 import type { NodePool } from "./node-pools.ts";
 
 /** Directories on the host. */
@@ -16,7 +17,7 @@ export interface DevicePaths {
 }
 
 /** Names that programs in pods know. */
-export const [socketName, mapName] = ["afxdp.sock", "xsks_map"] as const;
+export const [socketName, mapName] = ["afxdp.sock", xskMapName] as const;
 const podDirectory = "/tmp/afxdp_dp";
 
 /** Returns the directory of the device's socket. */

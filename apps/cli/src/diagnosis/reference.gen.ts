@@ -553,6 +553,11 @@ export const reference: Reference = {
       "notes": [
         "these pods may lose their VFs; restart them once the node is configured: …"
       ]
+    },
+    {
+      "name": "XdpProgramsNotDetached",
+      "type": "Warning",
+      "notes": []
     }
   ],
   "metrics": [

@@ -12,16 +12,20 @@ import {
   type SriovNetworkNodeState,
 } from "@switchyard/api";
 import type { Host, KernelEvent } from "@switchyard/host";
-import { createEventRecorder, createWriter, fromCache, type Cache, type Source } from "@switchyard/kube";
+import { createEventRecorder, createWriter, fromCache, type Cache, type Requeue, type Source } from "@switchyard/kube";
 import { isDeepStrictEqual } from "node:util";
-import type { DeadlineDeps } from "../deadlines/with-deadline.ts";
+import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
 import { createKernelSource } from "../observe/kernel-source.ts";
+import type { Phase } from "../report/phase.ts";
 import { createApiServerAddresses } from "../start/api-server-addresses.ts";
 import type { KeepAfxdpBoot } from "../systemd/afxdp-boot.ts";
 import type { WatchDesiredStateOptions } from "../watch-desired-state.ts";
 import { createAfxdpPass, type AfxdpPass } from "./pass/afxdp-pass.ts";
 import { createDrainDemand, type DrainDemand } from "./pass/drain-demand.ts";
-import { createAfxdpReports } from "./report/afxdp-reports.ts";
+import type { ReadKubeletDevices } from "./left-programs/kubelet-devices.ts";
+import { createLeftPrograms } from "./left-programs/left-programs.ts";
+import { createLeftProgramsPass, type LeftProgramsPass } from "./left-programs/left-programs-pass.ts";
+import { createAfxdpReports, type ReportAfxdp } from "./report/afxdp-reports.ts";
 import { watchAfxdp } from "./watch-afxdp.ts";
 
 export interface OpenAfxdpOptions extends WatchDesiredStateOptions, DeadlineDeps {
@@ -31,6 +35,10 @@ export interface OpenAfxdpOptions extends WatchDesiredStateOptions, DeadlineDeps
   readonly sriovStates: Cache<SriovNetworkNodeState>;
   /** Keeps the configuration of the next boot; only in systemd mode. */
   readonly keepBoot?: KeepAfxdpBoot | undefined;
+  /** Asks the kubelet for the devices of pods. Without it, XDP programs that the device plugin has left stay. */
+  readonly readKubelet?: ReadKubeletDevices | undefined;
+  /** Called with each reason why programs stay, if the node has no AfxdpNetworkNodeState whose status could have it. */
+  readonly onProgramsLeft: (message: string) => void;
   /** Starts a pass for SR-IOV, which requests drains. */
   readonly wakeSriov: () => void;
   /** Called if the kernel ends the stream of events. */
@@ -70,12 +78,14 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
     ...{ transport, namespace, manager, cache: states },
     type: afxdpNetworkNodeStates,
   });
-  const report = createAfxdpReports({
+  const left = openLeftPrograms(options, { states, configs });
+  const writeReport = createAfxdpReports({
     ...{ writer, now },
     recordEvent(regarding, { message, ...event }) {
       events.record({ regarding, ...event, note: message, action: "Configure" });
     },
   });
+  const report: ReportAfxdp = (state, phase, found) => writeReport(state, withProblems(phase, left?.problems()), found);
   const kernel = createKernelSource(host.events, key, {
     onEnd: options.onEventsEnd,
     concerns: (event) => concernsDevices(event, states.get(nodeName)),
@@ -102,10 +112,18 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
   });
   return {
     ...{ key, demand, configs, caches: [states, configs] },
-    pass: (signal) => kernel.during(() => pass(signal)),
+    pass: (signal) =>
+      kernel.during(async () => {
+        const again = await left?.run(signal); // before the report of the pass
+        return earlier(again, await pass(signal));
+      }),
     sources: [
       fromCache(states, ({ before, after }) => (isDeepStrictEqual(inputOf(before), inputOf(after)) ? [] : [key])),
-      fromCache(configs, ({ before, after }) => (before?.disableDrain === after?.disableDrain ? [] : [key])),
+      fromCache(configs, ({ before, after }) => {
+        const isSame = before?.disableDrain === after?.disableDrain && before?.provider === after?.provider;
+        return isSame && (before === undefined) === (after === undefined) ? [] : [key];
+      }),
+      onceAtStart,
       fromCache(sriovStates, ({ before, after }) =>
         isDeepStrictEqual(sriovInputOf(before), sriovInputOf(after)) ? [] : [key],
       ),
@@ -113,6 +131,43 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
     ],
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+}
+
+/** AF_XDP may have been removed while the daemon did not run: then no object causes a pass. */
+const onceAtStart: Source = {
+  start(enqueue) {
+    enqueue(key);
+    return () => undefined;
+  },
+  whenSynced: () => Promise.resolve(),
+};
+
+function openLeftPrograms(options: OpenAfxdpOptions, { states, configs }: Pick<Watched, "states" | "configs">) {
+  const { host, nodeName, log, readKubelet, onProgramsLeft } = options;
+  if (readKubelet === undefined) return undefined;
+  /** Without the kinds, it is unknown. A node that the AfxdpOperatorConfig does not select has no state. */
+  const isPluginWanted = (): boolean => {
+    if (!configs.served || !states.served) return true;
+    return configs.get(operatorConfigName)?.provider === "switchyard" && states.get(nodeName) !== undefined;
+  };
+  return createLeftProgramsPass({
+    ...{ log, isPluginWanted, withDeadline: createWithDeadline(host, options) },
+    left: createLeftPrograms({ readKubelet, nowMs: () => options.timing.nowMs() }),
+    onProblem(message) {
+      if (states.get(nodeName) === undefined) onProgramsLeft(message);
+    },
+  });
+}
+
+/** In phases that have problems. The others are followed by one that has. */
+function withProblems(phase: Phase, more: ReturnType<LeftProgramsPass["problems"]> = []): Phase {
+  if (more.length === 0 || (phase.kind !== "settled" && phase.kind !== "failed")) return phase;
+  return { ...phase, problems: [...phase.problems, ...more] };
+}
+
+function earlier(first: Requeue | undefined, second: Requeue | undefined): Requeue | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  return first.afterMs < second.afterMs ? first : second;
 }
 
 /** Containers create and remove virtual interfaces by the hundred; only those that the status shows matter. */

@@ -11,6 +11,7 @@ import {
   type AfxdpNetworkNodeState,
   type AfxdpOperatorConfig,
 } from "@switchyard/api";
+import { afxdpProviderOf } from "@switchyard/policy";
 import { watchObjects, type FailedWatch } from "@switchyard/kube";
 import type { WatchDesiredStateOptions } from "../watch-desired-state.ts";
 
@@ -37,9 +38,10 @@ export function watchAfxdp({ transport, namespace, nodeName, log }: WatchDesired
       ...{ transport, namespace, report, optional: true },
       type: afxdpOperatorConfigs,
       fieldSelector: `metadata.name=${operatorConfigName}`,
-      project: ({ spec }: AfxdpOperatorConfig) => ({
-        disableDrain: spec?.disableDrain === true,
-        verbosity: spec?.logLevel,
+      project: (config: AfxdpOperatorConfig) => ({
+        disableDrain: config.spec?.disableDrain === true,
+        verbosity: config.spec?.logLevel,
+        provider: afxdpProviderOf(config),
       }),
     }),
   );

@@ -6,6 +6,7 @@
  */
 import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
 import { exitUsage } from "@switchyard/service/exit-usage";
+import { kubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
 import { defaultTiming } from "../deadlines/default-timing.ts";
 import { defaultOvsdbAddress } from "../start/ovsdb-address.ts";
 import { defaultMaxPfs, sizeThreadPool } from "../start/thread-pool.ts";
@@ -45,7 +46,7 @@ export async function runCleanupCommand(args: readonly string[]): Promise<number
           onWaiting: fail,
         });
     return await runCleanup({
-      ...{ ...options, host, maxHanging, fail, signal: stop.signal },
+      ...{ ...options, host, maxHanging, fail, readKubelet: kubeletDevices(hostRoot), signal: stop.signal },
       print: (line) => void process.stdout.write(`${line}\n`),
       timing: defaultTiming,
     });

@@ -7,6 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afxdpOn } from "../testing/afxdp-on.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { mortal } from "../testing/mortal-host.ts";
+import { kubeletWith } from "../testing/kubelet-with.ts";
 import { cleanupUsage, parseCleanupArguments } from "./cleanup-arguments.ts";
 import { runCleanup, type CleanupOptions } from "./run-cleanup.ts";
 
@@ -47,6 +48,7 @@ async function cleanup(host: Host, options: Partial<CleanupOptions> = {}) {
   const failures: string[] = [];
   const exitCode = await runCleanup({
     ...{ host, keepsVfs: false, isDryRun: false, maxHanging: 4 },
+    readKubelet: kubeletWith().read,
     signal: new AbortController().signal,
     print: (line) => lines.push(line),
     fail: (line) => failures.push(line),

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * runCleanup gives the host back: it resets the PFs and AF_XDP devices that Switchyard configured, removes their records, rules
- * and bridges, and everything in owned-parts.ts. It needs no API server, and touches nothing without evidence that it is Switchyard's.
+ * runCleanup gives the host back: it resets the PFs and AF_XDP devices that Switchyard configured, removes their records, rules,
+ * bridges and XDP programs, and everything in owned-parts.ts. It needs no API server, and touches nothing without evidence that it is Switchyard's.
  * Usage: `process.exit(await runCleanup({ host, keepsVfs: false, isDryRun: true, … }));`
  */
 import { defined, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { describeStep, isPfStep, ownedInStatus, plan, type Plan } from "@switchyard/plan";
+import type { ReadKubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
 import { observe } from "../observe/observe.ts";
 import { configureOffline } from "../pass/configure-offline.ts";
 import { defaultMaxPfs } from "../start/thread-pool.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 import { ownedParts } from "./owned-parts.ts";
 import { resetAfxdp, showAfxdpReset } from "./reset-afxdp.ts";
+import { resetXdp, showXdpReset } from "./reset-xdp.ts";
 
 export interface CleanupOptions {
   readonly host: Host;
@@ -20,6 +22,8 @@ export interface CleanupOptions {
   readonly keepsVfs: boolean;
   /** Prints what it would do, and changes nothing. */
   readonly isDryRun: boolean;
+  /** Asks the kubelet for the AF_XDP devices of pods. */
+  readonly readKubelet: ReadKubeletDevices;
   readonly timing: StepTiming;
   readonly maxHanging: number;
   /** Prints an action. */
@@ -46,6 +50,7 @@ async function showCleanup({ host, keepsVfs, print }: CleanupOptions): Promise<n
   const { bootId: _bootId, openVSwitch, ...found } = await observe(host);
   const observed = { ...found, ...defined({ openVSwitch }) };
   const next = plan(await emptySpec(host), observed, ownedInStatus(observed));
+  lines.push(...(await showXdpReset({ host, keepsVfs })));
   lines.push(...(await showAfxdpReset({ host, keepsVfs })));
   lines.push(...limitedTo(next, keepsVfs).steps.map(describeStep));
   lines.push(...(await recordsWithoutPf(host)).map((pf) => `remove the record of ${pf}, which the node does not have`));
@@ -70,7 +75,7 @@ async function cleanUp(options: CleanupOptions): Promise<number> {
     }
   }
 
-  for (const reset of [resetAfxdp, resetPfs]) {
+  for (const reset of [resetXdp, resetAfxdp, resetPfs]) {
     await attempt(async () => {
       const error = await reset(options);
       if (error !== "") {

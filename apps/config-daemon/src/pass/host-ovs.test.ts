@@ -7,6 +7,7 @@ import { runCleanup } from "../cleanup/run-cleanup.ts";
 import { enabledUnits, hostOvsFiles, hostOvsRecord } from "../files/host-ovs-files.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { mortal } from "../testing/mortal-host.ts";
+import { kubeletWith } from "../testing/kubelet-with.ts";
 
 const pf = "0000:3b:00.0";
 const mine = "/etc/systemd/system/openvswitch.service.d/50-mine.conf";
@@ -158,6 +159,7 @@ describe("Open vSwitch of a host", () => {
     const lines: string[] = [];
     const code = await runCleanup({
       ...{ host: kernel.host(), keepsVfs: false, isDryRun: false, maxHanging: 4 },
+      readKubelet: kubeletWith().read,
       signal: new AbortController().signal,
       print: (line) => lines.push(line),
       fail: (line) => lines.push(line),

@@ -22,7 +22,13 @@ export type RecordEvent = (state: SriovNetworkNodeState, event: NodeEvent) => vo
 
 export interface NodeEvent {
   readonly type: "Normal" | "Warning";
-  readonly reason: "SyncStatusChanged" | "SyncFailed" | "RebootNode" | "UpstreamFilesNotRemoved" | "CardReplaced";
+  readonly reason:
+    | "SyncStatusChanged"
+    | "SyncFailed"
+    | "RebootNode"
+    | "UpstreamFilesNotRemoved"
+    | "CardReplaced"
+    | "XdpProgramsNotDetached";
   readonly message: string;
 }
 

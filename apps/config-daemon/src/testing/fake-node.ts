@@ -10,6 +10,7 @@ import { connectFakeHost } from "@switchyard/host/testing";
 import { connect } from "@switchyard/kube";
 import { flag, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
 import { runFrugally } from "@switchyard/service/memory";
+import { kubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
 import { parseCleanupArguments } from "../cleanup/cleanup-arguments.ts";
 import { runCleanup } from "../cleanup/run-cleanup.ts";
 import { defaultTiming } from "../deadlines/default-timing.ts";
@@ -30,6 +31,11 @@ const exitCode = await runService({
       env: "KERNEL_SOCKET",
       help: "Socket of the fake kernel.",
     }),
+    hostRoot: flag(text("DIR"), {
+      default: "/nowhere",
+      env: "HOST_ROOT",
+      help: "Directory with the sockets of the kubelet.",
+    }),
     useExternalDrainer: flag(yesOrNo, {
       default: "false",
       env: "USE_EXTERNAL_DRAINER",
@@ -44,7 +50,8 @@ const exitCode = await runService({
     const onVerbosity = (verbosity: number | undefined): void => {
       setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
     };
-    await runDaemon({ ...node, log, metrics, onVerbosity, setNotReady, setNotAlive, signal });
+    const readKubelet = kubeletDevices(flags.hostRoot);
+    await runDaemon({ ...node, log, metrics, onVerbosity, setNotReady, setNotAlive, readKubelet, signal });
   },
 });
 
@@ -58,6 +65,7 @@ async function cleanUp(args: readonly string[]): Promise<number> {
     ...parsed.value,
     host: connectFakeHost(process.env["KERNEL_SOCKET"] ?? ""),
     ...{ maxHanging: 4, timing: defaultTiming, signal: new AbortController().signal },
+    readKubelet: kubeletDevices(parsed.value.hostRoot),
     print: (line) => void process.stdout.write(`${line}\n`),
     fail: (line) => void process.stderr.write(`${line}\n`),
   });

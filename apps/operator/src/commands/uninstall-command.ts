@@ -24,7 +24,7 @@ const flags = {
     default: "false",
     env: "GIVE_HOSTS_BACK",
     help:
-      "Then run config-daemon cleanup on each node that has a SriovNetworkNodeState. Pods lose their VFs without a drain. " +
+      "Then run config-daemon cleanup on each node that has a SriovNetworkNodeState or an AfxdpNetworkNodeState. Pods lose their VFs without a drain. " +
       "Needs --cleanup-image.",
   }),
   keepVfs: flag(yesOrNo, {

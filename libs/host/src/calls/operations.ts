@@ -93,6 +93,8 @@ export const operations: Operations = {
     readDevice: (name) => ({ action: "read device", target: name }),
     readPrograms: (name) => ({ action: "read XDP programs", target: name }),
     detachOwnPrograms: (name) => ({ action: "detach XDP program", target: name }),
+    listOwnMaps: () => ({ action: "list", target: "XSK maps" }),
+    removeOwnMap: (name) => ({ action: "remove XSK map", target: name }),
     readQueues: (name) => ({ action: "read queues", target: name }),
     setQueues: (name, count) => ({ action: `set queues ${count}`, target: name }),
   },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Runs on the kernel of this machine, in a network namespace. Features and queues of hardware are in the contract cases. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { attachXdp, createXskMap, loadRedirectProgram, NetlinkSocket, protocols } from "@switchyard/netlink";
+import { attachXdp, createXskMap, loadRedirectProgram, NetlinkSocket, pinXskMap, protocols } from "@switchyard/netlink";
 import { createNetworkNamespace, loadForeignXdpProgram, missingForNamespaces } from "@switchyard/netlink/testing";
 import type { Xdp } from "../ports/xdp.ts";
 import { createLinuxXdp } from "./linux-xdp.ts";
@@ -43,6 +43,20 @@ const missing = missingForNamespaces();
     await xdp.detachOwnPrograms("v0");
     const [left] = await xdp.readPrograms("v0");
     expect(left).toMatchObject({ name: "xdp_dispatcher", mode: "generic", isOwn: false });
+  });
+
+  it("lists the devices for which a map is pinned, and removes it", async () => {
+    await expect(xdp.listOwnMaps()).resolves.toEqual([]);
+    await namespace.run("mount", "-t", "bpf", "bpf", "/sys/fs/bpf");
+    await namespace.run("mkdir", "-p", "/sys/fs/bpf/switchyard/afxdp/v0", "/sys/fs/bpf/switchyard/afxdp/empty");
+    using map = createXskMap({ queues: 4 });
+    pinXskMap(map, `${namespace.root}/sys/fs/bpf/switchyard/afxdp/v0/xsks_map`);
+    await expect(xdp.listOwnMaps()).resolves.toEqual(["v0"]);
+    await xdp.removeOwnMap("v0");
+    await xdp.removeOwnMap("v0");
+    await expect(xdp.listOwnMaps()).resolves.toEqual([]);
+    expect(await namespace.run("ls", "/sys/fs/bpf/switchyard/afxdp")).toBe("empty\n");
+    await expect(xdp.removeOwnMap("../x")).rejects.toMatchObject({ code: "EINVAL" });
   });
 
   it("reads and changes queues of an interface that receives and sends separately", async () => {

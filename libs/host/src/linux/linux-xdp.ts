@@ -3,6 +3,7 @@
  * createLinuxXdp implements Xdp over rtnetlink, bpf(2), the netlink families netdev and ethtool, and sysfs.
  * Usage: `createLinuxXdp({ root: "/host", socket: new NetlinkSocket({ protocol: protocols.route }), genericSocket })`.
  */
+import { isInterfaceName, xskMapDirectory } from "@switchyard/api";
 import {
   detachXdp,
   ethtoolFamily,
@@ -14,9 +15,13 @@ import {
   readXdp,
   redirectProgramName,
   setChannels,
+  xskMapName,
   type NetlinkSocket,
   type XdpProgram as OpenProgram,
 } from "@switchyard/netlink";
+import { isErrno } from "@switchyard/service";
+import { promises as fs } from "node:fs";
+import { join } from "node:path";
 import { HostError, withHostError } from "../calls/host-error.ts";
 import { operations } from "../calls/operations.ts";
 import type { Xdp, XdpProgram } from "../ports/xdp.ts";
@@ -25,7 +30,7 @@ import { createFamilyResolver } from "./generic-family.ts";
 import { readNetDevice } from "./read-net-device.ts";
 
 export interface LinuxXdpDeps {
-  /** Directory that contains sys: "/" or "/host". Its sysfs must show the network namespace of the sockets. */
+  /** Directory that contains sys, with the BPF file system: "/" or "/host". Its sysfs must show the network namespace of the sockets. */
   readonly root: string;
   /** A socket of protocol route. The caller disposes of it. */
   readonly socket: NetlinkSocket;
@@ -37,6 +42,7 @@ export function createLinuxXdp({ root, socket, genericSocket }: LinuxXdpDeps): X
   const { xdp: at } = operations;
   const resolveNetdev = createFamilyResolver(genericSocket, netdevFamily);
   const resolveEthtool = createFamilyResolver(genericSocket, ethtoolFamily);
+  const maps = join(root, "sys/fs/bpf", xskMapDirectory);
 
   return {
     listFeatures: () =>
@@ -72,6 +78,22 @@ export function createLinuxXdp({ root, socket, genericSocket }: LinuxXdpDeps): X
           await detachXdp(socket, name, { program, mode });
         }
       }),
+    listOwnMaps: () =>
+      withHostError(at.listOwnMaps(), async () => {
+        const names = (await namesIn(maps)).filter(isInterfaceName);
+        const pinned = await Promise.all(names.map((name) => namesIn(join(maps, name))));
+        return names.filter((_name, index) => pinned[index]?.includes(xskMapName)).sort();
+      }),
+    removeOwnMap: (name) =>
+      withHostError(at.removeOwnMap(name), async () => {
+        if (!isInterfaceName(name)) throw new HostError(at.removeOwnMap(name), "EINVAL", {});
+        try {
+          await fs.unlink(join(maps, name, xskMapName));
+          await fs.rmdir(join(maps, name));
+        } catch (error) {
+          if (!isErrno(error, "ENOENT", "ENOTEMPTY")) throw error;
+        }
+      }),
     async readQueues(name) {
       try {
         return await askKernel(at.readQueues(name), async () => {
@@ -105,6 +127,16 @@ function openIfThere(id: number): OpenProgram | undefined {
     return openXdpProgram(id);
   } catch (error) {
     if (error instanceof NetlinkError && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Without the directory, or without a BPF file system, nothing is pinned. */
+async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return await fs.readdir(directory);
+  } catch (error) {
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Xdp is the port for what network interfaces support of XDP, for their devices and queues, and for the XDP programs that are
- * attached to them. The device plugin attaches programs.
+ * attached to them. The device plugin attaches programs, and pins their maps before.
  */
 import type { PciAddress } from "@switchyard/api";
 
@@ -55,6 +55,10 @@ export interface Xdp {
   readPrograms(name: string): Promise<readonly XdpProgram[]>;
   /** Detaches the programs of Switchyard. No error if there is none. Programs of others stay. */
   detachOwnPrograms(name: string): Promise<void>;
+  /** Returns the names that devices had on the host when Switchyard pinned maps for them, sorted. */
+  listOwnMaps(): Promise<readonly string[]>;
+  /** Removes the pinned map of a device. No error if there is none. */
+  removeOwnMap(name: string): Promise<void>;
   /** Returns undefined if the driver does not report its queues. */
   readQueues(name: string): Promise<Queues | undefined>;
   /** EINVAL for more queues than the driver supports, EOPNOTSUPP if it cannot change them. May interrupt the link. */

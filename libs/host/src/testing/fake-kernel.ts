@@ -306,6 +306,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     for (const { pciAddress } of ports) bus.unplug(pciAddress);
     for (const path of files.list()) if (path.startsWith("/run/")) files.remove(path);
     rdma.reboot();
+    xdp.reboot();
     vdpa.unload();
     firmware.boot(wasOff);
     plug({ ports: ports.map(firmware.portAfterBoot) });

@@ -22,13 +22,16 @@ export interface FakeXdpDeps {
 
 export interface FakeXdp {
   readonly port: Xdp;
-  /** Attaches a program, as the device plugin or another program does. */
+  /** Attaches a program, as the device plugin, which pins a map before, or another program does. */
   attachProgram(name: string, program: XdpProgram): void;
+  /** Forgets the pinned maps. */
+  reboot(): void;
 }
 
 export function createFakeXdp({ bus, netdevs, modelOfSubfunction }: FakeXdpDeps): FakeXdp {
   const programs = new WeakMap<Netdev, XdpProgram>();
   const queues = new WeakMap<Netdev, number>();
+  const maps = new Set<string>();
 
   /** Returns the model of the NIC if its driver, and not that of a VF or a representor, made the interface. */
   function modelOf({ parent, auxiliary, representorOf }: Netdev): FakePort | undefined {
@@ -59,6 +62,10 @@ export function createFakeXdp({ bus, netdevs, modelOfSubfunction }: FakeXdpDeps)
       const netdev = netdevs.find(name);
       if (programs.has(netdev)) throw new Refusal("EBUSY", "XDP program already attached");
       programs.set(netdev, program);
+      if (program.isOwn) maps.add(name);
+    },
+    reboot: () => {
+      maps.clear();
     },
     port: {
       listFeatures: () =>
@@ -80,6 +87,8 @@ export function createFakeXdp({ bus, netdevs, modelOfSubfunction }: FakeXdpDeps)
           const netdev = netdevs.find(name);
           if (programs.get(netdev)?.isOwn === true) programs.delete(netdev);
         }),
+      listOwnMaps: () => answer(() => [...maps].sort()),
+      removeOwnMap: (name) => answer(() => void maps.delete(name)),
       // The interfaces of the fake kernel do not include the loopback interface.
       readQueues: (name) => answer(() => (name === "lo" ? undefined : queuesOf(netdevs.find(name)))),
       setQueues: (name, count) =>

@@ -165,7 +165,7 @@ export const chartValues = group("", {
     giveHostsBack: group("Whether the uninstallation resets the hosts that Switchyard has configured.", {
       enabled: yesNo(
         false,
-        "Runs config-daemon cleanup on each node that has a SriovNetworkNodeState, after the components are deleted. Pods that use VFs lose them without a drain: set it only if you want that. helm uninstall takes the value from the last installation or upgrade.",
+        "Runs config-daemon cleanup on each node that has a SriovNetworkNodeState or an AfxdpNetworkNodeState, after the components are deleted. Pods that use VFs lose them without a drain: set it only if you want that. helm uninstall takes the value from the last installation or upgrade.",
       ),
       keepVfs: yesNo(false, "Leaves VFs, MTUs and drivers as they are, and removes everything else."),
       timeoutSeconds: integer(

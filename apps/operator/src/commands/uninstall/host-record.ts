@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The record of the nodes whose hosts `operator uninstall` gives back. The SriovNetworkNodeStates, which name the nodes, are
- * deleted together with the SriovOperatorConfig. Therefore their names are written to a ConfigMap before, so that a command that
+ * The record of the nodes whose hosts `operator uninstall` gives back. The SriovNetworkNodeStates and AfxdpNetworkNodeStates, which
+ * name the nodes, are deleted together with the operator configs. Therefore their names are written to a ConfigMap before, so that a command that
  * was killed, or that failed for some nodes, can be repeated.
  * Usage: `const nodes = await recordHosts(deps, namespace); … await forgetHosts(deps, namespace, left);`
  */
-import { configMaps, sriovNetworkNodeStates } from "@switchyard/api";
-import { isKubeError, isRecord, listPages, objectPath } from "@switchyard/kube";
+import { afxdpNetworkNodeStates, configMaps, sriovNetworkNodeStates } from "@switchyard/api";
+import { isKubeError, isRecord, listPages, objectPath, type ResourceType } from "@switchyard/kube";
 import { fieldManagers } from "../../field-managers.ts";
 import { readObject, type CommandDeps } from "../command-deps.ts";
 
@@ -14,12 +14,14 @@ import { readObject, type CommandDeps } from "../command-deps.ts";
 export const hostRecordName = "switchyard-hosts-to-give-back";
 
 /**
- * Resolves with the sorted names of all nodes that have a SriovNetworkNodeState or that an earlier run has recorded, after they
+ * Resolves with the sorted names of all nodes that have a state of either kind or that an earlier run has recorded, after they
  * are recorded. Writes nothing if there are none. Rejects with KubeError or CommandError TIMED_OUT.
  */
 export async function recordHosts(deps: CommandDeps, namespace: string): Promise<readonly string[]> {
   const recorded = await readRecord(deps, namespace);
-  const nodes = [...new Set([...recorded, ...(await nodesWithStates(deps, namespace))])].sort();
+  const kinds = [sriovNetworkNodeStates, afxdpNetworkNodeStates];
+  const found = await Promise.all(kinds.map((type) => nodesWithStates(type, deps, namespace)));
+  const nodes = [...new Set([...recorded, ...found.flat()])].sort();
   if (nodes.length > recorded.length) await write(deps, namespace, nodes);
   return nodes;
 }
@@ -47,11 +49,15 @@ async function readRecord(deps: CommandDeps, namespace: string): Promise<readonl
   return typeof text === "string" ? text.split("\n").filter((name) => name !== "") : [];
 }
 
-async function nodesWithStates({ transport, limit }: CommandDeps, namespace: string): Promise<readonly string[]> {
+async function nodesWithStates(
+  type: ResourceType,
+  { transport, limit }: CommandDeps,
+  namespace: string,
+): Promise<readonly string[]> {
   return limit.retry(async (signal) => {
     const names: string[] = [];
     try {
-      const list = { type: sriovNetworkNodeStates, namespace, pageSize: 100, signal };
+      const list = { type, namespace, pageSize: 100, signal };
       for await (const { items } of listPages(transport, list))
         names.push(...items.map(({ metadata }) => metadata.name));
     } catch (error) {

@@ -34,7 +34,9 @@ export async function uninstallAndGiveBack(deps: GiveBackDeps, options: CleanupP
     return 1;
   }
   if (nodes.length === 0) {
-    print("no SriovNetworkNodeState exists, so it is not known which hosts were configured: none is given back");
+    print(
+      "no node has a state of SR-IOV or AF_XDP, so it is not known which hosts were configured: none is given back",
+    );
     return 0;
   }
   using limit = deps.startHandback();

@@ -45,6 +45,8 @@ export const xdpCases: readonly ContractCase[] = [
       await host.xdp.detachOwnPrograms(name);
       await assertRefusedBy(host.xdp.readPrograms("nosuch0"), "ENODEV");
       await assertRefusedBy(host.xdp.detachOwnPrograms("nosuch0"), "ENODEV");
+      assert.deepEqual(await host.xdp.listOwnMaps(), []);
+      await host.xdp.removeOwnMap(name);
     },
   },
   {

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createLeftPrograms detaches the XDP programs that afxdp-device-plugin has left when it does not run on the node any longer: another
+ * device plugin cannot attach its own program to the device, and nothing else would remove it. The device of a pod keeps its program.
+ *
+ * A program is detached only if the kubelet says twice, some time apart, that no pod has the device and that it cannot give it to a pod
+ * by afxdp-device-plugin: the kubelet lists a device as that of a pod only after the plugin has attached the program.
+ *
+ * Usage: `const left = createLeftPrograms({ readKubelet, nowMs }); const { released, problems } = await left.release(host, signal);`
+ */
+import { HostError, type Host } from "@switchyard/host";
+import { findLeftDevices, type LeftDevice } from "./find-left-devices.ts";
+import type { ReadKubeletDevices } from "./kubelet-devices.ts";
+import type { KubeletDevices } from "./read-kubelet-devices.ts";
+
+export interface LeftProgramsDeps {
+  readonly readKubelet: ReadKubeletDevices;
+  readonly nowMs: () => number;
+}
+
+export interface LeftProgramsState {
+  /** Devices whose programs and maps were removed, by their names on the host. */
+  readonly released: readonly string[];
+  /** Devices that keep their programs for now, and why: "in use by a pod". */
+  readonly kept: readonly { readonly name: string; readonly why: string }[];
+  /** Why programs stay of which it is not known that they are needed, in sentences. */
+  readonly problems: readonly string[];
+}
+
+export interface LeftPrograms {
+  /** Releases the devices that are free now and were free at an earlier call. Rejects with HostError if the host cannot be read. */
+  release(host: Pick<Host, "xdp" | "links">, signal: AbortSignal): Promise<LeftProgramsState>;
+}
+
+/** Time for which a device must have been free. The kubelet lists the device of a new pod within a second. */
+export const settlingMs = 10_000;
+/** Why a free device keeps its program for this time. */
+export const freeNow = "free, but not long enough to be certain";
+
+export function createLeftPrograms({ readKubelet, nowMs }: LeftProgramsDeps): LeftPrograms {
+  /** Since when devices are free, with the programs that they had then. */
+  let freeSince = new Map<string, { readonly sinceMs: number; readonly programs: string }>();
+
+  /** Returns why the device keeps its program for now. */
+  function reasonToKeep(device: LeftDevice, kubelet: KubeletDevices, before: typeof freeSince): string | undefined {
+    const used = useOf(device, kubelet);
+    if (used !== undefined) return used;
+    const programs = device.programs.join();
+    const earlier = before.get(device.name);
+    const since = earlier?.programs === programs ? earlier : { sinceMs: nowMs(), programs };
+    freeSince.set(device.name, since);
+    return nowMs() - since.sinceMs < settlingMs ? freeNow : undefined;
+  }
+
+  return {
+    async release(host, signal) {
+      const before = freeSince;
+      freeSince = new Map();
+      const devices = await findLeftDevices(host);
+      if (devices.length === 0) return { released: [], kept: [], problems: [] };
+      const kubelet = await readKubelet(signal);
+      if (!kubelet.ok) {
+        const why = `the kubelet does not say which devices pods have: ${kubelet.error}`;
+        const names = devices.map(({ name }) => name);
+        const problem = `XDP programs of Switchyard stay on ${names.join(", ")}: ${why}`;
+        return { released: [], kept: names.map((name) => ({ name, why })), problems: [problem] };
+      }
+      const released: string[] = [];
+      const kept: { name: string; why: string }[] = [];
+      const problems: string[] = [];
+      for (const device of devices) {
+        const { name, isOnHost } = device;
+        const why = reasonToKeep(device, kubelet.value, before);
+        if (why !== undefined) {
+          kept.push({ name, why });
+          continue;
+        }
+        try {
+          if (isOnHost) await host.xdp.detachOwnPrograms(name);
+          await host.xdp.removeOwnMap(name);
+          released.push(name);
+        } catch (thrown) {
+          if (!(thrown instanceof HostError)) throw thrown;
+          kept.push({ name, why: thrown.message });
+          if (thrown.code !== "ENODEV") problems.push(thrown.message); // a pod has just got it, or it was removed
+        }
+      }
+      return { released, kept, problems };
+    },
+  };
+}
+
+function useOf({ ids, isOnHost }: LeftDevice, { held, offered }: KubeletDevices): string | undefined {
+  // The kubelet knows a device by its id, which only the host's interface tells.
+  if (!isOnHost) return held.size > 0 ? "not on the host while pods have AF_XDP devices" : undefined;
+  if (ids.some((id) => held.has(id))) return "in use by a pod";
+  return offered.has(ids[0]) ? "offered to pods by afxdp-device-plugin" : undefined;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * kubeletWith plays the kubelet for the daemon: which AF_XDP devices pods have, and which it offers. They can be changed.
+ * Usage: `const kubelet = kubeletWith({ held: ["0000:01:00.0"] }); await kubelet.read(signal); kubelet.held = [];`
+ */
+import { err, ok } from "@switchyard/api";
+import type { ReadKubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
+
+export interface KubeletWith {
+  held: readonly string[];
+  offered: readonly string[];
+  /** Why it does not answer. */
+  error: string | undefined;
+  readonly read: ReadKubeletDevices;
+}
+
+export function kubeletWith({ held = [], offered = [] }: Partial<Pick<KubeletWith, "held" | "offered">> = {}) {
+  const kubelet: KubeletWith = {
+    ...{ held, offered, error: undefined },
+    read() {
+      const { error } = kubelet;
+      const devices = { held: new Set(kubelet.held), offered: new Set(kubelet.offered) };
+      return Promise.resolve(error === undefined ? ok(devices) : err(error));
+    },
+  };
+  return kubelet;
+}
