@@ -99,7 +99,7 @@ export function runConfigDaemon(): Promise<number> {
       await runDaemon({
         ...{ transport, host, nodeName, namespace, maxPfs, maxHanging, useExternalDrainer, maxCacheAgeMs },
         ...{ log, metrics, metadataUrl: flags.metadataUrl, onVerbosity, setNotReady, setNotAlive, signal },
-        onFirstSuccess: releaseMemoryAfter(startEndMs),
+        onFirstPass: releaseMemoryAfter(startEndMs),
         readKubelet: kubeletDevices(hostRoot),
         systemdMode: flags.useSystemdService
           ? {

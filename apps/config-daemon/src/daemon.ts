@@ -69,8 +69,8 @@ export interface DaemonOptions {
   readonly systemdMode?: Pick<SystemdModeOptions, "program" | "unitsFromMachineConfig" | "ovsdbAddress"> | undefined;
   readonly log: Logger;
   readonly metrics: Registry;
-  /** Called after the first pass that succeeded. */
-  readonly onFirstSuccess?: () => void;
+  /** Called after the first pass for AF_XDP, and after the first one for SR-IOV that succeeded. */
+  readonly onFirstPass?: () => void;
   /** Called with spec.logLevel of the operator config for which the daemon is deployed, and with each change of it. */
   readonly onVerbosity?: (verbosity: number | undefined) => void;
   /** Sets the check of /readyz. */
@@ -157,9 +157,15 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   }
 
   let hasSucceeded = false;
+  let hasPassedAfxdp = false;
   // One worker runs the passes of both kinds in turn, because they share PFs and the drain of the node.
   async function reconcile(key: string, passSignal: AbortSignal): Promise<Requeue | undefined> {
-    if (key === afxdp.key) return afxdp.pass(passSignal);
+    if (key === afxdp.key) {
+      const again = await afxdp.pass(passSignal);
+      if (!hasPassedAfxdp) options.onFirstPass?.();
+      hasPassedAfxdp = true;
+      return again;
+    }
     const state = states.get(nodeName);
     if (state === undefined) {
       if (states.served) {
@@ -172,7 +178,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     const { afterMs, hasFailed } = await kernel.during(() => pass(state, passSignal));
     if (!hasSucceeded && !hasFailed) {
       hasSucceeded = true;
-      options.onFirstSuccess?.();
+      options.onFirstPass?.();
     }
     return { afterMs };
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * runCleanup gives the host back: it resets the PFs and AF_XDP devices that Switchyard configured, removes their records, rules,
- * bridges and XDP programs, and everything in owned-parts.ts. It needs no API server, and touches nothing without evidence that it is Switchyard's.
+ * bridges and XDP programs, and everything in owned-parts.ts. It needs no API server, and touches nothing without evidence that it
+ * is Switchyard's.
  * Usage: `process.exit(await runCleanup({ host, keepsVfs: false, isDryRun: true, … }));`
  */
 import { defined, type SriovNetworkNodeStateSpec } from "@switchyard/api";
