@@ -51,6 +51,8 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
   await writeAccount(join(share, "serviceaccount"), user.pod);
   // As in an image: from a disk of the guest, and not over 9p, where each file takes many times as long to open.
   await inGuest(`cp -r /share ${program}`);
+  // A node has Node.js in its page cache after the pull of the image, and no emulator that translates its code at the first run.
+  await inGuest("node -e 0");
   const stopSeconds: number[] = [];
   let running: GuestProcess | undefined;
   let words = "";
