@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * reportWrites makes a transport that tells when a write has ended.
- * Usage: `reportWrites(transport, releaseMemoryAfter(500))`
+ * Usage: `const transport = reportWrites(connection, () => log.debug("written"));`
  */
 import type { Transport } from "@switchyard/kube";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Finds the parts from which a guest boots in the cache, or builds them if the user is root.
- * Usage: `const lab = await ensureLab({ kernel: "6.12", withModules: false }, progress)`
+ * Usage: `const lab = await ensureLab({ kernel: "6.12", withModules: false, virtioVfs: false }, progress)`
  */
 import { join } from "node:path";
 import { cacheDirectory, listParts, withBuildLock, type CachedPart } from "./cache.ts";

@@ -2,7 +2,7 @@
 /**
  * createLeftProgramsPass runs left-programs.ts in the passes of the daemon, while afxdp-device-plugin is not wanted on the node, until
  * nothing of it is left.
- * Usage: `const left = createLeftProgramsPass({ left, withDeadline, isPluginWanted, log, onProblem }); const requeue = await left.run(signal);`
+ * Usage: `const pass = createLeftProgramsPass({ left, withDeadline, isPluginWanted, log, onProblem }); const requeue = await pass.run(signal);`
  */
 import { HostError } from "@switchyard/host";
 import type { Requeue } from "@switchyard/kube";
