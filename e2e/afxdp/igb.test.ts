@@ -150,6 +150,8 @@ describe.each([
     await announces(0);
     const isReleased = async () => !(await watched.inGuest(`ip -d link show ${name}`)).includes("prog/xdp");
     await eventually("the program is detached", isReleased, { withinMs });
-    expect(await watched.inGuest("find /sys/fs/bpf /run/switchyard/afxdp -type f")).toBe("");
+    // The map is removed after that, and the socket with the pool.
+    const left = () => watched.inGuest("find /sys/fs/bpf /run/switchyard/afxdp -type f");
+    await eventually("no map and no socket is left", async () => (await left()) === "", { withinMs });
   }, 600_000);
 });
