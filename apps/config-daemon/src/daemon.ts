@@ -69,7 +69,7 @@ export interface DaemonOptions {
   readonly systemdMode?: Pick<SystemdModeOptions, "program" | "unitsFromMachineConfig" | "ovsdbAddress"> | undefined;
   readonly log: Logger;
   readonly metrics: Registry;
-  /** Called after the first pass for AF_XDP, and after the first one for SR-IOV that succeeded. */
+  /** Called after the first pass for SR-IOV that succeeded, or for AF_XDP in a cluster that does not use SR-IOV. */
   readonly onFirstPass?: () => void;
   /** Called with spec.logLevel of the operator config for which the daemon is deployed, and with each change of it. */
   readonly onVerbosity?: (verbosity: number | undefined) => void;
@@ -162,7 +162,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   async function reconcile(key: string, passSignal: AbortSignal): Promise<Requeue | undefined> {
     if (key === afxdp.key) {
       const again = await afxdp.pass(passSignal);
-      if (!hasPassedAfxdp) options.onFirstPass?.();
+      if (!hasPassedAfxdp && !isForSriov()) options.onFirstPass?.();
       hasPassedAfxdp = true;
       return again;
     }
