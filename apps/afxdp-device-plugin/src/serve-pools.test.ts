@@ -353,6 +353,21 @@ const resource = "afxdp/intel";
     expect((await programOf("v1"))?.name).toBe("switchyard_xsk");
   });
 
+  it("keeps the map of a device in a pod when it ends, also if the kubelet has just started and lists no pods yet", async () => {
+    await offer(pool());
+    await kubelet.until(resource, (devices) => devices?.length === 2);
+    await kubelet.allocate(resource, ["v0", "v1"]);
+    await using pod = await createNetworkNamespace();
+    const pid = /\/proc\/(\d+)\//.exec(pod.path)?.[1] ?? "";
+    await namespace.run("ip", "link", "set", "v0", "netns", pid);
+    await server[Symbol.asyncDispose]();
+    server = await start();
+    kubelet.pods = [];
+    await server[Symbol.asyncDispose]();
+    expect([existsSync(`${namespace.root}/mnt/v0`), existsSync(`${namespace.root}/mnt/v1`)]).toEqual([true, false]);
+    server = await start();
+  });
+
   it("refuses devices that are not in the pool, and prefers devices of one NUMA node", async () => {
     const devices = ["v0", "v1"].map((name, numaNode) => ({ id: name, name, key: name, queues: 1, numaNode }));
     await offer(pool({ devices }));

@@ -230,15 +230,21 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
     return kept;
   }
 
+  async function namesInHost(): Promise<ReadonlySet<string>> {
+    return new Set((await listLinks(links)).map(({ name }) => name));
+  }
+
   /**
    * Releases the devices that no pod has, at the end: this may be the last process of the plugin on the node, and a device gets its
-   * program with its next allocation.
+   * program with its next allocation. A device that is not in the network namespace of the node may be in a pod that a kubelet does
+   * not list yet, because it has just started.
    */
   async function releaseUnused(): Promise<void> {
     const offered = record.pools.flatMap((pool) => pool.devices.map((device) => ({ ...device, pool })));
     const pods = await readPods(AbortSignal.timeout(endLimitMs)).catch(() => undefined);
+    const inHost = await namesInHost();
     for (const { pool, ...device } of [...offered, ...record.retired]) {
-      if (mayHaveDevice(pods, device, pool)) continue;
+      if (!inHost.has(device.name) || mayHaveDevice(pods, device, pool)) continue;
       await inTurn(() => xdp.release(device.name)).catch((error: unknown) => {
         log.warn({ device: device.name, error }, "device not released");
       });
@@ -310,7 +316,7 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
     },
 
     async update(signal) {
-      const inHost = new Set((await listLinks(links)).map(({ name }) => name));
+      const inHost = await namesInHost();
       const isAllInHost = record.pools.every(({ devices }) => devices.every(({ name }) => inHost.has(name)));
       const usesBpfman = isBpfman || programs.length > 0;
       const pods = isAllInHost && record.retired.length === 0 && !usesBpfman ? [] : await readPods(signal);
