@@ -13,6 +13,7 @@
  */
 import { defined, type AfxdpNetworkNodeState, type AfxdpPoolStatus, type Result } from "@switchyard/api";
 import type { Reconcile, Requeue, Writer } from "@switchyard/kube";
+import type { DevicesByResource } from "@switchyard/kubelet";
 import { nodeAfxdpPluginsConfig, type RenderedAfxdpPlugins } from "@switchyard/render";
 import type { Logger } from "@switchyard/service";
 import { readRecord } from "../config-file.ts";
@@ -22,14 +23,14 @@ import { putInForce, writeForStart } from "../put-in-force.ts";
 import { isSettled } from "./is-settled.ts";
 import { graceMs, paceRestarts, type RestartPace } from "./pace-restarts.ts";
 import { pluginsConfig, recordedNames } from "./plugins-config.ts";
-import { missingDevices, poolRows, type OfferedDevices } from "./pool-rows.ts";
+import { missingDevices, poolRows } from "./pool-rows.ts";
 import type { KernelFacts } from "./read-kernel-facts.ts";
 
 /** What the process sees of its node. */
 export interface PluginNode {
   readonly kernelFacts: () => Promise<KernelFacts>;
   /** The devices that the kubelet has, or why it does not answer. */
-  readonly offered: (signal: AbortSignal) => Promise<Result<OfferedDevices, string>>;
+  readonly offered: (signal: AbortSignal) => Promise<Result<DevicesByResource, string>>;
   /** Differs after each start of the kubelet. */
   readonly kubeletStart: () => Promise<string | undefined>;
   /** Ends the plugin, which starts again, and returns the ids of its processes. */

@@ -5,16 +5,14 @@
  * Usage: `poolRows(rendered, { pools, offered, stuck: missingDevices(rendered, offered) })`.
  */
 import { afxdpResourcePrefix, type AfxdpPoolSpec, type AfxdpPoolStatus } from "@switchyard/api";
+import type { DevicesByResource } from "@switchyard/kubelet";
 import type { AfxdpPluginsDevice, RenderedAfxdpPlugins } from "@switchyard/render";
-
-/** The healthy devices that the kubelet has, by the names of resources. */
-export type OfferedDevices = ReadonlyMap<string, ReadonlySet<string>>;
 
 export interface PoolRowFacts {
   /** Pools in the spec of the node state. */
   readonly pools: readonly AfxdpPoolSpec[];
-  /** Undefined if the kubelet does not answer. */
-  readonly offered: OfferedDevices | undefined;
+  /** The healthy devices that the kubelet has. Undefined if it does not answer. */
+  readonly offered: DevicesByResource | undefined;
   /** Devices that the plugin does not announce, for a reason that restarts did not remove or have not removed yet. */
   readonly stuck: readonly AfxdpPluginsDevice[];
   /** Why they are missing: "it has been restarted 3 times". */
@@ -29,7 +27,7 @@ const maxNamed = 8;
 /** Returns the devices on the host that the plugin should have announced and the kubelet does not have. */
 export function missingDevices(
   { devices }: RenderedAfxdpPlugins,
-  offered: OfferedDevices,
+  offered: DevicesByResource,
 ): readonly AfxdpPluginsDevice[] {
   return devices.filter(({ poolName, name, isOnHost }) => isOnHost && !offeredOf(poolName, offered).has(name));
 }
@@ -55,7 +53,7 @@ export function poolRows(
   });
 }
 
-function offeredOf(poolName: string, offered: OfferedDevices): ReadonlySet<string> {
+function offeredOf(poolName: string, offered: DevicesByResource): ReadonlySet<string> {
   return offered.get(`${afxdpResourcePrefix}/${poolName}`) ?? new Set();
 }
 
