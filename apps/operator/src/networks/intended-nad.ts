@@ -6,6 +6,7 @@
  */
 import {
   err,
+  ok,
   networkReasons,
   operatorConfigName,
   type AfxdpNetworkNodeState,
@@ -28,11 +29,18 @@ export interface IntentSources {
   readonly afxdpConfigs: Pick<Cache<AfxdpOperatorConfig>, "get">;
 }
 
+/** What the operator writes for a network. */
+export interface IntendedNad {
+  readonly nad: NetworkAttachmentDefinition;
+  /** Sentence about devices that the plugin of an AfxdpNetwork cannot attach; "" if it can attach all. */
+  readonly limit: string;
+}
+
 /** On failure, the summary lists all problems with their fields. */
 export function intendedNad(
   network: Network,
   { settings, states, afxdpStates, afxdpConfigs }: IntentSources,
-): Result<NetworkAttachmentDefinition, ConditionSummary> {
+): Result<IntendedNad, ConditionSummary> {
   const problems: string[] = [];
   if (!mayChooseNamespace(network, settings.namespace)) {
     const reason = `the network is outside of the operator's namespace ${settings.namespace}`;
@@ -45,24 +53,21 @@ export function intendedNad(
   const needsBridges = network.kind === "BridgeNetwork" && !network.spec.bridge;
   const bridges = needsBridges ? linuxBridgesOf(network.spec.resourceName, states.list()) : [];
   const afxdpProvider = afxdpProviderOf(afxdpConfigs.get(operatorConfigName));
+  const afxdpDevices =
+    network.kind === "AfxdpNetwork" ? poolDevicesOf(network.spec.poolName, afxdpStates.list()) : undefined;
   const rendered = renderNetwork(network, {
     ...{ resourcePrefix: settings.resourcePrefix, bridges, afxdpProvider },
-    ...(network.kind === "AfxdpNetwork" && { afxdpDevices: poolDevicesOf(network.spec.poolName, afxdpStates.list()) }),
+    ...(afxdpDevices && { afxdpDevices }),
   });
   if (!rendered.ok) problems.push(...rendered.error.map(({ field, message }) => `${field}: ${message}`));
-  if (rendered.ok && problems.length === 0) return rendered;
+  if (rendered.ok && problems.length === 0) {
+    const isLimited = network.kind === "AfxdpNetwork" && afxdpDevices && afxdpProvider === "switchyard";
+    return ok({
+      nad: rendered.value,
+      limit: isLimited ? unattachableDevices(network.spec.poolName, afxdpDevices) : "",
+    });
+  }
   return err({ state: "degraded", reason: networkReasons.invalid, message: problems.join("; ") });
-}
-
-/** Returns the sentence about devices that the network's plugin cannot attach; "" if it can attach all. */
-export function attachmentLimit(
-  network: Network,
-  { afxdpStates, afxdpConfigs }: Pick<IntentSources, "afxdpStates" | "afxdpConfigs">,
-): string {
-  if (network.kind !== "AfxdpNetwork") return "";
-  if (afxdpProviderOf(afxdpConfigs.get(operatorConfigName)) !== "switchyard") return "";
-  const { poolName } = network.spec;
-  return unattachableDevices(poolName, poolDevicesOf(poolName, afxdpStates.list()));
 }
 
 /** Reports whether spec.networkNamespace is allowed: only administrators may write to the operator's namespace. */

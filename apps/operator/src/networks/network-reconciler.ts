@@ -30,7 +30,7 @@ import {
 } from "@switchyard/kube";
 import { targetNamespace, type Network } from "@switchyard/render";
 import type { ConditionSummary } from "../status/condition-summary.ts";
-import { attachmentLimit, intendedNad, type IntentSources } from "./intended-nad.ts";
+import { intendedNad, type IntendedNad, type IntentSources } from "./intended-nad.ts";
 import { claimNad } from "./nad-claim.ts";
 import { nadFailure, nadKindMissing, namespaceMissing, namespaceTerminating } from "./nad-failure.ts";
 import { placeOf, type NadFacts } from "./network-caches.ts";
@@ -90,7 +90,7 @@ export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile 
 async function applyNad(
   deps: NetworkReconcilerDeps,
   network: Network,
-  intended: NetworkAttachmentDefinition,
+  intended: IntendedNad,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { nads, namespaces, transport } = deps;
@@ -102,7 +102,7 @@ async function applyNad(
 
   const place = placeOf(network);
   const nad = nads.get(place);
-  const claim = claimNad({ network, intended, nad, rivals: rivalsOf(deps, network) });
+  const claim = claimNad({ network, intended: intended.nad, nad, rivals: rivalsOf(deps, network) });
   if (claim.kind === "taken") {
     return { summary: { state: "degraded", reason: networkReasons.invalid, message: claim.message } };
   }
@@ -110,28 +110,21 @@ async function applyNad(
     const message = `NetworkAttachmentDefinition ${place} is being deleted; a new one is created afterwards`;
     return { summary: { state: "progressing", reason: networkReasons.notFound, message } };
   }
-  if (claim.kind === "free" && !(await mayCreate(transport, network, intended, signal))) {
+  if (claim.kind === "free" && !(await mayCreate(transport, network, intended.nad, signal))) {
     return { requeue: cacheBehind };
   }
-  return writeNad(deps.writer, { intended, uid: nad?.metadata.uid, limit: attachmentLimit(network, deps) }, signal);
-}
-
-interface NadWrite {
-  readonly intended: NetworkAttachmentDefinition;
-  /** Of the NetworkAttachmentDefinition that exists. */
-  readonly uid: string | undefined;
-  /** Result of attachmentLimit. */
-  readonly limit: string;
+  return writeNad(deps.writer, intended, nad?.metadata.uid, signal);
 }
 
 async function writeNad(
   writer: NetworkReconcilerDeps["writer"],
-  { intended, uid, limit }: NadWrite,
+  { nad, limit }: IntendedNad,
+  uid: string | undefined,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { name, namespace = "default" } = intended.metadata;
+  const { name, namespace = "default" } = nad.metadata;
   try {
-    await writer.apply({ metadata: { ...intended.metadata, ...defined({ uid }) }, spec: intended.spec }, signal);
+    await writer.apply({ metadata: { ...nad.metadata, ...defined({ uid }) }, spec: nad.spec }, signal);
   } catch (error) {
     const summary = nadFailure(error, namespace);
     if (summary === undefined) throw error;
