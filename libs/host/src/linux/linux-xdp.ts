@@ -28,6 +28,7 @@ import type { Xdp, XdpProgram } from "../ports/xdp.ts";
 import { askKernel } from "./ask-kernel.ts";
 import { createFamilyResolver } from "./generic-family.ts";
 import { readNetDevice } from "./read-net-device.ts";
+import { readNames } from "./read-sysfs.ts";
 
 export interface LinuxXdpDeps {
   /** Directory that contains sys, with the BPF file system: "/" or "/host". Its sysfs must show the network namespace of the sockets. */
@@ -80,8 +81,8 @@ export function createLinuxXdp({ root, socket, genericSocket }: LinuxXdpDeps): X
       }),
     listOwnMaps: () =>
       withHostError(at.listOwnMaps(), async () => {
-        const names = (await namesIn(maps)).filter(isInterfaceName);
-        const pinned = await Promise.all(names.map((name) => namesIn(join(maps, name))));
+        const names = ((await readNames(maps)) ?? []).filter(isInterfaceName);
+        const pinned = await Promise.all(names.map((name) => readNames(join(maps, name))));
         return names.filter((_name, index) => pinned[index]?.includes(xskMapName)).sort();
       }),
     removeOwnMap: (name) =>
@@ -127,16 +128,6 @@ function openIfThere(id: number): OpenProgram | undefined {
     return openXdpProgram(id);
   } catch (error) {
     if (error instanceof NetlinkError && error.code === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
-/** Without the directory, or without a BPF file system, nothing is pinned. */
-async function namesIn(directory: string): Promise<readonly string[]> {
-  try {
-    return await fs.readdir(directory);
-  } catch (error) {
-    if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
     throw error;
   }
 }
