@@ -157,13 +157,18 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   }
 
   let hasSucceeded = false;
-  let hasPassedAfxdp = false;
+  let { onFirstPass } = options;
+  const reportFirstPass = (): void => {
+    onFirstPass?.();
+    onFirstPass = undefined;
+  };
+  /** Without a SriovOperatorConfig, there is no state, and AF_XDP may be all that the daemon is for. */
+  const isForSriov = (): boolean => states.get(nodeName) !== undefined || configs.get(operatorConfigName) !== undefined;
   // One worker runs the passes of both kinds in turn, because they share PFs and the drain of the node.
   async function reconcile(key: string, passSignal: AbortSignal): Promise<Requeue | undefined> {
     if (key === afxdp.key) {
       const again = await afxdp.pass(passSignal);
-      if (!hasPassedAfxdp && !isForSriov()) options.onFirstPass?.();
-      hasPassedAfxdp = true;
+      if (!isForSriov()) reportFirstPass();
       return again;
     }
     const state = states.get(nodeName);
@@ -176,9 +181,9 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     }
     for (const pending of [cleanupEvent, programsEvent]) pending.recordOn(state, reports.recordEvent);
     const { afterMs, hasFailed } = await kernel.during(() => pass(state, passSignal));
-    if (!hasSucceeded && !hasFailed) {
+    if (!hasFailed) {
       hasSucceeded = true;
-      options.onFirstPass?.();
+      reportFirstPass();
     }
     return { afterMs };
   }
@@ -189,8 +194,6 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     effect: "SR-IOV devices of the node are not configured",
   });
   showCacheAges(options.metrics, () => caches);
-  /** Without a SriovOperatorConfig, there is no state, and AF_XDP may be all that the daemon is for. */
-  const isForSriov = (): boolean => states.get(nodeName) !== undefined || configs.get(operatorConfigName) !== undefined;
   options.setNotReady(() => [
     ...cacheProblems(caches, options.maxCacheAgeMs),
     ...(hasSucceeded || !isForSriov() ? [] : ["the hardware of the node has not been discovered yet"]),
