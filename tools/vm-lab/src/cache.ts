@@ -11,7 +11,7 @@ import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import { withFileLock } from "./file-lock.ts";
 
-/** The cached parts: a kernel with its root disk, the same with a kernel of backports, modules that Debian does not build, and a newer QEMU. */
+/** A kernel with its root disk, the same with a kernel of backports, modules that Debian does not build, and a newer QEMU. */
 export type Part = "image" | "backports" | "modules" | "qemu";
 
 /** A complete part. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * ownedParts lists everything that the daemon leaves on a host besides the settings and records of PFs, which plans remove, the CNI
- * plugin of provider upstream, and the record of the AF_XDP device plugin. A file that the daemon writes must be in this list, in the plan of an empty spec, or in
- * release-pf.ts: `config-daemon cleanup` removes nothing else.
+ * plugin of provider upstream, and the record of the AF_XDP device plugin. A file that the daemon writes must be in this list, in the
+ * plan of an empty spec, or in release-pf.ts: `config-daemon cleanup` removes nothing else.
  * Usage: `for (const part of ownedParts) for (const line of await part.find(host)) await part.remove(host);`
  */
 import { afxdpPluginRecord, bootConfigPath, isOwnBootFile } from "@switchyard/api";

@@ -47,7 +47,7 @@ export function createPlainClient({ server, ...credentials }: Identity, connecti
     };
     return new Promise((resolve, reject) => {
       httpsRequest(server + path, { method, headers, agent: from, signal }, resolve)
-        .on("error", reject) // a connection can end twice: while it is read, and while it is written
+        .on("error", reject) // not once: a later error, such as a closed connection, would end the process
         .end(payload);
     });
   }
