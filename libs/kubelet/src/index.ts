@@ -14,7 +14,6 @@ export {
   type PreferenceRequest,
 } from "./device-plugin-messages.ts";
 export {
-  allocatableResourcesMethod,
   listPodResourcesMethod,
   type ContainerDevices,
   type PodDevices,
