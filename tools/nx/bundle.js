@@ -10,6 +10,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { join, relative, resolve } from "node:path";
 import { build } from "esbuild";
 import { builtinModules } from "./builtin-modules.js";
+import { leanPackages } from "./lean-packages.js";
 import { writeThirdParty } from "./third-party.js";
 
 const workspaceRoot = join(import.meta.dirname, "../..");
@@ -28,8 +29,7 @@ const { metafile } = await build({
   format: "esm",
   target: "node24",
   sourcemap: true,
-  external: ["koffi"],
-  plugins: [builtinModules],
+  plugins: [leanPackages, builtinModules],
   // CommonJS dependencies call require(), which an ES module lacks.
   banner: { js: 'const require=process.getBuiltinModule("module").createRequire(import.meta.url);' },
   logLevel: "warning",

@@ -62,6 +62,7 @@ function projectsOf(root, workspaceRoot, manifests) {
         "^default",
         "{workspaceRoot}/tools/nx/bundle.js",
         "{workspaceRoot}/tools/nx/builtin-modules.js",
+        "{workspaceRoot}/tools/nx/lean-packages.js",
         "{workspaceRoot}/tools/nx/third-party.js",
         ...copied,
       ],

@@ -41,8 +41,8 @@ export const roomForYoung = "--min-semi-space-size=8";
  */
 export const frugalFlags: readonly string[] = ["--max-semi-space-size=1", "--v8-pool-size=1", "--use-openssl-ca"];
 
-/** Node's own modules that all of these services use. Others are loaded with them. */
-const builtins = ["fs/promises", "https", "perf_hooks", "timers/promises", "worker_threads"];
+/** Node's own modules that all of these services use; a server that listens loads cluster. Others are loaded with them. */
+const builtins = ["cluster", "fs/promises", "http", "https", "perf_hooks", "timers/promises"];
 
 /**
  * Sets up a process that is mostly idle for little memory: frugalFlags, with which it replaces itself unless it has them, and no
