@@ -30,8 +30,8 @@ import { reportWrites } from "./report-writes.ts";
 /** Nothing is decided with older data. */
 const maxCacheAgeMs = 120_000;
 
-/** A burst of changes ends if there were no writes for this time. */
-const burstEndMs = 500;
+/** How long writes leave garbage behind: a thousand of them take some seconds. */
+const garbageMs = 300;
 
 /** Runs until SIGTERM, and returns the exit code of the process. */
 export function runOvnOffload(): Promise<number> {
@@ -60,7 +60,7 @@ export function runOvnOffload(): Promise<number> {
       });
 
       async function lead(leader: Transport, leadership: AbortSignal): Promise<void> {
-        const transport = reportWrites(leader, releaseMemoryAfter(burstEndMs));
+        const transport = reportWrites(leader, releaseMemoryAfter(garbageMs));
         leading.set(1);
         log.info("started leading");
         const foreign = createForeignMachineConfigs(transport);

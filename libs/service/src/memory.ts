@@ -70,15 +70,17 @@ function releaseMemory(): void {
   if (typeof collect === "function") Reflect.apply(collect, undefined, [{ type: "major", flavor: "last-resort" }]);
 }
 
-/** Returns a function that calls releaseMemory `quietMs` after its last call, for a service whose work comes in bursts. */
-export function releaseMemoryAfter(quietMs: number): () => void {
+/**
+ * Returns a function that calls releaseMemory `delayMs` later, once for all its calls of that time. In a burst of work, V8 would
+ * let the heap grow to twice the size of the live objects before it collects, whatever its flags say.
+ */
+export function releaseMemoryAfter(delayMs: number): () => void {
   let timer: NodeJS.Timeout | undefined;
   return () => {
     timer ??= setTimeout(() => {
       timer = undefined;
       releaseMemory();
-    }, quietMs).unref();
-    timer.refresh();
+    }, delayMs).unref();
   };
 }
 
