@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * ownedParts lists everything that the daemon leaves on a host besides the settings and records of PFs, which plans remove, the CNI
- * plugin of provider upstream, and the record of the AF_XDP device plugin. A file that the daemon writes must be in this list, in the
- * plan of an empty spec, or in release-pf.ts: `config-daemon cleanup` removes nothing else.
+ * plugin of provider upstream, and two files of the AF_XDP device plugin: its record, and the program for bpfman. A file that the
+ * daemon writes must be in this list, in the plan of an empty spec, or in release-pf.ts: `config-daemon cleanup` removes nothing
+ * else.
  * Usage: `for (const part of ownedParts) for (const line of await part.find(host)) await part.remove(host);`
  */
-import { afxdpPluginRecord, bootConfigPath, isOwnBootFile } from "@switchyard/api";
+import {
+  afxdpPluginRecord,
+  bootConfigPath,
+  bpfmanProgram,
+  bpfmanProgramDirectory,
+  isOwnBootFile,
+} from "@switchyard/api";
 import { bootProgramDirectory, type Host } from "@switchyard/host";
 import { describeStep, rebootFile, type NodeStep } from "@switchyard/plan";
 import { afxdpBootConfigPath, afxdpBootResultPath } from "../boot/afxdp-boot-config.ts";
@@ -56,6 +63,7 @@ export const ownedParts: readonly OwnedPart[] = [
   },
   afxdpCni,
   fileOf(afxdpPluginRecord, () => true),
+  fileOf(`${bpfmanProgramDirectory}/${bpfmanProgram.file}`, () => true),
   fileOf(rebootFile, () => true),
   fileOf(knownNicsPath, () => true),
 ];

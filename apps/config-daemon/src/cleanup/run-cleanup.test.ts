@@ -18,6 +18,7 @@ const foreign = [
   "/etc/modprobe.d/mine.conf",
   "/etc/sriov-operator/infiniband/guids",
   "/etc/systemd/system/sriov-config.service",
+  "/var/lib/bpfman/switchyard/mine.o",
 ];
 
 const state: SriovNetworkNodeState = {
@@ -39,6 +40,7 @@ async function configuredNode(): Promise<FakeKernel> {
   kernel.writeFile(argumentsFile, JSON.stringify({ added: ["intel_iommu=on"] }));
   kernel.writeFile("/etc/sriov-operator/reboot.json", "{}");
   kernel.writeFile("/etc/sriov-operator/virtual-nics.json", "{}");
+  kernel.writeFile("/var/lib/bpfman/switchyard/xsk_redirect.o", "\u007fELF");
   kernel.setNextArgumentsByHand(["ro", "iommu=pt", "intel_iommu=on"]);
   return kernel;
 }
