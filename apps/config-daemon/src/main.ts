@@ -4,7 +4,7 @@
  * command that runs while the host boots must load little.
  * Usage: `node apps/config-daemon/src/main.ts --node-name worker-1`, `node apps/config-daemon/src/main.ts boot pre`, `node apps/config-daemon/src/main.ts cleanup --dry-run`.
  */
-import { runFrugally } from "@switchyard/service/memory";
+import { growInSmallSteps, runFrugally } from "@switchyard/service/memory";
 
 /** A command gets the arguments after its name and resolves with the exit code. */
 type Command = (args: readonly string[]) => Promise<number>;
@@ -24,6 +24,7 @@ process.exit(exitCode);
 /** Imports the daemon only after runFrugally, which starts the process again: the first process would load it in vain. */
 async function runService(): Promise<number> {
   runFrugally();
+  growInSmallSteps();
   const { runConfigDaemon } = await import("./config-daemon.ts");
   return runConfigDaemon();
 }

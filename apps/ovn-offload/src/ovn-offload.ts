@@ -30,8 +30,8 @@ import { reportWrites } from "./report-writes.ts";
 /** Nothing is decided with older data. */
 const maxCacheAgeMs = 120_000;
 
-/** How long writes leave garbage behind: a thousand of them take some seconds. */
-const garbageMs = 300;
+/** A thousand writes take some seconds, and their garbage is collected in between. */
+const garbageMs = 500;
 
 /** Runs until SIGTERM, and returns the exit code of the process. */
 export function runOvnOffload(): Promise<number> {
