@@ -14,6 +14,7 @@ import { startBpfmanAgent } from "../src/bpfman/bpfman-agent.ts";
 import { bpfmanCrds } from "../src/bpfman/bpfman-crds.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 import { startBpfmanGuest, type BpfmanGuest } from "./bpfman-guest.ts";
+import { becomesLike } from "../src/becomes-like.ts";
 
 const device = "0000:01:00.1";
 const sender = "0000:01:00.0";
@@ -69,21 +70,9 @@ async function statusOf(object: string): Promise<Readonly<Record<string, unknown
   return isRecord(status) ? status : {};
 }
 
-/** Waits until the status matches. The error shows the last difference. */
-async function reports(object: string, expected: object): Promise<void> {
-  let last: unknown;
-  const matches = async (): Promise<boolean> => {
-    last = await statusOf(object);
-    try {
-      expect(last).toMatchObject(expected);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  await eventually(object, matches, within).catch(() => {
-    expect(last).toMatchObject(expected);
-  });
+/** Waits until the status matches. */
+function reports(object: string, expected: object): Promise<void> {
+  return becomesLike(object, () => statusOf(object), expected, within.withinMs);
 }
 
 const ready = (status: string, message: string) => ({

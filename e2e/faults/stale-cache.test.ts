@@ -5,15 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { annotations, nodes, sriovNetworkNodeStates, sriovOperatorConfigs } from "@switchyard/api";
-import {
-  collectionPath,
-  connect,
-  isKubeError,
-  isKubeObject,
-  objectPath,
-  type KubeObject,
-  type Transport,
-} from "@switchyard/kube";
+import { collectionPath, connect, isKubeObject, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
 import {
   binariesFor,
   ensureBinaries,
@@ -30,6 +22,7 @@ import { passAll, type FaultRules } from "../src/fault-rules.ts";
 import { OperatorProcess } from "../src/operator-process.ts";
 import { namespace } from "./scenario.ts";
 import { createOperatorAccount } from "./operator-account.ts";
+import { readIfThere } from "../src/read-if-there.ts";
 
 /** The smallest useful value, because bookmarks arrive every minute. */
 const maxAgeS = 90;
@@ -88,14 +81,8 @@ async function createNode(): Promise<void> {
 }
 
 async function readState(): Promise<KubeObject | undefined> {
-  const path = objectPath(sriovNetworkNodeStates, { name: "worker-1", namespace });
-  try {
-    const found = await transport.request({ method: "GET", path });
-    return isKubeObject(found) ? found : undefined;
-  } catch (error) {
-    if (isKubeError(error, "NotFound")) return undefined;
-    throw error;
-  }
+  const found = await readIfThere(transport, objectPath(sriovNetworkNodeStates, { name: "worker-1", namespace }));
+  return isKubeObject(found) ? found : undefined;
 }
 
 const readKept = async () => (await readState())?.metadata.annotations?.[annotations.keepStateUntil];

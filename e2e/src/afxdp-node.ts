@@ -8,10 +8,10 @@ import { expect } from "@jest/globals";
 import type { AfxdpNetworkNodePolicySpec } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 import { namespace } from "@switchyard/test-cluster";
-import { eventually } from "@switchyard/testing";
 import type { MachineOptions } from "@switchyard/vm-lab";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { startWatchedNode, type WatchedNode } from "./watched-node.ts";
+import { becomesLike } from "./becomes-like.ts";
 
 /** The PF that the policy selects. */
 export const pf = "0000:01:00.0";
@@ -61,20 +61,8 @@ export async function startAfxdpNode(
     return isRecord(status) ? status : {};
   }
 
-  async function reports(object: string, expected: object): Promise<void> {
-    let last: unknown;
-    const matches = async (): Promise<boolean> => {
-      last = await statusOf(object);
-      try {
-        expect(last).toMatchObject(expected);
-        return true;
-      } catch {
-        return false;
-      }
-    };
-    await eventually(object, matches, { withinMs }).catch(() => {
-      expect(last).toMatchObject(expected);
-    });
+  function reports(object: string, expected: object): Promise<void> {
+    return becomesLike(object, () => statusOf(object), expected, withinMs);
   }
 
   const isTrue = (type: string) => ({

@@ -3,7 +3,8 @@
  * PlainApi makes requests to an API server by path, and fieldAt reads fields of the answers.
  * Usage: `const { create, read } = createPlainApi(() => transport); fieldAt(await read(path), "spec", "rules", 0)`
  */
-import { isKubeError, isRecord, type Transport } from "@switchyard/kube";
+import { isRecord, type Transport } from "@switchyard/kube";
+import { readIfThere } from "./read-if-there.ts";
 
 /** Requests by path. Each rejects with KubeError, unless it says otherwise. */
 export interface PlainApi {
@@ -27,14 +28,7 @@ export function createPlainApi(transport: () => Transport): PlainApi {
     async remove(path) {
       await transport().request({ method: "DELETE", path });
     },
-    async read(path) {
-      return transport()
-        .request({ method: "GET", path })
-        .catch((error: unknown) => {
-          if (isKubeError(error, "NotFound")) return undefined;
-          throw error;
-        });
-    },
+    read: (path) => readIfThere(transport(), path),
   };
 }
 

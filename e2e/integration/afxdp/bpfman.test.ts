@@ -19,7 +19,6 @@ import {
   apiVersionOf,
   collectionPath,
   connect,
-  isKubeError,
   isRecord,
   objectPath,
   recordAt,
@@ -36,6 +35,8 @@ import { deployedOperatorArguments } from "../../src/deployed-operator-arguments
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { runProgram } from "../../src/run-program.ts";
+import { becomesLike } from "../../src/becomes-like.ts";
+import { readIfThere } from "../../src/read-if-there.ts";
 
 jest.setTimeout(120_000);
 
@@ -143,32 +144,12 @@ async function remove(type: ResourceType, name: string): Promise<void> {
 }
 
 async function read(type: ResourceType, name: string): Promise<Readonly<Record<string, unknown>> | undefined> {
-  try {
-    const object = await user.request({ method: "GET", path: pathOf(type, name) });
-    return isRecord(object) ? object : undefined;
-  } catch (error) {
-    if (isKubeError(error, "NotFound")) return undefined;
-    throw error;
-  }
+  const object = await readIfThere(user, pathOf(type, name));
+  return isRecord(object) ? object : undefined;
 }
 
-/** Waits until the object matches. The error shows the last difference. */
-async function becomes(type: ResourceType, name: string, expected: object, withinMs = 60_000): Promise<void> {
-  let last: unknown;
-  const matches = async (): Promise<boolean> => {
-    last = await read(type, name);
-    try {
-      expect(last).toMatchObject(expected);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  try {
-    await eventually(`${type.kind} ${name}`, matches, { withinMs });
-  } catch {
-    expect(last).toMatchObject(expected);
-  }
+function becomes(type: ResourceType, name: string, expected: object, withinMs?: number): Promise<void> {
+  return becomesLike(`${type.kind} ${name}`, () => read(type, name), expected, withinMs);
 }
 
 const ready = (status: string, reason: string, message: string): object => ({

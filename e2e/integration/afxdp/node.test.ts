@@ -11,13 +11,15 @@ import {
   annotations,
   nodes,
 } from "@switchyard/api";
-import { apiVersionOf, isKubeError, isRecord, objectPath, type ResourceType } from "@switchyard/kube";
+import { apiVersionOf, isRecord, objectPath, type ResourceType } from "@switchyard/kube";
 import { createFakeKernel, mlx5, pci, serveFakeKernel, type FakeKernel } from "@switchyard/host/testing";
 import { startFakeKubelet } from "@switchyard/kubelet/testing";
 import { eventually, findWorkspaceRoot, spawnGuarded, type GuardedProcess } from "@switchyard/testing";
 import { join } from "node:path";
 import { namespace } from "../../src/identity-objects.ts";
 import { startDrainCluster, type DrainCluster } from "../drain/drain-cluster.ts";
+import { becomesLike } from "../../src/becomes-like.ts";
+import { readIfThere } from "../../src/read-if-there.ts";
 
 jest.setTimeout(180_000);
 
@@ -55,31 +57,13 @@ function apply(type: ResourceType, name: string, spec: object): Promise<void> {
   return testCluster.apply({ apiVersion: apiVersionOf(type), kind: type.kind, metadata: { name, namespace }, spec });
 }
 
-async function read(type: ResourceType, name: string): Promise<unknown> {
+function read(type: ResourceType, name: string): Promise<unknown> {
   const place = type.namespaced ? { name, namespace } : { name };
-  try {
-    return await testCluster.transport.request({ method: "GET", path: objectPath(type, place) });
-  } catch (error) {
-    if (isKubeError(error, "NotFound")) return undefined;
-    throw error;
-  }
+  return readIfThere(testCluster.transport, objectPath(type, place));
 }
 
-/** Waits until the object matches. The error shows the last difference. */
-async function becomes(type: ResourceType, name: string, expected: object): Promise<void> {
-  let last: unknown;
-  const matches = async (): Promise<boolean> => {
-    last = await read(type, name);
-    try {
-      expect(last).toMatchObject(expected);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  await eventually(`${type.kind} ${name}`, matches, { withinMs: 60_000 }).catch(() => {
-    expect(last).toMatchObject(expected);
-  });
+function becomes(type: ResourceType, name: string, expected: object): Promise<void> {
+  return becomesLike(`${type.kind} ${name}`, () => read(type, name), expected);
 }
 
 const condition = (type: string, status: string, reason: string): object => ({

@@ -17,15 +17,7 @@ import {
   pods,
 } from "@switchyard/api";
 import { createFakeKernel, igb, mlx5, pci, serveFakeKernel, type FakeKernel } from "@switchyard/host/testing";
-import {
-  apiVersionOf,
-  collectionPath,
-  connect,
-  isKubeError,
-  objectPath,
-  type ResourceType,
-  type Transport,
-} from "@switchyard/kube";
+import { apiVersionOf, collectionPath, connect, objectPath, type ResourceType, type Transport } from "@switchyard/kube";
 import { operatorIdentity } from "@switchyard/render";
 import { certificateFlags, registerWebhooks } from "@switchyard/test-cluster";
 import { eventually, findFreePorts, startControlPlane, type ControlPlane } from "@switchyard/testing";
@@ -35,6 +27,8 @@ import { crdFolder, workspace } from "../../src/crd-objects.ts";
 import { componentImageFlags, deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
+import { becomesLike } from "../../src/becomes-like.ts";
+import { readIfThere } from "../../src/read-if-there.ts";
 
 jest.setTimeout(180_000);
 
@@ -163,30 +157,12 @@ function readPod(name: string): Promise<unknown> {
   return read(pods, name, "default");
 }
 
-async function read(type: ResourceType, name: string, place = namespace): Promise<unknown> {
-  try {
-    return await user.request({ method: "GET", path: objectPath(type, { namespace: place, name }) });
-  } catch (error) {
-    if (isKubeError(error, "NotFound")) return undefined;
-    throw error;
-  }
+function read(type: ResourceType, name: string, place = namespace): Promise<unknown> {
+  return readIfThere(user, objectPath(type, { namespace: place, name }));
 }
 
-/** Waits until the object matches. The error shows the last difference. */
-async function becomes(type: ResourceType, name: string, expected: object): Promise<void> {
-  let last: unknown;
-  const matches = async (): Promise<boolean> => {
-    last = await read(type, name);
-    try {
-      expect(last).toMatchObject(expected);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  await eventually(`${type.kind} ${name}`, matches, { withinMs: 60_000 }).catch(() => {
-    expect(last).toMatchObject(expected);
-  });
+function becomes(type: ResourceType, name: string, expected: object): Promise<void> {
+  return becomesLike(`${type.kind} ${name}`, () => read(type, name), expected);
 }
 
 const condition = (type: string, status: string, reason: string, message = ""): object => ({

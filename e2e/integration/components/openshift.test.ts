@@ -4,7 +4,7 @@
  * MachineConfigPools. OpenShift's CRDs are installed, its operators are not running.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { connect, isKubeError, type Transport } from "@switchyard/kube";
+import { connect, type Transport } from "@switchyard/kube";
 import { operatorIdentity, type ComponentSettings } from "@switchyard/render";
 import {
   eventually,
@@ -18,6 +18,7 @@ import { crdFolder } from "../../src/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { openshiftCrds } from "./openshift-objects.ts";
 import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
+import { readIfThere } from "../../src/read-if-there.ts";
 
 jest.setTimeout(60_000);
 
@@ -62,10 +63,7 @@ async function create(items: readonly object[]): Promise<void> {
 
 /** Returns the object as JSON, or "" if it does not exist. */
 async function read(path: string): Promise<string> {
-  const object = await admin.request({ method: "GET", path }).catch((error: unknown) => {
-    if (isKubeError(error, "NotFound")) return undefined;
-    throw error;
-  });
+  const object = await readIfThere(admin, path);
   return object === undefined ? "" : JSON.stringify(object);
 }
 

@@ -18,7 +18,6 @@ import {
   apiVersionOf,
   collectionPath,
   connect,
-  isKubeError,
   isKubeObject,
   isRecord,
   objectPath,
@@ -33,6 +32,7 @@ import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { crdFolder, workspace } from "../../src/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
+import { readIfThere } from "../../src/read-if-there.ts";
 
 jest.setTimeout(60_000);
 
@@ -99,13 +99,8 @@ async function remove(type: ResourceType, [at, name]: Place): Promise<void> {
 type Place = readonly [namespace: string, name: string];
 
 async function read(type: ResourceType, [at, name]: Place): Promise<KubeObject | undefined> {
-  try {
-    const object = await user.request({ method: "GET", path: objectPath(type, { namespace: at, name }) });
-    return isKubeObject(object) ? object : undefined;
-  } catch (error) {
-    if (isKubeError(error, "NotFound")) return undefined;
-    throw error;
-  }
+  const object = await readIfThere(user, objectPath(type, { namespace: at, name }));
+  return isKubeObject(object) ? object : undefined;
 }
 
 const nad = (...place: Place) => read(networkAttachmentDefinitions, place);

@@ -14,6 +14,7 @@ import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { crdFolder } from "../../src/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { componentImageFlags, deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
+import { readIfThere } from "../../src/read-if-there.ts";
 
 jest.setTimeout(60_000);
 
@@ -90,12 +91,8 @@ async function patchStatus(client: Transport, node: string): Promise<string> {
   }
 }
 
-/** The object; undefined if it does not exist. */
-async function read(path: string): Promise<unknown> {
-  return admin.request({ method: "GET", path }).catch((error: unknown) => {
-    if (isKubeError(error, "NotFound")) return undefined;
-    throw error;
-  });
+function read(path: string): Promise<unknown> {
+  return readIfThere(admin, path);
 }
 
 async function areThere(paths: readonly string[]): Promise<readonly boolean[]> {
