@@ -10,7 +10,6 @@ import {
   apiVersionOf,
   collectionPath,
   connect,
-  isKubeError,
   isKubeObject,
   objectPath,
   type KubeObject,
@@ -29,6 +28,7 @@ import {
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readIfThere } from "./read-if-there.ts";
 
 /**
  * The field managers that upstream leaves in objects: client-go uses the file name of the program
@@ -146,11 +146,10 @@ export async function startUpstreamCluster({
         };
       },
       read,
-      find: async (type, place) =>
-        read(type, place).catch((error: unknown) => {
-          if (isKubeError(error, "NotFound")) return undefined;
-          throw error;
-        }),
+      async find(type, place) {
+        const object = await readIfThere(transport, pathOf(type, place));
+        return object === undefined ? undefined : stored(object);
+      },
       kubectlFile: join(binaries, "kubectl"),
       use: (resource) => stack.use(resource),
       startOperator: () => start("operator", "apps/operator/src/main.ts", []),
