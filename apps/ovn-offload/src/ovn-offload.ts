@@ -30,7 +30,7 @@ import { reportWrites } from "./report-writes.ts";
 /** Nothing is decided with older data. */
 const maxCacheAgeMs = 120_000;
 
-/** A thousand writes take some seconds, and their garbage is collected in between. */
+/** Time after a write until its garbage is collected, with that of the writes in between: a thousand writes take some seconds. */
 const garbageMs = 500;
 
 /** Runs until SIGTERM, and returns the exit code of the process. */

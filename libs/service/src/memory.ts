@@ -68,7 +68,7 @@ export function growInSmallSteps(): void {
 }
 
 /**
- * Collects the garbage of the start and returns free memory to the kernel: 3 MB of the daemon's 65 MB. It takes 15 ms, and V8 does
+ * Collects garbage and returns free memory to the kernel: after the start, 3 MB of the daemon's 65 MB. It takes 15 ms, and V8 does
  * not do it by itself while a process is idle (Node 24.21). V8 would collect again some seconds later, in vain.
  */
 function releaseMemory(): void {

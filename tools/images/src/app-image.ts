@@ -15,7 +15,10 @@ export interface AppImage {
   readonly description: string;
   /** Debian packages in a layer between Node and the app. */
   readonly tools?: PackageSet;
-  /** npm packages that the bundler leaves out because they contain machine code. "ARCH" is replaced by npm's name. */
+  /**
+   * npm packages that the bundler leaves out because they contain machine code, and those that have their licences. "ARCH" is
+   * replaced by npm's name.
+   */
   readonly nativePackages?: readonly string[];
 }
 
