@@ -111,7 +111,7 @@ describe("loader bpfman", () => {
   }, 300_000);
 
   it("has bpfman load and attach a program, whose map a pod gets and receives packets by", async () => {
-    await testCluster.kubectl(["apply", "-f", "-"], { apiVersion: "v1", kind: "List", items: bpfmanCrds("0.6") });
+    await testCluster.cluster.applyCrds(bpfmanCrds("0.6"));
     agent = startBpfmanAgent({
       ...{ transport: testCluster.transport, version: "0.6", nodeName: "vm", loader: guest.loader },
     });

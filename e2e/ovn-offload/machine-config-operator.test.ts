@@ -22,8 +22,7 @@ let operator: PlayedMachineConfigOperator;
 
 beforeAll(async () => {
   cluster = await startControlPlane();
-  for (const file of await openshiftCrds()) await cluster.kubectl(["apply", "--server-side", "-f", file]);
-  await cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]);
+  for (const file of await openshiftCrds()) await cluster.applyCrds(file);
   await apply(pool("worker", ["worker"]), pool("dpu-host", ["worker", "dpu-host"]));
   for (const name of ["a", "b"]) await apply(node(name, ["worker", "dpu-host"]));
   await apply(node("plain", ["worker"]), machineConfig("00-worker", "worker"));

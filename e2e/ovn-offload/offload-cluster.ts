@@ -95,8 +95,7 @@ export async function startOffloadCluster({
   }
 
   if (isOpenshift) {
-    for (const file of await openshiftCrds()) await cluster.kubectl(["apply", "--server-side", "-f", file]);
-    await cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]);
+    for (const file of await openshiftCrds()) await cluster.applyCrds(file);
     for (const object of openshiftObjects) await create(object);
   }
   await createOperatorConfig(testCluster);

@@ -78,7 +78,7 @@ describe("the bundle", () => {
       await cluster.kubectl(["apply", "--server-side", "--namespace", namespace, "-f", file]);
     }
     const csv = parse(readFileSync(manifests().find(isCsv) ?? "", "utf8")) as Csv;
-    await cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]);
+    await cluster.kindsServed();
     const { "alm-examples": examples = "", ...annotations } = csv.metadata.annotations;
     for (const example of JSON.parse(examples) as readonly unknown[]) await apply(example);
     // The console offers it if the namespace has none yet.

@@ -191,9 +191,7 @@ describe("cert-manager", () => {
     await install();
     const certManager = { enabled: true, generateSelfSigned: true };
     expect(await refusal({ certManager })).toContain("the cluster has no cert-manager (API group cert-manager.io/v1)");
-    for (const crd of certManagerCrds) await place.testCluster.kubectl(["create", "-f", "-"], crd);
-    const crds = certManagerCrds.map(({ metadata }) => `crd/${metadata.name}`);
-    await place.testCluster.kubectl(["wait", "--for=condition=Established", ...crds, "--timeout=60s"]);
+    await place.testCluster.cluster.applyCrds(certManagerCrds);
     await helm("upgrade", { certManager });
     const names = await place.testCluster.kubectl([
       "get",

@@ -31,8 +31,7 @@ let others: KubeObject;
 
 beforeAll(async () => {
   testCluster = await startUpstreamCluster();
-  await testCluster.kubectl(["create", "-f", "-"], { apiVersion: "v1", kind: "List", items: openshiftCrds });
-  await testCluster.cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all"]);
+  await testCluster.cluster.applyCrds(openshiftCrds);
   const { as } = testCluster;
   for (const name of ["master", "offload", "worker"])
     await as("machine-config").create(machineConfigPools, { metadata: { name } });

@@ -28,7 +28,7 @@ let cluster: TestCluster;
 
 beforeAll(async () => {
   cluster = await startTestCluster(silentNarrator);
-  for (const file of await openshiftCrds()) await cluster.kubectl(["apply", "--server-side", "-f", file]);
+  for (const file of await openshiftCrds()) await cluster.cluster.applyCrds(file);
   for (const name of ["worker", "dpu-host", "infra"]) await cluster.kubectl(["create", "-f", "-"], pool(name));
   await createOperatorConfig(cluster);
   for (const name of ["h1", "h2"]) {

@@ -101,28 +101,12 @@ async function startOperator(): Promise<KeptProcess> {
 
 async function apply(types: readonly ResourceType[]): Promise<void> {
   for (const { group, plural } of types) {
-    await cluster.kubectl(["apply", "--server-side", "-f", join(crdFolder, `${group}_${plural}.yaml`)]);
-    await established(`${plural}.${group}`);
+    await cluster.applyCrds(join(crdFolder, `${group}_${plural}.yaml`));
   }
-}
-
-/** kubectl wait fails for a kind that has no conditions yet. */
-async function established(name: string): Promise<void> {
-  const wait = ["wait", "--for=condition=Established", "--timeout=10s", `crd/${name}`];
-  const isThere = () =>
-    cluster.kubectl(wait).then(
-      () => true,
-      () => false,
-    );
-  await eventually(`${name} is established`, isThere, { withinMs: 60_000 });
 }
 
 async function installBpfman(version: BpfmanVersion): Promise<void> {
-  const list = { apiVersion: "v1", kind: "List", items: bpfmanCrds(version) };
-  await cluster.kubectl(["apply", "-f", "-"], { input: JSON.stringify(list) });
-  for (const [{ group, plural }] of bpfmanTypes(version)) {
-    await established(`${plural}.${group}`);
-  }
+  await cluster.applyCrds(bpfmanCrds(version));
   agent = startBpfmanAgent({ transport: user, version, nodeName, loader });
 }
 

@@ -214,6 +214,6 @@ describe("a node with AF_XDP devices", () => {
     kubelet.pods = [];
     await apply(afxdpOperatorConfigs, "default", { provider: "upstream", disableDrain: true }); // causes a pass
     await eventually("it is detached", async () => !(await isAttached()), { withinMs: 60_000 });
-    expect(await kernel.host().xdp.listOwnMaps()).toEqual([]);
+    await eventually("its map is removed", async () => (await kernel.host().xdp.listOwnMaps()).length === 0);
   });
 });

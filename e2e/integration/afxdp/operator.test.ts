@@ -82,8 +82,7 @@ async function startOperator(): Promise<KeptProcess> {
 
 async function applyCrds(types: readonly ResourceType[]): Promise<void> {
   for (const { group, plural } of types) {
-    await cluster.kubectl(["apply", "--server-side", "-f", join(crdFolder, `${group}_${plural}.yaml`)]);
-    await cluster.kubectl(["wait", "--for=condition=Established", "--timeout=60s", `crd/${plural}.${group}`]);
+    await cluster.applyCrds(join(crdFolder, `${group}_${plural}.yaml`));
   }
 }
 
@@ -129,7 +128,7 @@ const policySpec = { poolName: "fast", nodeSelector: {}, nicSelector: { pfNames:
 describe("the operator", () => {
   it("works without the kinds for AF_XDP, and manages nothing until there is an AfxdpOperatorConfig", async () => {
     await applyCrds(afxdpResources);
-    await cluster.kubectl(["apply", "--server-side", "-f", nadCrd]);
+    await cluster.applyCrds(nadCrd);
     await create(afxdpNetworkNodePolicies, "fast", policySpec);
     const status = ready("False", "NoOperatorConfig", 'AfxdpOperatorConfig "default" does not exist');
     await becomes(afxdpNetworkNodePolicies, "fast", { status });

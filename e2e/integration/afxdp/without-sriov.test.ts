@@ -108,10 +108,7 @@ async function isReadyAt(name: string, port: number): Promise<void> {
 
 async function applyCrds(types: readonly ResourceType[]): Promise<void> {
   for (const { group, plural } of types) {
-    await cluster.kubectl(["apply", "--server-side", "-f", join(crdFolder, `${group}_${plural}.yaml`)]);
-  }
-  for (const { group, plural } of types) {
-    await cluster.kubectl(["wait", "--for=condition=Established", "--timeout=60s", `crd/${plural}.${group}`]);
+    await cluster.applyCrds(join(crdFolder, `${group}_${plural}.yaml`));
   }
 }
 

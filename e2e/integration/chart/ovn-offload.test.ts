@@ -113,9 +113,7 @@ it.each([
   });
   const server = stack.use(await startControlPlane());
   await server.applyCrds(crdFolder);
-  if (isOpenshift)
-    for (const file of await openshiftCrds()) await server.kubectl(["apply", "--server-side", "-f", file]);
-  await server.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]);
+  if (isOpenshift) for (const file of await openshiftCrds()) await server.applyCrds(file);
   for (const name of [namespace, ...namespaces]) await server.kubectl(["create", "namespace", name]);
   await applyTo(server, ...objects.filter(({ kind }) => kind !== "Deployment"), ...cluster(isOpenshift));
   const state = ["patch", "sriovnetworknodestate", "host-1", "-n", namespace, "--subresource=status", "--type=merge"];

@@ -108,14 +108,10 @@ it(
   "deletes an AfxdpOperatorConfig first, so that nothing is deployed for it afterwards; its policies stay",
   async () => {
     for (const { group, plural } of afxdpResources) {
-      await testCluster.kubectl(["apply", "--server-side", "-f", join(crdFolder, `${group}_${plural}.yaml`)]);
+      await testCluster.cluster.applyCrds(join(crdFolder, `${group}_${plural}.yaml`));
     }
     const objects = testCluster.as("somebody");
-    const created = () => objects.create(afxdpOperatorConfigs, { metadata: { name: operatorConfigName }, spec: {} });
-    await eventually("the kinds are served", async () => {
-      await created();
-      return true;
-    });
+    await objects.create(afxdpOperatorConfigs, { metadata: { name: operatorConfigName }, spec: {} });
     await objects.create(afxdpNetworkNodePolicies, {
       metadata: { name: "fast" },
       spec: { poolName: "fast", nodeSelector: {}, nicSelector: { vendor: "8086" } },

@@ -40,7 +40,7 @@ beforeAll(async () => {
     { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
     ...operatorIdentity(settings),
   ]);
-  await cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all"]);
+  await cluster.kindsServed();
   await create([ourObject("SriovOperatorConfig", "default", { enableOperatorWebhook: true })]);
   const args = await deployedOperatorArguments(cluster);
   const flags = ["--cluster-type=openshift", "--webhook-image=example.com/webhook:1"];

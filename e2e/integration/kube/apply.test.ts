@@ -53,8 +53,7 @@ describe("a writer", () => {
 
   beforeAll(async () => {
     cluster = await startControlPlane({ auditLog: true });
-    await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(crd) });
-    await cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all"]);
+    await cluster.applyCrds([crd]);
     transport = await connect({ kubeconfig: cluster.kubeconfig, userAgent });
     other = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "other" });
   }, coldStartMs);

@@ -59,7 +59,7 @@ export async function prepareCluster(): Promise<DeployedCluster> {
     nodeState("worker-3", { interfaces: [{ pciAddress: "0000:01:00.0", numVfs: 2 }] }),
     everyComponent,
   ]);
-  await cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all"]);
+  await cluster.kindsServed();
   const path = ["get", "sriovoperatorconfig", "default", "-n", namespace, "-o", "jsonpath={.metadata.uid}"];
   const metadata = { ...everyComponent.metadata, uid: await cluster.kubectl(path) };
   const afxdp = { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", metadata } as const;

@@ -2,7 +2,7 @@
 /**
  * bpfmanCrds returns CustomResourceDefinitions for the kinds of bpfman that the operator uses. bpfman's own are in no package
  * registry; these have the fields and rules that matter here (eve-and-afxdp.md b5).
- * Usage: `await cluster.kubectl(["apply", "-f", "-"], { input: JSON.stringify({ kind: "List", items: bpfmanCrds("0.6") }) });`
+ * Usage: `await cluster.applyCrds(bpfmanCrds("0.6"));`
  */
 import {
   bpfPrograms,

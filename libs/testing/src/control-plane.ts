@@ -146,10 +146,26 @@ export class ControlPlane implements AsyncDisposable {
     return runKubectl(join(this.#options.binaries, "kubectl"), args, { kubeconfig: this.kubeconfig, ...options });
   }
 
-  /** Creates or updates all CRDs in a file or directory, and waits until their kinds are served. */
-  async applyCrds(path: string): Promise<void> {
-    await this.kubectl(["apply", "--server-side", "--force-conflicts", "-f", path]);
-    await this.kubectl(["wait", "--for=condition=Established", "--timeout=60s", "-f", path]);
+  /** Creates or updates CRDs, those of a file or directory or these objects, and waits until their kinds are served. */
+  async applyCrds(crds: string | readonly object[]): Promise<void> {
+    const apply = ["apply", "--server-side", "--force-conflicts", "-f"];
+    if (typeof crds === "string") await this.kubectl([...apply, crds]);
+    else
+      await this.kubectl([...apply, "-"], { input: JSON.stringify({ apiVersion: "v1", kind: "List", items: crds }) });
+    await this.kindsServed();
+  }
+
+  /** Waits until the kinds of all CRDs are served. "kubectl wait" fails for a CRD that is so new that it has no conditions. */
+  async kindsServed(): Promise<void> {
+    const established = `{.status.conditions[?(@.type=="Established")].status}`;
+    const output = `jsonpath={range .items[*]}{.metadata.name} ${established}{"\\n"}{end}`;
+    const areServed = async (): Promise<boolean> => {
+      const lines = (await this.kubectl(["get", "crd", "-o", output])).split("\n").filter((line) => line !== "");
+      const missing = lines.filter((line) => !line.endsWith(" True"));
+      if (missing.length > 0) throw new Error(`not established: ${missing.join(", ")}`);
+      return true;
+    };
+    await eventually("the kinds of all CRDs are served", areServed, { withinMs: 60_000 });
   }
 
   /** Returns all finished requests, with the option `auditLog`. A request that has just finished may be missing. */

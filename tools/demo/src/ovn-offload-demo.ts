@@ -48,8 +48,7 @@ export async function runOvnOffloadDemo(testCluster: TestCluster, narrator: Narr
 
 async function startHosts(testCluster: TestCluster, narrator: Narrator): Promise<Demo> {
   narrator.scene(`An OpenShift cluster with the pool ${hostPool}: three hosts with a BlueField-2 each`);
-  for (const file of await openshiftCrds()) await testCluster.cluster.kubectl(["apply", "--server-side", "-f", file]);
-  await testCluster.cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]);
+  for (const file of await openshiftCrds()) await testCluster.cluster.applyCrds(file);
   await createNode(testCluster, "worker-0");
   await makeReady(testCluster, "worker-0");
   for (const object of openshiftObjects) {

@@ -38,6 +38,7 @@ const run = spawnSync(
 const totals = sumReports(reports);
 rmSync(reports, { recursive: true });
 for (const name of totals.skippedNames) console.log(`SKIPPED: ${name}`);
+for (const failure of totals.failures) console.log(`FAILED: ${failure}`);
 console.log(closingLine(totals));
 process.exitCode = run.status === 0 && totals.passed > 0 ? 0 : 1;
 

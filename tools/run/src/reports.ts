@@ -4,7 +4,8 @@
  * Usage: `const { passed, failed, skipped } = sumReports(directory);`
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 
 /** Numbers of tests. */
 export interface Totals {
@@ -14,7 +15,12 @@ export interface Totals {
   readonly skipped: number;
   /** Full names of the skipped tests. */
   readonly skippedNames: readonly string[];
+  /** A line for each failure: the file, the test, and how its message begins. */
+  readonly failures: readonly string[];
 }
+
+/** The part of a failure's message that its line has, in characters. */
+const messageLimit = 400;
 
 /** The part of Jest's JSON that is used. */
 interface JestReport {
@@ -23,14 +29,25 @@ interface JestReport {
   readonly numRuntimeErrorTestSuites: number;
   readonly numPendingTests: number;
   readonly numTodoTests: number;
-  readonly testResults: readonly {
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+  readonly testResults: readonly FileResult[];
+}
+
+interface FileResult {
+  /** Path of the test file. */
+  readonly name: string;
+  readonly status: string;
+  /** Why the file could not be run, if so. */
+  readonly message: string;
+  readonly assertionResults: readonly {
+    readonly fullName: string;
+    readonly status: string;
+    readonly failureMessages: readonly string[] | null;
   }[];
 }
 
 /** Reads all reports in `directory`. Throws TypeError if a file is not a report of Jest. */
 export function sumReports(directory: string): Totals {
-  const totals = { passed: 0, failed: 0, skipped: 0, skippedNames: new Array<string>() };
+  const totals = { passed: 0, failed: 0, skipped: 0, skippedNames: new Array<string>(), failures: new Array<string>() };
   for (const name of readdirSync(directory).sort()) {
     if (!name.endsWith(".json")) continue;
     const report: unknown = JSON.parse(readFileSync(join(directory, name), "utf8"));
@@ -38,8 +55,9 @@ export function sumReports(directory: string): Totals {
     totals.passed += report.numPassedTests;
     totals.failed += report.numFailedTests + report.numRuntimeErrorTestSuites;
     totals.skipped += report.numPendingTests + report.numTodoTests;
-    for (const { assertionResults } of report.testResults) {
-      for (const { fullName, status } of assertionResults) {
+    for (const file of report.testResults) {
+      totals.failures.push(...failuresOf(file));
+      for (const { fullName, status } of file.assertionResults) {
         if (status === "pending" || status === "todo") totals.skippedNames.push(fullName);
       }
     }
@@ -50,6 +68,16 @@ export function sumReports(directory: string): Totals {
 /** The last line of `npm test`: "12 passed, 0 failed, 1 skipped". */
 export function closingLine(totals: Totals): string {
   return `${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`;
+}
+
+function failuresOf({ name, status, message, assertionResults }: FileResult): readonly string[] {
+  const tests = assertionResults.filter((test) => test.status === "failed");
+  const failures = tests.map(({ fullName, failureMessages }) => ({ fullName, message: failureMessages?.[0] ?? "" }));
+  if (failures.length === 0 && status === "failed") failures.push({ fullName: "could not be run", message });
+  return failures.map((failure) => {
+    const oneLine = stripVTControlCharacters(failure.message).replaceAll(/\s+/g, " ").trim();
+    return `${basename(name)}: ${failure.fullName}: ${oneLine.slice(0, messageLimit)}`;
+  });
 }
 
 function isJestReport(value: unknown): value is JestReport {

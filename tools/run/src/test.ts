@@ -28,6 +28,7 @@ const run = spawnSync(nx, ["run-many", "-t", "test", "--parallel=2", ...process.
 
 const totals = sumReports(reports);
 for (const name of totals.skippedNames) console.log(`SKIPPED: ${name}`);
+for (const failure of totals.failures) console.log(`FAILED: ${failure}`);
 const isGreen = run.status === 0 && totals.failed === 0 && totals.passed > 0;
 console.log(closingLine(isGreen || totals.failed > 0 ? totals : { ...totals, failed: 1 }));
 process.exitCode = isGreen && !(process.env["CI"] && totals.skipped > 0) ? 0 : 1;

@@ -2,7 +2,7 @@
 /**
  * openshiftCrds returns the files with OpenShift's own CRDs of the kinds that ovn-offload reads and writes: MachineConfig,
  * MachineConfigPool, DNS, Network and ClusterVersion. They come from the Go module that OpenShift's client pins.
- * Usage: `for (const file of await openshiftCrds()) await cluster.kubectl(["apply", "--server-side", "-f", file]);`
+ * Usage: `for (const file of await openshiftCrds()) await cluster.applyCrds(file);`
  */
 import { downloadGoModule } from "@switchyard/testing";
 import { join } from "node:path";
