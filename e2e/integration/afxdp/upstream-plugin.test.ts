@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jes
 import { afxdpNetworkNodeStates, type AfxdpInterfaceStatus, type AfxdpPoolSpec } from "@switchyard/api";
 import { connect, isRecord, objectPath, type Transport } from "@switchyard/kube";
 import { startFakeKubelet, type FakeKubelet } from "@switchyard/kubelet/testing";
-import { eventually, findWorkspaceRoot, spawnGuarded, type GuardedProcess } from "@switchyard/testing";
+import { eventually, findWorkspaceRoot, spawnGuarded } from "@switchyard/testing";
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { bundleApp } from "../../src/bundle-app.ts";
 import { namespace } from "../../src/identity-objects.ts";
+import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { prepareCluster, type DeployedCluster } from "../security/deployed-cluster.ts";
 
 jest.setTimeout(180_000);
@@ -33,7 +34,7 @@ let directory: string;
 let bundle: string;
 let kubeconfig: string;
 const stack = new AsyncDisposableStack();
-let sidecar: GuardedProcess | undefined;
+let sidecar: KeptProcess | undefined;
 let kubelet: FakeKubelet | undefined;
 
 beforeAll(async () => {
@@ -52,9 +53,7 @@ beforeAll(async () => {
   for (const name of ["ens1", "ens2"]) await writeFile(join(directory, "interfaces", name), "");
 }, 600_000);
 
-afterEach(() => {
-  expect(sidecar?.hasExited() ?? false).toBe(false);
-});
+afterEach(() => sidecar?.mustBeAlive());
 
 afterAll(() => stack.disposeAsync(), 60_000);
 
@@ -126,7 +125,7 @@ describe("a node with provider upstream", () => {
     kubelet = await startFakeKubelet(join(directory, "kubelet"));
     stack.defer(() => kubelet?.[Symbol.asyncDispose]());
     startPlugin();
-    const started = spawnGuarded(process.execPath, own(), { log: join(directory, "sidecar.log") });
+    const started = spawnKept(own(), { log: join(directory, "sidecar.log"), name: "afxdp-plugins-sidecar" });
     sidecar = started;
     stack.defer(() => started.kill());
     await poolsBecome([row("intel", 1)]);

@@ -971,6 +971,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "description": "Current mode of the card's embedded switch: legacy or switchdev.",
                   "type": "string"
                 },
+                "hasESwitch": {
+                  "description": "false if the driver offers the host no embedded switch, so that only eSwitchMode legacy is possible. Absent if it does, or if this is not known.",
+                  "type": "boolean"
+                },
                 "flowSteeringMode": {
                   "description": "How the card writes its flow tables (devlink parameter flow_steering_mode): smfs or dmfs. Absent if the driver does not have the parameter.",
                   "type": "string"

@@ -4,9 +4,9 @@
  * Usage: `const problem = modeProblem(wanted, pf); const problems = missingRepresentors(wanted, pf, "spec.interfaces[0]");`
  */
 import type { InterfaceSpec, InterfaceStatus } from "@switchyard/api";
+import { smartNicModelOf } from "@switchyard/policy";
 import { parseEswitchMode } from "./plan-eswitch.ts";
 import { quote, type PlanProblem } from "./problem.ts";
-import { isVirtio } from "./virtio.ts";
 
 /** Returns why the PF cannot have the mode. The whole PF is then left unchanged. */
 export function modeProblem(
@@ -22,11 +22,10 @@ export function modeProblem(
   if (wanted === "switchdev" && pf.totalvfs === undefined) {
     return { code: "no-sriov", message: `"${wanted}" requested, but ${pciAddress} has no SR-IOV capability` };
   }
-  if (wanted === "switchdev" && isVirtio(pf)) {
-    return {
-      code: "unsupported",
-      message: `"${wanted}" requested, but ${pciAddress} is a virtio NIC, which has no eswitch`,
-    };
+  if (wanted === "switchdev" && pf.hasESwitch === false) {
+    const owner = smartNicModelOf(pf) === undefined ? "" : "; the card's own system has it";
+    const message = `"${wanted}" requested, but driver ${pf.driver ?? ""} offers no eswitch for ${pciAddress}${owner}`;
+    return { code: "unsupported", message };
   }
   return undefined;
 }

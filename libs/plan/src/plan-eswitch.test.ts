@@ -62,6 +62,20 @@ describe("the plan of an eswitch mode", () => {
     expect(result.impact).toBe(Number(numVfs) > 0 && steps.length > 0 ? "drain" : "none");
   });
 
+  it.each([
+    { driver: "igb", vendor: "8086", owner: "" },
+    { driver: "mlx5_core", vendor: "15b3", deviceID: "a2d6", owner: "; the card's own system has it" },
+  ])("is refused for a PF whose driver $driver offers no eswitch$owner", ({ driver, owner, ...ids }) => {
+    const status = pfStatus(driver, "legacy", 0, { ...ids, hasESwitch: false });
+    expect(planned(pfSpec("switchdev", 2), status)).toMatchObject({
+      steps: [],
+      problems: [
+        `spec.interfaces[0].eSwitchMode: "switchdev" requested, but driver ${driver} offers no eswitch for ${pci}${owner}`,
+      ],
+    });
+    expect(planned(pfSpec("legacy", 2), status).problems).toEqual([]);
+  });
+
   it("says which change disrupts pods, and not how it is made", () => {
     expect(planned(pfSpec("switchdev", 2), pfStatus("mlx5_core", "legacy", 2)).reasons).toEqual([
       `spec.interfaces[0].eSwitchMode: ${pci}: changing the eswitch mode from legacy to switchdev interrupts the 2 existing VFs`,

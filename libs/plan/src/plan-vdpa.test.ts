@@ -128,7 +128,8 @@ describe("the plan for vDPA devices of virtio VFs", () => {
   const bind = (to: string) => `bind VF 0 of ${pciAddress} to ${to}`;
 
   function onVirtio(vfs: readonly VfStatus[], group: VfGroup, spec: Partial<InterfaceSpec> = {}) {
-    const status = { pciAddress, vendor: "1af4", linkType: "ETH", totalvfs: 2, numVfs: vfs.length, Vfs: vfs };
+    const driver = { vendor: "1af4", driver: "virtio-pci", hasESwitch: false };
+    const status = { pciAddress, ...driver, linkType: "ETH", totalvfs: 2, numVfs: vfs.length, Vfs: vfs };
     const wanted = { pciAddress, numVfs: 1, vfGroups: [group], ...spec };
     const result = plan({ interfaces: [wanted] }, { interfaces: [status] }, new Map());
     return { ...result, steps: result.steps.map(describeStep), reasons: result.reasons.map(({ text }) => text) };
@@ -172,7 +173,7 @@ describe("the plan for vDPA devices of virtio VFs", () => {
 
   it("does not exist in switchdev mode, because the NIC has no eswitch", () => {
     expect(onVirtio([virtioVf()], vhost, { eSwitchMode: "switchdev" }).problems.map(describeProblem)).toEqual([
-      expect.stringContaining(`"switchdev" requested, but ${pciAddress} is a virtio NIC, which has no eswitch`),
+      expect.stringContaining(`"switchdev" requested, but driver virtio-pci offers no eswitch for ${pciAddress}`),
     ]);
   });
 });

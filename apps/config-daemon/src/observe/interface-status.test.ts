@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
+import { defined } from "@switchyard/api";
 import type { Link, PfRecord } from "@switchyard/host";
 import { pci } from "@switchyard/host/testing";
 import { groupByDevice, toInterfaceStatus } from "./interface-status.ts";
@@ -46,7 +47,7 @@ describe("toInterfaceStatus", () => {
       }),
       link("ens1f0v0", vf, { mac: "02:00:00:00:00:02" }),
     ]);
-    expect(toInterfaceStatus({ pf: facts, links, ...rest, speedMbps: 25000 })).toEqual({
+    expect(toInterfaceStatus({ pf: facts, links, ...rest, eSwitchMode: "legacy", speedMbps: 25000 })).toEqual({
       pciAddress: pf,
       name: "ens1f0np0",
       altNames: ["enp59s0f0np0"],
@@ -98,6 +99,21 @@ describe("toInterfaceStatus", () => {
       "switchdev",
       "ens1f0r0",
     ]);
+  });
+
+  const none = { ...facts.sriov, numVfs: 0, vfs: [] };
+  it.each([
+    { what: "a driver without devlink", given: { driver: "igb" }, hasESwitch: false },
+    { what: "mlx5_core with VFs", given: {}, hasESwitch: false },
+    { what: "mlx5_core without VFs, which may not know the mode yet", given: { sriov: none }, hasESwitch: undefined },
+    { what: "mlx5_core on InfiniBand", given: { sriov: none }, type: "infiniband" as const, hasESwitch: false },
+    { what: "a BlueField", given: { deviceId: "a2d6", sriov: none }, hasESwitch: false },
+    { what: "no driver", given: { driver: undefined }, hasESwitch: undefined },
+  ])("of a PF that reports no mode: $what", ({ given, type, hasESwitch }) => {
+    const { driver, ...others } = { ...facts, ...given };
+    const links = groupByDevice([link("ens1f0np0", pf, defined({ type }))]);
+    const status = toInterfaceStatus({ pf: { ...others, ...defined({ driver }) }, links, ...rest });
+    expect([status.eSwitchMode, status.hasESwitch]).toEqual(["legacy", hasESwitch]);
   });
 
   it("contains the ownership and the initial MTU of the record", () => {

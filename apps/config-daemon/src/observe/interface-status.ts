@@ -6,6 +6,7 @@
  */
 import { defined, type InterfaceStatus, type VfStatus } from "@switchyard/api";
 import type { EswitchMode, Link, PfFacts, PfRecord, VfFacts } from "@switchyard/host";
+import { smartNicModelOf } from "@switchyard/policy";
 import { isRepresentor, representorsOf } from "./representors.ts";
 import { isSameCard } from "./same-card.ts";
 
@@ -65,11 +66,22 @@ export function toInterfaceStatus(observation: PfObservation): InterfaceStatus {
       totalvfs: sriov?.totalVfs,
       numVfs: sriov?.numVfs,
       eSwitchMode: sriov && (eSwitchMode ?? "legacy"),
+      hasESwitch: sriov && eSwitchMode === undefined && !mayHaveEswitch(pf, uplink) ? false : undefined,
       flowSteeringMode,
       Vfs: vfs.length === 0 ? undefined : vfs,
     }),
     ...(record && isSameCard(record, pf) && recordFields(record, uplink)),
   };
+}
+
+/**
+ * Whether a PF that reports no mode may have an eswitch: one without a driver, and one of mlx5_core, which knows the mode only while
+ * VFs exist in older kernels (5.4). The eswitch of a BlueField belongs to the card's own system.
+ */
+function mayHaveEswitch({ driver, vendor, deviceId: deviceID, sriov }: PfFacts, uplink: Link | undefined): boolean {
+  if (driver !== "mlx5_core") return driver === undefined;
+  const isSmartNic = smartNicModelOf({ vendor, deviceID }) !== undefined;
+  return sriov?.numVfs === 0 && uplink?.type !== "infiniband" && !isSmartNic;
 }
 
 function linkFields({ name, mac, mtu, maxMtu, type, adminUp, altNames }: Link): Partial<InterfaceStatus> {

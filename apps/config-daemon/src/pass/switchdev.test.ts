@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { InterfaceSpec, SriovNetworkNodeState } from "@switchyard/api";
-import { createFakeKernel, i40e, ice, mlx5, pci, type FakeKernel, type FakeNic } from "@switchyard/host/testing";
+import {
+  blueField,
+  createFakeKernel,
+  i40e,
+  ice,
+  mlx5,
+  pci,
+  type FakeKernel,
+  type FakeNic,
+} from "@switchyard/host/testing";
 import { observe } from "../observe/observe.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { mortal } from "../testing/mortal-host.ts";
@@ -167,12 +176,27 @@ describe("configureNode, refused", () => {
     );
   });
 
-  it("creates no VFs on a NIC without an embedded switch", async () => {
-    const kernel = createFakeKernel({ nics: [i40e(pf)] });
+  it.each([
+    { nic: i40e(pf), driver: "i40e", owner: "" },
+    { nic: blueField(pf), driver: "mlx5_core", owner: "; the card's own system has it" },
+  ])("creates no VFs on a NIC without an eswitch: $driver$owner", async ({ nic, driver, owner }) => {
+    const kernel = createFakeKernel({ nics: [nic] });
     const daemon = daemonOn(kernel.host());
-    expect(await daemon.pass(nodeState([spec()]))).toBe("retry");
-    expect(daemon.error()).toBe(`set eswitch mode switchdev on ${pf}: EOPNOTSUPP (the driver has no embedded switch)`);
+    expect(await daemon.pass(nodeState([spec()]))).toBe("settled");
+    expect(daemon.error()).toBe(
+      `spec.interfaces[0].eSwitchMode: "switchdev" requested, but driver ${driver} offers no eswitch for ${pf}${owner}`,
+    );
     expect(kernel.writes.some(({ port }) => port === "sriov")).toBe(false);
+  });
+
+  it("creates the VFs first if the mode is known only then, as mlx5_core of older kernels does, and resets the NIC", async () => {
+    const ports = mlx5(pf).ports.map((port) => ({ ...port, modeNeedsVfs: true }));
+    const kernel = createFakeKernel({ nics: [{ ports }] });
+    const daemon = daemonOn(kernel.host());
+    expect([await daemon.pass(nodeState([spec()])), daemon.error()]).toEqual(["settled", ""]);
+    expect(await stateOf(kernel)).toEqual(configured);
+    expect([await daemon.pass(nodeState([], [pf])), daemon.error()]).toEqual(["settled", ""]);
+    expect(await stateOf(kernel)).toEqual(untouched);
   });
 
   it("does not change the mode if the driver creates fewer VFs than requested", async () => {

@@ -362,6 +362,11 @@ export interface InterfaceStatus {
   /** Current mode of the card's embedded switch: legacy or switchdev. */
   readonly eSwitchMode?: string;
   /**
+   * false if the driver offers the host no embedded switch, so that only eSwitchMode legacy is possible. Absent if it does, or if
+   * this is not known.
+   */
+  readonly hasESwitch?: boolean;
+  /**
    * How the card writes its flow tables (devlink parameter flow_steering_mode): smfs or dmfs. Absent if the driver does
    * not have the parameter.
    */

@@ -26,8 +26,9 @@ export interface LinuxDevlinkDeps {
   readonly openSocket: () => NetlinkSocket;
 }
 
-// ENODEV: the device has no devlink instance (igb, 6.12). EOPNOTSUPP: the instance has no eswitch.
-const withoutEswitch: ReadonlySet<string> = new Set(["ENODEV", "EOPNOTSUPP"]);
+// ENODEV: the device has no devlink instance (igb, 6.12). EOPNOTSUPP: the instance has no eswitch, or mlx5_core without VFs does not
+// know its mode yet (5.4). EPERM: on the host of a BlueField, the eswitch belongs to the card's own system (mlx5_core, 5.4 to 6.12).
+const withoutEswitch: ReadonlySet<string> = new Set(["ENODEV", "EOPNOTSUPP", "EPERM"]);
 
 // EINVAL: the driver has no such parameter. EBADMSG: the parameter is not a text.
 const withoutParameter: ReadonlySet<string> = new Set(["ENODEV", "EOPNOTSUPP", "EINVAL", "EBADMSG"]);

@@ -8,7 +8,7 @@ export type EswitchMode = "legacy" | "switchdev";
 
 /** Rejects with HostError only. */
 export interface Devlink {
-  /** Returns undefined if the driver has no devlink instance or no eswitch. Such a NIC is always in legacy mode. */
+  /** Returns undefined if the driver has no devlink instance, or no eswitch that belongs to the host. Such a NIC is in legacy mode. */
   readEswitchMode(pf: PciAddress): Promise<EswitchMode | undefined>;
   /**
    * Changes the mode, which can take a second for each VF. Its inline mode and its encapsulation mode stay. EOPNOTSUPP without

@@ -39,6 +39,8 @@ export function createFakeEswitch({ find, netdevs, nextMac, onSync }: FakeEswitc
     return fn?.kind === "pf" && fn.driver === fn.nativeDriver && fn.port.eswitchMode !== undefined ? fn : undefined;
   }
 
+  const knowsMode = (pf: PfFunction): boolean => pf.port.modeNeedsVfs !== true || pf.vfs.length > 0;
+
   function sync(pf: PfFunction): void {
     onSync(pf);
     const present = represented.get(pf) ?? new Set<VfFunction>();
@@ -62,11 +64,16 @@ export function createFakeEswitch({ find, netdevs, nextMac, onSync }: FakeEswitc
     sync,
     hideRepresentor: (pf, vfId) => void hidden.add(`${pf} ${vfId}`),
     port: {
-      readEswitchMode: (pf) => answer(() => instance(pf)?.eswitchMode),
+      readEswitchMode: (address) =>
+        answer(() => {
+          const pf = instance(address);
+          return pf !== undefined && knowsMode(pf) ? pf.eswitchMode : undefined;
+        }),
       setEswitchMode: (address, mode) =>
         answer(() => {
           const pf = instance(address);
           if (pf === undefined) throw new Refusal("ENODEV");
+          if (!knowsMode(pf)) throw new Refusal("EOPNOTSUPP");
           if (pf.eswitchMode === mode) return;
           if (pf.driver === "ice" && pf.vfs.length > 0)
             throw new Refusal("EOPNOTSUPP", "Changing eswitch mode is allowed only if there is no VFs created");

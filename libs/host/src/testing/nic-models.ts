@@ -43,6 +43,8 @@ export interface FakePort {
   readonly choosesSubfunctionMacs?: boolean;
   /** Absent if the driver has no devlink eswitch. */
   readonly eswitchMode?: EswitchMode;
+  /** Whether the mode is known, and can be changed, only while VFs exist (mlx5_core, 5.4). */
+  readonly modeNeedsVfs?: boolean;
   /** Parameters of the driver by devlink, such as flow_steering_mode. */
   readonly parameters?: Readonly<Record<string, string>>;
   /** Type of the link; Ethernet by default. */
@@ -200,11 +202,13 @@ export function mlx5(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNi
   }));
 }
 
-/** NVIDIA BlueField-2 or -3: a ConnectX with processors of its own. VFs have the id of the ConnectX family. */
+/**
+ * NVIDIA BlueField-2 or -3: a ConnectX with processors of its own, which have the eswitch. VFs have the id of the ConnectX family.
+ */
 export function blueField(pciAddress: string, { generation = 2, ...options }: BlueFieldOptions = {}): FakeNic {
   const deviceId = generation === 2 ? "a2d6" : "a2dc";
   return {
-    ports: mlx5(pciAddress, options).ports.map((port) => ({
+    ports: mlx5(pciAddress, options).ports.map(({ eswitchMode: _mode, ...port }) => ({
       ...{ ...port, deviceId, hasOwnSystem: true },
       ...(port.sriov && { sriov: { ...port.sriov, vfDeviceId: "101e" } }),
     })),

@@ -21,7 +21,10 @@ export interface SmartNic {
 }
 
 /** Returns the model of the card that the PF belongs to; undefined if it is not a SmartNIC. */
-export function smartNicModelOf({ vendor, deviceID }: InterfaceStatus): SmartNicModel | undefined {
+export function smartNicModelOf({
+  vendor,
+  deviceID,
+}: Pick<InterfaceStatus, "vendor" | "deviceID">): SmartNicModel | undefined {
   if (vendor?.toLowerCase() !== smartNicVendor || deviceID === undefined) return undefined;
   const id = deviceID.toLowerCase();
   return Object.hasOwn(smartNicModels, id) ? smartNicModels[id] : undefined;
