@@ -3,7 +3,7 @@
  * A node with AF_XDP devices, from a policy to subfunctions and back, on a real API server with a controller manager: the
  * operator and the config daemon are processes, and the node has a fake kernel. The test plays the kubelet and the device plugin.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import {
   afxdpNetworkNodePolicies,
   afxdpNetworkNodeStates,
@@ -14,9 +14,10 @@ import {
 import { apiVersionOf, isRecord, objectPath, type ResourceType } from "@switchyard/kube";
 import { createFakeKernel, mlx5, pci, serveFakeKernel, type FakeKernel } from "@switchyard/host/testing";
 import { startFakeKubelet } from "@switchyard/kubelet/testing";
-import { eventually, findWorkspaceRoot, spawnGuarded, type GuardedProcess } from "@switchyard/testing";
+import { eventually, findWorkspaceRoot } from "@switchyard/testing";
 import { join } from "node:path";
 import { namespace } from "../../src/identity-objects.ts";
+import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { startDrainCluster, type DrainCluster } from "../drain/drain-cluster.ts";
 import { becomesLike } from "../../src/becomes-like.ts";
 import { readIfThere } from "../../src/read-if-there.ts";
@@ -29,7 +30,7 @@ const pools = [{ name: "fast", announced: 2, allocatable: 2 }];
 
 let testCluster: DrainCluster;
 let kernel: FakeKernel;
-let daemon: GuardedProcess;
+let daemon: KeptProcess;
 const resources = new AsyncDisposableStack();
 const hostRoot = (): string => join(testCluster.cluster.dataDir, "host");
 
@@ -39,17 +40,18 @@ beforeAll(async () => {
   const socket = join(testCluster.cluster.dataDir, "worker-1.sock");
   resources.use(await serveFakeKernel(kernel, socket));
   await testCluster.addNode(nodeName);
-  daemon = spawnGuarded(
-    process.execPath,
+  daemon = spawnKept(
     [
       join(findWorkspaceRoot(), "apps/config-daemon/src/testing/fake-node.ts"),
       ...["--kubeconfig", testCluster.cluster.kubeconfig, "--namespace", namespace],
       ...["--node-name", nodeName, "--kernel-socket", socket, "--host-root", hostRoot()],
     ],
-    { log: join(testCluster.cluster.dataDir, "daemon.log") },
+    { log: join(testCluster.cluster.dataDir, "daemon.log"), name: "afxdp-node-daemon" },
   );
   resources.defer(() => daemon.kill());
 }, 600_000);
+
+afterEach(() => daemon.mustBeAlive());
 
 afterAll(() => resources.disposeAsync(), 60_000);
 
