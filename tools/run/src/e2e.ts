@@ -43,8 +43,9 @@ console.log(closingLine(totals));
 process.exitCode = run.status === 0 && totals.passed > 0 ? 0 : 1;
 
 /**
- * Turns a folder's name into a pattern that matches the folder only: "faults" must not match eve-bridge/faults.test.ts.
+ * Turns a folder's name into a pattern that matches the folder, and a test file of the same name beside it, only: "faults" must not
+ * match eve-bridge/faults.test.ts.
  */
 function asPattern(argument: string): string {
-  return existsSync(join(root, "e2e", argument)) ? `/e2e/${argument}/` : argument;
+  return existsSync(join(root, "e2e", argument)) ? `/e2e/${argument}(/|[.]test[.]ts$)` : argument;
 }
