@@ -9,7 +9,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closingLine, sumReports } from "./reports.ts";
+import { closingReport, sumReports } from "./reports.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
@@ -37,15 +37,13 @@ const run = spawnSync(
 );
 const totals = sumReports(reports);
 rmSync(reports, { recursive: true });
-for (const name of totals.skippedNames) console.log(`SKIPPED: ${name}`);
-for (const failure of totals.failures) console.log(`FAILED: ${failure}`);
-console.log(closingLine(totals));
+console.log(closingReport(totals));
 process.exitCode = run.status === 0 && totals.passed > 0 ? 0 : 1;
 
 /**
- * Turns a folder's name into a pattern that matches the folder, and a test file of the same name beside it, only: "faults" must not
- * match eve-bridge/faults.test.ts.
+ * Turns the name of a folder or file into a pattern that matches it, and a test file of the same name beside the folder, only:
+ * "faults" must not match eve-bridge/faults.test.ts.
  */
 function asPattern(argument: string): string {
-  return existsSync(join(root, "e2e", argument)) ? `/e2e/${argument}(/|[.]test[.]ts$)` : argument;
+  return existsSync(join(root, "e2e", argument)) ? `/e2e/${argument}($|/|[.]test[.]ts$)` : argument;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closingLine, sumReports } from "./reports.ts";
+import { closingLine, closingReport, sumReports } from "./reports.ts";
 
 function withReports(reports: Readonly<Record<string, unknown>>, run: (directory: string) => void): void {
   const directory = mkdtempSync(join(tmpdir(), "reports-"));
@@ -41,6 +41,12 @@ describe("sumReports", () => {
       expect(totals.failures).toEqual([
         "sum.test.ts: one is two: Error: expected 2",
         "sum.test.ts: could not be run: SyntaxError: a",
+      ]);
+      expect(closingReport(totals).split("\n")).toEqual([
+        "SKIPPED: a skips",
+        "FAILED: sum.test.ts: one is two: Error: expected 2",
+        "FAILED: sum.test.ts: could not be run: SyntaxError: a",
+        "5 passed, 2 failed, 1 skipped",
       ]);
     });
   });

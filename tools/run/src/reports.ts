@@ -70,6 +70,15 @@ export function closingLine(totals: Totals): string {
   return `${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`;
 }
 
+/** What `npm test` and `npm run e2e` print at the end: a line for each skipped and each failed test, and the closing line. */
+export function closingReport(totals: Totals): string {
+  return [
+    ...totals.skippedNames.map((name) => `SKIPPED: ${name}`),
+    ...totals.failures.map((failure) => `FAILED: ${failure}`),
+    closingLine(totals),
+  ].join("\n");
+}
+
 function failuresOf({ name, status, message, assertionResults }: FileResult): readonly string[] {
   const tests = assertionResults.filter((test) => test.status === "failed");
   const failures = tests.map(({ fullName, failureMessages }) => ({ fullName, message: failureMessages?.[0] ?? "" }));

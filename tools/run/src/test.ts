@@ -8,7 +8,7 @@ import { binariesFor, ensureBinaries } from "@switchyard/testing";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { closingLine, sumReports } from "./reports.ts";
+import { closingReport, sumReports } from "./reports.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const reports = join(root, "reports");
@@ -27,8 +27,6 @@ const run = spawnSync(nx, ["run-many", "-t", "test", "--parallel=2", ...process.
 });
 
 const totals = sumReports(reports);
-for (const name of totals.skippedNames) console.log(`SKIPPED: ${name}`);
-for (const failure of totals.failures) console.log(`FAILED: ${failure}`);
 const isGreen = run.status === 0 && totals.failed === 0 && totals.passed > 0;
-console.log(closingLine(isGreen || totals.failed > 0 ? totals : { ...totals, failed: 1 }));
+console.log(closingReport(isGreen || totals.failed > 0 ? totals : { ...totals, failed: 1 }));
 process.exitCode = isGreen && !(process.env["CI"] && totals.skipped > 0) ? 0 : 1;
