@@ -8,6 +8,7 @@ import {
   nodes,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
+  type InterfaceStatus,
   type SriovNetworkNodePolicySpec,
 } from "@switchyard/api";
 import {
@@ -54,8 +55,8 @@ afterAll(async () => {
   await testCluster[Symbol.asyncDispose]();
 }, 60_000);
 
-/** Reports a PF with eight VFs that match the policy "stored" below, as the node's daemon would. */
-async function reportEightVfs(name: string): Promise<void> {
+/** Reports a PF with eight VFs that match the policy "stored" below, as the node's daemon would. `more` is added to the PF. */
+async function reportEightVfs(name: string, more: Partial<InterfaceStatus> = {}): Promise<void> {
   const { group, version, kind } = sriovNetworkNodeStates;
   const state = await eventually(`the state of ${name}`, async () => {
     const path = objectPath(sriovNetworkNodeStates, { name, namespace });
@@ -67,7 +68,7 @@ async function reportEightVfs(name: string): Promise<void> {
     ...{ pciAddress: `0000:3b:02.${vfID}`, vfID, name: `ens1f0v${vfID}`, driver: "iavf", mtu: 1500 },
     adminMac: `02:00:00:00:00:0${vfID}`,
   }));
-  const status = { interfaces: [{ ...pf, linkType: "ETH", owned: true, Vfs }], syncStatus: "Succeeded" };
+  const status = { interfaces: [{ ...pf, linkType: "ETH", owned: true, Vfs, ...more }], syncStatus: "Succeeded" };
   await testCluster.transport.request({
     method: "PATCH",
     path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"),
@@ -153,6 +154,19 @@ describe("kubectl apply", () => {
     );
     expect(answer).toContain("Warning: spec.nodeSelector: matches no node yet");
     expect(answer).toContain("created (server dry run)");
+  });
+
+  it("warns which nodes have no eswitch for switchdev", async () => {
+    await reportEightVfs("worker-3", { driver: "igb", hasESwitch: false });
+    const message = `cannot be applied on worker-3: "switchdev" requested, but driver igb offers no eswitch for ${pci}`;
+    const answer = await eventually("the warning", async () => {
+      const wanted = policy("switched", { eSwitchMode: "switchdev" });
+      const text = await testCluster.kubectl(["apply", "--dry-run=server", "-f", "-"], wanted);
+      return text.includes(message) ? text : undefined;
+    });
+    expect(answer).toContain("(eswitch mode legacy -> switchdev, 8 VFs bound to their kernel driver) on 2 nodes");
+    expect(answer).toContain("created (server dry run)");
+    await reportEightVfs("worker-3");
   });
 
   it("gets the same answers for concurrent policies as for single ones", async () => {
