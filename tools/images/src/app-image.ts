@@ -20,6 +20,8 @@ export interface AppImage {
    * replaced by npm's name.
    */
   readonly nativePackages?: readonly string[];
+  /** With the compiled code of what the app loads at its start, for the architecture of the machine that builds the image. */
+  readonly compileCache?: boolean;
 }
 
 export const appImages = {
@@ -39,6 +41,7 @@ export const appImages = {
     stage: "config-daemon",
     description: "Node agent of Switchyard: configures NICs, virtual functions and bridges",
     tools: "config-daemon",
+    compileCache: true,
     nativePackages: ["koffi", "@koromix/koffi-linux-ARCH"],
   },
   "device-plugin-config": {

@@ -9,7 +9,8 @@ import { join } from "node:path";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { copyApp } from "./app-files.ts";
 import { appImages, type AppImage, type AppName } from "./app-image.ts";
-import type { Architecture } from "./architecture.ts";
+import { architectures, type Architecture } from "./architecture.ts";
+import { writeCompileCache } from "./compile-cache.ts";
 import { unpackPackages, type UnpackedSet } from "./debian/unpack.ts";
 import { nodeFiles } from "./node-binary.ts";
 import type { NpmPackage } from "./npm-package.ts";
@@ -52,10 +53,14 @@ export async function prepareContext(
 
   const parts = new Map<AppName, { tools: UnpackedSet | undefined; native: readonly NpmPackage[] }>();
   for (const app of apps) {
-    const { tools: set }: AppImage = appImages[app];
+    const { tools: set, compileCache = false }: AppImage = appImages[app];
     const tools = set === undefined ? undefined : await unpackPackages(set, architecture);
     if (tools !== undefined) await into(`tools/${app}`, tools.directory);
-    parts.set(app, { tools, native: await copyApp(app, architecture, await into(`app/${app}`)) });
+    const layer = await into(`app/${app}`);
+    parts.set(app, { tools, native: await copyApp(app, architecture, layer) });
+    if (compileCache && process.arch === architectures[architecture].npm) {
+      await writeCompileCache(join(layer, "app"), join(node.directory, "usr/bin/node"));
+    }
   }
   await normalize(directory);
   return { base, node, apps: parts };

@@ -3,6 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { frugalFlags, roomForYoung } from "@switchyard/service/memory";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { compileCacheSettings } from "./compile-cache.ts";
 
 describe("Containerfile", () => {
   it.each([
@@ -14,5 +15,10 @@ describe("Containerfile", () => {
     const [, after = ""] = text.split(`FROM common AS ${stage}\n`);
     const entryPoint: unknown = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(after)?.[1] ?? "null");
     expect(entryPoint).toEqual(["/usr/bin/node", ...flags, "/app/main.js"]);
+  });
+
+  it("has the config daemon use its compile cache", async () => {
+    const text = await readFile(join(__dirname, "../Containerfile"), "utf8");
+    expect(text).toContain(`\nENV ${compileCacheSettings("/app")}\nUSER 0:0\n`);
   });
 });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What releases use of the images. */
+/** What releases and benchmarks use of the images. */
 export { appImages, isAppName, type AppName } from "./app-image.ts";
+export { compileCacheSettings, writeCompileCache } from "./compile-cache.ts";
 export { ImagesError } from "./images-error.ts";
 export { npmPackage, type NpmPackage } from "./npm-package.ts";

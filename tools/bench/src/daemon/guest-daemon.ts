@@ -7,6 +7,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { frugalFlags } from "@switchyard/service/memory";
+import { compileCacheSettings } from "@switchyard/images";
 import type { PodAccount } from "@switchyard/testing";
 import type { Guest, GuestProcess } from "@switchyard/vm-lab";
 import { BenchError } from "../harness/bench-error.ts";
@@ -68,7 +69,7 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
       const flags = [common, ...moreFlags].join(" ");
       // With the settings of the image. The shell execs the daemon, so that its pid is the daemon's.
       running = guest.spawn(
-        `${becomePod(user.pod)}; echo $$ >/run/daemon.pid; MALLOC_ARENA_MAX=1 exec node ${frugalFlags.join(" ")} ${profile} ${program}/main.js ${flags}`,
+        `${becomePod(user.pod)}; echo $$ >/run/daemon.pid; ${compileCacheSettings(program)} MALLOC_ARENA_MAX=1 exec node ${frugalFlags.join(" ")} ${profile} ${program}/main.js ${flags}`,
       );
       const process = running;
       process.stdout.resume();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createGuestShare creates the directory that the guest mounts: the daemon's bundle (main.js) and the native packages
- * that it loads.
+ * createGuestShare creates the directory that the guest mounts: the daemon's bundle (main.js), the native packages
+ * that it loads, and the compile cache of its image.
  * Usage: `await using share = await createGuestShare(); await bootGuest({ share: share.directory })`
  */
+import { writeCompileCache } from "@switchyard/images";
 import { bundleForGuest } from "@switchyard/vm-lab";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,5 +21,6 @@ export async function createGuestShare(): Promise<GuestShare> {
   await cp(await bundleForGuest("apps/config-daemon/src/main.ts"), directory, { recursive: true });
   // Not the lab's own bundle, which contains a source map for debugging that would count as memory.
   await cp(dirname(await buildApp("config-daemon")), directory, { recursive: true });
+  await writeCompileCache(directory, process.execPath);
   return { directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
 }
