@@ -5,7 +5,6 @@
  * with another version, other V8 flags or another user.
  * Usage: `await writeCompileCache(join(layer, "app"), "/usr/bin/node");`
  */
-import { join } from "node:path";
 import { frugalFlags } from "@switchyard/service/memory";
 import { runProgram } from "./run-program.ts";
 
