@@ -300,13 +300,23 @@ if (missing !== undefined) process.stderr.write(`\n!!! SKIPPED: images: ${missin
     });
   });
 
+  it("have compiled code for this machine's architecture, where that is used", () => {
+    const native = process.arch === "x64" ? "amd64" : "arm64";
+    const cached = apps.filter((app) => existsSync(join(rootOf(app, native), "app/compile-cache")));
+    expect(cached).toEqual(["config-daemon"]);
+    // One directory, whose name has the version, the architecture and the user.
+    const [name = "", ...others] = readdirSync(join(rootOf("config-daemon", native), "app/compile-cache"));
+    expect(others).toEqual([]);
+    expect(name).toMatch(new RegExp(`^${process.version}-${process.arch}-[0-9a-f]+-0$`));
+  });
+
   it("are the same programs for both architectures", () => {
     for (const app of apps) {
       const bundle = (architecture: Architecture) => {
         const root = join(rootOf(app, architecture), "app");
         return Object.fromEntries(
           regularFiles(root)
-            .filter((path) => !path.startsWith("node_modules/@koromix/"))
+            .filter((path) => !/^(?:node_modules\/@koromix|compile-cache)\//.test(path))
             .map((path) => [path, sha256(readFileSync(join(root, path)))]),
         );
       };
