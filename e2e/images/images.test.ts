@@ -301,11 +301,10 @@ if (missing !== undefined) process.stderr.write(`\n!!! SKIPPED: images: ${missin
   });
 
   it("have compiled code for this machine's architecture, where that is used", () => {
-    const native = process.arch === "x64" ? "amd64" : "arm64";
-    const cached = apps.filter((app) => existsSync(join(rootOf(app, native), "app/compile-cache")));
+    const cached = apps.filter((app) => existsSync(join(rootOf(app, host), "app/compile-cache")));
     expect(cached).toEqual(["config-daemon"]);
     // One directory, whose name has the version, the architecture and the user.
-    const [name = "", ...others] = readdirSync(join(rootOf("config-daemon", native), "app/compile-cache"));
+    const [name = "", ...others] = readdirSync(join(rootOf("config-daemon", host), "app/compile-cache"));
     expect(others).toEqual([]);
     expect(name).toMatch(new RegExp(`^${process.version}-${process.arch}-[0-9a-f]+-0$`));
   });

@@ -8,15 +8,22 @@
 import { frugalFlags } from "@switchyard/service/memory";
 import { runProgram } from "./run-program.ts";
 
-/** The variables by which Node uses the cache of an app in this directory, as in a shell. The Containerfile has them, too. */
-export function compileCacheSettings(app: string): string {
-  return `NODE_COMPILE_CACHE=${app}/compile-cache NODE_COMPILE_CACHE_PORTABLE=1`;
+/** The variables (NAME=VALUE) by which Node uses the cache of the app in this directory. The Containerfile has them, too. */
+export function compileCacheSettings(app: string): readonly string[] {
+  return [`NODE_COMPILE_CACHE=${app}/compile-cache`, "NODE_COMPILE_CACHE_PORTABLE=1"];
 }
 
 /** `app` is a directory with the main.js of a frugal service, whose --help loads all that a start loads. Rejects with ImagesError. */
 export async function writeCompileCache(app: string, node: string): Promise<void> {
-  const settings = compileCacheSettings("/mnt/app").split(" ");
-  const start = ["env", ...settings, "/mnt/node", "--random-seed=1", ...frugalFlags, "/mnt/app/main.js", "--help"];
+  const start = [
+    "env",
+    ...compileCacheSettings("/mnt/app"),
+    "/mnt/node",
+    "--random-seed=1",
+    ...frugalFlags,
+    "/mnt/app/main.js",
+    "--help",
+  ];
   // A mount namespace of its own: the rest of the machine does not see these mounts.
   const script = [
     ...["mount -t tmpfs none /mnt", "mkdir /mnt/app", "touch /mnt/node"],

@@ -19,6 +19,6 @@ describe("Containerfile", () => {
 
   it("has the config daemon use its compile cache", async () => {
     const text = await readFile(join(__dirname, "../Containerfile"), "utf8");
-    expect(text).toContain(`\nENV ${compileCacheSettings("/app")}\nUSER 0:0\n`);
+    expect(text).toContain(`\nENV ${compileCacheSettings("/app").join(" ")}\nUSER 0:0\n`);
   });
 });

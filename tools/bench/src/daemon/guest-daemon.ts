@@ -67,9 +67,10 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
       const profile = cpuProf ? "--cpu-prof --cpu-prof-interval=5000 --cpu-prof-dir=/share/prof" : "";
       const common = `--namespace ${namespace} --node-name ${name} --host-root / --health-address :${guestHealthPort}`;
       const flags = [common, ...moreFlags].join(" ");
+      const settings = [...compileCacheSettings(program), "MALLOC_ARENA_MAX=1"].join(" ");
       // With the settings of the image. The shell execs the daemon, so that its pid is the daemon's.
       running = guest.spawn(
-        `${becomePod(user.pod)}; echo $$ >/run/daemon.pid; ${compileCacheSettings(program)} MALLOC_ARENA_MAX=1 exec node ${frugalFlags.join(" ")} ${profile} ${program}/main.js ${flags}`,
+        `${becomePod(user.pod)}; echo $$ >/run/daemon.pid; ${settings} exec node ${frugalFlags.join(" ")} ${profile} ${program}/main.js ${flags}`,
       );
       const process = running;
       process.stdout.resume();
