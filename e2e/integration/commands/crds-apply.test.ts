@@ -266,7 +266,9 @@ describe("reports", () => {
   it(
     "an API server that does not answer, within the time limit, and works when it answers again",
     async () => {
+      await using restarted = new AsyncDisposableStack();
       await cluster.stopApiServer();
+      restarted.defer(() => cluster.startApiServer());
       const early = await apply("--timeout-seconds", "3");
       expect(early).toMatchObject({
         code: 1,
@@ -274,7 +276,7 @@ describe("reports", () => {
       });
       const waiting = startOperatorCommand(["crds", "apply", "--kubeconfig", cluster.kubeconfig]);
       await waiting.said("the API server does not answer; retrying");
-      await cluster.startApiServer();
+      await restarted.disposeAsync();
       expect(await waiting.ended).toMatchObject({ code: 0, errors: "" });
     },
     testMs,

@@ -224,13 +224,14 @@ it(
 it(
   "ends within its time limits when the API server does not answer",
   async () => {
+    await using restarted = new AsyncDisposableStack();
     await testCluster.cluster.stopApiServer();
+    restarted.defer(() => testCluster.cluster.startApiServer());
     const running = startOperatorCommand(args("--timeout-seconds", "3"));
     await running.said("the API server does not answer; retrying");
     running.kill("SIGTERM");
     const end = await running.ended;
     expect(end).toMatchObject({ code: 1, errors: expect.stringContaining("stopped by SIGTERM") });
-    await testCluster.cluster.startApiServer();
   },
   testMs,
 );

@@ -56,8 +56,8 @@ export function limitTime({ timeoutMs, signal: outer, print, clock = systemClock
     isOver: () => end.signal.aborted,
     pause,
     async retry(request) {
+      let problem = "the API server does not answer";
       for (let failures = 1; ; failures++) {
-        let problem = "the API server does not answer";
         try {
           return await request(signal);
         } catch (error) {
