@@ -62,3 +62,12 @@ it("says that nothing answers when the time ends during the first request", asyn
     message: "not finished within 3 s: the API server does not answer",
   });
 });
+
+it("says what the last pause waited for when the time ends during the next request", async () => {
+  const { limit, endTime } = setUp();
+  await limit.pause(250, "crd x is being deleted");
+  endTime();
+  await expect(limit.retry(untilAborted)).rejects.toMatchObject({
+    message: "not finished within 3 s: the API server does not answer; last seen: crd x is being deleted",
+  });
+});

@@ -12,12 +12,13 @@ export interface TimeLimit extends Disposable {
   /** Whether the time is over. */
   readonly isOver: () => boolean;
   /**
-   * Repeats a request while the API server does not answer or is overloaded. Rejects with any other error at once, and at
-   * the end of the time with CommandError TIMED_OUT, which has the last error in its message.
+   * Repeats a request while the API server does not answer or is overloaded. Rejects with any other error at once, and at the
+   * end of the time with CommandError TIMED_OUT, which says the last error of the request, or else what the last
+   * pause waited for.
    */
   readonly retry: <T>(request: (signal: AbortSignal) => Promise<T>) => Promise<T>;
-  /** Waits. Rejects at the end of the time with CommandError TIMED_OUT, which says what `unfinished` returns. */
-  readonly pause: (ms: number, unfinished: () => string) => Promise<void>;
+  /** Waits. Rejects at the end of the time with CommandError TIMED_OUT, which says what is unfinished: "x is not established yet". */
+  readonly pause: (ms: number, unfinished: string) => Promise<void>;
 }
 
 export interface TimeLimitOptions {
@@ -40,23 +41,28 @@ export function limitTime({ timeoutMs, signal: outer, print, clock = systemClock
   const timedOut = (what: string) =>
     new CommandError("TIMED_OUT", `not finished within ${timeoutMs / 1000} s: ${what}`);
   let saidWaiting = false;
+  /** What the last pause waited for, which may be over meanwhile. */
+  let lastSeen = "";
 
-  const pause: TimeLimit["pause"] = async (ms, unfinished) => {
+  async function wait(ms: number, what: string): Promise<void> {
     try {
       await sleep(clock, ms, signal);
     } catch (error) {
       outer.throwIfAborted();
-      if (end.signal.aborted) throw timedOut(unfinished());
+      if (end.signal.aborted) throw timedOut(what);
       throw error;
     }
-  };
+  }
 
   return {
     signal,
     isOver: () => end.signal.aborted,
-    pause,
+    pause(ms, what) {
+      lastSeen = what;
+      return wait(ms, what);
+    },
     async retry(request) {
-      let problem = "the API server does not answer";
+      let problem = `the API server does not answer${lastSeen === "" ? "" : `; last seen: ${lastSeen}`}`;
       for (let failures = 1; ; failures++) {
         try {
           return await request(signal);
@@ -68,7 +74,7 @@ export function limitTime({ timeoutMs, signal: outer, print, clock = systemClock
         }
         if (!saidWaiting) print(`the API server does not answer; retrying: ${problem}`);
         saidWaiting = true;
-        await pause(backoffMs(failures, backoff, Math.random), () => problem);
+        await wait(backoffMs(failures, backoff, Math.random), problem);
       }
     },
     [Symbol.dispose]: () => {

@@ -35,7 +35,8 @@ async function waitForLeader(deps: CommandDeps, namespace: string): Promise<void
       return;
     }
     first ??= isHeld ? lease : undefined;
-    await deps.limit.pause(pollMs, () =>
+    await deps.limit.pause(
+      pollMs,
       isHeld
         ? `${holder} holds Lease ${leaseName}, but does not renew it`
         : `no replica of the operator holds Lease ${leaseName}`,
@@ -57,7 +58,7 @@ async function waitForConfig(deps: CommandDeps, namespace: string): Promise<void
       deps.print(`SriovOperatorConfig ${operatorConfigName} is Ready`);
       return;
     }
-    await deps.limit.pause(pollMs, () => `SriovOperatorConfig ${operatorConfigName} ${problem}`);
+    await deps.limit.pause(pollMs, `SriovOperatorConfig ${operatorConfigName} ${problem}`);
   }
 }
 

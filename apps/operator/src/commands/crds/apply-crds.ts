@@ -116,7 +116,7 @@ async function waitUntilServed(deps: CommandDeps, crds: readonly ShippedCrd[]): 
     waiting = rest.map(({ crd }) => crd);
     const [first] = rest;
     if (first === undefined) return;
-    await limit.pause(pollMs, () => `${first.crd.metadata.name} ${first.problem}`);
+    await limit.pause(pollMs, `${first.crd.metadata.name} ${first.problem}`);
   }
 }
 

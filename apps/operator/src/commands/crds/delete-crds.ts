@@ -21,7 +21,7 @@ export async function deleteCrds(deps: CommandDeps, crds: readonly ShippedCrd[])
     for (;;) {
       const left = await readObject(deps, type, { name });
       if (left === undefined) break;
-      await deps.limit.pause(pollMs, () => `${name} still exists: ${reasonOf(left)}`);
+      await deps.limit.pause(pollMs, `${name} still exists: ${reasonOf(left)}`);
     }
   }
   deps.print(`${names.length} CustomResourceDefinitions and their objects are gone`);

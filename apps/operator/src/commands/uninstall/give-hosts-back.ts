@@ -127,7 +127,7 @@ export async function giveHostsBack(
       if (round % recheckRounds === 0) for (const node of active.keys()) await recheck(node);
       const working = [...active.keys()].filter((node) => !held.has(node)).length;
       for (const node of queue.splice(0, Math.max(0, maxAtOnce - working))) await unlessRefused(node, start(node));
-      if (queue.length > 0 || active.size > 0) await limit.pause(pollMs, () => "hosts are not given back");
+      if (queue.length > 0 || active.size > 0) await limit.pause(pollMs, "hosts are not given back");
     }
   }
 

@@ -57,7 +57,7 @@ async function waitForDaemonSets(deps: CommandDeps, namespace: string): Promise<
   for (;;) {
     const { daemonSets } = await readLeftovers(deps, namespace);
     if (daemonSets.length === 0) return;
-    await deps.limit.pause(pollMs, () => `DaemonSet ${daemonSets.join(", ")} is left, so no host was given back`);
+    await deps.limit.pause(pollMs, `DaemonSet ${daemonSets.join(", ")} is left, so no host was given back`);
   }
 }
 

@@ -77,7 +77,7 @@ async function waitForOperator(deps: UninstallDeps, namespace: string): Promise<
     if (waiting === "") return left;
     if (waiting !== said) deps.print(`waiting for ${waiting}`);
     said = waiting;
-    await deps.limit.pause(pollMs, () => waiting);
+    await deps.limit.pause(pollMs, waiting);
   }
 }
 
