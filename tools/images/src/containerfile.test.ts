@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { frugalFlags, roomForYoung } from "@switchyard/service/memory";
+import { frugalFlags, frugalMalloc, roomForYoung } from "@switchyard/service/memory";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { compileCacheSettings } from "./compile-cache.ts";
@@ -17,8 +17,15 @@ describe("Containerfile", () => {
     expect(entryPoint).toEqual(["/usr/bin/node", ...flags, "/app/main.js"]);
   });
 
-  it("has the config daemon use its compile cache", async () => {
+  it("has the config daemon use its compile cache and return freed memory", async () => {
     const text = await readFile(join(__dirname, "../Containerfile"), "utf8");
-    expect(text).toContain(`\nENV ${compileCacheSettings("/app").join(" ")}\nUSER 0:0\n`);
+    const [common = "", ownText = ""] = ["common", "config-daemon"].map(
+      (stage) => text.split(` AS ${stage}\n`)[1]?.split("\nFROM ")[0],
+    );
+    const set = [...`${common}\n${ownText}`.matchAll(/^ENV (.*)$/gm)].flatMap(([, settings = ""]) =>
+      settings.split(" "),
+    );
+    const malloc = Object.entries(frugalMalloc).map((setting) => setting.join("="));
+    expect(set.toSorted()).toEqual([...compileCacheSettings("/app"), ...malloc].toSorted());
   });
 });

@@ -6,7 +6,7 @@
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { frugalFlags } from "@switchyard/service/memory";
+import { frugalFlags, frugalMalloc } from "@switchyard/service/memory";
 import { compileCacheSettings } from "@switchyard/images";
 import type { PodAccount } from "@switchyard/testing";
 import type { Guest, GuestProcess } from "@switchyard/vm-lab";
@@ -67,7 +67,8 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
       const profile = cpuProf ? "--cpu-prof --cpu-prof-interval=5000 --cpu-prof-dir=/share/prof" : "";
       const common = `--namespace ${namespace} --node-name ${name} --host-root / --health-address :${guestHealthPort}`;
       const flags = [common, ...moreFlags].join(" ");
-      const settings = [...compileCacheSettings(program), "MALLOC_ARENA_MAX=1"].join(" ");
+      const malloc = Object.entries(frugalMalloc).map((setting) => setting.join("="));
+      const settings = [...compileCacheSettings(program), ...malloc].join(" ");
       // With the settings of the image. The shell execs the daemon, so that its pid is the daemon's.
       running = guest.spawn(
         `${becomePod(user.pod)}; echo $$ >/run/daemon.pid; ${settings} exec node ${frugalFlags.join(" ")} ${profile} ${program}/main.js ${flags}`,

@@ -5,7 +5,7 @@
  * Usage: `await using daemon = await createNativeDaemon({ cluster, run, nics: [ice("0000:3b:00.0")], cpuProf: undefined })`
  */
 import { createFakeKernel, serveFakeKernel, type FakeNic } from "@switchyard/host/testing";
-import { frugalFlags } from "@switchyard/service/memory";
+import { frugalFlags, frugalMalloc } from "@switchyard/service/memory";
 import { join } from "node:path";
 import type { BenchCluster } from "../harness/bench-cluster.ts";
 import { bundleProgram } from "../harness/bundle.ts";
@@ -34,7 +34,7 @@ export async function createNativeDaemon(options: NativeDaemonOptions): Promise<
   const service = parts.use(
     createMeasuredService({
       script,
-      ...{ nodeFlags: frugalFlags, env: { MALLOC_ARENA_MAX: "1" } }, // as in the image
+      ...{ nodeFlags: frugalFlags, env: frugalMalloc }, // as in the image
       pod: user.pod,
       args: ["--namespace", namespace, "--node-name", name, "--kernel-socket", socket],
       log: join(cluster.directory, "daemon.log"),
