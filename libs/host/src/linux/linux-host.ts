@@ -62,6 +62,7 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     xdp,
     pluginLeftovers: createLinuxPluginLeftovers({
       ...{ root, socket: route, xdp, systemd, onUnreadable: options.onUnreadableRecord },
+      openDiagnosis: () => new NetlinkSocket({ protocol: protocols.sockDiag }),
     }),
     rdma: createLinuxRdma({ root, openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }), route }),
     vdpa: createLinuxVdpa({ root, socket: generic }),

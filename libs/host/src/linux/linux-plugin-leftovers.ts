@@ -2,7 +2,7 @@
 /**
  * createLinuxPluginLeftovers implements PluginLeftovers. Most hosts never had the plugin, so everything but the list of devices is
  * loaded when it is needed.
- * Usage: `createLinuxPluginLeftovers({ root: "/host", socket, xdp, systemd, onUnreadable: () => undefined })`.
+ * Usage: `createLinuxPluginLeftovers({ root: "/host", socket, openDiagnosis, xdp, systemd, onUnreadable: () => undefined })`.
  */
 import { withHostError } from "../calls/host-error.ts";
 import { operations } from "../calls/operations.ts";

@@ -9,7 +9,8 @@ import type { Requeue } from "@switchyard/kube";
 import type { PlanProblem } from "@switchyard/plan";
 import type { Logger } from "@switchyard/service";
 import type { WithDeadline } from "../../deadlines/with-deadline.ts";
-import { freeNow, settlingMs, type LeftPrograms, type LeftProgramsState } from "./left-programs.ts";
+import { freeNow, settlingMs } from "./free-since.ts";
+import type { LeftPrograms, LeftProgramsState } from "./left-programs.ts";
 
 export interface LeftProgramsPassDeps {
   readonly left: LeftPrograms;

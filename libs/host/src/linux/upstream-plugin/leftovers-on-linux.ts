@@ -2,7 +2,7 @@
 /**
  * createLeftovers finds and removes what the plugins of upstream have left: XDP programs over rtnetlink, bpf(2) and sock_diag, BPF file
  * systems by their units of systemd, and sockets. linux-plugin-leftovers.ts loads this file.
- * Usage: `await createLeftovers({ root: "/host", socket, xdp, systemd }).readUse("ens1f0")`.
+ * Usage: `await createLeftovers({ root: "/host", socket, openDiagnosis, xdp, systemd }).readUse("ens1f0")`.
  */
 import { upstreamDeviceDirectory } from "@switchyard/api";
 import {
@@ -11,9 +11,8 @@ import {
   listExtensions,
   listXdpSockets,
   NetlinkError,
-  NetlinkSocket,
+  type NetlinkSocket,
   openXdpProgram,
-  protocols,
   readXdp,
 } from "@switchyard/netlink";
 import { isErrno } from "@switchyard/service";
@@ -39,13 +38,21 @@ export interface LeftoverDeps {
   readonly root: string;
   /** A socket of protocol route. The caller disposes of it. */
   readonly socket: NetlinkSocket;
+  /** Opens a socket of protocol sockDiag in the same network namespace. */
+  readonly openDiagnosis: () => NetlinkSocket;
   readonly xdp: Pick<Xdp, "readPrograms">;
   readonly systemd: Pick<Systemd, "stopUnit">;
 }
 
 const unmountMs = 30_000;
 
-export function createLeftovers({ root, socket, xdp, systemd }: LeftoverDeps): Omit<PluginLeftovers, "listDevices"> {
+export function createLeftovers({
+  root,
+  socket,
+  openDiagnosis,
+  xdp,
+  systemd,
+}: LeftoverDeps): Omit<PluginLeftovers, "listDevices"> {
   const { pluginLeftovers: at } = operations;
   /** Of the first process, whose mounts are those of the host. */
   const mountsOfHost = () => readMounts(join(root, "proc/1/mountinfo"));
@@ -53,7 +60,7 @@ export function createLeftovers({ root, socket, xdp, systemd }: LeftoverDeps): O
   async function countSockets(name: string): Promise<number | { readonly unknown: string }> {
     const { index } = await getLink(socket, name);
     try {
-      await using diagnosis = new NetlinkSocket({ protocol: protocols.sockDiag });
+      await using diagnosis = openDiagnosis();
       return (await listXdpSockets(diagnosis)).filter((each) => each.index === index).length;
     } catch (error) {
       if (!(error instanceof NetlinkError)) throw error;
