@@ -11,7 +11,7 @@ import type { ReadKubeletDevices } from "../afxdp/left-programs/kubelet-devices.
 import { createLeftPrograms } from "../afxdp/left-programs/left-programs.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 
-interface ResetXdpOptions {
+export interface ResetXdpOptions {
   readonly host: Host;
   /** Leaves the devices as they are. */
   readonly keepsVfs: boolean;
