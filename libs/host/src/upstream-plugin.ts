@@ -4,5 +4,5 @@
  * plugin. It is the package's export "@switchyard/host/upstream-plugin".
  */
 export { pluginDirectories } from "./linux/upstream-plugin/plugin-paths.ts";
-export { removeUnusedSockets, type UnusedSockets } from "./linux/upstream-plugin/plugin-sockets.ts";
+export { removeUnusedSockets } from "./linux/upstream-plugin/plugin-sockets.ts";
 export { recordUpstreamDevices, type GivenDevice } from "./linux/upstream-plugin/upstream-device-record.ts";
