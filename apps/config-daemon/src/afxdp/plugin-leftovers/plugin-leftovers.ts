@@ -39,8 +39,8 @@ export function createPluginLeftovers({ readKubelet, nowMs }: LeftProgramsDeps):
       const unwanted = records.filter(({ device }) => !wanted.devices.has(device));
       const pools = unwantedPools(records, wanted);
       if (unwanted.length === 0 && pools.length === 0) return nothing;
-      const devices = await findPluginDevices(host, unwanted);
       const kubelet = await readKubelet(signal);
+      const devices = await findPluginDevices(host, unwanted); // just before a detachment: a program may begin to use it
       if (!kubelet.ok) {
         const why = `the kubelet does not say which devices pods have: ${kubelet.error}`;
         const names = [...devices.map(({ name }) => name), ...pools.map((pool) => `pool ${pool}`)];

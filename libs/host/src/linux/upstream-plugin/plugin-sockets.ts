@@ -76,7 +76,7 @@ export async function removeEmpty(directory: string): Promise<void> {
   try {
     await rmdir(directory);
   } catch (error) {
-    if (!isErrno(error, "ENOTEMPTY", "ENOENT")) throw error;
+    if (!isErrno(error, "ENOTEMPTY", "ENOENT", "ENOTDIR")) throw error;
   }
 }
 
@@ -84,7 +84,7 @@ async function namesIn(directory: string): Promise<readonly string[]> {
   try {
     return await readdir(directory);
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return [];
+    if (isErrno(error, "ENOENT", "ENOTDIR")) return [];
     throw error;
   }
 }
