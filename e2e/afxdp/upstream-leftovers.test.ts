@@ -43,6 +43,7 @@ describe("what the plugins of upstream leave", () => {
   let watched: WatchedNode;
   let node: GuestAfxdpNode;
   let daemon: GuestProcess;
+  let daemonLog = "";
   const inGuest = (command: string) => watched.inGuest(command);
   const kubectl = (...args: string[]) => watched.testCluster.kubectl([...args, "-n", namespace]);
 
@@ -56,18 +57,15 @@ describe("what the plugins of upstream leave", () => {
     ] as const)
       await cp(await bundleForGuest(file), join(watched.node.share, to), { recursive: true });
     await inGuest("mkdir -p /dpdk && mount /dev/vdb /dpdk; mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf");
-    daemon = startDaemon();
+    daemon = watched.node.startDaemon();
+    daemon.stderr.setEncoding("utf8").on("data", (text: string) => {
+      daemonLog += text;
+    });
   }, limitMs);
   afterAll(async () => {
     await watched[Symbol.asyncDispose]();
     await rm(directory, { recursive: true });
   }, 60_000);
-
-  function startDaemon(): GuestProcess {
-    const started = watched.node.startDaemon();
-    started.stderr.resume();
-    return started;
-  }
 
   async function apply(kind: string, objectName: string, spec: object): Promise<void> {
     const apiVersion = "afxdpnetwork.hns.dev/v1alpha1";
@@ -83,8 +81,9 @@ describe("what the plugins of upstream leave", () => {
       echo 2 >${root}/proc/sys/kernel/unprivileged_bpf_disabled`);
     const flags = `--plugin afxdp --wait --config-file /run/adp/config.json --host-root ${root} --node-name vm`;
     const cluster = `--kubeconfig /share/kubeconfig --namespace ${namespace} --health-address 0`;
-    const { code, stderr } = await watched.node.guest.exec(`node /share/sidecar/main.mjs ${flags} ${cluster}`, {
-      timeoutMs: withinMs,
+    const init = watched.node.guest.exec(`node /share/sidecar/main.mjs ${flags} ${cluster}`, { timeoutMs: withinMs });
+    const { code, stderr } = await init.catch((error: unknown) => {
+      throw new Error(`the init container waits for the daemon: ${daemonLog}`, { cause: error });
     });
     expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
     expect(JSON.parse(await inGuest(`cat ${record}`))).toMatchObject({ device: pf, names: [name], pools: ["port"] });
