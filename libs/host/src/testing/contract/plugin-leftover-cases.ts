@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Contract cases of PluginLeftovers on a host where the plugins of upstream never ran. e2e/vm/upstream-leftovers.test.ts has the others. */
+/** Contract cases of PluginLeftovers on a host where the plugins of upstream never ran. e2e/afxdp/upstream-leftovers.test.ts has the others. */
 import assert from "node:assert/strict";
 import { assertRefusedBy, linkOf, type ContractCase } from "./world.ts";
 
