@@ -12,7 +12,8 @@
  *   `trap 'kill $!; wait $!; exit' TERM; while :; do sriovdp … & wait $!; sleep 1; done`, where $! in the trap is the running
  *   plugin. Without it, the kubelet delays the restart of a container that ended twice within minutes by 10 s, 20 s, and up
  *   to 5 minutes.
- * - With --plugin=afxdp, the kubelet's directory pod-resources and /tmp/afxdp_dp of the host in the sidecar.
+ * - With --plugin=afxdp, the kubelet's directory pod-resources and /tmp/afxdp_dp of the host in the sidecar, and
+ *   /var/lib/switchyard/upstream-devices of the host in both.
  */
 import { flag, integer, oneOf, text, yesOrNo, type FlagsOf } from "@switchyard/service";
 
@@ -64,6 +65,6 @@ export const devicePluginConfigFlags = {
   hostRoot: flag(text("DIR"), {
     default: "/",
     env: "HOST_ROOT",
-    help: "Directory that contains sys/bus/pci and proc/sys. The root directory of any container on the node has both. With --plugin=afxdp, it has tmp/afxdp_dp, too.",
+    help: "Directory that contains sys/bus/pci and proc/sys. The root directory of any container on the node has both. With --plugin=afxdp, it has tmp/afxdp_dp and var/lib/switchyard/upstream-devices, too.",
   }),
 };

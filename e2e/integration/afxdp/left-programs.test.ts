@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `config-daemon cleanup` on the kernel of this machine, in a network namespace where afxdp-device-plugin has left XDP programs. gRPC
- * and its sockets are real; the kubelet is a fake that speaks the real protocols.
+ * `config-daemon cleanup` on the kernel of this machine, in a network namespace where afxdp-device-plugin has left XDP programs, and the
+ * plugins of upstream may have. gRPC and its sockets are real; the kubelet is a fake that speaks the real protocols.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { recordUpstreamDevices } from "@switchyard/host/upstream-plugin";
 import { startFakeKubelet, type FakeKubelet } from "@switchyard/kubelet/testing";
-import { attachXdp, createXskMap, loadRedirectProgram, NetlinkSocket, pinXskMap, protocols } from "@switchyard/netlink";
+import {
+  attachXdp,
+  createXskMap,
+  getLink,
+  loadRedirectProgram,
+  NetlinkSocket,
+  pinXskMap,
+  protocols,
+} from "@switchyard/netlink";
 import {
   createNetworkNamespace,
   loadForeignXdpProgram,
   missingForNamespaces,
+  openXdpSocket,
   type NetworkNamespace,
 } from "@switchyard/netlink/testing";
 import { findWorkspaceRoot } from "@switchyard/testing";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -112,6 +122,26 @@ const limitMs = 120_000;
       expect(await left()).toEqual(["v2 foreign"]);
       expect(await cleanup("--dry-run")).toEqual(["nothing to do", "exit code 0"]);
       expect(existsSync(join(host, record))).toBe(false);
+    },
+    limitMs,
+  );
+
+  it(
+    "leaves a program of a device that the plugins of upstream had if an AF_XDP socket uses it, or the kernel does not know that",
+    async () => {
+      await namespace.run("sh", "-c", "ip link add v3 type veth && ip link set v3 up");
+      using program = loadForeignXdpProgram("xsk_def_prog");
+      await attachXdp(links, "v3", { program, mode: "native" });
+      const bootId = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+      await recordUpstreamDevices(host, [{ device: "v3", name: "v3", poolName: "fast" }], bootId);
+      const { index } = await getLink(links, "v3");
+      using _socket = openXdpSocket({ ifindex: index, queue: 0, netns: namespace.path });
+      const [why, ...rest] = await cleanup();
+      expect(why).toMatch(
+        /^XDP program xsk_def_prog stays on v3: (AF_XDP sockets of the host use the interface \(1\)|the kernel does not say)/,
+      );
+      expect(rest).toEqual(["exit code 1"]);
+      expect(await left()).toEqual(["v2 foreign", "v3 xsk_def_prog"]);
     },
     limitMs,
   );

@@ -218,4 +218,28 @@ describe("a node with AF_XDP devices", () => {
     await eventually("it is detached", async () => !(await isAttached()), { withinMs: 60_000 });
     await eventually("its map is removed", async () => (await kernel.host().xdp.listOwnMaps()).length === 0);
   });
+
+  it("detaches the XDP program that the plugins of upstream have left when they do not serve the device any more, and says why it stays before", async () => {
+    const { host, pluginLeftovers } = kernel;
+    const links = await host().links.listLinks();
+    const name = links.find(({ parent }) => parent?.name === pf)?.name ?? "";
+    kernel.attachXdpProgram(name, { id: 8, name: "xsk_def_prog", mode: "native", isOwn: false });
+    pluginLeftovers.record({ device: pf, bootId: await host().boot.readBootId(), names: [name], pools: ["fast"] });
+    pluginLeftovers.setSockets(name, 1);
+    await using _kubelet = await startFakeKubelet(join(hostRoot(), "var/lib/kubelet"));
+    await apply(afxdpOperatorConfigs, "default", { provider: "switchyard" });
+    const why = `XDP program xsk_def_prog stays on ${name}: AF_XDP sockets of the host use the interface (1)`;
+    await becomes(afxdpNetworkNodeStates, nodeName, {
+      status: {
+        ...{ syncStatus: "Failed", lastSyncError: expect.stringContaining(why) },
+        ...condition("Degraded", "True", "NotPossible"),
+      },
+    });
+    pluginLeftovers.setSockets(name, 0);
+    await apply(afxdpOperatorConfigs, "default", { provider: "switchyard", disableDrain: true }); // causes a pass
+    const isAttached = async (): Promise<boolean> => (await host().xdp.readPrograms(name)).length > 0;
+    await eventually("it is detached", async () => !(await isAttached()), { withinMs: 60_000 });
+    await eventually("the state is Ready", () => isReadyState(), { withinMs: 60_000 });
+    expect(await host().pluginLeftovers.listDevices()).toEqual([]);
+  });
 });

@@ -4,7 +4,12 @@
  * bundle of its pod. A program plays the device plugin of afxdp-plugins-for-kubernetes, and another one the kubelet.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { afxdpNetworkNodeStates, type AfxdpInterfaceStatus, type AfxdpPoolSpec } from "@switchyard/api";
+import {
+  afxdpNetworkNodeStates,
+  upstreamDeviceDirectory,
+  type AfxdpInterfaceStatus,
+  type AfxdpPoolSpec,
+} from "@switchyard/api";
 import { connect, isRecord, objectPath, type Transport } from "@switchyard/kube";
 import { startFakeKubelet, type FakeKubelet } from "@switchyard/kubelet/testing";
 import { eventually, findWorkspaceRoot, spawnGuarded } from "@switchyard/testing";
@@ -122,6 +127,8 @@ describe("a node with provider upstream", () => {
       logLevel: "info",
       pools: [{ name: "intel", mode: "primary", devices: [{ name: "ens1" }] }],
     });
+    const recorded = await readFile(join(directory, "root", upstreamDeviceDirectory, "0000:81:00.0"), "utf8");
+    expect(JSON.parse(recorded)).toMatchObject({ device: "0000:81:00.0", names: ["ens1"], pools: ["intel"] });
     kubelet = await startFakeKubelet(join(directory, "kubelet"));
     stack.defer(() => kubelet?.[Symbol.asyncDispose]());
     startPlugin();

@@ -67,6 +67,7 @@ export {
   bpfmanProgramDirectory,
   operatorConfigName,
   ownAfxdpCni,
+  upstreamDeviceDirectory,
   xskMapDirectory,
   labels,
   annotations,

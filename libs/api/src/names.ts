@@ -25,6 +25,9 @@ export const xskMapDirectory = "switchyard/afxdp";
 /** File on the nodes in which afxdp-device-plugin records its pools. */
 export const afxdpPluginRecord = "/var/lib/switchyard/afxdp-device-plugin.json";
 
+/** Directory on the nodes with a record for each device that the plugins of upstream were given. */
+export const upstreamDeviceDirectory = "/var/lib/switchyard/upstream-devices";
+
 /** Directory on the nodes for the program that bpfman loads. The daemon of bpfman mounts /var/lib/bpfman of the node. */
 export const bpfmanProgramDirectory = "/var/lib/bpfman/switchyard";
 

@@ -3711,7 +3711,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                           "type": "string"
                         },
                         "owned": {
-                          "description": "Whether Switchyard attached the program. Switchyard leaves other programs unchanged.",
+                          "description": "Whether Switchyard attached the program. Switchyard leaves other programs unchanged, except those that the plugins of upstream have certainly left.",
                           "type": "boolean"
                         }
                       }
@@ -3816,7 +3816,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                                 "type": "string"
                               },
                               "owned": {
-                                "description": "Whether Switchyard attached the program. Switchyard leaves other programs unchanged.",
+                                "description": "Whether Switchyard attached the program. Switchyard leaves other programs unchanged, except those that the plugins of upstream have certainly left.",
                                 "type": "boolean"
                               }
                             }

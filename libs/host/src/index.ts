@@ -44,6 +44,13 @@ export {
   type OvsUplinkSettings,
 } from "./ports/ovs.ts";
 export type { FirmwareRecord, PfRecord, PfRecords } from "./ports/pf-records.ts";
+export type {
+  AttachedProgram,
+  PluginFiles,
+  PluginLeftovers,
+  UpstreamDevice,
+  XdpUse,
+} from "./ports/plugin-leftovers.ts";
 export type { Rdma, RdmaDevice, RdmaMode } from "./ports/rdma.ts";
 export type { PciBinding, PfFacts, SriovSysfs, VfFacts } from "./ports/sriov-sysfs.ts";
 export type { Subfunction, Subfunctions } from "./ports/subfunctions.ts";

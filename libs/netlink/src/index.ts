@@ -67,6 +67,7 @@ export {
   type BridgePortSetting,
   type BridgePortSettings,
 } from "./rtnetlink/bridge-port.ts";
+export { listXdpSockets, type BoundXdpSocket } from "./sock-diag/xdp-sockets.ts";
 export { setVfGuids, type VfGuid } from "./rtnetlink/vf-guid.ts";
 export {
   addVdpaDevice,

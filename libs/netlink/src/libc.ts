@@ -33,7 +33,7 @@ export interface Libc {
 }
 
 /** NETLINK_* protocols (linux/netlink.h). */
-export const protocols = { route: 0, kobjectUevent: 15, generic: 16, rdma: 20 } as const;
+export const protocols = { route: 0, sockDiag: 4, kobjectUevent: 15, generic: 16, rdma: 20 } as const;
 
 /** sizeof(struct sockaddr_nl): u16 family, u16 padding, u32 port id, u32 groups. */
 export const addressBytes = 12;

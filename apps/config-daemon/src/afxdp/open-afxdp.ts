@@ -23,8 +23,11 @@ import type { WatchDesiredStateOptions } from "../watch-desired-state.ts";
 import { createAfxdpPass, type AfxdpPass } from "./pass/afxdp-pass.ts";
 import { createDrainDemand, type DrainDemand } from "./pass/drain-demand.ts";
 import type { ReadKubeletDevices } from "./left-programs/kubelet-devices.ts";
+import { settlingMs } from "./left-programs/free-since.ts";
 import { createLeftPrograms } from "./left-programs/left-programs.ts";
-import { createLeftProgramsPass, type LeftProgramsPass } from "./left-programs/left-programs-pass.ts";
+import { createLeftProgramsPass, ofOwnPlugin, type LeftProgramsPass } from "./left-programs/left-programs-pass.ts";
+import { createPluginLeftoversPass } from "./plugin-leftovers/plugin-leftovers-pass.ts";
+import { wantedFromPlugins } from "./plugin-leftovers/wanted-from-plugins.ts";
 import { createAfxdpReports, type ReportAfxdp } from "./report/afxdp-reports.ts";
 import { watchAfxdp } from "./watch-afxdp.ts";
 
@@ -35,7 +38,7 @@ export interface OpenAfxdpOptions extends WatchDesiredStateOptions, DeadlineDeps
   readonly sriovStates: Cache<SriovNetworkNodeState>;
   /** Keeps the configuration of the next boot; only in systemd mode. */
   readonly keepBoot?: KeepAfxdpBoot | undefined;
-  /** Asks the kubelet for the devices of pods. Without it, XDP programs that the device plugin has left stay. */
+  /** Asks the kubelet for the devices of pods. Without it, XDP programs that device plugins have left stay. */
   readonly readKubelet?: ReadKubeletDevices | undefined;
   /** Called with each reason why programs stay, if the node has no AfxdpNetworkNodeState whose status could have it. */
   readonly onProgramsLeft: (message: string) => void;
@@ -85,7 +88,10 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
       events.record({ regarding, ...event, note: message, action: "Configure" });
     },
   });
-  const report: ReportAfxdp = (state, phase, found) => writeReport(state, withProblems(phase, left?.problems()), found);
+  const report: ReportAfxdp = (state, phase, found) => {
+    const problems = left.flatMap((each) => each.problems());
+    return writeReport(state, withProblems(phase, problems), found);
+  };
   const kernel = createKernelSource(host.events, key, {
     onEnd: options.onEventsEnd,
     concerns: (event) => concernsDevices(event, states.get(nodeName)),
@@ -114,7 +120,8 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
     ...{ key, demand, configs, caches: [states, configs] },
     pass: (signal) =>
       kernel.during(async () => {
-        const again = await left?.run(signal); // before the report of the pass
+        let again: Requeue | undefined;
+        for (const each of left) again = earlier(again, await each.run(signal)); // before the report of the pass
         return earlier(again, await pass(signal));
       }),
     sources: [
@@ -142,25 +149,38 @@ const onceAtStart: Source = {
   whenSynced: () => Promise.resolve(),
 };
 
-function openLeftPrograms(options: OpenAfxdpOptions, { states, configs }: Pick<Watched, "states" | "configs">) {
+/** Returns the passes for what afxdp-device-plugin and the plugins of upstream have left. */
+function openLeftPrograms(
+  options: OpenAfxdpOptions,
+  { states, configs }: Pick<Watched, "states" | "configs">,
+): readonly LeftProgramsPass[] {
   const { host, nodeName, log, readKubelet, onProgramsLeft } = options;
-  if (readKubelet === undefined) return undefined;
-  /** Without the kinds, it is unknown. A node that the AfxdpOperatorConfig does not select has no state. */
-  const isPluginWanted = (): boolean => {
-    if (!configs.served || !states.served) return true;
-    return configs.get(operatorConfigName)?.provider === "switchyard" && states.get(nodeName) !== undefined;
-  };
-  return createLeftProgramsPass({
-    ...{ log, isPluginWanted, withDeadline: createWithDeadline(host, options) },
-    left: createLeftPrograms({ readKubelet, nowMs: () => options.timing.nowMs() }),
-    onProblem(message) {
+  if (readKubelet === undefined) return [];
+  const provider = () => configs.get(operatorConfigName)?.provider;
+  /** Without the kinds, it is not known what is wanted. */
+  const isKnown = () => configs.served && states.served;
+  const deps = { readKubelet, nowMs: () => options.timing.nowMs() };
+  const common = {
+    ...{ log, withDeadline: createWithDeadline(host, options) },
+    onProblem(message: string) {
       if (states.get(nodeName) === undefined) onProgramsLeft(message);
     },
-  });
+  };
+  return [
+    createLeftProgramsPass({
+      ...{ ...common, left: createLeftPrograms(deps), says: ofOwnPlugin, retryMs: settlingMs },
+      // A node that the AfxdpOperatorConfig does not select has no state.
+      isPluginWanted: () => !isKnown() || (provider() === "switchyard" && states.get(nodeName) !== undefined),
+    }),
+    createPluginLeftoversPass({
+      ...{ ...common, ...deps },
+      wanted: () => (isKnown() ? wantedFromPlugins(provider(), states.get(nodeName)) : undefined),
+    }),
+  ];
 }
 
 /** In phases that have problems. The others are followed by one that has. */
-function withProblems(phase: Phase, more: ReturnType<LeftProgramsPass["problems"]> = []): Phase {
+function withProblems(phase: Phase, more: ReturnType<LeftProgramsPass["problems"]>): Phase {
   if (more.length === 0 || (phase.kind !== "settled" && phase.kind !== "failed")) return phase;
   return { ...phase, problems: [...phase.problems, ...more] };
 }

@@ -6,11 +6,12 @@
  */
 import type { Host } from "@switchyard/host";
 import { findLeftDevices } from "../afxdp/left-programs/find-left-devices.ts";
+import { freeNow, settlingMs } from "../afxdp/left-programs/free-since.ts";
 import type { ReadKubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
-import { createLeftPrograms, freeNow, settlingMs } from "../afxdp/left-programs/left-programs.ts";
+import { createLeftPrograms } from "../afxdp/left-programs/left-programs.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 
-interface ResetXdpOptions {
+export interface ResetXdpOptions {
   readonly host: Host;
   /** Leaves the devices as they are. */
   readonly keepsVfs: boolean;

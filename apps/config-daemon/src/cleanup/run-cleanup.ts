@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * runCleanup gives the host back: it resets the PFs and AF_XDP devices that Switchyard configured, removes their records, rules,
- * bridges and XDP programs, and everything in owned-parts.ts. It needs no API server, and touches nothing without evidence that it
+ * bridges and XDP programs, what the plugins of upstream left, and everything in owned-parts.ts. It needs no API server, and touches nothing without evidence that it
  * is Switchyard's.
  * Usage: `process.exit(await runCleanup({ host, keepsVfs: false, isDryRun: true, … }));`
  */
@@ -15,6 +15,7 @@ import { defaultMaxPfs } from "../start/thread-pool.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 import { ownedParts } from "./owned-parts.ts";
 import { resetAfxdp, showAfxdpReset } from "./reset-afxdp.ts";
+import { resetPluginLeftovers, showPluginReset } from "./reset-plugin-leftovers.ts";
 import { resetXdp, showXdpReset } from "./reset-xdp.ts";
 
 export interface CleanupOptions {
@@ -52,6 +53,7 @@ async function showCleanup({ host, keepsVfs, print }: CleanupOptions): Promise<n
   const observed = { ...found, ...defined({ openVSwitch }) };
   const next = plan(await emptySpec(host), observed, ownedInStatus(observed));
   lines.push(...(await showXdpReset({ host, keepsVfs })));
+  lines.push(...(await showPluginReset({ host, keepsVfs })));
   lines.push(...(await showAfxdpReset({ host, keepsVfs })));
   lines.push(...limitedTo(next, keepsVfs).steps.map(describeStep));
   lines.push(...(await recordsWithoutPf(host)).map((pf) => `remove the record of ${pf}, which the node does not have`));
@@ -76,7 +78,7 @@ async function cleanUp(options: CleanupOptions): Promise<number> {
     }
   }
 
-  for (const reset of [resetXdp, resetAfxdp, resetPfs]) {
+  for (const reset of [resetXdp, resetPluginLeftovers, resetAfxdp, resetPfs]) {
     await attempt(async () => {
       const error = await reset(options);
       if (error !== "") {

@@ -9,6 +9,7 @@ import type { ReadKubeletDevices } from "../afxdp/left-programs/kubelet-devices.
 export interface KubeletWith {
   held: readonly string[];
   offered: readonly string[];
+  heldPools: readonly string[];
   /** Why it does not answer. */
   error: string | undefined;
   readonly read: ReadKubeletDevices;
@@ -16,10 +17,11 @@ export interface KubeletWith {
 
 export function kubeletWith({ held = [], offered = [] }: Partial<Pick<KubeletWith, "held" | "offered">> = {}) {
   const kubelet: KubeletWith = {
-    ...{ held, offered, error: undefined },
+    ...{ held, offered, heldPools: [], error: undefined },
     read() {
       const { error } = kubelet;
-      const devices = { held: new Set(kubelet.held), offered: new Set(kubelet.offered) };
+      const heldPools = new Set(kubelet.heldPools);
+      const devices = { held: new Set(kubelet.held), offered: new Set(kubelet.offered), heldPools };
       return Promise.resolve(error === undefined ? ok(devices) : err(error));
     },
   };

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The sidecar with a process that plays the plugin, real sockets, and a kubelet that is not real. */
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
-import type { AfxdpInterfaceStatus, AfxdpNetworkNodeState, AfxdpPoolSpec, AfxdpPoolStatus } from "@switchyard/api";
+import {
+  upstreamDeviceDirectory,
+  type AfxdpInterfaceStatus,
+  type AfxdpNetworkNodeState,
+  type AfxdpPoolSpec,
+  type AfxdpPoolStatus,
+} from "@switchyard/api";
+import { recordUpstreamDevices } from "@switchyard/host/upstream-plugin";
 import { identityOf } from "@switchyard/kubelet";
 import { startFakeKubelet } from "@switchyard/kubelet/testing";
 import { createLogger } from "@switchyard/service";
@@ -64,6 +71,8 @@ function createSidecar(plugin: Pick<PluginUnderTest, "name">, wait = false) {
     /** The pools of each look for what the plugin has left. */
     tidied: [] as (readonly string[])[],
     kernelRelease: "6.8.0-45-generic",
+    /** Whether the disk with the records is full. */
+    isFull: false,
     run: (): Promise<unknown> => reconcile("worker-1", new AbortController().signal),
     /** Reconciles until the status is as expected. The clock does not move. */
     async becomes(rows: readonly AfxdpPoolStatus[]): Promise<void> {
@@ -83,6 +92,10 @@ function createSidecar(plugin: Pick<PluginUnderTest, "name">, wait = false) {
       offered: (signal) => readOffered(socket, signal),
       kubeletStart: () => identityOf(socket),
       endPlugin: () => endPlugin(plugin.name),
+      async recordDevices(given) {
+        if (sidecar.isFull) throw new Error("ENOSPC");
+        await recordUpstreamDevices(directory, given, "boot-1");
+      },
       tidyUp(pools) {
         sidecar.tidied.push([...pools]);
         return Promise.resolve();
@@ -103,6 +116,9 @@ function createSidecar(plugin: Pick<PluginUnderTest, "name">, wait = false) {
   });
   return sidecar;
 }
+
+const recordFile = () => join(directory, upstreamDeviceDirectory, "0000:81:00.0");
+const readRecord = async () => JSON.parse(await readFile(recordFile(), "utf8")) as unknown;
 
 const row = (name: string, count: number, error?: string): AfxdpPoolStatus => {
   return { name, announced: count, allocatable: count, ...(error !== undefined && { error }) };
@@ -139,6 +155,45 @@ describe("the init container", () => {
       logLevel: "info",
       pools: [{ name: "intel", mode: "primary", devices: [{ name: "ens1" }] }],
     });
+  });
+});
+
+describe("the record of a device", () => {
+  it("is on the node before the device is in the configuration, with the XDP program that the device has", async () => {
+    const init = createSidecar({ name: "none" }, true);
+    init.state = stateOf({ interfaces: [{ ...port(1, "ens1"), xdp: { program: { id: 7 } } }] });
+    init.isFull = true;
+    await expect(init.run()).rejects.toThrow("ENOSPC");
+    await expect(readFile(configFile)).rejects.toMatchObject({ code: "ENOENT" });
+    init.isFull = false;
+    await init.run();
+    expect(await readRecord()).toEqual({
+      ...{ device: "0000:81:00.0", bootId: "boot-1", programBefore: 7, names: ["ens1"], pools: ["intel"] },
+    });
+  });
+
+  it("is written by the sidecar for a new pool, keeps the first program, and is written again if it is gone", async () => {
+    await using _kubelet = await startKubelet();
+    await using plugin = await startNode(["ens1"]);
+    const sidecar = createSidecar(plugin);
+    sidecar.state = stateOf({
+      pools: [{ name: "other", mode: "primary" }],
+      interfaces: [{ ...port(1, "ens1"), xdp: { program: { id: 9 } } }],
+    });
+    await sidecar.run();
+    const record = { device: "0000:81:00.0", bootId: "boot-1", names: ["ens1"] };
+    expect(await readRecord()).toEqual({ ...record, pools: ["other", "intel"] });
+    await rm(recordFile());
+    await sidecar.run();
+    expect(await readRecord()).toEqual({ ...record, programBefore: 9, pools: ["other"] });
+  });
+
+  it("is missing for a device that is left out", async () => {
+    const init = createSidecar({ name: "none" }, true);
+    init.state = stateOf({ interfaces: [port(1, "eth1")] });
+    await init.run();
+    expect(init.isWritten).toBe(true);
+    await expect(readRecord()).rejects.toMatchObject({ code: "ENOENT" });
   });
 });
 

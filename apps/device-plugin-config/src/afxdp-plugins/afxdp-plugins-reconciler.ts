@@ -7,13 +7,17 @@
  * plugin when it changes. It compares the configuration with what the kubelet has, because the plugin keeps running if it announces
  * nothing, and restarts it where that helps (pace-restarts.ts).
  *
+ * The devices are recorded on the node before they are in the configuration (@switchyard/host/upstream-plugin).
+ *
  * Without a node state, and before the first report of the daemon, nothing is changed: unknown is not unwanted.
  *
  * Usage: `const reconcile = createAfxdpPluginsReconciler({ flags, node, state, writer, log, onWritten, nowMs });`
  */
 import { defined, type AfxdpNetworkNodeState, type AfxdpPoolStatus, type Result } from "@switchyard/api";
+import type { GivenDevice } from "@switchyard/host/upstream-plugin";
 import type { Reconcile, Requeue, Writer } from "@switchyard/kube";
 import type { DevicesByResource } from "@switchyard/kubelet";
+import { deviceIdOf } from "@switchyard/plan";
 import { nodeAfxdpPluginsConfig, type RenderedAfxdpPlugins } from "@switchyard/render";
 import type { Logger } from "@switchyard/service";
 import { readRecord } from "../config-file.ts";
@@ -35,6 +39,8 @@ export interface PluginNode {
   readonly kubeletStart: () => Promise<string | undefined>;
   /** Ends the plugin, which starts again, and returns the ids of its processes. */
   readonly endPlugin: () => Promise<readonly number[]>;
+  /** Records the devices, before the plugin gets them. What it leaves on a device without a record is never removed. */
+  readonly recordDevices: (given: readonly GivenDevice[]) => Promise<void>;
   /** Removes what the plugin has left of these pools and no pod uses. */
   readonly tidyUp: (pools: ReadonlySet<string>, signal: AbortSignal) => Promise<void>;
 }
@@ -86,11 +92,13 @@ export function createAfxdpPluginsReconciler(deps: AfxdpPluginsReconcilerDeps): 
     for (const pool of rendered.config.pools) pools.add(pool.name);
     if (flags.wait) {
       if (isSettled(state)) {
+        await node.recordDevices(givenDevices(rendered, state));
         await writeForStart(config, { configFile, log });
         deps.onWritten();
       } else sayOnce("waiting for the config daemon to configure the devices");
       return undefined;
     }
+    await node.recordDevices(givenDevices(rendered, state));
     await putInForce(config, { configFile, endPlugin: node.endPlugin, log });
     const requeue = await compare(state, rendered, config, signal);
     if (silentSinceMs === undefined && nowMs() - tidiedMs >= tidyMs) {
@@ -155,6 +163,14 @@ export function createAfxdpPluginsReconciler(deps: AfxdpPluginsReconcilerDeps): 
     if (message !== said && message !== "") log.info({ node: flags.nodeName }, message);
     said = message;
   }
+}
+
+/** The program of a device is that before the plugin, if the plugin was not given the device before. */
+function givenDevices({ devices }: RenderedAfxdpPlugins, { status }: AfxdpNetworkNodeState): readonly GivenDevice[] {
+  return devices.map(({ key, name, poolName }) => {
+    const observed = (status?.interfaces ?? []).find((device) => deviceIdOf(device) === key);
+    return { device: key, name, poolName, ...defined({ programBefore: observed?.xdp?.program?.id }) };
+  });
 }
 
 function stuckText(isGivenUp: boolean, ran: boolean): string {

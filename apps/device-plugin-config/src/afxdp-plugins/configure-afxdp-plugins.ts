@@ -5,6 +5,8 @@
  * Usage: `await configureAfxdpPlugins({ transport, nodeName, namespace, configFile, …, signal });`
  */
 import { afxdpNetworkNodeStates, afxdpPluginManager, type AfxdpNetworkNodeState } from "@switchyard/api";
+import { createLinuxBoot } from "@switchyard/host/sysfs";
+import { pluginDirectories, recordUpstreamDevices, removeUnusedSockets } from "@switchyard/host/upstream-plugin";
 import { identityOf, watchSockets } from "@switchyard/kubelet";
 import { join } from "node:path";
 import { endPlugin } from "../end-plugin.ts";
@@ -12,7 +14,6 @@ import { keepConfigured, type ConfigurePluginOptions } from "../keep-configured.
 import { createAfxdpPluginsReconciler } from "./afxdp-plugins-reconciler.ts";
 import { readKernelFacts } from "./read-kernel-facts.ts";
 import { readHeldPools, readOffered } from "./read-offered.ts";
-import { removeUnusedSockets } from "./remove-unused-sockets.ts";
 
 /** Time between checks without an event. */
 const resyncMs = 60_000;
@@ -22,7 +23,8 @@ export async function configureAfxdpPlugins(options: ConfigurePluginOptions): Pr
   const { wait, hostRoot, log, pluginProcess } = options;
   const directory = join(options.kubeletDirectory, "pod-resources");
   const socket = join(directory, "kubelet.sock");
-  const socketDirectory = join(hostRoot, "tmp/afxdp_dp"); // of the plugin, for pods
+  const socketDirectory = join(hostRoot, pluginDirectories.sockets);
+  const boot = createLinuxBoot("/");
   using kubelet = watchSockets(directory);
 
   /** The kubelet replaces its sockets when it starts. */
@@ -43,6 +45,7 @@ export async function configureAfxdpPlugins(options: ConfigurePluginOptions): Pr
           offered: (signal) => readOffered(socket, signal),
           kubeletStart: () => identityOf(socket),
           endPlugin: () => endPlugin(pluginProcess),
+          recordDevices: async (given) => recordUpstreamDevices(hostRoot, given, await boot.readBootId()),
           async tidyUp(pools, signal) {
             const held = await readHeldPools(socket, signal);
             const removed = await removeUnusedSockets({ directory: socketDirectory, pools, held, nowMs: Date.now() });

@@ -98,6 +98,16 @@ export const operations: Operations = {
     readQueues: (name) => ({ action: "read queues", target: name }),
     setQueues: (name, count) => ({ action: `set queues ${count}`, target: name }),
   },
+  pluginLeftovers: {
+    listDevices: () => ({ action: "list", target: "devices of the plugin of upstream" }),
+    removeDevice: (device) => ({ action: "remove record of device of the plugin of upstream", target: device }),
+    readUse: (name) => ({ action: "read XDP programs and AF_XDP sockets", target: name }),
+    detachProgram: (name, id) => ({ action: `detach XDP program ${id}`, target: name }),
+    listFiles: (pool) => ({ action: "list files of the plugin of upstream", target: `pool ${pool}` }),
+    removeMount: (path) => ({ action: "unmount and remove", target: path }),
+    removeSocket: (path) => ({ action: "remove socket", target: path }),
+    removeDirectories: () => ({ action: "remove empty directories", target: "the plugin of upstream" }),
+  },
   rdma: {
     readMode: () => ({ action: "read RDMA mode", target: "the kernel" }),
     setMode: (mode) => ({ action: `set RDMA mode ${mode}`, target: "the kernel" }),

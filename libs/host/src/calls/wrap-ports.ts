@@ -37,6 +37,7 @@ export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => un
     devlink: wrap("devlink"),
     subfunctions: wrap("subfunctions"),
     xdp: wrap("xdp"),
+    pluginLeftovers: wrap("pluginLeftovers"),
     rdma: wrap("rdma"),
     vdpa: wrap("vdpa"),
     udev: wrap("udev"),

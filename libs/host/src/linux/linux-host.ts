@@ -19,6 +19,7 @@ import { createLinuxKernelModules } from "./linux-kernel-modules.ts";
 import { createLinuxLinuxBridges } from "./linux-linux-bridges.ts";
 import { createLinuxLinks } from "./linux-links.ts";
 import { createLinuxPfRecords } from "./linux-pf-records.ts";
+import { createLinuxPluginLeftovers } from "./linux-plugin-leftovers.ts";
 import type { UnreadableRecord } from "./record-directory.ts";
 import { createLinuxRdma } from "./linux-rdma.ts";
 import { createLinuxRoutes } from "./linux-routes.ts";
@@ -46,6 +47,8 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
   // A change can take a second for each VF of the PF. A longer one is reported as hanging before it ends.
   const openForChange = () => new NetlinkSocket({ protocol: protocols.generic, timeoutMs: 600_000 });
   const openAndKeep = () => resources.use(openForChange());
+  const xdp = createLinuxXdp({ root, socket: route, genericSocket: generic });
+  const systemd = createLinuxSystemd(root);
   return {
     // Not below `root`: other processes compare this id with the one that they read without a mount of the host.
     boot: createLinuxBoot("/"),
@@ -56,7 +59,11 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     linuxBridges: createLinuxLinuxBridges(route),
     devlink: createLinuxDevlink({ socket: generic, openSocket: openForChange }),
     subfunctions: createLinuxSubfunctions({ root, socket: generic, openSocket: openAndKeep }),
-    xdp: createLinuxXdp({ root, socket: route, genericSocket: generic }),
+    xdp,
+    pluginLeftovers: createLinuxPluginLeftovers({
+      ...{ root, socket: route, xdp, systemd, onUnreadable: options.onUnreadableRecord },
+      openDiagnosis: () => new NetlinkSocket({ protocol: protocols.sockDiag }),
+    }),
     rdma: createLinuxRdma({ root, openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }), route }),
     vdpa: createLinuxVdpa({ root, socket: generic }),
     udev: createLinuxUdev(root),
@@ -66,7 +73,7 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     records: createLinuxPfRecords(root, { onUnreadable: options.onUnreadableRecord }),
     afxdpRecords: createLinuxAfxdpRecords(root, { onUnreadable: options.onUnreadableRecord }),
     files: createLinuxHostFiles(root),
-    systemd: createLinuxSystemd(root),
+    systemd,
     ovs: resources.use(createLinuxOvs({ root, address: options.ovsdbAddress })),
     kernelArguments: createLinuxKernelArguments(root),
     events: createLinuxKernelEvents(),

@@ -17,6 +17,7 @@ import type { Links } from "./links.ts";
 import type { LinuxBridges } from "./linux-bridges.ts";
 import type { Ovs } from "./ovs.ts";
 import type { PfRecords } from "./pf-records.ts";
+import type { PluginLeftovers } from "./plugin-leftovers.ts";
 import type { Rdma } from "./rdma.ts";
 import type { Routes } from "./routes.ts";
 import type { SriovSysfs } from "./sriov-sysfs.ts";
@@ -36,6 +37,7 @@ export interface Host {
   readonly devlink: Devlink;
   readonly subfunctions: Subfunctions;
   readonly xdp: Xdp;
+  readonly pluginLeftovers: PluginLeftovers;
   readonly rdma: Rdma;
   readonly vdpa: Vdpa;
   readonly udev: Udev;

@@ -29,6 +29,7 @@ import { createNetdevs, type Netdevs } from "./fake-netdevs.ts";
 import type { AnyFunction, PfFunction } from "./fake-functions.ts";
 import { createPciBus, type PciBus } from "./fake-pci.ts";
 import { createFakeOvs, type FakeOvsByHand } from "./fake-ovs.ts";
+import { createFakePluginLeftovers, type FakeLeftoversByHand } from "./fake-plugin-leftovers.ts";
 import { createFakeRdma } from "./fake-rdma.ts";
 import { createFakeAfxdpRecords, createFakeRecords } from "./fake-records.ts";
 import { createFakeRoutes } from "./fake-routes.ts";
@@ -104,6 +105,8 @@ export interface FakeKernel {
   /** Adds a virtual interface, such as a "bridge", a "bond" or a "vlan", which is up. */
   addLinkByHand(name: string, kind: string, lower?: string): void;
   deleteLinkByHand(name: string): void;
+  /** Actions of the plugins of upstream, and of programs on the host that use XDP. */
+  readonly pluginLeftovers: FakeLeftoversByHand;
   /** Attaches an XDP program to an interface. */
   attachXdpProgram(name: string, program: XdpProgram): void;
   /** Makes an interface a port of a bridge or bond, or independent. */
@@ -185,6 +188,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   });
   const eswitch = createFakeEswitch({ find, netdevs, nextMac: createMacSource(99), onSync: subfunctionState.sync });
   const xdp = createFakeXdp({ bus, netdevs, modelOfSubfunction: subfunctionState.modelOf });
+  const pluginLeftovers = createFakePluginLeftovers(xdp);
   const carriers = createCarriers(clock, emitLinksOf);
   const { onReset } = carriers;
   const { port: sriov, ...sriovLimits } = createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset });
@@ -210,6 +214,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     devlink: eswitch.port,
     subfunctions,
     xdp: xdp.port,
+    pluginLeftovers: pluginLeftovers.port,
     rdma: { ...rdma.port, setVfGuid: createSetVfGuid({ bus, netdevs }) },
     vdpa: vdpa.port,
     udev: udev.port,
@@ -241,6 +246,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     ...sriovLimits,
     hideRepresentor: eswitch.hideRepresentor,
     failSubfunctionProbe: subfunctionState.failSubfunctionProbe,
+    pluginLeftovers: pluginLeftovers.byHand,
     attachXdpProgram: xdp.attachProgram,
     failProbe: (device, code) => {
       bus.failProbe(device, code);
@@ -307,6 +313,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     for (const path of files.list()) if (path.startsWith("/run/")) files.remove(path);
     rdma.reboot();
     xdp.reboot();
+    pluginLeftovers.reboot();
     vdpa.unload();
     firmware.boot(wasOff);
     plug({ ports: ports.map(firmware.portAfterBoot) });

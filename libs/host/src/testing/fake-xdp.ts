@@ -24,6 +24,8 @@ export interface FakeXdp {
   readonly port: Xdp;
   /** Attaches a program, as the device plugin, which pins a map before, or another program does. */
   attachProgram(name: string, program: XdpProgram): void;
+  /** Detaches the program with this id, if it is attached. */
+  detach(name: string, id: number): void;
   /** Forgets the pinned maps. */
   reboot(): void;
 }
@@ -63,6 +65,10 @@ export function createFakeXdp({ bus, netdevs, modelOfSubfunction }: FakeXdpDeps)
       if (programs.has(netdev)) throw new Refusal("EBUSY", "XDP program already attached");
       programs.set(netdev, program);
       if (program.isOwn) maps.add(name);
+    },
+    detach(name, id) {
+      const netdev = netdevs.find(name);
+      if (programs.get(netdev)?.id === id) programs.delete(netdev);
     },
     reboot: () => {
       maps.clear();

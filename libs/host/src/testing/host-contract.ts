@@ -11,6 +11,7 @@ import { fileCases } from "./contract/file-cases.ts";
 import { linuxBridgeCases } from "./contract/linux-bridge-cases.ts";
 import { linkCases } from "./contract/link-cases.ts";
 import { otherCases } from "./contract/other-cases.ts";
+import { pluginLeftoverCases } from "./contract/plugin-leftover-cases.ts";
 import { rdmaCases } from "./contract/rdma-cases.ts";
 import { sriovCases } from "./contract/sriov-cases.ts";
 import { subfunctionCases } from "./contract/subfunction-cases.ts";
@@ -36,6 +37,7 @@ export const hostContractCases: readonly ContractCase[] = [
   ...eswitchCases,
   ...subfunctionCases,
   ...xdpCases,
+  ...pluginLeftoverCases,
   ...eventCases,
   ...fileCases,
   ...bootProgramCases,

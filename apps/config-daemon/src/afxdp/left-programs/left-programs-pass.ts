@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createLeftProgramsPass runs left-programs.ts in the passes of the daemon, while afxdp-device-plugin is not wanted on the node, until
- * nothing of it is left.
- * Usage: `const pass = createLeftProgramsPass({ left, withDeadline, isPluginWanted, log, onProblem }); const requeue = await pass.run(signal);`
+ * createLeftProgramsPass removes what a device plugin has left in the passes of the daemon, while the plugin is not wanted on the node,
+ * until nothing of it is left: left-programs.ts that of afxdp-device-plugin, and plugin-leftovers.ts that of the plugins of upstream.
+ * Usage: `const pass = createLeftProgramsPass({ left, says: ofOwnPlugin, withDeadline, … }); const requeue = await pass.run(signal);`
  */
-import { HostError } from "@switchyard/host";
+import { HostError, type Host } from "@switchyard/host";
 import type { Requeue } from "@switchyard/kube";
 import type { PlanProblem } from "@switchyard/plan";
 import type { Logger } from "@switchyard/service";
 import type { WithDeadline } from "../../deadlines/with-deadline.ts";
-import { freeNow, settlingMs, type LeftPrograms, type LeftProgramsState } from "./left-programs.ts";
+import { freeNow, settlingMs } from "./free-since.ts";
+import type { LeftProgramsState } from "./left-programs.ts";
 
 export interface LeftProgramsPassDeps {
-  readonly left: LeftPrograms;
+  /** One attempt. Rejects with HostError if the host cannot be read. */
+  readonly left: { release(host: Host, signal: AbortSignal): Promise<LeftProgramsState> };
+  readonly says: LeftProgramsMessages;
+  /** Time until the next attempt while there is a problem. */
+  readonly retryMs: number;
   readonly withDeadline: WithDeadline;
-  /** Whether afxdp-device-plugin has to run on the node, or may have to. */
+  /** Whether all that the plugin has is wanted, or may be. */
   readonly isPluginWanted: () => boolean;
   readonly log: Logger;
   /** Called with each new problem. */
@@ -28,11 +33,24 @@ export interface LeftProgramsPass {
   problems(): readonly PlanProblem[];
 }
 
+/** Messages of the log. */
+export interface LeftProgramsMessages {
+  readonly released: string;
+  readonly kept: string;
+  readonly failed: string;
+}
+
+export const ofOwnPlugin: LeftProgramsMessages = {
+  released: "XDP programs of afxdp-device-plugin detached",
+  kept: "devices keep the XDP programs of afxdp-device-plugin",
+  failed: "XDP programs not detached; retrying",
+};
+
 /** Pods can end without an event on the host, and the plugin may run for some seconds after it is no longer wanted. */
-const recheckMs = 60_000;
+export const recheckMs = 60_000;
 
 export function createLeftProgramsPass(deps: LeftProgramsPassDeps): LeftProgramsPass {
-  const { left, withDeadline, log } = deps;
+  const { left, says, withDeadline, log } = deps;
   let problems: readonly string[] = [];
   /** Whether an earlier run found nothing. */
   let wasEmpty = false;
@@ -59,16 +77,17 @@ export function createLeftProgramsPass(deps: LeftProgramsPassDeps): LeftPrograms
         return undefined;
       }
       const { released, kept, problems: found } = await release(signal);
-      if (released.length > 0) log.info({ devices: released }, "XDP programs of afxdp-device-plugin detached");
+      if (released.length > 0) log.info({ released }, says.released);
       const words = JSON.stringify(kept);
-      if (words !== said && kept.length > 0) log.info({ kept }, "devices keep the XDP programs of afxdp-device-plugin");
+      if (words !== said && kept.length > 0) log.info({ kept }, says.kept);
       said = words;
       for (const message of found.filter((each) => !problems.includes(each))) {
-        log.warn({ error: message }, "XDP programs not detached; retrying");
+        log.warn({ error: message }, says.failed);
         deps.onProblem(message);
       }
       problems = found;
-      if (found.length > 0 || kept.some(({ why }) => why === freeNow)) return { afterMs: settlingMs };
+      if (kept.some(({ why }) => why === freeNow)) return { afterMs: settlingMs };
+      if (found.length > 0) return { afterMs: deps.retryMs };
       const isEmpty = kept.length === 0 && released.length === 0;
       if (isEmpty && wasEmpty) return undefined;
       wasEmpty = isEmpty;

@@ -10,6 +10,7 @@
  */
 import { HostError, type Host } from "@switchyard/host";
 import { findLeftDevices, type LeftDevice } from "./find-left-devices.ts";
+import { createFreeSince } from "./free-since.ts";
 import type { ReadKubeletDevices } from "./kubelet-devices.ts";
 import type { KubeletDevices } from "./read-kubelet-devices.ts";
 
@@ -32,30 +33,12 @@ export interface LeftPrograms {
   release(host: Pick<Host, "xdp" | "links">, signal: AbortSignal): Promise<LeftProgramsState>;
 }
 
-/** Time for which a device must have been free. The kubelet lists the device of a new pod within a second. */
-export const settlingMs = 10_000;
-/** Why a free device keeps its program for this time. */
-export const freeNow = "free, but not long enough to be certain";
-
 export function createLeftPrograms({ readKubelet, nowMs }: LeftProgramsDeps): LeftPrograms {
-  /** Since when devices are free, with the programs that they had then. */
-  let freeSince = new Map<string, { readonly sinceMs: number; readonly programs: string }>();
-
-  /** Returns why the device keeps its program for now. */
-  function reasonToKeep(device: LeftDevice, kubelet: KubeletDevices, before: typeof freeSince): string | undefined {
-    const used = useOf(device, kubelet);
-    if (used !== undefined) return used;
-    const programs = device.programs.join();
-    const earlier = before.get(device.name);
-    const since = earlier?.programs === programs ? earlier : { sinceMs: nowMs(), programs };
-    freeSince.set(device.name, since);
-    return nowMs() - since.sinceMs < settlingMs ? freeNow : undefined;
-  }
+  const free = createFreeSince(nowMs);
 
   return {
     async release(host, signal) {
-      const before = freeSince;
-      freeSince = new Map();
+      free.beginLook();
       const devices = await findLeftDevices(host);
       if (devices.length === 0) return { released: [], kept: [], problems: [] };
       const kubelet = await readKubelet(signal);
@@ -69,8 +52,8 @@ export function createLeftPrograms({ readKubelet, nowMs }: LeftProgramsDeps): Le
       const kept: { name: string; why: string }[] = [];
       const problems: string[] = [];
       for (const device of devices) {
-        const { name, isOnHost } = device;
-        const why = reasonToKeep(device, kubelet.value, before);
+        const { name, isOnHost, programs } = device;
+        const why = useOf(device, kubelet.value) ?? free.reasonToKeep(name, programs.join());
         if (why !== undefined) {
           kept.push({ name, why });
           continue;

@@ -12,6 +12,8 @@ export interface KubeletDevices {
   readonly held: ReadonlySet<string>;
   /** Devices for which a device plugin runs, and which are healthy. */
   readonly offered: ReadonlySet<string>;
+  /** Names of the pools of which pods have devices. */
+  readonly heldPools: ReadonlySet<string>;
 }
 
 /** As ReadKubeletDevices. */
@@ -20,7 +22,8 @@ export async function readKubeletDevices(path: string, signal: AbortSignal): Pro
     // In this order: a device that the kubelet allocates in between is in the list of the pods.
     const offered = await readOfferedDevices(afxdpResourcePrefix, { path, signal });
     const held = await readHeldDevices(afxdpResourcePrefix, { path, signal });
-    return ok({ held: idsOf(held), offered: idsOf(offered) });
+    const heldPools = new Set([...held.keys()].map((resource) => resource.slice(afxdpResourcePrefix.length + 1)));
+    return ok({ held: idsOf(held), offered: idsOf(offered), heldPools });
   } catch (error) {
     if (signal.aborted) throw error;
     return err(kubeletError(error));

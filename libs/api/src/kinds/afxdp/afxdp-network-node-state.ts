@@ -276,7 +276,10 @@ export interface AfxdpProgramStatus {
   readonly name?: string;
   /** Who runs the program: the driver (native), the kernel (generic) or the card (offloaded). */
   readonly mode?: string;
-  /** Whether Switchyard attached the program. Switchyard leaves other programs unchanged. */
+  /**
+   * Whether Switchyard attached the program. Switchyard leaves other programs unchanged, except those that the plugins of upstream
+   * have certainly left.
+   */
   readonly owned?: boolean;
 }
 

@@ -68,12 +68,16 @@ describe("the plugins of afxdp-plugins-for-kubernetes", () => {
     ]);
     expect(plugin.securityContext).toEqual({ privileged: true, runAsUser: 0 });
     expect(containerOf(pod, "follow-config").volumeMounts?.map(({ mountPath }) => mountPath)).toEqual([
-      ...["/etc/afxdp-plugins", "/tmp/afxdp_dp", "/var/lib/kubelet/pod-resources"],
+      ...["/etc/afxdp-plugins", "/var/lib/switchyard/upstream-devices"],
+      ...["/tmp/afxdp_dp", "/var/lib/kubelet/pod-resources"],
+    ]);
+    expect(containerOf(pod, "wait-for-config").volumeMounts?.map(({ mountPath }) => mountPath)).toEqual([
+      ...["/etc/afxdp-plugins", "/var/lib/switchyard/upstream-devices"],
     ]);
     const paths = (pod.spec.volumes ?? []).flatMap((volume) => ("hostPath" in volume ? [volume.hostPath.path] : []));
     expect(paths).toEqual([
       ...["/tmp/afxdp_dp", "/var/run/afxdp_dp", "/var/lib/kubelet/device-plugins", "/var/lib/kubelet/pod-resources"],
-      "/opt/cni/bin",
+      ...["/var/lib/switchyard/upstream-devices", "/opt/cni/bin"],
     ]);
   });
 
@@ -89,7 +93,11 @@ describe("the plugins of afxdp-plugins-for-kubernetes", () => {
       ...{ ...common, WAIT: "false", HEALTH_ADDRESS: "127.0.0.1:29122" },
     });
     expect(containerOf(pod, "afxdp-dp").args).toEqual(["-config", file]);
-    expect(containerOf(pod, "wait-for-config").securityContext).not.toHaveProperty("privileged");
+    for (const writer of ["wait-for-config", "follow-config"])
+      expect(containerOf(pod, writer).securityContext).toMatchObject({
+        privileged: true,
+        readOnlyRootFilesystem: true,
+      });
     expect(Object.keys(envOf(containerOf(podWith(), "follow-config")))).not.toContain("VERBOSITY");
   });
 

@@ -5,7 +5,7 @@
  * (eve-and-afxdp.md b3). apps/device-plugin-config configures the device plugin, as an init container that waits until the node is
  * configured, and as a sidecar that follows changes.
  */
-import { ownAfxdpCni } from "@switchyard/api";
+import { ownAfxdpCni, upstreamDeviceDirectory } from "@switchyard/api";
 import { afxdpProviderOf, nodeSetLabels } from "@switchyard/policy";
 import { accessObjects, afxdpPluginRules, privilegedRules } from "../rights/access.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
@@ -17,7 +17,6 @@ import {
   ownNamespace,
   probesAt,
   requests,
-  unprivileged,
 } from "../objects/pod-parts.ts";
 import type { Container, SecurityContext, Volume, VolumeMount } from "../objects/pod-template.ts";
 
@@ -35,6 +34,8 @@ const configFile = `${configVolume.mountPath}/config.json`;
 const cniVolume: VolumeMount = { name: "cnibin", mountPath: "/host/opt/cni/bin" };
 /** The sidecar removes the sockets that the plugin has left. */
 const sockets: VolumeMount = { name: "sockets", mountPath: "/tmp/afxdp_dp" };
+/** The init container and the sidecar record the devices that the plugin gets, for the config daemon. */
+const records: VolumeMount = { name: "records", mountPath: upstreamDeviceDirectory };
 const podResources = { volume: "pod-resources", path: "/var/lib/kubelet/pod-resources" };
 
 /**
@@ -54,7 +55,10 @@ const hostDirectories: readonly (VolumeMount & { readonly hostPath: string })[] 
   { name: podResources.volume, hostPath: podResources.path, mountPath: podResources.path },
 ];
 
-/** The sidecar sends signals to the plugin. SELinux and AppArmor only allow that if both containers are unconfined. */
+/**
+ * The sidecar sends signals to the plugin. SELinux and AppArmor only allow that if both containers are unconfined. SELinux allows only
+ * unconfined containers to write the records.
+ */
 const privileged: SecurityContext = { privileged: true, readOnlyRootFilesystem: true };
 
 export const afxdpPlugins: Component = {
@@ -127,11 +131,12 @@ function configurer(mode: "wait-for-config" | "follow-config", { afxdp, settings
     image: settings.images.devicePluginConfig ?? "",
     env: [fromField("NODE_NAME", "spec.nodeName"), ownNamespace, ...fromValues(env)],
     // Both run as root, so that each can replace the file of the other.
-    securityContext: { ...(isFollower ? privileged : unprivileged), runAsUser: 0 },
+    securityContext: { ...privileged, runAsUser: 0 },
     resources: requests("10m", "60Mi"),
     ...(isFollower && probesAt(healthPort, "127.0.0.1")),
     volumeMounts: [
       configVolume,
+      records,
       ...(isFollower
         ? [sockets, { name: podResources.volume, mountPath: podResources.path, readOnly: true as const }]
         : []),
@@ -154,7 +159,11 @@ function plugin({ settings }: ComponentInput): Container {
 }
 
 function volumesOf({ settings }: ComponentInput): readonly Volume[] {
-  const host = [...hostDirectories, { name: cniVolume.name, hostPath: settings.cniBinPath }];
+  const host = [
+    ...hostDirectories,
+    { name: records.name, hostPath: records.mountPath },
+    { name: cniVolume.name, hostPath: settings.cniBinPath },
+  ];
   return [
     { name: configVolume.name, emptyDir: {} },
     ...host.map((volume): Volume => {

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { removeUnusedSockets } from "./remove-unused-sockets.ts";
+import { removeUnusedSockets } from "./plugin-sockets.ts";
 
 const socket = "3f2b8a10-1111-4222-8333-0123456789ab.sock";
 const hour = 3_600_000;
