@@ -6,10 +6,10 @@
  */
 import type { Host } from "@switchyard/host";
 import { findLeftDevices } from "../afxdp/left-programs/find-left-devices.ts";
-import { freeNow, settlingMs } from "../afxdp/left-programs/free-since.ts";
 import type { ReadKubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
 import { createLeftPrograms } from "../afxdp/left-programs/left-programs.ts";
 import type { StepTiming } from "../steps/step-context.ts";
+import { releaseUntilSettled } from "./release-until-settled.ts";
 
 export interface ResetXdpOptions {
   readonly host: Host;
@@ -38,17 +38,12 @@ export async function resetXdp({
 }: ResetXdpOptions): Promise<string> {
   if (keepsVfs) return "";
   const left = createLeftPrograms({ readKubelet, nowMs: () => timing.nowMs() });
-  for (;;) {
-    const { released, kept, problems } = await left.release(host, signal);
-    for (const name of released) print(actionOn(name));
-    if (kept.some(({ why }) => why === freeNow)) {
-      await timing.sleep(settlingMs, signal);
-      signal.throwIfAborted();
-      continue;
-    }
-    if (problems.length > 0) return problems.join("; ");
-    return kept.map(({ name, why }) => `the XDP program of Switchyard stays on ${name}: ${why}`).join("; ");
-  }
+  return releaseUntilSettled(() => left.release(host, signal), {
+    ...{ timing, signal, staying: "the XDP program of Switchyard stays on" },
+    print(name) {
+      print(actionOn(name));
+    },
+  });
 }
 
 function actionOn(name: string): string {

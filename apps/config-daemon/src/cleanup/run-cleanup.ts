@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * runCleanup gives the host back: it resets the PFs and AF_XDP devices that Switchyard configured, removes their records, rules,
- * bridges and XDP programs, what the plugins of upstream left, and everything in owned-parts.ts. It needs no API server, and touches nothing without evidence that it
- * is Switchyard's.
+ * bridges and XDP programs, what the plugins of upstream left, and everything in owned-parts.ts. It needs no API server, and touches
+ * nothing without evidence that it is Switchyard's or their leftover.
  * Usage: `process.exit(await runCleanup({ host, keepsVfs: false, isDryRun: true, … }));`
  */
 import { defined, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { describeStep, isPfStep, ownedInStatus, plan, type Plan } from "@switchyard/plan";
 import type { ReadKubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
+import { showPluginLeftovers } from "../afxdp/plugin-leftovers/plugin-leftovers.ts";
 import { observe } from "../observe/observe.ts";
 import { configureOffline } from "../pass/configure-offline.ts";
 import { defaultMaxPfs } from "../start/thread-pool.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 import { ownedParts } from "./owned-parts.ts";
 import { resetAfxdp, showAfxdpReset } from "./reset-afxdp.ts";
-import { resetPluginLeftovers, showPluginReset } from "./reset-plugin-leftovers.ts";
+import { resetPluginLeftovers } from "./reset-plugin-leftovers.ts";
 import { resetXdp, showXdpReset } from "./reset-xdp.ts";
 
 export interface CleanupOptions {
@@ -53,7 +54,7 @@ async function showCleanup({ host, keepsVfs, print }: CleanupOptions): Promise<n
   const observed = { ...found, ...defined({ openVSwitch }) };
   const next = plan(await emptySpec(host), observed, ownedInStatus(observed));
   lines.push(...(await showXdpReset({ host, keepsVfs })));
-  lines.push(...(await showPluginReset({ host, keepsVfs })));
+  lines.push(...(await showPluginLeftovers(host, keepsVfs)));
   lines.push(...(await showAfxdpReset({ host, keepsVfs })));
   lines.push(...limitedTo(next, keepsVfs).steps.map(describeStep));
   lines.push(...(await recordsWithoutPf(host)).map((pf) => `remove the record of ${pf}, which the node does not have`));

@@ -17,7 +17,7 @@ import {
 } from "@switchyard/netlink";
 import { isErrno } from "@switchyard/service";
 import { promises as fs } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { HostError, withHostError } from "../../calls/host-error.ts";
 import { operations } from "../../calls/operations.ts";
 import type { PluginLeftovers } from "../../ports/plugin-leftovers.ts";
@@ -116,10 +116,7 @@ export function createLeftovers({
         });
         return {
           mounts: ofPool.filter((path) => (mounts.get(path) ?? "bpf") === "bpf"),
-          sockets: sockets.map(({ path, isYoung }) => ({
-            path: path.slice(root.length - (root === "/" ? 1 : 0)),
-            isYoung,
-          })),
+          sockets: sockets.map(({ path, isYoung }) => ({ path: `/${relative(root, path)}`, isYoung })),
         };
       }),
     removeMount: (path) =>
