@@ -30,8 +30,8 @@ const { metafile } = await build({
   target: "node24",
   sourcemap: true,
   plugins: [leanPackages, builtinModules],
-  // CommonJS dependencies call require(), which an ES module lacks.
-  banner: { js: 'const require=process.getBuiltinModule("module").createRequire(import.meta.url);' },
+  // CommonJS dependencies call require(), which an ES module lacks. Most chunks never do.
+  banner: { js: 'const require=(id)=>process.getBuiltinModule("module").createRequire(import.meta.url)(id);' },
   logLevel: "warning",
   metafile: true,
 });

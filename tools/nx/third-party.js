@@ -6,9 +6,10 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** `inputs` are paths of bundled files, relative to the working directory. */
+/** `inputs` are paths of bundled files, relative to the working directory, and "NAMESPACE:…" of what an esbuild plugin wrote. */
 export function writeThirdParty(outdir, inputs) {
-  const directories = inputs.map((file) => /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(resolve(file))?.[1]);
+  const files = inputs.filter((input) => !/^[\w-]+:/.test(input));
+  const directories = files.map((file) => /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(resolve(file))?.[1]);
   const packages = [...new Set(directories)].filter((directory) => directory !== undefined).map(readPackage);
   // A version may be installed twice.
   const byName = new Map(packages.map((entry) => [`${entry.name}@${entry.version}`, entry]));

@@ -125,16 +125,14 @@ async function writeAccount(directory: string, { token, authority, namespace }: 
   await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(directory, name), text)));
 }
 
-/**
- * Shell commands that set up the service account's files and variables. The server's name resolves to slirp's address
- * of this machine.
- */
+/** The address of this machine in guests. */
+const hostAddress = "10.0.2.2";
+
+/** Shell commands that set up the service account's files and variables. A pod finds the API server by its address, too. */
 function becomePod({ server }: PodAccount): string {
-  const name = "kubernetes.default.svc";
   return [
     "mkdir -p /var/run/secrets/kubernetes.io",
     "cp -rT /share/serviceaccount /var/run/secrets/kubernetes.io/serviceaccount",
-    `grep -q ${name} /etc/hosts || echo 10.0.2.2 ${name} >>/etc/hosts`,
-    `export KUBERNETES_SERVICE_HOST=${name} KUBERNETES_SERVICE_PORT=${new URL(server).port}`,
+    `export KUBERNETES_SERVICE_HOST=${hostAddress} KUBERNETES_SERVICE_PORT=${new URL(server).port}`,
   ].join("; ");
 }
