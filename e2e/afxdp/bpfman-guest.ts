@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 import { rustProgram } from "@switchyard/rust-programs";
 import { namespace } from "@switchyard/test-cluster";
 import { bundleForGuest, type GuestProcess } from "@switchyard/vm-lab";
-import type { BpfmanLoader } from "../src/bpfman/bpfman-agent.ts";
+import type { BpfmanLoader } from "../src/bpfman-agent.ts";
 import type { WatchedNode } from "../src/watched-node.ts";
 
 export interface BpfmanGuest extends AsyncDisposable {

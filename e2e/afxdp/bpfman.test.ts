@@ -2,16 +2,15 @@
 /**
  * Loader bpfman with the real bpfman on a NIC of a real kernel: the operator, the config daemon and the device plugin with a real
  * API server, and bpfman's daemon, which attaches its dispatcher to igb. Only bpfman-operator and its agent are played
- * (e2e/src/bpfman), because they are in no package registry.
+ * (e2e/src/bpfman-agent.ts), because they are in no package registry.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { AfxdpLoadedProgram } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 import { namespace, type TestCluster } from "@switchyard/test-cluster";
-import { eventually } from "@switchyard/testing";
+import { bpfmanCrds, eventually } from "@switchyard/testing";
 import type { GuestProcess } from "@switchyard/vm-lab";
-import { startBpfmanAgent } from "../src/bpfman/bpfman-agent.ts";
-import { bpfmanCrds } from "../src/bpfman/bpfman-crds.ts";
+import { startBpfmanAgent } from "../src/bpfman-agent.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 import { startBpfmanGuest, type BpfmanGuest } from "./bpfman-guest.ts";
 import { becomesLike } from "../src/becomes-like.ts";

@@ -26,10 +26,16 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import { operatorIdentity } from "@switchyard/render";
-import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import {
+  bpfmanCrds,
+  bpfmanTypes,
+  eventually,
+  startControlPlane,
+  type BpfmanVersion,
+  type ControlPlane,
+} from "@switchyard/testing";
 import { join } from "node:path";
-import { startBpfmanAgent, type BpfmanLoader } from "../../src/bpfman/bpfman-agent.ts";
-import { bpfmanCrds, bpfmanTypes, type BpfmanVersion } from "../../src/bpfman/bpfman-crds.ts";
+import { startBpfmanAgent, type BpfmanLoader } from "../../src/bpfman-agent.ts";
 import { crdFolder, workspace } from "../../src/crd-objects.ts";
 import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";

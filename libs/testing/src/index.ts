@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 export { isWrite, type AuditEvent } from "./audit-log.ts";
 export type { BinaryName } from "./binary-cache.ts";
+export { bpfmanCrds, bpfmanTypes, type BpfmanVersion } from "./bpfman-crds.ts";
 export { createAuthority, type Authority, type KeyPair, type UserIdentity } from "./certificates.ts";
 export { ControlPlane, type ControlPlaneOptions } from "./control-plane.ts";
 export type { Client } from "./control-plane-files.ts";

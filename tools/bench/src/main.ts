@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `npm run bench -- fleet | afxdp | daemon | cni | webhook | ovsdb | ovn-offload | diagnosis`: measures what Switchyard's programs cost, next to a baseline. */
+/** `npm run bench -- fleet | afxdp | bpfman | daemon | cni | webhook | ovsdb | ovn-offload | diagnosis`: measures what Switchyard's programs cost, next to a baseline. */
 import { TestingError } from "@switchyard/testing";
 import { VmLabError } from "@switchyard/vm-lab";
 import { afxdpHelp, parseAfxdpOptions } from "./afxdp/afxdp-options.ts";
 import { renderAfxdpReport } from "./afxdp/afxdp-report.ts";
 import { measureAfxdp } from "./afxdp/measure-afxdp.ts";
+import { bpfmanHelp, parseBpfmanOptions } from "./bpfman/bpfman-options.ts";
+import { renderBpfmanReport } from "./bpfman/bpfman-report.ts";
+import { measureBpfman } from "./bpfman/measure-bpfman.ts";
 import { cniHelp, parseCniOptions } from "./cni/cni-options.ts";
 import { renderCniReport } from "./cni/cni-report.ts";
 import { measureCni } from "./cni/measure-cni.ts";
@@ -31,6 +34,7 @@ import { renderWebhookReport } from "./webhook/webhook-report.ts";
 
 const fleet = { help: fleetHelp, parse: parseFleetOptions, measure: measureFleet, render: renderFleetReport };
 const afxdp = { help: afxdpHelp, parse: parseAfxdpOptions, measure: measureAfxdp, render: renderAfxdpReport };
+const bpfman = { help: bpfmanHelp, parse: parseBpfmanOptions, measure: measureBpfman, render: renderBpfmanReport };
 const daemon = { help: daemonHelp, parse: parseDaemonOptions, measure: measureDaemon, render: renderDaemonReport };
 const cni = { help: cniHelp, parse: parseCniOptions, measure: measureCni, render: renderCniReport };
 const webhook = { help: webhookHelp, parse: parseWebhookOptions, measure: measureWebhook, render: renderWebhookReport };
@@ -52,6 +56,7 @@ const diagnosis = {
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   fleet: (args) => runBench(fleet, args),
   afxdp: (args) => runBench(afxdp, args),
+  bpfman: (args) => runBench(bpfman, args),
   daemon: (args) => runBench(daemon, args),
   cni: (args) => runBench(cni, args),
   webhook: (args) => runBench(webhook, args),

@@ -36,7 +36,7 @@ export function reportedAfxdpState(namespace: string, index: number): AfxdpNetwo
     ...{ vendor: "15b3", deviceID: "101d", driver, mtu: 1500, maxMtu: 9978, queues: 63, maxQueues: 63 },
     ...{ linkAdminState: "up" as const, numSfs: 0, maxSfs: 128, xdp: { native: true, zeroCopy: true } },
   }));
-  return { ...emptyState(namespace, index), status: { interfaces, syncStatus: "Succeeded", lastSyncError: "" } };
+  return { ...afxdpNodeState(namespace, index), status: { interfaces, syncStatus: "Succeeded", lastSyncError: "" } };
 }
 
 /** A node state with this spec and the metadata that the operator writes. */
@@ -45,13 +45,14 @@ export function afxdpStateWithSpec(
   index: number,
   spec: AfxdpNetworkNodeStateSpec,
 ): AfxdpNetworkNodeState {
-  const { metadata, ...state } = emptyState(namespace, index);
+  const { metadata, ...state } = afxdpNodeState(namespace, index);
   const uid = "11111111-2222-3333-4444-555555555555"; // without effect, because no garbage collector is running
   const owner = { apiVersion, kind: "AfxdpOperatorConfig", name: operatorConfigName, uid };
   const ownerReferences = [{ ...owner, controller: true, blockOwnerDeletion: true }];
   return { ...state, metadata: { ...metadata, ownerReferences }, spec };
 }
 
-function emptyState(namespace: string, index: number): AfxdpNetworkNodeState {
+/** A node state with metadata only. */
+export function afxdpNodeState(namespace: string, index: number): AfxdpNetworkNodeState {
   return { apiVersion, kind: "AfxdpNetworkNodeState", metadata: { name: nodeName(index), namespace } };
 }

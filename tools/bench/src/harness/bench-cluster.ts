@@ -37,8 +37,8 @@ export interface BenchCluster extends AsyncDisposable {
 export interface BenchClusterOptions {
   /** The namespaces to create. */
   readonly namespaces: readonly string[];
-  /** Files with CRDs beside Switchyard's own. */
-  readonly crds?: readonly string[];
+  /** Files with CRDs beside Switchyard's own, or lists of them. */
+  readonly crds?: readonly (string | readonly object[])[];
   readonly progress: Progress;
   /** Called when a process of the control plane ends. */
   readonly fail: (error: unknown) => void;
@@ -52,7 +52,7 @@ export async function startBenchCluster(options: BenchClusterOptions): Promise<B
   progress.at("starting etcd and kube-apiserver");
   const controlPlane = parts.use(await startControlPlane({ binaries, auditLog: true }));
   await controlPlane.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
-  for (const file of crds) await controlPlane.applyCrds(file);
+  for (const more of crds) await controlPlane.applyCrds(more);
   const admin = parts.use(createPlainClient(await readIdentity(controlPlane.kubeconfig), adminConnections));
   await untilWatchable(admin);
   for (const name of [accountNamespace, ...namespaces])

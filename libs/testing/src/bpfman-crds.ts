@@ -10,8 +10,8 @@ import {
   clusterBpfApplicationStates,
   xdpPrograms,
   type ObjectMeta,
+  type ResourceType,
 } from "@switchyard/api";
-import type { ResourceType } from "@switchyard/kube";
 
 /** The releases of bpfman whose kinds differ. */
 export type BpfmanVersion = "0.5" | "0.6";

@@ -15,8 +15,8 @@ import {
   type ResourceType,
   type Transport,
 } from "@switchyard/kube";
+import type { BpfmanVersion } from "@switchyard/testing";
 import { setTimeout as delay } from "node:timers/promises";
-import type { BpfmanVersion } from "./bpfman-crds.ts";
 
 /** What the daemon of bpfman does. All reject with its words. */
 export interface BpfmanLoader {

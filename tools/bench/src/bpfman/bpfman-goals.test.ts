@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { missedGoals } from "../harness/goal.ts";
+import { bpfmanGoals } from "./bpfman-goals.ts";
+import type { BpfmanStepResult } from "./bpfman-report.ts";
+
+const requests = { writes: { "update leases": 3 }, reads: {}, failed: {} };
+
+function step(id: BpfmanStepResult["id"], more: Partial<BpfmanStepResult> = {}): BpfmanStepResult {
+  return { ...{ id, cpuSeconds: 1, rssMb: 110, peakMb: 120, requests }, ...more };
+}
+
+const timed = (id: BpfmanStepResult["id"], seconds: number) => step(id, { seconds, plainSeconds: 10 });
+const missedOf = (steps: readonly BpfmanStepResult[], nodes = 1000) =>
+  missedGoals(bpfmanGoals({ steps, options: { nodes }, builtinPeakMb: 100 })).map(({ what }) => what);
+
+describe("bpfmanGoals", () => {
+  it("allow 1.25 times the plain client, 20 MB more, and no writes without a change", () => {
+    expect(missedOf([timed("load", 12.5), step("loaded"), step("restart"), timed("remove", 12.5)])).toEqual([]);
+    const writes = { ...requests, writes: { "patch clusterbpfapplications": 1 } };
+    expect(
+      missedOf([
+        timed("load", 12.6),
+        step("loaded", { peakMb: 121 }),
+        step("restart", { requests: writes }),
+        timed("remove", 12.6),
+      ]),
+    ).toEqual([
+      "loader bpfman, objects for all devices / plain client",
+      "loader builtin, all devices confirmed / plain client",
+      "restart, converged, writes",
+      "peak RSS more than with loader builtin",
+    ]);
+  });
+
+  it("have no limits for time below 1,000 nodes", () => {
+    expect(missedOf([timed("load", 99), step("restart"), timed("remove", 99)], 100)).toEqual([]);
+  });
+
+  it("are missed by steps that were not measured", () => {
+    expect(missedOf([])).toContain("restart, converged, writes");
+    expect(missedOf([step("load"), step("restart"), step("remove")])).toHaveLength(2);
+  });
+});

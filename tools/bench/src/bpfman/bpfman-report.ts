@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The report of the benchmark of bpfman. Pure.
+ * Usage: `process.stdout.write(renderBpfmanReport(report))`
+ */
+import type { BenchReport } from "../harness/bench.ts";
+import { complaintLines, describeRun, goalLines } from "../harness/report-lines.ts";
+import { listCounts, withoutLeases, type RequestCount } from "../harness/request-count.ts";
+import { renderTable, showMb, showRatio, showSeconds } from "../harness/table.ts";
+import type { BpfmanOptions } from "./bpfman-options.ts";
+
+export const bpfmanStepTitles = {
+  load: "loader bpfman, objects for all devices",
+  loaded: "bpfman reports all programs",
+  restart: "restart, converged",
+  remove: "loader builtin, all devices confirmed",
+} as const;
+
+/** The cost of a step. Times are seconds from the first write of the step. */
+export interface BpfmanStepResult {
+  readonly id: keyof typeof bpfmanStepTitles;
+  /** Until the last object existed, or was gone; absent if no object must change. */
+  readonly seconds?: number;
+  /** Of the plain client for the same writes. */
+  readonly plainSeconds?: number;
+  /** CPU time of the operator until it is idle again. */
+  readonly cpuSeconds: number;
+  readonly rssMb: number;
+  /** The largest RSS since the operator's start. */
+  readonly peakMb: number;
+  /** Requests of the operator. */
+  readonly requests: RequestCount;
+}
+
+/** The report of the benchmark. */
+export interface BpfmanReport extends BenchReport {
+  readonly bench: "bpfman";
+  readonly versions: Readonly<Record<string, string>>;
+  readonly options: Pick<BpfmanOptions, "nodes" | "connections">;
+  /** The largest RSS of the operator with all policies and loader builtin. */
+  readonly builtinPeakMb: number;
+  readonly steps: readonly BpfmanStepResult[];
+  /** Warnings and errors in the operator's log. */
+  readonly complaints: readonly string[];
+}
+
+export function renderBpfmanReport(report: BpfmanReport): string {
+  const { options, steps, goals, complaints, date, builtinPeakMb } = report;
+  return [
+    `operator, ${options.nodes} nodes with two AF_XDP devices each; ${date}`,
+    describeRun(report),
+    `Plain client: writes the same objects and statuses over ${options.connections} connections`,
+    `Peak RSS with loader builtin: ${showMb(builtinPeakMb)}`,
+    "",
+    renderTable(head, steps.map(rowOf)),
+    "",
+    ...goalLines(goals),
+    ...complaintLines("operator", complaints),
+    "",
+  ].join("\n");
+}
+
+const head = ["step", "all nodes", "plain client", "ratio", "CPU", "RSS", "peak", "writes (without leases)"];
+
+function rowOf({
+  id,
+  seconds,
+  plainSeconds,
+  cpuSeconds,
+  rssMb,
+  peakMb,
+  requests,
+}: BpfmanStepResult): readonly string[] {
+  const ratio = seconds === undefined || plainSeconds === undefined ? undefined : seconds / plainSeconds;
+  return [
+    bpfmanStepTitles[id],
+    ...[showSeconds(seconds), showSeconds(plainSeconds), showRatio(ratio)],
+    ...[showSeconds(cpuSeconds), showMb(rssMb), showMb(peakMb)],
+    listCounts(withoutLeases(requests.writes)),
+  ];
+}
