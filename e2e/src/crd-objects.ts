@@ -6,14 +6,20 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { customResources, type CustomResource } from "@switchyard/api";
+import { customResources, type CustomResource, type ResourceType } from "@switchyard/api";
 import { collectionPath, isKubeError, isRecord, objectPath, type Transport } from "@switchyard/kube";
+import type { ControlPlane } from "@switchyard/testing";
 
 /** Path of the workspace. */
 export const workspace = join(__dirname, "../..");
 
 /** Path of the folder with Switchyard's CRDs. */
 export const crdFolder = join(workspace, "charts/switchyard/crds");
+
+/** Creates or updates Switchyard's CRDs of these kinds. */
+export async function applyCrdsOf(cluster: ControlPlane, types: readonly ResourceType[]): Promise<void> {
+  for (const { group, plural } of types) await cluster.applyCrds(join(crdFolder, `${group}_${plural}.yaml`));
+}
 
 /** The operator's namespace. */
 export const namespace = "sriov-network-operator";

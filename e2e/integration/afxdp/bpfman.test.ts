@@ -36,7 +36,7 @@ import {
 } from "@switchyard/testing";
 import { join } from "node:path";
 import { startBpfmanAgent, type BpfmanLoader } from "../../src/bpfman-agent.ts";
-import { crdFolder, workspace } from "../../src/crd-objects.ts";
+import { applyCrdsOf, workspace } from "../../src/crd-objects.ts";
 import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
@@ -76,7 +76,7 @@ const loader: BpfmanLoader = {
 
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: true, auditLog: true });
-  await apply([...sriovResources, ...afxdpResources]);
+  await applyCrdsOf(cluster, [...sriovResources, ...afxdpResources]);
   user = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test" });
   await cluster.kubectl(["create", "namespace", namespace]);
   const identity = { apiVersion: "v1", kind: "List", items: operatorIdentity(componentSettings) };
@@ -103,12 +103,6 @@ afterAll(async () => {
 async function startOperator(): Promise<KeptProcess> {
   const args = await deployedOperatorArguments(cluster);
   return spawnKept(args, { log: join(cluster.dataDir, "operator.log"), name: "bpfman-operator" });
-}
-
-async function apply(types: readonly ResourceType[]): Promise<void> {
-  for (const { group, plural } of types) {
-    await cluster.applyCrds(join(crdFolder, `${group}_${plural}.yaml`));
-  }
 }
 
 async function installBpfman(version: BpfmanVersion): Promise<void> {

@@ -27,7 +27,7 @@ import {
 import { operatorIdentity } from "@switchyard/render";
 import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { join } from "node:path";
-import { crdFolder, workspace } from "../../src/crd-objects.ts";
+import { applyCrdsOf, workspace } from "../../src/crd-objects.ts";
 import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
@@ -56,7 +56,7 @@ let operator: KeptProcess;
 
 beforeAll(async () => {
   cluster = await startControlPlane({ controllerManager: true, auditLog: true });
-  await applyCrds(sriovResources);
+  await applyCrdsOf(cluster, sriovResources);
   user = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test" });
   await cluster.kubectl(["create", "namespace", namespace]);
   const identity = { apiVersion: "v1", kind: "List", items: operatorIdentity(componentSettings) };
@@ -78,12 +78,6 @@ afterAll(async () => {
 async function startOperator(): Promise<KeptProcess> {
   const args = await deployedOperatorArguments(cluster);
   return spawnKept(args, { log: join(cluster.dataDir, "operator.log"), name: "afxdp-operator" });
-}
-
-async function applyCrds(types: readonly ResourceType[]): Promise<void> {
-  for (const { group, plural } of types) {
-    await cluster.applyCrds(join(crdFolder, `${group}_${plural}.yaml`));
-  }
 }
 
 async function create(type: ResourceType, name: string, spec: object): Promise<void> {
@@ -127,7 +121,7 @@ const policySpec = { poolName: "fast", nodeSelector: {}, nicSelector: { pfNames:
 
 describe("the operator", () => {
   it("works without the kinds for AF_XDP, and manages nothing until there is an AfxdpOperatorConfig", async () => {
-    await applyCrds(afxdpResources);
+    await applyCrdsOf(cluster, afxdpResources);
     await cluster.applyCrds(nadCrd);
     await create(afxdpNetworkNodePolicies, "fast", policySpec);
     const status = ready("False", "NoOperatorConfig", 'AfxdpOperatorConfig "default" does not exist');

@@ -23,7 +23,7 @@ import { certificateFlags, registerWebhooks } from "@switchyard/test-cluster";
 import { eventually, findFreePorts, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { crdFolder, workspace } from "../../src/crd-objects.ts";
+import { applyCrdsOf, workspace } from "../../src/crd-objects.ts";
 import { componentImageFlags, deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
@@ -47,7 +47,7 @@ const resources = new AsyncDisposableStack();
 beforeAll(async () => {
   cluster = resources.use(await startControlPlane({ controllerManager: true }));
   user = resources.use(await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test" }));
-  await applyCrds(afxdpResources);
+  await applyCrdsOf(cluster, afxdpResources);
   await cluster.kubectl(["create", "namespace", namespace]);
   const identity = { apiVersion: "v1", kind: "List", items: operatorIdentity(componentSettings) };
   await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(identity) });
@@ -104,12 +104,6 @@ async function isReadyAt(name: string, port: number): Promise<void> {
   const url = `http://127.0.0.1:${port}/readyz`;
   const isReady = async (): Promise<boolean> => (await fetch(url).catch(() => undefined))?.ok === true;
   await eventually(`${name} is ready`, isReady, { withinMs: 60_000 });
-}
-
-async function applyCrds(types: readonly ResourceType[]): Promise<void> {
-  for (const { group, plural } of types) {
-    await cluster.applyCrds(join(crdFolder, `${group}_${plural}.yaml`));
-  }
 }
 
 async function create(type: ResourceType, name: string, spec: object): Promise<void> {
@@ -288,7 +282,7 @@ async function hasDaemonSets(owner: string, expected: readonly string[]): Promis
 
 describe("when the kinds for SR-IOV are installed", () => {
   it("a daemon that starts before there is a SriovOperatorConfig is ready", async () => {
-    await applyCrds(sriovResources);
+    await applyCrdsOf(cluster, sriovResources);
     const socket = join(cluster.dataDir, "worker-2.sock");
     await using _kernel = await serveFakeKernel(createFakeKernel({ nics: [] }), socket);
     const [port = 0] = await findFreePorts(1);

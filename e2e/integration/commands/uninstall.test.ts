@@ -17,8 +17,7 @@ import {
 import { componentKinds } from "@switchyard/render";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import { join } from "node:path";
-import { crdFolder } from "../../src/crd-objects.ts";
+import { applyCrdsOf } from "../../src/crd-objects.ts";
 import { componentImageFlags } from "../../src/deployed-operator-arguments.ts";
 import { startOperatorCommand, type CommandEnd } from "../../src/operator-command.ts";
 import { startUpstreamCluster, upstream, type UpstreamCluster } from "../../src/upstream-cluster.ts";
@@ -107,9 +106,7 @@ it(
 it(
   "deletes an AfxdpOperatorConfig first, so that nothing is deployed for it afterwards; its policies stay",
   async () => {
-    for (const { group, plural } of afxdpResources) {
-      await testCluster.cluster.applyCrds(join(crdFolder, `${group}_${plural}.yaml`));
-    }
+    await applyCrdsOf(testCluster.cluster, afxdpResources);
     const objects = testCluster.as("somebody");
     await objects.create(afxdpOperatorConfigs, { metadata: { name: operatorConfigName }, spec: {} });
     await objects.create(afxdpNetworkNodePolicies, {
