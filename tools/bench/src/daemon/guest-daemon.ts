@@ -5,7 +5,7 @@
  * Usage: `await using daemon = await createGuestDaemon({ cluster, run, guest, share, healthPort, cpuProf: false })`
  */
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { frugalFlags, frugalMalloc } from "@switchyard/service/memory";
 import { compileCacheSettings } from "@switchyard/images";
 import type { PodAccount } from "@switchyard/testing";
@@ -38,6 +38,9 @@ export interface GuestDaemonOptions {
 /** The port in the guest on which the daemon serves /readyz. */
 export const guestHealthPort = 8080;
 
+/** Where the kubelet mounts the files of the service account. */
+const accountDirectory = "/var/run/secrets/kubernetes.io/serviceaccount";
+
 /** The directory in the guest with the bundle and its native packages. */
 const program = "/root/config-daemon";
 
@@ -52,6 +55,7 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
   await writeAccount(join(share, "serviceaccount"), user.pod);
   // As in an image: from a disk of the guest, and not over 9p, where each file takes many times as long to open.
   await inGuest(`cp -r /share ${program}`);
+  await inGuest(`mkdir -p ${dirname(accountDirectory)} && cp -r /share/serviceaccount ${accountDirectory}`);
   // A node has Node.js in its page cache after the pull of the image, and no emulator that translates its code at the first run.
   await inGuest("node -e 0");
   const stopSeconds: number[] = [];
@@ -71,7 +75,7 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
       const settings = [...compileCacheSettings(program), ...malloc].join(" ");
       // With the settings of the image. The shell execs the daemon, so that its pid is the daemon's.
       running = guest.spawn(
-        `${becomePod(user.pod)}; echo $$ >/run/daemon.pid; ${settings} exec node ${frugalFlags.join(" ")} ${profile} ${program}/main.js ${flags}`,
+        `${podVariables(user.pod)}; echo $$ >/run/daemon.pid; ${settings} exec node ${frugalFlags.join(" ")} ${profile} ${program}/main.js ${flags}`,
       );
       const process = running;
       process.stdout.resume();
@@ -118,7 +122,7 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
   }
 }
 
-/** Writes the files of the service account for becomePod(). */
+/** Writes the files of the service account. */
 async function writeAccount(directory: string, { token, authority, namespace }: PodAccount): Promise<void> {
   await mkdir(directory);
   const files = { token, "ca.crt": authority, namespace };
@@ -128,11 +132,7 @@ async function writeAccount(directory: string, { token, authority, namespace }: 
 /** The address of this machine in guests. */
 const hostAddress = "10.0.2.2";
 
-/** Shell commands that set up the service account's files and variables. A pod finds the API server by its address, too. */
-function becomePod({ server }: PodAccount): string {
-  return [
-    "mkdir -p /var/run/secrets/kubernetes.io",
-    "cp -rT /share/serviceaccount /var/run/secrets/kubernetes.io/serviceaccount",
-    `export KUBERNETES_SERVICE_HOST=${hostAddress} KUBERNETES_SERVICE_PORT=${new URL(server).port}`,
-  ].join("; ");
+/** A shell command that sets the variables by which a pod finds the API server. There, too, it has an address and no name. */
+function podVariables({ server }: PodAccount): string {
+  return `export KUBERNETES_SERVICE_HOST=${hostAddress} KUBERNETES_SERVICE_PORT=${new URL(server).port}`;
 }
