@@ -74,6 +74,12 @@ describe("daemonGoals", () => {
     ]);
   });
 
+  it("allow an idle daemon 0.1 % of a processor and a tick of the clock", () => {
+    const idle = { seconds: 30, rssMb: 60, childFaults: 0, requests: nothing };
+    expect(missed({ idle: { ...idle, cpuSeconds: 1.04 - 1 } })).toEqual([]);
+    expect(missed({ idle: { ...idle, cpuSeconds: 1.05 - 1 } })).toEqual(["idle, CPU: 0.05 s, goal 0.04 s"]);
+  });
+
   it("require an idle daemon to do nothing, and limit the memory", () => {
     const idle = { seconds: 30, rssMb: 66, cpuSeconds: 0.7, childFaults: 0, requests: nothing };
     expect(missed({ idle, peakMb: 66 })).toEqual(["idle, CPU: 0.7 s, goal 0.04 s", "peak RSS: 66 MB, goal 65 MB"]);
