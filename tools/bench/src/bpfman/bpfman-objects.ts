@@ -56,14 +56,14 @@ export const plainPrefix = "plain-";
 /** The object and the status by which bpfman's agent reports that the program is loaded and attached. */
 export function loadedState({ metadata, spec }: ClusterBpfApplication, programId: number) {
   const { name, uid = "" } = metadata;
-  const { apiVersion, kind } = { apiVersion: bpfmanApiVersion, kind: clusterBpfApplications.kind };
+  const owner = { apiVersion: bpfmanApiVersion, kind: clusterBpfApplications.kind, name, uid, controller: true };
   const [interfaceName] = spec.programs[0]?.xdp.links[0]?.interfaceSelector.interfaces ?? [];
   const link = { interfaceName, linkStatus: "Attached", shouldAttach: true, linkId: programId };
   const condition = { type: "Success", reason: "Success", message: "The program has been loaded and attached" };
   return {
     object: {
-      ...{ apiVersion, kind: clusterBpfApplicationStates.kind },
-      metadata: { name: `${name}-state`, ownerReferences: [{ apiVersion, kind, name, uid, controller: true }] },
+      ...{ apiVersion: bpfmanApiVersion, kind: clusterBpfApplicationStates.kind },
+      metadata: { name: `${name}-state`, ownerReferences: [owner] },
     },
     status: {
       ...{ appLoadStatus: "LoadSuccess", updateCount: 1 },

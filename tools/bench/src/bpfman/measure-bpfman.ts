@@ -20,11 +20,12 @@ import {
 import { collectionPath, objectPath } from "@switchyard/kube";
 import { bpfmanCrds } from "@switchyard/testing";
 import { join } from "node:path";
-import { afxdpConfig } from "../afxdp/afxdp-objects.ts";
+import { afxdpConfig, afxdpNodeState } from "../afxdp/afxdp-objects.ts";
 import { nodeName, nodeObject, operatorConfig, operatorNamespace, plainNamespace } from "../fleet/fleet-objects.ts";
 import { inContainer, operatorArguments } from "../fleet/operator-arguments.ts";
 import { applyPlainly } from "../fleet/plain-states.ts";
 import { watchStates } from "../fleet/watch-states.ts";
+import { BenchError } from "../harness/bench-error.ts";
 import { startBenchCluster, type BenchUser } from "../harness/bench-cluster.ts";
 import { buildApp } from "../harness/bundle.ts";
 import { readMachine } from "../harness/machine-facts.ts";
@@ -123,16 +124,13 @@ async function prepare(bench: BpfmanBench): Promise<void> {
   await operator.start(signal);
   await untilStates(bench, "node states of all nodes", (states) => states.length === options.nodes);
   progress.at("all daemons report");
-  for (const namespace of [operatorNamespace, plainNamespace]) {
-    await forAll(bench, async (index) => {
-      const state = readyState(namespace, index);
-      if (namespace === plainNamespace) {
-        const { status: _, ...object } = state;
-        await applyPlainly(admin, "plain", statePath(namespace, index), object);
-      }
-      await applyPlainly(admin, "config-daemon", statePath(namespace, index, "status"), state);
-    });
-  }
+  await forAll(bench, async (index) => {
+    await applyPlainly(admin, "plain", statePath(plainNamespace, index), afxdpNodeState(plainNamespace, index));
+    for (const namespace of [operatorNamespace, plainNamespace]) {
+      const path = statePath(namespace, index, "status");
+      await applyPlainly(admin, "config-daemon", path, readyState(namespace, index));
+    }
+  });
   await untilStates(bench, "specs of all nodes", (states) =>
     states.every(({ spec }) => spec?.interfaces?.length === devicesOfNode.length),
   );
@@ -148,8 +146,8 @@ async function load(bench: BpfmanBench): Promise<BpfmanStepResult> {
     await untilCount(bench, "operator", all);
   });
   const [first] = await listApplications(bench);
+  if (first === undefined) throw new BenchError("ended", "the operator has removed its objects again");
   const { programs = [] } = await statusOfFirstNode(bench);
-  if (first === undefined) return result;
   const plainSeconds = await measurePlainly(bench, "load", async () => {
     await forAll(bench, async (index) => {
       await writePlainStatus(bench, index, { programs });
@@ -181,6 +179,7 @@ async function reportLoaded(bench: BpfmanBench): Promise<BpfmanStepResult> {
   return result;
 }
 
+/** A new process, whose whole CPU time belongs to the step. */
 async function restart(bench: BpfmanBench): Promise<BpfmanStepResult> {
   const { operator, signal } = bench;
   const { seconds: _, ...result } = await measure(bench, "restart", async () => {
