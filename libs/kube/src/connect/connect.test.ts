@@ -41,6 +41,8 @@ describe("readInCluster", () => {
     await using directory = await TemporaryDirectory.of({ namespace: "net\n", "ca.crt": "CA", token: "secret\n" });
     const { server, namespace, credentials } = await readInCluster(env, directory.path);
     expect([server.href, namespace]).toEqual(["https://[fd00::1]/", "net"]);
+    const inBrackets = await readInCluster({ ...env, KUBERNETES_SERVICE_HOST: "[fd00::1]" }, directory.path);
+    expect(inBrackets.server.href).toBe(server.href);
     expect(await credentials?.current()).toEqual({ headers: { authorization: "Bearer secret" }, tls: { ca: "CA" } });
   });
 

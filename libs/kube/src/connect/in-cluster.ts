@@ -20,8 +20,8 @@ export async function readInCluster(
       "outside of a pod a kubeconfig is needed: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set";
     throw new KubeError("find the API server", "BadConfig", { words });
   }
-  // Only an IPv6 address has a colon. Node's isIPv6() compiles a large regular expression, which takes 4 % of the daemon's start.
-  const isIPv6 = host.includes(":");
+  // Node's isIPv6() would compile a large regular expression, which takes 4 % of the daemon's start.
+  const isIPv6 = host.includes(":") && !host.startsWith("[");
   return {
     server: new URL(`https://${isIPv6 ? `[${host}]` : host}:${port}`),
     namespace: (await read(directory, "namespace")) || "default",
