@@ -4,28 +4,26 @@ import {
   afxdpNetworkNodePolicies,
   afxdpNetworkNodeStates,
   afxdpOperatorConfigs,
-  nodes as nodeType,
-  sriovOperatorConfigs,
   type AfxdpNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { collectionPath, isRecord, objectPath } from "@switchyard/kube";
-import { join } from "node:path";
 import { createArrivals, type Arrivals } from "../fleet/arrivals.ts";
-import { nodeName, nodeObject, operatorConfig, operatorNamespace, plainNamespace } from "../fleet/fleet-objects.ts";
-import { inContainer, operatorArguments } from "../fleet/operator-arguments.ts";
+import { operatorNamespace, plainNamespace } from "../fleet/fleet-objects.ts";
+import { createMeasuredOperator } from "../fleet/measured-operator.ts";
 import { applyPlainly } from "../fleet/plain-states.ts";
 import { watchArrivals } from "../fleet/watch-arrivals.ts";
 import { startBenchCluster, type BenchCluster, type BenchUser } from "../harness/bench-cluster.ts";
 import { buildApp } from "../harness/bundle.ts";
 import { loadBetween, readLoad } from "../harness/machine-load.ts";
 import { readMachine } from "../harness/machine-facts.ts";
-import { createMeasuredService, type MeasuredService } from "../harness/measured-service.ts";
-import { createPlainClient, inParallel, type PlainClient } from "../harness/plain-client.ts";
+import type { MeasuredService } from "../harness/measured-service.ts";
+import { createPlainClient, type PlainClient } from "../harness/plain-client.ts";
 import { untilIdle } from "../harness/process-meter.ts";
 import { startProgress, type Progress } from "../harness/progress.ts";
 import { countRequests } from "../harness/request-count.ts";
 import { startRun } from "../harness/run-control.ts";
 import { pause, until } from "../harness/until.ts";
+import { createNodes, forAll, statePath, type AfxdpFleet } from "./afxdp-fleet.ts";
 import { afxdpGoals } from "./afxdp-goals.ts";
 import { afxdpConfig, afxdpPolicy, afxdpStateWithSpec, reportedAfxdpState } from "./afxdp-objects.ts";
 import type { AfxdpOptions } from "./afxdp-options.ts";
@@ -69,13 +67,9 @@ export async function measureAfxdp(options: AfxdpOptions): Promise<AfxdpReport> 
   using plain = createPlainClient((await cluster.user("plain")).identity, options.connections);
   const arrivals = createArrivals();
   await using _watch = await watchArrivals(cluster.admin, arrivals, fail, afxdpNetworkNodeStates);
-  await using operator = createMeasuredService({
-    ...{ script, ...inContainer, pod: operatorUser.pod, args: operatorArguments({ writeConfigMap: false }), fail },
-    log: join(cluster.directory, "operator.log"),
-    cpuProf: undefined,
-  });
+  await using operator = createMeasuredOperator({ script, cluster, user: operatorUser, fail });
   const bench: AfxdpBench = { cluster, operator, operatorUser, plain, arrivals, options, progress, signal };
-  await createNodes(bench);
+  await createNodes(cluster.admin, fleetOf(bench), progress);
   const steps: AfxdpStepResult[] = [];
   for (const step of stepsOf(bench)) {
     steps.push(await measureStep(bench, step));
@@ -92,21 +86,10 @@ export async function measureAfxdp(options: AfxdpOptions): Promise<AfxdpReport> 
   };
 }
 
-async function createNodes({ cluster: { admin }, options, progress, signal }: AfxdpBench): Promise<void> {
-  let made = 0;
-  progress.at(`creating ${options.nodes} nodes`, () => `${made} of ${options.nodes}`);
-  await forAll(options, async (index) => {
-    signal.throwIfAborted();
-    await admin.request({ method: "POST", path: collectionPath(nodeType), body: nodeObject(index) });
-    made += 1;
-  });
-  const configs = collectionPath(sriovOperatorConfigs, operatorNamespace);
-  await admin.request({ method: "POST", path: configs, body: operatorConfig });
-}
-
 /** Writes the status of all node states of a namespace, as daemons do. */
-function report({ cluster: { admin }, options }: AfxdpBench, namespace: string): Promise<void> {
-  return forAll(options, (index) => {
+function report(bench: AfxdpBench, namespace: string): Promise<void> {
+  const { admin } = bench.cluster;
+  return forAll(fleetOf(bench), (index) => {
     const path = statePath(namespace, index, "status");
     return applyPlainly(admin, "config-daemon", path, reportedAfxdpState(namespace, index));
   });
@@ -167,21 +150,15 @@ async function measureStep(bench: AfxdpBench, step: AfxdpStep): Promise<AfxdpSte
 
 /** Lets the plain client write the spec of the first node to all of its own node states, while the operator is idle. */
 async function measurePlainly(bench: AfxdpBench, step: AfxdpStep) {
-  const { plain, arrivals, options, progress, signal } = bench;
+  const { plain, arrivals, progress } = bench;
   const spec = await specOfFirstNode(bench);
   progress.at(`${titleOf(step)}: plain client`);
   arrivals.begin();
   const loadBefore = readLoad();
   const beginMs = performance.now();
-  await forAll(options, (index) => {
-    signal.throwIfAborted();
-    return applyPlainly(
-      plain,
-      "plain",
-      statePath(plainNamespace, index),
-      afxdpStateWithSpec(plainNamespace, index, spec),
-    );
-  });
+  await forAll(fleetOf(bench), (index) =>
+    applyPlainly(plain, "plain", statePath(plainNamespace, index), afxdpStateWithSpec(plainNamespace, index, spec)),
+  );
   await untilAll(bench, plainNamespace);
   const plainLoad = loadBetween(loadBefore, readLoad());
   return { plainSeconds: ((arrivals.of(plainNamespace)?.lastMs ?? beginMs) - beginMs) / 1000, plainLoad };
@@ -198,16 +175,8 @@ function untilAll({ arrivals, options, signal }: AfxdpBench, namespace: string):
   return until(`specs of all ${options.nodes} nodes`, isThere, { withinMs, signal });
 }
 
-function forAll(
-  { nodes, connections }: Pick<AfxdpOptions, "nodes" | "connections">,
-  work: (index: number) => Promise<unknown>,
-): Promise<void> {
-  const indexes = Array.from({ length: nodes }, (_, index) => index);
-  return inParallel(indexes, connections, work);
-}
-
-function statePath(namespace: string, index: number, subresource?: string): string {
-  return objectPath(afxdpNetworkNodeStates, { name: nodeName(index), namespace }, subresource);
+function fleetOf({ options: { nodes, connections }, signal }: AfxdpBench): AfxdpFleet {
+  return { nodes, connections, signal };
 }
 
 const noEffectMs = 3_000;

@@ -13,7 +13,7 @@ import {
   type AfxdpNetworkNodeStateStatus,
   type ClusterBpfApplication,
 } from "@switchyard/api";
-import { afxdpNodeState, reportedAfxdpState } from "../afxdp/afxdp-objects.ts";
+import { afxdpNodeState } from "../afxdp/afxdp-objects.ts";
 import { nodeName, operatorNamespace } from "../fleet/fleet-objects.ts";
 
 /** A policy that offers both NICs of all nodes as devices. */
@@ -23,12 +23,8 @@ export const devicesPolicy: AfxdpNetworkNodePolicy = {
   spec: { poolName: "fast", mode: "primary", nodeSelector: {}, nicSelector: { driver: "mlx5_core" } },
 };
 
-/** What daemon and device plugin write: two NICs, to which bpfman may attach programs. */
-export function readyState(namespace: string, index: number): AfxdpNetworkNodeState {
-  const { status, ...state } = reportedAfxdpState(namespace, index);
-  const readyDevices = (status?.interfaces ?? []).flatMap(({ pciAddress }) => pciAddress ?? []);
-  return { ...state, status: { ...status, bpfman: { readyDevices } } };
-}
+/** Addresses of both NICs, to which bpfman may attach programs. */
+export const readyDevices = ["0000:3b:00.0", "0000:3b:00.1"];
 
 /** A part of the status of a node state. */
 export function stateWithStatus(
@@ -42,7 +38,7 @@ export function stateWithStatus(
 /** The object without what the API server adds, under a name of the plain client, and without the operator's mark. */
 export function plainApplication({ spec }: ClusterBpfApplication, index: number, device: number) {
   const name = plainApplicationName(index, device);
-  const annotations = { "plain.example.com/node": nodeName(index), "plain.example.com/device": `0000:3b:00.${device}` };
+  const annotations = { "plain.example.com/node": nodeName(index), "plain.example.com/device": readyDevices[device] };
   const metadata = { name, labels: { "plain.example.com/made-by": "bench" }, annotations };
   return { apiVersion: bpfmanApiVersion, kind: clusterBpfApplications.kind, metadata, spec };
 }

@@ -9,9 +9,8 @@ import {
   afxdpOperatorConfigs,
   clusterBpfApplications,
   clusterBpfApplicationStates,
-  nodes as nodeType,
   operatorConfigName,
-  sriovOperatorConfigs,
+  type AfxdpBpfmanStatus,
   type AfxdpLoader,
   type AfxdpNetworkNodeState,
   type AfxdpNetworkNodeStateStatus,
@@ -19,17 +18,17 @@ import {
 } from "@switchyard/api";
 import { collectionPath, objectPath } from "@switchyard/kube";
 import { bpfmanCrds } from "@switchyard/testing";
-import { join } from "node:path";
-import { afxdpConfig, afxdpNodeState } from "../afxdp/afxdp-objects.ts";
-import { nodeName, nodeObject, operatorConfig, operatorNamespace, plainNamespace } from "../fleet/fleet-objects.ts";
-import { inContainer, operatorArguments } from "../fleet/operator-arguments.ts";
+import { createNodes, forAll, statePath, type AfxdpFleet } from "../afxdp/afxdp-fleet.ts";
+import { afxdpConfig, afxdpNodeState, reportedAfxdpState } from "../afxdp/afxdp-objects.ts";
+import { nodeName, operatorNamespace, plainNamespace } from "../fleet/fleet-objects.ts";
+import { createMeasuredOperator } from "../fleet/measured-operator.ts";
 import { applyPlainly } from "../fleet/plain-states.ts";
 import { watchStates } from "../fleet/watch-states.ts";
 import { BenchError } from "../harness/bench-error.ts";
 import { startBenchCluster, type BenchUser } from "../harness/bench-cluster.ts";
 import { buildApp } from "../harness/bundle.ts";
 import { readMachine } from "../harness/machine-facts.ts";
-import { createMeasuredService, type MeasuredService } from "../harness/measured-service.ts";
+import type { MeasuredService } from "../harness/measured-service.ts";
 import { createPlainClient, inParallel, type PlainClient } from "../harness/plain-client.ts";
 import { untilIdle } from "../harness/process-meter.ts";
 import { startProgress, type Progress } from "../harness/progress.ts";
@@ -43,7 +42,7 @@ import {
   plainApplication,
   plainApplicationName,
   plainPrefix,
-  readyState,
+  readyDevices,
   stateWithStatus,
 } from "./bpfman-objects.ts";
 import type { BpfmanOptions } from "./bpfman-options.ts";
@@ -57,12 +56,12 @@ interface BpfmanBench {
   readonly operatorUser: BenchUser;
   /** Names of the ClusterBpfApplications that exist, of the operator and of the plain client. */
   readonly applications: Readonly<Record<"operator" | "plain", Set<string>>>;
-  readonly options: BpfmanOptions;
+  readonly fleet: AfxdpFleet;
   readonly progress: Progress;
   readonly signal: AbortSignal;
 }
 
-const devicesOfNode = [0, 1];
+const devicesOfNode = [...readyDevices.keys()];
 
 /** Rejects with BenchError if the measurement fails. */
 export async function measureBpfman(options: BpfmanOptions): Promise<BpfmanReport> {
@@ -87,17 +86,14 @@ export async function measureBpfman(options: BpfmanOptions): Promise<BpfmanRepor
     },
     fail,
   });
-  await using operator = createMeasuredService({
-    ...{ script, ...inContainer, pod: operatorUser.pod, args: operatorArguments({ writeConfigMap: false }), fail },
-    log: join(cluster.directory, "operator.log"),
-    cpuProf: undefined,
-  });
-  const bench: BpfmanBench = { admin, plain, operator, operatorUser, applications, options, progress, signal };
+  await using operator = createMeasuredOperator({ script, cluster, user: operatorUser, fail });
+  const { nodes, connections } = options;
+  const fleet = { nodes, connections, signal };
+  const bench: BpfmanBench = { admin, plain, operator, operatorUser, applications, fleet, progress, signal };
   await prepare(bench);
   const builtinPeakMb = operator.read().peakMb;
   const steps = [await load(bench), await reportLoaded(bench), await restart(bench), await remove(bench)];
   await operator.stop();
-  const { nodes, connections } = options;
   const report = { steps, builtinPeakMb, options: { nodes, connections } };
   return {
     ...{ ...about, versions: cluster.versions, ...report },
@@ -108,13 +104,9 @@ export async function measureBpfman(options: BpfmanOptions): Promise<BpfmanRepor
 
 /** Creates the nodes with their reports and a policy, and waits until the operator has done everything for loader builtin. */
 async function prepare(bench: BpfmanBench): Promise<void> {
-  const { admin, operator, options, progress, signal } = bench;
-  progress.at(`creating ${options.nodes} nodes`);
-  await forAll(bench, (index) =>
-    admin.request({ method: "POST", path: collectionPath(nodeType), body: nodeObject(index) }),
-  );
+  const { admin, operator, fleet, progress, signal } = bench;
+  await createNodes(admin, fleet, progress);
   for (const [type, body] of [
-    [sriovOperatorConfigs, operatorConfig],
     [afxdpOperatorConfigs, afxdpConfig],
     [afxdpNetworkNodePolicies, devicesPolicy],
   ] as const) {
@@ -122,25 +114,24 @@ async function prepare(bench: BpfmanBench): Promise<void> {
   }
   progress.at("starting the operator");
   await operator.start(signal);
-  await untilStates(bench, "node states of all nodes", (states) => states.length === options.nodes);
+  await untilStates(bench, "node states of all nodes", () => true);
   progress.at("all daemons report");
-  await forAll(bench, async (index) => {
+  await forAll(fleet, async (index) => {
     await applyPlainly(admin, "plain", statePath(plainNamespace, index), afxdpNodeState(plainNamespace, index));
     for (const namespace of [operatorNamespace, plainNamespace]) {
-      const path = statePath(namespace, index, "status");
-      await applyPlainly(admin, "config-daemon", path, readyState(namespace, index));
+      const report = reportedAfxdpState(namespace, index);
+      await applyPlainly(admin, "config-daemon", statePath(namespace, index, "status"), report);
+      await reportAsPlugin(bench, { namespace, index }, { readyDevices });
     }
   });
-  await untilStates(bench, "specs of all nodes", (states) =>
-    states.every(({ spec }) => spec?.interfaces?.length === devicesOfNode.length),
-  );
+  await untilStates(bench, "specs of all nodes", ({ spec }) => spec?.interfaces?.length === devicesOfNode.length);
   await untilIdle(operator, signal);
 }
 
 /** bpfman becomes the loader: a row in each node state and an object for each device. */
 async function load(bench: BpfmanBench): Promise<BpfmanStepResult> {
-  const { plain, options } = bench;
-  const all = options.nodes * devicesOfNode.length;
+  const { plain, fleet } = bench;
+  const all = fleet.nodes * devicesOfNode.length;
   const result = await measure(bench, "load", async () => {
     await setLoader(bench, "bpfman");
     await untilCount(bench, "operator", all);
@@ -149,7 +140,7 @@ async function load(bench: BpfmanBench): Promise<BpfmanStepResult> {
   if (first === undefined) throw new BenchError("ended", "the operator has removed its objects again");
   const { programs = [] } = await statusOfFirstNode(bench);
   const plainSeconds = await measurePlainly(bench, "load", async () => {
-    await forAll(bench, async (index) => {
+    await forAll(fleet, async (index) => {
       await writePlainStatus(bench, index, { programs });
       for (const device of devicesOfNode) {
         const object = plainApplication(first, index, device);
@@ -163,18 +154,16 @@ async function load(bench: BpfmanBench): Promise<BpfmanStepResult> {
 
 /** bpfman's agents report the IDs of all programs, which the operator copies to the node states. */
 async function reportLoaded(bench: BpfmanBench): Promise<BpfmanStepResult> {
-  const { admin, options } = bench;
+  const { admin, fleet } = bench;
   const applications = await listApplications(bench);
   const { seconds: _, ...result } = await measure(bench, "loaded", async () => {
-    await inParallel([...applications.entries()], options.connections, async ([index, application]) => {
+    await inParallel([...applications.entries()], fleet.connections, async ([index, application]) => {
       const { object, status } = loadedState(application, index + 1);
       await admin.request({ method: "POST", path: collectionPath(clusterBpfApplicationStates), body: object });
       const path = objectPath(clusterBpfApplicationStates, object.metadata, "status");
       await applyPlainly(admin, "bpfman", path, { ...object, status });
     });
-    await untilStates(bench, "the IDs of all programs", (states) =>
-      states.every(({ status }) => programsOf(status).length === devicesOfNode.length),
-    );
+    await untilStates(bench, "the IDs of all programs", hasAllPrograms);
   });
   return result;
 }
@@ -191,26 +180,23 @@ async function restart(bench: BpfmanBench): Promise<BpfmanStepResult> {
 
 /** The device plugin becomes the loader again, and confirms on all nodes at once that no pod has a device. */
 async function remove(bench: BpfmanBench): Promise<BpfmanStepResult> {
-  const { admin, plain, operator, signal } = bench;
+  const { plain, operator, fleet, signal } = bench;
   await setLoader(bench, "builtin");
-  await untilStates(bench, "the release of all programs", (states) =>
-    states.every(({ status }) => (status?.programs ?? []).every(({ release }) => release === true)),
-  );
+  const isReleased = (state: AfxdpNetworkNodeState) =>
+    hasAllPrograms(state) && (state.status?.programs ?? []).every(({ release }) => release === true);
+  await untilStates(bench, "the release of all programs", isReleased);
   await untilIdle(operator, signal);
   const confirmations = new Map(
     (await listStates(bench)).map(({ metadata, status }) => [metadata.name, programsOf(status)] as const),
   );
-  const confirmation = (index: number) => ({ bpfman: { releasedPrograms: confirmations.get(nodeName(index)) ?? [] } });
+  const confirmation = (index: number) => ({ releasedPrograms: confirmations.get(nodeName(index)) ?? [] });
   const result = await measure(bench, "remove", async () => {
-    await forAll(bench, (index) => {
-      const body = stateWithStatus(operatorNamespace, index, confirmation(index));
-      return applyPlainly(admin, "config-daemon", statePath(operatorNamespace, index, "status"), body);
-    });
+    await forAll(fleet, (index) => reportAsPlugin(bench, { namespace: operatorNamespace, index }, confirmation(index)));
     await untilCount(bench, "operator", 0);
   });
   const plainSeconds = await measurePlainly(bench, "remove", async () => {
-    await forAll(bench, async (index) => {
-      await writePlainStatus(bench, index, confirmation(index));
+    await forAll(fleet, async (index) => {
+      await writePlainStatus(bench, index, { bpfman: confirmation(index) });
       for (const device of devicesOfNode) {
         await plain.request({ method: "DELETE", path: applicationPath(plainApplicationName(index, device)) });
       }
@@ -249,6 +235,16 @@ async function measurePlainly(
   return (performance.now() - beginMs) / 1000;
 }
 
+/** Replaces what the device plugin has reported for loader bpfman. */
+function reportAsPlugin(
+  { admin }: BpfmanBench,
+  { namespace, index }: { readonly namespace: string; readonly index: number },
+  bpfman: AfxdpBpfmanStatus,
+): Promise<string> {
+  const body = stateWithStatus(namespace, index, { bpfman });
+  return applyPlainly(admin, "device-plugin", statePath(namespace, index, "status"), body);
+}
+
 function setLoader({ admin }: BpfmanBench, loader: AfxdpLoader): Promise<string> {
   const path = objectPath(afxdpOperatorConfigs, { name: operatorConfigName, namespace: operatorNamespace });
   const contentType = "application/merge-patch+json";
@@ -261,17 +257,20 @@ function writePlainStatus({ plain }: BpfmanBench, index: number, status: AfxdpNe
 }
 
 function untilCount({ applications, signal }: BpfmanBench, of: "operator" | "plain", count: number): Promise<void> {
-  return until(`${count} ClusterBpfApplications`, () => applications[of].size === count, {
-    ...{ withinMs: longMs, signal },
-  });
+  const areThere = () => applications[of].size === count;
+  return until(`${count} ClusterBpfApplications`, areThere, { withinMs: longMs, signal });
 }
 
+/** Waits until all nodes have a node state, and `isThere` is true for each. */
 function untilStates(
   bench: BpfmanBench,
   what: string,
-  areThere: (states: readonly AfxdpNetworkNodeState[]) => boolean,
+  isThere: (state: AfxdpNetworkNodeState) => boolean,
 ): Promise<void> {
-  const ask = async () => areThere(await listStates(bench));
+  const ask = async () => {
+    const states = await listStates(bench);
+    return states.length === bench.fleet.nodes && states.every(isThere);
+  };
   return until(what, ask, { withinMs: longMs, everyMs: 500, signal: bench.signal });
 }
 
@@ -293,22 +292,18 @@ async function listApplications({ admin }: BpfmanBench): Promise<readonly Cluste
   return items.filter(({ metadata }) => !metadata.name.startsWith(plainPrefix));
 }
 
+/** Reports whether the node state has the ID of each device's program. */
+function hasAllPrograms({ status }: AfxdpNetworkNodeState): boolean {
+  return programsOf(status).length === devicesOfNode.length;
+}
+
 /** IDs of the programs. */
 function programsOf(status: AfxdpNetworkNodeStateStatus | undefined): readonly number[] {
   return (status?.programs ?? []).flatMap(({ programID }) => programID ?? []);
 }
 
-function forAll({ options }: BpfmanBench, work: (index: number) => Promise<unknown>): Promise<void> {
-  const indexes = Array.from({ length: options.nodes }, (_, index) => index);
-  return inParallel(indexes, options.connections, work);
-}
-
 function applicationPath(name: string): string {
   return objectPath(clusterBpfApplications, { name });
-}
-
-function statePath(namespace: string, index: number, subresource?: string): string {
-  return objectPath(afxdpNetworkNodeStates, { name: nodeName(index), namespace }, subresource);
 }
 
 const noEffectMs = 3_000;

@@ -2,11 +2,9 @@
 /**
  * measureFleet measures the operator with a real API server and a simulated fleet.
  */
-import { join } from "node:path";
 import { startBenchCluster } from "../harness/bench-cluster.ts";
 import { stopGoal } from "../harness/goal.ts";
 import { buildApp } from "../harness/bundle.ts";
-import { createMeasuredService } from "../harness/measured-service.ts";
 import { readMachine } from "../harness/machine-facts.ts";
 import { startRun } from "../harness/run-control.ts";
 import { startProgress } from "../harness/progress.ts";
@@ -16,7 +14,7 @@ import { fleetGoals, waveGoals } from "./fleet-goals.ts";
 import { operatorNamespace, plainNamespace } from "./fleet-objects.ts";
 import type { FleetOptions } from "./fleet-options.ts";
 import type { FleetReport } from "./fleet-report.ts";
-import { inContainer, operatorArguments } from "./operator-arguments.ts";
+import { createMeasuredOperator } from "./measured-operator.ts";
 import { fleetScenario } from "./fleet-scenario.ts";
 import { measureStep, type FleetBench } from "./measure-step.ts";
 import type { StepResult } from "./step-result.ts";
@@ -34,14 +32,9 @@ export async function measureFleet(options: FleetOptions): Promise<FleetReport> 
   await using cluster = await startBenchCluster({ namespaces, progress, fail });
   await using fleet = await createFleet({ cluster, options, progress, run });
   const operatorUser = await cluster.user("operator");
-  await using operator = createMeasuredService({
-    script,
-    ...inContainer,
-    pod: operatorUser.pod,
-    args: operatorArguments(options),
-    log: join(cluster.directory, "operator.log"),
-    fail,
-    cpuProf: options.cpuProf,
+  await using operator = createMeasuredOperator({
+    ...{ script, cluster, user: operatorUser, fail },
+    ...{ writeConfigMap: options.writeConfigMap, cpuProf: options.cpuProf },
   });
   const bench: FleetBench = { fleet, operator, operatorUser, signal: run.signal, progress };
   const scenario = fleetScenario({
