@@ -12,14 +12,27 @@ import { join } from "node:path";
 import { closingReport, sumReports } from "./reports.ts";
 
 const root = join(import.meta.dirname, "../../..");
+const given = process.argv.slice(2);
+const all = "--all";
+
+const help = `npm run e2e [-- [NAME...] [--all] [OPTION...]]
+
+Runs the tests in e2e that need a virtual machine, network namespaces or several minutes; the tests of all folders take hours.
+  NAME     folder or file in e2e, such as vm or vm/ovs, or a pattern of paths
+  --all    test every fault point instead of a sample
+  OPTION   passed to Jest, such as -t "name of a test"
+`;
+
+if (given.includes("--help")) {
+  process.stdout.write(help);
+  process.exit();
+}
 
 const names = binariesFor({ controllerManager: true });
 await ensureBinaries({ names, progress: (line) => void process.stderr.write(`${line}\n`) });
 
 const reports = mkdtempSync(join(tmpdir(), "switchyard-e2e-"));
 const jest = join(root, "node_modules/jest/bin/jest.js");
-const given = process.argv.slice(2);
-const all = "--all";
 const run = spawnSync(
   process.execPath,
   ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning", jest]

@@ -32,7 +32,7 @@ export function daemonGoals(report: Omit<DaemonReport, "goals">): readonly Goal[
   const mostRequests = requestsPerChange + (moreRequests[host] ?? 0);
   const titles = new Set(changes.map(({ title }) => title));
   return [
-    ...report.starts.map(({ title, seconds }) => atMost(title, seconds, startSeconds, "s")),
+    ...Object.entries(bestStarts(report)).map(([title, seconds]) => atMost(title, seconds, startSeconds, "s")),
     ...[...titles].flatMap((title) => changeGoals(title, report)),
     ...changes.flatMap(({ title, round, childFaults, requests }) => [
       atMost(`${title} (${round}), forks`, childFaults === 0 ? 0 : 1, 0, ""),
@@ -57,6 +57,13 @@ export function daemonGoals(report: Omit<DaemonReport, "goals">): readonly Goal[
 /** Without the error of floating point: a difference of 4 ticks is 0.04, not 0.040000000000000036. */
 function inTicks(seconds: number): number {
   return Math.round(seconds / clockTick) * clockTick;
+}
+
+/** The seconds of the best round of each start: other work, and an emulator that must first translate the code, only make it slower. */
+function bestStarts({ starts }: Omit<DaemonReport, "goals">): Readonly<Record<string, number>> {
+  const best: Record<string, number> = {};
+  for (const { title, seconds } of starts) best[title] = Math.min(best[title] ?? seconds, seconds);
+  return best;
 }
 
 /** Compares the best of all rounds, because other work on the machine only makes a round slower. */

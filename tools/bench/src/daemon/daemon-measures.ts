@@ -14,6 +14,8 @@ import type { NodeInterface } from "./node-under-test.ts";
 
 export interface DaemonMeasures {
   start(title: string): Promise<StartResult>;
+  /** Measures `rounds` starts on a node whose state has no status yet. Afterwards the daemon of the last one runs. */
+  firstStarts(title: string, rounds: number): Promise<readonly StartResult[]>;
   change(title: string, round: number, interfaces: readonly NodeInterface[], bridges?: Bridges): Promise<ChangeResult>;
   refusal(title: string, interfaces: readonly NodeInterface[]): Promise<RefusalResult>;
   /** Measures what the daemon does about an event on its host that changes nothing. */
@@ -43,21 +45,33 @@ export function createDaemonMeasures(
     };
   }
 
+  async function start(title: string, round: number): Promise<StartResult> {
+    progress.at(title);
+    await requests.read();
+    const beginMs = performance.now();
+    await daemon.start();
+    const hasReported = () => node.seenSince(beginMs).some(({ status }) => (status.interfaces ?? []).length > 0);
+    // A daemon whose status is up to date writes nothing. Then only its readiness shows that it has started.
+    const readyMs = performance.now();
+    if (node.status().interfaces === undefined) await until(title, hasReported, { withinMs: 180_000, signal });
+    const firstMs = node.seenSince(beginMs)[0]?.atMs ?? readyMs;
+    await untilIdle(daemon, signal);
+    const { cpuSeconds, childFaults, rssMb, peakMb } = await daemon.read();
+    const cost = { cpuSeconds, childFaults, requests: countRequests(await requests.read()) };
+    return { title, round, seconds: (firstMs - beginMs) / 1000, rssMb, peakMb, ...cost };
+  }
+
   return {
-    async start(title) {
-      progress.at(title);
-      await requests.read();
-      const beginMs = performance.now();
-      await daemon.start();
-      const hasReported = () => node.seenSince(beginMs).some(({ status }) => (status.interfaces ?? []).length > 0);
-      // A daemon whose status is up to date writes nothing. Then only its readiness shows that it has started.
-      const readyMs = performance.now();
-      if (node.status().interfaces === undefined) await until(title, hasReported, { withinMs: 180_000, signal });
-      const firstMs = node.seenSince(beginMs)[0]?.atMs ?? readyMs;
-      await untilIdle(daemon, signal);
-      const { cpuSeconds, childFaults, rssMb, peakMb } = await daemon.read();
-      const cost = { cpuSeconds, childFaults, requests: countRequests(await requests.read()) };
-      return { title, seconds: (firstMs - beginMs) / 1000, rssMb, peakMb, ...cost };
+    start: (title) => start(title, 1),
+
+    async firstStarts(title, rounds) {
+      const starts = [await start(title, 1)];
+      for (let round = 2; round <= rounds; round++) {
+        await daemon.stop();
+        await node.clearStatus();
+        starts.push(await start(title, round));
+      }
+      return starts;
     },
 
     async change(title, round, interfaces, bridges) {

@@ -13,7 +13,7 @@ const report: DaemonReport = {
   machine: { processor: "X", processors: 2, memoryMb: 100, kernel: "6.12", node: "v24", loadBefore: 0.5 },
   versions: { etcd: "3.6" },
   kernelTimes: { "0 -> 4": { seconds: 1, withUdevSeconds: 1.5 } },
-  starts: [{ ...cost, title: "start", seconds: 2, rssMb: 60, peakMb: 61 }],
+  starts: [1, 2].map((round) => ({ ...cost, title: "start", round, seconds: 3 - round, rssMb: 60, peakMb: 61 })),
   changes: [{ ...cost, title: "0 -> 4", round: 1, settledSeconds: 1.5, childFaults: 200 }],
   refusals: [{ ...cost, title: "9 of 7", shownSeconds: 0.2, words: "only 7", isAnythingDestroyed: false }],
   flaps: [],
@@ -33,6 +33,11 @@ describe("renderDaemonReport", () => {
     expect(cellsOf("0 -> 4")).toEqual([
       ...["", "0 -> 4", "1.00 s", "1.50 s", "-", "1.50 s", "1.50 x", "0.50 s", "some", requestCell, ""],
     ]);
+  });
+
+  it("shows each round of a start", () => {
+    expect(cellsOf("start,")?.[2]).toBe("2.00 s");
+    expect(cellsOf("start (2),")?.[2]).toBe("1.00 s");
   });
 
   it("shows whether a refusal destroyed VFs, and its error", () => {

@@ -54,9 +54,9 @@ const changeHead = ["change", "kernel alone", "and udev", "first write", "Succee
 const costHead = ["", "time", "RSS", "working VFs", ...costColumns];
 
 function changeRow(change: ChangeResult, kernel: KernelTime | undefined): readonly string[] {
-  const { title, round, settledSeconds, firstWriteSeconds } = change;
+  const { settledSeconds, firstWriteSeconds } = change;
   return [
-    round === 1 ? title : `${title} (${round})`,
+    titleOf(change),
     showSeconds(kernel?.seconds),
     showSeconds(kernel?.withUdevSeconds),
     showSeconds(firstWriteSeconds),
@@ -66,9 +66,13 @@ function changeRow(change: ChangeResult, kernel: KernelTime | undefined): readon
   ];
 }
 
+function titleOf({ title, round }: StartResult | ChangeResult): string {
+  return round === 1 ? title : `${title} (${round})`;
+}
+
 function startRow(start: StartResult): readonly string[] {
   return [
-    `${start.title}, until the NICs are shown`,
+    `${titleOf(start)}, until the NICs are shown`,
     showSeconds(start.seconds),
     showMb(start.rssMb),
     "",

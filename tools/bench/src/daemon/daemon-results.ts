@@ -15,6 +15,8 @@ export interface Cost {
 
 export interface StartResult extends Cost {
   readonly title: string;
+  /** In a guest that is emulated, the first round is slower: the emulator translates code that runs for the first time. */
+  readonly round: number;
   /** Seconds until status.interfaces was written. */
   readonly seconds: number;
   readonly rssMb: number;

@@ -89,7 +89,7 @@ export async function runGuestOvsScenario(
   measures: DaemonMeasures,
   { rounds, idleSeconds }: DaemonOptions,
 ): Promise<Omit<Played, "kernelTimes"> & { readonly peakMb: number }> {
-  const starts = [await measures.start("start, no VFs")];
+  const starts = [...(await measures.firstStarts("start, no VFs", rounds))];
   const changes: ChangeResult[] = [];
   const wanted = [pf(first, numVfs, { eSwitchMode: "switchdev" })];
   for (let round = 1; round <= rounds; round++) {

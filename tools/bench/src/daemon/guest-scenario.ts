@@ -21,7 +21,7 @@ export async function runGuestScenario(
   { rounds, idleSeconds }: DaemonOptions,
 ): Promise<Omit<Played, "kernelTimes"> & { readonly peakMb: number }> {
   const { zeroToFour, fourToSix, sixToZero, twoPfs } = guestChanges;
-  const starts = [await measures.start("start, no VFs")];
+  const starts = [...(await measures.firstStarts("start, no VFs", rounds))];
   const changes: ChangeResult[] = [];
   for (let round = 1; round <= rounds; round++) {
     changes.push(await measures.change(zeroToFour, round, [pf(first, 4)]));

@@ -82,7 +82,7 @@ export async function runGuestSubfunctionsScenario(
   { rounds, idleSeconds }: DaemonOptions,
 ): Promise<Omit<Played, "kernelTimes"> & { readonly peakMb: number }> {
   const { toMost, toNone } = subfunctionChanges;
-  const starts = [await measures.start("start, no subfunctions")];
+  const starts = [...(await measures.firstStarts("start, no subfunctions", rounds))];
   const changes: ChangeResult[] = [];
   for (let round = 1; round <= rounds; round++) {
     changes.push(await measures.change(toMost, round, [subfunctions(most)]));

@@ -32,7 +32,7 @@ export async function runNativeScenario(
     ...others.map((address) => pf(address, 32)),
   ];
 
-  const starts = [await measures.start("start, no VFs")];
+  const starts = [...(await measures.firstStarts("start, no VFs", rounds))];
   const changes = [];
   for (let round = 1; round <= rounds; round++) {
     changes.push(

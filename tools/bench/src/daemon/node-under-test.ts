@@ -50,7 +50,9 @@ export interface NodeUnderTest extends AsyncDisposable {
   order(interfaces: readonly NodeInterface[], bridges?: Bridges): Promise<Order>;
   /** The time of the first status after `order` that belongs to it and satisfies `isIt`. */
   when(what: string, order: Order, isIt: (status: NodeStatus) => boolean): Promise<number>;
-  /** The last status. */
+  /** Removes the status, as if the daemon had never run. No daemon may run. */
+  clearStatus(): Promise<void>;
+  /** The last status; empty without one. */
   status(): NodeStatus;
   /** All statuses since `sinceMs`, with their times. */
   seenSince(sinceMs: number): readonly SeenStatus[];
@@ -125,6 +127,14 @@ export async function createNodeUnderTest(
       await until(what, () => seen.some(isAnswer), { withinMs: 180_000, signal: run.signal, everyMs: 10 });
       return seen.find(isAnswer)?.atMs ?? Number.NaN;
     },
+    async clearStatus() {
+      await admin.request({
+        ...{ method: "PATCH", path: `${path}/status`, contentType: "application/merge-patch+json" },
+        body: { status: null },
+      });
+      const isClear = () => seen.at(-1)?.status.interfaces === undefined;
+      await until("the node state without a status", isClear, { withinMs: 10_000, signal: run.signal, everyMs: 10 });
+    },
     status: () => seen.at(-1)?.status ?? {},
     seenSince: (sinceMs) => seen.filter(({ atMs }) => atMs >= sinceMs),
     async [Symbol.asyncDispose]() {
@@ -152,7 +162,7 @@ async function follow(
     const object = isRecord(event) ? event["object"] : undefined;
     if (!isNodeState(object, type))
       throw new BenchError("watch", `unexpected event in the watch of the node state: ${line.slice(0, 300)}`);
-    if (object.status !== undefined) seen.push({ atMs: performance.now(), status: object.status });
+    seen.push({ atMs: performance.now(), status: object.status ?? {} });
   }
   throw new BenchError("watch", "the watch of the node state ended");
 }
