@@ -5,7 +5,7 @@
 import { createLinuxHost } from "@switchyard/host";
 import { connect } from "@switchyard/kube";
 import { flag, integer, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
-import { releaseMemoryAfter } from "@switchyard/service/memory";
+import { collectEarly, releaseMemoryAfter } from "@switchyard/service/memory";
 import { kubeletDevices } from "./afxdp/left-programs/kubelet-devices.ts";
 import { runDaemon } from "./daemon.ts";
 import { readKubeletApiServer } from "./start/kubelet-api-server.ts";
@@ -96,10 +96,14 @@ export function runConfigDaemon(): Promise<number> {
       const onVerbosity = (verbosity: number | undefined): void => {
         setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
       };
+      const releaseMemory = releaseMemoryAfter(startEndMs);
       await runDaemon({
         ...{ transport, host, nodeName, namespace, maxPfs, maxHanging, useExternalDrainer, maxCacheAgeMs },
         ...{ log, metrics, metadataUrl: flags.metadataUrl, onVerbosity, setNotReady, setNotAlive, signal },
-        onFirstPass: releaseMemoryAfter(startEndMs),
+        onFirstPass: () => {
+          collectEarly();
+          releaseMemory();
+        },
         readKubelet: kubeletDevices(hostRoot),
         systemdMode: flags.useSystemdService
           ? {
