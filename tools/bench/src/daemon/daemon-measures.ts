@@ -13,9 +13,10 @@ import type { DaemonUnderTest } from "./daemon-under-test.ts";
 import type { NodeInterface } from "./node-under-test.ts";
 
 export interface DaemonMeasures {
-  start(title: string): Promise<StartResult>;
-  /** Measures `rounds` starts on a node whose state has no status yet. Afterwards the daemon of the last one runs. */
+  /** Measures a start in each round, on a node whose state has no status yet. The daemon of the last one then runs. */
   firstStarts(title: string, rounds: number): Promise<readonly StartResult[]>;
+  /** Likewise, on a node whose state has a status. */
+  restarts(title: string, rounds: number): Promise<readonly StartResult[]>;
   change(title: string, round: number, interfaces: readonly NodeInterface[], bridges?: Bridges): Promise<ChangeResult>;
   refusal(title: string, interfaces: readonly NodeInterface[]): Promise<RefusalResult>;
   /** Measures what the daemon does about an event on its host that changes nothing. */
@@ -61,18 +62,20 @@ export function createDaemonMeasures(
     return { title, round, seconds: (firstMs - beginMs) / 1000, rssMb, peakMb, ...cost };
   }
 
-  return {
-    start: (title) => start(title, 1),
+  /** Calls `prepare` before each start but the first. */
+  async function startInRounds(title: string, rounds: number, prepare: () => Promise<void>): Promise<StartResult[]> {
+    const starts = [await start(title, 1)];
+    for (let round = 2; round <= rounds; round++) {
+      await daemon.stop();
+      await prepare();
+      starts.push(await start(title, round));
+    }
+    return starts;
+  }
 
-    async firstStarts(title, rounds) {
-      const starts = [await start(title, 1)];
-      for (let round = 2; round <= rounds; round++) {
-        await daemon.stop();
-        await node.clearStatus();
-        starts.push(await start(title, round));
-      }
-      return starts;
-    },
+  return {
+    firstStarts: (title, rounds) => startInRounds(title, rounds, () => node.clearStatus()),
+    restarts: (title, rounds) => startInRounds(title, rounds, () => Promise.resolve()),
 
     async change(title, round, interfaces, bridges) {
       progress.at(title, () => node.status().syncStatus ?? "");

@@ -28,7 +28,7 @@ Measures the config daemon of one node with a real API server. The baseline is t
   --ovs                use the VM lab with a simulated eswitch, and measure switchdev mode with a bridge of Open vSwitch
   --subfunctions       use the VM lab with a simulated eswitch, and measure 64 subfunctions next to a loop of devlink commands
   --idle-seconds N     how long the idle daemon is measured (default 30)
-  --rounds N           how often the daemon starts on a new node, and VFs are created and removed (default 2)
+  --rounds N           how often the daemon starts, and VFs are created and removed (default 2)
   --cpu-prof DIR       write a CPU profile of the daemon to DIR
 ${commonHelp}`;
 

@@ -89,7 +89,7 @@ export async function runGuestOvsScenario(
   measures: DaemonMeasures,
   { rounds, idleSeconds }: DaemonOptions,
 ): Promise<Omit<Played, "kernelTimes"> & { readonly peakMb: number }> {
-  const starts = [...(await measures.firstStarts("start, no VFs", rounds))];
+  const starts = await measures.firstStarts("start, no VFs", rounds);
   const changes: ChangeResult[] = [];
   const wanted = [pf(first, numVfs, { eSwitchMode: "switchdev" })];
   for (let round = 1; round <= rounds; round++) {
@@ -99,9 +99,9 @@ export async function runGuestOvsScenario(
   const flaps = await measureFlap(daemon, measures);
   const { peakMb } = await daemon.read();
   await daemon.stop();
-  starts.push(await measures.start(`start, ${numVfs} VFs and a bridge`));
+  const restarts = await measures.restarts(`start, ${numVfs} VFs and a bridge`, rounds);
   const idle = await measures.idle(idleSeconds);
   await measures.change(resetTitle, rounds, [], {});
   await daemon.stop();
-  return { starts, changes, refusals: [], flaps, idle, peakMb };
+  return { starts: [...starts, ...restarts], changes, refusals: [], flaps, idle, peakMb };
 }

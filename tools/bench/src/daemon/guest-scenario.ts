@@ -21,7 +21,7 @@ export async function runGuestScenario(
   { rounds, idleSeconds }: DaemonOptions,
 ): Promise<Omit<Played, "kernelTimes"> & { readonly peakMb: number }> {
   const { zeroToFour, fourToSix, sixToZero, twoPfs } = guestChanges;
-  const starts = [...(await measures.firstStarts("start, no VFs", rounds))];
+  const starts = await measures.firstStarts("start, no VFs", rounds);
   const changes: ChangeResult[] = [];
   for (let round = 1; round <= rounds; round++) {
     changes.push(await measures.change(zeroToFour, round, [pf(first, 4)]));
@@ -39,11 +39,11 @@ export async function runGuestScenario(
   // The daemon still updates its events a minute later, so only a new process is idle.
   const { peakMb } = await daemon.read();
   await daemon.stop();
-  starts.push(await measures.start("start, 8 VFs"));
+  const restarts = await measures.restarts("start, 8 VFs", rounds);
   const idle = await measures.idle(idleSeconds);
   await measures.change("reset of both PFs", rounds, []);
   await daemon.stop();
-  return { starts, changes, refusals, flaps, idle, peakMb };
+  return { starts: [...starts, ...restarts], changes, refusals, flaps, idle, peakMb };
 }
 
 /** A restart of the autonegotiation interrupts the carrier of a configured PF. */

@@ -82,7 +82,7 @@ export async function runGuestSubfunctionsScenario(
   { rounds, idleSeconds }: DaemonOptions,
 ): Promise<Omit<Played, "kernelTimes"> & { readonly peakMb: number }> {
   const { toMost, toNone } = subfunctionChanges;
-  const starts = [...(await measures.firstStarts("start, no subfunctions", rounds))];
+  const starts = await measures.firstStarts("start, no subfunctions", rounds);
   const changes: ChangeResult[] = [];
   for (let round = 1; round <= rounds; round++) {
     changes.push(await measures.change(toMost, round, [subfunctions(most)]));
@@ -94,9 +94,9 @@ export async function runGuestSubfunctionsScenario(
   await measures.change("to all subfunctions", 1, [subfunctions(most)]);
   const { peakMb } = await daemon.read();
   await daemon.stop();
-  starts.push(await measures.start(`start, ${most} subfunctions`));
+  const restarts = await measures.restarts(`start, ${most} subfunctions`, rounds);
   const idle = await measures.idle(idleSeconds);
   await measures.change("reset of the PF", rounds, []);
   await daemon.stop();
-  return { starts, changes, refusals, flaps: [], idle, peakMb };
+  return { starts: [...starts, ...restarts], changes, refusals, flaps: [], idle, peakMb };
 }

@@ -32,7 +32,7 @@ export async function runNativeScenario(
     ...others.map((address) => pf(address, 32)),
   ];
 
-  const starts = [...(await measures.firstStarts("start, no VFs", rounds))];
+  const starts = await measures.firstStarts("start, no VFs", rounds);
   const changes = [];
   for (let round = 1; round <= rounds; round++) {
     changes.push(
@@ -52,7 +52,7 @@ export async function runNativeScenario(
   ];
   changes.push(await measures.change("back to what is there", 1, withFirst(32)));
   await daemon.stop();
-  starts.push(await measures.start("start, 128 VFs"));
+  const restarts = await measures.restarts("start, 128 VFs", rounds);
   const idle = await measures.idle(idleSeconds);
   await measures.change("reset of all PFs", rounds, []);
   daemon.slowDown?.(kernelSeconds * 1000);
@@ -64,7 +64,7 @@ export async function runNativeScenario(
     ),
   );
   const kernelTimes = { [slowTitle]: { seconds: kernelSeconds, withUdevSeconds: kernelSeconds } };
-  return { starts, changes, refusals, flaps: [], idle, kernelTimes };
+  return { starts: [...starts, ...restarts], changes, refusals, flaps: [], idle, kernelTimes };
 }
 
 /** The spec of a PF whose VFs are all in one group. */
