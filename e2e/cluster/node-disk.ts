@@ -5,11 +5,10 @@
  * Usage: `await bootGuest({ disks: [await nodeDisk()] })`.
  */
 import { goPrograms } from "@switchyard/go-programs";
+import { cachedDirectory } from "@switchyard/testing/user-cache";
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { copyFile, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
-import { homedir } from "node:os";
+import { copyFile, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { buildGoTools } from "../eve-bridge/go-tools.ts";
@@ -37,25 +36,17 @@ export async function nodeDisk(): Promise<string> {
   ];
   // The directories of programs are named by the hashes of their sources.
   const key = createHash("sha256").update(JSON.stringify({ files, layout, size }));
-  const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "switchyard/cluster-node");
-  const disk = join(cache, `${key.digest("hex").slice(0, 12)}.ext4`);
-  if (existsSync(disk)) return disk;
-
-  await mkdir(cache, { recursive: true });
-  const work = await mkdtemp(join(cache, ".building-"));
-  try {
-    const tree = join(work, "tree");
+  const name = "disk.ext4";
+  const built = await cachedDirectory(join("cluster-node", key.digest("hex").slice(0, 12)), async (draft) => {
+    const tree = join(draft, "tree");
     for (const directory of [layout.programs, layout.plugins, ...layout.data]) {
       await mkdir(join(tree, directory), { recursive: true });
     }
     for (const [from, name, to] of files) await copyFile(join(from, name), join(tree, to, name));
-    const draft = join(work, "disk");
     // With a journal, unlike the root disk: the node has to find its containers after a hard reset.
-    const args = ["-q", "-t", "ext4", "-E", "lazy_itable_init=1", "-m", "0", "-d", tree, draft, size];
+    const args = ["-q", "-t", "ext4", "-E", "lazy_itable_init=1", "-m", "0", "-d", tree, join(draft, name), size];
     await promisify(execFile)("mke2fs", args, { env: { ...process.env, PATH: `${process.env["PATH"] ?? ""}:/sbin` } });
-    await rename(draft, disk);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
-  return disk;
+    await rm(tree, { recursive: true });
+  });
+  return join(built, name);
 }

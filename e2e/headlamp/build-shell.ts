@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * buildShell bundles the user interface of Headlamp (shell/shell.jsx). Its packages, some 600 MB, are installed outside the
- * checkout: ~/.cache/switchyard/headlamp-shell-<hash of the lock file>.
+ * checkout: ~/.cache/switchyard/headlamp-shell/<hash of the lock file>.
  * Usage: `const { script, style } = await buildShell("/tmp/x")`.
  */
-import { findWorkspaceRoot, withFileLock } from "@switchyard/testing";
+import { findWorkspaceRoot } from "@switchyard/testing";
+import { cachedDirectory } from "@switchyard/testing/user-cache";
 import { build, type Plugin } from "esbuild";
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { access, copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
+import { copyFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -56,24 +56,10 @@ const emptyPictures: Plugin = {
 async function installPackages(source: string): Promise<string> {
   const lock = await readFile(join(source, "package-lock.json"));
   const hash = createHash("sha256").update(lock).digest("hex").slice(0, 12);
-  const cache = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "switchyard");
-  const directory = join(cache, `headlamp-shell-${hash}`);
-  await mkdir(directory, { recursive: true });
-  await withFileLock(join(cache, `headlamp-shell-${hash}.lock`), {}, async () => {
-    const complete = join(directory, "complete");
-    if (await exists(complete)) return;
+  return cachedDirectory(join("headlamp-shell", hash), async (directory) => {
     process.stderr.write("installing the library of Headlamp, some 600 MB; this takes about two minutes\n");
     for (const name of ["package.json", "package-lock.json"]) await copyFile(join(source, name), join(directory, name));
     const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
     await promisify(execFile)("npm", args, { cwd: directory, maxBuffer: 64 * 1024 * 1024 });
-    await writeFile(complete, "");
   });
-  return directory;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -5,11 +5,10 @@
  * Usage: `const { validate, apply } = await debianIgnition(); await runProgram(apply, ["--root", directory, file]);`
  */
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rename, rm, symlink } from "node:fs/promises";
-import { homedir } from "node:os";
+import { readdir, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { cachedDirectory } from "@switchyard/testing/user-cache";
 
 /** Paths of programs. */
 export interface DebianIgnition {
@@ -22,23 +21,13 @@ export interface DebianIgnition {
 /** The first call downloads 4 MB. Rejects if this is no Debian, or it cannot be downloaded. */
 export async function debianIgnition(): Promise<DebianIgnition> {
   const run = promisify(execFile);
-  const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "switchyard");
-  const unpacked = join(cache, "debian-ignition");
-  if (!existsSync(unpacked)) {
-    await mkdir(cache, { recursive: true });
-    const draft = await mkdtemp(join(cache, ".unpacking-"));
-    try {
-      await run("apt-get", ["download", "-qq", "-o", "APT::Sandbox::User=root", "ignition"], { cwd: draft });
-      const deb = (await readdir(draft)).find((name) => name.endsWith(".deb"));
-      if (deb === undefined) throw new Error("apt-get downloaded no package ignition");
-      await run("dpkg", ["-x", deb, "tree"], { cwd: draft });
-      await symlink("usr/lib/dracut/modules.d/30ignition/ignition", join(draft, "tree/ignition-apply"));
-      await rename(join(draft, "tree"), unpacked).catch((error: unknown) => {
-        if (!existsSync(unpacked)) throw error; // another process unpacked it meanwhile
-      });
-    } finally {
-      await rm(draft, { recursive: true, force: true });
-    }
-  }
+  const unpacked = await cachedDirectory("debian-ignition", async (tree) => {
+    await run("apt-get", ["download", "-qq", "-o", "APT::Sandbox::User=root", "ignition"], { cwd: tree });
+    const deb = (await readdir(tree)).find((name) => name.endsWith(".deb"));
+    if (deb === undefined) throw new Error("apt-get downloaded no package ignition");
+    await run("dpkg", ["-x", deb, "."], { cwd: tree });
+    await rm(join(tree, deb));
+    await symlink("usr/lib/dracut/modules.d/30ignition/ignition", join(tree, "ignition-apply"));
+  });
   return { validate: join(unpacked, "usr/bin/ignition-validate"), apply: join(unpacked, "ignition-apply") };
 }

@@ -6,10 +6,11 @@
  * Usage: `const commit = findPreviousVersion(); if (commit !== undefined) await bundlePreviousOperator(commit)`.
  */
 import { findWorkspaceRoot } from "@switchyard/testing";
+import { cachedDirectory } from "@switchyard/testing/user-cache";
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
@@ -26,15 +27,12 @@ export function findPreviousVersion(): string | undefined {
 
 /** Builds the operator of the commit and returns the path of the program. */
 export async function bundlePreviousOperator(commit: string): Promise<string> {
-  const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "switchyard", "operator");
-  const built = join(cache, commit.slice(0, 12));
-  if (!existsSync(built)) await build(findWorkspaceRoot(), commit, { cache, built });
-  return join(built, "main.js");
+  const name = join("operator", commit.slice(0, 12));
+  return join(await cachedDirectory(name, (draft) => build(findWorkspaceRoot(), commit, draft)), "main.js");
 }
 
-async function build(root: string, commit: string, to: { readonly cache: string; readonly built: string }) {
-  await mkdir(to.cache, { recursive: true });
-  const tree = await mkdtemp(join(to.cache, ".building-"));
+async function build(root: string, commit: string, to: string): Promise<void> {
+  const tree = await mkdtemp(join(tmpdir(), "switchyard-operator-"));
   try {
     const archive = join(tree, "sources.tar");
     const parts = ["apps", "libs", "tools", "package.json", "tsconfig.base.json"];
@@ -43,10 +41,8 @@ async function build(root: string, commit: string, to: { readonly cache: string;
     await linkPackages(root, tree);
     await run(process.execPath, [join(tree, "tools/nx/bundle.js")], { cwd: join(tree, "apps/operator") });
     const output = join(tree, "dist/apps/operator");
-    await writeFile(join(output, "package.json"), JSON.stringify({ type: "module" }));
-    await rename(output, to.built).catch((error: unknown) => {
-      if (!existsSync(to.built)) throw error; // another test may have built it meanwhile
-    });
+    await cp(output, to, { recursive: true });
+    await writeFile(join(to, "package.json"), JSON.stringify({ type: "module" }));
   } finally {
     await rm(tree, { recursive: true, force: true });
   }

@@ -6,8 +6,8 @@
  */
 import { createHash } from "node:crypto";
 import { access, constants, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
-import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { cachePath } from "./user-cache.ts";
 
 export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kube-scheduler" | "kubectl";
 
@@ -42,7 +42,7 @@ export async function openBinaryCache(
   const versions = readVersions(goMod);
   const hash = createHash("sha256").update(goMod).update(goSum).digest("hex").slice(0, 12);
   const set = `k8s-${versions.kubernetes}-etcd-${versions.etcd}-${process.platform}-${process.arch}-${hash}`;
-  const root = join(env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "switchyard", "control-plane", set);
+  const root = cachePath(join("control-plane", set), env);
   return { root, versions, directory: (origin) => join(root, origin) };
 }
 

@@ -3,10 +3,10 @@
  * `npm run control-plane` runs a real API server on loopback, in the foreground until Ctrl-C or in the background.
  * command-line.ts defines the flags.
  */
+import { cachePath } from "@switchyard/testing/user-cache";
 import { spawn } from "node:child_process";
 import { existsSync, openSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import {
   binariesFor,
@@ -21,7 +21,7 @@ import { announce, findRunning, type Whereabouts } from "./background.ts";
 import { helpText, parseCommandLine, renderCommandLine, type StartCommand } from "./command-line.ts";
 
 const misused = 64; // EX_USAGE
-const directory = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "switchyard", "control-plane");
+const directory = cachePath("control-plane");
 const backgroundLog = join(directory, "background.log");
 /** Path of the socket of the background process. Set in its environment only. */
 const socketVariable = "SWITCHYARD_CONTROL_PLANE_SOCKET";

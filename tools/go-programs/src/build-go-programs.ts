@@ -6,11 +6,10 @@
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
-import { homedir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { cachedDirectory } from "@switchyard/testing/user-cache";
 
 /** The programs of a Go module. */
 export interface GoPrograms {
@@ -29,22 +28,12 @@ export interface GoPrograms {
 /** Returns the directory with the programs. Rejects if Go is missing or a build fails. */
 export async function buildGoPrograms(programs: GoPrograms): Promise<string> {
   const { sources, cacheName, title, tags = [] } = programs;
-  const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "switchyard", cacheName);
-  const built = join(cache, await contentKey(sources));
-  if (existsSync(built)) return built;
-
-  await mkdir(cache, { recursive: true });
-  const draft = await mkdtemp(join(cache, ".building-"));
-  process.stderr.write(`building ${title} with Go; the first time, this can take some minutes ...\n`);
-  try {
+  return cachedDirectory(join(cacheName, await contentKey(sources)), async (draft) => {
+    process.stderr.write(`building ${title} with Go; the first time, this can take some minutes ...\n`);
     const options = ["-trimpath", `-ldflags=${await linkerFlags(programs)}`, `-tags=${tags.join(",")}`];
     const args = ["build", "-C", sources, ...options, "-o", `${draft}/`, "tool", "./..."];
     await promisify(execFile)("go", args, { env: { ...process.env, CGO_ENABLED: "0", GOWORK: "off" } });
-    await renameUnlessThere(draft, built);
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
-  return built;
+  });
 }
 
 async function linkerFlags({ sources, versions = {} }: GoPrograms): Promise<string> {
@@ -63,13 +52,4 @@ async function contentKey(directory: string): Promise<string> {
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   for (const file of files.sort()) hash.update(`${file.slice(directory.length)}\0`).update(await readFile(file));
   return hash.digest("hex").slice(0, 12);
-}
-
-/** Renames, unless another process has built the same programs meanwhile. */
-async function renameUnlessThere(from: string, to: string): Promise<void> {
-  try {
-    await rename(from, to);
-  } catch (error) {
-    if (!existsSync(to)) throw error;
-  }
 }

@@ -5,11 +5,10 @@
  * Usage: `const bpfman = await rustProgram("bpfman-rpc");`
  */
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
-import { homedir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { cachedDirectory } from "@switchyard/testing/user-cache";
 
 /** Names of the programs. */
 export type RustProgramName = keyof typeof known;
@@ -23,34 +22,22 @@ const run = promisify(execFile);
 /** Rejects if a tool is missing or the build fails. */
 export async function rustProgram(name: RustProgramName): Promise<string> {
   const { crate, version, needs } = known[name];
-  const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "switchyard", name);
-  const built = join(cache, version);
-  const program = join(built, "bin", name);
-  if (existsSync(program)) return program;
-
-  for (const tool of needs) {
-    await run("which", [tool]).catch(() => {
-      throw new Error(
-        `${tool} is missing: tools/rust-programs/README.md has the packages that a build of ${name} needs`,
-      );
-    });
-  }
-  await mkdir(cache, { recursive: true });
-  const draft = await mkdtemp(join(cache, ".building-"));
-  process.stderr.write(`building ${name} ${version} with Cargo; this takes about ten minutes ...\n`);
-  try {
+  const built = await cachedDirectory(join(name, version), async (draft) => {
+    for (const tool of needs) {
+      await run("which", [tool]).catch(() => {
+        throw new Error(
+          `${tool} is missing: tools/rust-programs/README.md has the packages that a build of ${name} needs`,
+        );
+      });
+    }
+    process.stderr.write(`building ${name} ${version} with Cargo; this takes about ten minutes ...\n`);
     const args = ["install", crate, "--version", version, "--locked", "--bin", name, "--root", draft, "--quiet"];
     const target = process.env["CARGO_TARGET_DIR"] ?? join(draft, "target");
     const env = { ...process.env, CARGO_TARGET_DIR: target, C_INCLUDE_PATH: await includePath() };
     await run("nice", ["-n", "15", "cargo", ...args], { env, maxBuffer: 64 << 20 });
     await rm(join(draft, "target"), { recursive: true, force: true });
-    await rename(draft, built).catch((error: unknown) => {
-      if (!existsSync(program)) throw error; // another process has built it meanwhile
-    });
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
-  return program;
+  });
+  return join(built, "bin", name);
 }
 
 /** Clang for BPF does not search the directory in which Debian has the headers of the processor (asm/types.h). */

@@ -5,9 +5,9 @@
  * part of the key, so a part stays valid when Debian publishes a new version; only `build` looks for it.
  * Usage: `await populate(cache, { part: "image", key, version }, async (directory) => { await build(directory); })`
  */
+import { cachePath } from "@switchyard/testing/user-cache";
 import { createHash } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import { withFileLock } from "./file-lock.ts";
 
@@ -25,7 +25,7 @@ const building = ".building-";
 
 /** Returns the directory of the cache. It is created at the first build. */
 export function cacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
-  return join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "switchyard/vm-lab");
+  return cachePath("vm-lab", env);
 }
 
 /** Returns a hash of `words` and of the content of `files`; directories include all files in them. */

@@ -6,12 +6,12 @@
  */
 import { execFile } from "node:child_process";
 import { access, constants, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { withFileLock } from "../file-lock.ts";
 import { withProgress, writeToStderr, type WriteLine } from "../progress.ts";
 import { TestingError } from "../testing-error.ts";
+import { cachePath } from "../user-cache.ts";
 
 /** Where the programs are, and the environment in which they find their libraries. */
 export interface OpenVswitchPrograms {
@@ -38,7 +38,7 @@ const packages = [
 /** Rejects with TestingError `open-vswitch`, whose message says what to install. */
 export async function ensureOpenVswitch(options: EnsureOpenVswitchOptions = {}): Promise<OpenVswitchPrograms> {
   const { progress = writeToStderr, env = process.env } = options;
-  const cache = join(env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "switchyard", "open-vswitch");
+  const cache = cachePath("open-vswitch", env);
   const found = (await programsUnder("/", env)) ?? (await programsUnder(join(cache, "root"), env));
   if (found !== undefined) return found;
 
