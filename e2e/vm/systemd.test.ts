@@ -98,7 +98,12 @@ describe("a node in systemd mode", () => {
       const daemon = startDaemon(...systemdMode);
       await policyIs(news, "fast", "Ready", withinMs);
       await policyIs(news, "dpdk", "Ready", withinMs);
-      expect(news.states.get("vm")?.status).toMatchObject({ syncStatus: "Succeeded", lastSyncError: "" });
+      // The node state has a watch of its own, whose events can come later.
+      const isDone = () => {
+        const { syncStatus, lastSyncError } = news.states.get("vm")?.status ?? {};
+        return syncStatus === "Succeeded" && lastSyncError === "";
+      };
+      await eventually("the node state shows it, too", isDone, { withinMs });
       expect(await bootId()).toBe(second);
       daemon.kill("SIGTERM");
       await daemon.exitCode;
