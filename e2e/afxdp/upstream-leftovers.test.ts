@@ -109,6 +109,14 @@ describe("what the plugins of upstream leave", () => {
   }
 
   const left = () => inGuest(`ls -d ${mount} ${socket} ${record} 2>&-; grep -o '${mount}' /proc/self/mountinfo`);
+  const wantedDevices = () =>
+    kubectl(
+      "get",
+      "afxdpnetworknodestates/vm",
+      "--ignore-not-found",
+      "-o",
+      "jsonpath={.spec.interfaces[*].pciAddress}",
+    );
   const error = () => kubectl("get", "afxdpnetworknodestate/vm", "-o", "jsonpath={.status.lastSyncError}");
 
   it(
@@ -118,6 +126,8 @@ describe("what the plugins of upstream leave", () => {
       await apply("AfxdpOperatorConfig", "default", { provider: "upstream" });
       const spec = { poolName: "port", nodeSelector: {}, nicSelector: { rootDevices: [pf] } };
       await apply("AfxdpNetworkNodePolicy", "port", spec);
+      // Before that, the init container would configure a plugin without devices.
+      await eventually("the node state has the device", async () => (await wantedDevices()) === pf, { withinMs });
       await recordDevice();
       const started = await leave();
       await apply("AfxdpOperatorConfig", "default", { provider: "switchyard" });
