@@ -79,9 +79,9 @@ export function growInSmallSteps(): void {
 }
 
 /**
- * Lets V8 begin a collection when a heap has used a quarter of the room up to its limit. Without it a heap of 8 MB grows by 6 to 9 MB
- * before the next collection, whatever the limit on growth (Node 24.21). For a process with few objects, after its start, whose
- * objects live on.
+ * Lets V8 begin a collection when the heap has used a quarter of the room up to its limit. Without it, a heap of 8 MB grows by 6 to 9
+ * MB before the next collection, also with growInSmallSteps. While 64 subfunctions come and go, the daemon uses 67 MB instead of 70
+ * (Node 24.21). For a process with few objects. Call it after the start, whose objects stay: a collection would find no garbage.
  */
 export function collectEarly(): void {
   setFlagsFromString("--incremental-marking-hard-trigger=25");
