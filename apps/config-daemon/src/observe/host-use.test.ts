@@ -7,7 +7,8 @@ const pf = { pciAddress: "0000:01:00.0", name: "eth0" };
 const bridgeName = "br-0000_01_00.0";
 
 function link(index: number, name: string, overrides: Partial<Link> = {}): Link {
-  return { index, name, altNames: [], mac: "", mtu: 1500, adminUp: true, type: "ether", vfs: [], ...overrides };
+  const device = { altNames: [], mac: "", mtu: 1500, adminUp: true, type: "ether" } as const;
+  return { index, name, ...device, hasXdp: false, vfs: [], ...overrides };
 }
 
 function useOf(links: readonly Link[], routeLinks: readonly number[], overrides: Partial<HostUseContext> = {}) {

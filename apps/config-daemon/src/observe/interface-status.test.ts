@@ -18,6 +18,7 @@ function link(name: string, device: string, overrides: Partial<Link> = {}): Link
     adminUp: true,
     type: "ether",
     parent: { bus: "pci", name: device },
+    hasXdp: false,
     vfs: [],
     ...overrides,
   };

@@ -8,8 +8,17 @@ const [first, second] = ["0000:3b:00.0", "0000:3b:00.1"] as const;
 const physSwitchId = "3b00e7ffffb8599f";
 
 function link(name: string, physPortName: string, overrides: Partial<Link> = {}): Link {
-  const values = { index: 1, altNames: [], mac: "", mtu: 1500, adminUp: true, type: "ether", vfs: [] } as const;
-  return { ...values, name, physPortName, physSwitchId, parent: { bus: "pci", name: first }, ...overrides };
+  const device = { index: 1, altNames: [], mac: "", mtu: 1500, adminUp: true, type: "ether" } as const;
+  return {
+    ...device,
+    hasXdp: false,
+    vfs: [],
+    name,
+    physPortName,
+    physSwitchId,
+    parent: { bus: "pci", name: first },
+    ...overrides,
+  };
 }
 
 const uplinks = [link("p0", "p0"), link("p1", "p1", { parent: { bus: "pci", name: second } })] as const;

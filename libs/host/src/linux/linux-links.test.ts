@@ -46,12 +46,12 @@ const missing = missingForNamespaces();
   it("lists interfaces with exactly the fields of the port", async () => {
     expect(await find("lo")).toEqual({
       ...{ index: 1, name: "lo", altNames: [], mac: "00:00:00:00:00:00", mtu: 65_536, adminUp: false, type: "other" },
-      vfs: [],
+      ...{ hasXdp: false, vfs: [] },
     });
     const index: unknown = expect.any(Number);
     expect(await find("v0")).toEqual({
       ...{ index, name: "v0", altNames: [], mac: "02:00:00:00:00:01", mtu: 1500, maxMtu: 65_535, adminUp: false },
-      ...{ type: "ether", kind: "veth", lowerIndex: index, vfs: [] },
+      ...{ type: "ether", kind: "veth", lowerIndex: index, hasXdp: false, vfs: [] },
     });
   });
 

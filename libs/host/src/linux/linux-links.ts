@@ -78,11 +78,12 @@ const types = new Map<number, Link["type"]>([
 ]); // by ARPHRD_*
 
 async function toLink(root: string, info: LinkInfo): Promise<Link> {
-  const { index, name, altNames, mtu, maxMtu, adminUp, physPortName, physSwitchId } = info;
+  const { index, name, altNames, mtu, maxMtu, adminUp, physPortName, physSwitchId, hasXdp } = info;
   const parent = info.parent && (await deviceOf(root, info.parent));
   const { kind, masterIndex, lowerIndex, permanentAddress } = info;
   return {
     ...{ index, name, altNames, mac: info.address, mtu, adminUp, type: types.get(info.hardwareType) ?? "other" },
+    hasXdp,
     ...defined({
       permanentMac: permanentAddress,
       maxMtu,

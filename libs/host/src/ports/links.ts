@@ -30,6 +30,8 @@ export interface Link {
   readonly physPortName?: string;
   /** Hexadecimal; the same for all ports of one embedded switch. */
   readonly physSwitchId?: string;
+  /** Whether it has an XDP program. Xdp.readPrograms() describes it. */
+  readonly hasXdp: boolean;
   /** VF settings stored by the PF, by ascending vfId. */
   readonly vfs: readonly LinkVf[];
 }

@@ -35,10 +35,11 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
 
   function linkOf(netdev: Netdev): Link {
     const { index, name, altNames, mac, mtu, maxMtu, adminUp, physPortName, physSwitchId } = netdev;
-    const { kind, masterIndex, lowerIndex } = netdev;
+    const { kind, masterIndex, lowerIndex, xdpProgram } = netdev;
     const pf = netdev.representorOf === undefined ? pfOf(netdev) : undefined;
     return {
       ...{ index, name, altNames: [...altNames], mac, mtu, maxMtu, adminUp, type: typeOf(netdev) },
+      hasXdp: xdpProgram !== undefined,
       ...defined({
         permanentMac: pf?.port.mac,
         parent: deviceOf(netdev),
@@ -129,5 +130,6 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
 }
 
 const loopback: Link = {
-  ...{ index: 1, name: "lo", altNames: [], mac: noMac, mtu: 65_536, adminUp: true, type: "other", vfs: [] },
+  ...{ index: 1, name: "lo", altNames: [], mac: noMac, mtu: 65_536, adminUp: true, type: "other" },
+  ...{ hasXdp: false, vfs: [] },
 };

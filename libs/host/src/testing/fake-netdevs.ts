@@ -6,6 +6,7 @@
 import { defined, type PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel-events.ts";
 import type { VlanProtocol } from "../ports/linux-bridges.ts";
+import type { XdpProgram } from "../ports/xdp.ts";
 import { Refusal } from "./refusal.ts";
 
 /** One network interface. */
@@ -43,6 +44,7 @@ export interface Netdev {
   bridge: FakeBridge | undefined;
   /** Settings as a port of a bridge. */
   portSettings: Readonly<Record<string, number>>;
+  xdpProgram: XdpProgram | undefined;
 }
 
 /** The state of a bridge. */
@@ -210,7 +212,7 @@ export function createNetdevs(emit: (event: KernelEvent) => void): Netdevs {
 
 const initial = () => ({
   ...{ mtu: 1_500, adminUp: false, inPod: false },
-  ...{ masterIndex: undefined, bridge: undefined, portSettings: {} },
+  ...{ masterIndex: undefined, bridge: undefined, portSettings: {}, xdpProgram: undefined },
   ...{ features: new Set<string>(), properties: new Map<string, string>() },
 });
 

@@ -31,7 +31,6 @@ export interface FakeXdp {
 }
 
 export function createFakeXdp({ bus, netdevs, modelOfSubfunction }: FakeXdpDeps): FakeXdp {
-  const programs = new WeakMap<Netdev, XdpProgram>();
   const queues = new WeakMap<Netdev, number>();
   const maps = new Set<string>();
 
@@ -62,13 +61,13 @@ export function createFakeXdp({ bus, netdevs, modelOfSubfunction }: FakeXdpDeps)
   return {
     attachProgram(name, program) {
       const netdev = netdevs.find(name);
-      if (programs.has(netdev)) throw new Refusal("EBUSY", "XDP program already attached");
-      programs.set(netdev, program);
+      if (netdev.xdpProgram !== undefined) throw new Refusal("EBUSY", "XDP program already attached");
+      netdev.xdpProgram = program;
       if (program.isOwn) maps.add(name);
     },
     detach(name, id) {
       const netdev = netdevs.find(name);
-      if (programs.get(netdev)?.id === id) programs.delete(netdev);
+      if (netdev.xdpProgram?.id === id) netdev.xdpProgram = undefined;
     },
     reboot: () => {
       maps.clear();
@@ -85,13 +84,13 @@ export function createFakeXdp({ bus, netdevs, modelOfSubfunction }: FakeXdpDeps)
       readDevice: (name) => answer(() => (name === "lo" ? {} : deviceOf(netdevs.find(name)))),
       readPrograms: (name) =>
         answer(() => {
-          const program = programs.get(netdevs.find(name));
-          return program === undefined ? [] : [program];
+          const { xdpProgram } = netdevs.find(name);
+          return xdpProgram === undefined ? [] : [xdpProgram];
         }),
       detachOwnPrograms: (name) =>
         answer(() => {
           const netdev = netdevs.find(name);
-          if (programs.get(netdev)?.isOwn === true) programs.delete(netdev);
+          if (netdev.xdpProgram?.isOwn === true) netdev.xdpProgram = undefined;
         }),
       listOwnMaps: () => answer(() => [...maps].sort()),
       removeOwnMap: (name) => answer(() => void maps.delete(name)),

@@ -17,6 +17,7 @@ describe("parseLink", () => {
       ...{ index: 2, name: "eth0", altNames: [], hardwareType: 1, address: "52:54:00:aa:00:00" },
       permanentAddress: "52:54:00:aa:00:00",
       ...{ adminUp: true, mtu: 9000, maxMtu: 9216, parent: { bus: "pci", name: "0000:01:00.0" } },
+      hasXdp: false,
       vfs: [
         { vfId: 0, address: none, vlan: 0 },
         { vfId: 1, address: "02:00:00:00:00:01", vlan: 0 },
@@ -26,7 +27,7 @@ describe("parseLink", () => {
     });
   });
 
-  it("parses port name, switch ID, kind, alternative names, long addresses and GUIDs", () => {
+  it("parses port name, switch ID, kind, alternative names, XDP, long addresses and GUIDs", () => {
     const mac = Buffer.alloc(36, 0xab);
     mac.writeUInt32LE(7, 0);
     const guid = Buffer.from("07000000000000007766554433221100", "hex");
@@ -42,10 +43,11 @@ describe("parseLink", () => {
         nested(vfAttributes.info, [bytes(vfAttributes.mac, mac), bytes(vfAttributes.nodeGuid, guid)]),
       ]),
       u32(linkAttributes.maxMtu, 0),
+      nested(linkAttributes.xdp, [bytes(2, Buffer.of(1))]),
     ]);
     expect(parseLink(message)).toMatchObject({
       ...{ name: "ib0", address: Array(20).fill("01").join(":"), physPortName: "pf0vf3", physSwitchId: "525400aa" },
-      ...{ kind: "ipoib", altNames: ["one", "two"] },
+      ...{ kind: "ipoib", altNames: ["one", "two"], hasXdp: true },
       vfs: [{ vfId: 7, address: Array(20).fill("ab").join(":"), vlan: 0, nodeGuid: "00:11:22:33:44:55:66:77" }],
     });
     expect(parseLink(message)).not.toHaveProperty("maxMtu");

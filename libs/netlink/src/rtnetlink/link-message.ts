@@ -44,6 +44,8 @@ export interface LinkInfo {
   readonly physPortName?: string;
   /** Physical switch ID, hexadecimal. */
   readonly physSwitchId?: string;
+  /** Whether an XDP program is attached, in whatever mode. readXdp() returns which. */
+  readonly hasXdp: boolean;
   /** VFs in the order of the message; empty unless VF details were requested. */
   readonly vfs: readonly LinkVfInfo[];
 }
@@ -94,6 +96,7 @@ export const flagUp = 1;
 export const linkHeaderBytes = 16;
 
 const infoKind = 1; // IFLA_INFO_KIND
+const xdpAttached = 2; // IFLA_XDP_ATTACHED: a byte, 0 without a program
 const maxNameBytes = 15; // IFNAMSIZ - 1; longer names are alternative names
 
 /** Returns the ifinfomsg of a request. */
@@ -130,6 +133,7 @@ export function parseLink(payload: Buffer): LinkInfo {
   const index = payload.readInt32LE(4);
   const physPortName = textOf(linkAttributes.physPortName);
   const physSwitchId = find(attributes, linkAttributes.physSwitchId)?.toString("hex");
+  const xdp = find(findNested(attributes, linkAttributes.xdp), xdpAttached);
 
   return {
     index,
@@ -149,6 +153,7 @@ export function parseLink(payload: Buffer): LinkInfo {
     ...(lower !== undefined && lower !== 0 && lower !== index && { lowerIndex: lower }),
     ...(physPortName !== undefined && { physPortName }),
     ...(physSwitchId !== undefined && { physSwitchId }),
+    hasXdp: (xdp?.[0] ?? 0) !== 0,
     vfs: findNested(attributes, linkAttributes.vfInfoList).map((vf) => parseVf(vf, address.length)),
   };
 }

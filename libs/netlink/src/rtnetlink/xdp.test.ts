@@ -57,9 +57,11 @@ const missing = missingForNamespaces();
 
   it("reads what ip(8) reads, and describes the program and its map", async () => {
     await expect(readXdp(socket, "v0")).resolves.toEqual([]);
+    expect(await getLink(socket, "v0")).toMatchObject({ hasXdp: false });
     using map = createXskMap({ queues: 7 });
     using program = loadRedirectProgram(map);
     await attachXdp(socket, "v0", { program, mode: "native" });
+    expect(await getLink(socket, "v0")).toMatchObject({ hasXdp: true });
     await expect(readXdp(socket, "v0")).resolves.toEqual([{ mode: "native", programId: program.id }]);
     const [shown] = JSON.parse(await namespace.run("ip", "-json", "-details", "link", "show", "v0")) as unknown[];
     expect(shown).toMatchObject({ xdp: { mode: 1, prog: { id: program.id, name: "switchyard_xsk" } } });

@@ -26,7 +26,7 @@ export async function findLeftDevices(host: Pick<Host, "xdp" | "links">): Promis
   const onHost: LeftDevice[] = [];
   for (const link of links.filter(({ type }) => type === "ether")) {
     // Also those without a map of their name: an interface can be renamed.
-    const found = await orIfGone(() => host.xdp.readPrograms(link.name), []);
+    const found = link.hasXdp ? await orIfGone(() => host.xdp.readPrograms(link.name), []) : [];
     const programs = found.filter(({ isOwn }) => isOwn).map(({ id }) => id);
     if (programs.length === 0 && !pinned.includes(link.name)) continue;
     onHost.push({ name: link.name, ids: await idsOf(link, host), isOnHost: true, programs });

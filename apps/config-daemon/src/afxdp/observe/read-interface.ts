@@ -12,12 +12,12 @@ export type InterfaceFields = Pick<AfxdpInterfaceStatus, "mtu" | "queues" | "max
 /** Rejects with HostError. An interface that has just vanished has no queues and programs. */
 export async function readInterface(
   { xdp }: Host,
-  { name, index, mtu }: Link,
+  { name, index, mtu, hasXdp }: Link,
   features: readonly XdpFeatures[],
 ): Promise<InterfaceFields> {
   const [queues, programs] = await Promise.all([
     orIfGone(() => xdp.readQueues(name), undefined),
-    orIfGone(() => xdp.readPrograms(name), []),
+    hasXdp ? orIfGone(() => xdp.readPrograms(name), []) : [],
   ]);
   const status = xdpStatus(
     features.find((each) => each.index === index),
