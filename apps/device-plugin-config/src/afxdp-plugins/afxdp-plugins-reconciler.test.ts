@@ -223,8 +223,8 @@ describe("the sidecar", () => {
     await sidecar.run();
     expect(plugin.starts()).toBe(1);
     sidecar.state = stateOf({ interfaces: [port(1), port(2, "ens2")] });
-    await sidecar.becomes([row("intel", 1)]);
-    expect(plugin.starts()).toBe(2);
+    await sidecar.becomes([row("intel", 1)]); // also before the restart
+    await until(() => plugin.starts() === 2);
     expect(await readFile(configFile, "utf8")).toContain("ens1");
     // The pod has ended. The plugin announced the devices on the host when it started, so it restarts once more.
     await plugin.setInterface("ens1", true);
