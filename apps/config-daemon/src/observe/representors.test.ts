@@ -9,16 +9,8 @@ const physSwitchId = "3b00e7ffffb8599f";
 
 function link(name: string, physPortName: string, overrides: Partial<Link> = {}): Link {
   const device = { index: 1, altNames: [], mac: "", mtu: 1500, adminUp: true, type: "ether" } as const;
-  return {
-    ...device,
-    hasXdp: false,
-    vfs: [],
-    name,
-    physPortName,
-    physSwitchId,
-    parent: { bus: "pci", name: first },
-    ...overrides,
-  };
+  const parent = { bus: "pci", name: first };
+  return { ...device, hasXdp: false, vfs: [], name, physPortName, physSwitchId, parent, ...overrides };
 }
 
 const uplinks = [link("p0", "p0"), link("p1", "p1", { parent: { bus: "pci", name: second } })] as const;

@@ -51,11 +51,12 @@ export function createDaemonMeasures(
     await requests.read();
     const beginMs = performance.now();
     await daemon.start();
-    const hasReported = () => node.seenSince(beginMs).some(({ status }) => (status.interfaces ?? []).length > 0);
+    const report = () => node.seenSince(beginMs).find(({ status }) => (status.interfaces ?? []).length > 0);
     // A daemon whose status is up to date writes nothing. Then only its readiness shows that it has started.
     const readyMs = performance.now();
-    if (node.status().interfaces === undefined) await until(title, hasReported, { withinMs: 180_000, signal });
-    const firstMs = node.seenSince(beginMs)[0]?.atMs ?? readyMs;
+    if (node.status().interfaces === undefined)
+      await until(title, () => report() !== undefined, { withinMs: 180_000, signal });
+    const firstMs = report()?.atMs ?? readyMs;
     await untilIdle(daemon, signal);
     const { cpuSeconds, childFaults, rssMb, peakMb } = await daemon.read();
     const cost = { cpuSeconds, childFaults, requests: countRequests(await requests.read()) };
