@@ -10,9 +10,10 @@ import {
   type AfxdpNetworkNodeState,
   type Node,
 } from "@switchyard/api";
-import type { Cache, Reconcile, Writer } from "@switchyard/kube";
+import { equalJson, type Cache, type Reconcile, type Writer } from "@switchyard/kube";
 import { deviceKey, hasLabels, isInNodeSet, labelsOf, subfunctionKey } from "@switchyard/policy";
 import { conditionsFor, type ConditionSummary } from "../status/condition-summary.ts";
+import { isUpToDate } from "../node-states/node-results.ts";
 import { firstProblems, policySummary, type NodeOutcome } from "../status/policy-summary.ts";
 import type { RecordTransition } from "../status/transition-events.ts";
 import type { AfxdpLiveRules } from "./afxdp-live-rules.ts";
@@ -35,7 +36,7 @@ const withoutConfig: ConditionSummary = {
   message: 'AfxdpOperatorConfig "default" does not exist in this namespace; the operator manages no AF_XDP devices',
 };
 
-/** Merge results are missing after a start or a change. New results enqueue the key, too. */
+/** Merge results are missing or old after a start or a change. New results enqueue the key, too. */
 const mergePending = { afterMs: 200 };
 
 export function createAfxdpPolicyStatusReconciler(deps: AfxdpPolicyStatusDeps): Reconcile {
@@ -63,7 +64,7 @@ export function createAfxdpPolicyStatusReconciler(deps: AfxdpPolicyStatusDeps): 
   };
 }
 
-/** Returns undefined without AfxdpOperatorConfig, and "pending" if the merge result of a node is missing. */
+/** Returns undefined without AfxdpOperatorConfig, and "pending" if the merge result of a node is missing or old. */
 function outcomesOf(
   policy: AfxdpNetworkNodePolicy,
   { nodes, rules, results, afxdpStates }: AfxdpPolicyStatusDeps,
@@ -75,8 +76,9 @@ function outcomesOf(
     if (!isInNodeSet(node, live.rules) || !hasLabels(labelsOf(node), policy.spec.nodeSelector)) continue;
     const { name } = node.metadata;
     const result = results.get(name);
-    if (result?.generations.get(policy.metadata.name) !== (policy.metadata.generation ?? 0)) return "pending";
-    outcomes.push({ node: name, ...outcomeOn(policy, result, afxdpStates.get(name)) });
+    const state = afxdpStates.get(name);
+    if (!isUpToDate(result, policy, state?.status?.interfaces)) return "pending";
+    outcomes.push({ node: name, ...outcomeOn(policy, result, state) });
   }
   return outcomes;
 }
@@ -85,7 +87,7 @@ type Outcome = Omit<NodeOutcome, "node">;
 
 function outcomeOn(
   { metadata: { name }, spec: { poolName } }: AfxdpNetworkNodePolicy,
-  { matches, problems }: AfxdpMergeResult,
+  { matches, problems, spec }: AfxdpMergeResult,
   state: AfxdpNetworkNodeState | undefined,
 ): Outcome {
   const { error, warning } = firstProblems(name, problems, "no-device");
@@ -95,6 +97,7 @@ function outcomeOn(
   if ((status.interfaces ?? []).length === 0) return configuring;
   const devices = matches.find(({ policyName }) => policyName === name)?.devices ?? [];
   if (devices.length === 0) return { kind: "no-nic", message: "" };
+  if (!equalJson(state?.spec ?? {}, spec)) return configuring; // the cache does not show the last write yet
   if ((status.observedGeneration ?? 0) < (state?.metadata.generation ?? 0)) return configuring;
   if (status.syncStatus === "Failed") return { kind: "failed", message: status.lastSyncError ?? "" };
   const programs = programsOf(poolName, state);

@@ -3,7 +3,7 @@
  * MergeResults keeps the result of mergePolicies for each node, and the inputs that it was computed from.
  * Usage: `mergeResults.set("worker-1", { ...merged, spec, interfaces, generations });`
  */
-import type { InterfaceStatus, SriovNetworkNodePolicy, SriovNetworkNodeStateSpec } from "@switchyard/api";
+import type { InterfaceStatus, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { equalJson } from "@switchyard/kube";
 import type { MergedNode } from "@switchyard/policy";
 import { createNodeResults, type NodeResult, type NodeResults } from "./node-results.ts";
@@ -15,18 +15,6 @@ export interface MergeResult extends Omit<MergedNode, "spec">, Pick<NodeResult, 
   readonly spec: SriovNetworkNodeStateSpec;
   /** The NICs of the node. */
   readonly interfaces: readonly InterfaceStatus[];
-}
-
-/** Reports whether the result was computed from the current policy and NICs. Otherwise it is about to be replaced. */
-export function isUpToDate(
-  mergeResult: MergeResult | undefined,
-  { metadata }: SriovNetworkNodePolicy,
-  state: NodeStateFacts | undefined,
-): mergeResult is MergeResult {
-  return (
-    mergeResult?.generations.get(metadata.name) === (metadata.generation ?? 0) &&
-    equalJson(mergeResult.interfaces, state?.interfaces ?? [])
-  );
 }
 
 export interface MergeResults extends NodeResults<MergeResult> {

@@ -4,6 +4,7 @@
  * in memory only: after a start, all nodes are merged again.
  * Usage: `const results = createNodeResults<AfxdpMergeResult>(); results.subscribe(add);`
  */
+import { equalJson } from "@switchyard/kube";
 import { isDeepStrictEqual } from "node:util";
 
 /** What the status of policies needs of every result. */
@@ -12,6 +13,12 @@ export interface NodeResult {
   readonly matches: readonly { readonly policyName: string }[];
   /** metadata.generation of each policy that selected the node. */
   readonly generations: ReadonlyMap<string, number>;
+  /** The NICs of the node; undefined if it has not reported them. */
+  readonly interfaces: readonly object[] | undefined;
+}
+
+interface Policy {
+  readonly metadata: { readonly name: string; readonly generation?: number };
 }
 
 export interface NodeResults<Result extends NodeResult> {
@@ -56,10 +63,20 @@ export function createNodeResults<Result extends NodeResult>(): NodeResults<Resu
   };
 }
 
+/** Reports whether the result was computed from the current policy and NICs. Otherwise it is about to be replaced. */
+export function isUpToDate<Result extends NodeResult>(
+  result: Result | undefined,
+  policy: Policy,
+  interfaces: NodeResult["interfaces"],
+): result is Result {
+  const { name, generation = 0 } = policy.metadata;
+  return result?.generations.get(name) === generation && equalJson(result.interfaces, interfaces);
+}
+
 /** Returns the generations of the policies that selected the node. A change of another policy then changes no result. */
 export function generationsOf(
   { matches }: Pick<NodeResult, "matches">,
-  policies: readonly { readonly metadata: { readonly name: string; readonly generation?: number } }[],
+  policies: readonly Policy[],
 ): ReadonlyMap<string, number> {
   const selecting = new Set(matches.map(({ policyName }) => policyName));
   const ofNode = policies.filter(({ metadata }) => selecting.has(metadata.name));

@@ -12,7 +12,8 @@ import { progressOf } from "../node-states/node-progress.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import { firstProblems, policySummary, type NodeOutcome } from "./policy-summary.ts";
 import type { RecordTransition } from "./transition-events.ts";
-import { isUpToDate, type MergeResult, type MergeResults } from "../node-states/merge-results.ts";
+import type { MergeResult, MergeResults } from "../node-states/merge-results.ts";
+import { isUpToDate } from "../node-states/node-results.ts";
 
 export interface PolicyStatusDeps {
   readonly policies: Cache<SriovNetworkNodePolicy>;
@@ -86,7 +87,7 @@ function assess(policy: SriovNetworkNodePolicy, deps: PolicyStatusDeps): Assessm
     const node = metadata.name;
     const mergeResult = deps.mergeResults.get(node);
     const state = deps.states.get(node);
-    if (!isUpToDate(mergeResult, policy, state)) return undefined;
+    if (!isUpToDate(mergeResult, policy, state?.interfaces ?? [])) return undefined;
     selected.push({ node, mergeResult, state });
   }
   const wasReady = isReady(policy);
