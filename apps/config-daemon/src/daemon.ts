@@ -43,7 +43,7 @@ import { createSystemdMode, type SystemdModeOptions } from "./systemd/systemd-mo
 import { startUpstreamCleanup } from "./upstream/upstream-cleanup.ts";
 import { readPlatform } from "./virtual/read-platform.ts";
 import { createVirtualNics, defaultMetadataUrl } from "./virtual/virtual-nics.ts";
-import { watchDesiredState } from "./watch-desired-state.ts";
+import { sriovKinds, watchDesiredState } from "./watch-desired-state.ts";
 
 export interface DaemonOptions {
   readonly transport: Transport;
@@ -108,7 +108,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     await clearDriverOverrides(host, { timing, now, log });
   }
 
-  await using desired = watchDesiredState({ transport, namespace, nodeName, log });
+  await using desired = watchDesiredState({ transport, namespace, nodeName, log }, sriovKinds);
   const { states, configs } = desired;
   await using afxdp = openAfxdp({
     ...{ transport, host, namespace, nodeName, timing, now, log, signal },

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * watchDesiredState watches the objects that decide what the daemon does: the SriovNetworkNodeState of its node and the
- * SriovOperatorConfig. Both kinds are optional: a cluster may have the kinds for AF_XDP only.
- * Usage: `await using desired = watchDesiredState({ transport, namespace, nodeName, log }); desired.states.get(nodeName)`.
+ * watchDesiredState watches the objects of one operator that decide what the daemon does: the state of its node and the
+ * config. Both kinds are optional: a cluster may have the kinds for SR-IOV or for AF_XDP only.
+ * Usage: `await using desired = watchDesiredState(options, sriovKinds); desired.states.get(nodeName)`.
  */
 import {
   daemonManager,
+  defined,
   operatorConfigName,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
+  type ObjectMeta,
   type SriovNetworkNodeState,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { watchObjects, type FailedWatch, type Transport } from "@switchyard/kube";
+import { watchObjects, type FailedWatch, type KubeObject, type ResourceType, type Transport } from "@switchyard/kube";
 import { firmwarePolicyOf } from "@switchyard/policy";
 import type { Logger } from "@switchyard/service";
 
@@ -23,35 +25,48 @@ export interface WatchDesiredStateOptions {
   readonly log: Logger;
 }
 
+/** The kinds of one operator. Each `project` returns what the daemon caches of an object. */
+export interface DesiredKinds<State extends KubeObject, CachedState, Config extends KubeObject, Settings> {
+  readonly states: { readonly type: ResourceType; readonly project: (state: State) => CachedState };
+  readonly configs: { readonly type: ResourceType; readonly project: (config: Config) => Settings };
+}
+
+export const sriovKinds = {
+  states: { type: sriovNetworkNodeStates, project: withoutServerFields<SriovNetworkNodeState> },
+  configs: {
+    type: sriovOperatorConfigs,
+    project: (config: SriovOperatorConfig) => ({
+      disableDrain: config.spec?.disableDrain === true,
+      verbosity: config.spec?.logLevel,
+      firmware: firmwarePolicyOf(config),
+    }),
+  },
+};
+
 /** Disposing of the result ends both watches. */
-export function watchDesiredState({ transport, namespace, nodeName, log }: WatchDesiredStateOptions) {
+export function watchDesiredState<State extends KubeObject, CachedState, Config extends KubeObject, Settings>(
+  { transport, namespace, nodeName, log }: WatchDesiredStateOptions,
+  kinds: DesiredKinds<State, CachedState, Config, Settings>,
+) {
   const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
     log.warn({ resource, ageMs, error }, "watch failed; retrying");
   };
+  const common = { transport, namespace, report, optional: true };
   const watches = new AsyncDisposableStack();
   const states = watches.use(
     watchObjects({
-      ...{ transport, namespace, report, optional: true },
-      type: sriovNetworkNodeStates,
+      ...{ ...common, ...kinds.states, managers: [daemonManager] },
       fieldSelector: `metadata.name=${nodeName}`,
-      project: ({ metadata, ...state }: SriovNetworkNodeState) => {
-        const { name, uid = "", generation = 0, annotations = {} } = metadata;
-        return { ...state, metadata: { name, namespace, uid, generation, annotations } };
-      },
-      managers: [daemonManager],
     }),
   );
   const configs = watches.use(
-    watchObjects({
-      ...{ transport, namespace, report, optional: true },
-      type: sriovOperatorConfigs,
-      fieldSelector: `metadata.name=${operatorConfigName}`,
-      project: (config: SriovOperatorConfig) => ({
-        disableDrain: config.spec?.disableDrain === true,
-        verbosity: config.spec?.logLevel,
-        firmware: firmwarePolicyOf(config),
-      }),
-    }),
+    watchObjects({ ...common, ...kinds.configs, fieldSelector: `metadata.name=${operatorConfigName}` }),
   );
   return { states, configs, [Symbol.asyncDispose]: () => watches.disposeAsync() };
+}
+
+/** Keeps the metadata that a pass depends on. */
+export function withoutServerFields<State extends { readonly metadata: ObjectMeta }>({ metadata, ...state }: State) {
+  const { name, namespace, uid = "", generation = 0, annotations = {} } = metadata;
+  return { ...state, metadata: { name, uid, generation, annotations, ...defined({ namespace }) } };
 }

@@ -19,7 +19,8 @@ import { createKernelSource } from "../observe/kernel-source.ts";
 import type { Phase } from "../report/phase.ts";
 import { createApiServerAddresses } from "../start/api-server-addresses.ts";
 import type { KeepAfxdpBoot } from "../systemd/afxdp-boot.ts";
-import type { WatchDesiredStateOptions } from "../watch-desired-state.ts";
+import { watchDesiredState, type WatchDesiredStateOptions } from "../watch-desired-state.ts";
+import { afxdpKinds } from "./afxdp-kinds.ts";
 import { createAfxdpPass, type AfxdpPass } from "./pass/afxdp-pass.ts";
 import { createDrainDemand, type DrainDemand } from "./pass/drain-demand.ts";
 import type { ReadKubeletDevices } from "./left-programs/kubelet-devices.ts";
@@ -29,7 +30,6 @@ import { createLeftProgramsPass, ofOwnPlugin, type LeftProgramsPass } from "./le
 import { createPluginLeftoversPass } from "./plugin-leftovers/plugin-leftovers-pass.ts";
 import { wantedFromPlugins } from "./plugin-leftovers/wanted-from-plugins.ts";
 import { createAfxdpReports, type ReportAfxdp } from "./report/afxdp-reports.ts";
-import { watchAfxdp } from "./watch-afxdp.ts";
 
 export interface OpenAfxdpOptions extends WatchDesiredStateOptions, DeadlineDeps {
   readonly host: Host;
@@ -59,6 +59,8 @@ export interface Afxdp extends AsyncDisposable {
   readonly configs: Watched["configs"];
   readonly caches: readonly (Watched["states"] | Watched["configs"])[];
 }
+
+const watchAfxdp = (options: WatchDesiredStateOptions) => watchDesiredState(options, afxdpKinds);
 
 type Watched = ReturnType<typeof watchAfxdp>;
 
