@@ -5,19 +5,16 @@
 import { createLinuxHost } from "@switchyard/host";
 import { connect } from "@switchyard/kube";
 import { flag, integer, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
-import { collectEarly, releaseMemoryAfter } from "@switchyard/service/memory";
 import { kubeletDevices } from "./afxdp/left-programs/kubelet-devices.ts";
 import { runDaemon } from "./daemon.ts";
 import { readKubeletApiServer } from "./start/kubelet-api-server.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
 import { takeLock } from "./lock/take-lock.ts";
 import { defaultOvsdbAddress, ovsdbAddress } from "./start/ovsdb-address.ts";
+import { createSaveMemory } from "./start/save-memory.ts";
 import { ownProgram, runningFiles } from "./systemd/own-program.ts";
 import { defaultMaxPfs, sizeThreadPool } from "./start/thread-pool.ts";
 import { defaultMetadataUrl } from "./virtual/virtual-nics.ts";
-
-/** Time after the first success in which the daemon reports and becomes ready. */
-const startEndMs = 1_000;
 
 /** Runs the daemon until SIGTERM, and returns the exit code of the process. */
 export function runConfigDaemon(): Promise<number> {
@@ -96,14 +93,10 @@ export function runConfigDaemon(): Promise<number> {
       const onVerbosity = (verbosity: number | undefined): void => {
         setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
       };
-      const releaseMemory = releaseMemoryAfter(startEndMs);
       await runDaemon({
         ...{ transport, host, nodeName, namespace, maxPfs, maxHanging, useExternalDrainer, maxCacheAgeMs },
         ...{ log, metrics, metadataUrl: flags.metadataUrl, onVerbosity, setNotReady, setNotAlive, signal },
-        onFirstPass: () => {
-          collectEarly();
-          releaseMemory();
-        },
+        onFirstPass: createSaveMemory(),
         readKubelet: kubeletDevices(hostRoot),
         systemdMode: flags.useSystemdService
           ? {
