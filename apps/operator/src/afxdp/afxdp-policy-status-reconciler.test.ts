@@ -30,13 +30,14 @@ function createAfxdpCluster() {
   const { afxdpStates } = cluster;
   const rules = createAfxdpLiveRules({ afxdpPolicies, afxdpConfigs, staleDelayMs: 0 }, signal);
   const results = createAfxdpMergeResults();
-  const [kept, applied] = [createKeepingWriter<AfxdpNetworkNodePolicy>(), createKeepingWriter<AfxdpNetworkNodeState>()];
+  const policyWriter = createKeepingWriter<AfxdpNetworkNodePolicy>();
+  const stateWriter = createKeepingWriter<AfxdpNetworkNodeState>();
   const common = { nodes, states, afxdpStates, afxdpPolicies, rules, results };
   const merge = createAfxdpNodeStateReconciler({
-    ...{ ...common, writer: applied.writer, configExists: () => Promise.resolve(true), nowMs: () => 0 },
+    ...{ ...common, writer: stateWriter.writer, configExists: () => Promise.resolve(true), nowMs: () => 0 },
   });
   const report = createAfxdpPolicyStatusReconciler({
-    ...{ ...common, writer: kept.writer, recordTransition: () => undefined, now: () => new Date(0) },
+    ...{ ...common, writer: policyWriter.writer, recordTransition: () => undefined, now: () => new Date(0) },
   });
   let version = 0;
   const meta = (name: string, generation = 1) => ({
@@ -51,7 +52,7 @@ function createAfxdpCluster() {
     /** Merges the policies as the operator does, and returns the spec that it applies. */
     async merge() {
       await merge("worker-1", signal);
-      return applied.applied.get("worker-1")?.spec ?? {};
+      return stateWriter.applied.get("worker-1")?.spec ?? {};
     },
     setPolicy(numSfs: number, generation: number): void {
       const spec = { poolName: "fast", nodeSelector: {}, nicSelector: { vendor: "15b3" }, numSfs };
@@ -69,9 +70,9 @@ function createAfxdpCluster() {
     },
     /** Returns the type and reason of the conditions that hold, or "not written". */
     async status() {
-      kept.statuses.clear();
+      policyWriter.statuses.clear();
       await report("fast", signal);
-      const { conditions } = kept.statuses.get("fast") ?? {};
+      const { conditions } = policyWriter.statuses.get("fast") ?? {};
       if (conditions === undefined) return "not written";
       return conditions.flatMap(({ type, status, reason }) => (status === "True" ? [`${type} ${reason}`] : []));
     },
