@@ -10,6 +10,7 @@ import {
   operatorConfigName,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
+  type AfxdpOperatorConfig,
   type ObjectMeta,
   type SriovNetworkNodeState,
   type SriovOperatorConfig,
@@ -35,11 +36,7 @@ export const sriovKinds = {
   states: { type: sriovNetworkNodeStates, project: withoutServerFields<SriovNetworkNodeState> },
   configs: {
     type: sriovOperatorConfigs,
-    project: (config: SriovOperatorConfig) => ({
-      disableDrain: config.spec?.disableDrain === true,
-      verbosity: config.spec?.logLevel,
-      firmware: firmwarePolicyOf(config),
-    }),
+    project: (config: SriovOperatorConfig) => ({ ...commonSettings(config), firmware: firmwarePolicyOf(config) }),
   },
 };
 
@@ -69,4 +66,9 @@ export function watchDesiredState<State extends KubeObject, CachedState, Config 
 export function withoutServerFields<State extends { readonly metadata: ObjectMeta }>({ metadata, ...state }: State) {
   const { name, namespace, uid = "", generation = 0, annotations = {} } = metadata;
   return { ...state, metadata: { name, uid, generation, annotations, ...defined({ namespace }) } };
+}
+
+/** The settings that the configs of both operators have. */
+export function commonSettings({ spec }: Pick<SriovOperatorConfig | AfxdpOperatorConfig, "spec">) {
+  return { disableDrain: spec?.disableDrain === true, verbosity: spec?.logLevel };
 }

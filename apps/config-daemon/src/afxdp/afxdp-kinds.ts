@@ -10,16 +10,12 @@ import {
   type AfxdpOperatorConfig,
 } from "@switchyard/api";
 import { afxdpProviderOf } from "@switchyard/policy";
-import { withoutServerFields } from "../watch-desired-state.ts";
+import { commonSettings, withoutServerFields } from "../watch-desired-state.ts";
 
 export const afxdpKinds = {
   states: { type: afxdpNetworkNodeStates, project: withoutServerFields<AfxdpNetworkNodeState> },
   configs: {
     type: afxdpOperatorConfigs,
-    project: (config: AfxdpOperatorConfig) => ({
-      disableDrain: config.spec?.disableDrain === true,
-      verbosity: config.spec?.logLevel,
-      provider: afxdpProviderOf(config),
-    }),
+    project: (config: AfxdpOperatorConfig) => ({ ...commonSettings(config), provider: afxdpProviderOf(config) }),
   },
 };
