@@ -77,8 +77,8 @@ function toLinkEvent({ link: { name, parent } }: LinkEvent): KernelEvent {
   return { kind: "link", name, ...defined({ parent }) };
 }
 
-function toDeviceEvent({ action, devpath, subsystem, variables }: Uevent): KernelEvent | undefined {
+function toDeviceEvent({ action, devpath, subsystem, variable }: Uevent): KernelEvent | undefined {
   if (subsystem === "infiniband") return { kind: "rdma", action, name: basename(devpath) };
-  const pciAddress = variables.get("PCI_SLOT_NAME");
+  const pciAddress = variable("PCI_SLOT_NAME");
   return subsystem === "pci" && pciAddress !== undefined ? { kind: "pci", action, pciAddress } : undefined;
 }

@@ -4,13 +4,13 @@
  * Usage: `watchLinks({ event, lost, failed }, signal)`.
  */
 import { protocols } from "../libc.ts";
-import { linkMessages, parseLink, type LinkInfo } from "../rtnetlink/link-message.ts";
+import { linkMessages, parseLinkIdentity, type LinkIdentity } from "../rtnetlink/link-message.ts";
 import { parseMessages } from "../wire/message.ts";
 import { joinMulticast, type EventSink, type ListenOptions } from "./multicast.ts";
 
-/** The new state of an interface without VF details; the last state if it was removed. */
+/** An interface that was added, changed or removed, with its new or last name. */
 export interface LinkEvent {
-  readonly link: LinkInfo;
+  readonly link: LinkIdentity;
   readonly removed: boolean;
 }
 
@@ -24,5 +24,5 @@ export function watchLinks(sink: EventSink<LinkEvent>, signal: AbortSignal, opti
 function parseLinkEvents(datagram: Buffer): readonly LinkEvent[] {
   return parseMessages(datagram)
     .filter(({ type }) => type === linkMessages.newLink || type === linkMessages.delLink)
-    .map(({ type, payload }) => ({ link: parseLink(payload), removed: type === linkMessages.delLink }));
+    .map(({ type, payload }) => ({ link: parseLinkIdentity(payload), removed: type === linkMessages.delLink }));
 }

@@ -16,8 +16,8 @@ export interface Uevent {
   readonly devpath: string;
   /** "pci", "net"; "" if the message has none. */
   readonly subsystem: string;
-  /** All variables, also those of the fields above: PCI_SLOT_NAME "0000:06:00.0", DRIVER "igb". */
-  readonly variables: ReadonlyMap<string, string>;
+  /** Returns a variable of the message: PCI_SLOT_NAME "0000:06:00.0", DRIVER "igb". */
+  readonly variable: (name: string) => string | undefined;
 }
 
 /** Options of watchUevents. */
@@ -42,16 +42,16 @@ export function watchUevents(
 
 /** Parses "ACTION@DEVPATH" and KEY=VALUE lines that end with NUL. Throws NetlinkError "malformed". */
 export function parseUevent(datagram: Buffer): Uevent {
-  const [header = "", ...lines] = datagram.toString("utf8").split("\0");
-  if (!header.includes("@")) throw malformed("uevent without header");
-  const variables = new Map(lines.map(splitVariable));
-  const action = variables.get("ACTION");
-  const devpath = variables.get("DEVPATH");
+  const message = datagram.toString("utf8");
+  if (!message.slice(0, message.indexOf("\0")).includes("@")) throw malformed("uevent without header");
+  // Most of the variables of a message are never read, so they are not split.
+  const variable = (name: string): string | undefined => {
+    const before = `\0${name}=`;
+    const at = message.indexOf(before);
+    return at === -1 ? undefined : message.slice(at + before.length).split("\0", 1)[0];
+  };
+  const action = variable("ACTION");
+  const devpath = variable("DEVPATH");
   if (action === undefined || devpath === undefined) throw malformed("uevent without ACTION or DEVPATH");
-  return { action, devpath, subsystem: variables.get("SUBSYSTEM") ?? "", variables };
-}
-
-function splitVariable(line: string): [key: string, value: string] {
-  const at = line.indexOf("=");
-  return at === -1 ? [line, ""] : [line.slice(0, at), line.slice(at + 1)];
+  return { action, devpath, subsystem: variable("SUBSYSTEM") ?? "", variable };
 }

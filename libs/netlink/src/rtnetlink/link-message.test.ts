@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { NetlinkError } from "../netlink-error.ts";
 import { bytes, nested, text, u32 } from "../wire/attributes.ts";
-import { encodeLinkHeader, linkAttributes, parseLink, vfAttributes } from "./link-message.ts";
+import { encodeLinkHeader, linkAttributes, parseLink, parseLinkIdentity, vfAttributes } from "./link-message.ts";
 
 const [, ...lines] = readFileSync(join(__dirname, "testdata/igb-pf-link.hex"), "utf8").split("\n");
 const igb = Buffer.from(lines.join(""), "hex");
@@ -51,6 +51,12 @@ describe("parseLink", () => {
       vfs: [{ vfId: 7, address: Array(20).fill("ab").join(":"), vlan: 0, nodeGuid: "00:11:22:33:44:55:66:77" }],
     });
     expect(parseLink(message)).not.toHaveProperty("maxMtu");
+    expect(parseLinkIdentity(message)).toEqual({ index: 0, name: "ib0" });
+  });
+
+  it("parses the identity of an interface alone", () => {
+    const parent = { bus: "pci", name: "0000:01:00.0" };
+    expect(parseLinkIdentity(igb)).toEqual({ index: 2, name: "eth0", parent });
   });
 
   it("parses any bytes or throws NetlinkError malformed", () => {
@@ -60,7 +66,8 @@ describe("parseLink", () => {
         const message = Buffer.from(igb);
         for (const { at, byte } of damages) message[at] = byte;
         try {
-          expect(parseLink(message.subarray(0, length)).name).toEqual(expect.any(String));
+          const { index, name, parent } = parseLink(message.subarray(0, length));
+          expect(parseLinkIdentity(message.subarray(0, length))).toEqual({ index, name, parent });
         } catch (error) {
           expect(error).toBeInstanceOf(NetlinkError);
           expect(error).toMatchObject({ code: "malformed" });

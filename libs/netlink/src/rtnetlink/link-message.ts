@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * parseLink and encodeLinkHeader read and write link messages of rtnetlink (struct ifinfomsg: u8 family, u8 padding, u16
- * type, i32 index, u32 flags, u32 change; then attributes IFLA_*, linux/if_link.h).
+ * parseLink, parseLinkIdentity and encodeLinkHeader read and write link messages of rtnetlink (struct ifinfomsg: u8 family, u8 padding,
+ * u16 type, i32 index, u32 flags, u32 change; then attributes IFLA_*, linux/if_link.h).
  * Usage: `const link = parseLink(message.payload)`.
  */
 import { malformed } from "../netlink-error.ts";
@@ -17,10 +17,16 @@ import {
 } from "../wire/attributes.ts";
 import { formatHardwareAddress } from "../wire/hardware-address.ts";
 
-/** A network interface as the kernel reports it. */
-export interface LinkInfo {
+/** Which interface a message is about. */
+export interface LinkIdentity {
   readonly index: number;
   readonly name: string;
+  /** Bus and name of the parent device: "pci", "0000:06:00.0". Since Linux 5.14. */
+  readonly parent?: { readonly bus: string; readonly name: string };
+}
+
+/** A network interface as the kernel reports it. */
+export interface LinkInfo extends LinkIdentity {
   readonly altNames: readonly string[];
   /** ARPHRD_*: 1 Ethernet, 32 InfiniBand, 772 loopback. */
   readonly hardwareType: number;
@@ -34,8 +40,6 @@ export interface LinkInfo {
   readonly maxMtu?: number;
   /** "veth", "bridge", "vlan"; absent for hardware devices. */
   readonly kind?: string;
-  /** Bus and name of the parent device: "pci", "0000:06:00.0". Since Linux 5.14. */
-  readonly parent?: { readonly bus: string; readonly name: string };
   /** Index of the bridge, bond or other interface of which this one is a port. */
   readonly masterIndex?: number;
   /** Index of the interface below this one: the device of a VLAN or macvlan. Absent if it is in another network namespace. */
@@ -86,8 +90,17 @@ export const linkAttributes = {
   parentBus: 57,
 } as const;
 
+const identifying: ReadonlySet<number> = new Set([
+  linkAttributes.name,
+  linkAttributes.parentDevice,
+  linkAttributes.parentBus,
+]);
+const described: ReadonlySet<number> = new Set(Object.values(linkAttributes));
+
 /** IFLA_VF_*: attributes of one VF, an IFLA_VF_INFO. */
 export const vfAttributes = { info: 1, mac: 1, vlan: 2, nodeGuid: 10, portGuid: 11 } as const;
+
+const describedOfVf: ReadonlySet<number> = new Set(Object.values(vfAttributes));
 
 /** IFF_UP in the flags of ifinfomsg. */
 export const flagUp = 1;
@@ -115,29 +128,21 @@ export function encodeLinkName(name: string): Buffer {
 
 /** Parses the payload of an RTM_NEWLINK or RTM_DELLINK. Throws NetlinkError "malformed". */
 export function parseLink(payload: Buffer): LinkInfo {
-  if (payload.length < linkHeaderBytes) throw malformed(`link message of ${payload.length} bytes`);
-  const attributes = parseAttributes(payload.subarray(linkHeaderBytes));
-  const textOf = (type: number) => optional(find(attributes, type), readText);
-
-  const name = textOf(linkAttributes.name);
-  if (name === undefined) throw malformed("link without name");
+  const attributes = attributesOf(payload, described);
+  const identity = identityOf(payload, attributes);
   const address = find(attributes, linkAttributes.address) ?? Buffer.alloc(0);
   const maxMtu = optional(find(attributes, linkAttributes.maxMtu), readU32);
   const permanentAddress = optional(find(attributes, linkAttributes.permanentAddress), formatHardwareAddress);
   const kind = optional(find(findNested(attributes, linkAttributes.linkInfo), infoKind), readText);
-  const parentName = textOf(linkAttributes.parentDevice);
-  const parentBus = textOf(linkAttributes.parentBus);
   const master = optional(find(attributes, linkAttributes.master), readU32);
   const isBelowHere = find(attributes, linkAttributes.linkNamespace) === undefined;
   const lower = isBelowHere ? optional(find(attributes, linkAttributes.link), readU32) : undefined;
-  const index = payload.readInt32LE(4);
-  const physPortName = textOf(linkAttributes.physPortName);
+  const physPortName = optional(find(attributes, linkAttributes.physPortName), readText);
   const physSwitchId = find(attributes, linkAttributes.physSwitchId)?.toString("hex");
   const xdp = find(findNested(attributes, linkAttributes.xdp), xdpAttached);
 
   return {
-    index,
-    name,
+    ...identity,
     altNames: findNested(attributes, linkAttributes.properties)
       .filter(({ type }) => type === linkAttributes.altName)
       .map(({ value }) => readText(value)),
@@ -148,9 +153,8 @@ export function parseLink(payload: Buffer): LinkInfo {
     mtu: optional(find(attributes, linkAttributes.mtu), readU32) ?? 0,
     ...(maxMtu !== undefined && maxMtu !== 0 && { maxMtu }),
     ...(kind !== undefined && { kind }),
-    ...(parentName !== undefined && parentBus !== undefined && { parent: { bus: parentBus, name: parentName } }),
     ...(master !== undefined && master !== 0 && { masterIndex: master }),
-    ...(lower !== undefined && lower !== 0 && lower !== index && { lowerIndex: lower }),
+    ...(lower !== undefined && lower !== 0 && lower !== identity.index && { lowerIndex: lower }),
     ...(physPortName !== undefined && { physPortName }),
     ...(physSwitchId !== undefined && { physSwitchId }),
     hasXdp: (xdp?.[0] ?? 0) !== 0,
@@ -158,8 +162,31 @@ export function parseLink(payload: Buffer): LinkInfo {
   };
 }
 
+/** Parses as little as possible of the payload. Throws NetlinkError "malformed". */
+export function parseLinkIdentity(payload: Buffer): LinkIdentity {
+  return identityOf(payload, attributesOf(payload, identifying));
+}
+
+function attributesOf(payload: Buffer, wanted: ReadonlySet<number>): readonly Attribute[] {
+  if (payload.length < linkHeaderBytes) throw malformed(`link message of ${payload.length} bytes`);
+  return parseAttributes(payload.subarray(linkHeaderBytes), wanted);
+}
+
+function identityOf(payload: Buffer, attributes: readonly Attribute[]): LinkIdentity {
+  const textOf = (type: number) => optional(find(attributes, type), readText);
+  const name = textOf(linkAttributes.name);
+  if (name === undefined) throw malformed("link without name");
+  const parent = textOf(linkAttributes.parentDevice);
+  const bus = textOf(linkAttributes.parentBus);
+  return {
+    index: payload.readInt32LE(4),
+    name,
+    ...(parent !== undefined && bus !== undefined && { parent: { bus, name: parent } }),
+  };
+}
+
 function parseVf({ value }: Attribute, addressBytes: number): LinkVfInfo {
-  const attributes = parseAttributes(value);
+  const attributes = parseAttributes(value, describedOfVf);
   const mac = find(attributes, vfAttributes.mac); // u32 vf, u8 mac[32]
   if (mac === undefined) throw malformed("VF without address");
   const vlan = find(attributes, vfAttributes.vlan); // u32 vf, u32 vlan, u32 qos

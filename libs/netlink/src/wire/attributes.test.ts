@@ -30,6 +30,16 @@ describe("parseAttributes", () => {
     );
   });
 
+  it("parses only the wanted types", () => {
+    const encoded = Buffer.concat([u32(1, 7), u32(2, 8), u32(3, 9), u32(2, 10)]);
+    const read = parseAttributes(encoded, new Set([2, 3]));
+    expect(read.map(({ type, value }) => [type, readU32(value)])).toEqual([
+      [2, 8],
+      [3, 9],
+      [2, 10],
+    ]);
+  });
+
   it("parses nested attributes and numbers", () => {
     const number = fc.record({ type: types, value: fc.integer({ min: 0, max: 0xffff_ffff }) });
     fc.assert(

@@ -6,7 +6,7 @@
 
 /** Returns lower-case hexadecimal bytes with colons; "" for no bytes. */
 export function formatHardwareAddress(address: Buffer): string {
-  return Array.from(address, (byte) => byte.toString(16).padStart(2, "0")).join(":");
+  return address.toString("hex").replace(/..(?!$)/g, "$&:");
 }
 
 /** Parses a text of formatHardwareAddress. Throws RangeError for other texts: callers validate the input of users. */
