@@ -8,6 +8,7 @@
 import type { Host, HostFiles } from "@switchyard/host";
 import { isRecord } from "@switchyard/kube";
 import { ovnOffloadFiles, ovnOffloadUnits } from "@switchyard/render";
+import { basename, dirname } from "node:path";
 import { isTexts, readJsonFile, writeJsonFile } from "./json-file.ts";
 
 /** Record of the files and units of the last write. */
@@ -41,6 +42,13 @@ export interface HostOvsRecord {
 
 /** The files of this release, with the header. */
 export function hostOvsFiles(): readonly HostOvsFile[] {
+  made ??= makeFiles();
+  return made;
+}
+
+let made: readonly HostOvsFile[] | undefined;
+
+function makeFiles(): readonly HostOvsFile[] {
   const units = ovnOffloadUnits().flatMap(({ name, contents, dropins = [] }) => [
     ...(contents === undefined ? [] : [{ path: `${unitDirectory}/${name}`, text: contents }]),
     ...dropins.map((dropin) => ({ path: `${unitDirectory}/${name}.d/${dropin.name}`, text: dropin.contents })),
@@ -70,23 +78,51 @@ function withHeader(text: string): string {
 /** State of one file; "equal" if somebody else, such as a MachineConfig, has written the same content. */
 export type HostOvsFileState = "missing" | "current" | "equal" | "outdated" | "foreign";
 
-/** Returns the state of the file. Rejects with HostError. */
-export async function stateOf(files: HostFiles, { path, text, plainText }: HostOvsFile): Promise<HostOvsFileState> {
-  const present = await files.readText(path);
-  if (present === undefined) return (await files.readKind(path)) === undefined ? "missing" : "foreign";
-  if (present === text) return "current";
-  if (present === plainText) return "equal";
-  return ownHeader.test(present) ? "outdated" : "foreign";
+/** The files on the host: those of this release and of the record, by path. Rejects with HostError. */
+export interface PresentHostOvsFiles {
+  stateOf(file: HostOvsFile): HostOvsFileState;
+  /** Paths of the daemon's files, also those of an earlier release. */
+  readonly own: readonly string[];
 }
 
-/** Returns the paths of the daemon's files, also those of an earlier release. Rejects with HostError. */
-export async function listOwnFiles(files: HostFiles): Promise<readonly string[]> {
-  const recorded = (await readHostOvsRecord(files))?.paths ?? [];
-  const own: string[] = [];
-  for (const path of new Set([...recorded, ...hostOvsFiles().map((file) => file.path)])) {
-    if (ownHeader.test((await files.readText(path)) ?? "")) own.push(path);
+/** Rejects with HostError. */
+export async function readPresentFiles(
+  files: HostFiles,
+  record: HostOvsRecord | undefined,
+): Promise<PresentHostOvsFiles> {
+  const paths = new Set([...(record?.paths ?? []), ...hostOvsFiles().map((file) => file.path)]);
+  const texts = new Map<string, string | undefined>(); // undefined for what is no text
+  for (const path of await existing(files, paths)) {
+    const text = await files.readText(path);
+    if (text !== undefined || (await files.readKind(path)) !== undefined) texts.set(path, text);
   }
-  return own;
+  return {
+    stateOf({ path, text, plainText }) {
+      if (!texts.has(path)) return "missing";
+      const present = texts.get(path);
+      if (present === text) return "current";
+      if (present === plainText) return "equal";
+      return ownHeader.test(present ?? "") ? "outdated" : "foreign";
+    },
+    own: [...texts].flatMap(([path, text]) => (ownHeader.test(text ?? "") ? [path] : [])),
+  };
+}
+
+/** Returns the paths at which something exists. Most hosts have none of the files, and few directories say so for all of them. */
+async function existing(files: HostFiles, paths: Iterable<string>): Promise<readonly string[]> {
+  const listed = new Map<string, ReadonlySet<string>>();
+  async function isListed(path: string): Promise<boolean> {
+    const directory = dirname(path);
+    const names = listed.get(directory) ?? new Set(await files.listNames(directory));
+    listed.set(directory, names);
+    return names.has(basename(path));
+  }
+  const found: string[] = [];
+  for (const path of paths) {
+    const isDropin = dirname(path).endsWith(".d"); // each unit has a directory of its own
+    if ((!isDropin || (await isListed(dirname(path)))) && (await isListed(path))) found.push(path);
+  }
+  return found;
 }
 
 export interface HostOvsObservation {
@@ -101,12 +137,12 @@ export interface HostOvsObservation {
 /** Rejects with HostError. */
 export async function readHostOvsFiles(files: HostFiles): Promise<HostOvsObservation> {
   const record = await readHostOvsRecord(files);
-  const own = await listOwnFiles(files);
+  const { own, stateOf } = await readPresentFiles(files, record);
   const wanted = hostOvsFiles();
   const foreign: string[] = [];
   let [current, equal] = [0, 0];
   for (const file of wanted) {
-    const state = await stateOf(files, file);
+    const state = stateOf(file);
     if (state === "foreign") foreign.push(file.path);
     if (state === "current") current += 1;
     if (state === "equal") equal += 1;

@@ -9,10 +9,9 @@ import {
   enabledUnits,
   hostOvsFiles,
   hostOvsRecord,
-  listOwnFiles,
   readHostOvsRecord,
+  readPresentFiles,
   rememberBooted,
-  stateOf,
   writeHostOvsRecord,
 } from "../files/host-ovs-files.ts";
 
@@ -22,16 +21,15 @@ export async function setHostOvs({ to }: Pick<NodeStep<"set-host-ovs">, "to">, h
 
 async function writeFiles({ files, systemd, udev }: Host): Promise<void> {
   const wanted = hostOvsFiles();
-  const states = new Map<string, Awaited<ReturnType<typeof stateOf>>>();
-  for (const file of wanted) states.set(file.path, await stateOf(files, file));
-  const foreign = wanted.find(({ path }) => states.get(path) === "foreign");
+  const former = await readHostOvsRecord(files);
+  const { stateOf, own } = await readPresentFiles(files, former);
+  const foreign = wanted.find((file) => stateOf(file) === "foreign");
   if (foreign !== undefined) {
     const words = "it has content that Switchyard did not write";
     throw new HostError({ action: "write", target: foreign.path }, "EEXIST", { words });
   }
   await rememberBooted(files);
   const paths = wanted.map(({ path }) => path);
-  const former = await readHostOvsRecord(files);
   const units = enabledUnits();
   const all = {
     paths: [...new Set([...paths, ...(former?.paths ?? [])])],
@@ -40,11 +38,12 @@ async function writeFiles({ files, systemd, udev }: Host): Promise<void> {
   await writeHostOvsRecord(files, { ...all, complete: false });
   const gone = all.units.filter((unit) => !units.includes(unit));
   if (gone.length > 0) await systemd.disableUnits(gone);
-  for (const { path, text, executable } of wanted) {
-    const state = states.get(path);
-    if (state !== "current" && state !== "equal") await files.writeText(path, text, { executable });
+  for (const file of wanted) {
+    const state = stateOf(file);
+    if (state !== "current" && state !== "equal")
+      await files.writeText(file.path, file.text, { executable: file.executable });
   }
-  for (const path of await listOwnFiles(files)) if (!paths.includes(path)) await files.remove(path);
+  for (const path of own) if (!paths.includes(path)) await files.remove(path);
   await systemd.reload();
   if (units.length > 0) await systemd.enableUnits(units);
   await udev.reloadRules();
@@ -53,8 +52,9 @@ async function writeFiles({ files, systemd, udev }: Host): Promise<void> {
 
 async function removeFiles({ files, systemd, udev }: Host): Promise<void> {
   await rememberBooted(files);
-  const units = new Set([...((await readHostOvsRecord(files))?.units ?? []), ...enabledUnits()]);
-  const own = await listOwnFiles(files);
+  const record = await readHostOvsRecord(files);
+  const units = new Set([...(record?.units ?? []), ...enabledUnits()]);
+  const { own } = await readPresentFiles(files, record);
   const ownUnits = [...units].filter((unit) => own.includes(`/etc/systemd/system/${unit}`));
   if (ownUnits.length > 0) await systemd.disableUnits(ownUnits);
   for (const path of own) await files.remove(path);
