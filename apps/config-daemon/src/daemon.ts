@@ -20,6 +20,7 @@ import { isDeepStrictEqual } from "node:util";
 import { defaultTiming } from "./deadlines/default-timing.ts";
 import { createWithDeadline } from "./deadlines/with-deadline.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
+import { createKernelFeed } from "./observe/kernel-feed.ts";
 import { createKernelSource } from "./observe/kernel-source.ts";
 import { createFirmwareReader } from "./observe/firmware-reader.ts";
 import { ovsSource } from "./observe/ovs-source.ts";
@@ -110,6 +111,11 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 
   await using desired = watchDesiredState({ transport, namespace, nodeName, log }, sriovKinds);
   const { states, configs } = desired;
+  const events = createKernelFeed(host.events, {
+    onEnd(error) {
+      log.error({ error }, "kernel event stream ended; changes are found by periodic passes only");
+    },
+  });
   await using afxdp = openAfxdp({
     ...{ transport, host, namespace, nodeName, timing, now, log, signal },
     maxPfs: options.maxPfs,
@@ -120,7 +126,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       programsEvent.set({ type: "Warning", reason: "XdpProgramsNotDetached", message });
     },
     wakeSriov: wakeUp.wake,
-    onEventsEnd: reportEventsEnd,
+    events,
   });
   followVerbosity({ sriov: configs, afxdp: afxdp.configs }, (verbosity) => options.onVerbosity?.(verbosity));
   await using reports = openNodeReports({ transport, namespace, nodeName, states, wake: wakeUp.wake, log });
@@ -132,7 +138,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     ...{ timing, wake: wakeUp.wake, metadataUrl: options.metadataUrl ?? defaultMetadataUrl },
     readPlatform: () => readPlatform({ transport, nodeName, log }),
   });
-  const kernel = createKernelSource(host.events, nodeName, { onEnd: reportEventsEnd });
+  const kernel = createKernelSource(events, nodeName);
   const pass = createPass({
     ...{ host, transport, timing, metrics, loop, runningSteps, firmware, log, signal, report: reports.report },
     ...createHostCalls(host, {
@@ -151,10 +157,6 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     onDrainRequest: afxdp.demand.requested,
     wake: wakeUp.wake,
   });
-
-  function reportEventsEnd(error: unknown): void {
-    log.error({ error }, "kernel event stream ended; changes are found by periodic passes only");
-  }
 
   let hasSucceeded = false;
   let { onFirstPass } = options;

@@ -15,6 +15,7 @@ import type { Host, KernelEvent } from "@switchyard/host";
 import { createEventRecorder, createWriter, fromCache, type Cache, type Requeue, type Source } from "@switchyard/kube";
 import { isDeepStrictEqual } from "node:util";
 import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
+import type { KernelFeed } from "../observe/kernel-feed.ts";
 import { createKernelSource } from "../observe/kernel-source.ts";
 import type { Phase } from "../report/phase.ts";
 import { createApiServerAddresses } from "../start/api-server-addresses.ts";
@@ -44,8 +45,7 @@ export interface OpenAfxdpOptions extends WatchDesiredStateOptions, DeadlineDeps
   readonly onProgramsLeft: (message: string) => void;
   /** Starts a pass for SR-IOV, which requests drains. */
   readonly wakeSriov: () => void;
-  /** Called if the kernel ends the stream of events. */
-  readonly onEventsEnd: (error: unknown) => void;
+  readonly events: KernelFeed;
   /** Ends a pass after the steps that are running. */
   readonly signal: AbortSignal;
 }
@@ -94,8 +94,7 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
     const problems = left.flatMap((each) => each.problems());
     return writeReport(state, withProblems(phase, problems), found);
   };
-  const kernel = createKernelSource(host.events, key, {
-    onEnd: options.onEventsEnd,
+  const kernel = createKernelSource(options.events, key, {
     concerns: (event) => concernsDevices(event, states.get(nodeName)),
   });
   const demand = createDrainDemand(options.wakeSriov);

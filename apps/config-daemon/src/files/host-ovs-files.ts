@@ -80,7 +80,7 @@ export type HostOvsFileState = "missing" | "current" | "equal" | "outdated" | "f
 
 /** The files on the host: those of this release and of the record, by path. Rejects with HostError. */
 export interface PresentHostOvsFiles {
-  stateOf(file: HostOvsFile): HostOvsFileState;
+  readonly stateOf: (file: HostOvsFile) => HostOvsFileState;
   /** Paths of the daemon's files, also those of an earlier release. */
   readonly own: readonly string[];
 }

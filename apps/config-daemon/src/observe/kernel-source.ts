@@ -3,10 +3,11 @@
  * createKernelSource makes a controller reconcile when the kernel reports a change of the NICs or of the bridges of PFs. It
  * ignores other virtual interfaces, which containers create and remove by the hundred, and what the pass that runs still
  * observes: most events of a pass are the echo of its own steps.
- * Usage: `const kernel = createKernelSource(host.events, nodeName, { onEnd }); await kernel.during(() => pass(kernel.observing));`
+ * Usage: `const kernel = createKernelSource(feed, nodeName); await kernel.during(() => pass(kernel.observing));`
  */
-import { isPfBridgeName, type KernelEvent, type KernelEvents } from "@switchyard/host";
+import { isPfBridgeName, type KernelEvent } from "@switchyard/host";
 import { systemClock, type Clock, type Source } from "@switchyard/kube";
+import type { KernelFeed } from "./kernel-feed.ts";
 
 /** A source that knows when the host is observed. */
 export interface KernelSource extends Source {
@@ -17,8 +18,6 @@ export interface KernelSource extends Source {
 }
 
 export interface KernelSourceOptions {
-  /** Called if the kernel ends the stream of events. */
-  readonly onEnd: (error: unknown) => void;
   readonly clock?: Clock;
   /** Reports whether an event can concern the devices of the pass; PFs and their bridges by default. */
   readonly concerns?: (event: KernelEvent) => boolean;
@@ -33,9 +32,9 @@ const longestWaitMs = 400;
 
 /** Adds `key` after events that can concern NICs. */
 export function createKernelSource(
-  events: KernelEvents,
+  feed: KernelFeed,
   key: string,
-  { onEnd, clock = systemClock, concerns = concernsNics }: KernelSourceOptions,
+  { clock = systemClock, concerns = concernsNics }: KernelSourceOptions = {},
 ): KernelSource {
   let enqueueKey = (): void => undefined;
   let firstMs: number | undefined;
@@ -74,18 +73,12 @@ export function createKernelSource(
       }
     },
     start(enqueue) {
-      const stop = new AbortController();
       enqueueKey = () => {
         enqueue(key);
       };
-      const follow = async (): Promise<void> => {
-        for await (const event of events.watch(stop.signal)) onEvent(event);
-      };
-      follow().catch((error: unknown) => {
-        if (!stop.signal.aborted) onEnd(error);
-      });
+      const stop = feed.subscribe(onEvent);
       return () => {
-        stop.abort();
+        stop();
         cancel();
       };
     },
