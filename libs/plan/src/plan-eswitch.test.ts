@@ -117,6 +117,13 @@ describe("the plan of an eswitch mode", () => {
     ]);
   });
 
+  it("binds all VFs of a group before it configures their interfaces", () => {
+    const vfGroups = [{ resourceName: "pods", vfRange: "0-1", mtu: 9000 }];
+    const { steps } = planned(pfSpec("switchdev", 2, { vfGroups }), pfStatus("mlx5_core", "legacy", 2));
+    const configure = (vfId: number) => [`set administrative MAC address of VF ${vfId}`, `set mtu 9000 on VF ${vfId}`];
+    expect(steps.slice(2)).toEqual([...bind(0, 1), ...configure(0), ...configure(1)]);
+  });
+
   it("binds the VFs of no group, too, if a change of the mode left them without a driver", () => {
     const status = pfStatus("mlx5_core", "switchdev", 2);
     const unbound = { ...status, Vfs: status.Vfs.map(({ driver: _driver, ...vf }) => vf) };

@@ -28,10 +28,11 @@ export function stepsForNewVfs(pf: InterfaceStatus, group: VfGroup, range: VfRan
 
 /** Returns the steps for VFs that exist, and whose drivers an earlier step unbinds. */
 export function stepsForUnboundVfs(pf: InterfaceStatus, group: VfGroup, range: VfRange): readonly PfStep[] {
-  return stepsForVfs(range, (vfId) => [
+  const steps = stepsForVfs(range, (vfId) => [
     bind(pf, vfId, undefined, group),
     ...(assignedDriver(pf, group) === undefined ? configureNetdevice(pf, vfId, group) : []),
   ]);
+  return bindFirst(steps);
 }
 
 /** Binds a VF that belongs to no group, and whose driver was unbound for a change of the eswitch mode. */
@@ -42,7 +43,13 @@ export function bindUngrouped(pf: InterfaceStatus, vfId: number): PfStep {
 /** Returns the steps for VFs that exist and are not removed. */
 export function stepsForExistingVfs(pf: InterfaceStatus, group: VfGroup, range: VfRange): readonly PfStep[] {
   const vfs = (pf.Vfs ?? []).filter(({ vfID }) => includesVf(range, vfID));
-  return vfs.toSorted((a, b) => a.vfID - b.vfID).flatMap((vf) => stepsForVf(pf, vf, group));
+  return bindFirst(vfs.toSorted((a, b) => a.vfID - b.vfID).flatMap((vf) => stepsForVf(pf, vf, group)));
+}
+
+/** The interfaces of all VFs then appear while udev handles the first of them, and need to be listed only once. */
+function bindFirst(steps: readonly PfStep[]): readonly PfStep[] {
+  const isBind = ({ kind }: PfStep) => kind === "bind-driver";
+  return [...steps.filter(isBind), ...steps.filter((step) => !isBind(step))];
 }
 
 /** A deviceType becomes the name of a driver and of a kernel module. Steps are planned for these values only. */
