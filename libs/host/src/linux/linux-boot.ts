@@ -11,10 +11,13 @@ import { withHostError } from "../calls/host-error.ts";
 
 /** `root` is the directory that contains proc. */
 export function createLinuxBoot(root: string): Boot {
+  let bootId: string | undefined; // the same for the life of this process
+
   return {
     readBootId: () =>
       withHostError(operations.boot.readBootId(), async () => {
-        return (await fs.readFile(join(root, "proc/sys/kernel/random/boot_id"), "utf8")).trimEnd();
+        bootId ??= (await fs.readFile(join(root, "proc/sys/kernel/random/boot_id"), "utf8")).trimEnd();
+        return bootId;
       }),
   };
 }

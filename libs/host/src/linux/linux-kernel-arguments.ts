@@ -27,6 +27,8 @@ const vendors: ReadonlyMap<string, Machine["cpuVendor"]> = new Map([
 export function createLinuxKernelArguments(root: string): KernelArguments {
   const { kernelArguments: operation } = operations;
   const files = createLinuxHostFiles(root);
+  // Neither changes while the kernel runs.
+  let running: readonly string[] | undefined;
   let cpuVendor: Machine["cpuVendor"] | undefined;
 
   async function withBootLoader<Value>(
@@ -42,9 +44,10 @@ export function createLinuxKernelArguments(root: string): KernelArguments {
 
   return {
     readRunning: () =>
-      withHostError(operation.readRunning(), async () =>
-        splitArguments(await fs.readFile(join(root, "proc/cmdline"), "utf8")),
-      ),
+      withHostError(operation.readRunning(), async () => {
+        running ??= splitArguments(await fs.readFile(join(root, "proc/cmdline"), "utf8"));
+        return running;
+      }),
     readMachine: () =>
       withHostError(operation.readMachine(), async () => {
         cpuVendor ??= await readCpuVendor(join(root, "proc/cpuinfo"));
