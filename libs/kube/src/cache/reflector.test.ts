@@ -78,7 +78,7 @@ describe("reflect", () => {
     expect(it.watches()).toHaveLength(1);
   });
 
-  it("requests bookmarks and a watch of 5 to 10 minutes with its selectors", async () => {
+  it("requests bookmarks and a watch of 10 to 20 minutes with its selectors", async () => {
     await using it = await setUp({ labelSelector: "a=b", fieldSelector: "metadata.name=x" });
     await eventually(() => it.server.watching === 1);
     const [watch] = it.watches();
@@ -92,7 +92,7 @@ describe("reflect", () => {
       fieldSelector: "metadata.name=x",
       allowWatchBookmarks: "true",
       resourceVersion: "100",
-      timeoutSeconds: "600",
+      timeoutSeconds: "1200",
     });
   });
 

@@ -82,7 +82,8 @@ async function list(options: ReflectorOptions): Promise<string> {
 async function follow(options: ReflectorOptions, progress: Progress, resourceVersion: string): Promise<void> {
   const { transport, type, namespace, labelSelector, fieldSelector, sink, report, signal } = options;
   const { clock = systemClock, random = Math.random } = options;
-  const timeoutSeconds = Math.floor(300 + random() * 300); // random, so that the watches of many nodes do not end together
+  // Bookmarks show that a watch is alive, so it can be long. Random, so that the watches of many nodes do not end together.
+  const timeoutSeconds = Math.floor(600 + random() * 600);
   const query = { resourceVersion, timeoutSeconds, allowWatchBookmarks: true, labelSelector, fieldSelector };
   const path = collectionPath(type, namespace);
   const startMs = clock.nowMs();
