@@ -29,6 +29,8 @@ interface RulePart {
   readonly of: string;
   readonly operator: string;
   readonly value: string;
+  /** What the value matches. A PF has a rule for each of its VFs, and each interface is compared with all of them. */
+  readonly pattern: RegExp;
 }
 
 export type Rule = readonly RulePart[];
@@ -40,7 +42,7 @@ export function parseRules(texts: readonly string[]): readonly Rule[] {
     .filter((line) => line.trim() !== "" && !line.trim().startsWith("#"))
     .map((line) =>
       [...line.matchAll(/([A-Z]+)(?:\{([^}]*)\})?(==|!=|=)"([^"]*)"/g)].map(
-        ([, key = "", of = "", operator = "", value = ""]) => ({ key, of, operator, value }),
+        ([, key = "", of = "", operator = "", value = ""]) => ({ key, of, operator, value, pattern: globOf(value) }),
       ),
     );
 }
@@ -66,12 +68,12 @@ function isAssignment({ key, operator }: RulePart): boolean {
   return operator === "=" && ["NAME", "ENV", "GOTO", "LABEL"].includes(key);
 }
 
-function matches({ key, of, operator, value }: RulePart, device: RuleDevice): boolean {
+function matches({ key, of, operator, value, pattern }: RulePart, device: RuleDevice): boolean {
   if (operator === "=") return false; // PROGRAM, IMPORT and others
   if (key === "TEST") return device.exists(value.replaceAll("%k", device.name)) === (operator === "==");
   const found = valueOf(key, of, device);
   // As in udev, a missing attribute matches neither == nor !=.
-  return found !== undefined && globOf(value).test(found) === (operator === "==");
+  return found !== undefined && pattern.test(found) === (operator === "==");
 }
 
 function valueOf(key: string, of: string, device: RuleDevice): string | undefined {
