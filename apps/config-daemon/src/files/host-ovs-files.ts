@@ -78,14 +78,14 @@ function withHeader(text: string): string {
 /** State of one file; "equal" if somebody else, such as a MachineConfig, has written the same content. */
 export type HostOvsFileState = "missing" | "current" | "equal" | "outdated" | "foreign";
 
-/** The files on the host: those of this release and of the record, by path. Rejects with HostError. */
+/** The files that the host has now. */
 export interface PresentHostOvsFiles {
   readonly stateOf: (file: HostOvsFile) => HostOvsFileState;
   /** Paths of the daemon's files, also those of an earlier release. */
   readonly own: readonly string[];
 }
 
-/** Rejects with HostError. */
+/** Reads the files of this release and of the record. Rejects with HostError. */
 export async function readPresentFiles(
   files: HostFiles,
   record: HostOvsRecord | undefined,

@@ -39,9 +39,9 @@ async function writeFiles({ files, systemd, udev }: Host): Promise<void> {
   const gone = all.units.filter((unit) => !units.includes(unit));
   if (gone.length > 0) await systemd.disableUnits(gone);
   for (const file of wanted) {
+    const { path, text, executable } = file;
     const state = stateOf(file);
-    if (state !== "current" && state !== "equal")
-      await files.writeText(file.path, file.text, { executable: file.executable });
+    if (state !== "current" && state !== "equal") await files.writeText(path, text, { executable });
   }
   for (const path of own) if (!paths.includes(path)) await files.remove(path);
   await systemd.reload();
