@@ -35,9 +35,16 @@ async function stop(daemon: ReturnType<typeof startDaemon>): Promise<void> {
   expect(await daemon.exitCode).toBe(0);
 }
 
+/** A daemon that stops before the last step of a reset leaves the record, with the mode that the next reset restores. */
+async function recordIsRemoved(): Promise<void> {
+  const files = () => inGuest("find /etc/sriov-operator/afxdp -type f 2>&- | wc -l");
+  await eventually("the record of the NIC is removed", async () => (await files()) === "0", { withinMs });
+}
+
 async function reset(): Promise<void> {
   await watched.testCluster.kubectl(["delete", "afxdpnetworknodepolicies", "--all"]);
   await eventually("the NIC is reset", async () => (await mode()) === "legacy", { withinMs });
+  await recordIsRemoved();
   expect(await subfunctions()).toEqual([]);
   expect(await inGuest(`devlink port show | grep -c pcisf`)).toBe("0");
 }
@@ -103,6 +110,7 @@ describe("AF_XDP devices on igbsw", () => {
     expect((await subfunctions()).length).toBe(3);
     await watched.testCluster.kubectl(["delete", "afxdpnetworknodepolicies", "--all"]);
     await eventually("the daemon's own are gone", async () => (await subfunctions()).length === 1, { withinMs });
+    await recordIsRemoved();
     expect(await subfunctions()).toEqual(foreign);
     expect(await mode()).toBe("switchdev");
     await stop(daemon);
