@@ -40,10 +40,10 @@ export interface OvsSessionOptions {
 const connectWaitMs = 3_000;
 
 /**
- * A server that ends closes its socket, which is seen at once. Probes only find a server that hangs, and are most of what a daemon
- * does while nothing changes. Calls have limits of their own. The programs of Open vSwitch do not probe on Unix sockets at all.
+ * A server that ends closes its socket, which is seen at once. Probes only find a server that hangs, and are all that a daemon
+ * does while nothing changes. Calls have limits of their own.
  */
-const probeIntervalMs = 60_000;
+const probeIntervalMs = 20_000;
 
 /** A transaction that other programs disturb is built again this often. */
 const maxAttempts = 5;
