@@ -111,7 +111,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 
   await using desired = watchDesiredState({ transport, namespace, nodeName, log }, sriovKinds);
   const { states, configs } = desired;
-  const events = createKernelFeed(host.events, {
+  const feed = createKernelFeed(host.events, {
     onEnd(error) {
       log.error({ error }, "kernel event stream ended; changes are found by periodic passes only");
     },
@@ -126,7 +126,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       programsEvent.set({ type: "Warning", reason: "XdpProgramsNotDetached", message });
     },
     wakeSriov: wakeUp.wake,
-    events,
+    feed,
   });
   followVerbosity({ sriov: configs, afxdp: afxdp.configs }, (verbosity) => options.onVerbosity?.(verbosity));
   await using reports = openNodeReports({ transport, namespace, nodeName, states, wake: wakeUp.wake, log });
@@ -138,7 +138,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     ...{ timing, wake: wakeUp.wake, metadataUrl: options.metadataUrl ?? defaultMetadataUrl },
     readPlatform: () => readPlatform({ transport, nodeName, log }),
   });
-  const kernel = createKernelSource(events, nodeName);
+  const kernel = createKernelSource(feed, nodeName);
   const pass = createPass({
     ...{ host, transport, timing, metrics, loop, runningSteps, firmware, log, signal, report: reports.report },
     ...createHostCalls(host, {

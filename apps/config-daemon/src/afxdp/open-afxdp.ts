@@ -45,7 +45,8 @@ export interface OpenAfxdpOptions extends WatchDesiredStateOptions, DeadlineDeps
   readonly onProgramsLeft: (message: string) => void;
   /** Starts a pass for SR-IOV, which requests drains. */
   readonly wakeSriov: () => void;
-  readonly events: KernelFeed;
+  /** Events of the kernel, by the watch that the passes for SR-IOV use, too. */
+  readonly feed: KernelFeed;
   /** Ends a pass after the steps that are running. */
   readonly signal: AbortSignal;
 }
@@ -94,7 +95,7 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
     const problems = left.flatMap((each) => each.problems());
     return writeReport(state, withProblems(phase, problems), found);
   };
-  const kernel = createKernelSource(options.events, key, {
+  const kernel = createKernelSource(options.feed, key, {
     concerns: (event) => concernsDevices(event, states.get(nodeName)),
   });
   const demand = createDrainDemand(options.wakeSriov);
