@@ -28,11 +28,12 @@ export function stepsForNewVfs(pf: InterfaceStatus, group: VfGroup, range: VfRan
 
 /** Returns the steps for VFs that exist, and whose drivers an earlier step unbinds. */
 export function stepsForUnboundVfs(pf: InterfaceStatus, group: VfGroup, range: VfRange): readonly PfStep[] {
-  const steps = stepsForVfs(range, (vfId) => [
-    bind(pf, vfId, undefined, group),
-    ...(assignedDriver(pf, group) === undefined ? configureNetdevice(pf, vfId, group) : []),
-  ]);
-  return bindFirst(steps);
+  return bindFirst(
+    stepsForVfs(range, (vfId) => [
+      bind(pf, vfId, undefined, group),
+      ...(assignedDriver(pf, group) === undefined ? configureNetdevice(pf, vfId, group) : []),
+    ]),
+  );
 }
 
 /** Binds a VF that belongs to no group, and whose driver was unbound for a change of the eswitch mode. */
