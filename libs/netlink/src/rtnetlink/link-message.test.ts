@@ -67,6 +67,7 @@ describe("parseLink", () => {
         for (const { at, byte } of damages) message[at] = byte;
         try {
           const { index, name, parent } = parseLink(message.subarray(0, length));
+          expect(name).toEqual(expect.any(String));
           expect(parseLinkIdentity(message.subarray(0, length))).toEqual({ index, name, parent });
         } catch (error) {
           expect(error).toBeInstanceOf(NetlinkError);

@@ -37,7 +37,7 @@ export function parseAttributes(bytes: Buffer, wanted?: ReadonlySet<number>): re
   return attributes;
 }
 
-/** The bytes exist. Without the checks of readUInt16LE, which take most of the time for a message. */
+/** For bytes that exist, so that the checks of readUInt16LE are not needed: a link message has over a hundred such numbers. */
 function u16At(bytes: Buffer, at: number): number {
   return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
 }
