@@ -52,6 +52,7 @@ export async function keepDemo(args: readonly string[] = []): Promise<KeptDemo> 
     let [out, complaint] = ["", ""];
     child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (complaint += text));
+    child.stdin.on("error", () => undefined); // kubectl may end without reading it; its exit code says whether it failed
     child.stdin.end(input);
     const code = await new Promise((resolve) => child.once("close", resolve));
     if (code !== 0) throw new Error(`kubectl ${words.join(" ")}: ${complaint}`);

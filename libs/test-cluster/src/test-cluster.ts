@@ -91,7 +91,7 @@ async function runKubectl(file: string, kubeconfig: string, args: readonly strin
   child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
   child.stderr.on("data", (chunk: Buffer) => chunks.push(chunk));
   child.stdin.on("error", () => undefined); // kubectl may end without reading it; its output says why
-  child.stdin.end(input === undefined ? undefined : JSON.stringify(input));
+  child.stdin.end(input === undefined ? "" : JSON.stringify(input));
   await new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", resolve);
