@@ -78,7 +78,7 @@ async function list(options: ReflectorOptions): Promise<string> {
   return resourceVersion;
 }
 
-/** Returns when the server ends the watch, as it does every few minutes, or when the watch is silent for too long. */
+/** Returns when the server ends the watch, as it does at its time limit, or when the watch is silent for too long. */
 async function follow(options: ReflectorOptions, progress: Progress, resourceVersion: string): Promise<void> {
   const { transport, type, namespace, labelSelector, fieldSelector, sink, report, signal } = options;
   const { clock = systemClock, random = Math.random } = options;
