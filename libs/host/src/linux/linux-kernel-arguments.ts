@@ -52,7 +52,7 @@ export function createLinuxKernelArguments(root: string): KernelArguments {
       withHostError(operation.readMachine(), async () => {
         cpuVendor ??= await readCpuVendor(join(root, "proc/cpuinfo"));
         // A group of /sys/kernel/iommu_groups can also be one of vfio's mode without an IOMMU.
-        return { cpuVendor, iommu: ((await readNames(join(root, "sys/class/iommu"))) ?? []).length > 0 };
+        return { cpuVendor, iommu: (readNames(join(root, "sys/class/iommu")) ?? []).length > 0 };
       }),
     readBootLoader: () => detectBootLoader(files),
     readNext: () => withBootLoader(operation.readNext(), (program, tools) => program.read(tools)),

@@ -20,7 +20,7 @@ const timeoutMs = 60_000;
 export function createLinuxKernelModules(root: string): KernelModules {
   async function load(module: string): Promise<void> {
     checkKernelName(module);
-    if (await isModuleLoaded(root, module)) return;
+    if (isModuleLoaded(root, module)) return;
     await run(inRoot(root, ["modprobe", "--", module]), operations.modules.load(module));
   }
 
@@ -29,7 +29,7 @@ export function createLinuxKernelModules(root: string): KernelModules {
     async enableNoIommu() {
       await load("vfio");
       await withHostError(operations.modules.enableNoIommu(), async () => {
-        if (((await readNames(join(root, "sys/kernel/iommu_groups"))) ?? []).length > 0) return;
+        if ((readNames(join(root, "sys/kernel/iommu_groups")) ?? []).length > 0) return;
         const parameter = join(root, "sys/module/vfio/parameters/enable_unsafe_noiommu_mode");
         await fs.writeFile(parameter, "1", { flag: constants.O_WRONLY });
       });

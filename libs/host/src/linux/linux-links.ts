@@ -4,7 +4,6 @@
  * Usage: `createLinuxLinks({ root: "/host", socket: new NetlinkSocket({ protocol: protocols.route }), genericSocket })`.
  */
 import { defined } from "@switchyard/api";
-import { promises as fs } from "node:fs";
 import { join } from "node:path";
 import {
   ethtoolFamily,
@@ -24,6 +23,7 @@ import { operations } from "../calls/operations.ts";
 import { isErrno } from "@switchyard/service";
 import { HostError, toHostError, withHostError, type HostOperation } from "../calls/host-error.ts";
 import type { Link, Links } from "../ports/links.ts";
+import { readLockedAttribute } from "./read-sysfs.ts";
 import { functionOfVirtio } from "./virtio-function.ts";
 
 export interface LinuxLinksDeps {
@@ -49,7 +49,7 @@ export function createLinuxLinks({ root, socket, genericSocket }: LinuxLinksDeps
   return {
     listLinks: () =>
       withHostError(at.listLinks(), () =>
-        askKernel(at.listLinks(), async () => Promise.all((await listLinks(socket)).map((info) => toLink(root, info)))),
+        askKernel(at.listLinks(), async () => (await listLinks(socket)).map((info) => toLink(root, info))),
       ),
     readSpeedMbps: (name) => readSpeedMbps(root, name),
     setMtu: (name, mtu) => askKernel(at.setMtu(name, mtu), () => setLinkMtu(socket, name, mtu)),
@@ -77,9 +77,9 @@ const types = new Map<number, Link["type"]>([
   [32, "infiniband"],
 ]); // by ARPHRD_*
 
-async function toLink(root: string, info: LinkInfo): Promise<Link> {
+function toLink(root: string, info: LinkInfo): Link {
   const { index, name, altNames, mtu, maxMtu, adminUp, physPortName, physSwitchId, hasXdp } = info;
-  const parent = info.parent && (await deviceOf(root, info.parent));
+  const parent = info.parent && deviceOf(root, info.parent);
   const { kind, masterIndex, lowerIndex, permanentAddress } = info;
   return {
     ...{ index, name, altNames, mac: info.address, mtu, adminUp, type: types.get(info.hardwareType) ?? "other" },
@@ -100,24 +100,25 @@ async function toLink(root: string, info: LinkInfo): Promise<Link> {
   };
 }
 
-async function deviceOf(root: string, parent: NonNullable<Link["parent"]>): Promise<Link["parent"]> {
-  const pciFunction = parent.bus === "virtio" ? await functionOfVirtio(root, parent.name) : undefined;
+function deviceOf(root: string, parent: NonNullable<Link["parent"]>): Link["parent"] {
+  const pciFunction = parent.bus === "virtio" ? functionOfVirtio(root, parent.name) : undefined;
   return pciFunction === undefined ? parent : { bus: "pci", name: pciFunction };
 }
 
 // EINVAL: the interface is down, or its driver has no speed (veth, bridges without ports).
-const withoutSpeed: ReadonlySet<string> = new Set(["EINVAL", "EOPNOTSUPP"]);
+const withoutSpeed = ["EINVAL", "EOPNOTSUPP"] as const;
 
 async function readSpeedMbps(root: string, name: string): Promise<number | undefined> {
   const at = operations.links.readSpeedMbps(name);
   if (name.includes("/")) throw new HostError(at, "ENODEV", {}); // not an interface name, and would leave the directory
   try {
-    const speed = Number.parseInt(await fs.readFile(join(root, "sys/class/net", name, "speed"), "latin1"), 10);
+    const text = await readLockedAttribute(join(root, "sys/class/net", name, "speed"));
+    if (text === undefined) throw new HostError(at, "ENODEV", {});
+    const speed = Number.parseInt(text, 10);
     // SPEED_UNKNOWN is -1; some drivers store it unsigned, as 4294967295.
     return speed > 0 && speed < 0xffff_ffff ? speed : undefined;
   } catch (error) {
-    if (!isErrno(error)) throw error;
-    if (withoutSpeed.has(error.code)) return undefined;
-    throw error.code === "ENOENT" ? new HostError(at, "ENODEV", { cause: error }) : toHostError(at, error);
+    if (isErrno(error, ...withoutSpeed)) return undefined;
+    throw toHostError(at, error);
   }
 }

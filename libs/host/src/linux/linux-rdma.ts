@@ -7,7 +7,6 @@
  */
 import { defined, parsePciAddress } from "@switchyard/api";
 import { getRdmaMode, setRdmaMode, setVfGuids, type NetlinkSocket } from "@switchyard/netlink";
-import { mapConcurrently } from "@switchyard/service";
 import { join } from "node:path";
 import { askKernel } from "./ask-kernel.ts";
 import { operations } from "../calls/operations.ts";
@@ -28,15 +27,13 @@ export interface LinuxRdmaDeps {
 // EPROTONOSUPPORT: ib_core was unloaded meanwhile. EINVAL: ib_core is too old to have modes.
 const withoutMode: ReadonlySet<string> = new Set(["EPROTONOSUPPORT", "EINVAL"]);
 
-const devicesAtOnce = 4;
-
 export function createLinuxRdma({ root, openSocket, route }: LinuxRdmaDeps): Rdma {
   const { rdma: operation } = operations;
   const devices = join(root, "sys/class/infiniband");
   const isLoaded = () => isModuleLoaded(root, "ib_core");
   return {
     async readMode() {
-      if (!(await isLoaded())) return undefined;
+      if (!isLoaded()) return undefined;
       try {
         return await askKernel(operation.readMode(), async () => {
           await using socket = openSocket();
@@ -48,17 +45,16 @@ export function createLinuxRdma({ root, openSocket, route }: LinuxRdmaDeps): Rdm
       }
     },
     async setMode(mode) {
-      if (!(await isLoaded())) throw new HostError(operation.setMode(mode), "EPROTONOSUPPORT", {});
+      if (!isLoaded()) throw new HostError(operation.setMode(mode), "EPROTONOSUPPORT", {});
       await askKernel(operation.setMode(mode), async () => {
         await using socket = openSocket();
         await setRdmaMode(socket, mode);
       });
     },
     listDevices: () =>
-      withHostError(operation.listDevices(), async () => {
-        const names = ((await readNames(devices)) ?? []).toSorted();
-        const found = await mapConcurrently(names, devicesAtOnce, (name) => readDevice(join(devices, name), name));
-        return found.filter((device) => device !== undefined);
+      withHostError(operation.listDevices(), () => {
+        const names = (readNames(devices) ?? []).toSorted();
+        return names.map((name) => readDevice(join(devices, name), name)).filter((device) => device !== undefined);
       }),
     setVfGuid: (pfName, vfId, guid) =>
       askKernel(operation.setVfGuid(pfName, vfId, guid), () => setVfGuids(route, pfName, { vfId, guid })),
@@ -66,9 +62,9 @@ export function createLinuxRdma({ root, openSocket, route }: LinuxRdmaDeps): Rdm
 }
 
 /** Returns undefined if the device was removed meanwhile. */
-async function readDevice(directory: string, name: string): Promise<RdmaDevice | undefined> {
-  const nodeGuid = await readAttribute(join(directory, "node_guid"));
+function readDevice(directory: string, name: string): RdmaDevice | undefined {
+  const nodeGuid = readAttribute(join(directory, "node_guid"));
   if (nodeGuid === undefined) return undefined;
-  const pciAddress = parsePciAddress((await readLinkName(join(directory, "device"))) ?? "");
+  const pciAddress = parsePciAddress(readLinkName(join(directory, "device")) ?? "");
   return { name, nodeGuid, ...defined({ pciAddress: pciAddress.ok ? pciAddress.value : undefined }) };
 }

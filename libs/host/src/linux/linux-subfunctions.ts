@@ -80,13 +80,12 @@ export function createLinuxSubfunctions({ root, socket, openSocket }: LinuxSubfu
     });
   }
 
-  async function describe({ port, pf, sfNumber }: OwnPort): Promise<Subfunction> {
+  function describe({ port, pf, sfNumber }: OwnPort): Subfunction {
     const { address, state = "inactive", operationalState = "detached", instance } = port.function ?? {};
-    const device =
-      instance?.bus === "auxiliary" ? instance.device : await findBySfNumber(pciDirectory(root, pf), sfNumber);
+    const device = instance?.bus === "auxiliary" ? instance.device : findBySfNumber(pciDirectory(root, pf), sfNumber);
     const directory = device === undefined || !isFileName(device) ? undefined : deviceDirectory(root, device);
-    const [netdev] = (directory && (await readNames(join(directory, "net")))) ?? [];
-    const driver = directory && (await readLinkName(join(directory, "driver")));
+    const [netdev] = (directory && readNames(join(directory, "net"))) ?? [];
+    const driver = directory && readLinkName(join(directory, "driver"));
     return {
       ...{ pf, portIndex: port.index, sfNumber, state, operationalState },
       ...defined({ mac: address, device, driver, netdev, representor: port.netdev?.name }),
@@ -97,7 +96,7 @@ export function createLinuxSubfunctions({ root, socket, openSocket }: LinuxSubfu
     list: () =>
       withHostError(at.list(), () =>
         askKernel(at.list(), async () => {
-          const found = await Promise.all((await listPorts()).map(describe));
+          const found = (await listPorts()).map(describe);
           return found.sort((a, b) => (a.pf === b.pf ? a.sfNumber - b.sfNumber : a.pf < b.pf ? -1 : 1));
         }),
       ),
@@ -133,10 +132,10 @@ interface OwnPort {
 }
 
 /** Finds the auxiliary device with this file `sfnum`, which mlx5_core has. */
-async function findBySfNumber(pfDirectory: string, sfNumber: number): Promise<string | undefined> {
-  for (const name of (await readNames(pfDirectory)) ?? []) {
+function findBySfNumber(pfDirectory: string, sfNumber: number): string | undefined {
+  for (const name of readNames(pfDirectory) ?? []) {
     if (!/^[\w-]+\.sf\.\d+$/.test(name)) continue;
-    if ((await readAttribute(join(pfDirectory, name, "sfnum"))) === `${sfNumber}`) return name;
+    if (readAttribute(join(pfDirectory, name, "sfnum")) === `${sfNumber}`) return name;
   }
   return undefined;
 }

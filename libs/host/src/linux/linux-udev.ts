@@ -29,11 +29,11 @@ export function createLinuxUdev(root: string): Udev {
   async function settle({ timeoutMs, signal, pf }: SettleOptions): Promise<boolean> {
     const startedMs = performance.now();
     using changes = watchDirectory(directory); // before the first check, so that no change is missed
-    while (await exists(join(directory, "control"))) {
+    while (exists(join(directory, "control"))) {
       signal.throwIfAborted();
       const elapsedMs = performance.now() - startedMs;
-      const isIdle = !(await exists(join(directory, "queue")));
-      if (isIdle && (elapsedMs > maxUnhandledMs || (await hasHandledAll()))) return true;
+      const isIdle = !exists(join(directory, "queue"));
+      if (isIdle && (elapsedMs > maxUnhandledMs || hasHandledAll())) return true;
       if (pf !== undefined && (await hasHandledPf(pf))) return true;
       if (elapsedMs >= timeoutMs) return false;
       await changes.next(Math.min(recheckMs, timeoutMs - elapsedMs), signal);
@@ -47,22 +47,22 @@ export function createLinuxUdev(root: string): Udev {
     if (facts === undefined) return false;
     const vfs = facts.sriov?.vfs ?? [];
     if (vfs.length !== (facts.sriov?.numVfs ?? 0) || vfs.some(({ netdevs }) => netdevs.length === 0)) return false;
-    const handled = new Set(await readNames(join(directory, "data")));
+    const handled = new Set(readNames(join(directory, "data")));
     for (const name of [facts, ...vfs].flatMap(({ netdevs }) => netdevs)) {
-      const index = await readAttribute(join(root, "sys/class/net", name, "ifindex"));
+      const index = readAttribute(join(root, "sys/class/net", name, "ifindex"));
       if (index === undefined || !handled.has(`n${index}`)) return false; // undefined: renamed meanwhile
     }
     return true;
   }
 
   // Between the event of the kernel and its arrival at udevd, the queue does not exist either.
-  async function hasHandledAll(): Promise<boolean> {
+  function hasHandledAll(): boolean {
     const interfaces = join(root, "sys/class/net");
-    const handled = new Set(await readNames(join(directory, "data")));
-    for (const name of (await readNames(interfaces)) ?? []) {
-      const device = await readLinkTarget(join(interfaces, name));
+    const handled = new Set(readNames(join(directory, "data")));
+    for (const name of readNames(interfaces) ?? []) {
+      const device = readLinkTarget(join(interfaces, name));
       if (device === undefined || device.includes("/devices/virtual/")) continue; // containers create and remove them all the time
-      const index = await readAttribute(join(interfaces, name, "ifindex"));
+      const index = readAttribute(join(interfaces, name, "ifindex"));
       if (index !== undefined && !handled.has(`n${index}`)) return false;
     }
     return true;

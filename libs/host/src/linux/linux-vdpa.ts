@@ -38,7 +38,7 @@ export function createLinuxVdpa({ root, socket }: LinuxVdpaDeps): Vdpa {
 
   /** The id of the family changes when the module is loaded again, so it is not kept. */
   async function family(): Promise<GenericFamily | undefined> {
-    return (await exists(bus)) ? resolveFamily(socket, vdpaFamily) : undefined;
+    return exists(bus) ? resolveFamily(socket, vdpaFamily) : undefined;
   }
 
   async function familyFor(at: HostOperation): Promise<GenericFamily> {
@@ -59,12 +59,10 @@ export function createLinuxVdpa({ root, socket }: LinuxVdpaDeps): Vdpa {
         askKernel(operation.listDevices(), async () => {
           const found = await family();
           const devices = found === undefined ? [] : await listVdpaDevices(found);
-          return Promise.all(
-            devices.map(async ({ name, management }) => {
-              const driver = isFileName(name) ? await readLinkName(fileOf(name, "driver")) : undefined;
-              return { name, management, ...defined({ driver }) };
-            }),
-          );
+          return devices.map(({ name, management }) => {
+            const driver = isFileName(name) ? readLinkName(fileOf(name, "driver")) : undefined;
+            return { name, management, ...defined({ driver }) };
+          });
         }),
       ),
     async addDevice(device) {

@@ -57,8 +57,8 @@ export function createLinuxXdp({ root, socket, genericSocket }: LinuxXdpDeps): X
         }));
       }),
     readDevice: (name) =>
-      withHostError(at.readDevice(name), async () => {
-        const device = await readNetDevice(root, name);
+      withHostError(at.readDevice(name), () => {
+        const device = readNetDevice(root, name);
         if (device === undefined) throw new HostError(at.readDevice(name), "ENODEV", {});
         return device;
       }),
@@ -80,10 +80,9 @@ export function createLinuxXdp({ root, socket, genericSocket }: LinuxXdpDeps): X
         }
       }),
     listOwnMaps: () =>
-      withHostError(at.listOwnMaps(), async () => {
-        const names = ((await readNames(maps)) ?? []).filter(isInterfaceName);
-        const pinned = await Promise.all(names.map((name) => readNames(join(maps, name))));
-        return names.filter((_name, index) => pinned[index]?.includes(xskMapName)).sort();
+      withHostError(at.listOwnMaps(), () => {
+        const names = (readNames(maps) ?? []).filter(isInterfaceName);
+        return names.filter((name) => readNames(join(maps, name))?.includes(xskMapName)).sort();
       }),
     removeOwnMap: (name) =>
       withHostError(at.removeOwnMap(name), async () => {

@@ -2,24 +2,24 @@
 /**
  * readNetDevice reads the device of a network interface from sysfs. Between the interface and its PCI function there can be another
  * device: that of virtio, or of a subfunction.
- * Usage: `const device = await readNetDevice("/host", "eth0")`.
+ * Usage: `const device = readNetDevice("/host", "eth0")`.
  */
 import { defined, parsePciAddress } from "@switchyard/api";
 import { basename, dirname, join } from "node:path";
 import type { NetDevice } from "../ports/xdp.ts";
 import { exists, readAttribute, readLinkName, readRealPath } from "./read-sysfs.ts";
 
-/** Returns undefined if there is no such interface, and {} for a virtual interface. Rejects with errors of Node. */
-export async function readNetDevice(root: string, name: string): Promise<NetDevice | undefined> {
+/** Returns undefined if there is no such interface, and {} for a virtual interface. Throws errors of Node. */
+export function readNetDevice(root: string, name: string): NetDevice | undefined {
   const netdev = join(root, "sys/class/net", name);
-  if (!isName(name) || !(await exists(netdev))) return undefined;
-  const device = await readRealPath(join(netdev, "device"));
+  if (!isName(name) || !exists(netdev)) return undefined;
+  const device = readRealPath(join(netdev, "device"));
   if (device === undefined) return {};
-  const driver = await readLinkName(join(device, "driver"));
+  const driver = readLinkName(join(device, "driver"));
   const pci = pciDirectory(device);
-  const numaNode = await readNumaNode(pci ?? device);
+  const numaNode = readNumaNode(pci ?? device);
   if (pci === undefined) return defined({ driver, numaNode });
-  const [vendor, deviceId] = await Promise.all(["vendor", "device"].map((file) => readAttribute(join(pci, file))));
+  const [vendor, deviceId] = ["vendor", "device"].map((file) => readAttribute(join(pci, file)));
   const address = parsePciAddress(basename(pci));
   return defined({
     ...{ driver, pciAddress: address.ok ? address.value : undefined, numaNode },
@@ -34,8 +34,8 @@ function pciDirectory(device: string): string | undefined {
 }
 
 /** -1 means that the device belongs to no node. */
-async function readNumaNode(device: string): Promise<number | undefined> {
-  const text = (await readAttribute(join(device, "numa_node"))) ?? "";
+function readNumaNode(device: string): number | undefined {
+  const text = readAttribute(join(device, "numa_node")) ?? "";
   return /^\d+$/.test(text) ? Number.parseInt(text, 10) : undefined;
 }
 

@@ -2,7 +2,7 @@
 /**
  * Between the interface of a virtio NIC and its PCI function is a virtio device, "virtio4", which rtnetlink names instead of the
  * function. functionOfVirtio finds the function.
- * Usage: `const parent = (await functionOfVirtio("/host", "virtio4")) ?? { bus: "virtio", name: "virtio4" }`.
+ * Usage: `const parent = functionOfVirtio("/host", "virtio4") ?? { bus: "virtio", name: "virtio4" }`.
  */
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
 import { basename, dirname, join } from "node:path";
@@ -11,14 +11,14 @@ import { readLinkName, readRealPath } from "./read-sysfs.ts";
 /** The driver that creates the virtio device of a PCI function. A virtio device of another driver belongs to a vDPA device. */
 export const virtioPciDriver = "virtio-pci";
 
-/** Returns undefined if virtio-pci is not the driver of the device's parent, and if the device does not exist. Rejects with errors of Node. */
-export async function functionOfVirtio(root: string, name: string): Promise<PciAddress | undefined> {
+/** Returns undefined if virtio-pci is not the driver of the device's parent, and if the device does not exist. Throws errors of Node. */
+export function functionOfVirtio(root: string, name: string): PciAddress | undefined {
   if (!isVirtioDevice(name)) return undefined;
-  const device = await readRealPath(join(root, "sys/bus/virtio/devices", name));
+  const device = readRealPath(join(root, "sys/bus/virtio/devices", name));
   if (device === undefined) return undefined;
   const parent = dirname(device);
   const address = parsePciAddress(basename(parent));
-  if (!address.ok || (await readLinkName(join(parent, "driver"))) !== virtioPciDriver) return undefined;
+  if (!address.ok || readLinkName(join(parent, "driver")) !== virtioPciDriver) return undefined;
   return address.value;
 }
 

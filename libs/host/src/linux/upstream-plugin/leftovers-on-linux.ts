@@ -25,7 +25,7 @@ import type { Systemd } from "../../ports/systemd.ts";
 import type { Xdp } from "../../ports/xdp.ts";
 import { askKernel } from "../ask-kernel.ts";
 import { parseAfxdpDevice } from "../afxdp-record-file.ts";
-import { readNames } from "../read-sysfs.ts";
+import { createLinuxHostFiles } from "../linux-host-files.ts";
 import { runHostProgram } from "../run-host-program.ts";
 import { mountUnitName } from "../unit-name.ts";
 import { parseMountInfo } from "./mount-info.ts";
@@ -54,6 +54,7 @@ export function createLeftovers({
   systemd,
 }: LeftoverDeps): Omit<PluginLeftovers, "listDevices"> {
   const { pluginLeftovers: at } = operations;
+  const files = createLinuxHostFiles(root);
   /** Of the first process, whose mounts are those of the host. */
   const mountsOfHost = () => readMounts(join(root, "proc/1/mountinfo"));
 
@@ -108,7 +109,7 @@ export function createLeftovers({
       withHostError(at.listFiles(pool), async () => {
         if (!isPluginPool(pool)) return { mounts: [], sockets: [] };
         const directory = `${pluginDirectories.mounts}/${pool}`;
-        const paths = ((await readNames(join(root, directory))) ?? []).map((name) => `${directory}/${name}`).sort();
+        const paths = (await files.listNames(directory)).map((name) => `${directory}/${name}`);
         const ofPool = paths.filter((path) => parsePluginMount(path) === pool);
         const mounts = ofPool.length === 0 ? new Map<string, string>() : await mountsOfHost();
         const sockets = await listPluginSockets(pool, {
