@@ -3,12 +3,13 @@
  * createLinuxHostFiles implements HostFiles on the file system below a root directory.
  * Usage: `await createLinuxHostFiles("/host").readText("/etc/udev/rules.d/10-pf-name-0000:3b:00.0.rules")`.
  */
-import { constants, promises as fs, type Stats } from "node:fs";
+import { promises as fs, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { operations } from "../calls/operations.ts";
 import { isErrno } from "@switchyard/service";
 import { toHostError, withHostError, type HostOperation } from "../calls/host-error.ts";
-import { largestTextBytes, type FileKind, type HostFiles } from "../ports/host-files.ts";
+import type { FileKind, HostFiles } from "../ports/host-files.ts";
+import { readTextFile } from "./read-text-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import { syncDirectory } from "./sync-directory.ts";
 
@@ -20,7 +21,7 @@ export function createLinuxHostFiles(root: string): HostFiles {
       orAbsent(operation.listNames(directory), [], async () => [...(await fs.readdir(join(root, directory)))].sort()),
     readKind: (path) =>
       orAbsent(operation.readKind(path), undefined, async () => kindOf(await fs.lstat(join(root, path)))),
-    readText: (path) => orAbsent(operation.readText(path), undefined, () => readText(join(root, path))),
+    readText: (path) => orAbsent(operation.readText(path), undefined, () => readTextFile(join(root, path))),
     readLink: (path) => orAbsent(operation.readLink(path), undefined, () => fs.readlink(join(root, path))),
     writeText: (path, text, { executable = false } = {}) =>
       withHostError(operation.writeText(path, text), async () => {
@@ -49,17 +50,6 @@ async function orAbsent<Value, Absent>(
   } catch (error) {
     if (isErrno(error, ...absentCodes)) return absent;
     throw toHostError(at, error);
-  }
-}
-
-// O_NONBLOCK: opening a FIFO would block for ever.
-async function readText(path: string): Promise<string | undefined> {
-  const file = await fs.open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    const stats = await file.stat();
-    return stats.isFile() && stats.size <= largestTextBytes ? await file.readFile("utf8") : undefined;
-  } finally {
-    await file.close();
   }
 }
 

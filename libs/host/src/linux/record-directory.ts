@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { Result } from "@switchyard/api";
 import { isErrno } from "@switchyard/service";
 import type { RecordProblem } from "./record-json.ts";
+import { readTextFile } from "./read-text-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import { syncDirectory } from "./sync-directory.ts";
 
@@ -44,9 +45,10 @@ export function createRecordDirectory<Name extends string, Value>(
   async function readRecord(name: Name): Promise<Value | undefined> {
     const path = join(directory, name);
     try {
-      const record = parse(await fs.readFile(path, "utf8"));
-      if (record.ok && isOf(record.value, name)) return record.value;
-      onUnreadable({ path, reason: record.ok ? "not-a-record" : record.error.code });
+      const text = await readTextFile(path);
+      const record = text === undefined ? undefined : parse(text);
+      if (record?.ok === true && isOf(record.value, name)) return record.value;
+      onUnreadable({ path, reason: record?.ok === false ? record.error.code : "not-a-record" });
     } catch (error) {
       if (!isErrno(error)) throw error;
       if (error.code !== "ENOENT") onUnreadable({ path, reason: error.code });
