@@ -26,7 +26,7 @@ export interface Libc {
    * Resolves with the full length of the datagram, which exceeds the buffer if the datagram was truncated.
    */
   recv(fd: number, buffer: Buffer): Promise<number>;
-  /** Like recv, but synchronous and for sockets without requests. Writes a struct sockaddr_nl to `sender`. */
+  /** Like recv, but synchronous and for sockets on which no dump runs. Writes a struct sockaddr_nl to `sender`. */
   recvfrom(fd: number, buffer: Buffer, sender: Buffer): number;
   /** Calls `onReadable` from the event loop when there is a message or an error. Returns a function that ends this. */
   watchReadable(fd: number, onReadable: () => void): () => void;

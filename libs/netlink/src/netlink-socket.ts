@@ -7,7 +7,7 @@
  * handles a request. Slow requests that must run in parallel need several sockets and as many threads in the pool.
  */
 import { errnoName } from "./errno.ts";
-import type { Libc } from "./libc.ts";
+import { addressBytes, type Libc } from "./libc.ts";
 import { loadLibc } from "./native-libc.ts";
 import { checked, malformed, NetlinkError } from "./netlink-error.ts";
 import { inNetworkNamespace } from "./network-namespace.ts";
@@ -49,6 +49,7 @@ export class NetlinkSocket implements AsyncDisposable {
   readonly #fd: number;
   readonly #timeoutMs: number;
   readonly #buffer = Buffer.alloc(receiveBytes);
+  readonly #sender = Buffer.alloc(addressBytes);
   #turn: Promise<void> = Promise.resolve();
   #sequence = 0;
   #isComplete = true;
@@ -130,7 +131,7 @@ export class NetlinkSocket implements AsyncDisposable {
     const messages: Message[] = [];
     let interrupted = false;
     for (;;) {
-      for (const message of await this.#receive(tried)) {
+      for (const message of this.#parse(tried, await this.#receive(kind === messageFlags.dump))) {
         if (message.sequence !== this.#sequence) continue; // of an earlier request that failed before its ack
         interrupted ||= (message.flags & messageFlags.dumpInterrupted) !== 0;
         const ack = parseAck(message);
@@ -144,9 +145,15 @@ export class NetlinkSocket implements AsyncDisposable {
     }
   }
 
-  async #receive(tried: string): Promise<readonly Message[]> {
-    // The kernel replies within send(), so there is always a message. EAGAIN means that the reply was lost.
-    const length = checked(tried, await this.#libc.recv(this.#fd, this.#buffer));
+  /** Only a dump makes the kernel work while it is received. */
+  #receive(isDump: boolean): number | Promise<number> {
+    if (isDump) return this.#libc.recv(this.#fd, this.#buffer);
+    return this.#libc.recvfrom(this.#fd, this.#buffer, this.#sender);
+  }
+
+  /** The kernel replies within send(), so there is always a message. EAGAIN means that the reply was lost. */
+  #parse(tried: string, received: number): readonly Message[] {
+    const length = checked(tried, received);
     if (length > receiveBytes) throw malformed(`datagram of ${length} bytes`);
     return parseMessages(Buffer.from(this.#buffer.subarray(0, length)));
   }

@@ -66,7 +66,7 @@ export async function observe(host: Host, options: ObserveOptions = {}): Promise
     }),
   );
   const { ovs, openVSwitch } = await readOvs(host, { links, interfaces });
-  const linux = await readLinuxBridges(host, interfaces);
+  const linux = links.some(({ kind }) => kind === "bridge") ? await readLinuxBridges(host, interfaces) : [];
   const own = { links, bridges: [...(ovs ?? []), ...linux] };
   // Routing tables can be large. They matter only for bridges.
   const withBridges =
@@ -114,5 +114,6 @@ async function readEswitch(
 
 async function readSpeed(host: Host, pf: PfFacts, links: LinksByDevice): Promise<number | undefined> {
   const uplink = uplinkOf(links.get(pf.pciAddress) ?? []);
-  return uplink === undefined ? undefined : host.links.readSpeedMbps(uplink.name);
+  // An interface that is down has no speed.
+  return uplink?.adminUp === true ? host.links.readSpeedMbps(uplink.name) : undefined;
 }
