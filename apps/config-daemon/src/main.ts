@@ -4,7 +4,7 @@
  * command that runs while the host boots must load little.
  * Usage: `node apps/config-daemon/src/main.ts --node-name worker-1`, `node apps/config-daemon/src/main.ts boot pre`, `node apps/config-daemon/src/main.ts cleanup --dry-run`.
  */
-import { growInSmallSteps, runFrugally } from "@switchyard/service/memory";
+import { growInSmallSteps, keepBytecode, runFrugally } from "@switchyard/service/memory";
 
 /** A command gets the arguments after its name and resolves with the exit code. */
 type Command = (args: readonly string[]) => Promise<number>;
@@ -25,6 +25,7 @@ process.exit(exitCode);
 async function runService(): Promise<number> {
   runFrugally();
   growInSmallSteps();
+  keepBytecode();
   const { runConfigDaemon } = await import("./config-daemon.ts");
   return runConfigDaemon();
 }

@@ -9,7 +9,7 @@ import { runDaemon } from "@switchyard/config-daemon/daemon";
 import { connectFakeHost } from "@switchyard/host/testing";
 import { connect } from "@switchyard/kube";
 import { flag, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
-import { growInSmallSteps, runFrugally } from "@switchyard/service/memory";
+import { growInSmallSteps, keepBytecode, runFrugally } from "@switchyard/service/memory";
 import { kubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
 import { parseCleanupArguments } from "../cleanup/cleanup-arguments.ts";
 import { runCleanup } from "../cleanup/run-cleanup.ts";
@@ -19,6 +19,7 @@ import { createSaveMemory } from "../start/save-memory.ts";
 if (process.argv[2] === "cleanup") process.exit(await cleanUp(process.argv.slice(3)));
 runFrugally();
 growInSmallSteps();
+keepBytecode();
 const exitCode = await runService({
   name: "config-daemon",
   summary: "The config daemon on a fake kernel.",
