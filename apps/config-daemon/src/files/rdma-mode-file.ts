@@ -25,9 +25,8 @@ const values = { exclusive: 0, shared: 1 } as const;
 export async function readPersistentRdmaMode(
   files: Pick<HostFiles, "readKind" | "readText">,
 ): Promise<RdmaMode | "foreign" | undefined> {
-  const text = await files.readText(path);
-  if (text === undefined) return (await files.readKind(path)) === undefined ? undefined : "foreign";
-  const option = text.replace(ownHeader, "");
+  if ((await files.readKind(path)) === undefined) return undefined; // the usual case
+  const option = (await files.readText(path))?.replace(ownHeader, "");
   return (["exclusive", "shared"] as const).find((mode) => option === optionOf(mode)) ?? "foreign";
 }
 

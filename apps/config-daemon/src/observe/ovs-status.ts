@@ -31,8 +31,10 @@ export interface OvsSurroundings {
 /** Never rejects because Open vSwitch cannot be reached: the result has the error. */
 export async function readOvs(host: Host, surroundings: OvsSurroundings): Promise<OvsObservation> {
   try {
-    const [state, mark] = await Promise.all([host.ovs.readState(), readOffloadMark(host)]);
-    return state === undefined ? { ovs: [], openVSwitch: undefined } : toStatus(state, surroundings, mark);
+    const state = await host.ovs.readState();
+    if (state === undefined) return { ovs: [], openVSwitch: undefined };
+    const isMarked = state.hardwareOffload.mark !== undefined;
+    return toStatus(state, surroundings, isMarked ? await readOffloadMark(host) : undefined);
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
     return { ovs: undefined, openVSwitch: { error: error.message } };

@@ -29,7 +29,7 @@ export async function readTextFile(path: string): Promise<string | undefined> {
 /** Returns fewer bytes if the file has become shorter. */
 async function readBytes(fd: number, size: number): Promise<Buffer> {
   const bytes = Buffer.alloc(size);
-  for (let length = 0; length < size; ) {
+  for (let length = 0; length < size;) {
     const { bytesRead } = await readOnThread(fd, bytes, length, size - length, length);
     if (bytesRead === 0) return bytes.subarray(0, length);
     length += bytesRead;
