@@ -7,6 +7,7 @@
  */
 import {
   closeSync,
+  lstatSync,
   openSync,
   read,
   readdirSync,
@@ -14,7 +15,6 @@ import {
   readlinkSync,
   realpathSync,
   statSync,
-  lstatSync,
 } from "node:fs";
 import { basename } from "node:path";
 import { promisify } from "node:util";
@@ -23,7 +23,7 @@ import { isErrno } from "@switchyard/service";
 /** The kernel formats an attribute into one page. */
 const attributeBytes = 4_096;
 
-const readOnThreadPool = promisify(read);
+const readOnThread = promisify(read);
 
 /** Returns the text of an attribute without the trailing newline. */
 export function readAttribute(path: string): string | undefined {
@@ -38,11 +38,11 @@ export async function readLockedAttribute(path: string): Promise<string | undefi
   const fd = unlessGone(() => openSync(path, "r"));
   if (fd === undefined) return undefined;
   try {
-    const { bytesRead, buffer } = await readOnThreadPool(fd, Buffer.alloc(attributeBytes), 0, attributeBytes, 0);
+    const { bytesRead, buffer } = await readOnThread(fd, Buffer.alloc(attributeBytes), 0, attributeBytes, 0);
     return buffer.toString("utf8", 0, bytesRead).trimEnd();
   } catch (error) {
-    undefinedIfGone(error);
-    return;
+    if (isGone(error)) return undefined;
+    throw error;
   } finally {
     closeSync(fd);
   }
@@ -83,14 +83,12 @@ function unlessGone<Value>(act: () => Value): Value | undefined {
   try {
     return act();
   } catch (error) {
-    undefinedIfGone(error);
-    return;
+    if (isGone(error)) return undefined;
+    throw error;
   }
 }
 
-function undefinedIfGone(error: unknown): undefined {
-  if (!isErrno(error, ...goneCodes)) throw error;
-}
-
 // ENODEV: the device was removed after the file was opened. ENOTDIR: a part of the path is not a directory any more.
-const goneCodes = ["ENOENT", "ENODEV", "ENOTDIR"] as const;
+function isGone(error: unknown): boolean {
+  return isErrno(error, "ENOENT", "ENODEV", "ENOTDIR");
+}
