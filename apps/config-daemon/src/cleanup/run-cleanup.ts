@@ -50,8 +50,8 @@ export async function runCleanup(options: CleanupOptions): Promise<number> {
 
 async function showCleanup({ host, keepsVfs, print }: CleanupOptions): Promise<number> {
   const lines: string[] = [];
-  const { bootId: _bootId, openVSwitch, ...found } = await observe(host);
-  const observed = { ...found, ...defined({ openVSwitch }) };
+  const { interfaces, system, bridges, openVSwitch } = await observe(host);
+  const observed = { interfaces, system, bridges, ...defined({ openVSwitch }) };
   const next = plan(await emptySpec(host), observed, ownedInStatus(observed));
   lines.push(...(await showXdpReset({ host, keepsVfs })));
   lines.push(...(await showPluginLeftovers(host, keepsVfs)));

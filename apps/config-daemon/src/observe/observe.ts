@@ -9,9 +9,10 @@ import {
   type InterfaceStatus,
   type LinuxBridge,
   type OpenVSwitchStatus,
+  type PciAddress,
   type SystemStatus,
 } from "@switchyard/api";
-import type { Host, Link, PfFacts } from "@switchyard/host";
+import type { Host, Link, PfFacts, PfRecord } from "@switchyard/host";
 import { bridgeNameOf } from "@switchyard/policy";
 import { hostUseOf, readRoutes } from "./host-use.ts";
 import { readLinuxBridges } from "./linux-bridge-status.ts";
@@ -40,6 +41,8 @@ export interface Observation {
   readonly metadataProblem?: string;
   /** boot_id of the running kernel. */
   readonly bootId: string;
+  /** The records of the PFs, also of those that the node does not have. */
+  readonly records: ReadonlyMap<PciAddress, PfRecord>;
 }
 
 export interface ObserveOptions {
@@ -73,7 +76,7 @@ export async function observe(host: Host, options: ObserveOptions = {}): Promise
     openVSwitch === undefined ? interfaces : await addHostUse(host, interfaces, { ...options, ...own });
   return {
     ...{ interfaces: withBridges.map((pf) => ({ ...pf, ...defined({ bridge: bridgeOf(pf, own.bridges) }) })) },
-    ...{ system, bridges: { ...defined({ ovs }), linux }, openVSwitch, bootId },
+    ...{ system, bridges: { ...defined({ ovs }), linux }, openVSwitch, bootId, records },
   };
 }
 

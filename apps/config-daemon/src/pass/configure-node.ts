@@ -200,10 +200,10 @@ function planRound(
   moduleProblems: readonly PlanProblem[],
   { runningSteps, onPlan }: ConfigureDeps,
 ): Plan {
-  const { bootId: _bootId, metadataProblem, bridges, openVSwitch, ...fields } = found;
+  const { interfaces, system, metadataProblem, bridges, openVSwitch } = found;
   const { openVSwitch: _before, ...known } = status ?? {};
   const observed: SriovNetworkNodeStateStatus = {
-    ...{ ...known, ...fields, ...defined({ openVSwitch }) },
+    ...{ ...known, interfaces, system, ...defined({ openVSwitch }) },
     bridges: knownBridges(status?.bridges, bridges),
   };
   const planned = plan(desired, observed, ownedInStatus(observed));
@@ -274,7 +274,7 @@ async function ownAndReport(
 ): Promise<"changed" | "unchanged" | "failed"> {
   const { problems } = next;
   try {
-    const owned = await deps.withRecordDeadline((host) => ownPfs(host, wanted, found.interfaces));
+    const owned = await deps.withRecordDeadline((host) => ownPfs(host, wanted, found));
     if (owned.ok) return owned.value ? "changed" : "unchanged";
     await deps.report({ kind: "failed", failures: [{ message: owned.error }], problems }, found);
   } catch (thrown) {
@@ -290,7 +290,7 @@ async function ownAndReport(
  */
 async function applyAndReport(
   next: Plan,
-  { bootId: _bootId, ...found }: Observation,
+  { bootId: _bootId, records: _records, ...found }: Observation,
   { desired, ...deps }: ConfigureDeps & { readonly desired: SriovNetworkNodeStateSpec },
   signal: AbortSignal,
 ): Promise<readonly Step[] | undefined> {

@@ -4,7 +4,7 @@
  * that the Go operator can read.
  */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { defined, type InterfaceSpec } from "@switchyard/api";
+import { defined, type InterfaceSpec, type InterfaceStatus } from "@switchyard/api";
 import { createLinuxPfRecords, type PfRecords } from "@switchyard/host";
 import { pci } from "@switchyard/host/testing";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -63,6 +63,11 @@ afterEach(async () => {
   await rm(root, { recursive: true });
 });
 
+/** Records the PFs that an observation has found. */
+async function ownFound(wanted: readonly InterfaceSpec[], interfaces: readonly InterfaceStatus[]): Promise<boolean> {
+  return ownPfs({ records }, wanted, { interfaces, records: await records.list() });
+}
+
 /** Returns all files of the host by path. */
 async function filesOf(directory: string): Promise<Readonly<Record<string, string>>> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
@@ -81,14 +86,14 @@ describe("the records that upstream leaves on a host", () => {
 
   it("stay unchanged if the spec is unchanged", async () => {
     const wanted = [spec];
-    expect(await ownPfs({ records }, wanted, [{ pciAddress: spec.pciAddress, mtu: 9000 }])).toBe(false);
+    expect(await ownFound(wanted, [{ pciAddress: spec.pciAddress, mtu: 9000 }])).toBe(false);
     expect(await filesOf(root)).toEqual(files);
   });
 
   it("can be read by upstream after the spec has changed", async () => {
     const changed = { ...spec, numVfs: 8 };
     const found = { pciAddress: spec.pciAddress, name: "eth7", vendor: "15b3", deviceID: "1017", mtu: 9000 };
-    expect(await ownPfs({ records }, [changed], [found])).toBe(true);
+    expect(await ownFound([changed], [found])).toBe(true);
     const { "etc/sriov-operator/pci/0000:3b:00.0": record = "", ...others } = await filesOf(root);
     const { "etc/sriov-operator/pci/0000:3b:00.0": _, ...untouched } = files;
     expect(others).toEqual(untouched);
@@ -100,7 +105,7 @@ describe("the records that upstream leaves on a host", () => {
   it("get a record of a new PF, whose additional key Go ignores", async () => {
     const other = { pciAddress: "0000:3b:00.1", numVfs: 2 };
     const found = { pciAddress: other.pciAddress, name: "ens1f1", altNames: ["storage1"], mtu: 1500, ...model };
-    expect(await ownPfs({ records }, [other], [found])).toBe(true);
+    expect(await ownFound([other], [found])).toBe(true);
     const { "etc/sriov-operator/pci/0000:3b:00.1": record = "", ...others } = await filesOf(root);
     expect(others).toEqual(files);
     const names = ["ens1f1", "storage1"];
@@ -116,17 +121,17 @@ describe("the record of a PF", () => {
   const recorded = async () => (await records.list()).get(pci(pf.pciAddress));
 
   it("keeps former names of the PF, also without an interface, up to a limit", async () => {
-    await ownPfs({ records }, [pf], as("ens1f1"));
-    await ownPfs({ records }, [pf], as("eth7"));
-    await ownPfs({ records }, [pf], as(undefined));
+    await ownFound([pf], as("ens1f1"));
+    await ownFound([pf], as("eth7"));
+    await ownFound([pf], as(undefined));
     expect((await recorded())?.names).toEqual(["eth7", "ens1f1"]);
-    for (let count = 0; count < 40; count++) await ownPfs({ records }, [pf], as(`eth${count}`));
+    for (let count = 0; count < 40; count++) await ownFound([pf], as(`eth${count}`));
     expect((await recorded())?.names).toHaveLength(16);
   });
 
   it("is created again for another card in the same slot", async () => {
-    await ownPfs({ records }, [pf], as("ens1f1", 1400));
-    await ownPfs({ records }, [pf], as("ens1f1", 9000, "1019"));
+    await ownFound([pf], as("ens1f1", 1400));
+    await ownFound([pf], as("ens1f1", 9000, "1019"));
     expect(await recorded()).toMatchObject({ initial: { mtu: 9000 }, card: "15b3:1019" });
   });
 });

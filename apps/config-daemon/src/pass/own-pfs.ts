@@ -7,7 +7,11 @@ import { defined, parsePciAddress, type InterfaceSpec, type InterfaceStatus } fr
 import type { Host, PfRecord } from "@switchyard/host";
 import { isDeepStrictEqual } from "node:util";
 import { allNamesOf } from "../observe/interface-status.ts";
+import type { Observation } from "../observe/observe.ts";
 import { cardOf, isSameCard } from "../observe/same-card.ts";
+
+/** What an observation knows about PFs. */
+export type FoundPfs = Pick<Observation, "interfaces" | "records">;
 
 /**
  * Records the PFs of `wanted` that the node has, and reports whether a record changed. The initial state of a PF is taken
@@ -16,10 +20,9 @@ import { cardOf, isSameCard } from "../observe/same-card.ts";
 export async function ownPfs(
   host: Pick<Host, "records">,
   wanted: readonly InterfaceSpec[],
-  found: readonly InterfaceStatus[],
+  { interfaces, records }: FoundPfs,
 ): Promise<boolean> {
-  const records = await host.records.list();
-  const byAddress = new Map(found.map((pf) => [pf.pciAddress, pf]));
+  const byAddress = new Map(interfaces.map((pf) => [pf.pciAddress, pf]));
   let changed = false;
   for (const spec of wanted) {
     const address = parsePciAddress(spec.pciAddress);

@@ -18,11 +18,7 @@ function planOf(...steps: readonly Step[]): Plan {
 function plan(next: Plan, boot: Partial<PreparedBoot> = {}, reboot?: SystemStatus["reboot"]) {
   const prepared = { configDigest: "d1", result: undefined, obstacle: undefined, ...boot };
   const system = reboot === undefined ? {} : { reboot };
-  const { steps, impact, problems, reasons } = planForBoot(
-    next,
-    { interfaces: [], bridges: {}, openVSwitch: undefined, system, bootId },
-    prepared,
-  );
+  const { steps, impact, problems, reasons } = planForBoot(next, { system, bootId }, prepared);
   return {
     steps: steps.map(describeStep),
     ...{ impact, reasons: reasons.map(({ text }) => text), problems: problems.map(({ message }) => message) },

@@ -12,7 +12,11 @@ import type { PreparedBoot } from "./prepare-boot.ts";
 /** Prefix of the causes in the record of reboots. */
 const cause = "boot configuration";
 
-export function planForBoot(next: Plan, { bootId, system }: Observation, boot: PreparedBoot): Plan {
+export function planForBoot(
+  next: Plan,
+  { bootId, system }: Pick<Observation, "bootId" | "system">,
+  boot: PreparedBoot,
+): Plan {
   // A reboot for another reason applies the configuration, too.
   if (next.steps.some(({ kind }) => kind === "reboot")) return next;
   const ofDaemon = next.steps.filter(isOfDaemon);

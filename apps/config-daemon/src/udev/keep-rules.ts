@@ -99,8 +99,9 @@ async function wantedFiles(
 
 /** Brings one file in its state, and reports whether it changed. Rejects with HostError, EEXIST for somebody else's file. */
 export async function keepFile(files: HostFiles, { path, text, isUpstreams }: RuleFile): Promise<boolean> {
+  if (text === undefined && (await files.readKind(path)) === undefined) return false; // the usual case
   const existing = await files.readText(path);
-  if (existing === text && (text !== undefined || (await files.readKind(path)) === undefined)) return false;
+  if (existing !== undefined && existing === text) return false;
   const isReplaceable =
     existing === undefined ? (await files.readKind(path)) === undefined : isOwnRule(existing) || isUpstreams(existing);
   if (text === undefined) {
