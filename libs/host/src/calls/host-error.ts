@@ -37,7 +37,10 @@ export class HostError extends Error {
 }
 
 /** Returns the result of `act`. Rejects with HostError instead of an error of a system call. */
-export async function withHostError<Value>(operation: HostOperation, act: () => Value | Promise<Value>): Promise<Value> {
+export async function withHostError<Value>(
+  operation: HostOperation,
+  act: () => Value | Promise<Value>,
+): Promise<Value> {
   try {
     return await act();
   } catch (error) {
