@@ -69,6 +69,7 @@ export async function observe(host: Host, options: ObserveOptions = {}): Promise
     }),
   );
   const { ovs, openVSwitch } = await readOvs(host, { links, interfaces });
+  // Most nodes have no bridge.
   const linux = links.some(({ kind }) => kind === "bridge") ? await readLinuxBridges(host, interfaces) : [];
   const own = { links, bridges: [...(ovs ?? []), ...linux] };
   // Routing tables can be large. They matter only for bridges.

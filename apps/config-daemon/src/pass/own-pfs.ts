@@ -10,17 +10,14 @@ import { allNamesOf } from "../observe/interface-status.ts";
 import type { Observation } from "../observe/observe.ts";
 import { cardOf, isSameCard } from "../observe/same-card.ts";
 
-/** What an observation knows about PFs. */
-export type FoundPfs = Pick<Observation, "interfaces" | "records">;
-
 /**
  * Records the PFs of `wanted` that the node has, and reports whether a record changed. The initial state of a PF is taken
- * once, from `found`. Rejects with HostError (ENOSPC, EROFS); a PF without a record must not be changed.
+ * once, from `interfaces`. Rejects with HostError (ENOSPC, EROFS); a PF without a record must not be changed.
  */
 export async function ownPfs(
   host: Pick<Host, "records">,
   wanted: readonly InterfaceSpec[],
-  { interfaces, records }: FoundPfs,
+  { interfaces, records }: Pick<Observation, "interfaces" | "records">,
 ): Promise<boolean> {
   const byAddress = new Map(interfaces.map((pf) => [pf.pciAddress, pf]));
   let changed = false;

@@ -22,16 +22,13 @@ export interface BootLoaderProgram {
   change(tools: BootLoaderTools, change: ArgumentChange): Promise<void>;
 }
 
-/**
- * Systems with an OSTree may also have grubby, which must not be used on them. Where /sbin is no link to /usr/sbin, it has none of
- * these programs.
- */
+/** Systems with an OSTree may also have grubby, which must not be used on them. */
 export async function detectBootLoader(files: HostFiles): Promise<BootLoader | undefined> {
   const exists = async (...paths: readonly string[]) =>
     (await Promise.all(paths.map((path) => files.readKind(path)))).some((kind) => kind === "file" || kind === "link");
   if (await exists("/run/ostree-booted")) return (await exists("/usr/bin/rpm-ostree")) ? "rpm-ostree" : undefined;
-  if (await exists("/usr/sbin/grubby", "/usr/bin/grubby")) return "grubby";
-  if (await exists("/usr/sbin/update-grub")) return "update-grub";
+  if (await exists("/usr/sbin/grubby", "/usr/bin/grubby", "/sbin/grubby")) return "grubby";
+  if (await exists("/usr/sbin/update-grub", "/sbin/update-grub")) return "update-grub";
   return undefined;
 }
 
