@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AgentConnection } from "./agent-connection.ts";
 import { Guest } from "./guest.ts";
+import { reportHang } from "./hang-report.ts";
 import { packInitrd } from "./initrd.ts";
 import { ensureLab } from "./lab.ts";
 import { machineFor, labOf, type MachineOptions } from "./machine-options.ts";
@@ -76,7 +77,7 @@ async function bootOnce(options: BootOptions): Promise<Guest> {
   });
 
   const guest = new Guest({
-    ...{ agent, qemu, consoleLog, bootTimeoutMs, env: options.env ?? {} },
+    ...{ agent, qemu, consoleLog, bootTimeoutMs, env: options.env ?? {}, reportHang },
     ...(boot === "fast" ? fastBoot : systemdBoot),
     owned: parts.move(),
   });

@@ -18,11 +18,14 @@ jest.setTimeout(60_000);
 let directory = "";
 let agent: AgentConnection;
 let guest: Guest;
+/** Whether the guest is found without timer interrupts. */
+let isStalled = false;
 /** Sends a line as the agent does. */
 let say: (line: string) => void;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "guest-"));
+  isStalled = false;
   const child = spawn(process.execPath, ["src/agent/main.ts"], { stdio: ["pipe", "pipe", "inherit"] });
   say = (line) => {
     child.stdout.unshift(Buffer.from(line));
@@ -40,6 +43,7 @@ beforeEach(async () => {
     env: { LAB_COLOUR: "green" },
     consoleLog: "",
     bootTimeoutMs: 60_000,
+    reportHang: async (ask) => ({ isStalled, text: `colour: ${await ask("echo $LAB_COLOUR")}` }),
     rebootCommand: "true",
     settledCommand: "true",
   });
@@ -89,10 +93,18 @@ describe("exec", () => {
     await guest.exec(`while kill -0 ${child.trim()}; do sleep 0.01; done`);
   });
 
-  it("kills the process at its time limit", async () => {
+  it("kills the process at its time limit, and tells what the guest did", async () => {
     await expect(guest.exec("sleep 1000", { timeoutMs: 50 })).rejects.toMatchObject({
       code: "timed-out",
-      message: expect.stringContaining("Loading the kernel"),
+      message: expect.stringMatching(/colour: green[^]*Loading the kernel/),
+    });
+  });
+
+  it("tells a guest that lost a timer from a process that hangs", async () => {
+    isStalled = true;
+    await expect(guest.exec("sleep 1000", { timeoutMs: 50 })).rejects.toMatchObject({
+      code: "guest-stalled",
+      message: expect.stringContaining("killed after 0.05 s, because a processor of the guest lost its timer"),
     });
   });
 

@@ -4,9 +4,11 @@
  * `await using guest = await bootGuest({ share }); const { code, stdout } = await guest.exec("ip -br link")`
  */
 import { createReadStream } from "node:fs";
+import { text } from "node:stream/consumers";
 import type { AgentConnection } from "./agent-connection.ts";
 import type { Command, GuestProcess } from "./guest-process.ts";
-import type { QemuProcess } from "./qemu-process.ts";
+import type { AskGuest, HangReport } from "./hang-report.ts";
+import { lostTimer, type QemuProcess } from "./qemu-process.ts";
 import { settledBefore } from "./time-limit.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
@@ -33,6 +35,8 @@ export interface GuestParts {
   readonly env: Readonly<Record<string, string>>;
   readonly consoleLog: string;
   readonly bootTimeoutMs: number;
+  /** Finds out why a process does not end within its limit. */
+  readonly reportHang: (ask: AskGuest) => Promise<HangReport>;
   /** Command that reboots the guest. */
   readonly rebootCommand: string;
   /** Command that ends when the boot is complete, after the agent has answered. */
@@ -120,22 +124,46 @@ export class Guest implements AsyncDisposable {
     };
     const ended = Promise.all([process.exitCode, collect("stdout"), collect("stderr")]);
     const limits = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
+    const tooLate = new Error("a limit was reached");
     try {
-      const [code] = await settledBefore(ended, limits, () => {
-        process.kill("SIGKILL");
-        const output = said.stdout + said.stderr;
-        if (!limit.signal.aborted) {
-          const message = `${what}: killed because the caller aborted`;
-          return new VmLabError("aborted", message, { output, cause: signal?.reason });
-        }
-        // The console tells a kernel that hangs from a process that hangs.
-        const message = `${what}: killed after ${String(limit.signal.reason)}; output until then, and the end of the console:`;
-        return new VmLabError("timed-out", message, { output: `${output}\n${this.#parts.qemu.consoleTail()}` });
-      });
+      const [code] = await settledBefore(ended, limits, () => tooLate);
       return { code, ...said };
+    } catch (error) {
+      if (error !== tooLate) throw error;
+      const output = said.stdout + said.stderr;
+      const failure = limit.signal.aborted
+        ? await this.#explainHang(`${what}: killed after ${String(limit.signal.reason)}`, output)
+        : new VmLabError("aborted", `${what}: killed because the caller aborted`, { output, cause: signal?.reason });
+      process.kill("SIGKILL");
+      throw failure;
     } finally {
       clearTimeout(total);
       clearTimeout(quiet);
     }
   }
+
+  /** Tells a processor or a kernel that hangs from a process that does. */
+  async #explainHang(message: string, output: string): Promise<VmLabError> {
+    const report = await this.#parts.reportHang((command) => this.#answerOf(command));
+    const console = this.#parts.qemu.consoleTail();
+    const parts = [output, report.text, console && `end of the console:\n${console}`].filter(Boolean);
+    return new VmLabError(
+      report.isStalled ? "guest-stalled" : "timed-out",
+      `${message}${report.isStalled ? `, because ${lostTimer}` : ""}; its output until then, and what the guest did:`,
+      { output: parts.join("\n") },
+    );
+  }
+
+  async #answerOf(command: string): Promise<string | undefined> {
+    const process = this.spawn(command);
+    try {
+      return await settledBefore(text(process.stdout), AbortSignal.timeout(answerMs), () => new Error("no answer"));
+    } catch {
+      process.kill("SIGKILL");
+      return undefined;
+    }
+  }
 }
+
+/** A guest that works answers within a second, on a loaded host too. */
+const answerMs = 10_000;

@@ -17,6 +17,9 @@ export interface QemuProcess extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
+/** For error messages. */
+export const lostTimer = "a processor of the guest lost its timer, which is a fault of QEMU; run the job again";
+
 /** Length of the console output in an error. */
 const tailCharacters = 1500;
 /**
@@ -64,8 +67,7 @@ export function startQemu(qemu: string, args: readonly string[], consoleLog: str
     const recent = tail + text; // `text` may be longer than the stored tail
     tail = recent.slice(-2 * tailCharacters);
     if (showsStall(recent)) {
-      const what = "a processor of the guest lost its timer, which is a fault of QEMU; run the job again:";
-      fail(new VmLabError("guest-stalled", what, { output: consoleTail() }));
+      fail(new VmLabError("guest-stalled", `${lostTimer}:`, { output: consoleTail() }));
       child.kill("SIGKILL");
     }
     if (showsPanic(recent)) {
