@@ -16,6 +16,9 @@ export async function endsWithin(
   try {
     return await Promise.race([running.then(() => true), late]);
   } finally {
-    ended.abort();
+    ended.abort(noReason);
   }
 }
+
+/** The default reason is an exception with a stack, and each pass waits several times. */
+const noReason = null;
