@@ -20,7 +20,10 @@ export interface ExecResult {
 }
 
 export interface ExecOptions {
-  /** After this time, the process is killed and exec rejects with VmLabError `timed-out`. Two minutes by default. */
+  /**
+   * After this time, the guest is asked what it does, the process is killed, and exec rejects with VmLabError `timed-out`, or
+   * `guest-stalled` if a processor lost its timer. Two minutes by default.
+   */
   readonly timeoutMs?: number;
   /** After this time without output, likewise: for processes that run long and report what they do. No limit by default. */
   readonly quietMs?: number;
@@ -154,6 +157,7 @@ export class Guest implements AsyncDisposable {
     );
   }
 
+  /** As AskGuest says. */
   async #answerOf(command: string): Promise<string | undefined> {
     const process = this.spawn(command);
     try {

@@ -47,12 +47,17 @@ function countsOf(interrupts: string): readonly number[] {
 
 const readInterrupts = "cat /proc/interrupts";
 
-/** Leaves out kernel threads that sleep. One grep, since each process that the guest starts takes long. */
-const listTasks = `grep -lE '^State:.[DR]|^VmSize' /proc/[0-9]*/task/[0-9]*/status | while read -r file; do
+/**
+ * First the tasks that wait for the kernel or run, since the list is cut, then those of programs that sleep. Kernel threads that sleep
+ * are left out. Few greps, since each process that the guest starts takes long.
+ */
+const listTasks = `all='/proc/[0-9]*/task/[0-9]*/status'
+{ grep -lE '^State:.[DR]' $all; grep -l ^VmSize $(grep -LE '^State:.[DR]' $all); } | while read -r file; do
 task=\${file%/status}
 state=$(grep -o '^State:..' "$file")
 echo "$task \${state#State:?} $(cat "$task/wchan") $(cat "$task/comm")"
 case $state in *[DR]) cat "$task/stack" ;; esac
 done 2>/dev/null`;
 
+/** In characters. */
 const longestList = 6_000;
