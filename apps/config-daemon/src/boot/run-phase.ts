@@ -11,6 +11,7 @@ import { bootConfigPath } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { describeStep, type Plan, type Step } from "@switchyard/plan";
 import { sriovUse } from "@switchyard/policy";
+import { endsWithin } from "../deadlines/ends-within.ts";
 import { configureOffline } from "../pass/configure-offline.ts";
 import { createVhostModules } from "../pass/vhost-modules.ts";
 import { isLastingStep } from "../systemd/lasting-step.ts";
@@ -44,7 +45,6 @@ const pfsLimitMs = 60_000;
 /** Resolves with the exit code: 0 if the phase did all that it should do. Never rejects. */
 export async function runPhase(options: PhaseOptions): Promise<number> {
   const { host, phase, log, timing, limitMs } = options;
-  const ended = new AbortController();
   const result = { configDigest: "", bootID: "" };
   const told = { pfs: false };
 
@@ -108,10 +108,8 @@ export async function runPhase(options: PhaseOptions): Promise<number> {
     }
   }
 
-  const late = timing.sleep(limitMs, ended.signal).then(() => "late" as const);
-  const end = await Promise.race([work(), late]);
-  ended.abort();
-  if (end !== "late") return end ? 0 : 1;
+  const working = work();
+  if (await endsWithin(working, limitMs, timing)) return (await working) ? 0 : 1;
   const message = `not finished after ${limitMs / 1000} s`;
   if (told.pfs) log(`${phase}: AF_XDP devices ${message}`);
   else await tell(message);
