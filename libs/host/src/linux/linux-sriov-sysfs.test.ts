@@ -98,7 +98,7 @@ describe("reading a virtio NIC", () => {
 });
 
 describe("reading while devices change", () => {
-  it("orders VFs by their index, and leaves out removed VFs", async () => {
+  it("lists VFs by ascending number, and leaves out removed VFs", async () => {
     const tree = await mkdtemp(join(tmpdir(), "sysfs-"));
     const device = (address: string) => join(tree, "sys/bus/pci/devices", address);
     const attributes = {
