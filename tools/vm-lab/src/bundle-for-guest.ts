@@ -8,8 +8,8 @@
 import { existsSync, statSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
+import { findWorkspaceRoot } from "@switchyard/testing/workspace-root";
 import { build } from "esbuild";
-import { workspaceDirectory } from "./workspace.ts";
 
 /** Packages that are not bundled: koffi, and its binary for the platform of the guest, which koffi finds by itself. */
 const nativePackages = ["koffi", "@koromix/koffi-linux-x64"];
@@ -21,7 +21,7 @@ const loadable = new Set([".cjs", ".js", ".json", ".node"]);
  * files are replaced atomically, because guests may be running them.
  */
 export async function bundleForGuest(entry: string): Promise<string> {
-  const workspace = workspaceDirectory();
+  const workspace = findWorkspaceRoot();
   const directory = join(workspace, "dist/guest", entry.replace(/\.ts$/, "").replaceAll("/", "-"));
   const main = `main.${process.pid}`;
   await mkdir(directory, { recursive: true });
