@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds the modules that Debian's kernel lacks: `sh build.sh VERSION DEBS DIR` leaves DIR/usr/lib/modules/VERSION/extra/*.ko and,
-# beside, a module index of the guest that knows them. Debian has netdevsim and the vDPA simulators switched off; igbsw is ours.
+# beside, a module index of the guest that knows them. Debian has netdevsim and the vDPA simulators switched off; igbsw and lab_tick are ours.
 # Unsigned modules load, as Debian's kernel enforces signatures under lockdown only.
 set -eu
 version=$1 debs=$2 to=$3
@@ -63,7 +63,8 @@ download
 unpack_headers
 unpack_sources
 linux=$work/linux/drivers
-compile igbsw "$linux"/net/ethernet/intel/igb/*.[ch] "$here"/*.[ch]
+compile lab_tick "$here/lab_tick.c"
+compile igbsw "$linux"/net/ethernet/intel/igb/*.[ch] "$here"/igb_lab*.[ch]
 compile netdevsim "$linux"/net/netdevsim/*.[ch] "$linux/ptp/ptp_mock.c"
 compile vdpa "$linux"/vdpa/vdpa_sim/*.[ch] "$linux/vdpa/virtio_pci/vp_vdpa.c" "$linux/vhost/vringh.c"
 index

@@ -78,9 +78,8 @@ const kernelArguments = [
   "console=ttyS0 quiet",
   // A loaded host loses timer interrupts. One boot failed with "timer doesn't work through Interrupt-remapped IO-APIC".
   "no_timer_check",
-  // QEMU 10.0 sometimes loses a timer interrupt of an idle emulated processor: "rcu_preempt kthread timer wakeup didn't
-  // happen". Then a timer that is set for one event never fires again, and what sleeps on that processor hangs. With a
-  // periodic timer it was seen less often; qemu-process.ts and hang-report.ts recognise it.
+  // QEMU 10.0 sometimes leaves a timer interrupt of an idle emulated processor in service, as driver/lab_tick.c describes. With a
+  // periodic timer it was seen less often. In guests without that module, qemu-process.ts and hang-report.ts recognise it.
   "nohz=off highres=off",
   // After an oops, the guest would go on without the thread that failed, and hang later. Seen in igb_watchdog_task of igbsw:
   // it used a transmit ring that was freed while VFs were removed. The host recognises a panic at once.
