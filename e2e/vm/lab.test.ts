@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { bootGuest, type Guest } from "@switchyard/vm-lab";
+import { leaveTimerInService } from "../src/leave-timer-in-service.ts";
 
 /** Time for a boot under load, including the build of a missing image. */
 const bootLimitMs = 600_000;
@@ -161,6 +162,16 @@ describe("a guest with systemd, Open vSwitch and the switchdev test driver", () 
       expect(await output(guest, "cat /sys/class/net/enp1s0f0np0/phys_port_name")).toBe("p0");
       await output(guest, "ovs-vsctl add-br br0 -- add-port br0 enp1s0f0np0 -- add-port br0 enp1s0f0r1");
       expect(await output(guest, "ovs-vsctl list-ports br0")).toBe("enp1s0f0np0\nenp1s0f0r1");
+    },
+    limitMs,
+  );
+
+  it.each([0, 1])(
+    "goes on if QEMU leaves a timer interrupt of processor %i in service",
+    async (processor) => {
+      await leaveTimerInService(guest, processor);
+      await output(guest, `until dmesg | grep "lab_tick: ended .* processor ${processor} "; do sleep 0.2; done`);
+      await output(guest, `taskset -c ${processor} sleep 0.1`);
     },
     limitMs,
   );
