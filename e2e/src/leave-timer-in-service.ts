@@ -8,7 +8,7 @@ import type { Guest } from "@switchyard/vm-lab";
 import { open, readdir, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Vector of the timer in Linux (asm/irq_vectors.h), and its entry in the local vector table: periodic (Intel SDM 3A, local vector table). */
+/** Vector of the timer in Linux (asm/irq_vectors.h), and its entry in the APIC's local vector table: periodic (Intel SDM 3A). */
 const vector = 0xec;
 const timerEntry = (1 << 17) | vector;
 

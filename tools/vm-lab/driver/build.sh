@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds the modules that Debian's kernel lacks: `sh build.sh VERSION DEBS DIR` leaves DIR/usr/lib/modules/VERSION/extra/*.ko and,
-# beside, a module index of the guest that knows them. Debian has netdevsim and the vDPA simulators switched off; igbsw and lab_tick are ours.
-# Unsigned modules load, as Debian's kernel enforces signatures under lockdown only.
+# beside, a module index of the guest that knows them. Debian has netdevsim and the vDPA simulators switched off; igbsw and lab_tick
+# are ours. Unsigned modules load, as Debian's kernel enforces signatures under lockdown only.
 set -eu
 version=$1 debs=$2 to=$3
 here=$(cd "$(dirname "$0")" && pwd)
