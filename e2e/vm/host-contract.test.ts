@@ -16,7 +16,7 @@ describe("the host contract on a real kernel", () => {
     "holds in every case on %s, and skips none",
     async (driver) => {
       const share = await bundleForGuest("libs/host/src/testing/host-contract-main.ts");
-      await using guest = await bootGuest({ udev: true, withModules: true, driver, share });
+      await using guest = await bootGuest({ udev: true, driver, share });
       const { stdout, stderr } = await guest.exec(["node", "/share/main.mjs"], {
         timeoutMs: timeLimitMs,
         quietMs: caseLimitMs,

@@ -28,7 +28,7 @@ let news: News;
 let node: GuestNode;
 
 beforeAll(async () => {
-  watched = await startWatchedNode({ udev: true, withModules: true, driver: "igbsw" });
+  watched = await startWatchedNode({ udev: true, driver: "igbsw" });
   ({ testCluster, news, node } = watched);
   await enableFeatureGate(testCluster, "manageSoftwareBridges");
   await inGuest("ip link add br-user type bridge; ip link add user0 type dummy; ip link set user0 master br-user");

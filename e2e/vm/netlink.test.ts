@@ -11,7 +11,7 @@ let guest: Guest;
 
 beforeAll(async () => {
   guest = await bootGuest({
-    ...{ udev: true, withModules: true },
+    udev: true,
     share: await bundleForGuest("libs/netlink/src/testing/call-verb.ts"),
   });
 }, 900_000);

@@ -13,7 +13,7 @@ import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 const pf = "0000:02:00.0";
 const [first, second] = ["0000:02:00.1", "0000:02:00.2"];
 const sysfs = `/sys/bus/pci/devices/${pf}`;
-const machine = { udev: true, withModules: true, virtioVfs: 2 } as const;
+const machine = { udev: true, virtioVfs: 2 } as const;
 const within = { withinMs: 240_000 };
 const limitMs = 900_000;
 

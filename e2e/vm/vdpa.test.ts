@@ -13,7 +13,7 @@ let nic: string;
 
 beforeAll(async () => {
   const share = await bundleForGuest("apps/config-daemon/src/testing/vdpa-steps-main.ts");
-  guest = await bootGuest({ udev: true, withModules: true, share });
+  guest = await bootGuest({ udev: true, share });
   nic = await run("basename $(readlink -f /sys/class/net/lab0/device/..)");
   await run("modprobe vp_vdpa");
   const device = `/sys/bus/pci/devices/${nic}`;

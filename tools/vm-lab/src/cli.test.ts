@@ -24,7 +24,6 @@ describe("npm run vm", () => {
     { why: "an unknown option", args: ["run", "--fast", "job.sh"] },
     { why: "a driver that is none", args: ["shell", "--driver", "ixgbe"] },
     { why: "a kernel that is none", args: ["shell", "--kernel", "5.10"] },
-    { why: "extra modules for a kernel without them", args: ["build", "--kernel", "backports", "--with-modules"] },
     { why: "a time limit that is no number", args: ["run", "--time-limit", "soon", "job.sh"] },
     { why: "a number of virtio VFs that is none", args: ["build", "--virtio-vfs", "all"] },
     { why: "run without a file", args: ["run", "--udev"] },

@@ -28,9 +28,8 @@ const usage = `npm run vm -- VERB: run a real Linux kernel with two SR-IOV ports
 OPTIONS
   --systemd              boot with systemd instead of the fast init
   --udev                 run udev in a fast boot, for real interface names (default in a shell)
-  --with-modules         add igbsw, netdevsim and the vDPA simulators
-  --driver igb|igbsw     driver of the ports; igbsw has an eswitch and needs --with-modules
-  --kernel 6.12|backports  kernel of the guest; backports is the newest of Debian's, without extra modules
+  --driver igb|igbsw     driver of the ports; igbsw has an eswitch
+  --kernel 6.12|backports  kernel of the guest; backports is the newest of Debian's, without igbsw
   --virtio-vfs N         add a virtio NIC with N VFs, at most 7, which needs a newer QEMU; it is unpacked into the cache
   --share DIR            directory to mount at /share; default for run: the directory of FILE
   --time-limit SECONDS   run only: kill the job after this time (default 600)
@@ -102,7 +101,6 @@ function parse(args: readonly string[]): { options: MachineOptions; timeLimitMs:
   const options = {
     systemd: { type: "boolean" },
     udev: { type: "boolean" },
-    "with-modules": { type: "boolean" },
     driver: { type: "string" },
     kernel: { type: "string" },
     share: { type: "string" },
@@ -129,8 +127,7 @@ function parse(args: readonly string[]): { options: MachineOptions; timeLimitMs:
     return {
       options: {
         boot: values.systemd ? "systemd" : "fast",
-        ...{ udev: values.udev, driver, kernel, share, withModules: values["with-modules"] },
-        virtioVfs,
+        ...{ udev: values.udev, driver, kernel, share, virtioVfs },
       },
       timeLimitMs,
       rest: args.slice(args[end] === "--" ? end + 1 : end),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Finds the parts from which a guest boots in the cache, or builds them if the user is root.
- * Usage: `const lab = await ensureLab({ kernel: "6.12", withModules: false, virtioVfs: false }, progress)`
+ * Usage: `const lab = await ensureLab({ kernel: "6.12", virtioVfs: false }, progress)`
  */
 import { join } from "node:path";
 import { cacheDirectory, listParts, withBuildLock, type CachedPart } from "./cache.ts";
@@ -17,7 +17,7 @@ import { labDirectory } from "./workspace.ts";
 /** The parts of a guest. All have the same kernel version. */
 export interface Lab {
   readonly image: CachedPart;
-  /** Modules that Debian does not build, if requested. */
+  /** Modules that Debian does not build, for kernel 6.12. */
   readonly modules?: CachedPart;
 }
 
@@ -30,19 +30,19 @@ export interface ReadyLab extends Lab {
 /** What a guest needs. */
 export interface LabRequest {
   readonly kernel: KernelLine;
-  /** Whether to include the switchdev test driver, netdevsim and the vDPA simulators. They exist for kernel 6.12 only. */
-  readonly withModules: boolean;
   /** Whether the guest has virtio VFs, which the QEMU of Debian 13 and its predecessors does not emulate. */
   readonly virtioVfs: boolean;
 }
 
+/** They are built from the sources of Debian 13's kernel. */
+function hasExtraModules(kernel: KernelLine): boolean {
+  return kernel === "6.12";
+}
+
 /** Returns the newest complete lab in the cache. Uses neither apt nor the network. */
-export async function findLab(
-  { kernel, withModules }: Omit<LabRequest, "virtioVfs">,
-  cache: string = cacheDirectory(),
-): Promise<Lab | undefined> {
+export async function findLab(kernel: KernelLine, cache: string = cacheDirectory()): Promise<Lab | undefined> {
   const images = await listParts(cache, imagePart[kernel], await imageKey());
-  if (!withModules) return images[0] && { image: images[0] };
+  if (!hasExtraModules(kernel)) return images[0] && { image: images[0] };
   const layers = await listParts(cache, "modules", await extraModulesKey());
   for (const image of images) {
     const modules = layers.find(({ version }) => version === image.version);
@@ -52,26 +52,22 @@ export async function findLab(
 }
 
 /**
- * Ensures that QEMU and a lab exist, and returns the lab. Rejects with VmLabError `qemu-missing`, `not-built`, `build-failed` or
- * `bad-option`.
+ * Ensures that QEMU and a lab exist, and returns the lab. Rejects with VmLabError `qemu-missing`, `not-built` or `build-failed`.
  */
 export async function ensureLab(request: LabRequest, progress: Progress): Promise<ReadyLab> {
   await ensureQemu(progress);
-  const lab = (await findLab(request)) ?? (await buildLab(request, progress));
+  const lab = (await findLab(request.kernel)) ?? (await buildLab(request, progress));
   return { ...lab, qemu: request.virtioVfs ? await ensureQemuWithVirtioVfs(progress) : qemuProgram };
 }
 
-/** Builds the missing parts for the newest kernel in apt, without QEMU. Rejects with VmLabError `not-built`, `build-failed` or `bad-option`. */
-export async function buildLab({ kernel, withModules, virtioVfs }: LabRequest, progress: Progress): Promise<Lab> {
+/** Builds the missing parts for the newest kernel in apt, without QEMU. Rejects with VmLabError `not-built` or `build-failed`. */
+export async function buildLab({ kernel, virtioVfs }: LabRequest, progress: Progress): Promise<Lab> {
   const cache = cacheDirectory();
-  if (withModules && kernel !== "6.12") {
-    throw new VmLabError("bad-option", "the extra modules are built for kernel 6.12 only");
-  }
   if (!isRoot()) {
     throw new VmLabError(
       "not-built",
       `${cache} contains no image of this checkout. Building an image needs root; run once:\n` +
-        `  sudo env "PATH=$PATH" XDG_CACHE_HOME=${join(cache, "../..")} npm run vm -- build${buildFlags({ kernel, withModules, virtioVfs })}\n` +
+        `  sudo env "PATH=$PATH" XDG_CACHE_HOME=${join(cache, "../..")} npm run vm -- build${buildFlags({ kernel, virtioVfs })}\n` +
         "Running guests does not need root.",
     );
   }
@@ -79,13 +75,13 @@ export async function buildLab({ kernel, withModules, virtioVfs }: LabRequest, p
     progress.say("waiting for another build to end");
   };
   return withBuildLock(cache, waiting, async () => {
-    await ensurePackages(withModules ? ["image", "modules"] : ["image"], progress);
+    await ensurePackages(hasExtraModules(kernel) ? ["image", "modules"] : ["image"], progress);
     const found = await findKernel(cache, kernel);
     const isCurrent = (part: CachedPart) => part.version === found.version;
     const image =
       (await listParts(cache, found.part, await imageKey())).find(isCurrent) ??
       (await buildImage(cache, found, progress));
-    if (!withModules) return { image };
+    if (!hasExtraModules(kernel)) return { image };
     const modules =
       (await listParts(cache, "modules", await extraModulesKey())).find(isCurrent) ??
       (await buildExtraModules(cache, found.version, progress));
@@ -94,9 +90,8 @@ export async function buildLab({ kernel, withModules, virtioVfs }: LabRequest, p
 }
 
 /** Returns the options of `npm run vm -- build` for this lab. */
-function buildFlags({ kernel, withModules, virtioVfs }: LabRequest): string {
-  const flags = [kernel === "6.12" ? "" : ` --kernel ${kernel}`, withModules ? " --with-modules" : ""];
-  return `${flags.join("")}${virtioVfs ? " --virtio-vfs 1" : ""}`;
+function buildFlags({ kernel, virtioVfs }: LabRequest): string {
+  return `${kernel === "6.12" ? "" : ` --kernel ${kernel}`}${virtioVfs ? " --virtio-vfs 1" : ""}`;
 }
 
 /** Installs the Debian packages of these parts. Rejects with VmLabError `build-failed`. */

@@ -27,7 +27,7 @@ describe("machineFor", () => {
   it.each([
     { why: "so much memory that igb fails its VFs", options: { memMb: 2049 } },
     { why: "a share that is not there", options: { share: "/no/such/directory" } },
-    { why: "the test driver without its module", options: { driver: "igbsw" as const } },
+    { why: "the test driver for a kernel without it", options: { driver: "igbsw" as const } },
     { why: "a virtio NIC without VFs", options: { virtioVfs: 0 } },
     { why: "more VFs than a virtio NIC has functions", options: { virtioVfs: 8 } },
   ])("refuses $why", async ({ options }) => {
@@ -36,11 +36,9 @@ describe("machineFor", () => {
 });
 
 describe("labOf", () => {
-  it("has the extra modules for the test driver, and kernel 6.12 by default", () => {
-    const plain = { kernel: "6.12", withModules: false, virtioVfs: false };
+  it("has kernel 6.12 and the installed QEMU by default", () => {
+    const plain = { kernel: "6.12", virtioVfs: false };
     expect(labOf({})).toEqual(plain);
-    expect(labOf({ driver: "igbsw" })).toEqual({ ...plain, withModules: true });
-    expect(labOf({ withModules: true })).toEqual({ ...plain, withModules: true });
     expect(labOf({ kernel: "backports" })).toEqual({ ...plain, kernel: "backports" });
     expect(labOf({ virtioVfs: 2 })).toEqual({ ...plain, virtioVfs: true });
   });

@@ -21,10 +21,8 @@ export interface MachineOptions {
    * boot with the latter builds an image for it, which takes half a minute.
    */
   readonly kernel?: KernelLine | undefined;
-  /** Driver of the PFs: igb of Linux, or the test driver with an eswitch, which implies `withModules`. */
+  /** Driver of the PFs: igb of Linux, or the test driver with an eswitch, which exists for kernel 6.12. */
   readonly driver?: "igb" | "igbsw" | undefined;
-  /** Adds modules that Debian does not build: igbsw, netdevsim, vdpa_sim_net, vp_vdpa. The first build takes half a minute. */
-  readonly withModules?: boolean | undefined;
   /** Directory of the host that is mounted at /share, writable. */
   readonly share?: string | undefined;
   readonly hostForwards?: readonly HostForward[];
@@ -50,9 +48,8 @@ export interface MachineOptions {
 }
 
 /** Returns what the guest boots from. */
-export function labOf({ kernel = "6.12", driver, virtioVfs, ...options }: MachineOptions): LabRequest {
-  const { withModules = driver === "igbsw" } = options;
-  return { kernel, withModules, virtioVfs: virtioVfs !== undefined };
+export function labOf({ kernel = "6.12", virtioVfs }: MachineOptions): LabRequest {
+  return { kernel, virtioVfs: virtioVfs !== undefined };
 }
 
 /** Reports whether a virtio NIC can have this number of VFs. */
@@ -75,7 +72,7 @@ export async function machineFor(
     );
   }
   if (driver === "igbsw" && lab.modules === undefined) {
-    throw new VmLabError("bad-option", "driver igbsw needs the extra modules; set withModules");
+    throw new VmLabError("bad-option", "driver igbsw is built for kernel 6.12 only");
   }
   if (virtioVfs !== undefined && !isNumberOfVirtioVfs(virtioVfs)) {
     throw new VmLabError("bad-option", `virtioVfs ${virtioVfs} is not a number of VFs from 1 to ${maxVirtioVfs}`);

@@ -12,23 +12,19 @@ import { chooseAccelerator, hasQemu, isRoot, qemuAdvice } from "./requirements.t
 
 /** `ready` when a guest can boot without building anything. */
 export async function describeStatus(): Promise<{ readonly ready: boolean; readonly lines: readonly string[] }> {
-  const [plain, full, newest] = await Promise.all([
-    findLab({ kernel: "6.12", withModules: false }),
-    findLab({ kernel: "6.12", withModules: true }),
-    findLab({ kernel: "backports", withModules: false }),
-  ]);
+  const [lab, newest] = await Promise.all([findLab("6.12"), findLab("backports")]);
   const qemu = await hasQemu();
   const withVfs = await findQemuWithVirtioVfs();
   const [ofImage, ofModules] = [await imageKey(), await extraModulesKey()];
   const missing = (key: string, flags: string): string =>
     `not built for this checkout (key ${key}); run: npm run vm -- build${isRoot() ? "" : " (as root)"}${flags}`;
   return {
-    ready: qemu && plain !== undefined,
+    ready: qemu && lab !== undefined,
     lines: [
       `QEMU       ${qemu ? `with igb, ${await chooseAccelerator()}` : qemuAdvice}`,
       `cache      ${cacheDirectory()}`,
-      `image      ${plain?.image.directory ?? missing(ofImage, "")}`,
-      `modules    ${full?.modules?.directory ?? missing(ofModules, " --with-modules")}`,
+      `image      ${lab?.image.directory ?? missing(ofImage, "")}`,
+      `modules    ${lab?.modules?.directory ?? missing(ofModules, "")}`,
       `newer QEMU ${withVfs ?? "for virtio VFs: not unpacked yet; the first guest with them does it"}`,
       `backports  ${newest?.image.directory ?? missing(ofImage, " --kernel backports")}`,
     ],
