@@ -24,6 +24,7 @@ describe("npm run vm", () => {
     { why: "an unknown option", args: ["run", "--fast", "job.sh"] },
     { why: "a driver that is none", args: ["shell", "--driver", "ixgbe"] },
     { why: "a kernel that is none", args: ["shell", "--kernel", "5.10"] },
+    { why: "a driver that the kernel does not have", args: ["build", "--kernel", "backports", "--driver", "igbsw"] },
     { why: "a time limit that is no number", args: ["run", "--time-limit", "soon", "job.sh"] },
     { why: "a number of virtio VFs that is none", args: ["build", "--virtio-vfs", "all"] },
     { why: "run without a file", args: ["run", "--udev"] },

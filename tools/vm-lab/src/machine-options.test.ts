@@ -27,7 +27,6 @@ describe("machineFor", () => {
   it.each([
     { why: "so much memory that igb fails its VFs", options: { memMb: 2049 } },
     { why: "a share that is not there", options: { share: "/no/such/directory" } },
-    { why: "the test driver for a kernel without it", options: { driver: "igbsw" as const } },
     { why: "a virtio NIC without VFs", options: { virtioVfs: 0 } },
     { why: "more VFs than a virtio NIC has functions", options: { virtioVfs: 8 } },
   ])("refuses $why", async ({ options }) => {
@@ -41,5 +40,9 @@ describe("labOf", () => {
     expect(labOf({})).toEqual(plain);
     expect(labOf({ kernel: "backports" })).toEqual({ ...plain, kernel: "backports" });
     expect(labOf({ virtioVfs: 2 })).toEqual({ ...plain, virtioVfs: true });
+  });
+
+  it("refuses the test driver for a kernel that it is not built for", () => {
+    expect(() => labOf({ kernel: "backports", driver: "igbsw" })).toThrow("igbsw exists for kernel 6.12 only");
   });
 });

@@ -47,8 +47,11 @@ export interface MachineOptions {
   readonly kernelArguments?: readonly string[];
 }
 
-/** Returns what the guest boots from. */
-export function labOf({ kernel = "6.12", virtioVfs }: MachineOptions): LabRequest {
+/** Returns what the guest boots from. Throws VmLabError `bad-option`. */
+export function labOf({ kernel = "6.12", driver, virtioVfs }: MachineOptions): LabRequest {
+  if (driver === "igbsw" && kernel !== "6.12") {
+    throw new VmLabError("bad-option", `driver igbsw exists for kernel 6.12 only, not for ${kernel}`);
+  }
   return { kernel, virtioVfs: virtioVfs !== undefined };
 }
 
@@ -70,9 +73,6 @@ export async function machineFor(
       "bad-option",
       `memMb ${memMb} is above the maximum of ${maxMemoryMb}: with more memory, VFs of igb get no carrier`,
     );
-  }
-  if (driver === "igbsw" && lab.modules === undefined) {
-    throw new VmLabError("bad-option", "driver igbsw is built for kernel 6.12 only");
   }
   if (virtioVfs !== undefined && !isNumberOfVirtioVfs(virtioVfs)) {
     throw new VmLabError("bad-option", `virtioVfs ${virtioVfs} is not a number of VFs from 1 to ${maxVirtioVfs}`);
