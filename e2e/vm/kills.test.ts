@@ -177,6 +177,8 @@ describe("a daemon that is killed before and after each kind of write", () => {
       await testCluster.kubectl(["delete", "sriovnetworknodepolicy", "dpdk", "-n", namespace]);
       const ovs = { ...settings, bridge: { ovs: {} }, numVfs: 2, resourceName: "ovs" };
       await applyPolicy(testCluster, "ovs", policySpec({ pfNames: [uplink] }, ovs));
+      // Until the watch delivers the change, the policy is still ready with its old spec.
+      await eventually("news of the change", () => news.policies.get("ovs")?.spec.numVfs === 2, { withinMs });
       const count = await surviveUntil(() => isReady("ovs"));
       expect(await seen()).toMatchObject({ ...configured, vfs: "2\n2", drivers: "igbvf\nigbvf" });
       const list = await kills();
