@@ -3,6 +3,7 @@
  * Tests the config daemon on a real kernel with real VFs (igb in the VM lab), with a real API server and the operator.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import type { GuestProcess } from "@switchyard/vm-lab";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { applyPolicy, type News, policyIs, policySpec, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
@@ -34,13 +35,37 @@ async function applyWanted(): Promise<void> {
   await applyPolicy(testCluster, "dpdk", policySpec({ pfNames: ["enp1s0f0#2-2"] }, userSpace));
 }
 
-async function reset(): Promise<void> {
+/** Rejects with the last log lines of `daemon`, its conditions and its annotations if it does not reset the PF in time. */
+async function reset(daemon: LoggedDaemon): Promise<void> {
   await testCluster.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
-  await eventually(
-    "the PF is reset",
-    async () => (await inGuest(`ls /etc/sriov-operator/pci; cat ${sysfs}/sriov_numvfs`)) === "0",
-    within,
-  );
+  const isReset = async () => (await inGuest(`ls /etc/sriov-operator/pci; cat ${sysfs}/sriov_numvfs`)) === "0";
+  try {
+    await eventually("the PF is reset", isReset, within);
+  } catch (cause) {
+    const { metadata, status } = news.states.get("vm") ?? {};
+    const facts = { annotations: metadata?.annotations, generation: metadata?.generation, ...status, interfaces: [] };
+    throw new Error(`${JSON.stringify(facts)}\n${daemon.log().split("\n").slice(-20).join("\n")}`, { cause });
+  }
+}
+
+interface LoggedDaemon {
+  readonly process: GuestProcess;
+  /** What it has logged so far. */
+  log(): string;
+}
+
+function startDaemon(): LoggedDaemon {
+  const daemon = node.startDaemon();
+  let log = "";
+  daemon.stderr.setEncoding("utf8").on("data", (text: string) => {
+    log += text;
+  });
+  return { process: daemon, log: () => log };
+}
+
+async function stop({ process }: LoggedDaemon): Promise<void> {
+  process.kill("SIGTERM");
+  expect(await process.exitCode).toBe(0);
 }
 
 /**
@@ -68,16 +93,14 @@ const asWanted = {
 
 describe("the daemon on igb", () => {
   it("creates the VFs that the policies request, and resets the PF", async () => {
-    const daemon = node.startDaemon();
-    daemon.stderr.resume();
+    const daemon = startDaemon();
     await applyWanted();
     await policyIs(news, "fast", "Ready", within.withinMs);
     await policyIs(news, "dpdk", "Ready", within.withinMs);
     expect(await seen()).toEqual(asWanted);
-    await reset();
+    await reset(daemon);
     expect(await inGuest("cat /sys/class/net/enp1s0f0/mtu")).toBe("1500");
-    daemon.kill("SIGTERM");
-    expect(await daemon.exitCode).toBe(0);
+    await stop(daemon);
   }, 600_000);
 
   it.each([
@@ -87,56 +110,49 @@ describe("the daemon on igb", () => {
   ])(
     "converges after a SIGKILL when $point",
     async ({ when }) => {
-      const first = node.startDaemon();
-      first.stderr.resume();
+      const first = startDaemon();
       const killed = inGuest(`until ${when}; do :; done; pkill -KILL -f "[m]ain.mjs --kubeconfig"; echo killed`);
       await applyWanted();
       expect(await killed).toBe("killed");
-      await first.exitCode;
-      const second = node.startDaemon();
-      second.stderr.resume();
+      await first.process.exitCode;
+      const second = startDaemon();
       await policyIs(news, "fast", "Ready", within.withinMs);
       await policyIs(news, "dpdk", "Ready", within.withinMs);
       expect(await seen()).toEqual(asWanted);
-      await reset();
-      second.kill("SIGTERM");
-      expect(await second.exitCode).toBe(0);
+      await reset(second);
+      await stop(second);
     },
     600_000,
   );
 
   it("runs one daemon per node; the node state reports that the second one waits, and for which process", async () => {
-    const first = node.startDaemon();
-    first.stderr.resume();
+    const first = startDaemon();
     const lock = "/run/switchyard/config-daemon.lock";
     // The lock file remains after a daemon has ended, so the process that it names must run.
     const holder = `pid=$(sed -n 's/.*"pid":\\([0-9]*\\).*/\\1/p' ${lock}); grep -c main.mjs /proc/$pid/cmdline || true`;
     await eventually("the first daemon has the lock", async () => (await inGuest(holder)) === "1", within);
     expect(await inGuest(`stat -c '%a %u' ${lock} /run/switchyard`)).toBe("600 0\n700 0");
-    const second = node.startDaemon();
-    let log = "";
-    second.stderr.setEncoding("utf8").on("data", (text: string) => {
-      log += text;
-    });
+    const second = startDaemon();
     await eventually(
       "the second daemon waits",
-      () => log.includes("another process has the lock of this node"),
+      () => second.log().includes("another process has the lock of this node"),
       within,
     );
     const waiting = () => news.states.get("vm")?.status?.conditions?.find(({ type }) => type === "WaitingForLock");
     await eventually("the node state has the condition WaitingForLock", waiting, within);
     const { pid } = JSON.parse(await inGuest(`cat ${lock}`)) as { pid: number };
     expect(waiting()?.message).toContain(`${lock} is held by process ${pid} since `);
-    first.kill("SIGKILL"); // the kernel releases its lock
-    expect(await first.exitCode).not.toBe(0);
-    await eventually("the second daemon works", () => waiting() === undefined && log.includes("started"), within);
-    const third = node.startDaemon();
-    third.stderr.resume();
+    first.process.kill("SIGKILL"); // the kernel releases its lock
+    expect(await first.process.exitCode).not.toBe(0);
+    await eventually(
+      "the second daemon works",
+      () => waiting() === undefined && second.log().includes("started"),
+      within,
+    );
+    const third = startDaemon();
     await eventually("the third daemon waits", waiting, within);
-    third.kill("SIGTERM");
-    expect(await third.exitCode).toBe(0);
+    await stop(third);
     await eventually("no daemon waits", () => waiting() === undefined, within);
-    second.kill("SIGTERM");
-    expect(await second.exitCode).toBe(0);
+    await stop(second);
   }, 300_000);
 });
