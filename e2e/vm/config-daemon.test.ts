@@ -35,16 +35,18 @@ async function applyWanted(): Promise<void> {
   await applyPolicy(testCluster, "dpdk", policySpec({ pfNames: ["enp1s0f0#2-2"] }, userSpace));
 }
 
-/** Rejects with the last log lines of `daemon`, its conditions and its annotations if it does not reset the PF in time. */
+/** Rejects with the conditions and annotations of the node state and the last log lines of `daemon` if the PF is not reset in time. */
 async function reset(daemon: LoggedDaemon): Promise<void> {
   await testCluster.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
   const isReset = async () => (await inGuest(`ls /etc/sriov-operator/pci; cat ${sysfs}/sriov_numvfs`)) === "0";
   try {
     await eventually("the PF is reset", isReset, within);
   } catch (cause) {
-    const { metadata, status } = news.states.get("vm") ?? {};
-    const facts = { annotations: metadata?.annotations, generation: metadata?.generation, ...status, interfaces: [] };
-    throw new Error(`${JSON.stringify(facts)}\n${daemon.log().split("\n").slice(-20).join("\n")}`, { cause });
+    const { metadata: { annotations, generation } = {}, status: { observedGeneration, conditions } = {} } =
+      news.states.get("vm") ?? {};
+    const facts = JSON.stringify({ annotations, generation, observedGeneration, conditions });
+    const lines = daemon.log().split("\n").slice(-20).join("\n");
+    throw new Error(`the PF is not reset; node state: ${facts}\n${lines}`, { cause });
   }
 }
 

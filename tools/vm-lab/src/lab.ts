@@ -40,7 +40,8 @@ function hasExtraModules(kernel: KernelLine): boolean {
 }
 
 /** Returns the newest complete lab in the cache. Uses neither apt nor the network. */
-export async function findLab(kernel: KernelLine, cache: string = cacheDirectory()): Promise<Lab | undefined> {
+export async function findLab(kernel: KernelLine): Promise<Lab | undefined> {
+  const cache = cacheDirectory();
   const images = await listParts(cache, imagePart[kernel], await imageKey());
   if (!hasExtraModules(kernel)) return images[0] && { image: images[0] };
   const layers = await listParts(cache, "modules", await extraModulesKey());

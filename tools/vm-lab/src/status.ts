@@ -16,15 +16,15 @@ export async function describeStatus(): Promise<{ readonly ready: boolean; reado
   const qemu = await hasQemu();
   const withVfs = await findQemuWithVirtioVfs();
   const [ofImage, ofModules] = [await imageKey(), await extraModulesKey()];
-  const missing = (key: string, flags: string): string =>
+  const missing = (key: string, flags = ""): string =>
     `not built for this checkout (key ${key}); run: npm run vm -- build${isRoot() ? "" : " (as root)"}${flags}`;
   return {
     ready: qemu && lab !== undefined,
     lines: [
       `QEMU       ${qemu ? `with igb, ${await chooseAccelerator()}` : qemuAdvice}`,
       `cache      ${cacheDirectory()}`,
-      `image      ${lab?.image.directory ?? missing(ofImage, "")}`,
-      `modules    ${lab?.modules?.directory ?? missing(ofModules, "")}`,
+      `image      ${lab?.image.directory ?? missing(ofImage)}`,
+      `modules    ${lab?.modules?.directory ?? missing(ofModules)}`,
       `newer QEMU ${withVfs ?? "for virtio VFs: not unpacked yet; the first guest with them does it"}`,
       `backports  ${newest?.image.directory ?? missing(ofImage, " --kernel backports")}`,
     ],
