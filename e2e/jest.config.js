@@ -19,4 +19,8 @@ const folders = [
   "ovn-offload",
 ];
 
-export default { ...base, testMatch: folders.map((folder) => `**/${folder}/**/*.test.ts`) };
+export default {
+  ...base,
+  testMatch: folders.map((folder) => `**/${folder}/**/*.test.ts`),
+  setupFilesAfterEnv: ["<rootDir>/src/keep-test-logs.ts"],
+};

@@ -39,8 +39,7 @@ beforeAll(async () => {
   await inGuest(
     `ip address add 192.0.2.1/24 dev ${otherPort}; ip neigh replace 192.0.2.77 lladdr ff:ff:ff:ff:ff:ff dev ${otherPort}`,
   );
-  const daemon = watched.node.startDaemon();
-  daemon.stderr.resume();
+  watched.node.startDaemon();
   plugin = startPlugin("bpfman");
 }, 1_800_000);
 

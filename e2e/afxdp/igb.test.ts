@@ -36,7 +36,7 @@ describe.each([
     watched = await startWatchedNode({ udev: true, kernel, disks: [await dpdkDisk(directory)] });
     await prepareGuestPod(watched.node.guest, watched.node.share);
     node = await startGuestAfxdpNode(watched.node, "vm");
-    watched.node.startDaemon().stderr.resume();
+    watched.node.startDaemon();
     plugin = node.startPlugin();
   }, 900_000);
   afterAll(async () => {

@@ -10,6 +10,7 @@ import { dpdkDisk } from "@switchyard/demo/guest-pod";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { bundleForGuest, type GuestProcess } from "@switchyard/vm-lab";
+import type { GuestDaemon } from "@switchyard/vm-lab/guest-node";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,8 +43,7 @@ describe("what the plugins of upstream leave", () => {
   let directory = "";
   let watched: WatchedNode;
   let node: GuestAfxdpNode;
-  let daemon: GuestProcess;
-  let daemonLog = "";
+  let daemon: GuestDaemon;
   const inGuest = (command: string) => watched.inGuest(command);
   const kubectl = (...args: string[]) => watched.testCluster.kubectl([...args, "-n", namespace]);
 
@@ -58,9 +58,6 @@ describe("what the plugins of upstream leave", () => {
       await cp(await bundleForGuest(file), join(watched.node.share, to), { recursive: true });
     await inGuest("mkdir -p /dpdk && mount /dev/vdb /dpdk; mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf");
     daemon = watched.node.startDaemon();
-    daemon.stderr.setEncoding("utf8").on("data", (text: string) => {
-      daemonLog += text;
-    });
   }, limitMs);
   afterAll(async () => {
     await watched[Symbol.asyncDispose]();
@@ -83,7 +80,7 @@ describe("what the plugins of upstream leave", () => {
     const cluster = `--kubeconfig /share/kubeconfig --namespace ${namespace} --health-address 0`;
     const init = watched.node.guest.exec(`node /share/sidecar/main.mjs ${flags} ${cluster}`, { timeoutMs: withinMs });
     const { code, stderr } = await init.catch((error: unknown) => {
-      throw new Error(`the init container waits for the daemon: ${daemonLog}`, { cause: error });
+      throw new Error(`the init container waits for the daemon: ${daemon.log()}`, { cause: error });
     });
     expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
     expect(JSON.parse(await inGuest(`cat ${record}`))).toMatchObject({ device: pf, names: [name], pools: ["port"] });

@@ -83,8 +83,6 @@ export async function startAfxdpNode(
     },
     startDaemon(flags = []) {
       const daemon = node.startDaemon(flags);
-      daemon.stderr.resume();
-      daemon.exitCode.catch(() => undefined); // the connection ends with the guest, also at a reboot
       return daemon;
     },
   };

@@ -64,10 +64,7 @@ afterEach(() => inGuest('pkill -KILL -f "[m]ain.mjs --kubeconfig" || true'), lim
 const inGuest = (command: string) => watched.inGuest(command);
 
 function startDaemon(...flags: readonly string[]) {
-  const daemon = node.startDaemon([...bridgeFlags, ...flags]);
-  daemon.stderr.resume();
-  daemon.exitCode.catch(() => undefined); // it ends with a reboot
-  return daemon;
+  return node.startDaemon([...bridgeFlags, ...flags]);
 }
 
 async function cleanup(...flags: readonly string[]) {
@@ -253,7 +250,6 @@ describe("config-daemon cleanup of a node in systemd mode", () => {
     async () => {
       // Without policies, the daemon installs the units without a reboot.
       const daemon = node.startDaemon(["--use-systemd-service=true"]);
-      daemon.stderr.resume();
       const own = "sriov-config-post-network.service\nsriov-config.service\nsriov-mine.service";
       await eventually("the units are installed", async () => (await inGuest(units)) === own, { withinMs });
       await eventually("the node is configured", () => news.states.get("vm")?.status?.syncStatus === "Succeeded", {

@@ -3,8 +3,7 @@
  * Tests the config daemon on a real kernel with real VFs (igb in the VM lab), with a real API server and the operator.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import type { GuestProcess } from "@switchyard/vm-lab";
-import type { GuestNode } from "@switchyard/vm-lab/guest-node";
+import type { GuestDaemon, GuestNode } from "@switchyard/vm-lab/guest-node";
 import { applyPolicy, type News, policyIs, policySpec, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
@@ -35,39 +34,15 @@ async function applyWanted(): Promise<void> {
   await applyPolicy(testCluster, "dpdk", policySpec({ pfNames: ["enp1s0f0#2-2"] }, userSpace));
 }
 
-/** Rejects with the conditions and annotations of the node state and the last log lines of `daemon` if the PF is not reset in time. */
-async function reset(daemon: LoggedDaemon): Promise<void> {
+async function reset(): Promise<void> {
   await testCluster.kubectl(["delete", "sriovnetworknodepolicies", "--all"]);
   const isReset = async () => (await inGuest(`ls /etc/sriov-operator/pci; cat ${sysfs}/sriov_numvfs`)) === "0";
-  try {
-    await eventually("the PF is reset", isReset, within);
-  } catch (cause) {
-    const { metadata: { annotations, generation } = {}, status: { observedGeneration, conditions } = {} } =
-      news.states.get("vm") ?? {};
-    const facts = JSON.stringify({ annotations, generation, observedGeneration, conditions });
-    const lines = daemon.log().split("\n").slice(-20).join("\n");
-    throw new Error(`the PF is not reset; node state: ${facts}\n${lines}`, { cause });
-  }
+  await eventually("the PF is reset", isReset, within);
 }
 
-interface LoggedDaemon {
-  readonly process: GuestProcess;
-  /** What it has logged so far. */
-  log(): string;
-}
-
-function startDaemon(): LoggedDaemon {
-  const daemon = node.startDaemon();
-  let log = "";
-  daemon.stderr.setEncoding("utf8").on("data", (text: string) => {
-    log += text;
-  });
-  return { process: daemon, log: () => log };
-}
-
-async function stop({ process }: LoggedDaemon): Promise<void> {
-  process.kill("SIGTERM");
-  expect(await process.exitCode).toBe(0);
+async function stop(daemon: GuestDaemon): Promise<void> {
+  daemon.kill("SIGTERM");
+  expect(await daemon.exitCode).toBe(0);
 }
 
 /**
@@ -95,12 +70,12 @@ const asWanted = {
 
 describe("the daemon on igb", () => {
   it("creates the VFs that the policies request, and resets the PF", async () => {
-    const daemon = startDaemon();
+    const daemon = node.startDaemon();
     await applyWanted();
     await policyIs(news, "fast", "Ready", within.withinMs);
     await policyIs(news, "dpdk", "Ready", within.withinMs);
     expect(await seen()).toEqual(asWanted);
-    await reset(daemon);
+    await reset();
     expect(await inGuest("cat /sys/class/net/enp1s0f0/mtu")).toBe("1500");
     await stop(daemon);
   }, 600_000);
@@ -112,29 +87,29 @@ describe("the daemon on igb", () => {
   ])(
     "converges after a SIGKILL when $point",
     async ({ when }) => {
-      const first = startDaemon();
+      const first = node.startDaemon();
       const killed = inGuest(`until ${when}; do :; done; pkill -KILL -f "[m]ain.mjs --kubeconfig"; echo killed`);
       await applyWanted();
       expect(await killed).toBe("killed");
-      await first.process.exitCode;
-      const second = startDaemon();
+      await first.exitCode;
+      const second = node.startDaemon();
       await policyIs(news, "fast", "Ready", within.withinMs);
       await policyIs(news, "dpdk", "Ready", within.withinMs);
       expect(await seen()).toEqual(asWanted);
-      await reset(second);
+      await reset();
       await stop(second);
     },
     600_000,
   );
 
   it("runs one daemon per node; the node state reports that the second one waits, and for which process", async () => {
-    const first = startDaemon();
+    const first = node.startDaemon();
     const lock = "/run/switchyard/config-daemon.lock";
     // The lock file remains after a daemon has ended, so the process that it names must run.
     const holder = `pid=$(sed -n 's/.*"pid":\\([0-9]*\\).*/\\1/p' ${lock}); grep -c main.mjs /proc/$pid/cmdline || true`;
     await eventually("the first daemon has the lock", async () => (await inGuest(holder)) === "1", within);
     expect(await inGuest(`stat -c '%a %u' ${lock} /run/switchyard`)).toBe("600 0\n700 0");
-    const second = startDaemon();
+    const second = node.startDaemon();
     await eventually(
       "the second daemon waits",
       () => second.log().includes("another process has the lock of this node"),
@@ -144,14 +119,14 @@ describe("the daemon on igb", () => {
     await eventually("the node state has the condition WaitingForLock", waiting, within);
     const { pid } = JSON.parse(await inGuest(`cat ${lock}`)) as { pid: number };
     expect(waiting()?.message).toContain(`${lock} is held by process ${pid} since `);
-    first.process.kill("SIGKILL"); // the kernel releases its lock
-    expect(await first.process.exitCode).not.toBe(0);
+    first.kill("SIGKILL"); // the kernel releases its lock
+    expect(await first.exitCode).not.toBe(0);
     await eventually(
       "the second daemon works",
       () => waiting() === undefined && second.log().includes("started"),
       within,
     );
-    const third = startDaemon();
+    const third = node.startDaemon();
     await eventually("the third daemon waits", waiting, within);
     await stop(third);
     await eventually("no daemon waits", () => waiting() === undefined, within);

@@ -45,7 +45,6 @@ function seen(): Promise<string> {
 describe("an externally managed PF with real VFs", () => {
   it("fails until the administrator has created the VFs, then lends VFs, and keeps them without the policy", async () => {
     const daemon = node.startDaemon();
-    daemon.stderr.resume();
     const settings = {
       numVfs: 3,
       mtu: 2_000,

@@ -104,10 +104,7 @@ async function changes(): Promise<readonly string[]> {
 }
 
 function startDaemon() {
-  const daemon = node.startDaemon();
-  daemon.stderr.resume();
-  daemon.exitCode.catch(() => undefined); // it ends with a reboot
-  return daemon;
+  return node.startDaemon();
 }
 
 const request = (numVfs: number) =>

@@ -66,7 +66,6 @@ async function surviveUntil(isReached: () => boolean | Promise<boolean>): Promis
   for (let start = 0; start < mostStarts; start++) {
     const daemon = node.startDaemon(["--killed-file", killedFile]);
     daemon.stdout.resume();
-    daemon.stderr.resume();
     const ended = new AbortController();
     const exit = daemon.exitCode.finally(() => {
       ended.abort();

@@ -41,9 +41,7 @@ afterAll(async () => {
 const inGuest = (command: string) => watched.inGuest(command);
 
 function startDaemon() {
-  const daemon = node.startDaemon(["--manage-software-bridges"]);
-  daemon.stderr.resume();
-  return daemon;
+  return node.startDaemon(["--manage-software-bridges"]);
 }
 
 /** Returns all bridges with the names of their ports. */

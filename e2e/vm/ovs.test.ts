@@ -66,9 +66,7 @@ const policy = policySpec(
 const users = { "br-user": ["user0"] };
 
 function startDaemon() {
-  const daemon = node.startDaemon(flags);
-  daemon.stderr.resume();
-  return daemon;
+  return node.startDaemon(flags);
 }
 
 describe("Open vSwitch bridges of policies", () => {

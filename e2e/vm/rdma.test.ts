@@ -68,7 +68,6 @@ describe("the RDMA mode on a real kernel", () => {
     "is changed at run time, kept for the next load of ib_core, and kept without a pool",
     async () => {
       const daemon = node.startDaemon();
-      daemon.stderr.resume();
       expect(await modes()).toEqual({ mode: "shared", option: "" });
       await ask("exclusive");
       await stateIs("exclusive", ({ system }) => system?.rdmaMode === "exclusive");
@@ -93,7 +92,6 @@ describe("the RDMA mode on a real kernel", () => {
     "is refused by the kernel while a network namespace exists, which is reported, and the node asks for a reboot",
     async () => {
       const daemon = node.startDaemon();
-      daemon.stderr.resume();
       await inGuest("ip netns add pod");
       await ask("shared");
       await stateIs("a refusal", ({ system }) => system?.refusedRdmaMode === "shared");
@@ -109,7 +107,6 @@ describe("the RDMA mode on a real kernel", () => {
       await inGuest("modprobe rdma_rxe && rdma link add rxe0 type rxe netdev enp1s0f1");
       expect(await modes()).toEqual(shared);
       const next = node.startDaemon();
-      next.stderr.resume();
       await stateIs("shared", ({ system, syncStatus }) => system?.rdmaMode === "shared" && syncStatus === "Succeeded");
       await eventually("no request", () => request() === "Idle", { withinMs: 400_000 });
       await askNothing();
@@ -127,7 +124,6 @@ describe("the RDMA mode on a real kernel", () => {
       const before = await inGuest(`stat -c %Y.%i ${path}`);
       await ask("shared");
       const daemon = node.startDaemon();
-      daemon.stderr.resume();
       await stateIs(
         "adopted",
         ({ system, syncStatus }) => [system?.persistentRdmaMode, syncStatus].join() === "shared,Succeeded",
@@ -158,17 +154,12 @@ describe("the RDMA mode on a real kernel", () => {
     "converges after a SIGKILL between the file and the kernel",
     async () => {
       const first = node.startDaemon();
-      first.stderr.resume();
       const killed = inGuest(`until [ -e ${path} ]; do :; done; pkill -KILL -f "[m]ain.mjs --kubeconfig"; echo killed`);
       await ask("shared");
       expect(await killed).toBe("killed");
       await first.exitCode;
       const second = node.startDaemon();
-      let log = "";
-      second.stderr.setEncoding("utf8").on("data", (text: string) => {
-        log += text;
-      });
-      await eventually("the second daemon works", () => log.includes("started"), { withinMs: 400_000 });
+      await eventually("the second daemon works", () => second.log().includes("started"), { withinMs: 400_000 });
       await stateIs("shared", ({ system, syncStatus }) => system?.rdmaMode === "shared" && syncStatus === "Succeeded");
       expect(await modes()).toEqual(shared);
       second.kill("SIGTERM");

@@ -50,7 +50,6 @@ describe("a node on a real kernel", () => {
 
   it("gets the VFs, MTU and drivers of its policies, and is reset after they are deleted", async () => {
     const daemon = node.startDaemon();
-    daemon.stderr.resume();
     await applyPolicy(
       cluster,
       "fast",

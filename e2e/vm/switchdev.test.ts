@@ -55,9 +55,7 @@ const status = () => news.states.get("vm")?.status;
 const vfsOfStatus = () => status()?.interfaces?.find(({ pciAddress }) => pciAddress === pf)?.Vfs ?? [];
 
 function startDaemon() {
-  const daemon = node.startDaemon();
-  daemon.stderr.resume();
-  return daemon;
+  return node.startDaemon();
 }
 
 /** Reads the state of the kernel and of udev. */

@@ -36,10 +36,7 @@ const inGuest = (command: string) => watched.inGuest(command);
 
 /** Starts the daemon in systemd mode. It ends when the node reboots. */
 function startDaemon(...flags: readonly string[]) {
-  const daemon = node.startDaemon(flags);
-  daemon.stderr.resume();
-  daemon.exitCode.catch(() => undefined);
-  return daemon;
+  return node.startDaemon(flags);
 }
 
 async function bootId(): Promise<string> {

@@ -76,9 +76,7 @@ describe("vDPA devices on virtio VFs", () => {
   }
 
   function startDaemon() {
-    const daemon = node.startDaemon();
-    daemon.stderr.resume();
-    return daemon;
+    return node.startDaemon();
   }
 
   async function end(daemon: ReturnType<typeof startDaemon>): Promise<void> {

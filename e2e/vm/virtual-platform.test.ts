@@ -100,7 +100,6 @@ async function register(providerID: string): Promise<void> {
 
 async function withDaemon(act: () => Promise<void>): Promise<void> {
   const daemon = node.startDaemon();
-  daemon.stderr.resume();
   await act();
   daemon.kill("SIGTERM");
   expect(await daemon.exitCode).toBe(0);
@@ -206,7 +205,6 @@ describe("the card of an AWS instance", () => {
       });
       const netFilter = "aws/NetworkID:0a1b2c3d";
       const first = node.startDaemon();
-      first.stderr.resume();
       await hasNetwork(netFilter);
       // On a loaded machine, the first answers can come too late, and the daemon repeats its requests.
       expect(await requests()).toMatch(new RegExp(`PUT /latest/api/token\nGET ${macs}\nGET ${macs}${mac}/subnet-id$`));
@@ -216,7 +214,6 @@ describe("the card of an AWS instance", () => {
         await first.exitCode;
         await serve({}); // the next daemon gets no metadata, and the card shows no address
         const daemon = node.startDaemon();
-        daemon.stderr.resume();
         second.resolve(async () => {
           daemon.kill("SIGTERM");
           expect(await daemon.exitCode).toBe(0);

@@ -16,6 +16,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { keepLogs } from "./keep-logs.ts";
 import type { Narrator } from "./narrator.ts";
 
 /** Namespace of the operator: upstream's default. */
@@ -24,7 +25,7 @@ export const namespace = "sriov-network-operator";
 export interface TestCluster extends AsyncDisposable {
   readonly cluster: ControlPlane;
   readonly transport: Transport;
-  /** Directory for sockets and logs, which is deleted at the end. */
+  /** Directory for sockets and logs, which is deleted at the end. Files `*.log` are kept where SWITCHYARD_TEST_LOGS says. */
   readonly directory: string;
   /** Starts a TypeScript program of the workspace, which ends with the cluster. It logs to `<name>.log` in the directory. */
   start(name: string, script: string, args: readonly string[]): GuardedProcess;
@@ -46,6 +47,7 @@ export async function startTestCluster(narrator: Narrator): Promise<TestCluster>
     });
     const directory = await mkdtemp(join(tmpdir(), "switchyard-demo-"));
     stack.defer(() => rm(directory, { recursive: true, force: true }));
+    stack.defer(() => keepLogs(directory, process.env["SWITCHYARD_TEST_LOGS"]));
     narrator.line("set-up", "starting etcd and kube-apiserver");
     const controlPlane = stack.use(await startControlPlane({ binaries }));
     await controlPlane.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));

@@ -25,13 +25,14 @@ export async function eachNode(
   await eventually(`each node: ${what}`, hold, { withinMs });
 }
 
-/** Waits until the condition of a policy is True for its current generation. */
+/** Waits until the condition of a policy is True for its current generation. The cause of a rejection has its last status. */
 export async function policyIs(news: News, name: string, type: string, withinMs = 30_000): Promise<void> {
   const holds = (): boolean => {
     const policy = news.policies.get(name);
     const { conditions = [], observedGeneration } = policy?.status ?? {};
     const holding = conditions.some((condition) => condition.type === type && condition.status === "True");
-    return holding && observedGeneration === policy?.metadata.generation;
+    if (holding && observedGeneration === policy?.metadata.generation) return true;
+    throw new Error(`generation ${policy?.metadata.generation}, status ${JSON.stringify(policy?.status)}`);
   };
   await eventually(`policy ${name} ${type}`, holds, { withinMs });
 }

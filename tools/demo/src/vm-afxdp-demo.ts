@@ -49,7 +49,7 @@ async function startNode(testCluster: TestCluster, narrator: Narrator): Promise<
 
   await apply(testCluster, "AfxdpOperatorConfig", "default", {});
   narrator.line(node, "config-daemon and afxdp-device-plugin start in the guest, and a program that plays the kubelet");
-  worker.startDaemon().stderr.resume();
+  worker.startDaemon();
   const { kubelet, startPlugin } = await startGuestAfxdpNode(worker, node);
   startPlugin();
   await waitFor(testCluster, `afxdpnetworknodestate/${node}`, "Ready");

@@ -32,7 +32,6 @@ export async function runVmBridgeDemo(testCluster: TestCluster, narrator: Narrat
   await shell("ip link add user0 type dummy; ovs-vsctl add-br br-user -- add-port br-user user0");
   await enableFeatureGate(testCluster, "manageSoftwareBridges");
   const daemon = worker.startDaemon(["--manage-software-bridges"]);
-  daemon.stderr.resume();
 
   narrator.scene("One policy: switchdev mode, two VFs with representors, and a bridge with the port as its uplink");
   const selector = { rootDevices: [pf] };

@@ -31,8 +31,7 @@ export async function runVmDemo(testCluster: TestCluster, narrator: Narrator): P
   await createOperatorConfig(testCluster);
   const news = testCluster.use(watchNews(testCluster.transport, narrator));
   narrator.line(node, "config-daemon starts in the guest");
-  const daemon = worker.startDaemon();
-  daemon.stderr.resume();
+  worker.startDaemon();
   const deadline = { nodes: 1, withinMs: 120_000 };
   await eachNode(news, deadline, "discovered", ({ status }) => (status?.interfaces ?? []).length > 0);
 

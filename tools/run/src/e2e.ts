@@ -18,6 +18,7 @@ const all = "--all";
 const help = `npm run e2e [-- [NAME...] [--all] [OPTION...]]
 
 Runs the tests in e2e that need a virtual machine, network namespaces or several minutes; the tests of all folders take hours.
+Logs of the last run of each file: dist/test-logs.
   NAME     folder or file in e2e, such as vm or vm/ovs, or a pattern of paths
   --all    test every fault point instead of a sample
   OPTION   passed to Jest, such as -t "name of a test"

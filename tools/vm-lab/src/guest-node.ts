@@ -5,6 +5,7 @@
  * Usage: `await using node = await bootGuestNode(stage, "vm-worker"); const daemon = node.startDaemon();`
  */
 import { bootGuest, bundleForGuest, type Guest, type GuestProcess, type MachineOptions } from "@switchyard/vm-lab";
+import { createWriteStream } from "node:fs";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,8 +15,13 @@ export interface GuestNode extends AsyncDisposable {
   readonly guest: Guest;
   /** Directory of this machine that is /share in the guest. It has the daemon and a kubeconfig of the administrator. */
   readonly share: string;
-  /** The daemon's log lines are on its stderr. */
-  startDaemon(flags?: readonly string[]): GuestProcess;
+  /** Its log is also in `<node>-daemon-<number>.log` in the directory of the test cluster. */
+  startDaemon(flags?: readonly string[]): GuestDaemon;
+}
+
+export interface GuestDaemon extends GuestProcess {
+  /** What it has logged so far. */
+  log(): string;
 }
 
 /**
@@ -37,12 +43,17 @@ export async function bootGuestNode(
   const guest = stack.use(await bootGuest({ ...machine, share }));
   await createNode(stage, name);
   const owned = stack.move();
+  let started = 0;
 
   return {
     ...{ guest, share },
     startDaemon(flags = []) {
       const common = ["--kubeconfig", "/share/kubeconfig", "--namespace", namespace, "--host-root", "/"];
-      return guest.spawn(["node", "/share/main.mjs", ...common, "--node-name", name, ...flags]);
+      const daemon = guest.spawn(["node", "/share/main.mjs", ...common, "--node-name", name, ...flags]);
+      let log = "";
+      daemon.stderr.setEncoding("utf8").on("data", (text: string) => (log += text));
+      daemon.stderr.pipe(createWriteStream(join(stage.directory, `${name}-daemon-${++started}.log`)));
+      return { ...daemon, log: () => log };
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
