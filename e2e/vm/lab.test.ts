@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { bootGuest, type Guest } from "@switchyard/vm-lab";
-import { leaveTimerInService } from "../src/leave-timer-in-service.ts";
+import { leaveInService, timerVector } from "../src/leave-in-service.ts";
 
 /** Time for a boot under load, including the build of a missing image. */
 const bootLimitMs = 600_000;
@@ -166,11 +166,17 @@ describe("a guest with systemd, Open vSwitch and the switchdev test driver", () 
     limitMs,
   );
 
-  it.each([0, 1])(
-    "goes on if QEMU leaves a timer interrupt of processor %i in service",
-    async (processor) => {
-      await leaveTimerInService(guest, processor);
-      await output(guest, `until dmesg | grep "lab_tick: ended .* processor ${processor} "; do sleep 0.2; done`);
+  it.each([
+    { what: "a timer interrupt", vector: timerVector, processor: 0 },
+    { what: "a timer interrupt", vector: timerVector, processor: 1 },
+    { what: "an interrupt of a device", vector: 0x30, processor: 0 },
+    { what: "an interrupt of a device", vector: 0x30, processor: 1 },
+  ])(
+    "goes on if QEMU leaves $what of processor $processor in service",
+    async ({ vector, processor }) => {
+      await leaveInService(guest, processor, vector);
+      const message = `lab_tick: ended interrupt 0x${vector.toString(16)} that processor ${processor} had`;
+      await output(guest, `until dmesg | grep "${message}"; do sleep 0.2; done`);
       await output(guest, `taskset -c ${processor} sleep 0.1`);
     },
     limitMs,

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ends timer interrupts that an emulated processor left in service.
+ * Ends interrupts that an emulated processor left in service.
  *
- * QEMU 10.0 sometimes loses the end of a timer interrupt: its bit stays set in
- * the in-service register of the local APIC. The processor then gets no
- * interrupt of the same or a lower priority any more, so what sleeps on it
- * never wakes. RCU does not report this, because the processor is idle.
+ * QEMU 10.0 sometimes loses the end of an interrupt: its bit stays set in the
+ * in-service register of the local APIC, and the processor gets no interrupt of
+ * the same or a lower priority any more. After an interrupt of a device, the
+ * device is silent. After one of the timer, which has a higher priority, what
+ * sleeps on the processor never wakes. RCU does not report this, because the
+ * processor is idle.
  *
- * Interrupts from other processors have a higher priority. So each processor
- * watches the others, and asks one that is silent to look at its own APIC.
+ * Each processor looks at its own APIC from time to time. Without a timer it
+ * cannot, but interrupts from other processors have a higher priority. So each
+ * watches the others, and asks one that is silent to look.
  */
 #include <linux/cpu.h>
 #include <linux/hrtimer.h>
@@ -22,8 +25,7 @@
 #define LAB_TICK_PERIOD_NS (250 * NSEC_PER_MSEC)
 #define LAB_TICK_SILENCE_NS (2 * NSEC_PER_SEC)
 /* Each register of 32 bits has 16 bytes. */
-#define LAB_TICK_IN_SERVICE (APIC_ISR + LOCAL_TIMER_VECTOR / 32 * 0x10)
-#define LAB_TICK_BIT BIT(LOCAL_TIMER_VECTOR % 32)
+#define LAB_TICK_IN_SERVICE(vector) (APIC_ISR + (vector) / 32 * 0x10)
 
 struct lab_tick {
 	struct hrtimer timer;
@@ -36,14 +38,33 @@ static DEFINE_PER_CPU(struct lab_tick, lab_ticks);
 /* The page of the APIC, at which each processor finds its own. */
 static void __iomem *lab_tick_apic;
 
-/* Runs on the silent processor, which has ended the interrupt that it runs in. */
+/* Returns the vector of the highest priority that is in service, or -1. */
+static int lab_tick_in_service(void)
+{
+	int vector;
+	u32 bits;
+
+	for (vector = NR_VECTORS - 32; vector >= 0; vector -= 32) {
+		bits = readl(lab_tick_apic + LAB_TICK_IN_SERVICE(vector));
+		if (bits)
+			return vector + fls(bits) - 1;
+	}
+	return -1;
+}
+
+/*
+ * Linux ends each interrupt in the APIC before others can occur, and those that
+ * call this function before they do their work. So none is in service here.
+ */
 static void lab_tick_end(void *unused)
 {
-	if (!(readl(lab_tick_apic + LAB_TICK_IN_SERVICE) & LAB_TICK_BIT))
-		return; /* the host was busy */
-	writel(APIC_EOI_ACK, lab_tick_apic + APIC_EOI);
-	pr_err("lab_tick: ended a timer interrupt that processor %u had left in service\n",
-	       smp_processor_id());
+	int vector;
+
+	while ((vector = lab_tick_in_service()) >= 0) {
+		writel(APIC_EOI_ACK, lab_tick_apic + APIC_EOI);
+		pr_err("lab_tick: ended interrupt %#x that processor %u had left in service\n",
+		       vector, smp_processor_id());
+	}
 }
 
 static enum hrtimer_restart lab_tick_watch(struct hrtimer *timer)
@@ -52,6 +73,7 @@ static enum hrtimer_restart lab_tick_watch(struct hrtimer *timer)
 	u64 now = ktime_get_ns();
 	int cpu;
 
+	lab_tick_end(NULL);
 	WRITE_ONCE(this_cpu_ptr(&lab_ticks)->seen_ns, now);
 	for_each_online_cpu(cpu) {
 		struct lab_tick *other = per_cpu_ptr(&lab_ticks, cpu);
@@ -99,4 +121,4 @@ module_init(lab_tick_init);
 
 /* There is no exit: the module stays until the guest ends. */
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("Ends timer interrupts that QEMU has left in service");
+MODULE_DESCRIPTION("Ends interrupts that QEMU has left in service");

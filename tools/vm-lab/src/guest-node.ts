@@ -40,7 +40,8 @@ export async function bootGuestNode(
   stack.defer(() => rm(share, { recursive: true, force: true }));
   await cp(await bundleForGuest(program), share, { recursive: true });
   await writeFile(join(share, "kubeconfig"), await kubeconfigForGuest(stage));
-  const guest = stack.use(await bootGuest({ ...machine, share }));
+  const consoleLog = join(stage.directory, `${name}-console.log`);
+  const guest = stack.use(await bootGuest({ consoleLog, ...machine, share }));
   await createNode(stage, name);
   const owned = stack.move();
   let started = 0;

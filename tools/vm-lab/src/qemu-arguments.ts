@@ -78,7 +78,7 @@ const kernelArguments = [
   "console=ttyS0 quiet",
   // A loaded host loses timer interrupts. One boot failed with "timer doesn't work through Interrupt-remapped IO-APIC".
   "no_timer_check",
-  // QEMU 10.0 sometimes leaves a timer interrupt of an idle emulated processor in service, as driver/lab_tick.c describes. With a
+  // QEMU 10.0 sometimes leaves an interrupt of an emulated processor in service, as driver/lab_tick.c describes. With a
   // periodic timer it was seen less often. In guests without that module, qemu-process.ts and hang-report.ts recognise it.
   "nohz=off highres=off",
   // After an oops, the guest would go on without the thread that failed, and hang later. Seen in igb_watchdog_task of igbsw:

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * leaveTimerInService does to a guest what a fault of QEMU 10.0 does: the timer interrupt of a processor stays in service, so that
- * the processor gets no other. It changes the emulated local APIC (struct APICCommonState) in the memory of QEMU.
- * Usage: `await leaveTimerInService(guest, 0)`
+ * leaveInService does to a guest what a fault of QEMU 10.0 does: an interrupt of a processor stays in service, so that the
+ * processor gets no other of its priority. It changes the emulated local APIC (struct APICCommonState) in the memory of QEMU.
+ * Usage: `await leaveInService(guest, 0, timerVector)`
  */
 import type { Guest } from "@switchyard/vm-lab";
 import { open, readdir, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Vector of the timer in Linux (asm/irq_vectors.h), and its entry in the APIC's local vector table: periodic (Intel SDM 3A). */
-const vector = 0xec;
-const timerEntry = (1 << 17) | vector;
+/** Vector of the timer in Linux (asm/irq_vectors.h). */
+export const timerVector = 0xec;
+/** The timer's entry in the local vector table of the APIC: periodic (Intel SDM 3A). */
+const timerEntry = (1 << 17) | timerVector;
 
 /** Distances in bytes from the timer's entry in the local vector table, which follows isr[8], tmr[8] and irr[8] of 32 bits. */
 const toBase = -120;
 const toNumber = -116;
-const toInService = -96 + Math.floor(vector / 32) * 4;
+const toInService = -96;
 
 /** Throws an Error if the APIC is not found: another QEMU may store it otherwise. */
-export async function leaveTimerInService(guest: Guest, processor: number): Promise<void> {
+export async function leaveInService(guest: Guest, processor: number, vector: number): Promise<void> {
   const pid = await qemuOf(guest);
   await using memory = await open(`/proc/${pid}/mem`, "r+");
   for (const [from, to] of heapRanges(await readFile(`/proc/${pid}/maps`, "utf8"))) {
@@ -27,9 +28,10 @@ export async function leaveTimerInService(guest: Guest, processor: number): Prom
     const at = findApic(bytes, processor);
     if (at === undefined) continue;
     const word = Buffer.alloc(4);
-    await memory.read(word, 0, 4, from + at + toInService);
+    const place = from + at + toInService + Math.floor(vector / 32) * 4;
+    await memory.read(word, 0, 4, place);
     word.writeUInt32LE((word.readUInt32LE() | (1 << (vector % 32))) >>> 0);
-    await memory.write(word, 0, 4, from + at + toInService);
+    await memory.write(word, 0, 4, place);
     return;
   }
   throw new Error(`QEMU ${pid} has no APIC of processor ${processor} where QEMU 10.0 has it`);
