@@ -35,11 +35,15 @@ export function compileLittle(): void {
 export const roomForYoung = "--min-semi-space-size=8";
 
 /**
- * 1 MB for new objects, one helper thread for the garbage collector, and no list of public certificate authorities, which Node
- * otherwise reads for the first TLS connection: 2 MB, and a twentieth of the instructions of a start. Node and V8 read these flags
- * only at their start. The entry points of images have them.
+ * 1 MB for new objects, one helper thread for the garbage collector, no collections by V8 in an idle process, which would find nothing
+ * after those of releaseMemoryAfter, and no list of public certificate authorities, which Node otherwise reads for the first TLS
+ * connection: 2 MB, and a twentieth of the instructions of a start. Node and V8 read these flags only at their start; a later change of
+ * --memory-reducer-gc-count ends the process if V8 has begun such a collection (Node 24.21). The entry points of images have them.
  */
-export const frugalFlags: readonly string[] = ["--max-semi-space-size=1", "--v8-pool-size=1", "--use-openssl-ca"];
+export const frugalFlags: readonly string[] = [
+  ...["--max-semi-space-size=1", "--v8-pool-size=1"],
+  ...["--no-memory-reducer", "--use-openssl-ca"],
+];
 
 /**
  * Variables of glibc's malloc for a process that is mostly idle: one arena, and freed memory of 64 KB and more goes back to the kernel
@@ -98,10 +102,9 @@ export function keepBytecode(): void {
 
 /**
  * Collects garbage and returns free memory to the kernel: after the start, 3 MB of the daemon's 65 MB. It takes 15 ms, and V8 does
- * not do it by itself while a process is idle (Node 24.21). V8 would collect again some seconds later, in vain.
+ * not do it by itself while a process is idle (Node 24.21).
  */
 function releaseMemory(): void {
-  setFlagsFromString("--memory-reducer-gc-count=0");
   setFlagsFromString("--expose-gc");
   const collect: unknown = runInNewContext("gc"); // only new contexts have it
   if (typeof collect === "function") Reflect.apply(collect, undefined, [{ type: "major", flavor: "last-resort" }]);
