@@ -81,9 +81,6 @@ export async function startAfxdpNode(
       const found = await watched.inGuest(listSubfunctions);
       return found === "" ? [] : found.split("\n");
     },
-    startDaemon(flags = []) {
-      const daemon = node.startDaemon(flags);
-      return daemon;
-    },
+    startDaemon: (flags) => node.startDaemon(flags),
   };
 }
