@@ -5,10 +5,10 @@
  * fake kubelet that records the plugin's announcements.
  * Usage: `await using node = await bootPluginNode(testCluster, "vm"); node.startPlugin(); node.announced("fast")`.
  */
-import { createNode, namespace, type TestCluster } from "@switchyard/test-cluster";
-import { bootGuest, bundleForGuest, type Guest, type GuestProcess } from "@switchyard/vm-lab";
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { namespace, type TestCluster } from "@switchyard/test-cluster";
+import { bundleForGuest, type Guest, type GuestProcess } from "@switchyard/vm-lab";
+import { bootGuestNode, type GuestDaemon } from "@switchyard/vm-lab/guest-node";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { buildPlugin } from "./build-plugin.ts";
@@ -25,7 +25,7 @@ export interface Announcement {
 
 export interface PluginNode extends AsyncDisposable {
   readonly guest: Guest;
-  startDaemon(): GuestProcess;
+  startDaemon(): GuestDaemon;
   /** Starts device-plugin-config. Its log is on stderr. */
   startConfigurator(flags: readonly string[]): GuestProcess;
   /** Starts the plugin, which then runs as long as the guest. */
@@ -45,28 +45,20 @@ done`;
 
 export async function bootPluginNode(testCluster: TestCluster, name: string): Promise<PluginNode> {
   await using stack = new AsyncDisposableStack();
-  const share = await mkdtemp(join(tmpdir(), "switchyard-guest-"));
-  stack.defer(() => rm(share, { recursive: true, force: true }));
-  await cp(await bundleForGuest("apps/config-daemon/src/main.ts"), share, { recursive: true });
+  const node = stack.use(await bootGuestNode(testCluster, name));
+  const { guest, share } = node;
   const configurator = await bundleForGuest("apps/device-plugin-config/src/main.ts");
   await cp(join(configurator, "main.mjs"), join(share, "configurator.mjs"));
   await cp(join(configurator, "chunks"), join(share, "chunks"), { recursive: true }); // next to the chunks of the daemon
   await cp(await buildPlugin(), share, { recursive: true });
   await writePciIds(share);
-  await writeFile(join(share, "kubeconfig"), await kubeconfigForGuest(testCluster));
-  const guest = stack.use(await bootGuest({ udev: true, share }));
-  await createNode(testCluster, name);
 
   const common = ["--kubeconfig", "/share/kubeconfig", "--namespace", namespace, "--node-name", name];
   const announcements = await startKubelet(guest);
   const owned = stack.move();
   return {
     guest,
-    startDaemon() {
-      const daemon = guest.spawn(["node", "/share/main.mjs", ...common, "--host-root", "/"]);
-      daemon.stderr.resume();
-      return daemon;
-    },
+    startDaemon: () => node.startDaemon(),
     startConfigurator: (flags) => guest.spawn(["node", "/share/configurator.mjs", ...common, ...flags]),
     startPlugin() {
       guest.spawn(pluginLoop).stderr.resume();
@@ -102,14 +94,4 @@ interface KubeletLine {
   readonly devices?: readonly string[];
   readonly files?: readonly string[];
   readonly gone?: boolean;
-}
-
-/**
- * Returns a kubeconfig for the guest, with the name in the server's certificate. The name resolves to slirp's address
- * of the host.
- */
-async function kubeconfigForGuest({ cluster }: TestCluster): Promise<string> {
-  const text = await readFile(cluster.kubeconfig, "utf8");
-  const server = cluster.server.replace("127.0.0.1", "10.0.2.2");
-  return text.replace(`"server": "${cluster.server}"`, `"server": "${server}", "tls-server-name": "localhost"`);
 }

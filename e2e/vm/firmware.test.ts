@@ -103,10 +103,6 @@ async function changes(): Promise<readonly string[]> {
   return calls.filter((call) => / (?:set|reset)\b/.test(call));
 }
 
-function startDaemon() {
-  return node.startDaemon();
-}
-
 const request = (numVfs: number) =>
   applyPolicy(testCluster, "many", policySpec({ pfNames: [uplink] }, { numVfs, resourceName: "many" }));
 
@@ -133,7 +129,7 @@ describe("the firmware of a card that allows fewer VFs than a policy requests", 
   it(
     "is changed and reset after a drain, and gets its earlier value back without the policy",
     async () => {
-      const daemon = startDaemon();
+      const daemon = node.startDaemon();
       await request(6);
       await policyIs(news, "many", "Ready", withinMs);
       expect(await inGuest(`cat ${sysfs}/sriov_numvfs ${sysfs}/sriov_totalvfs`)).toBe("6\n6");
@@ -160,13 +156,13 @@ describe("the firmware of a card that allows fewer VFs than a policy requests", 
     "converges after a SIGKILL while $point",
     async ({ call }) => {
       await setFirmwareByHand(4);
-      const first = startDaemon();
+      const first = node.startDaemon();
       const isCalled = `grep -q '^${call}' ${cards}/calls 2>/dev/null`;
       const killed = inGuest(`until ${isCalled}; do :; done; pkill -KILL -f "[m]ain.mjs .*--kubeconfig"; echo killed`);
       await request(6);
       expect(await killed).toBe("killed");
       await first.exitCode;
-      const second = startDaemon();
+      const second = node.startDaemon();
       await policyIs(news, "many", "Ready", withinMs);
       expect(await inGuest(`cat ${sysfs}/sriov_numvfs; grep NUM_OF_VFS ${settings}`)).toBe("6\nNUM_OF_VFS 4 6 6");
       await reset();
@@ -190,7 +186,7 @@ describe("the firmware of a card that allows fewer VFs than a policy requests", 
     async ({ mode, words }) => {
       await setFirmwareByHand(4);
       await inGuest(`echo ${mode} >${cards}/mode`);
-      const daemon = startDaemon();
+      const daemon = node.startDaemon();
       await request(2);
       await policyIs(news, "many", "Ready", withinMs);
       await request(6);
@@ -211,7 +207,7 @@ describe("the firmware of a card that allows fewer VFs than a policy requests", 
     async () => {
       await setFirmwareByHand(4);
       await inGuest("cp /opt/mstflint/mstconfig /usr/bin/mstconfig");
-      const daemon = startDaemon();
+      const daemon = node.startDaemon();
       await request(6);
       await failsWith(
         "cannot be changed: read firmware settings on 0000:01:00.0: FIRMWARE_TOOL_FAILED (mstconfig: -E-",
@@ -235,7 +231,7 @@ describe("the firmware of a card that must not be reset", () => {
     async () => {
       await allowReset(false);
       const firstBoot = await inGuest("cat /proc/sys/kernel/random/boot_id");
-      const daemon = startDaemon();
+      const daemon = node.startDaemon();
       const rebooted = node.guest.nextBoot();
       await request(6);
       await eventually(
@@ -255,7 +251,7 @@ describe("the firmware of a card that must not be reset", () => {
       });
 
       await startCard();
-      const second = startDaemon();
+      const second = node.startDaemon();
       await policyIs(news, "many", "Ready", withinMs);
       expect(await inGuest(`cat ${sysfs}/sriov_numvfs; ls ${rebootFile} 2>&1 || true`)).toMatch(/^6\n.*No such file/);
       expect(await changes()).toEqual([set]);

@@ -52,10 +52,6 @@ async function inGuest(command: string): Promise<string> {
   return stdout.trim();
 }
 
-function startDaemon() {
-  return node.startDaemon();
-}
-
 const readBootId = () => inGuest("cat /proc/sys/kernel/random/boot_id");
 const isReason = (reason: string) =>
   status()?.conditions?.some((condition) => condition.type === "Ready" && condition.reason === reason);
@@ -64,7 +60,7 @@ const status = () => news.states.get("vm")?.status;
 describe("a node without an active IOMMU", () => {
   it("configures the arguments and reboots once; an argument that is missing then is an error", async () => {
     const firstBoot = await readBootId();
-    const killed = startDaemon();
+    const killed = node.startDaemon();
     await eventually(
       "the node reports its kernel",
       () => status()?.system?.kernel?.bootLoader === "update-grub",
@@ -77,7 +73,7 @@ describe("a node without an active IOMMU", () => {
     // It is killed while update-grub runs, and the next daemon continues.
     await inGuest('until [ -e /var/update-grub.log ]; do :; done; pkill -KILL -f "[m]ain.mjs .*--kubeconfig"');
     await killed.exitCode;
-    const daemon = startDaemon();
+    const daemon = node.startDaemon();
     // The container runtime stops the daemon during the shutdown. No runtime does it here.
     await eventually("the node reports that it reboots", () => isReason("Rebooting"), within);
     const rebooted = node.guest.nextBoot();

@@ -54,10 +54,6 @@ async function reset(): Promise<void> {
 const status = () => news.states.get("vm")?.status;
 const vfsOfStatus = () => status()?.interfaces?.find(({ pciAddress }) => pciAddress === pf)?.Vfs ?? [];
 
-function startDaemon() {
-  return node.startDaemon();
-}
-
 /** Reads the state of the kernel and of udev. */
 async function seen() {
   const properties = (name: string) => `udevadm info -q property /sys/class/net/${name} | grep -c NM_UNMANAGED=1`;
@@ -86,7 +82,7 @@ const asWanted = {
 
 describe("switchdev mode on igbsw", () => {
   it("is set with named representors, reported, and reset with the rules", async () => {
-    const daemon = startDaemon();
+    const daemon = node.startDaemon();
     await applyWanted();
     await isReady();
     expect(await seen()).toEqual(asWanted);
@@ -108,12 +104,12 @@ describe("switchdev mode on igbsw", () => {
   ])(
     "converges after a SIGKILL when $point",
     async ({ when }) => {
-      const first = startDaemon();
+      const first = node.startDaemon();
       const killed = inGuest(`until ${when}; do :; done; pkill -KILL -f "[m]ain.mjs .*--kubeconfig"; echo killed`);
       await applyWanted();
       expect(await killed).toBe("killed");
       await first.exitCode;
-      const second = startDaemon();
+      const second = node.startDaemon();
       await isReady();
       expect(await seen()).toEqual(asWanted);
       await reset();
@@ -125,7 +121,7 @@ describe("switchdev mode on igbsw", () => {
 
   it("reports the driver's refusal on the node and the policy, leaves the PF as it was, and continues when it ends", async () => {
     await inGuest(`echo 16 > ${parameters}/lab_refuse_mode`);
-    const daemon = startDaemon();
+    const daemon = node.startDaemon();
     await applyWanted();
     const refusal = `set eswitch mode switchdev on ${pf}: EBUSY (igbsw: the lab refuses to change the mode)`;
     await eventually(
@@ -150,7 +146,7 @@ describe("switchdev mode on igbsw", () => {
 
   it("names the VF whose representor never appears", async () => {
     await inGuest(`echo 1 > ${parameters}/lab_missing_representor`);
-    const daemon = startDaemon();
+    const daemon = node.startDaemon();
     await applyWanted();
     await eventually(
       "the node state names the VF",

@@ -34,11 +34,6 @@ afterAll(async () => {
 
 const inGuest = (command: string) => watched.inGuest(command);
 
-/** Starts the daemon in systemd mode. It ends when the node reboots. */
-function startDaemon(...flags: readonly string[]) {
-  return node.startDaemon(flags);
-}
-
 async function bootId(): Promise<string> {
   return inGuest("cat /proc/sys/kernel/random/boot_id");
 }
@@ -61,7 +56,7 @@ describe("a node in systemd mode", () => {
     "reboots once for its policies, and has configured VFs when the kubelet starts, without an API server",
     async () => {
       const first = await bootId();
-      const installing = startDaemon(...systemdMode);
+      const installing = node.startDaemon(systemdMode);
       const wanted = { numVfs: 3, mtu: 9000, resourceName: "fast" };
       await applyPolicy(testCluster, "fast", policySpec({ pfNames: ["enp1s0f0#0-1"] }, wanted));
       const userSpace = { ...wanted, deviceType: "vfio-pci", resourceName: "dpdk" } as const;
@@ -92,7 +87,7 @@ describe("a node in systemd mode", () => {
 
       const second = await bootId();
       expect(second).not.toBe(first);
-      const daemon = startDaemon(...systemdMode);
+      const daemon = node.startDaemon(systemdMode);
       await policyIs(news, "fast", "Ready", withinMs);
       await policyIs(news, "dpdk", "Ready", withinMs);
       // The node state has a watch of its own, whose events can come later.
@@ -146,7 +141,7 @@ EOF`);
   it(
     "loses units, program and files in daemon mode, and is configured by the daemon",
     async () => {
-      const daemon = startDaemon();
+      const daemon = node.startDaemon();
       const files =
         "ls -d /etc/systemd/system/sriov-* /etc/systemd/system/*/sriov-* /var/lib/sriov /etc/sriov-operator/sriov-*";
       await eventually("the files are gone", async () => (await inGuest(`${files} 2>/dev/null | wc -l`)) === "0", {

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { applyPolicy, namespace, policyIs, policySpec, type News, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { bootGuest, bundleForGuest } from "@switchyard/vm-lab";
-import type { GuestNode } from "@switchyard/vm-lab/guest-node";
+import type { GuestDaemon, GuestNode } from "@switchyard/vm-lab/guest-node";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const pf = "0000:02:00.0";
@@ -75,11 +75,7 @@ describe("vDPA devices on virtio VFs", () => {
     await applyPolicy(testCluster, name, policySpec(selector, wanted));
   }
 
-  function startDaemon() {
-    return node.startDaemon();
-  }
-
-  async function end(daemon: ReturnType<typeof startDaemon>): Promise<void> {
+  async function end(daemon: GuestDaemon): Promise<void> {
     daemon.kill("SIGTERM");
     expect(await daemon.exitCode).toBe(0);
   }
@@ -96,7 +92,7 @@ describe("vDPA devices on virtio VFs", () => {
   it(
     "are created on vp-vdpa, usable, reported, changed, and removed with their VFs",
     async () => {
-      const daemon = startDaemon();
+      const daemon = node.startDaemon();
       await request("virtio", 0, "virtio");
       await request("vhost", 1, "vhost");
       await isReady("virtio");
@@ -129,7 +125,7 @@ ip -n other addr add 192.0.2.1/24 dev enp2s0v0; ip -n other link set enp2s0v0 up
   it(
     "of an administrator are left alone on other VFs, and are reported on a VF that needs its own",
     async () => {
-      const daemon = startDaemon();
+      const daemon = node.startDaemon();
       await request("virtio", 0, "virtio");
       await isReady("virtio");
       await inGuest(`cd /sys/bus/pci/devices/${second}; echo vp-vdpa > driver_override; echo ${second} > driver/unbind
@@ -159,13 +155,13 @@ echo ${second} > /sys/bus/pci/drivers_probe; vdpa dev add name mine mgmtdev pci/
     async ({ when }) => {
       const kill = (until: string) =>
         inGuest(`until ${until}; do :; done; pkill -KILL -f "[m]ain.mjs .*--kubeconfig"; echo killed`);
-      const daemon = startDaemon();
+      const daemon = node.startDaemon();
       const killed = kill(when);
       await request("virtio", 0, "virtio");
       await request("vhost", 1, "vhost");
       expect(await killed).toBe("killed");
       await daemon.exitCode;
-      const secondDaemon = startDaemon();
+      const secondDaemon = node.startDaemon();
       await isReady("virtio");
       await isReady("vhost");
       expect(await devices()).toEqual({ [`vdpa:${first}`]: "virtio_vdpa", [`vdpa:${second}`]: "vhost_vdpa" });
@@ -174,7 +170,7 @@ echo ${second} > /sys/bus/pci/drivers_probe; vdpa dev add name mine mgmtdev pci/
       await testCluster.kubectl(["delete", "sriovnetworknodepolicies", "--all", "-n", namespace]);
       expect(await killedAgain).toBe("killed");
       await secondDaemon.exitCode;
-      const last = startDaemon();
+      const last = node.startDaemon();
       await reset();
       await end(last);
     },

@@ -35,10 +35,10 @@ export function compileLittle(): void {
 export const roomForYoung = "--min-semi-space-size=8";
 
 /**
- * 1 MB for new objects, one helper thread for the garbage collector, no collections by V8 in an idle process, which would find nothing
- * after those of releaseMemoryAfter, and no list of public certificate authorities, which Node otherwise reads for the first TLS
- * connection: 2 MB, and a twentieth of the instructions of a start. Node and V8 read these flags only at their start; a later change of
- * --memory-reducer-gc-count ends the process if V8 has begun such a collection (Node 24.21). The entry points of images have them.
+ * 1 MB for new objects, one helper thread for the garbage collector, no collections by V8 while the process is idle, which freed
+ * nothing, and no list of public certificate authorities, which Node otherwise reads for the first TLS connection: 2 MB, and a
+ * twentieth of the instructions of a start. The entry points of images have these flags, because Node and V8 read them only at their
+ * start. V8 ends a process that changes --memory-reducer-gc-count after such a collection has begun (Node 24.21).
  */
 export const frugalFlags: readonly string[] = [
   ...["--max-semi-space-size=1", "--v8-pool-size=1"],
