@@ -3,7 +3,7 @@
  * observe returns what the caches know, in the form that decide() takes.
  * Usage: `const decision = decide(observe(caches, settings));`
  */
-import { operatorConfigName } from "@switchyard/api";
+import { operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";
 import { openshiftNamespaces, type ConfigMapFacts, type OffloadCaches } from "./caches/offload-caches.ts";
 import type { Observed, ObservedConfigMap } from "./decide/observed.ts";
@@ -30,7 +30,7 @@ export function observe(caches: OffloadCaches, settings: ObserveSettings): Obser
     : at(ovnNamespace, "ovn-management-ports", [caches.plainOvnNamespace, caches.plainManagementPorts]);
   return {
     ...{ namespace, resourcePrefix, foreignMachineConfigs, waitingPodsOf },
-    entries: caches.operatorConfigs.get(operatorConfigName)?.spec?.ovnHardwareOffload ?? [],
+    entries: entriesOf(caches.operatorConfigs.get(operatorConfigName)),
     machineConfigPools: isOpenshift ? caches.machineConfigPools.list() : undefined,
     machineConfigs: caches.machineConfigs.list(),
     policies: caches.policies.list(),
@@ -47,4 +47,10 @@ export function observe(caches: OffloadCaches, settings: ObserveSettings): Obser
     dns: caches.dns.get("default"),
     openshiftVersion: caches.clusterVersions.get("version")?.version,
   };
+}
+
+/** The end of an object is not a wish: `kubectl replace --force` deletes and creates it, and the removal of its kind deletes it. */
+function entriesOf(config: SriovOperatorConfig | undefined): Observed["entries"] {
+  if (config === undefined) return "missing";
+  return config.metadata.deletionTimestamp === undefined ? (config.spec?.ovnHardwareOffload ?? []) : "deleting";
 }

@@ -31,6 +31,8 @@ export interface OffloadStatusWriterDeps {
   readonly writer: Writer<SriovOperatorConfig>;
   readonly events: Pick<EventRecorder, "record">;
   readonly now: () => Date;
+  /** Called once with the hosts that stay as they are because the SriovOperatorConfig does not exist. */
+  readonly reportKept: (nodes: readonly string[]) => void;
 }
 
 /** Rejects with KubeError. */
@@ -38,12 +40,18 @@ export type WriteOffloadStatus = (statuses: OffloadStatuses, signal: AbortSignal
 
 export function createOffloadStatusWriter(deps: OffloadStatusWriterDeps): WriteOffloadStatus {
   const { caches, namespace, writer, events, now } = deps;
-  /** The cache shows the written status only later. */
-  let last: { readonly uid: string | undefined; readonly status: WrittenStatus } | undefined;
+  /** The cache shows the written status only later. A SriovOperatorConfig that was created again has none. */
+  let last: WrittenStatus | undefined;
+  /** Hosts whose events about a missing SriovOperatorConfig are recorded. */
+  const told = new Set<string>();
 
   return async function writeStatus({ pools, overall }, signal) {
     const config = caches.operatorConfigs.get(operatorConfigName);
-    if (config === undefined) return;
+    if (config === undefined) {
+      tellKept(pools);
+      return;
+    }
+    told.clear();
     const { uid, generation } = config.metadata;
     const stored = writtenStatus(config);
     if (overall === undefined && stored.pools.length === 0 && stored.overall === undefined) return;
@@ -59,13 +67,27 @@ export function createOffloadStatusWriter(deps: OffloadStatusWriterDeps): WriteO
     const conditions = condition && setCondition(own, condition, now());
     const status = { ...(conditions && { conditions }), ...(written.length > 0 && { ovnHardwareOffload: written }) };
     await writer.applyStatus({ metadata: { name: operatorConfigName }, status }, signal);
-    const before = last !== undefined && last.uid === uid ? last.status : stored;
-    last = { uid, status: { pools: written, overall: condition } };
-    for (const { node, ...event } of offloadEvents(before, last.status)) {
+    const before = last ?? stored;
+    last = { pools: written, overall: condition };
+    for (const { node, ...event } of offloadEvents(before, last)) {
       const regarding = node === undefined ? reference(sriovOperatorConfigs, operatorConfigName, uid) : stateOf(node);
       if (regarding !== undefined) events.record({ regarding, ...event });
     }
   };
+
+  /** There is no status to write to, so each host gets an event, and the log has a line. */
+  function tellKept(pools: OffloadStatuses["pools"]): void {
+    const kept = pools.flatMap(({ nodes }) => nodes).filter(({ name }) => !told.has(name));
+    if (kept.length > 0) deps.reportKept(kept.map(({ name }) => name));
+    for (const { name, missing = "" } of kept) {
+      told.add(name);
+      // Garbage collection deletes the node states soon after the SriovOperatorConfig.
+      const regarding = stateOf(name);
+      if (regarding !== undefined) {
+        events.record({ regarding, type: "Warning", reason: "OvnOffloadHostKept", note: missing });
+      }
+    }
+  }
 
   /** Undefined if the node was deleted. */
   function stateOf(node: string): KubeObject | undefined {

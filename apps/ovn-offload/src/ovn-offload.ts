@@ -33,6 +33,9 @@ const maxCacheAgeMs = 120_000;
 /** Time after a write until its garbage is collected, with that of the writes in between: a thousand writes take some seconds. */
 const garbageMs = 500;
 
+/** Number of hosts that a line of the log names. */
+const maxLogged = 20;
+
 /** Runs until SIGTERM, and returns the exit code of the process. */
 export function runOvnOffload(): Promise<number> {
   return runService({
@@ -84,6 +87,10 @@ export function runOvnOffload(): Promise<number> {
             execute: createExecutor({ transport, caches, namespace, foreign }),
             writeStatus: createOffloadStatusWriter({
               ...{ caches, namespace, events, now: () => new Date() },
+              reportKept(nodes) {
+                const hosts = { count: nodes.length, nodes: nodes.slice(0, maxLogged) };
+                log.warn(hosts, "SriovOperatorConfig default does not exist; hosts stay as they are");
+              },
               writer: createWriter<SriovOperatorConfig>({
                 ...{ transport, type: sriovOperatorConfigs, namespace },
                 ...{ manager: fieldManagers.status, cache: caches.operatorConfigs },

@@ -109,7 +109,7 @@ describe("spec.ovnHardwareOffload", () => {
     expect(warnings).toEqual([expect.stringContaining("no MachineConfigPool has the label")]);
   });
 
-  it("names the nodes that reboot if an entry or the whole config is removed", () => {
+  it("names the nodes that reboot if an entry is removed, and those that stay hosts if the whole config is deleted", () => {
     const nodes = [host("h1", [card()], { [marker]: "dpu-host" }), host("h2")];
     const seen = view({ nodes, machineConfigPools: pools });
     const line = "spec.ovnHardwareOffload: 1 node of pool dpu-host reboots (h1) so that OVN runs on the host again";
@@ -121,7 +121,14 @@ describe("spec.ovnHardwareOffload", () => {
       oldObject,
     } as const;
     expect(review(removed, seen).warnings).toEqual([line]);
-    expect(review({ kind: "SriovOperatorConfig", operation: "DELETE", oldObject }, seen).warnings).toEqual([line]);
+    const kept = "1 node of pool dpu-host stays a host without Open vSwitch (h1): remove the entry instead";
+    expect(review({ kind: "SriovOperatorConfig", operation: "DELETE", oldObject }, seen).warnings).toEqual([
+      `spec.ovnHardwareOffload: ${kept}`,
+    ]);
+    expect(review({ kind: "SriovOperatorConfig", operation: "CREATE", object: operatorConfig({}) }, seen)).toEqual({
+      problems: [],
+      warnings: [line],
+    });
   });
 
   it("says nothing about hosts that already are in the pool, or if another field changes", () => {

@@ -449,6 +449,11 @@ export const reference: Reference = {
       ]
     },
     {
+      "name": "OvnOffloadHostKept",
+      "type": "Warning",
+      "notes": []
+    },
+    {
       "name": "OvnOffloadHostLeaving",
       "type": "Normal",
       "notes": [

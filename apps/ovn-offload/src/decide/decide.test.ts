@@ -56,6 +56,37 @@ describe.each(clusters)("selected hosts of $of", ({ make }) => {
     expect(cluster.decide()).toEqual({ writes: [], pools: [], overall: undefined });
   });
 
+  it.each(["missing", "deleting"] as const)("stay as they are while the SriovOperatorConfig is %s", (entries) => {
+    const cluster = make();
+    cluster.entries = [{ ...entry("dpu"), taint: "NoSchedule" }];
+    cluster.settle();
+    const before = cluster.snapshot();
+    cluster.entries = entries;
+    cluster.settle();
+    expect(cluster.snapshot()).toEqual(before);
+    const { writes, overall } = cluster.decide();
+    expect(writes).toEqual([]);
+    expect(overall?.state).toBe("degraded");
+    expect(overall?.message).toMatch(
+      /^pool dpu: node a: SriovOperatorConfig default .* so the host stays as it is: create it/,
+    );
+    cluster.entries = [];
+    cluster.settle();
+    expect(cluster.decide()).toEqual({ writes: [], pools: [], overall: undefined });
+  });
+
+  it("keep what they share while the SriovOperatorConfig is missing, also when no node is left in the pool", () => {
+    const cluster = make();
+    cluster.entries = [entry("dpu")];
+    cluster.settle();
+    for (const name of ["a", "b"]) cluster.nodes.delete(name);
+    cluster.settle();
+    cluster.entries = "missing";
+    const before = cluster.snapshot();
+    cluster.settle();
+    expect(cluster.snapshot()).toEqual(before);
+  });
+
   it("stay as they are while a host has not reported", () => {
     const cluster = make();
     cluster.entries = [entry("dpu")];
@@ -230,6 +261,7 @@ describe("any sequence of changes", () => {
   const change = fc.oneof(
     fc.record({ kind: fc.constant("steps" as const), count: fc.integer({ min: 1, max: 4 }) }),
     fc.record({ kind: fc.constant("select" as const), pools: fc.subarray(["dpu", "other"]), isTainted: fc.boolean() }),
+    fc.record({ kind: fc.constant("lose" as const), entries: fc.constantFrom("missing", "deleting") }),
     fc.record({ kind: fc.constant("move" as const), node: fc.constantFrom("a", "b", "w"), role: roles }),
     fc.record({ kind: fc.constant("report" as const), node: fc.constantFrom("a", "b"), isThere: fc.boolean() }),
     fc.record({ kind: fc.constant("pause" as const), pool: fc.constantFrom("dpu", "other"), isPaused: fc.boolean() }),
@@ -255,6 +287,9 @@ describe("any sequence of changes", () => {
             ...entry(pool),
             ...(one.isTainted && { taint: "NoSchedule" as const }),
           }));
+        } else if (one.kind === "lose") {
+          cluster.entries = one.entries;
+          expect(cluster.decide().writes).toEqual([]);
         } else if (one.kind === "move") {
           cluster.relabel(one.node, one.role);
         } else if (one.kind === "report") {

@@ -19,10 +19,10 @@ import {
 import { decideConfigMaps, isResourceRestored } from "./decide-config-maps.ts";
 import { decideMachineConfigs } from "./decide-machine-configs.ts";
 import { decidePolicies } from "./decide-policies.ts";
-import { assignHosts, needsShared, type Host } from "./host.ts";
+import { assignHosts, keptHosts, needsShared, type Host } from "./host.ts";
 import { hostFacts, renderedSources } from "./host-facts.ts";
 import { isConfigured, wantedLabels, type SharedState } from "./host-labels.ts";
-import type { Observed, ObservedNode } from "./observed.ts";
+import type { Observed, ObservedNode, UnknownEntries } from "./observed.ts";
 import type { OffloadWrite } from "./offload-write.ts";
 import { offloadStatuses, type OffloadStatuses } from "./offload-statuses.ts";
 
@@ -32,6 +32,7 @@ export interface Decision extends OffloadStatuses {
 
 export function decide(observed: Observed): Decision {
   const { entries, nodes, machineConfigPools, reportOf } = observed;
+  if (isUnknown(entries)) return keepAll(observed, entries);
   const selection = selectOffloadPools({
     ...{ entries, nodes, machineConfigPools },
     interfacesOf: (node) => reportOf(node)?.interfaces,
@@ -70,6 +71,23 @@ export function decide(observed: Observed): Decision {
         ...(shared.openshift?.problems ?? []),
         ...(dns?.state === "no-node" && isNeeded ? ["no node is left on which pods of DNS could run"] : []),
       ],
+    }),
+  };
+}
+
+function isUnknown(entries: Observed["entries"]): entries is UnknownEntries {
+  return typeof entries === "string";
+}
+
+/** Without entries nothing is written: what is shared by the hosts stays, too, and a pool's policy without a host. */
+function keepAll(observed: Observed, entries: UnknownEntries): Decision {
+  const hosts = keptHosts(factsOf(observed), entries);
+  const none = { waiting: new Map(), held: new Map(), refused: new Map() };
+  return {
+    writes: [],
+    ...offloadStatuses({
+      ...{ hosts, pools: [], problems: [], clusterProblems: [], configs: none, conflicts: new Map() },
+      waitingPodsOf: observed.waitingPodsOf,
     }),
   };
 }

@@ -6,6 +6,7 @@
  */
 import type { OffloadPool, OffloadSelection } from "@switchyard/policy";
 import type { HostFacts } from "./host-facts.ts";
+import type { UnknownEntries } from "./observed.ts";
 
 /**
  * enter: an entry selects the node. leave: no entry selects it any more. stay: something is wrong or unknown about it, so
@@ -51,6 +52,14 @@ export function assignHosts(
   });
 }
 
+/** Returns the marked nodes, which stay as they are while it is not known what is selected. */
+export function keptHosts(facts: readonly HostFacts[], entries: UnknownEntries): readonly Host[] {
+  const problem = unknownEntries[entries];
+  return facts.flatMap((one): readonly Host[] => {
+    return one.marker === undefined ? [] : [{ ...one, direction: "stay", pool: one.marker, problem }];
+  });
+}
+
 /** Reports whether nothing of ovn-offload is left on the node, except its first label and its VFs. */
 export function isClean({ isApplied, isLabelled, isPublished, isTainted }: HostFacts): boolean {
   return isApplied === false && !isLabelled && !isPublished && !isTainted;
@@ -71,6 +80,15 @@ export function canBeMarked({ direction, cards }: Host): boolean {
 export function isPrepared({ marker, pool, vfsExist, modeProblem }: Host): boolean {
   return marker === pool && vfsExist && modeProblem === undefined;
 }
+
+const unknownEntries: Readonly<Record<UnknownEntries, string>> = {
+  missing:
+    "SriovOperatorConfig default does not exist, so the host stays as it is: create it with spec.ovnHardwareOffload " +
+    "to keep the host, or without it to return Open vSwitch to the host",
+  deleting:
+    "SriovOperatorConfig default is being deleted, so the host stays as it is: create it again with " +
+    "spec.ovnHardwareOffload to keep the host, or without it to return Open vSwitch to the host",
+};
 
 const kindMissing =
   "the kind MachineConfigPool is not served by the API server, but this cluster has machine configs; nothing is changed";

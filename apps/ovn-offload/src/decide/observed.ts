@@ -15,8 +15,8 @@ import type { DnsPlacementSource } from "@switchyard/render";
 import type { WaitingPods } from "../pods/waiting-pods.ts";
 
 export interface Observed {
-  /** SriovOperatorConfig.spec.ovnHardwareOffload; empty if the SriovOperatorConfig does not exist. */
-  readonly entries: readonly OvnHardwareOffload[];
+  /** SriovOperatorConfig.spec.ovnHardwareOffload, or why it is not known: then it selects nothing, and deselects nothing. */
+  readonly entries: readonly OvnHardwareOffload[] | UnknownEntries;
   /** Namespace of the operator. */
   readonly namespace: string;
   /** Prefix of resource names: "openshift.io". */
@@ -40,6 +40,9 @@ export interface Observed {
   /** Version of OpenShift, such as "4.14.3"; undefined if it is not known. */
   readonly openshiftVersion: string | undefined;
 }
+
+/** "deleting": the SriovOperatorConfig has a deletionTimestamp, so it may be replaced by another one. */
+export type UnknownEntries = "missing" | "deleting";
 
 /** The DNS "default", which administrators also change. */
 export interface ObservedDns extends DnsPlacementSource {

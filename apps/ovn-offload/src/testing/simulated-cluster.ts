@@ -15,7 +15,14 @@ import {
 import type { DnsPlacementSource } from "@switchyard/render";
 import { decide, type Decision } from "../decide/decide.ts";
 import { hostLabelsOf } from "../decide/host-facts.ts";
-import type { ConfigMapRole, NodeReport, Observed, ObservedConfigMap, ObservedNode } from "../decide/observed.ts";
+import type {
+  ConfigMapRole,
+  NodeReport,
+  Observed,
+  ObservedConfigMap,
+  ObservedNode,
+  UnknownEntries,
+} from "../decide/observed.ts";
 import type { OffloadWrite } from "../decide/offload-write.ts";
 
 interface SimulatedNode {
@@ -45,7 +52,7 @@ export class SimulatedCluster {
   readonly configs = new Map<string, string>();
   readonly policies = new Map<string, SriovNetworkNodePolicy>();
   readonly foreignMachineConfigs = new Set<string>();
-  entries: OvnHardwareOffload[] = [];
+  entries: OvnHardwareOffload[] | UnknownEntries = [];
   version: string | undefined = "4.14.1";
   dns: DnsPlacementSource = { metadata: { annotations: {} }, spec: {} };
   /** MachineConfigs written and deleted, in order. */

@@ -37,8 +37,10 @@ export function offloadReboots(
   after: SriovOperatorConfig | undefined,
   view: ClusterView,
 ): readonly Finding[] {
-  const [old, next] = [before, after].map((config) => config?.spec?.ovnHardwareOffload ?? []);
-  if (JSON.stringify(old) === JSON.stringify(next)) return [];
+  if (after === undefined) return hostsWithoutConfig(view);
+  const next = after.spec?.ovnHardwareOffload ?? [];
+  // A new config without entries also takes back the hosts that an earlier one had selected.
+  if (before !== undefined && JSON.stringify(before.spec?.ovnHardwareOffload ?? []) === JSON.stringify(next)) return [];
   const selection = offloadSelection(next, view);
   if (selection === undefined) return [];
   const poolOf = new Map(view.nodes.map((node) => [node.name, currentPool(node)]));
@@ -61,6 +63,21 @@ export function offloadReboots(
       return `${describe(pool, namesOf(nodes))} so that OVN runs on the host again`;
     }),
   ].map((message) => warn(field, message));
+}
+
+/** Without a config it is not known what is wanted, so its deletion changes no host. */
+function hostsWithoutConfig({ nodes }: ClusterView): readonly Finding[] {
+  const byPool = Map.groupBy(
+    nodes.filter((node) => currentPool(node) !== undefined),
+    (node) => currentPool(node) ?? "",
+  );
+  return [...byPool].map(([pool, hosts]) => {
+    const stay = hosts.length === 1 ? "stays a host" : "stay hosts";
+    const text =
+      `${count(hosts.length, "node")} of pool ${pool} ${stay} without Open vSwitch (${listNames(namesOf(hosts))}): ` +
+      "remove the entry instead";
+    return warn(field, text);
+  });
 }
 
 /** "2 nodes of pool dpu-host reboot (h1, h2)". */

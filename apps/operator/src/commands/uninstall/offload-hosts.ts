@@ -18,6 +18,7 @@ export function offloadAdvice(pools: readonly string[]): string {
   return (
     `nothing is uninstalled, because OVN of these pools runs on SmartNICs: ${pools.join(", ")}; remove ` +
     "spec.ovnHardwareOffload from SriovOperatorConfig default, wait until its status.ovnHardwareOffload is empty, and " +
-    "repeat; if ovn-offload cannot run any more, delete SriovOperatorConfig default by hand"
+    "repeat; if ovn-offload cannot run any more, delete SriovOperatorConfig default by hand: the hosts then stay without " +
+    "Open vSwitch"
   );
 }
