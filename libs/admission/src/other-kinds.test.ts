@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { SriovNetworkPoolConfigSpec, SriovNetworkSpec, SystemSettings } from "@switchyard/api";
+import type {
+  BridgeNetwork,
+  BridgeNetworkSpec,
+  SriovNetworkPoolConfigSpec,
+  SriovNetworkSpec,
+  SystemSettings,
+} from "@switchyard/api";
 import { rdmaModeDifference } from "@switchyard/plan";
 import { admit } from "./admit.ts";
 import { describeFinding } from "./finding.ts";
@@ -177,5 +183,63 @@ describe("a network", () => {
       problems: [],
       warnings: ['spec.resourceName: no SriovNetworkNodePolicy provides the resource "slow" yet'],
     });
+  });
+});
+
+describe("a BridgeNetwork with VLANs", () => {
+  const bridged = (name: string, vlanFiltering?: boolean) => {
+    const bridge = { linux: vlanFiltering === undefined ? {} : { bridge: { vlanFiltering } } };
+    return policy(name, { resourceName: "lin", eSwitchMode: "switchdev", bridge });
+  };
+  const blue = (spec: Partial<BridgeNetworkSpec>): BridgeNetwork => ({
+    ...{
+      apiVersion: "sriovnetwork.openshift.io/v1",
+      kind: "BridgeNetwork",
+      metadata: { name: "blue", namespace: "tenant" },
+    },
+    spec: { resourceName: "lin", ...spec },
+  });
+  const create = (spec: Partial<BridgeNetworkSpec>): Review => ({
+    ...{ kind: "BridgeNetwork", operation: "CREATE", object: blue(spec) },
+  });
+  const update = (from: Partial<BridgeNetworkSpec>, to: Partial<BridgeNetworkSpec>): Review => ({
+    ...{ kind: "BridgeNetwork", operation: "UPDATE", oldObject: blue(from), object: blue(to) },
+  });
+  const plain = view({ policies: [bridged("plain")] });
+  const refusal =
+    "needs a bridge that filters by VLAN, but the bridges of SriovNetworkNodePolicy plain do not, so pods of all VLANs would " +
+    "share one segment: set spec.bridge.linux.bridge.vlanFiltering to true in each SriovNetworkNodePolicy with resourceName lin";
+
+  it.each([
+    { spec: { vlan: 100 }, fields: ["spec.vlan"] },
+    { spec: { trunk: [{ minID: 10, maxID: 20 }] }, fields: ["spec.trunk"] },
+    { spec: { vlan: 100, bridge: "br-0000_3b_00.0" }, fields: ["spec.vlan"] },
+  ])("is refused with $spec while the bridge of its resource does not filter", ({ spec, fields }) => {
+    expect(review(create(spec), plain).problems).toEqual(fields.map((field) => `${field}: ${refusal}`));
+  });
+
+  it.each([
+    { does: "without VLANs", spec: {}, policies: [bridged("plain")] },
+    { does: "with a bridge of its own", spec: { vlan: 100, bridge: "br0" }, policies: [bridged("plain")] },
+    { does: "on bridges that filter", spec: { vlan: 100 }, policies: [bridged("filtering", true)] },
+  ])("is accepted $does", ({ spec, policies }) => {
+    expect(review(create(spec), view({ policies })).problems).toEqual([]);
+  });
+
+  it("names all policies whose bridges do not filter", () => {
+    const policies = [bridged("a"), bridged("b", false), bridged("c", true)];
+    expect(review(create({ vlan: 1 }), view({ policies })).problems[0]).toContain(
+      "the bridges of the policies a, b do not",
+    );
+  });
+
+  it("that exists can be updated, with a warning, but gets no further VLANs", () => {
+    const kept = review(update({ vlan: 100 }, { vlan: 100, mtu: 9000 }), plain);
+    expect(kept.problems).toEqual([]);
+    expect(kept.warnings[0]).toMatch(/^spec\.vlan: needs a bridge that filters by VLAN/);
+    expect(review(update({ vlan: 100 }, { vlan: 100, trunk: [{ id: 10 }] }), plain).problems).toEqual([
+      `spec.trunk: ${refusal}`,
+    ]);
+    expect(review(update({}, { vlan: 100 }), plain).problems).toEqual([`spec.vlan: ${refusal}`]);
   });
 });

@@ -5,7 +5,7 @@
  */
 export { createRules, type RuleSources, type Rules } from "./merge/rules.ts";
 export { mergePolicies, policiesSelecting, type MergedNode, type PolicyMatch } from "./merge/merge-policies.ts";
-export { bridgeNameOf } from "./merge/bridges.ts";
+export { bridgeNameOf, isPfBridgeName } from "./merge/bridges.ts";
 export type { PolicyProblem, PolicyProblemCode } from "./merge/policy-problem.ts";
 export { priorityOf } from "./merge/policy-order.ts";
 export type { CompiledPolicy } from "./merge/compiled-policy.ts";

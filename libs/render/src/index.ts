@@ -13,6 +13,7 @@ export {
 export { bpfmanDevices, isDeviceOnHost, mayReturn, type BpfmanDevice } from "./bpfman/bpfman-devices.ts";
 export { bpfmanMark, bpfmanObjectName, renderBpfmanObject, type BpfmanKind } from "./bpfman/bpfman-objects.ts";
 export { linuxBridgesOf } from "./networks/candidate-bridges.ts";
+export { unfilteredBridgePolicies, unfilteredBridgesOf, vlanFilteringProblems } from "./networks/vlan-filtering.ts";
 export { unattachableDevices } from "./networks/afxdp-network-problems.ts";
 export { poolDevicesOf } from "./networks/pool-devices.ts";
 export type { NetworkProblem } from "./networks/network-texts.ts";

@@ -10,6 +10,7 @@ import {
   devicePluginConfigMap,
   formatDevicePluginConfig,
   linuxBridgesOf,
+  unfilteredBridgesOf,
   poolDevicesOf,
   policyDevicePluginConfig,
   renderBpfmanObject,
@@ -92,9 +93,10 @@ function renderNetworks(
       return [];
     }
     const bridges = network.kind === "BridgeNetwork" ? linuxBridgesOf(network.spec.resourceName, states) : [];
+    const unfilteredBridges = network.kind === "BridgeNetwork" ? unfilteredBridgesOf(network.spec, states) : [];
     const afxdpProvider = afxdpProviderOf(afxdp.operatorConfig);
     const rendered = renderNetwork(network, {
-      ...{ resourcePrefix, bridges, afxdpProvider },
+      ...{ resourcePrefix, bridges, unfilteredBridges, afxdpProvider },
       ...(network.kind === "AfxdpNetwork" && { afxdpDevices: poolDevicesOf(network.spec.poolName, afxdpStates) }),
     });
     if (rendered.ok) return [rendered.value];

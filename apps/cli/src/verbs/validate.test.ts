@@ -53,6 +53,29 @@ describe("switchyard validate", () => {
     expect(answers).toMatchObject([{ allowed: false, code: 422, message }]);
   });
 
+  it("refuses a BridgeNetwork with a VLAN whose policy creates a bridge that does not filter, also in the same input", async () => {
+    const head = { apiVersion: "sriovnetwork.openshift.io/v1", metadata: { name: "vlan100", namespace: "default" } };
+    const vlan100 = { ...head, kind: "BridgeNetwork", spec: { resourceName: "lin", vlan: 100 } };
+    const lin = (linux: object) => policy("lin", { resourceName: "lin", eSwitchMode: "switchdev", bridge: { linux } });
+    for (const input of [
+      [vlan100, lin({})],
+      [lin({}), vlan100],
+    ]) {
+      const { code, answers } = await validate([...cluster.slice(0, 2), ...input]);
+      expect(code).toBe(1);
+      expect(answers).toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({
+            ...{ kind: "BridgeNetwork", allowed: false },
+            message: expect.stringContaining("set spec.bridge.linux.bridge.vlanFiltering to true"),
+          }),
+        ]),
+      );
+    }
+    const filtering = lin({ bridge: { vlanFiltering: true } });
+    expect((await validate([...cluster.slice(0, 2), vlan100, filtering])).code).toBe(0);
+  });
+
   it("refuses unknown fields, as the server does for kubectl", async () => {
     const { answers } = await validate([policy("a", { numVFs: 8 })]);
     expect(answers).toMatchObject([{ code: 400, message: expect.stringContaining('unknown field "spec.numVFs"') }]);

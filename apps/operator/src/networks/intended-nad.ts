@@ -16,7 +16,14 @@ import {
 } from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";
 import { afxdpProviderOf } from "@switchyard/policy";
-import { linuxBridgesOf, poolDevicesOf, renderNetwork, unattachableDevices, type Network } from "@switchyard/render";
+import {
+  linuxBridgesOf,
+  poolDevicesOf,
+  renderNetwork,
+  unattachableDevices,
+  unfilteredBridgesOf,
+  type Network,
+} from "@switchyard/render";
 import type { ConditionSummary } from "../status/condition-summary.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { OperatorSettings } from "../start/operator-settings.ts";
@@ -51,12 +58,13 @@ export function intendedNad(
   }
 
   const needsBridges = network.kind === "BridgeNetwork" && !network.spec.bridge;
+  const unfilteredBridges = network.kind === "BridgeNetwork" ? unfilteredBridgesOf(network.spec, states.list()) : [];
   const bridges = needsBridges ? linuxBridgesOf(network.spec.resourceName, states.list()) : [];
   const afxdpProvider = afxdpProviderOf(afxdpConfigs.get(operatorConfigName));
   const afxdpDevices =
     network.kind === "AfxdpNetwork" ? poolDevicesOf(network.spec.poolName, afxdpStates.list()) : undefined;
   const rendered = renderNetwork(network, {
-    ...{ resourcePrefix: settings.resourcePrefix, bridges, afxdpProvider },
+    ...{ resourcePrefix: settings.resourcePrefix, bridges, unfilteredBridges, afxdpProvider },
     ...(afxdpDevices && { afxdpDevices }),
   });
   if (!rendered.ok) problems.push(...rendered.error.map(({ field, message }) => `${field}: ${message}`));

@@ -27,6 +27,29 @@ describe("a BridgeNetwork without a bridge", () => {
     expect(configOf(cluster.nad(`${operatorNamespace}/blue`))["bridge"]).toBe("br-blue,br-red");
   });
 
+  it("with a vlan is not ready while a bridge does not filter by VLAN, and becomes ready when the policy is corrected", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("BridgeNetwork", "blue", { vlan: 100 });
+    cluster.addNetwork("BridgeNetwork", "named", { vlan: 100, bridge: "br-blue" });
+    cluster.addNetwork("BridgeNetwork", "untagged");
+    cluster.setState("worker-1", { ...blue, interfaces: [nic("nics")] });
+    await cluster.settle();
+    for (const name of ["blue", "named"]) {
+      expect(cluster.ready("BridgeNetwork", name)).toContain(
+        "Invalid: spec.vlan: needs a bridge that filters by VLAN, but the Linux bridge br-blue does not",
+      );
+      expect(cluster.nad(`${operatorNamespace}/${name}`)).toBeUndefined();
+    }
+    expect(cluster.ready("BridgeNetwork", "untagged")).toContain("is up to date");
+    const filtering = blue.bridges.linux.map((bridge) => ({ ...bridge, bridge: { vlanFiltering: true } }));
+    cluster.setState("worker-1", { bridges: { linux: filtering }, interfaces: [nic("nics")] });
+    await cluster.settle();
+    for (const name of ["blue", "named"]) {
+      expect(cluster.ready("BridgeNetwork", name)).toContain("is up to date");
+      expect(configOf(cluster.nad(`${operatorNamespace}/${name}`))["vlan"]).toBe(100);
+    }
+  });
+
   it("is not enqueued by nodes whose bridges for its resource do not change", async () => {
     const cluster = createNetworkCluster();
     cluster.addNetwork("BridgeNetwork", "blue");

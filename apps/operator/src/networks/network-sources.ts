@@ -8,7 +8,7 @@
 import type { AfxdpNetwork, AfxdpNetworkNodeState, AfxdpOperatorConfig, BridgeNetwork } from "@switchyard/api";
 import { fromCache, type Cache, type Change, type Source } from "@switchyard/kube";
 import { afxdpProviderOf } from "@switchyard/policy";
-import { linuxBridgesOf, poolDevicesOf, type Network } from "@switchyard/render";
+import { linuxBridgesOf, poolDevicesOf, unfilteredBridgesOf, type Network } from "@switchyard/render";
 import { isDeepStrictEqual } from "node:util";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import { ownerRefOf, placeOf, type NadFacts, type NetworkCaches } from "./network-caches.ts";
@@ -56,7 +56,7 @@ function networksOfNad({ key, before, after }: Change<NadFacts>, networks: Netwo
 }
 
 /**
- * Returns the BridgeNetworks without spec.bridge for whose resource this node now has other bridges, and all networks
+ * Returns the BridgeNetworks for whose resource this node now has other bridges, or which of them filter by VLAN, and all networks
  * that want the same NAD: without a bridge, a BridgeNetwork is invalid and no longer wants its NAD.
  */
 function networksOfState(
@@ -65,11 +65,12 @@ function networksOfState(
   networks: Networks,
 ): readonly string[] {
   if (isDeepStrictEqual(before?.spec, after?.spec)) return [];
-  const bridgesIn = (state: NodeStateFacts | undefined, { spec }: BridgeNetwork): readonly string[] =>
-    linuxBridgesOf(spec.resourceName, state === undefined ? [] : [state]);
+  const bridgesIn = (state: NodeStateFacts | undefined, { spec }: BridgeNetwork): readonly unknown[] => {
+    const states = state === undefined ? [] : [state];
+    return [spec.bridge || linuxBridgesOf(spec.resourceName, states), unfilteredBridgesOf(spec, states)];
+  };
   return bridgeNetworks
     .list()
-    .filter((network) => !network.spec.bridge)
     .filter((network) => !isDeepStrictEqual(bridgesIn(before, network), bridgesIn(after, network)))
     .flatMap((network) => networks.wanting(placeOf(network)))
     .map(networkRef);

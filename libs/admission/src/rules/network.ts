@@ -3,10 +3,11 @@
  * Rules about networks of all kinds (sriov-operator.md E.2). Upstream admits an empty resourceName (sriov-operator.md M-35)
  * and invalid JSON in spec.ipam and spec.metaPlugins (sriov-operator.md M-54), and reports neither later on.
  */
-import { networkProblems } from "@switchyard/render";
+import type { BridgeNetwork } from "@switchyard/api";
+import { networkProblems, unfilteredBridgePolicies, vlanFilteringProblems } from "@switchyard/render";
 import type { ClusterView } from "../cluster-view.ts";
 import { refuse, warn, type Finding } from "../finding.ts";
-import { quote } from "../phrase.ts";
+import { listNames, quote } from "../phrase.ts";
 import type { ReviewedNetwork } from "../review.ts";
 import { checkAfxdpNetwork } from "./afxdp-network.ts";
 
@@ -26,6 +27,16 @@ export function checkNetwork(network: ReviewedNetwork, view: ClusterView): reado
       warn("spec.resourceName", `no SriovNetworkNodePolicy provides the resource ${quote(resourceName)} yet`),
     );
   }
+  if (network.kind === "BridgeNetwork") findings.push(...checkVlanFiltering(network, view));
   findings.push(...networkProblems(network).map(({ field, message }) => refuse(field, message)));
   return findings;
+}
+
+/** Which bridges exist is not known here, but which ones the policies create. */
+function checkVlanFiltering({ spec }: BridgeNetwork, { policies }: ClusterView): readonly Finding[] {
+  const [first, ...more] = unfilteredBridgePolicies(spec, policies);
+  if (first === undefined) return [];
+  const bridges = more.length === 0 ? `SriovNetworkNodePolicy ${first}` : `the policies ${listNames([first, ...more])}`;
+  const cause = `the bridges of ${bridges} do not`;
+  return vlanFilteringProblems(spec, cause).map(({ field, message }) => refuse(field, message));
 }

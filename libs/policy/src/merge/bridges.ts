@@ -92,6 +92,11 @@ export function bridgeNameOf(pciAddress: string): string {
   return `br-${pciAddress.replaceAll(":", "_")}`;
 }
 
+/** Reports whether bridgeNameOf gives this name to the bridge of a PF. */
+export function isPfBridgeName(name: string): boolean {
+  return /^br-[0-9a-f]{4,}_[0-9a-f]{2}_[0-9a-f]{2}\.[0-7]$/.test(name);
+}
+
 /** IFNAMSIZ without its NUL. Addresses have ASCII characters only. */
 const maxLinkNameLength = 15;
 

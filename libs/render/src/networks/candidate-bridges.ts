@@ -5,7 +5,7 @@
  * searches only among the names in its configuration, and uses "cni0" if there are none (cnis.md 2.2).
  * Usage: `bridgeList(linuxBridgesOf("bridgednics", states))` is "br-0000_3b_00.0,br-0000_3b_00.1".
  */
-import type { SriovNetworkNodeState } from "@switchyard/api";
+import type { LinuxBridge, SriovNetworkNodeState } from "@switchyard/api";
 
 /**
  * Returns the names of the bridges that policies create for PFs with VFs of the resource, on any node, sorted and
@@ -15,17 +15,25 @@ export function linuxBridgesOf(
   resourceName: string,
   states: Iterable<Pick<SriovNetworkNodeState, "spec">>,
 ): readonly string[] {
-  const names = new Set<string>();
+  return [...new Set(bridgesWithVfs(resourceName, states).map(({ name }) => name))].sort();
+}
+
+/** Returns the bridges themselves: those of the same name on several nodes, too. */
+export function bridgesWithVfs(
+  resourceName: string,
+  states: Iterable<Pick<SriovNetworkNodeState, "spec">>,
+): readonly LinuxBridge[] {
+  const found: LinuxBridge[] = [];
   for (const { spec } of states) {
-    for (const { name, uplinks = [] } of spec?.bridges?.linux ?? []) {
+    for (const bridge of spec?.bridges?.linux ?? []) {
       const hasVfs = (spec?.interfaces ?? []).some(({ pciAddress, vfGroups = [] }) => {
-        const isUplink = uplinks.some((uplink) => uplink.pciAddress === pciAddress);
+        const isUplink = (bridge.uplinks ?? []).some((uplink) => uplink.pciAddress === pciAddress);
         return isUplink && vfGroups.some((group) => group.resourceName === resourceName);
       });
-      if (hasVfs) names.add(name);
+      if (hasVfs) found.push(bridge);
     }
   }
-  return [...names].sort();
+  return found;
 }
 
 /**

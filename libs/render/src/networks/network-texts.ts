@@ -20,7 +20,7 @@ export interface NetworkTexts {
 
 /** A problem because of which a network cannot be rendered. */
 export interface NetworkProblem {
-  readonly code: "bad-json" | "no-plugin-type" | "no-bridge" | "too-large" | "unsuited-plugin";
+  readonly code: "bad-json" | "no-plugin-type" | "no-bridge" | "no-vlan-filtering" | "too-large" | "unsuited-plugin";
   /** Path of the field: "spec.ipam". */
   readonly field: string;
   /** What is wrong and what to do. Does not name the field, which callers put before it. */

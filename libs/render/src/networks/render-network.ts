@@ -32,6 +32,7 @@ import {
   sriovPlugin,
   type AfxdpPlugin,
 } from "./plugin-configs.ts";
+import { unfilteredBridgesText, vlanFilteringProblems } from "./vlan-filtering.ts";
 
 /** A network of any kind. */
 export type Network = SriovNetwork | SriovIBNetwork | OVSNetwork | BridgeNetwork | AfxdpNetwork;
@@ -42,6 +43,8 @@ export interface NetworkContext {
   readonly resourcePrefix: string;
   /** Result of linuxBridgesOf, used for a BridgeNetwork without spec.bridge. */
   readonly bridges?: readonly string[];
+  /** Result of unfilteredBridgesOf, used for a BridgeNetwork with VLANs. */
+  readonly unfilteredBridges?: readonly string[];
   /** Provider of the CNI plugin, used for an AfxdpNetwork. Default: switchyard. */
   readonly afxdpProvider?: AfxdpProvider;
   /** Result of poolDevicesOf, used for an AfxdpNetwork. Default: the devices have ids. */
@@ -62,7 +65,10 @@ export function renderNetwork(
   const { names, hasIds } = context.afxdpDevices ?? { names: [], hasIds: true };
   // Of a pool with both, the pods that get a device with an id can be attached.
   const afxdp = { provider, names: hasIds ? [] : names };
-  const unsuited = network.kind === "AfxdpNetwork" ? afxdpNetworkProblems(network.spec, afxdp) : [];
+  const unsuited = [
+    ...(network.kind === "AfxdpNetwork" ? afxdpNetworkProblems(network.spec, afxdp) : []),
+    ...vlanProblems(network, context),
+  ];
   if (!texts.ok || !bridge.ok || unsuited.length > 0) {
     return err([...(texts.ok ? [] : texts.error), ...(bridge.ok ? [] : [bridge.error]), ...unsuited]);
   }
@@ -128,6 +134,11 @@ function bridgeOf(network: Network, { bridges = [] }: NetworkContext): Result<st
     `is required, because no policy creates a Linux bridge for PFs with the resource ${network.spec.resourceName}: ` +
     "set it to the name of an existing bridge";
   return err({ code: "no-bridge", field: "spec.bridge", message });
+}
+
+function vlanProblems(network: Network, { unfilteredBridges = [] }: NetworkContext): readonly NetworkProblem[] {
+  if (network.kind !== "BridgeNetwork" || unfilteredBridges.length === 0) return [];
+  return vlanFilteringProblems(network.spec, unfilteredBridgesText(unfilteredBridges));
 }
 
 /** Returns the configuration of a single plugin, or a plugin list if there are meta plugins. */
