@@ -86,6 +86,6 @@ function statusOf({ cards, slot = 1, mode, isOffloaded }: PlayedHost, { metadata
   const plain = { pciAddress: "0000:01:00.0", vendor: "8086", deviceID: "1572", driver: "i40e", name: "eno1" };
   return {
     ...{ interfaces: [plain, ...smartNics], syncStatus: "Succeeded", observedGeneration: metadata.generation ?? 0 },
-    system: { openVSwitchDisabled: byDaemon },
+    system: { openVSwitchDisabled: byDaemon, hostNetwork: {} },
   };
 }

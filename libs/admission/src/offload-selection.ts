@@ -16,11 +16,12 @@ export function offloadSelection(
 ): OffloadSelection | undefined {
   if (entries === undefined || entries.length === 0) return { pools: [], problems: [] };
   if (machineConfigPools === undefined) return undefined;
-  const layouts = new Map(nodes.map(({ name, state }) => [name, state?.layout]));
+  const states = new Map(nodes.map(({ name, state }) => [name, state]));
   return selectOffloadPools({
     entries,
     machineConfigPools: machineConfigPools === "not-served" ? undefined : machineConfigPools,
     nodes: nodes.map(asNode),
-    interfacesOf: (name) => layouts.get(name),
+    interfacesOf: (name) => states.get(name)?.layout,
+    networkOf: (name) => states.get(name)?.status.system?.hostNetwork,
   });
 }

@@ -130,6 +130,7 @@ export {
   type KernelStatus,
   type RebootStatus,
   type SystemSettings,
+  type HostNetworkStatus,
   type SystemStatus,
   type SriovNetworkNodeStateStatus,
   type InterfaceStatus,

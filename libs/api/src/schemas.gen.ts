@@ -1519,6 +1519,23 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   }
                 }
               },
+              "hostNetwork": {
+                "description": "How the host of a SmartNIC reaches its network. Absent on other nodes, and in reports of older config daemons.",
+                "type": "object",
+                "properties": {
+                  "openVSwitchInterfaces": {
+                    "description": "Names of the interfaces that have the default route, or a route to the API server, and are interfaces of Open vSwitch or above one. Absent if there are none.",
+                    "type": "array",
+                    "items": {
+                      "type": "string"
+                    }
+                  },
+                  "madeByConfigureOvs": {
+                    "description": "Whether configure-ovs of OpenShift made these interfaces. When Open vSwitch is disabled, only such a host gets its network back.",
+                    "type": "boolean"
+                  }
+                }
+              },
               "kernel": {
                 "description": "Arguments of the kernel, and the facts of the machine that determine which ones it needs.",
                 "type": "object",

@@ -54,7 +54,8 @@ export function selectInInput(cluster: ClusterObjects, options: SelectOptions): 
     return status && statusPfs(status);
   };
   const machineConfigPools = isOpenshift ? pools : undefined;
-  const selection = selectOffloadPools({ entries, machineConfigPools, nodes, interfacesOf });
+  const networkOf = (name: string) => states.get(name)?.status?.system?.hostNetwork;
+  const selection = selectOffloadPools({ entries, machineConfigPools, nodes, interfacesOf, networkOf });
   for (const { severity, entry, message } of selection.problems) {
     const line = `${about}[${entry}].nodeSelector: ${message}`;
     if (severity === "error") diagnostics.report(line);

@@ -13,8 +13,9 @@ import {
   type SystemStatus,
 } from "@switchyard/api";
 import type { Host, Link, PfFacts, PfRecord } from "@switchyard/host";
-import { bridgeNameOf } from "@switchyard/policy";
-import { hostUseOf, readRoutes } from "./host-use.ts";
+import { bridgeNameOf, smartNicsOf } from "@switchyard/policy";
+import { readHostNetwork } from "./host-network.ts";
+import { hostUseOf, readRoutes, type NeededRoute } from "./host-use.ts";
 import { readLinuxBridges } from "./linux-bridge-status.ts";
 import { readOvs } from "./ovs-status.ts";
 import {
@@ -72,29 +73,43 @@ export async function observe(host: Host, options: ObserveOptions = {}): Promise
   // Most nodes have no bridge.
   const linux = links.some(({ kind }) => kind === "bridge") ? await readLinuxBridges(host, interfaces) : [];
   const own = { links, bridges: [...(ovs ?? []), ...linux] };
-  // Routing tables can be large. They matter only for bridges.
-  const withBridges =
-    openVSwitch === undefined ? interfaces : await addHostUse(host, interfaces, { ...options, ...own });
+  const context: HostUseSources = { ...own, routes: routesOnce(host, options) };
+  const withBridges = openVSwitch === undefined ? interfaces : await addHostUse(interfaces, context);
+  const hostNetwork =
+    smartNicsOf(interfaces).length === 0 ? undefined : await readHostNetwork(host.files, links, context.routes);
   return {
     ...{ interfaces: withBridges.map((pf) => ({ ...pf, ...defined({ bridge: bridgeOf(pf, own.bridges) }) })) },
-    ...{ system, bridges: { ...defined({ ovs }), linux }, openVSwitch, bootId, records },
+    ...{
+      system: { ...system, ...defined({ hostNetwork }) },
+      bridges: { ...defined({ ovs }), linux },
+      openVSwitch,
+      bootId,
+      records,
+    },
   };
 }
 
 /** The software bridges that Switchyard created, of all kinds. */
 type OwnBridges = readonly Pick<LinuxBridge, "name" | "uplinks">[];
 
-interface HostUseSources extends ObserveOptions {
+interface HostUseSources {
   readonly links: readonly Link[];
   readonly bridges: OwnBridges;
+  readonly routes: () => Promise<readonly NeededRoute[]>;
+}
+
+/** Routing tables can be large. They matter only for bridges and hosts of SmartNICs. */
+function routesOnce(host: Host, { apiServerAddresses }: ObserveOptions): HostUseSources["routes"] {
+  let routes: Promise<readonly NeededRoute[]> | undefined;
+  const read = async () => readRoutes(host, (await apiServerAddresses?.()) ?? []);
+  return () => (routes ??= read());
 }
 
 async function addHostUse(
-  host: Host,
   interfaces: readonly InterfaceStatus[],
-  { apiServerAddresses, links, bridges }: HostUseSources,
+  { links, bridges, routes: readNeeded }: HostUseSources,
 ): Promise<readonly InterfaceStatus[]> {
-  const routes = await readRoutes(host, (await apiServerAddresses?.()) ?? []);
+  const routes = await readNeeded();
   const ownBridges = new Set(bridges.map(({ name }) => name));
   return interfaces.map((pf) => {
     const hostUse = hostUseOf(pf, { links, routes, ownBridges, bridgeName: bridgeNameOf(pf.pciAddress) });

@@ -16,6 +16,7 @@ export function toNodeReport({ metadata, spec = {}, status = {} }: SriovNetworkN
   return {
     isCurrent: status.observedGeneration !== undefined && status.observedGeneration >= (metadata.generation ?? 0),
     interfaces: interfaces.map(keepIdentity),
+    hostNetwork: status.system?.hostNetwork,
     managementVf: vf && { name: vf.name ?? "" },
     vfsExist: pf !== undefined && isReserved(spec, pf) && card.every((one) => hasVfs(spec, one)),
     openVSwitchDisabled: status.system?.openVSwitchDisabled === true,

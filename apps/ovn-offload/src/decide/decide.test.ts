@@ -165,6 +165,41 @@ describe("the policy of a model", () => {
   });
 });
 
+it("gives the files that disable Open vSwitch only to hosts of a plain cluster that keep their network", () => {
+  const cluster = plain();
+  cluster.addNode("c", "dpu", { network: { openVSwitchInterfaces: ["br0"], madeByConfigureOvs: false } });
+  cluster.addNode("d", "dpu", { network: undefined });
+  cluster.entries = [entry("dpu")];
+  cluster.settle();
+  expect([...cluster.nodes].map(([name, { isOffloaded }]) => [name, isOffloaded])).toEqual([
+    ...[
+      ["a", true],
+      ["b", true],
+      ["w", false],
+      ["c", false],
+      ["d", false],
+    ],
+  ]);
+  for (const name of ["c", "d"]) Object.assign(cluster.nodes.get(name) ?? {}, { network: {} });
+  cluster.settle();
+  expect(cluster.decide().overall).toEqual({ state: "ready", message: "" });
+});
+
+it("keeps hosts that run without Open vSwitch when their config daemon does not report their network", () => {
+  const cluster = openshift();
+  cluster.entries = [entry("dpu")];
+  cluster.settle();
+  for (const node of cluster.nodes.values()) node.network = undefined;
+  const before = cluster.decide();
+  expect(before.overall).toEqual({ state: "ready", message: "" });
+  const observed = cluster.observed();
+  const older = (name: string) => {
+    const report = observed.reportOf(name);
+    return report && { ...report, hostNetwork: undefined };
+  };
+  expect(decide({ ...observed, reportOf: older }).overall).toEqual({ state: "ready", message: "" });
+});
+
 describe("the MachineConfig of a pool", () => {
   it.each([
     {
@@ -190,6 +225,22 @@ describe("the MachineConfig of a pool", () => {
       },
       state: "progressing",
       words: "is in mode nic",
+    },
+    {
+      when: "the default route of a node is on a bridge of NMState",
+      change: (cluster: SimulatedCluster) => {
+        cluster.addNode("c", "dpu", { network: { openVSwitchInterfaces: ["br-ex"], madeByConfigureOvs: false } });
+      },
+      state: "degraded",
+      words: "node c of pool dpu would boot without network, because its default route is on br-ex",
+    },
+    {
+      when: "an older config daemon does not report how a node reaches its network",
+      change: (cluster: SimulatedCluster) => {
+        cluster.addNode("c", "dpu", { network: undefined });
+      },
+      state: "progressing",
+      words: "node c: the config daemon has not reported whether the host's network needs Open vSwitch",
     },
     {
       when: "the pool is paused",

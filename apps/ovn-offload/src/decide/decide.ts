@@ -36,6 +36,7 @@ export function decide(observed: Observed): Decision {
   const selection = selectOffloadPools({
     ...{ entries, nodes, machineConfigPools },
     interfacesOf: (node) => reportOf(node)?.interfaces,
+    networkOf: (node) => reportOf(node)?.hostNetwork,
   });
   const hosts = assignHosts(factsOf(observed), selection, isKindMissing(observed));
   const isNeeded = hosts.some(needsShared);

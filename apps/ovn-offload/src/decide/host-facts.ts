@@ -21,6 +21,8 @@ export interface HostFacts {
   /** Why OVN cannot run on the SmartNIC in its current mode; undefined if it can. */
   readonly modeProblem: string | undefined;
   readonly vfsExist: boolean;
+  /** Whether it is known that the host keeps its network without Open vSwitch, as far as it still has Open vSwitch. */
+  readonly isNetworkKnown: boolean;
   /** Whether VF 0 has its permanent name, or ovnkube's. */
   readonly isNamed: boolean;
   /** Whether the host runs without Open vSwitch; undefined if that is not known. */
@@ -62,6 +64,7 @@ export function hostFacts(node: ObservedNode, { report, sources, isPublished }: 
     cards: cards?.map(({ model }) => model),
     cardMode: mode?.current,
     modeProblem: modeProblem(mode),
+    isNetworkKnown: report?.hostNetwork !== undefined,
     vfsExist: report?.isCurrent === true && report.vfsExist && report.managementVf !== undefined,
     isNamed: vfName === managementPortName || vfName === ovnkubeName,
     isApplied: isApplied(node, report, sources),

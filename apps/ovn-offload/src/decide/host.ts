@@ -77,8 +77,8 @@ export function canBeMarked({ direction, cards }: Host): boolean {
 }
 
 /** Reports whether Open vSwitch can be disabled on the host. */
-export function isPrepared({ marker, pool, vfsExist, modeProblem }: Host): boolean {
-  return marker === pool && vfsExist && modeProblem === undefined;
+export function isPrepared({ marker, pool, vfsExist, modeProblem, isNetworkKnown, isApplied }: Host): boolean {
+  return marker === pool && vfsExist && modeProblem === undefined && (isNetworkKnown || isApplied === true);
 }
 
 const unknownEntries: Readonly<Record<UnknownEntries, string>> = {

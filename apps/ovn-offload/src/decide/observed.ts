@@ -5,6 +5,7 @@
  * Usage: `const observed: Observed = observe(caches, settings);`
  */
 import type {
+  HostNetworkStatus,
   InterfaceStatus,
   MachineConfigPool,
   Node,
@@ -69,6 +70,8 @@ export interface NodeReport {
   readonly isCurrent: boolean;
   /** The PFs, with the fields that identify SmartNICs and with their mode. */
   readonly interfaces: readonly InterfaceStatus[];
+  /** How the host reaches its network; undefined if the config daemon is too old to report it. */
+  readonly hostNetwork: HostNetworkStatus | undefined;
   /** VF 0 of the management PF; undefined if it does not exist. */
   readonly managementVf: { readonly name: string } | undefined;
   /** Whether the spec reserves VF 0, and all VFs exist that the spec requests on the SmartNIC. */

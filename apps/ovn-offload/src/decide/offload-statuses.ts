@@ -124,6 +124,9 @@ function nodeStatus(host: Host, input: StatusInput): OvnOffloadNode {
   };
 }
 
+const networkUnknown =
+  "the config daemon has not reported whether the host's network needs Open vSwitch: update the config daemon on the node";
+
 /** In the order of the steps. */
 function firstMissing(host: Host, { configs, conflicts, pools }: StatusInput): string | undefined {
   const { direction, problem, cards, marker, pool } = host;
@@ -138,6 +141,7 @@ function firstMissing(host: Host, { configs, conflicts, pools }: StatusInput): s
   if (marker !== pool) return "the node gets the label of its pool";
   if (host.modeProblem !== undefined) return host.modeProblem;
   if (!host.vfsExist) return "the VFs of the SmartNIC do not all exist yet";
+  if (!host.isNetworkKnown && host.isApplied !== true) return networkUnknown;
   if (host.isApplied === undefined) return "it is not known which MachineConfig the node runs";
   if (!host.isApplied) return waiting ?? configs.refused.get(pool) ?? "the host must boot with Open vSwitch disabled";
   if (!host.isNamed) return "VF 0 does not have its permanent name yet";

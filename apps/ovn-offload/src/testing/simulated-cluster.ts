@@ -8,6 +8,7 @@ import {
   annotations,
   labels,
   taints,
+  type HostNetworkStatus,
   type MachineConfigPool,
   type OvnHardwareOffload,
   type SriovNetworkNodePolicy,
@@ -36,6 +37,8 @@ interface SimulatedNode {
   /** Whether the host booted without Open vSwitch. */
   isOffloaded: boolean;
   hasVfs: boolean;
+  /** How the host reaches its network while it has Open vSwitch; undefined: an older config daemon. */
+  network: HostNetworkStatus | undefined;
 }
 
 interface SimulatedMap {
@@ -69,7 +72,8 @@ export class SimulatedCluster {
         ownLabels: [],
         taints: [],
       },
-      ...{ cards: ["a2d6"], mode: "embedded-cpu", hasReported: true, isOffloaded: false, hasVfs: false, ...more },
+      ...{ cards: ["a2d6"], mode: "embedded-cpu", hasReported: true, isOffloaded: false, hasVfs: false },
+      ...{ network: { openVSwitchInterfaces: ["br-ex"], madeByConfigureOvs: true }, ...more },
     });
   }
 
@@ -306,6 +310,7 @@ export class SimulatedCluster {
           ...{ pciAddress: `0000:${i + 1}b:00.0`, vendor: "15b3", deviceID, cardMode },
         })),
       ],
+      hostNetwork: node.isOffloaded ? {} : node.network,
       managementVf: node.hasVfs ? { name: node.isOffloaded ? "ovnmgmt0" : "eth7" } : undefined,
       vfsExist: node.hasVfs,
       openVSwitchDisabled: !this.isOpenshift && node.isOffloaded,

@@ -234,6 +234,8 @@ export interface SystemStatus extends SystemSettings {
   readonly refusedRdmaMode?: "shared" | "exclusive";
   /** Files by which the config daemon disables Open vSwitch on the host. Absent if the host has none of them. */
   readonly openVSwitchFiles?: OpenVSwitchFiles;
+  /** How the host of a SmartNIC reaches its network. Absent on other nodes, and in reports of older config daemons. */
+  readonly hostNetwork?: HostNetworkStatus;
   /** Arguments of the kernel, and the facts of the machine that determine which ones it needs. */
   readonly kernel?: KernelStatus;
   /** Last reboot that the config daemon started, until its causes are gone. */
@@ -251,6 +253,20 @@ export interface OpenVSwitchFiles {
   readonly complete: boolean;
   /** Other files at their paths, which the config daemon did not write and does not change. */
   readonly foreign?: readonly string[];
+}
+
+/** How the host of a SmartNIC reaches its network. */
+export interface HostNetworkStatus {
+  /**
+   * Names of the interfaces that have the default route, or a route to the API server, and are interfaces of Open vSwitch or
+   * above one. Absent if there are none.
+   */
+  readonly openVSwitchInterfaces?: readonly string[];
+  /**
+   * Whether configure-ovs of OpenShift made these interfaces. When Open vSwitch is disabled, only such a host gets its network
+   * back.
+   */
+  readonly madeByConfigureOvs?: boolean;
 }
 
 /** Arguments of the kernel, and the facts of the machine that determine which ones it needs. */

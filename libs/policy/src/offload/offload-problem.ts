@@ -26,6 +26,8 @@ const offloadProblemSeverity = {
   "several-pools": "error",
   /** The node has more than one SmartNIC. It is in `nodes`, but cannot become a host. */
   "several-smart-nics": "error",
+  /** The host would boot without network, because its default route needs Open vSwitch. It is in `nodes`, but cannot become a host. */
+  "network-on-open-vswitch": "error",
   /** The node belongs to the control plane. It is in no pool's `nodes`. */
   "control-plane-node": "warning",
   /** The node has reported its PFs, and none belongs to a SmartNIC. It is in `nodes`, but cannot become a host. */

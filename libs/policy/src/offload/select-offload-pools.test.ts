@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { InterfaceStatus, MachineConfigPool, Node, OvnHardwareOffload } from "@switchyard/api";
+import type { HostNetworkStatus, InterfaceStatus, MachineConfigPool, Node, OvnHardwareOffload } from "@switchyard/api";
 import fc from "fast-check";
 import { blueFieldPf, machineConfigPool, nics, node } from "../testing/objects.ts";
 import { selectOffloadPools } from "./select-offload-pools.ts";
@@ -19,11 +19,41 @@ function select(
   nodes: readonly Node[] = [host("h1"), host("h2"), node("w1")],
   interfacesOf: (name: string) => readonly InterfaceStatus[] | undefined = () => [blueFieldPf()],
 ) {
-  return selectOffloadPools({ entries, machineConfigPools, nodes, interfacesOf });
+  return selectOffloadPools({ entries, machineConfigPools, nodes, interfacesOf, networkOf: () => undefined });
 }
 
 describe("selectOffloadPools with MachineConfigPools", () => {
   const dpuHost = machineConfigPool("dpu-host");
+
+  it.each<{ does: string; network: HostNetworkStatus | undefined; problems: readonly object[] }>([
+    { does: "a network without Open vSwitch", network: {}, problems: [] },
+    {
+      does: "the br-ex of configure-ovs",
+      network: { openVSwitchInterfaces: ["br-ex"], madeByConfigureOvs: true },
+      problems: [],
+    },
+    { does: "no report about it", network: undefined, problems: [] },
+    {
+      does: "a bridge of NMState, with long names cut",
+      network: { openVSwitchInterfaces: ["br-ex", "x".repeat(400)] },
+      problems: [
+        {
+          ...{ code: "network-on-open-vswitch", severity: "error", entry: 0, pool: "dpu-host", node: "h1" },
+          message: expect.stringMatching(
+            /^node h1 of pool dpu-host would boot without network, because its default route is on br-ex, x{15}, which needs/,
+          ),
+        },
+      ],
+    },
+  ])("finds no problem of a host with $does, or the one that it has", ({ network, problems }) => {
+    const selection = selectOffloadPools({
+      ...{ entries: [entry()], machineConfigPools: [...basePools, dpuHost], nodes: [host("h1"), host("h2")] },
+      interfacesOf: () => [blueFieldPf()],
+      networkOf: (name) => (name === "h1" ? network : {}),
+    });
+    expect(selection.problems).toEqual(problems);
+    expect(selection.pools[0]?.nodes).toEqual(["h1", "h2"]);
+  });
 
   it("selects the custom pool with the labels, and its nodes", () => {
     expect(select([entry()], [...basePools, dpuHost])).toEqual({

@@ -4,7 +4,7 @@
  * with the selection (smartnic.md 2.5). The webhook, the service ovn-offload and the command line use it.
  * Usage: `const { pools, problems } = selectOffloadPools({ entries, machineConfigPools, nodes, interfacesOf });`
  */
-import type { InterfaceStatus, MachineConfigPool, Node, OvnHardwareOffload } from "@switchyard/api";
+import type { HostNetworkStatus, InterfaceStatus, MachineConfigPool, Node, OvnHardwareOffload } from "@switchyard/api";
 import { compareText } from "../compare-text.ts";
 import { selectMachineConfigPools } from "./select-machine-config-pools.ts";
 import { selectNodePools } from "./select-node-pools.ts";
@@ -22,6 +22,8 @@ export interface OffloadSources {
   readonly nodes: readonly Node[];
   /** Returns the PFs that a node has reported; undefined if it has not reported yet. */
   readonly interfacesOf: (node: string) => readonly InterfaceStatus[] | undefined;
+  /** Returns how a node reaches its network; undefined if that is not known. */
+  readonly networkOf: (node: string) => HostNetworkStatus | undefined;
 }
 
 /**
@@ -39,13 +41,37 @@ export function selectOffloadPools(sources: OffloadSources): OffloadSelection {
     machineConfigPools === undefined
       ? selectNodePools(entries, sources.nodes)
       : selectMachineConfigPools(entries, machineConfigPools, sources.nodes);
-  problems.push(...selection.problems, ...selection.pools.flatMap((pool) => cardProblems(pool, sources.interfacesOf)));
+  problems.push(...selection.problems, ...selection.pools.flatMap((pool) => nodeProblems(pool, sources)));
   return {
     pools: selection.pools.toSorted((a, b) => compareText(a.name, b.name)),
     problems: problems.toSorted(
       (a, b) => a.entry - b.entry || compareText(a.pool ?? "", b.pool ?? "") || compareText(a.node ?? "", b.node ?? ""),
     ),
   };
+}
+
+function nodeProblems(pool: OffloadPool, { interfacesOf, networkOf }: OffloadSources): readonly OffloadProblem[] {
+  const ofCards = cardProblems(pool, interfacesOf);
+  // A node without SmartNIC cannot become a host anyway.
+  const known = new Set(ofCards.map(({ node }) => node));
+  return [
+    ...ofCards,
+    ...pool.nodes.filter((node) => !known.has(node)).flatMap((node) => networkProblem(pool, node, networkOf(node))),
+  ];
+}
+
+function networkProblem(
+  { name: pool, entry }: OffloadPool,
+  node: string,
+  network: HostNetworkStatus | undefined,
+): readonly OffloadProblem[] {
+  const { openVSwitchInterfaces: interfaces = [], madeByConfigureOvs } = network ?? {};
+  if (interfaces.length === 0 || madeByConfigureOvs === true) return [];
+  const shown = interfaces.slice(0, maxShown).map((name) => name.slice(0, maxNameLength));
+  const message =
+    `node ${node} of pool ${pool} would boot without network, because its default route is on ${shown.join(", ")}, which ` +
+    "needs Open vSwitch and was not made by configure-ovs: give the host a network without Open vSwitch, for example by NMState";
+  return [offloadProblem({ code: "network-on-open-vswitch", entry, pool, node, message })];
 }
 
 function cardProblems(
@@ -72,3 +98,4 @@ function cardProblems(
 /** Limits what a node can put into a message: it can write any text into its status. */
 const maxShown = 4;
 const maxSlotLength = 16;
+const maxNameLength = 15;

@@ -134,7 +134,8 @@ export async function createOffloadFleet({
     const observedGeneration = generations.get(index) ?? 0;
     const head = stateHead(nodeName(index));
     const path = `${objectPath(sriovNetworkNodeStates, head.metadata)}/status`;
-    const status = { interfaces, observedGeneration, syncStatus: "Succeeded" };
+    const system = { hostNetwork: {} };
+    const status = { interfaces, observedGeneration, syncStatus: "Succeeded", system };
     await applyPlainly(admin, "config-daemon", path, { ...head, status });
   }
 
