@@ -52,6 +52,30 @@ export function hostUseOf({ name }: InterfaceStatus, context: HostUseContext): r
   ];
 }
 
+/**
+ * Returns one text for each interface of the host above a device, at any depth: VLANs, macvlans, ipvlans, and tunnels that are bound
+ * to it. They lose their connection when the device leaves the network namespace.
+ */
+export function interfacesAbove({ name }: InterfaceStatus, links: readonly Link[]): readonly string[] {
+  const device = links.find((link) => link.name === name);
+  if (device === undefined) return [];
+  const above = new Set<Link>();
+  const visit = (lower: Link): void => {
+    for (const link of links) {
+      if (link.lowerIndex !== lower.index || link === device || above.has(link) || isPeer(link)) continue;
+      above.add(link);
+      visit(link);
+    }
+  };
+  visit(device);
+  return [...above].map((link) => `${link.kind ?? "interface"} ${link.name}`);
+}
+
+/** The kernel reports the other end of a pair in the same field as the interface below. */
+function isPeer({ kind }: Link): boolean {
+  return kind === "veth" || kind === "netkit" || kind === "netdevsim";
+}
+
 /** The master of all ports of Open vSwitch is its datapath, "ovs-system". */
 function isOwnMaster({ name, kind }: Link, { ownBridges, bridgeName }: HostUseContext): boolean {
   return ownBridges.has(name) || (kind === "openvswitch" && ownBridges.has(bridgeName));

@@ -109,6 +109,8 @@ export interface FakeKernel {
   readonly pluginLeftovers: FakeLeftoversByHand;
   /** Attaches an XDP program to an interface. */
   attachXdpProgram(name: string, program: XdpProgram): void;
+  /** Detaches the program with this id, as another program does; without effect if it is not attached. */
+  detachXdpProgram(name: string, id: number): void;
   /** Makes an interface a port of a bridge or bond, or independent. */
   setMasterByHand(name: string, master: string | undefined): void;
   /** Adds a route to "default" or to an address. */
@@ -248,6 +250,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     failSubfunctionProbe: subfunctionState.failSubfunctionProbe,
     pluginLeftovers: pluginLeftovers.byHand,
     attachXdpProgram: xdp.attachProgram,
+    detachXdpProgram: xdp.detach,
     failProbe: (device, code) => {
       bus.failProbe(device, code);
     },

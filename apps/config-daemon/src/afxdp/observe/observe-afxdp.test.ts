@@ -17,10 +17,49 @@ describe("observeAfxdp", () => {
     kernel.setMasterByHand(await nameOf(kernel, second), "bond0");
     await kernel.setNumVfsByHand(pci("0000:3b:00.0"), 2);
     expect((await observe(kernel)).map(({ pciAddress, usedBy }) => [pciAddress, usedBy])).toEqual([
-      [first, ["default route"]],
+      [first, ["default route", "vlan vlan5"]],
       [second, ["port of bond bond0"]],
       ["0000:3b:00.0", ["VFs"]],
     ]);
+  });
+
+  it("says which interfaces of the host are above a device, at any depth, but not that veth ends are above each other", async () => {
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
+    kernel.addLinkByHand("storage.100", "vlan", await nameOf(kernel, first));
+    kernel.addLinkByHand("storage.100.7", "vlan", "storage.100");
+    kernel.addLinkByHand("br0", "bridge");
+    kernel.setMasterByHand("storage.100.7", "br0");
+    kernel.addLinkByHand("ipvl0", "ipvlan", await nameOf(kernel, second));
+    kernel.addLinkByHand("macvlan0", "macvlan", await nameOf(kernel, second));
+    kernel.addLinkByHand("veth11", "veth");
+    kernel.addLinkByHand("veth10", "veth", "veth11");
+    expect((await observe(kernel)).map(({ pciAddress, usedBy }) => [pciAddress, usedBy])).toEqual([
+      [first, ["vlan storage.100", "vlan storage.100.7"]],
+      [second, ["ipvlan ipvl0", "macvlan macvlan0"]],
+      [undefined, undefined],
+    ]);
+  });
+
+  it("says that the program of another program runs on a device, which is left alone, and not on a device of ours", async () => {
+    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0", { ports: 1 })] });
+    const name = await nameOf(kernel);
+    kernel.attachXdpProgram(name, { id: 7, name: "xsk_def_prog", mode: "native", isOwn: false });
+    const daemon = afxdpOn(kernel.host());
+    const spec = {
+      interfaces: [{ pciAddress: first, mode: "primary", poolName: "fast", mtu: 3000, queues: 1 }],
+    } as const;
+    await daemon.pass(spec);
+    const use = "XDP program 7 (xsk_def_prog) of another program";
+    expect(daemon.shown()[0]?.usedBy).toEqual([use]);
+    expect(daemon.error()).toContain(`${first} is not changed: the host uses it: ${use}`);
+    expect(kernel.writes).toEqual([]);
+    kernel.detachXdpProgram(name, 7);
+    expect([await daemon.pass(spec), daemon.error()]).toEqual(["settled", ""]);
+    // A pod that had the device can leave one, which is no use by the host.
+    kernel.attachXdpProgram(name, { id: 8, name: "xsk_def_prog", mode: "native", isOwn: false });
+    await daemon.pass(spec);
+    expect(daemon.shown()[0]).toMatchObject({ owned: true, xdp: { program: { id: 8, owned: false } } });
+    expect(daemon.shown()[0]?.usedBy).toBeUndefined();
   });
 
   it("lists a veth pair of the host, but not the interfaces of containers, bridges and VLANs", async () => {

@@ -6,11 +6,11 @@
 import { defined, type AfxdpInterfaceStatus, type AfxdpNetworkNodeStateSpec } from "@switchyard/api";
 import type { AfxdpRecord, Host, Link, PfFacts, Subfunction, XdpFeatures } from "@switchyard/host";
 import { deviceIdOf } from "@switchyard/plan";
-import { hostUseOf, readRoutes, type NeededRoute } from "../../observe/host-use.ts";
+import { hostUseOf, interfacesAbove, readRoutes, type NeededRoute } from "../../observe/host-use.ts";
 import { allNamesOf } from "../../observe/interface-status.ts";
 import { describeCard, isSameCard } from "../../observe/same-card.ts";
 import { findDeviceLinks, orIfGone, type DeviceLink } from "./device-links.ts";
-import { readInterface } from "./read-interface.ts";
+import { readInterface, type InterfaceFields } from "./read-interface.ts";
 import { readSubfunctions } from "./subfunction-status.ts";
 
 export interface ObserveAfxdpOptions {
@@ -75,7 +75,9 @@ async function readDevice(device: DeviceLink, context: DeviceContext): Promise<A
   // VFs appear on a device of ours only when SR-IOV policies take it over, before which it is reset.
   if ((pf?.sriov?.numVfs ?? 0) > 0 && record === undefined) usedBy.push("VFs");
   const speed = link && (await orIfGone(() => host.links.readSpeedMbps(link.name), undefined));
-  const own = link === undefined ? keptFields(before) : await readInterface(host, link, features);
+  const own: InterfaceFields = link === undefined ? keptFields(before) : await readInterface(host, link, features);
+  // A pod, or its device plugin, can leave a program on a device of ours.
+  if (record === undefined) usedBy.push(...foreignProgram(own));
   const subfunctions = pf === undefined ? [] : await readSubfunctions(pf, { ...context, record });
   const driver = netDevice.driver ?? pf?.driver;
   return {
@@ -102,7 +104,20 @@ function recordOfCard({ pf, link }: DeviceLink, record: AfxdpRecord | undefined)
 }
 
 function useOf({ name }: Link, { links, routes }: DeviceContext): string[] {
-  return [...hostUseOf({ pciAddress: "", name }, { links, routes, ownBridges: new Set(), bridgeName: "" })];
+  const device = { pciAddress: "", name };
+  return [
+    ...hostUseOf(device, { links, routes, ownBridges: new Set(), bridgeName: "" }),
+    ...interfacesAbove(device, links),
+  ];
+}
+
+/** Open vSwitch, VPP and Cilium can serve an interface by an XDP program alone, without master, address and route. */
+function foreignProgram({ xdp }: InterfaceFields): readonly string[] {
+  const { program } = xdp ?? {};
+  if (program?.owned !== false) return [];
+  return [
+    `XDP program ${program.id ?? "without id"}${program.name === undefined ? "" : ` (${program.name})`} of another program`,
+  ];
 }
 
 /** The embedded switch and the limit of subfunctions. Only drivers with an embedded switch have subfunctions. */

@@ -229,7 +229,8 @@ export interface AfxdpInterfaceStatus {
   readonly subfunctions?: readonly AfxdpSubfunctionStatus[];
   /**
    * Why the device cannot be an AF_XDP device, because the host uses it: "default route", "route to the API server
-   * 192.0.2.1", "port of bond bond0", "port of bridge br0", "VFs". Empty if nothing uses it.
+   * 192.0.2.1", "port of bond bond0", "port of bridge br0", "vlan eth0.7", "macvlan mac0", "XDP program 7 (xsk_def_prog) of another
+   * program", "VFs". For a minute after the use has ended, "until less than a minute ago" is added. Empty if nothing uses it.
    */
   readonly usedBy?: readonly string[];
   /** Whether another tool creates the subfunctions and configures the device. */
