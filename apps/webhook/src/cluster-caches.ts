@@ -3,7 +3,7 @@
  * ClusterCaches holds the parts of the cluster that admission needs, so that no review waits for the API server.
  * Usage: `await using caches = watchCluster({ transport, namespace, hasMachineConfigPools: false, report });`
  */
-import { createStateReader, type StateFacts } from "@switchyard/admission";
+import { createStateReader, type AfxdpNodeReport, type StateFacts } from "@switchyard/admission";
 import {
   afxdpNetworkNodePolicies,
   afxdpNetworkNodeStates,
@@ -19,7 +19,6 @@ import {
   sriovOperatorConfigs,
   type AfxdpNetworkNodePolicy,
   type AfxdpNetworkNodeState,
-  type AfxdpNetworkNodeStateStatus,
   type AfxdpOperatorConfig,
   type MachineConfigPool,
   type Node,
@@ -60,7 +59,7 @@ export interface NodeLabels {
 /** The devices that a node reports for AF_XDP. */
 export interface AfxdpStateFacts {
   readonly name: string;
-  readonly status: Pick<AfxdpNetworkNodeStateStatus, "interfaces">;
+  readonly status: AfxdpNodeReport;
 }
 
 export interface WatchOptions {
@@ -174,9 +173,19 @@ function watchPools(common: Pick<WatchOptions, "transport" | "report">) {
 
 function toAfxdpFacts({
   metadata: { name },
+  spec = {},
   status: { interfaces = [] } = {},
 }: AfxdpNetworkNodeState): AfxdpStateFacts {
-  return { name, status: { interfaces: interfaces.map(({ subfunctions: _, ...device }) => device) } };
+  const assigned = spec.interfaces?.map(({ pciAddress, name: device, mode, poolName, policyName }) => {
+    return { ...defined({ pciAddress, name: device, policyName }), mode, poolName };
+  });
+  return {
+    name,
+    status: {
+      interfaces: interfaces.map(({ subfunctions: _, ...device }) => device),
+      ...(assigned && { assigned: { interfaces: assigned } }),
+    },
+  };
 }
 
 function keepIdentity({ metadata }: Pick<SriovNetworkNodePolicy, "metadata">): SriovNetworkNodePolicy["metadata"] {

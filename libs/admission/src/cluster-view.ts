@@ -13,7 +13,7 @@ import type {
   SriovNetworkPoolConfig,
   SriovOperatorConfig,
 } from "@switchyard/api";
-import { defaultNicPolicy, type NicPolicy, type PodUse } from "@switchyard/policy";
+import { defaultNicPolicy, type AssignedDevices, type NicPolicy, type PodUse } from "@switchyard/policy";
 import type { NodeFacts } from "./node-facts.ts";
 
 /** The objects in the cluster. The object under review may or may not be among them. */
@@ -42,7 +42,12 @@ export interface AfxdpView {
   /** The object "default". */
   readonly operatorConfig?: AfxdpOperatorConfig | undefined;
   /** The reports of nodes by name. */
-  readonly states: ReadonlyMap<string, Pick<AfxdpNetworkNodeStateStatus, "interfaces">>;
+  readonly states: ReadonlyMap<string, AfxdpNodeReport>;
+}
+
+/** The devices of a node, and which policies have them. */
+export interface AfxdpNodeReport extends Pick<AfxdpNetworkNodeStateStatus, "interfaces"> {
+  readonly assigned?: AssignedDevices | undefined;
 }
 
 /** A cluster without nodes and objects. Only rules that look at the object alone have findings. */

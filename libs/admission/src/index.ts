@@ -6,7 +6,7 @@
 export { admit, type AdmissionResult, type AdmitOptions } from "./admit.ts";
 export { createAdmissionCache, type AdmissionCache } from "./admission-cache.ts";
 export { applyDefaults, type PatchOperation } from "./defaults.ts";
-export { emptyView, type AfxdpView, type ClusterView } from "./cluster-view.ts";
+export { emptyView, type AfxdpNodeReport, type AfxdpView, type ClusterView } from "./cluster-view.ts";
 export { createStateReader, type NodeFacts, type StateFacts } from "./node-facts.ts";
 export { createInterner } from "./interner.ts";
 export { readPod, type PodOnNode } from "./pod-facts.ts";

@@ -3290,7 +3290,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maximum": 1024
           },
           "maxDevices": {
-            "description": "Maximum number of devices that the policy takes on each node, in the order of their PCI addresses. By default, all that nicSelector matches.",
+            "description": "Maximum number of devices that the policy takes on each node. It keeps those that it has, and takes others in the order of their PCI addresses. By default, all that nicSelector matches.",
             "type": "integer",
             "minimum": 1,
             "maximum": 256

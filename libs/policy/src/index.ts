@@ -57,7 +57,14 @@ export type { OffloadProblem, OffloadProblemCode } from "./offload/offload-probl
 export type { OffloadPool, OffloadSelection } from "./offload/offload-pool.ts";
 export { selectOffloadPools, type OffloadSources } from "./offload/select-offload-pools.ts";
 export { offloadLabelKeys, offloadHostOf, type OffloadHost } from "./offload/offload-host.ts";
-export { afxdpDevices, sriovUse, type AfxdpDevice, type SriovNodeFacts, type SriovUse } from "./afxdp/afxdp-device.ts";
+export {
+  afxdpDevices,
+  sriovUse,
+  type AfxdpDevice,
+  type AssignedDevices,
+  type SriovNodeFacts,
+  type SriovUse,
+} from "./afxdp/afxdp-device.ts";
 export { deviceKey, subfunctionKey } from "./afxdp/afxdp-device-key.ts";
 export type { AfxdpProblem, AfxdpProblemCode } from "./afxdp/afxdp-problem.ts";
 export {

@@ -48,7 +48,7 @@ export function desiredAfxdpStates(
     const { name } = node.metadata;
     const state = afxdp.states.get(name);
     const pfs = toPfAddresses(states.get(name)?.status?.interfaces);
-    const devices = afxdpDevices(state?.status, sriovUse({ spec: sriovSpecs.get(name), pfs }));
+    const devices = afxdpDevices(state?.status, sriovUse({ spec: sriovSpecs.get(name), pfs }), state?.spec);
     const merged = mergeAfxdpPolicies(node, devices, rules);
     for (const { severity, policyName, field, message } of merged.problems) {
       const line = `AfxdpNetworkNodePolicy/${namespace}/${policyName}: node ${name}: ${field}: ${message}`;

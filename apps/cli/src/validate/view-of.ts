@@ -42,7 +42,9 @@ export function viewOf(cluster: ClusterObjects, options: ViewOptions): ClusterVi
     afxdp: {
       policies: cluster.afxdp.policies,
       operatorConfig: cluster.afxdp.operatorConfig,
-      states: new Map([...cluster.afxdp.states].map(([name, { status = {} }]) => [name, status])),
+      states: new Map(
+        [...cluster.afxdp.states].map(([name, { spec, status = {} }]) => [name, { ...status, assigned: spec }]),
+      ),
     },
   };
 }

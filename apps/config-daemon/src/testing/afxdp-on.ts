@@ -8,6 +8,7 @@ import type { Host } from "@switchyard/host";
 import { systemClock } from "@switchyard/host/testing";
 import type { SriovUse } from "@switchyard/policy";
 import { setTimeout as delay } from "node:timers/promises";
+import type { RecentUses } from "../afxdp/observe/recent-uses.ts";
 import { createAfxdpSteps } from "../afxdp/pass/apply-afxdp-steps.ts";
 import { configureAfxdp } from "../afxdp/pass/configure-afxdp.ts";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
@@ -20,13 +21,15 @@ export interface AfxdpTestOptions {
   readonly isDrained?: () => boolean;
   readonly sriovUse?: SriovUse;
   readonly keepBoot?: KeepAfxdpBoot;
+  /** Without it, the daemon forgets at once what the host used a device for. */
+  readonly recentUses?: Pick<RecentUses, "keep">;
   /** Time after which a step counts as hanging; a minute by default. */
   readonly stepDeadlineMs?: number;
 }
 
 /** Runs passes and collects their reports. */
 export function afxdpOn(host: Host, options: AfxdpTestOptions = {}) {
-  const { isDrained = () => true, sriovUse = () => undefined, stepDeadlineMs = 60_000, keepBoot } = options;
+  const { isDrained = () => true, sriovUse = () => undefined, stepDeadlineMs = 60_000, keepBoot, recentUses } = options;
   const phases: Phase[] = [];
   const needs: boolean[] = [];
   let shown: readonly AfxdpInterfaceStatus[] = [];
@@ -52,7 +55,7 @@ export function afxdpOn(host: Host, options: AfxdpTestOptions = {}) {
           ...{ metadata: { name: "worker-1" }, spec, status: { interfaces: shown } },
         },
         {
-          ...{ withDeadline, applySteps, sriovUse, keepBoot },
+          ...{ withDeadline, applySteps, sriovUse, keepBoot, recentUses },
           drain: { isDrained, setNeeded: (isNeeded) => needs.push(isNeeded) },
           onStep: () => undefined,
           report(phase, found) {

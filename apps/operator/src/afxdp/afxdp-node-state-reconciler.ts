@@ -59,7 +59,7 @@ export function createAfxdpNodeStateReconciler(deps: AfxdpNodeStateDeps): Reconc
     }
 
     if (state === undefined && !(await deps.configExists(config, signal))) return cacheBehind;
-    const devices = afxdpDevices(state?.status, sriovUse(states.get(name) ?? {}));
+    const devices = afxdpDevices(state?.status, sriovUse(states.get(name) ?? {}), state?.spec);
     const merged = mergeAfxdpPolicies(node, devices, rules);
     // An annotation that retire() wrote belongs to this writer, so it goes with the first apply without it.
     const spec = afxdpNodeStateSpec(merged, state);

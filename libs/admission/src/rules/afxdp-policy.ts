@@ -55,7 +55,8 @@ function checkOnNodes(policy: AfxdpNetworkNodePolicy, view: ClusterView, afxdp: 
     findings.set(key, known);
   };
   for (const node of selected) {
-    const devices = afxdpDevices(afxdp.states.get(node.name), sriov && sriovUseOn(node, sriov));
+    const report = afxdp.states.get(node.name);
+    const devices = afxdpDevices(report, sriov && sriovUseOn(node, sriov), report?.assigned);
     const merge = (rules: AfxdpRules): MergedAfxdpNode => mergeAfxdpPolicies(toNode(node), devices, rules);
     const known = new Set(merge(before).problems.map(keyOf));
     for (const problem of merge(after).problems) {

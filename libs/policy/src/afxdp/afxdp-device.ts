@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * AfxdpDevice is a network interface of a node as policies see it: its identity, and why it cannot be an AF_XDP device.
- * Usage: `const devices = afxdpDevices(state.status, sriovUse({ spec, pfs }));`
+ * Usage: `const devices = afxdpDevices(state.status, sriovUse({ spec, pfs }), state.spec);`
  */
 import {
   parsePciAddress,
+  type AfxdpInterfaceSpec,
   type AfxdpInterfaceStatus,
+  type AfxdpNetworkNodeStateSpec,
   type AfxdpNetworkNodeStateStatus,
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
+import { compareText } from "../compare-text.ts";
 import { withFormerNames } from "../nics/former-names.ts";
 import { maxPfs } from "../nics/status-pfs.ts";
 import { pfOf, type PfAddresses } from "../pods/pf-addresses.ts";
@@ -25,7 +28,15 @@ export interface AfxdpDevice {
   readonly hostUse: readonly string[];
   /** How SR-IOV policies use the device; undefined if they do not. */
   readonly sriovUse: string | undefined;
+  /** The policy and the pool that have the device according to the spec of the node state; undefined if none has it. */
+  readonly assigned: AssignedPool | undefined;
 }
+
+/** A policy and its pool. */
+export type AssignedPool = Pick<AfxdpInterfaceSpec, "policyName" | "poolName">;
+
+/** The part of an AfxdpNetworkNodeState that says which policies have devices already. */
+export type AssignedDevices = Pick<AfxdpNetworkNodeStateSpec, "interfaces">;
 
 /** Returns how SR-IOV policies use the device with this PCI address; undefined if they do not. */
 export type SriovUse = (pciAddress: string) => string | undefined;
@@ -37,21 +48,33 @@ export interface SriovNodeFacts {
   readonly pfs?: readonly PfAddresses[] | undefined;
 }
 
-/** Returns the devices of a node, without those that have neither a PCI address nor a name, and without repetitions. */
+/**
+ * Returns the devices of a node by ascending id, without those that have neither a PCI address nor a name, and without repetitions.
+ * The order of the report does not matter: a device without a PCI address is at its end while a pod has it.
+ */
 export function afxdpDevices(
   status: Pick<AfxdpNetworkNodeStateStatus, "interfaces"> | undefined,
   useOf: SriovUse = () => undefined,
+  spec: AssignedDevices = {},
 ): readonly AfxdpDevice[] {
   // Each node writes its own status, so it can have any size.
   const reported = (status?.interfaces ?? []).slice(0, maxPfs);
+  const assigned = new Map((spec.interfaces ?? []).map((one) => [idOf(one), one]));
   const devices = new Map<string, AfxdpDevice>();
   for (const [index, nic] of withFormerNames(reported).entries()) {
     const own = reported[index];
     const id = idOf(nic);
     if (own === undefined || id === "" || devices.has(id)) continue;
-    devices.set(id, { id, nic, reported: own, hostUse: nic.usedBy ?? [], sriovUse: useOf(id) });
+    devices.set(id, {
+      id,
+      nic,
+      reported: own,
+      hostUse: nic.usedBy ?? [],
+      sriovUse: useOf(id),
+      assigned: assigned.get(id),
+    });
   }
-  return [...devices.values()];
+  return [...devices.values()].sort((a, b) => compareText(a.id, b.id));
 }
 
 /** The identity of a device in specs and statuses: its PCI address or, if it has none, its name. */

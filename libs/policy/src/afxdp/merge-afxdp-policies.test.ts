@@ -4,6 +4,7 @@ import type {
   AfxdpInterfaceStatus,
   AfxdpNetworkNodePolicy,
   AfxdpNetworkNodePolicySpec,
+  AfxdpNetworkNodeStateSpec,
   AfxdpNicSelector,
   AfxdpProvider,
 } from "@switchyard/api";
@@ -18,10 +19,13 @@ interface Given {
   readonly nics?: readonly AfxdpInterfaceStatus[];
   readonly sriov?: SriovNodeFacts;
   readonly provider?: AfxdpProvider;
+  /** The spec of the node state. */
+  readonly stored?: AfxdpNetworkNodeStateSpec;
 }
 
-function merge(policies: readonly AfxdpNetworkNodePolicy[], { nics = afxdpNics, sriov = {}, provider }: Given = {}) {
-  const devices = afxdpDevices({ interfaces: nics }, sriovUse(sriov));
+function merge(policies: readonly AfxdpNetworkNodePolicy[], given: Given = {}) {
+  const { nics = afxdpNics, sriov = {}, provider, stored } = given;
+  const devices = afxdpDevices({ interfaces: nics }, sriovUse(sriov), stored);
   const operatorConfig = {
     ...({ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig" } as const),
     ...{ metadata: { name: "default" }, spec: { ...(provider && { provider }) } },
@@ -112,10 +116,42 @@ describe("mergeAfxdpPolicies", () => {
     expect(summary(merged)).toEqual(["ens1f0 primary apool"]);
   });
 
-  it("limits a policy to maxDevices, in the order of the status, and leaves the others to the next policy", () => {
+  it("limits a policy to maxDevices, by ascending id, and leaves the others to the next policy", () => {
     const one = afxdpPolicy("one", { nicSelector: { driver: "ice" }, maxDevices: 1, priority: 1 });
     const rest = afxdpPolicy("rest", { nicSelector: { driver: "ice" } });
     expect(summary(merge([one, rest]))).toEqual(["ens1f0 primary onepool", "ens1f1 primary restpool"]);
+  });
+
+  it("with maxDevices keeps a veth that a pod has, although it is at the end of the report then", () => {
+    const veth = (name: string): AfxdpInterfaceStatus => ({ name, mac: "02:00:00:00:00:01", driver: "veth" });
+    const policy = afxdpPolicy("v", { nicSelector: { pfNames: ["eth1", "eth2"] }, maxDevices: 1 });
+    const first = merge([policy], { nics: [veth("eth1"), veth("eth2")] });
+    expect(summary(first)).toEqual(["eth1 primary vpool"]);
+    const inPod = [veth("eth2"), { name: "eth1", owned: true }];
+    const second = merge([policy], { nics: inPod, stored: first.spec });
+    expect(second.spec).toEqual(first.spec);
+    // Also if the spec is lost, because the node state was deleted.
+    expect(merge([policy], { nics: inPod }).spec).toEqual(first.spec);
+  });
+
+  it("with maxDevices keeps the device that it has when the host no longer uses another one", () => {
+    const policy = afxdpPolicy("a", { nicSelector: { driver: "ice" }, maxDevices: 1 });
+    const used = merge([policy], { nics: withFields("ens1f0", { usedBy: ["default route"] }) });
+    expect(summary(used)).toEqual(["ens1f1 primary apool"]);
+    expect(summary(merge([policy], { stored: used.spec }))).toEqual(["ens1f1 primary apool"]);
+    expect(summary(merge([policy], { nics: withFields("ens1f1", { usedBy: ["bond"] }), stored: used.spec }))).toEqual([
+      ...["ens1f0 primary apool"],
+    ]);
+  });
+
+  it("with maxDevices keeps its devices under another name, and prefers free ones to those of other policies", () => {
+    const old = afxdpPolicy("old", { nicSelector: { driver: "ice" }, maxDevices: 1, poolName: "pool" });
+    const nics = withFields("ens1f0", { usedBy: ["default route"] });
+    const stored = merge([old], { nics }).spec;
+    const renamed = afxdpPolicy("new", { nicSelector: { driver: "ice" }, maxDevices: 1, poolName: "pool" });
+    expect(summary(merge([renamed], { stored }))).toEqual(["ens1f1 primary pool"]);
+    const second = afxdpPolicy("second", { nicSelector: { driver: "ice" }, maxDevices: 1, priority: 1 });
+    expect(summary(merge([old, second], { stored }))).toEqual(["ens1f0 primary secondpool", "ens1f1 primary pool"]);
   });
 
   it("does not count a device that is in use for maxDevices", () => {
@@ -250,9 +286,10 @@ describe("a device that Switchyard configured", () => {
   });
 
   it("is unselected if maxDevices no longer includes it", () => {
-    const nics = withFields("ens1f1", { owned: true });
+    const nics = afxdpNics.map((nic) => ({ ...nic, owned: true }));
+    const { spec: stored } = merge([afxdpPolicy("a", { nicSelector: { driver: "ice" } })], { nics });
     const policy = afxdpPolicy("a", { nicSelector: { driver: "ice" }, maxDevices: 1 });
-    expect(merge([policy], { nics }).spec.unselected).toEqual(["0000:86:00.1"]);
+    expect(merge([policy], { nics, stored }).spec.unselected).toEqual(["0000:86:00.1"]);
   });
 
   it("is not unselected while its name is unknown", () => {

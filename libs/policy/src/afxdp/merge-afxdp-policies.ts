@@ -26,7 +26,7 @@ import { upstreamDeviceProblem, upstreamIgnored, upstreamPoolProblems } from "./
 /** Where a policy is applied on a node. */
 export interface AfxdpMatch {
   readonly policyName: string;
-  /** The devices that the policy has: PCI addresses, or names of devices without one. In the order of the status. */
+  /** The devices that the policy has: PCI addresses, or names of devices without one. By ascending id. */
   readonly devices: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export interface MergedAfxdpNode {
 
 /**
  * Merges the policies that select the node, from the highest to the lowest priority: each takes the matching devices that
- * are left. An invalid policy takes none, so those of lower priority get them. Devices that the host or SR-IOV policies use
+ * are left. With maxDevices, it keeps those that it has: another choice would take a device from a pod for no reason. An invalid policy takes none, so those of lower priority get them. Devices that the host or SR-IOV policies use
  * are left out.
  *
  * A device that Switchyard has configured and that no policy has is listed in spec.unselected, so that the node resets it.
@@ -55,8 +55,9 @@ export function mergeAfxdpPolicies(node: Node, devices: readonly AfxdpDevice[], 
   const pools: AfxdpPoolSpec[] = [];
   const problems: AfxdpProblem[] = [];
   const invalid: AfxdpNetworkNodePolicy[] = [];
+  const names = new Set(selecting.map(({ metadata }) => metadata.name));
   const matches = selecting.map((policy): AfxdpMatch => {
-    const own = takeDevices(policy, { devices, takenBy, pools, provider: rules.provider });
+    const own = takeDevices(policy, { devices, takenBy, pools, provider: rules.provider, names });
     problems.push(...own.problems);
     if (!own.isValid) invalid.push(policy);
     for (const device of own.devices) takenBy.set(device, policy);
@@ -139,9 +140,12 @@ interface Sources {
   readonly takenBy: ReadonlyMap<AfxdpDevice, AfxdpNetworkNodePolicy>;
   readonly pools: readonly AfxdpPoolSpec[];
   readonly provider: AfxdpProvider;
+  /** Names of the policies that select the node. */
+  readonly names: ReadonlySet<string>;
 }
 
-function takeDevices(policy: AfxdpNetworkNodePolicy, { devices, takenBy, pools, provider }: Sources): Taken {
+function takeDevices(policy: AfxdpNetworkNodePolicy, sources: Sources): Taken {
+  const { devices, takenBy, pools, provider, names } = sources;
   const fatal = [...afxdpPolicyProblems(policy, provider), ...poolProblems(policy, poolOf(policy), pools)];
   if (fatal.length > 0) return { isValid: false, devices: [], problems: fatal };
   const { nicSelector, maxDevices = Infinity } = policy.spec;
@@ -151,7 +155,9 @@ function takeDevices(policy: AfxdpNetworkNodePolicy, { devices, takenBy, pools, 
       ? []
       : [afxdpProblem(policy, { code: "provider-ignores", field: "spec.udsServer", ...ignored })];
   const own: AfxdpDevice[] = [];
-  for (const device of devices.filter(({ nic }) => matchesDevice(nicSelector, nic))) {
+  const matching = devices.filter(({ nic }) => matchesDevice(nicSelector, nic));
+  const preferred = matching.toSorted((a, b) => rankOf(a, policy, names) - rankOf(b, policy, names));
+  for (const device of preferred) {
     const owner = takenBy.get(device);
     const use = barringUse(policy, device);
     if (owner !== undefined || use !== undefined) {
@@ -162,7 +168,22 @@ function takeDevices(policy: AfxdpNetworkNodePolicy, { devices, takenBy, pools, 
     }
   }
   if (own.length === 0 && devices.length > 0 && problems.length === 0) problems.push(noDevice(policy, devices));
-  return { isValid: true, devices: own, problems };
+  return { isValid: true, devices: devices.filter((device) => own.includes(device)), problems };
+}
+
+/** The order in which a policy takes devices, which maxDevices cuts off. Devices of the same rank are taken by ascending id. */
+function rankOf(
+  { assigned, reported }: AfxdpDevice,
+  { metadata, spec }: AfxdpNetworkNodePolicy,
+  names: ReadonlySet<string>,
+): number {
+  // A policy that was renamed keeps the devices of its pool.
+  const isRenamed =
+    assigned !== undefined && !names.has(assigned.policyName ?? "") && assigned.poolName === spec.poolName;
+  if (assigned?.policyName === metadata.name || isRenamed) return 0;
+  if (assigned !== undefined) return 3; // another policy has it
+  // Without a spec, Switchyard's records tell which devices were in use.
+  return reported.owned === true ? 1 : 2;
 }
 
 function leftOut(policy: AfxdpNetworkNodePolicy, device: AfxdpDevice, why: string): readonly AfxdpProblem[] {

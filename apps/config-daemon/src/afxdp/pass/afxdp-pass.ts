@@ -11,6 +11,7 @@ import { sriovUse, toPfAddresses } from "@switchyard/policy";
 import type { Logger } from "@switchyard/service";
 import { createWithDeadline, type DeadlineDeps } from "../../deadlines/with-deadline.ts";
 import { pauseAfter } from "../../pass/pause-after.ts";
+import { createRecentUses } from "../observe/recent-uses.ts";
 import type { ReportAfxdp } from "../report/afxdp-reports.ts";
 import { createAfxdpSteps } from "./apply-afxdp-steps.ts";
 import { configureAfxdp, type ConfigureAfxdpDeps } from "./configure-afxdp.ts";
@@ -43,6 +44,7 @@ export function createAfxdpPass(deps: AfxdpPassDeps): AfxdpPass {
   const withDeadline = createWithDeadline(host, deps);
   const applySteps = createAfxdpSteps(host, deps);
   const ownDrain = createOwnDrain(deps);
+  const recentUses = createRecentUses(deps.timing.nowMs);
   let failures = 0;
 
   return async function pass(passSignal) {
@@ -58,6 +60,7 @@ export function createAfxdpPass(deps: AfxdpPassDeps): AfxdpPass {
         state,
         {
           ...{ withDeadline, applySteps, apiServerAddresses: deps.apiServerAddresses, keepBoot: deps.keepBoot },
+          recentUses,
           ...(deps.onObserve && { onObserve: deps.onObserve }),
           sriovUse: sriovUse({ spec: sriovState?.spec, pfs: toPfAddresses(sriovState?.status?.interfaces) }),
           drain: {
@@ -74,7 +77,7 @@ export function createAfxdpPass(deps: AfxdpPassDeps): AfxdpPass {
       );
       await ownDrain.sync(state, sriovState, stop);
       failures = result === "retry" ? failures + 1 : 0;
-      return { afterMs: pauseAfter(result, failures) };
+      return { afterMs: Math.min(pauseAfter(result, failures), recentUses.nextEndMs() ?? Infinity) };
     } catch (error) {
       if (signal.aborted) throw error;
       failures += 1;

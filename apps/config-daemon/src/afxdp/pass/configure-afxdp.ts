@@ -26,6 +26,7 @@ import type { PassResult } from "../../pass/configure-node.ts";
 import type { Phase } from "../../report/phase.ts";
 import type { KeepAfxdpBoot } from "../../systemd/afxdp-boot.ts";
 import { observeAfxdp, type ObserveAfxdpOptions } from "../observe/observe-afxdp.ts";
+import type { RecentUses } from "../observe/recent-uses.ts";
 import type { AfxdpStepFailure, ApplyAfxdpSteps } from "./apply-afxdp-steps.ts";
 import { ownDevices } from "./own-devices.ts";
 
@@ -34,6 +35,8 @@ export interface ConfigureAfxdpDeps {
   readonly withDeadline: WithDeadline;
   readonly applySteps: ApplyAfxdpSteps;
   readonly apiServerAddresses?: ObserveAfxdpOptions["apiServerAddresses"];
+  /** What the host has used devices for until now; nothing is remembered without it. */
+  readonly recentUses?: Pick<RecentUses, "keep"> | undefined;
   /** Returns how SR-IOV policies use a device. */
   readonly sriovUse: SriovUse;
   /** The drain of the node. */
@@ -113,12 +116,12 @@ function phaseOf({ steps, problems }: AfxdpPlan): Phase {
 async function observe(
   spec: AfxdpNetworkNodeStateSpec,
   before: readonly AfxdpInterfaceStatus[] | undefined,
-  { withDeadline, apiServerAddresses, report, onObserve }: ConfigureAfxdpDeps,
+  { withDeadline, apiServerAddresses, recentUses, report, onObserve }: ConfigureAfxdpDeps,
 ): Promise<readonly AfxdpInterfaceStatus[] | undefined> {
   onObserve?.();
   try {
     const seen = await withDeadline((host) => observeAfxdp(host, { spec, before, apiServerAddresses }));
-    if (seen.ok) return seen.value;
+    if (seen.ok) return recentUses?.keep(seen.value, before) ?? seen.value;
     await report({ kind: "discovery-failed", message: seen.error }, undefined);
   } catch (thrown) {
     if (!(thrown instanceof HostError)) throw thrown;

@@ -102,8 +102,8 @@ export interface AfxdpNetworkNodePolicySpec extends AfxdpPoolSettings {
    */
   readonly queues?: number;
   /**
-   * Maximum number of devices that the policy takes on each node, in the order of their PCI addresses. By default, all that
-   * nicSelector matches.
+   * Maximum number of devices that the policy takes on each node. It keeps those that it has, and takes others in the order of
+   * their PCI addresses. By default, all that nicSelector matches.
    * @asType integer
    * @minimum 1
    * @maximum 256
