@@ -134,6 +134,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     ...{ timing, wake: wakeUp.wake },
     policy: () => configs.get(operatorConfigName)?.firmware ?? firmwarePolicyOf(undefined),
   });
+  const apiServerAddresses = createApiServerAddresses(transport.serverHost);
   const virtualNics = createVirtualNics(host, {
     ...{ timing, wake: wakeUp.wake, metadataUrl: options.metadataUrl ?? defaultMetadataUrl },
     readPlatform: () => readPlatform({ transport, nodeName, log }),
@@ -142,11 +143,13 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const pass = createPass({
     ...{ host, transport, timing, metrics, loop, runningSteps, firmware, log, signal, report: reports.report },
     ...createHostCalls(host, {
-      ...{ timing, firmware, virtualNics, apiServerAddresses: createApiServerAddresses(transport.serverHost) },
+      ...{ timing, firmware, virtualNics, apiServerAddresses },
       onObserve: kernel.observing,
     }),
     ...(options.systemdMode && {
-      beginPass: createSystemdMode(host, { ...options.systemdMode, maxPfs: options.maxPfs, timing, now, log }),
+      beginPass: createSystemdMode(host, {
+        ...{ ...options.systemdMode, maxPfs: options.maxPfs, apiServerAddresses, timing, now, log },
+      }),
     }),
     maxPfs: options.maxPfs,
     maxHanging: options.maxHanging ?? defaultMaxHanging,

@@ -36,18 +36,28 @@ const unitLimitSec = 300;
 /** Time limit of the program in each unit, in ms. */
 export const bootPhaseLimitMs = 240_000;
 
-/** The units as the config daemon writes them. */
-export const bootUnits = unitsWith({ header: bootFileHeader, conditions: [] });
+/** The units as the config daemon writes them. networking.service is that of ifupdown, which has no unit that waits. */
+export const bootUnits = unitsWith({
+  header: bootFileHeader,
+  conditions: [],
+  networkServices: ["networking.service"],
+});
 
-/** The units for a MachineConfig. OpenShift's first boot installs the operating system and reboots: they do nothing in it. */
+/**
+ * The units for a MachineConfig. OpenShift's first boot installs the operating system and reboots: they do nothing in it. Its
+ * hosts have NetworkManager, and each change of a text here reboots them all.
+ */
 export const machineConfigBootUnits = unitsWith({
   header: "# Written by the Switchyard operator in a MachineConfig.",
   conditions: ["ConditionPathExists=!/etc/ignition-machine-config-encapsulated.json"],
+  networkServices: [],
 });
 
 interface UnitVariant {
   readonly header: string;
   readonly conditions: readonly string[];
+  /** Units after which the network is up, in addition to those that wait for it to be online. */
+  readonly networkServices: readonly string[];
 }
 
 interface UnitAbout {
@@ -74,7 +84,10 @@ function unitsWith(variant: UnitVariant): readonly BootUnit[] {
     description: "Configure SR-IOV virtual functions before the kubelet starts",
     phase: "post",
     order: [
-      "After=systemd-networkd-wait-online.service NetworkManager-wait-online.service",
+      [
+        "After=systemd-networkd-wait-online.service NetworkManager-wait-online.service",
+        ...variant.networkServices,
+      ].join(" "),
       `After=openvswitch-switch.service openvswitch.service ovs-vswitchd.service ${beforeNetwork}`,
       `Before=${kubelets}`,
     ],

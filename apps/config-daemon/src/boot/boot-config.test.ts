@@ -47,6 +47,8 @@ manageSoftwareBridges: true
 ovsdbSocketPath: unix:///var/run/openvswitch/db.sock
 `;
 
+const noFacts = { hostUse: {}, apiServerAddresses: [] };
+
 async function read(text: string) {
   const parsed = await parseBootConfig(text);
   return parsed.ok ? parsed.value : parsed.error;
@@ -86,10 +88,38 @@ describe("parseBootConfig", () => {
     };
     const text = formatBootConfig({ spec, maxPfs: 4, ovsdbAddress: "/run/x.sock" });
     const ovsdbAddress = "unix:///run/x.sock";
-    expect(await read(text)).toEqual({ spec, maxPfs: 4, ovsdbAddress, problems: [] });
-    expect(await read(formatBootConfig({ spec }))).toEqual({ spec, problems: [] });
+    expect(await read(text)).toEqual({ spec, maxPfs: 4, ovsdbAddress, ...noFacts, problems: [] });
+    expect(await read(formatBootConfig({ spec }))).toEqual({ spec, ...noFacts, problems: [] });
     expect(text).toMatch(/^# Written by .*\n\{\n {2}"spec": \{\n {4}"interfaces": \[\n {6}\{\n {8}"pciaddress"/);
     expect(digestOf(text)).toBe(digestOf(formatBootConfig({ spec, maxPfs: 4, ovsdbAddress: "/run/x.sock" })));
+  });
+
+  it("reads what the daemon knows about the host, which does not change what the file asks for", async () => {
+    const spec: SriovNetworkNodeStateSpec = { interfaces: [{ pciAddress: "0000:01:00.0", numVfs: 2 }] };
+    const facts = { hostUse: { "0000:01:00.0": ["default route"] }, apiServerAddresses: ["192.0.2.1", "2001:db8::1"] };
+    const text = formatBootConfig({ spec, ...facts });
+    expect(await read(text)).toEqual({ spec, ...facts, problems: [] });
+    expect(digestOf(text)).toBe(digestOf(formatBootConfig({ spec })));
+    expect(digestOf(text)).not.toBe(digestOf(formatBootConfig({ spec: {}, ...facts })));
+  });
+
+  it.each([
+    {
+      text: "hostUse: {'0000:01:00.0': [default route], '../x': [a], '0000:01:00.1': 7}",
+      hostUse: { "0000:01:00.0": ["default route"] },
+      problems: [
+        'hostUse["../x"] is not a list of texts for a PCI address',
+        'hostUse["0000:01:00.1"] is not a list of texts for a PCI address',
+      ],
+    },
+    { text: "hostUse: []", hostUse: {}, problems: ["hostUse is not a mapping"] },
+    {
+      text: "apiServerAddresses: [192.0.2.1, api.example.com]",
+      hostUse: {},
+      problems: ["apiServerAddresses is not a list of IP addresses"],
+    },
+  ])("names what is not valid about the host in $text", async ({ text, hostUse, problems }) => {
+    expect(await read(text)).toMatchObject({ hostUse, apiServerAddresses: [], problems });
   });
 
   it("reads the field names of the API, too", async () => {

@@ -6,8 +6,19 @@
  * Usage: `const config = await parseBootConfig(formatBootConfig({ spec, maxPfs: 4 }));`
  */
 import { createHash } from "node:crypto";
-import { bootFileHeader, defined, err, ok, type Result, type SriovNetworkNodeStateSpec } from "@switchyard/api";
+import { isIP } from "node:net";
+import {
+  bootFileHeader,
+  defined,
+  err,
+  ok,
+  parsePciAddress,
+  type Result,
+  type SriovNetworkNodeStateSpec,
+} from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
+import { isTexts } from "../files/json-file.ts";
+import type { HostUseByPf } from "../observe/host-use.ts";
 import { defaultOvsdbAddress, ovsdbAddress } from "../start/ovsdb-address.ts";
 import { fromUpstreamFields, toUpstreamFields } from "./spec-fields.ts";
 
@@ -18,16 +29,23 @@ export interface BootConfig {
   readonly maxPfs?: number | undefined;
   /** Address of the database of Open vSwitch. If absent, software bridges are not managed. */
   readonly ovsdbAddress?: string | undefined;
+  /** What the host used PFs for when the file was written: the routes may not exist yet when a phase runs. */
+  readonly hostUse?: HostUseByPf;
+  /** IP addresses of the API server, so that a phase does not disconnect the node from it. */
+  readonly apiServerAddresses?: readonly string[];
 }
 
 /** A config that was read. */
 export interface ParsedBootConfig extends BootConfig {
-  /** Parts of the spec that are not valid and are left out, one sentence each. */
+  readonly hostUse: HostUseByPf;
+  readonly apiServerAddresses: readonly string[];
+  /** Parts of the file that are not valid and are left out, one sentence each. */
   readonly problems: readonly string[];
 }
 
 /** Returns the same text for the same config. */
-export function formatBootConfig({ spec, maxPfs, ovsdbAddress: address }: BootConfig): string {
+export function formatBootConfig(config: BootConfig): string {
+  const { spec, maxPfs, ovsdbAddress: address, hostUse = {}, apiServerAddresses = [] } = config;
   const fields = {
     spec: toUpstreamFields(spec),
     // Only the Go operator's program reads these two.
@@ -36,8 +54,16 @@ export function formatBootConfig({ spec, maxPfs, ovsdbAddress: address }: BootCo
       manageSoftwareBridges: address !== undefined,
       ovsdbSocketPath: upstreamAddress(address ?? defaultOvsdbAddress),
     },
-    ...defined({ maxPfs }),
+    ...defined({
+      maxPfs,
+      hostUse: Object.keys(hostUse).length === 0 ? undefined : hostUse,
+      apiServerAddresses: apiServerAddresses.length === 0 ? undefined : apiServerAddresses,
+    }),
   };
+  return textOf(fields);
+}
+
+function textOf(fields: object): string {
   return `${bootFileHeader}\n${JSON.stringify(fields, undefined, 2)}\n`;
 }
 
@@ -46,9 +72,17 @@ function upstreamAddress(address: string): string {
   return address.startsWith("/") ? `unix://${address}` : address;
 }
 
-/** Identifies the content of a file. Two texts of one config have different digests. */
+/**
+ * Identifies what a file asks for. Two texts of one config have different digests. What the file says about the host does not
+ * count: a node must not reboot because a route has changed.
+ */
 export function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+  const read = parseJson(text);
+  const fields = read?.ok === true && isRecord(read.value) ? read.value : undefined;
+  const { hostUse, apiServerAddresses, ...asked } = fields ?? {};
+  const isAboutHost = hostUse !== undefined || apiServerAddresses !== undefined;
+  const counted = isAboutHost ? textOf(asked) : text;
+  return createHash("sha256").update(counted).digest("hex").slice(0, 16);
 }
 
 /** Reads the file of this program or of the Go operator. Returns why it cannot be read at all. */
@@ -59,15 +93,31 @@ export async function parseBootConfig(text: string): Promise<Result<ParsedBootCo
   if (!isRecord(fields)) return err("the file is not a YAML mapping");
   const { spec, problems } = fromUpstreamFields(fields["spec"]);
   const { maxPfs, manageSoftwareBridges, ovsdbSocketPath } = fields;
+  const facts = readHostFacts(fields);
   return ok({
     spec,
-    problems,
+    ...{ hostUse: facts.hostUse, apiServerAddresses: facts.apiServerAddresses },
+    problems: [...problems, ...facts.problems],
     maxPfs: typeof maxPfs === "number" && Number.isInteger(maxPfs) && maxPfs >= 1 && maxPfs <= 64 ? maxPfs : undefined,
     ovsdbAddress:
       manageSoftwareBridges === true && typeof ovsdbSocketPath === "string"
         ? ovsdbAddress.parse(ovsdbSocketPath)
         : undefined,
   });
+}
+
+/** Most PFs have no use, or one or two. The file of the Go operator has none of these fields. */
+function readHostFacts({ hostUse = {}, apiServerAddresses = [] }: Readonly<Record<string, unknown>>) {
+  const problems: string[] = [];
+  const uses: [string, readonly string[]][] = [];
+  for (const [pciAddress, texts] of isRecord(hostUse) ? Object.entries(hostUse) : []) {
+    if (parsePciAddress(pciAddress).ok && isTexts(texts)) uses.push([pciAddress, texts]);
+    else problems.push(`hostUse[${JSON.stringify(pciAddress)}] is not a list of texts for a PCI address`);
+  }
+  if (!isRecord(hostUse)) problems.push("hostUse is not a mapping");
+  const areAddresses = isTexts(apiServerAddresses) && apiServerAddresses.every((each) => isIP(each) !== 0);
+  if (!areAddresses) problems.push("apiServerAddresses is not a list of IP addresses");
+  return { hostUse: Object.fromEntries(uses), apiServerAddresses: areAddresses ? apiServerAddresses : [], problems };
 }
 
 function parseJson(text: string): Result<unknown, string> | undefined {

@@ -26,6 +26,8 @@ export interface AfxdpAtBootOptions {
   readonly maxPfs: number;
   /** Returns how SR-IOV policies use a device. */
   readonly sriovUse: SriovUse;
+  /** IP addresses of the API server: a device that carries the route to it is not taken. */
+  readonly apiServerAddresses: readonly string[];
   readonly bootId: string;
   /** Time for which it waits for the interfaces of the devices. */
   readonly waitMs: number;
@@ -80,6 +82,7 @@ async function configure({ interfaces, problems }: ParsedAfxdpBootConfig, option
     { interfaces },
     {
       ...{ host, timing, maxPfs: options.maxPfs, sriovUse: options.sriovUse, signal },
+      apiServerAddresses: () => Promise.resolve(options.apiServerAddresses),
       onStep(step, failure) {
         log(failure === undefined ? describeAfxdpStep(step) : `failed: ${failure.message}`);
       },

@@ -4,22 +4,23 @@
  * without an API server (sriov-operator.md F.11). The first phase creates VFs, before the network starts, and leaves them
  * without a driver, so no network service uses them. The second phase does everything else before the kubelet starts, and
  * then configures the AF_XDP devices, whatever became of the PFs. It
- * does not depend on the first, so a failure of the first is repaired if possible.
+ * does not depend on the first, so a failure of the first is repaired if possible. No phase takes a PF that the host uses: the
+ * file says what the daemon knows about that, because the routes of the host can appear late.
  * Usage: `process.exit(await runPhase({ phase: "pre", host, … }));`
  */
 import { bootConfigPath } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import { describeStep, type Plan, type Step } from "@switchyard/plan";
+import { describeStep, type Step } from "@switchyard/plan";
 import { sriovUse } from "@switchyard/policy";
 import { endsWithin } from "../deadlines/ends-within.ts";
 import { configureOffline } from "../pass/configure-offline.ts";
 import { createVhostModules } from "../pass/vhost-modules.ts";
-import { isLastingStep } from "../systemd/lasting-step.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 import { digestOf, parseBootConfig, type ParsedBootConfig } from "./boot-config.ts";
 import { bootResultPath, formatBootResult, type BootPhase, type BootResult } from "./boot-result.ts";
 import { configureAfxdpAtBoot } from "./configure-afxdp-at-boot.ts";
 import { releaseNewVfs } from "./release-new-vfs.ts";
+import { firstPhaseSteps, secondPhaseSteps } from "./step-phases.ts";
 import { waitForPfs } from "./wait-for-pfs.ts";
 import { defaultMaxPfs } from "../start/thread-pool.ts";
 import { createUdevRules } from "../udev/keep-rules.ts";
@@ -82,6 +83,7 @@ export async function runPhase(options: PhaseOptions): Promise<number> {
       ...{ host, timing, log, signal: options.signal, bootId: result.bootID, waitMs: pfsLimitMs },
       maxPfs: config?.maxPfs ?? defaultMaxPfs,
       sriovUse: sriovUse({ spec: config?.spec }),
+      apiServerAddresses: config?.apiServerAddresses ?? [],
     });
     return error === undefined || error === "";
   }
@@ -135,10 +137,14 @@ async function configure(config: ParsedBootConfig, options: PhaseOptions): Promi
   const created = new Set<string>();
   const error = await configureOffline(spec, {
     ...{ host, timing, signal, maxHanging: options.maxHanging, maxPfs: config.maxPfs ?? defaultMaxPfs },
+    hostNetwork: {
+      apiServerAddresses: () => Promise.resolve(config.apiServerAddresses),
+      knownHostUse: config.hostUse,
+    },
     firmwareReason: "only the running config daemon changes them",
     loadVhostModules: (deps) => createVhostModules(host, deps),
     keepUdevRules: (deps) => createUdevRules(host, deps),
-    limit: phase === "pre" ? withoutVfSteps : bootSteps,
+    limit: phase === "pre" ? firstPhaseSteps : secondPhaseSteps,
     onStep(step, failure) {
       log(failure === undefined ? describeStep(step) : `failed: ${failure.message}`);
       if (failure === undefined && createsVfs(step)) created.add(step.pciAddress);
@@ -150,18 +156,4 @@ async function configure(config: ParsedBootConfig, options: PhaseOptions): Promi
 
 function createsVfs(step: Step): step is Extract<Step, { kind: "set-num-vfs" }> {
   return step.kind === "set-num-vfs" && step.to > 0;
-}
-
-function bootSteps(plan: Plan): Plan {
-  return { ...plan, steps: plan.steps.filter((step) => !isLastingStep(step)) };
-}
-
-/** The settings of a VF need its interface, which the second phase brings back. Modules are loaded for drivers of VFs. */
-function withoutVfSteps(plan: Plan): Plan {
-  const { steps, problems, ...rest } = bootSteps(plan);
-  return {
-    ...rest,
-    steps: steps.filter((step) => !("vfId" in step) && step.kind !== "load-module"),
-    problems: problems.filter(({ field }) => !field.startsWith("spec.bridges")), // Open vSwitch starts after this phase
-  };
 }

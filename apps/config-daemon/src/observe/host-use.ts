@@ -7,6 +7,9 @@
 import type { InterfaceStatus } from "@switchyard/api";
 import type { Host, Link } from "@switchyard/host";
 
+/** What the host uses PFs for, by the PCI address of the PF. */
+export type HostUseByPf = Readonly<Record<string, readonly string[]>>;
+
 /** Routes that the node needs. */
 export interface NeededRoute {
   /** "default route", "route to the API server 192.0.2.1". */
@@ -21,10 +24,15 @@ export async function readRoutes(
   apiServerAddresses: readonly string[],
 ): Promise<readonly NeededRoute[]> {
   const toApiServer = apiServerAddresses.map(async (address) => ({
-    text: `route to the API server ${address}`,
+    text: apiServerRouteText(address),
     links: await routes.listRouteLinks(address),
   }));
   return [{ text: "default route", links: await routes.listDefaultRouteLinks() }, ...(await Promise.all(toApiServer))];
+}
+
+/** The use of a PF that carries the packets to this address of the API server. */
+export function apiServerRouteText(address: string): string {
+  return `route to the API server ${address}`;
 }
 
 export interface HostUseContext {

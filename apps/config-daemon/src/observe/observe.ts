@@ -15,7 +15,7 @@ import {
 import type { Host, Link, PfFacts, PfRecord } from "@switchyard/host";
 import { bridgeNameOf, smartNicsOf } from "@switchyard/policy";
 import { readHostNetwork } from "./host-network.ts";
-import { hostUseOf, readRoutes, type NeededRoute } from "./host-use.ts";
+import { hostUseOf, readRoutes, type HostUseByPf, type NeededRoute } from "./host-use.ts";
 import { readLinuxBridges } from "./linux-bridge-status.ts";
 import { readOvs } from "./ovs-status.ts";
 import {
@@ -38,6 +38,8 @@ export interface Observation {
   readonly bridges: Bridges;
   /** Undefined if the daemon does not manage software bridges. */
   readonly openVSwitch: OpenVSwitchStatus | undefined;
+  /** The routes that the host needs; absent if the daemon does not manage software bridges. */
+  readonly routes?: readonly NeededRoute[];
   /** Why the networks of a virtual machine are not known. */
   readonly metadataProblem?: string;
   /** boot_id of the running kernel. */
@@ -49,6 +51,8 @@ export interface Observation {
 export interface ObserveOptions {
   /** Returns the IP addresses of the API server; none by default. */
   readonly apiServerAddresses?: (() => Promise<readonly string[]>) | undefined;
+  /** Uses that were known before. They count in addition, because the network of a host that boots may not be complete. */
+  readonly knownHostUse?: HostUseByPf | undefined;
 }
 
 /** Rejects with HostError if the host cannot be read. A single PF that vanishes meanwhile is left out. */
@@ -73,19 +77,22 @@ export async function observe(host: Host, options: ObserveOptions = {}): Promise
   // Most nodes have no bridge.
   const linux = links.some(({ kind }) => kind === "bridge") ? await readLinuxBridges(host, interfaces) : [];
   const own = { links, bridges: [...(ovs ?? []), ...linux] };
-  const context: HostUseSources = { ...own, routes: routesOnce(host, options) };
-  const withBridges = openVSwitch === undefined ? interfaces : await addHostUse(interfaces, context);
+  const readNeeded = routesOnce(host, options);
+  const routes = openVSwitch && (await readNeeded());
+  const withUse =
+    routes === undefined
+      ? interfaces
+      : interfaces.map((pf) => withHostUse(pf, { ...own, routes, known: options.knownHostUse ?? {} }));
   const hostNetwork =
-    smartNicsOf(interfaces).length === 0 ? undefined : await readHostNetwork(host.files, links, context.routes);
+    smartNicsOf(interfaces).length === 0 ? undefined : await readHostNetwork(host.files, links, readNeeded);
   return {
-    ...{ interfaces: withBridges.map((pf) => ({ ...pf, ...defined({ bridge: bridgeOf(pf, own.bridges) }) })) },
-    ...{
-      system: { ...system, ...defined({ hostNetwork }) },
-      bridges: { ...defined({ ovs }), linux },
-      openVSwitch,
-      bootId,
-      records,
-    },
+    interfaces: withUse.map((pf) => ({ ...pf, ...defined({ bridge: bridgeOf(pf, own.bridges) }) })),
+    system: { ...system, ...defined({ hostNetwork }) },
+    bridges: { ...defined({ ovs }), linux },
+    openVSwitch,
+    bootId,
+    records,
+    ...defined({ routes }),
   };
 }
 
@@ -94,27 +101,23 @@ type OwnBridges = readonly Pick<LinuxBridge, "name" | "uplinks">[];
 
 interface HostUseSources {
   readonly links: readonly Link[];
+  readonly routes: readonly NeededRoute[];
   readonly bridges: OwnBridges;
-  readonly routes: () => Promise<readonly NeededRoute[]>;
+  readonly known: HostUseByPf;
 }
 
 /** Routing tables can be large. They matter only for bridges and hosts of SmartNICs. */
-function routesOnce(host: Host, { apiServerAddresses }: ObserveOptions): HostUseSources["routes"] {
+function routesOnce(host: Host, { apiServerAddresses }: ObserveOptions): () => Promise<readonly NeededRoute[]> {
   let routes: Promise<readonly NeededRoute[]> | undefined;
   const read = async () => readRoutes(host, (await apiServerAddresses?.()) ?? []);
   return () => (routes ??= read());
 }
 
-async function addHostUse(
-  interfaces: readonly InterfaceStatus[],
-  { links, bridges, routes: readNeeded }: HostUseSources,
-): Promise<readonly InterfaceStatus[]> {
-  const routes = await readNeeded();
+function withHostUse(pf: InterfaceStatus, { links, routes, bridges, known }: HostUseSources): InterfaceStatus {
   const ownBridges = new Set(bridges.map(({ name }) => name));
-  return interfaces.map((pf) => {
-    const hostUse = hostUseOf(pf, { links, routes, ownBridges, bridgeName: bridgeNameOf(pf.pciAddress) });
-    return hostUse.length === 0 ? pf : { ...pf, hostUse };
-  });
+  const observed = hostUseOf(pf, { links, routes, ownBridges, bridgeName: bridgeNameOf(pf.pciAddress) });
+  const hostUse = [...new Set([...observed, ...(known[pf.pciAddress] ?? [])])];
+  return hostUse.length === 0 ? pf : { ...pf, hostUse };
 }
 
 /** Returns the name of the software bridge that Switchyard created for the PF. */

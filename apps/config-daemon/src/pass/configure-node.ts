@@ -67,9 +67,12 @@ export interface ConfigureDeps extends Pick<
 
 /**
  * Returns a function that changes each plan of the pass before anything else uses it, or a sentence that says why the pass
- * cannot go on.
+ * cannot go on. `found` is the first observation of the pass, undefined if the host cannot be read.
  */
-export type BeginPass = (desired: SriovNetworkNodeStateSpec) => Promise<Result<LimitPlan, string>>;
+export type BeginPass = (
+  desired: SriovNetworkNodeStateSpec,
+  found: Observation | undefined,
+) => Promise<Result<LimitPlan, string>>;
 export type LimitPlan = (next: Plan, found: Observation) => Plan;
 
 /**
@@ -96,11 +99,12 @@ export async function configureNode(
   const drain = createDrainControl(state, deps);
   await adoptBridges(deps);
   const moduleProblems = await deps.loadVhostModules(desired);
-  const begun = await deps.beginPass?.(desired);
+  let begun: Result<LimitPlan, string> | undefined;
   let done: readonly Step[] = [];
 
   for (let round = 1; ; round++) {
     const found = await observeAndReport(desired, deps);
+    begun ??= await deps.beginPass?.(desired, found);
     if (found === undefined) return "retry";
     if (begun?.ok === false) {
       await deps.report({ kind: "failed", failures: [{ message: begun.error }], problems: [] }, found);

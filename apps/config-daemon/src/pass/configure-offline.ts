@@ -9,6 +9,7 @@ import type { Host } from "@switchyard/host";
 import { isMellanox, type Plan } from "@switchyard/plan";
 import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
 import type { FirmwareReader } from "../observe/firmware-reader.ts";
+import type { ObserveOptions } from "../observe/observe.ts";
 import { createObserver } from "../observe/observer.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
 import type { StepTiming } from "../steps/step-context.ts";
@@ -18,6 +19,8 @@ import { createRunningSteps } from "./running-steps.ts";
 export interface OfflineOptions extends Pick<ConfigureDeps, "maxPfs" | "maxHanging" | "onStep"> {
   readonly host: Host;
   readonly timing: StepTiming;
+  /** What is known about the host's own network; nothing by default. */
+  readonly hostNetwork?: ObserveOptions;
   /** Why firmware settings are not changed. */
   readonly firmwareReason: string;
   readonly keepUdevRules: (deps: DeadlineDeps) => ConfigureDeps["keepUdevRules"];
@@ -39,7 +42,9 @@ export async function configureOffline(spec: SriovNetworkNodeStateSpec, options:
     {
       ...{ host, timing, maxPfs, maxHanging, onStep },
       runningSteps: createRunningSteps({ nowMs: () => timing.nowMs(), now }),
-      observeHost: createObserver(host, { ...deps, firmware: unavailable(options.firmwareReason) }),
+      observeHost: createObserver(host, {
+        ...{ ...deps, ...options.hostNetwork, firmware: unavailable(options.firmwareReason) },
+      }),
       withRecordDeadline: createWithDeadline(host, deps),
       loadVhostModules: options.loadVhostModules(deps),
       keepUdevRules: options.keepUdevRules(deps),

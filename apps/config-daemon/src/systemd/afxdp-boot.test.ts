@@ -97,6 +97,21 @@ describe("AF_XDP devices of a node in systemd mode", () => {
     expect(ofPfs?.lastSyncError).toMatch(/^post: .*sriov-interface-config/);
   });
 
+  it("are not taken by a boot if they carry the route to the API server", async () => {
+    const kernel = makeKernel();
+    kernel.writeFile(bootConfigPath, formatBootConfig({ spec: {}, apiServerAddresses: ["192.0.2.1"] }));
+    kernel.writeFile(afxdpBootConfigPath, formatAfxdpBootConfig([primary]));
+    kernel.reboot();
+    const before = await stateOf(kernel);
+    kernel.addRouteByHand("192.0.2.1", (await kernel.host().sriov.readPf(other))?.netdevs[0] ?? "");
+    await run(kernel.host(), "post");
+    expect(await stateOf(kernel)).toEqual(before);
+    expect(await resultOf(kernel)).toMatchObject({
+      syncStatus: "Failed",
+      lastSyncError: expect.stringContaining("route to the API server 192.0.2.1"),
+    });
+  });
+
   it("are not changed by a boot if SR-IOV policies select them", async () => {
     const kernel = makeKernel();
     kernel.writeFile(afxdpBootConfigPath, formatAfxdpBootConfig([sfs, primary]));

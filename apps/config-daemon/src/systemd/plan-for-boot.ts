@@ -6,7 +6,7 @@
  */
 import { describeStep, isPfStep, type Plan, type PlanProblem, type Step } from "@switchyard/plan";
 import type { Observation } from "../observe/observe.ts";
-import { isLastingStep } from "./lasting-step.ts";
+import { isLastingStep } from "../boot/step-phases.ts";
 import type { PreparedBoot } from "./prepare-boot.ts";
 
 /** Prefix of the causes in the record of reboots. */

@@ -3,7 +3,7 @@
  * createBootPreparation prepares the next boot of a node in systemd mode: it writes the configuration, installs the program,
  * and writes and enables the units (sriov-operator.md F.7, F.9, F.11). Each of them replaces the Go operator's atomically.
  * It is level-based: a preparation that is killed is completed by the next one.
- * Usage: `const prepareBoot = createBootPreparation({ host, program, … }); const boot = await prepareBoot(host, spec);`
+ * Usage: `const prepareBoot = createBootPreparation({ host, program, … }); const boot = await prepareBoot(host, spec, found);`
  */
 import {
   bootConfigPath,
@@ -15,10 +15,12 @@ import {
 } from "@switchyard/api";
 import type { Host, ProgramVersion } from "@switchyard/host";
 import type { Logger } from "@switchyard/service";
-import { digestOf, formatBootConfig } from "../boot/boot-config.ts";
+import { digestOf, formatBootConfig, parseBootConfig } from "../boot/boot-config.ts";
 import { bootResultPath, parseBootResult, type BootResult } from "../boot/boot-result.ts";
+import type { Observation } from "../observe/observe.ts";
 import { unitDirectory } from "../upstream/upstream-files.ts";
 import { removeUpstreamLeftovers } from "../upstream/upstream-leftovers.ts";
+import { hostFactsForBoot, type HostFacts } from "./host-facts-for-boot.ts";
 
 export interface BootPreparationDeps {
   /** Lists the files of the program. */
@@ -26,6 +28,8 @@ export interface BootPreparationDeps {
   readonly maxPfs: number;
   /** Address of the database of Open vSwitch. If absent, software bridges are not managed. */
   readonly ovsdbAddress?: string | undefined;
+  /** Returns the IP addresses of the API server; empty if they are not known now. */
+  readonly apiServerAddresses: () => Promise<readonly string[]>;
   /** Whether a MachineConfig installs the units (OpenShift), and not the daemon. */
   readonly unitsFromMachineConfig: boolean;
   readonly log: Logger;
@@ -40,16 +44,27 @@ export interface PreparedBoot {
   readonly obstacle: string | undefined;
 }
 
-/** Rejects with HostError. */
-export type PrepareBoot = (host: Host, desired: SriovNetworkNodeStateSpec) => Promise<PreparedBoot>;
+/** `found` is undefined if the host cannot be read. Rejects with HostError. */
+export type PrepareBoot = (
+  host: Host,
+  desired: SriovNetworkNodeStateSpec,
+  found: Observation | undefined,
+) => Promise<PreparedBoot>;
 
 export function createBootPreparation(deps: BootPreparationDeps): PrepareBoot {
   let installed: ProgramVersion | undefined;
 
-  return async function prepareBoot(host, desired) {
+  return async function prepareBoot(host, desired, found) {
     const { files } = host;
-    const config = formatBootConfig({ spec: desired, maxPfs: deps.maxPfs, ovsdbAddress: deps.ovsdbAddress });
-    if ((await files.readText(bootConfigPath)) !== config) await files.writeText(bootConfigPath, config);
+    const { maxPfs, ovsdbAddress } = deps;
+    const before = await files.readText(bootConfigPath);
+    const { hostUse, apiServerAddresses } = hostFactsForBoot(
+      found,
+      await deps.apiServerAddresses(),
+      await readFacts(before),
+    );
+    const config = formatBootConfig({ spec: desired, maxPfs, ovsdbAddress, hostUse, apiServerAddresses });
+    if (before !== config) await files.writeText(bootConfigPath, config);
     installed ??= await deps.program();
     if ((await host.bootProgram.readVersion()) !== installed.id) await host.bootProgram.install(installed);
     const obstacle = deps.unitsFromMachineConfig ? await findUnits(host) : await writeUnits(host);
@@ -57,6 +72,12 @@ export function createBootPreparation(deps: BootPreparationDeps): PrepareBoot {
     const result = parseBootResult((await files.readText(bootResultPath)) ?? "");
     return { configDigest: digestOf(config), result, obstacle };
   };
+}
+
+/** A file that cannot be read knows nothing about the host. */
+async function readFacts(text: string | undefined): Promise<HostFacts> {
+  const parsed = text === undefined ? undefined : await parseBootConfig(text);
+  return parsed?.ok === true ? parsed.value : { hostUse: {}, apiServerAddresses: [] };
 }
 
 /** Returns a sentence if an administrator's unit has one of the names. */

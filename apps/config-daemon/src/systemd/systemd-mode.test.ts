@@ -48,7 +48,10 @@ interface ModeOptions {
 
 function daemonIn(host: Host, { unitsFromMachineConfig = false, drains = false }: ModeOptions = {}) {
   const program = () => Promise.resolve({ id: "v1", files: [] });
-  const options = { program, unitsFromMachineConfig, maxPfs: 4, log: silentLogger, timing, now: () => new Date() };
+  const options = {
+    ...{ program, unitsFromMachineConfig, maxPfs: 4, log: silentLogger, timing, now: () => new Date() },
+    apiServerAddresses: () => Promise.resolve([]),
+  };
   return daemonOn(host, { drains, beginPass: createSystemdMode(host, options) });
 }
 

@@ -17,11 +17,11 @@ export function createSystemdMode(host: Host, options: SystemdModeOptions): Begi
   const withDeadline = createWithDeadline(host, options);
   const prepareBoot = createBootPreparation(options);
 
-  return async function beginPass(desired) {
+  return async function beginPass(desired, found) {
     try {
-      const prepared = await withDeadline((watched) => prepareBoot(watched, desired));
+      const prepared = await withDeadline((watched) => prepareBoot(watched, desired, found));
       if (!prepared.ok) return prepared;
-      return ok((next, found) => planForBoot(next, found, prepared.value));
+      return ok((next, seen) => planForBoot(next, seen, prepared.value));
     } catch (thrown) {
       if (!(thrown instanceof HostError)) throw thrown;
       return err(thrown.message);

@@ -30,6 +30,8 @@ export interface DaemonTestOptions {
   readonly onStep?: (step: Step) => void;
   /** Set for a node in systemd mode. */
   readonly beginPass?: BeginPass;
+  /** The API server has no address by default. */
+  readonly apiServerAddresses?: () => Promise<readonly string[]>;
   /** By default, firmware can be changed and cards can be reset. */
   readonly firmwarePolicy?: FirmwarePolicy;
   /** The node is bare metal by default. */
@@ -62,7 +64,9 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
     ...{ timing, wake: () => undefined, metadataUrl: virtual?.metadataUrl ?? "" },
     readPlatform: () => Promise.resolve(virtual?.platform ?? "baremetal"),
   });
-  const observeHost = createObserver(host, { timing, now, firmware, virtualNics });
+  const observeHost = createObserver(host, {
+    ...{ timing, now, firmware, virtualNics, apiServerAddresses: options.apiServerAddresses },
+  });
   const withRecordDeadline = createWithDeadline(host, { timing, now });
   const runningSteps = createRunningSteps({ nowMs, now });
   const keepUdevRules = createUdevRules(host, { timing, now });

@@ -12,7 +12,7 @@ import type { StepTiming } from "../../steps/step-context.ts";
 import { createAfxdpSteps } from "./apply-afxdp-steps.ts";
 import { configureAfxdp, type ConfigureAfxdpDeps } from "./configure-afxdp.ts";
 
-export interface AfxdpOfflineOptions extends Pick<ConfigureAfxdpDeps, "sriovUse" | "onStep"> {
+export interface AfxdpOfflineOptions extends Pick<ConfigureAfxdpDeps, "sriovUse" | "apiServerAddresses" | "onStep"> {
   readonly host: Host;
   readonly timing: StepTiming;
   /** Devices that are configured in parallel. */
@@ -31,7 +31,7 @@ export interface AfxdpOfflineResult {
 /** Errors of the host are in the result. */
 export async function configureAfxdpOffline(
   spec: AfxdpNetworkNodeStateSpec,
-  { host, timing, maxPfs, sriovUse, onStep, signal }: AfxdpOfflineOptions,
+  { host, timing, maxPfs, sriovUse, apiServerAddresses, onStep, signal }: AfxdpOfflineOptions,
 ): Promise<AfxdpOfflineResult> {
   const deps = { timing, now: () => new Date() };
   let last: Phase | undefined;
@@ -42,7 +42,7 @@ export async function configureAfxdpOffline(
       ...{ metadata: { name: "" }, spec },
     },
     {
-      ...{ sriovUse, onStep, withDeadline: createWithDeadline(host, deps) },
+      ...{ sriovUse, apiServerAddresses, onStep, withDeadline: createWithDeadline(host, deps) },
       applySteps: createAfxdpSteps(host, { ...deps, maxPfs }),
       drain: { isDrained: () => true, setNeeded: () => undefined },
       report(phase, found) {

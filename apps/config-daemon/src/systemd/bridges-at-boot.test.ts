@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Software bridges of a node in systemd mode, on the fake kernel: what each phase of a boot does, and which PFs it leaves alone. */
+import { describe, expect, it } from "@jest/globals";
+import {
+  bootConfigPath,
+  type LinuxBridge,
+  type OvsBridge,
+  type SriovNetworkNodeState,
+  type SriovNetworkNodeStateSpec,
+} from "@switchyard/api";
+import { createFakeKernel, igb, systemClock, type FakeKernel } from "@switchyard/host/testing";
+import { setTimeout as delay } from "node:timers/promises";
+import { parseBootConfig } from "../boot/boot-config.ts";
+import type { BootPhase } from "../boot/boot-result.ts";
+import { runPhase } from "../boot/run-phase.ts";
+import { daemonOn } from "../testing/daemon-on.ts";
+import { silentLogger } from "../testing/silent-logger.ts";
+import { createSystemdMode } from "./systemd-mode.ts";
+
+const pf = "0000:01:00.0";
+const uplink = "enp1s0f0";
+const other = "enp1s0f1";
+const bridge = "br-0000_01_00.0";
+const apiServer = "192.0.2.1";
+
+const uplinks = [{ pciAddress: pf, name: uplink }];
+const linux: SriovNetworkNodeStateSpec["bridges"] = { linux: [{ name: bridge, uplinks } satisfies LinuxBridge] };
+const ovs: SriovNetworkNodeStateSpec["bridges"] = { ovs: [{ name: bridge, uplinks } satisfies OvsBridge] };
+const kinds = [
+  { kind: "a Linux bridge", bridges: linux },
+  { kind: "an Open vSwitch bridge", bridges: ovs },
+];
+
+function asking(bridges: SriovNetworkNodeStateSpec["bridges"], numVfs = 2): SriovNetworkNodeState {
+  const interfaces = [{ pciAddress: pf, name: uplink, numVfs, vfGroups: [{ vfRange: `0-${numVfs - 1}` }] }];
+  return {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodeState",
+    metadata: { name: "worker-1", generation: 1 },
+    spec: { interfaces, bridges: bridges ?? {} },
+  };
+}
+
+const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
+const timing = { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemClock.nowMs, sleep };
+
+function newKernel(): FakeKernel {
+  return createFakeKernel({ nics: [igb(pf)], managesOvs: true });
+}
+
+function daemonIn(kernel: FakeKernel, apiServerAddresses: readonly string[] = []) {
+  const host = kernel.host();
+  const addresses = () => Promise.resolve(apiServerAddresses);
+  const beginPass = createSystemdMode(host, {
+    ...{ maxPfs: 4, ovsdbAddress: "/run/openvswitch/db.sock", unitsFromMachineConfig: false, log: silentLogger },
+    program: () => Promise.resolve({ id: "v1", files: [] }),
+    ...{ timing, now: () => new Date(), apiServerAddresses: addresses },
+  });
+  return daemonOn(host, { beginPass, apiServerAddresses: addresses });
+}
+
+/** Runs a pass until the daemon requests a reboot, and stops the daemon as systemd does. */
+async function passUntilReboot(kernel: FakeKernel, daemon: ReturnType<typeof daemonOn>, state: SriovNetworkNodeState) {
+  const stopped = new AbortController();
+  const before = kernel.requestedReboots.length;
+  const passing = daemon.pass(state, stopped.signal).catch(() => undefined);
+  while (kernel.requestedReboots.length === before) await delay(2);
+  stopped.abort(new Error("SIGTERM"));
+  await passing;
+}
+
+async function run(kernel: FakeKernel, phase: BootPhase) {
+  const lines: string[] = [];
+  const exitCode = await runPhase({
+    ...{ phase, host: kernel.host(), timing, maxHanging: 4, limitMs: 60_000, signal: new AbortController().signal },
+    lock: () => Promise.resolve({ [Symbol.asyncDispose]: () => Promise.resolve() }),
+    log: (line) => lines.push(line),
+  });
+  return { exitCode, lines };
+}
+
+/** What the network service of the distribution does between the phases. */
+function startNetwork(kernel: FakeKernel, routes: Readonly<Record<string, string>>): void {
+  for (const [destination, name] of Object.entries(routes)) kernel.addRouteByHand(destination, name);
+}
+
+async function bootWith(kernel: FakeKernel, routes: Readonly<Record<string, string>>) {
+  kernel.reboot();
+  const pre = await run(kernel, "pre");
+  startNetwork(kernel, routes);
+  return { pre, post: await run(kernel, "post") };
+}
+
+/** The name of the bridge of the PF; undefined if it has none. */
+async function bridgeOfPf(kernel: FakeKernel): Promise<string | undefined> {
+  const links = await kernel.host().links.listLinks();
+  const { masterIndex } = links.find(({ name }) => name === uplink) ?? {};
+  const master = links.find(({ index }) => index === masterIndex)?.name;
+  return kernel.ovs.listBridges()[bridge]?.includes(uplink) === true ? bridge : master;
+}
+
+async function vfCountOf(kernel: FakeKernel): Promise<number | undefined> {
+  return (await kernel.host().sriov.listPfs()).find(({ pciAddress }) => pciAddress === pf)?.sriov?.numVfs;
+}
+
+async function bootConfigOf(kernel: FakeKernel) {
+  const parsed = await parseBootConfig((await kernel.host().files.readText(bootConfigPath)) ?? "");
+  return parsed.ok ? parsed.value : undefined;
+}
+
+const refusal = (uses: string) => `${pf} cannot become a port of bridge ${bridge}, because the host uses it: ${uses}`;
+
+describe.each(kinds)("$kind of a node in systemd mode", ({ bridges }) => {
+  it("is created by the second phase of a boot, and not by the first, which does not know the routes of the host", async () => {
+    const kernel = newKernel();
+    await passUntilReboot(kernel, daemonIn(kernel), asking(bridges));
+    kernel.reboot();
+    expect(await run(kernel, "pre")).toMatchObject({ exitCode: 0 });
+    expect([await vfCountOf(kernel), await bridgeOfPf(kernel)]).toEqual([2, undefined]);
+    expect(await run(kernel, "post")).toMatchObject({ exitCode: 0 });
+    expect(await bridgeOfPf(kernel)).toBe(bridge);
+    const daemon = daemonIn(kernel);
+    expect([await daemon.pass(asking(bridges)), daemon.error()]).toEqual(["settled", ""]);
+  });
+
+  it.each([
+    { what: "the default route", routes: { default: uplink }, uses: "default route" },
+    {
+      what: "the route to the API server",
+      routes: { [apiServer]: uplink },
+      uses: `route to the API server ${apiServer}`,
+    },
+  ])(
+    "does not take a PF with $what, whether the network is up before the second phase or not",
+    async ({ routes, uses }) => {
+      for (const atBoot of [routes, {}]) {
+        const kernel = newKernel();
+        startNetwork(kernel, routes);
+        await passUntilReboot(kernel, daemonIn(kernel, [apiServer]), asking(bridges));
+        const { post } = await bootWith(kernel, atBoot);
+        expect(post.lines.join()).toContain(refusal(uses));
+        expect([await vfCountOf(kernel), await bridgeOfPf(kernel)]).toEqual([2, undefined]);
+      }
+    },
+  );
+
+  it("does not take a PF that gets the route to the API server during the boot", async () => {
+    const kernel = newKernel();
+    startNetwork(kernel, { [apiServer]: other });
+    await passUntilReboot(kernel, daemonIn(kernel, [apiServer]), asking(bridges));
+    const { post } = await bootWith(kernel, { [apiServer]: uplink });
+    expect(post.lines.join()).toContain(refusal(`route to the API server ${apiServer}`));
+    expect(await bridgeOfPf(kernel)).toBeUndefined();
+  });
+});
+
+describe("what the host uses a PF for, in the boot file", () => {
+  const usesOf = async (kernel: FakeKernel) => (await bootConfigOf(kernel))?.hostUse;
+
+  it("stays while the host has no such route, and ends when another interface has it", async () => {
+    const kernel = newKernel();
+    startNetwork(kernel, { default: uplink });
+    await passUntilReboot(kernel, daemonIn(kernel), asking(linux));
+    expect(await usesOf(kernel)).toEqual({ [pf]: ["default route"] });
+    kernel.removeRoutesByHand();
+    await passUntilReboot(kernel, daemonIn(kernel), asking(linux, 3));
+    expect(await usesOf(kernel)).toEqual({ [pf]: ["default route"] });
+    startNetwork(kernel, { default: other });
+    await passUntilReboot(kernel, daemonIn(kernel), asking(linux, 4));
+    expect(await usesOf(kernel)).toEqual({ "0000:01:00.1": ["default route"] });
+  });
+
+  it("causes no reboot when it changes, and the next boot obeys it", async () => {
+    const kernel = newKernel();
+    startNetwork(kernel, { default: uplink });
+    await passUntilReboot(kernel, daemonIn(kernel), asking(linux));
+    await bootWith(kernel, { default: uplink });
+    for (const routes of [{ default: uplink }, {}, { default: other }]) {
+      kernel.removeRoutesByHand();
+      startNetwork(kernel, routes);
+      const daemon = daemonIn(kernel);
+      await daemon.pass(asking(linux));
+      expect(daemon.error()).toContain(refusal("default route"));
+    }
+    expect([kernel.requestedReboots.length, await bridgeOfPf(kernel)]).toEqual([1, undefined]);
+
+    await bootWith(kernel, { default: other });
+    expect(await bridgeOfPf(kernel)).toBe(bridge);
+  });
+
+  it("does not keep the bridge away from its PF if the host has moved its address to the bridge", async () => {
+    const kernel = newKernel();
+    await passUntilReboot(kernel, daemonIn(kernel), asking(linux));
+    await bootWith(kernel, {});
+    startNetwork(kernel, { default: bridge });
+    const daemon = daemonIn(kernel);
+    expect([await daemon.pass(asking(linux)), daemon.shown()[0]?.hostUse]).toEqual(["settled", ["default route"]]);
+    expect(await usesOf(kernel)).toEqual({});
+    await bootWith(kernel, {});
+    expect(await bridgeOfPf(kernel)).toBe(bridge);
+  });
+});
