@@ -53,7 +53,7 @@ export function toInterfaceStatus(observation: PfObservation): InterfaceStatus {
   const uplink = uplinkOf(links.get(pciAddress) ?? []);
   // In legacy mode, a port with such a name belongs to something else.
   const all = eSwitchMode === "switchdev" ? [...links.values()].flat() : [];
-  const representors = representorsOf(all, uplink, pciAddress);
+  const representors = representorsOf(all, uplink, pf);
   const vfs = sriov?.vfs.map((vf) => toVfStatus(vf, links, uplink, representors.get(vf.vfId))) ?? [];
   return {
     pciAddress,

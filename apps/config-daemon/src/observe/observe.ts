@@ -25,6 +25,7 @@ import {
   type LinksByDevice,
   type PfObservation,
 } from "./interface-status.ts";
+import { pfNumberOf } from "./representors.ts";
 import { readVfDevices, withVfDevices } from "./vf-devices.ts";
 import { readSystem } from "./system-status.ts";
 
@@ -40,6 +41,8 @@ export interface Observation {
   readonly openVSwitch: OpenVSwitchStatus | undefined;
   /** The routes that the host needs; absent if the daemon does not manage software bridges. */
   readonly routes?: readonly NeededRoute[];
+  /** The numbers of PFs in the port names of their representors, as far as they are known. */
+  readonly pfNumbers: ReadonlyMap<string, number>;
   /** Why the networks of a virtual machine are not known. */
   readonly metadataProblem?: string;
   /** boot_id of the running kernel. */
@@ -92,8 +95,18 @@ export async function observe(host: Host, options: ObserveOptions = {}): Promise
     openVSwitch,
     bootId,
     records,
+    pfNumbers: pfNumbersOf(pfs, byDevice),
     ...defined({ routes }),
   };
+}
+
+function pfNumbersOf(pfs: readonly PfFacts[], byDevice: LinksByDevice): ReadonlyMap<string, number> {
+  const numbers = new Map<string, number>();
+  for (const pf of pfs) {
+    const number = pfNumberOf(uplinkOf(byDevice.get(pf.pciAddress) ?? []), pf);
+    if (number !== undefined) numbers.set(pf.pciAddress, number);
+  }
+  return numbers;
 }
 
 /** The software bridges that Switchyard created, of all kinds. */

@@ -130,7 +130,7 @@ export async function configureNode(
     const owning = await ownAndReport(wanted, next, found, deps);
     if (owning === "failed") return "retry";
     const ruleProblems = await deps.keepUdevRules({
-      ...{ desired, wanted, found: found.interfaces, hasSteps: next.steps.length > 0 },
+      ...{ desired, wanted, found: found.interfaces, pfNumbers: found.pfNumbers, hasSteps: next.steps.length > 0 },
     });
     const ruled = { ...next, problems: [...next.problems, ...ruleProblems] };
     if (next.steps.length === 0) {

@@ -11,12 +11,16 @@ const pollMs = 50;
  */
 export async function waitForRepresentors(context: StepContext): Promise<void> {
   const { host, pf, timing, signal } = context;
-  const vfs = (await host.sriov.readPf(pf))?.sriov?.vfs ?? [];
+  const facts = await host.sriov.readPf(pf);
+  const vfs = facts?.sriov?.vfs ?? [];
   const deadlineMs = timing.nowMs() + timing.linkTimeoutMs;
   for (;;) {
     context.forgetLinks(); // names can be stale
     const uplink = await context.pfLink();
-    const representors = representorsOf(await host.links.listLinks(), uplink, pf);
+    const representors = representorsOf(await host.links.listLinks(), uplink, {
+      pciAddress: pf,
+      driver: facts?.driver,
+    });
     const missing = vfs.find(({ vfId }) => !representors.has(vfId));
     if (missing === undefined) return;
     if (timing.nowMs() >= deadlineMs || signal.aborted) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { InterfaceSpec, SriovNetworkNodeState } from "@switchyard/api";
+import { defined, type InterfaceSpec, type SriovNetworkNodeState } from "@switchyard/api";
 import {
   createFakeKernel,
   igb,
@@ -12,7 +12,7 @@ import {
 } from "@switchyard/host/testing";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { keepBridgeRule, removeBridgeRule } from "./bridge-rules.ts";
-import { bridgeRuleFile, isOwnRule, pfNameIn, ruleFilesOf } from "./rule-files.ts";
+import { bridgeRuleFile, isOwnRule, pfNameIn, pfNumberIn, ruleFilesOf } from "./rule-files.ts";
 
 const pf = "0000:3b:00.0";
 const directory = "/etc/udev/rules.d";
@@ -126,14 +126,23 @@ describe("udev rules of a PF", () => {
 });
 
 describe("the texts of rules", () => {
-  const texts = (name: string, totalVfs = 3) =>
-    ruleFilesOf(pci(pf), { totalVfs, mode: "switchdev", name }).map(({ text }) => text?.split("\n").slice(2, -1));
+  const texts = (name: string, totalVfs = 3, pfNumber?: number) =>
+    ruleFilesOf(pci(pf), { totalVfs, mode: "switchdev", name, ...defined({ pfNumber }) }).map(({ text }) =>
+      text?.split("\n").slice(2, -1),
+    );
 
   it("have one line for each VF", () => {
-    const [vfs, pfName, representors] = texts("ens1f0np0", 2);
+    const [vfs, pfName, representors] = texts("ens1f0np0", 2, 1);
     expect(vfs).toEqual([0, 1].map((vf) => `SUBSYSTEM=="net", ACTION!="remove", TEST=="/sys/bus/pci/devices/${pf}/virtfn${vf}/net/%k", ENV{NM_UNMANAGED}="1"`)); // prettier-ignore
     expect(pfName).toEqual([`SUBSYSTEM=="net", ACTION=="add", KERNELS=="${pf}", ATTR{phys_port_name}=="p[0-9]*", NAME="ens1f0np0"`]); // prettier-ignore
-    expect(representors).toEqual([0, 1].map((vf) => `SUBSYSTEM=="net", ACTION=="add", KERNELS=="0000:3b:00.[0-7]", ATTR{phys_port_name}=="pf0vf${vf}", NAME="ens1f0np0_${vf}"`)); // prettier-ignore
+    expect(representors).toEqual([0, 1].map((vf) => `SUBSYSTEM=="net", ACTION=="add", KERNELS=="0000:3b:00.[0-7]", ATTR{phys_port_name}=="pf1vf${vf}|p1pf0vf${vf}", NAME="ens1f0np0_${vf}"`)); // prettier-ignore
+    expect(pfNumberIn(representors?.join("\n") ?? "")).toBe(1);
+  });
+
+  it("name only representors below the PF itself if the driver's number of the PF is not known", () => {
+    const [, , representors = []] = texts("ens1f0np0", 1);
+    expect(representors).toEqual([`SUBSYSTEM=="net", ACTION=="add", KERNELS=="${pf}", ATTR{phys_port_name}=="pf0vf0|p0pf0vf0", NAME="ens1f0np0_0"`]); // prettier-ignore
+    expect(pfNumberIn(representors.join())).toBeUndefined();
   });
 
   it("leave names of more than 15 bytes to udev", () => {

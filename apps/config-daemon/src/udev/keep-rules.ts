@@ -5,6 +5,7 @@
  * Usage: `const keepUdevRules = createUdevRules(host, { timing, now }); const problems = await keepUdevRules({ desired, wanted, … });`
  */
 import {
+  defined,
   parsePciAddress,
   type InterfaceSpec,
   type InterfaceStatus,
@@ -14,7 +15,7 @@ import {
 import { HostError, type Host, type HostFiles } from "@switchyard/host";
 import type { PlanProblem } from "@switchyard/plan";
 import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
-import { isOwnRule, pfNameIn, ruleFilesOf, type RuleFile } from "./rule-files.ts";
+import { isOwnRule, pfNameIn, pfNumberIn, ruleFilesOf, type RuleFile } from "./rule-files.ts";
 
 /** Writes the rules of the PFs in `wanted` that the node has. Returns a problem for each rule that could not be written. */
 export type KeepUdevRules = (input: KeepUdevRulesInput) => Promise<readonly PlanProblem[]>;
@@ -24,6 +25,8 @@ export interface KeepUdevRulesInput {
   /** The PFs of `desired` that Switchyard owns. */
   readonly wanted: readonly InterfaceSpec[];
   readonly found: readonly InterfaceStatus[];
+  /** The numbers of PFs in the port names of their representors, as far as they are known. */
+  readonly pfNumbers: ReadonlyMap<string, number>;
   /** Whether steps follow, which can create interfaces. */
   readonly hasSteps: boolean;
 }
@@ -34,7 +37,7 @@ export function createUdevRules(host: Host, deps: DeadlineDeps): KeepUdevRules {
   let isReloadDue = true;
   let hasChanged = false;
 
-  return async function keepUdevRules({ desired, wanted, found, hasSteps }) {
+  return async function keepUdevRules({ desired, wanted, found, pfNumbers, hasSteps }) {
     const problems: PlanProblem[] = [];
     const report = (pciAddress: string, message: string): void => {
       const index = (desired.interfaces ?? []).findIndex((spec) => spec.pciAddress === pciAddress);
@@ -50,7 +53,7 @@ export function createUdevRules(host: Host, deps: DeadlineDeps): KeepUdevRules {
     const kept = await withDeadline(async (watched) => {
       for (const { spec, pf, status } of ruled) {
         try {
-          const files = await wantedFiles(watched.files, pf, spec, status);
+          const files = await wantedFiles(watched.files, spec, { pf, status, pfNumber: pfNumbers.get(pf) });
           for (const file of files) {
             if (await keepFile(watched.files, file)) hasChanged = true;
           }
@@ -81,20 +84,29 @@ export async function removeRules(files: HostFiles, pf: PciAddress): Promise<boo
   return changed;
 }
 
+interface FoundPf {
+  readonly pf: PciAddress;
+  readonly status: InterfaceStatus;
+  /** Undefined if it is not known. */
+  readonly pfNumber: number | undefined;
+}
+
 async function wantedFiles(
   files: HostFiles,
-  pf: PciAddress,
   { externallyManaged, numVfs = 0, eSwitchMode }: InterfaceSpec,
-  status: InterfaceStatus,
+  { pf, status, pfNumber }: FoundPf,
 ): Promise<readonly RuleFile[]> {
   if (externallyManaged === true) return ruleFilesOf(pf);
   const mode = eSwitchMode === "switchdev" ? "switchdev" : "legacy";
   // The name in the rule stays: the present name can be the kernel's, for example while udev is starting.
-  const [, nameFile] = ruleFilesOf(pf);
-  const existing = mode === "legacy" || nameFile === undefined ? undefined : await files.readText(nameFile.path);
-  const name = (existing === undefined ? undefined : pfNameIn(existing)) ?? status.name;
+  const [, nameFile, representorFile] = ruleFilesOf(pf);
+  const readRule = (file: RuleFile | undefined) =>
+    mode === "legacy" || file === undefined ? undefined : files.readText(file.path);
+  const name = pfNameIn((await readRule(nameFile)) ?? "") ?? status.name;
+  // A PF whose interface is gone for a moment has no port name.
+  const number = pfNumber ?? pfNumberIn((await readRule(representorFile)) ?? "");
   const totalVfs = Math.max(numVfs, status.totalvfs ?? 0);
-  return ruleFilesOf(pf, { totalVfs, mode, ...(name !== undefined && { name }) });
+  return ruleFilesOf(pf, { totalVfs, mode, ...defined({ name, pfNumber: number }) });
 }
 
 /** Brings one file in its state, and reports whether it changed. Rejects with HostError, EEXIST for somebody else's file. */

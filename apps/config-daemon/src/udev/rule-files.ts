@@ -6,6 +6,7 @@
  */
 import type { PciAddress } from "@switchyard/api";
 import type { EswitchMode } from "@switchyard/host";
+import { functionNumberOf } from "../observe/representors.ts";
 import { ruleDirectory, rulesOf } from "../upstream/upstream-files.ts";
 
 /** A file below /etc/udev/rules.d. */
@@ -27,6 +28,8 @@ export interface RuledPf {
   readonly mode: EswitchMode;
   /** Name that the interface of the PF must keep; absent if it is unknown. */
   readonly name?: string;
+  /** The number of the PF in the port names of its representors; absent if it is unknown. */
+  readonly pfNumber?: number;
 }
 
 const owner = "# Managed by Switchyard, which overwrites changes and removes this file with its owner's configuration.";
@@ -62,6 +65,12 @@ export function pfNameIn(text: string): string | undefined {
   return name !== undefined && isPlainName(name) ? name : undefined;
 }
 
+/** Returns the number of the PF in its rules for representors; undefined if they were written without knowing it. */
+export function pfNumberIn(text: string): number | undefined {
+  const [, number] = /, KERNELS=="[^"]*\.\[0-7\]", ATTR\{phys_port_name\}=="pf(\d+)vf\d+\|/.exec(text) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
 const unmanaged = 'ENV{NM_UNMANAGED}="1"';
 
 /** The VF of an interface is found by its link in the directory of the PF, because a VF's own address depends on the card. */
@@ -79,16 +88,21 @@ function pfName(pf: PciAddress, { mode, name }: RuledPf): string | undefined {
   return textOf([`PF ${pf}: keeps its name in switchdev mode.`], [line]);
 }
 
-/** Representors of a card can be below any of its functions; the number after "pf" tells whose VF it is. */
-function representorNames(pf: PciAddress, { mode, name, totalVfs }: RuledPf): string | undefined {
+/**
+ * Representors of a card can be below any of its functions; the number after "pf" tells whose VF it is (representors.ts). The second
+ * pattern is that of sfc. If the number is not known, only those below the PF itself get a name: another port's must not get it.
+ */
+function representorNames(pf: PciAddress, { mode, name, totalVfs, pfNumber }: RuledPf): string | undefined {
   if (mode !== "switchdev" || name === undefined || !isPlainName(name)) return undefined;
-  const card = `${pf.slice(0, -1)}[0-7]`;
+  const functionNumber = functionNumberOf(pf);
+  const number = pfNumber ?? functionNumber;
+  const below = pfNumber === undefined ? pf : `${pf.slice(0, -1)}[0-7]`;
   const lines = indexes(totalVfs).flatMap((vfId) => {
     const representor = `${name}_${vfId}`;
     if (!isPlainName(representor)) return []; // too long: the kernel's name stays
-    const port = `pf${pf.slice(-1)}vf${vfId}`;
+    const ports = `pf${number}vf${vfId}|p${number}pf${functionNumber}vf${vfId}`;
     return [
-      `SUBSYSTEM=="net", ACTION=="add", KERNELS=="${card}", ATTR{phys_port_name}=="${port}", NAME="${representor}"`,
+      `SUBSYSTEM=="net", ACTION=="add", KERNELS=="${below}", ATTR{phys_port_name}=="${ports}", NAME="${representor}"`,
     ];
   });
   return lines.length === 0 ? undefined : textOf([`Representors of the VFs of ${pf}.`], lines);

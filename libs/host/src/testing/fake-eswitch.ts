@@ -10,6 +10,7 @@ import type { Devlink } from "../ports/devlink.ts";
 import type { PfFunction, VfFunction } from "./fake-functions.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
 import type { PciBus } from "./fake-pci.ts";
+import { representorName } from "./nic-models.ts";
 import { answer, Refusal } from "./refusal.ts";
 
 export interface FakeEswitchDeps {
@@ -55,7 +56,7 @@ export function createFakeEswitch({ find, netdevs, nextMac, onSync }: FakeEswitc
       present.add(vf);
       netdevs.add({
         ...{ parent: pf.pciAddress, mac: nextMac(), maxMtu: pf.port.maxMtu, representorOf: vf.pciAddress },
-        ...{ physPortName: `pf${pf.pciAddress.slice(-1)}vf${vf.vfId}`, physSwitchId: pf.port.physSwitchId ?? "" },
+        ...{ physPortName: representorName(pf.port, `vf${vf.vfId}`), physSwitchId: pf.port.physSwitchId ?? "" },
       });
     }
   }

@@ -9,7 +9,7 @@ import type { Subfunctions } from "../ports/subfunctions.ts";
 import type { PfFunction } from "./fake-functions.ts";
 import type { Netdev, Netdevs } from "./fake-netdevs.ts";
 import type { PciBus } from "./fake-pci.ts";
-import type { FakePort } from "./nic-models.ts";
+import { representorName, type FakePort } from "./nic-models.ts";
 import { answer, Refusal } from "./refusal.ts";
 
 export interface FakeSubfunctionsDeps {
@@ -129,7 +129,7 @@ export function createFakeSubfunctions({ find, netdevs, nextMac }: FakeSubfuncti
         nextIndexes.set(pf, portIndex + 1);
         const representor = netdevs.add({
           ...{ parent: address, mac: nextMac(), maxMtu, physSwitchId, representorOf: "subfunction" },
-          physPortName: `pf${address.slice(-1)}sf${sfNumber}`,
+          physPortName: representorName(pf.port, `sf${sfNumber}`),
         });
         ports.add({ pf, portIndex, sfNumber, representor, mac: noMac, device: undefined });
         return portIndex;

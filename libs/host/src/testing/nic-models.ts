@@ -27,6 +27,11 @@ export interface FakePort {
   readonly maxMtu: number;
   readonly physPortName?: string;
   readonly physSwitchId?: string;
+  /**
+   * What the driver numbers PFs by in the port names of representors: the port, as the name of the PF itself ("p1", "pf1vf0": mlx5,
+   * ice), the PCI function ("p1", "pf0vf0": bnxt_en), or both ("p1pf0vf0": sfc). By the port by default.
+   */
+  readonly representorsBy?: "port" | "function" | "port and function";
   /** Whether the driver creates an RDMA device for the PF and for each VF. */
   readonly hasRdma?: boolean;
   /** Largest number of virtqueues of the vDPA device of a VF; absent if the kernel's driver of VFs does not support vDPA. */
@@ -82,6 +87,11 @@ export interface FakeSriov {
 /** Number of ports of the card; 2 by default. */
 export interface NicOptions {
   readonly ports?: number;
+  /**
+   * The number of the port of each function; that of the function by default. They differ where a PF is passed through to a
+   * virtual machine, and where each port of a card is a device of its own.
+   */
+  readonly portNumbers?: readonly number[];
 }
 
 export interface BlueFieldOptions extends NicOptions {
@@ -91,7 +101,7 @@ export interface BlueFieldOptions extends NicOptions {
 
 /** Intel 82576: 7 VFs per port, igbvf, no devlink; the PF resets on each change of count or MTU (VM lab, 6.12). */
 export function igb(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic {
-  return card(pciAddress, ports, (port) => ({
+  return card(pciAddress, { ports }, (port) => ({
     vendor: "8086",
     deviceId: "10c9",
     driver: "igb",
@@ -118,7 +128,7 @@ export function igb(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic
 /** Intel XXV710: 64 VFs per port with two ports, iavf, no devlink eswitch. */
 export function i40e(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic {
   const totalVfs = 128 / ports;
-  return card(pciAddress, ports, (port) => ({
+  return card(pciAddress, { ports }, (port) => ({
     vendor: "8086",
     deviceId: "158b",
     driver: "i40e",
@@ -142,9 +152,9 @@ export function i40e(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNi
 }
 
 /** Intel E810: 128 VFs per port with two ports, iavf, devlink in legacy mode. */
-export function ice(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic {
+export function ice(pciAddress: string, { ports = 2, portNumbers }: NicOptions = {}): FakeNic {
   const totalVfs = 256 / ports;
-  return card(pciAddress, ports, (port) => ({
+  return card(pciAddress, { ports, portNumbers }, (port) => ({
     vendor: "8086",
     deviceId: "1592",
     driver: "ice",
@@ -153,7 +163,7 @@ export function ice(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic
     xdp: { native: true, zeroCopy: true },
     maxQueues: 64,
     maxSubfunctions: 64,
-    physPortName: `p${port.number}`,
+    physPortName: `p${port.portNumber}`,
     physSwitchId: `${port.bus}000000b49691`,
     eswitchMode: "legacy",
     sriov: {
@@ -172,18 +182,18 @@ export function ice(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic
 }
 
 /** NVIDIA ConnectX-5: 16 VFs per port by firmware setting, the same driver for PF and VFs, devlink in legacy mode. */
-export function mlx5(pciAddress: string, { ports = 2 }: NicOptions = {}): FakeNic {
-  return card(pciAddress, ports, (port) => ({
+export function mlx5(pciAddress: string, { ports = 2, portNumbers }: NicOptions = {}): FakeNic {
+  return card(pciAddress, { ports, portNumbers }, (port) => ({
     vendor: "15b3",
     deviceId: "1017",
     driver: "mlx5_core",
-    name: `${port.pathName}np${port.number}`,
+    name: `${port.pathName}np${port.portNumber}`,
     speedMbps: 100_000,
     maxMtu: 9_978,
     xdp: { native: true, zeroCopy: true },
     maxQueues: 63,
     maxSubfunctions: 64,
-    physPortName: `p${port.number}`,
+    physPortName: `p${port.portNumber}`,
     physSwitchId: `${port.bus}00e7ffffb8599f`,
     vdpaVirtqueues: 33,
     eswitchMode: "legacy",
@@ -244,7 +254,7 @@ export function mlx5Ib(pciAddress: string, options: NicOptions = {}): FakeNic {
 
 /** A NIC without SR-IOV (virtio on a PCI function), such as each machine has. */
 export function plainNic(pciAddress: string): FakeNic {
-  return card(pciAddress, 1, () => ({
+  return card(pciAddress, { ports: 1 }, () => ({
     vendor: "1af4",
     deviceId: "1041",
     driver: "virtio-pci",
@@ -275,6 +285,17 @@ export function virtioWithVfs(pciAddress: string): FakeNic {
   return { ports };
 }
 
+/** Returns the port name of what is behind a PF: `representorName(port, "vf3")` is "pf0vf3". */
+export function representorName(
+  { pciAddress, physPortName, representorsBy = "port" }: FakePort,
+  behind: string,
+): string {
+  const { fn } = partsOf(pciAddress);
+  const [, port = `${fn}`] = /^p(\d+)$/.exec(physPortName ?? "") ?? [];
+  if (representorsBy === "port and function") return `p${port}pf${fn}${behind}`;
+  return `pf${representorsBy === "port" ? port : fn}${behind}`;
+}
+
 /** Returns the address of VF `vfId` (SR-IOV specification 3.3.10). The bits above 8 of the routing id are the bus. */
 export function vfAddress(
   pf: PciAddress,
@@ -294,7 +315,9 @@ export function pci(text: string): PciAddress {
 }
 
 interface PortPlace {
+  /** Of the PCI function. */
   readonly number: number;
+  readonly portNumber: number;
   /** Two hexadecimal digits. */
   readonly bus: string;
   /** Name by PCI path: "enp1s0f0". */
@@ -303,7 +326,12 @@ interface PortPlace {
 
 type Model = Omit<FakePort, "pciAddress" | "name" | "altNames" | "mac"> & { readonly name?: string };
 
-function card(first: string, ports: number, modelOf: (port: PortPlace) => Model): FakeNic {
+interface CardPorts {
+  readonly ports: number;
+  readonly portNumbers?: readonly number[] | undefined;
+}
+
+function card(first: string, { ports, portNumbers }: CardPorts, modelOf: (port: PortPlace) => Model): FakeNic {
   const { domain, bus, slot } = partsOf(pci(first));
   return {
     ports: Array.from({ length: ports }, (_, number) => {
@@ -311,7 +339,7 @@ function card(first: string, ports: number, modelOf: (port: PortPlace) => Model)
       const busDigits = bus.toString(16).padStart(2, "0");
       // systemd.net-naming-scheme: decimal bus and slot; the function number only if the card has several functions
       const pathName = `enp${bus}s${slot}${ports > 1 ? `f${number}` : ""}`;
-      const model = modelOf({ number, bus: busDigits, pathName });
+      const model = modelOf({ number, portNumber: portNumbers?.[number] ?? number, bus: busDigits, pathName });
       const mac = portMac(`52:54:00:${busDigits}:${slot.toString(16).padStart(2, "0")}:0${number}`);
       return { name: pathName, altNames: [`enx${mac.replaceAll(":", "")}`], ...model, pciAddress, mac };
     }),
