@@ -26,7 +26,7 @@ export type {
   LockdownMode,
 } from "./ports/firmware.ts";
 export type { Host } from "./ports/host.ts";
-export type { BootLoader, KernelArguments } from "./ports/kernel-arguments.ts";
+export type { BootEntry, BootLoader, KernelArguments } from "./ports/kernel-arguments.ts";
 export type { KernelEvent, KernelEvents } from "./ports/kernel-events.ts";
 export type { KernelModules } from "./ports/kernel-modules.ts";
 export type { LinuxBridgeFacts, LinuxBridges } from "./ports/linux-bridges.ts";

@@ -144,7 +144,18 @@ describe("a node whose IOMMU needs a kernel argument", () => {
     });
     const daemon = daemonOn({ ...host, kernelArguments });
     expect(await daemon.pass(state)).toBe("retry");
-    expect(daemon.error()).toContain("its boot entries lack them");
+    expect(daemon.error()).toContain('its boot entry "Linux" lacks them');
+    expect(kernel.requestedReboots).toEqual([]);
+  });
+
+  it("does not reboot if a boot entry of this system lacks the arguments, and names it", async () => {
+    const kernel = machine();
+    const host = kernel.host();
+    const rescue = { title: "Debian GNU/Linux (rescue)", arguments: ["ro", "rescue"] };
+    const readNext = async () => [...(await host.kernelArguments.readNext()), rescue];
+    const daemon = daemonOn({ ...host, kernelArguments: { ...host.kernelArguments, readNext } });
+    expect(await daemon.pass(state)).toBe("retry");
+    expect(daemon.error()).toContain('its boot entry "Debian GNU/Linux (rescue)" lacks them');
     expect(kernel.requestedReboots).toEqual([]);
   });
 

@@ -4,21 +4,24 @@
  * (sriov-operator.md F.5, M-22, M-29).
  * Usage: `const name = await detectBootLoader(files);`
  */
-import type { ArgumentChange, BootLoader } from "../ports/kernel-arguments.ts";
+import type { ArgumentChange, BootEntry, BootLoader } from "../ports/kernel-arguments.ts";
 import { grubFile } from "../ports/kernel-arguments.ts";
 import type { HostFiles } from "../ports/host-files.ts";
-import { inAll, splitArguments } from "./kernel-argument.ts";
+import { readGrubEntries } from "./grub-config.ts";
+import { splitArguments } from "./kernel-argument.ts";
 
 /** What the boot loaders need of the host. */
 export interface BootLoaderTools {
   readonly files: HostFiles;
   /** Runs a program of the host and returns its standard output. */
   readonly run: (command: readonly [string, ...string[]]) => Promise<string>;
+  /** Returns the arguments of the running kernel. */
+  readonly readRunning: () => Promise<readonly string[]>;
 }
 
 export interface BootLoaderProgram {
-  /** Returns the arguments that all boot entries have. */
-  read(tools: BootLoaderTools): Promise<readonly string[]>;
+  /** Returns the boot entries of this system. */
+  read(tools: BootLoaderTools): Promise<readonly BootEntry[]>;
   change(tools: BootLoaderTools, change: ArgumentChange): Promise<void>;
 }
 
@@ -34,8 +37,7 @@ export async function detectBootLoader(files: HostFiles): Promise<BootLoader | u
 
 export const bootLoaders: Readonly<Record<BootLoader, BootLoaderProgram>> = {
   grubby: {
-    // One block of lines for each entry; its arguments are in a line args="quiet intel_iommu=on".
-    read: async ({ run }) => inAll(matchesOf(await run(["grubby", "--info=ALL"]), /^args="(.*)"$/gm)),
+    read: async ({ run }) => readGrubbyEntries(await run(["grubby", "--info=ALL"])),
     async change({ run }, { add, remove }) {
       const options = [
         ...(add.length > 0 ? [`--args=${add.join(" ")}`] : []),
@@ -45,7 +47,9 @@ export const bootLoaders: Readonly<Record<BootLoader, BootLoaderProgram>> = {
     },
   },
   "rpm-ostree": {
-    read: async ({ run }) => splitArguments(await run(["rpm-ostree", "kargs"])),
+    read: async ({ run }) => [
+      { title: "the next deployment", arguments: splitArguments(await run(["rpm-ostree", "kargs"])) },
+    ],
     async change({ run }, { add, remove }) {
       const options = [
         ...add.map((argument) => `--append-if-missing=${argument}`),
@@ -55,10 +59,8 @@ export const bootLoaders: Readonly<Record<BootLoader, BootLoaderProgram>> = {
     },
   },
   "update-grub": {
-    read: async ({ files }) => {
-      const entries = (await files.readText("/boot/grub/grub.cfg")) ?? "";
-      return inAll(matchesOf(entries, /^\s*linux(?:16|efi)?\s+\S+(.*)$/gm));
-    },
+    read: async ({ files, readRunning }) =>
+      readGrubEntries((await files.readText("/boot/grub/grub.cfg")) ?? "", await readRunning()),
     async change({ files, run }, { add, remove }) {
       const before = parseGrubFile(await files.readText(grubFile));
       const wanted = [...before, ...add.filter((argument) => !before.includes(argument))];
@@ -85,6 +87,12 @@ function parseGrubFile(text: string | undefined): readonly string[] {
   return splitArguments(values);
 }
 
-function matchesOf(text: string, pattern: RegExp): readonly (readonly string[])[] {
-  return [...text.matchAll(pattern)].map(([, values = ""]) => splitArguments(values));
+/** One block of lines for each entry, with title="Fedora Linux" and args="quiet intel_iommu=on". Other systems have no args. */
+function readGrubbyEntries(text: string): readonly BootEntry[] {
+  return text.split(/^(?=index=)/m).flatMap((block): readonly BootEntry[] => {
+    const valueOf = (key: string) => new RegExp(`^${key}="?(.*?)"?$`, "m").exec(block)?.[1];
+    const values = valueOf("args");
+    const title = valueOf("title") ?? valueOf("kernel") ?? "";
+    return values === undefined ? [] : [{ title, arguments: splitArguments(values) }];
+  });
 }

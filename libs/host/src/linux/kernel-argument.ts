@@ -19,9 +19,3 @@ export function checkKernelArguments(values: readonly string[]): void {
 export function splitArguments(line: string): readonly string[] {
   return line.split(/\s+/).filter((argument) => argument !== "");
 }
-
-/** Returns the arguments that are in all of the lists, in the order of the first one. */
-export function inAll(lists: readonly (readonly string[])[]): readonly string[] {
-  const [first = [], ...others] = lists;
-  return [...new Set(first)].filter((argument) => others.every((other) => other.includes(argument)));
-}

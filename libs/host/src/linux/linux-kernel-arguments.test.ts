@@ -30,6 +30,7 @@ function tools(output = ""): BootLoaderTools & { readonly commands: string[] } {
   return {
     files,
     commands,
+    readRunning: () => Promise.resolve(["BOOT_IMAGE=/vmlinuz", "root=/dev/a", "ro"]),
     run(command) {
       commands.push(command.join(" "));
       return Promise.resolve(output);
@@ -76,9 +77,16 @@ describe("detectBootLoader", () => {
 });
 
 describe("grubby", () => {
-  it("changes all kernels in one call, and reads what all of them have", async () => {
-    const info = 'index=0\nargs="ro quiet iommu=pt"\nroot="/dev/a"\nindex=1\nargs="ro iommu=pt rescue"\n';
-    expect(await bootLoaders.grubby.read(tools(info))).toEqual(["ro", "iommu=pt"]);
+  it("changes all kernels in one call, and reads the arguments of each", async () => {
+    const blocks = [
+      'index=0\nkernel="/boot/vmlinuz-6"\nargs="ro quiet iommu=pt"\nroot="/dev/a"\ntitle="Fedora Linux (6)"\nid="x-6"\n',
+      'index=1\nkernel="/boot/vmlinuz-0-rescue"\nargs="ro iommu=pt rescue"\nroot="/dev/a"\n',
+      "index=2\nnon linux entry\n",
+    ];
+    expect(await bootLoaders.grubby.read(tools(blocks.join("")))).toEqual([
+      { title: "Fedora Linux (6)", arguments: ["ro", "quiet", "iommu=pt"] },
+      { title: "/boot/vmlinuz-0-rescue", arguments: ["ro", "iommu=pt", "rescue"] },
+    ]);
     const host = tools();
     await bootLoaders.grubby.change(host, { add: ["intel_iommu=on", "iommu=pt"], remove: ["pci=realloc"] });
     expect(host.commands).toEqual([
@@ -90,8 +98,7 @@ describe("grubby", () => {
 describe("rpm-ostree", () => {
   it("changes the next deployment in one call", async () => {
     expect(await bootLoaders["rpm-ostree"].read(tools("ro ignition.platform.id=qemu\n"))).toEqual([
-      "ro",
-      "ignition.platform.id=qemu",
+      { title: "the next deployment", arguments: ["ro", "ignition.platform.id=qemu"] },
     ]);
     const host = tools();
     await bootLoaders["rpm-ostree"].change(host, { add: ["iommu=pt"], remove: ["pci=realloc"] });
@@ -114,9 +121,11 @@ describe("update-grub", () => {
     expect(host.commands).toEqual(["update-grub", "update-grub", "update-grub"]);
   });
 
-  it("reads what all entries of the generated configuration have", async () => {
-    const entry = (line: string) => `menuentry 'Debian' {\n\tlinux\t/vmlinuz ${line}\n\tinitrd /initrd\n}\n`;
-    await put("boot/grub/grub.cfg", entry("root=/dev/a ro iommu=pt quiet") + entry("root=/dev/a ro single iommu=pt"));
-    expect(await program.read(tools())).toEqual(["root=/dev/a", "ro", "iommu=pt"]);
+  it("reads the entries of this system in the generated configuration", async () => {
+    const entry = (line: string) => `menuentry 'Debian' {\n\tlinux\t${line}\n\tinitrd /initrd\n}\n`;
+    const texts = ["/vmlinuz root=/dev/a ro iommu=pt", "/vmlinuz root=/dev/b ro", "/boot/memtest86+x64.bin"];
+    await put("boot/grub/grub.cfg", texts.map(entry).join(""));
+    expect(await program.read(tools())).toEqual([{ title: "Debian", arguments: ["root=/dev/a", "ro", "iommu=pt"] }]);
+    expect(await program.read({ ...tools(), files: createLinuxHostFiles(join(root, "empty")) })).toEqual([]);
   });
 });

@@ -39,15 +39,16 @@ export function createLinuxKernelArguments(root: string): KernelArguments {
     if (name === undefined) throw new HostError(at, "EOPNOTSUPP", { words: "no known boot loader" });
     const failureCode = "BOOT_LOADER_FAILED";
     const run: BootLoaderTools["run"] = (command) => runHostProgram({ root, at, failureCode, timeoutMs }, command);
-    return await act(bootLoaders[name], { files, run });
+    return await act(bootLoaders[name], { files, run, readRunning });
+  }
+
+  async function readRunning(): Promise<readonly string[]> {
+    running ??= splitArguments(await fs.readFile(join(root, "proc/cmdline"), "utf8"));
+    return running;
   }
 
   return {
-    readRunning: () =>
-      withHostError(operation.readRunning(), async () => {
-        running ??= splitArguments(await fs.readFile(join(root, "proc/cmdline"), "utf8"));
-        return running;
-      }),
+    readRunning: () => withHostError(operation.readRunning(), readRunning),
     readMachine: () =>
       withHostError(operation.readMachine(), async () => {
         cpuVendor ??= await readCpuVendor(join(root, "proc/cpuinfo"));

@@ -11,10 +11,10 @@ export interface KernelArguments {
   /** Returns which program configures the arguments; undefined if the host has none that is known. */
   readBootLoader(): Promise<BootLoader | undefined>;
   /**
-   * Returns the arguments that all boot entries have. It can run a program for seconds. EOPNOTSUPP without a known boot loader,
+   * Returns the boot entries of this system. It can run a program for seconds. EOPNOTSUPP without a known boot loader,
    * BOOT_LOADER_FAILED with the output of the program in `words`, ETIMEDOUT.
    */
-  readNext(): Promise<readonly string[]>;
+  readNext(): Promise<readonly BootEntry[]>;
   /**
    * Adds and removes arguments of all boot entries. It can be repeated. Errors as of readNext, EROFS and ENOSPC, and EINVAL for
    * a text that is not a plain argument.
@@ -27,6 +27,13 @@ export interface KernelArguments {
  * (Debian and Ubuntu).
  */
 export type BootLoader = "grubby" | "rpm-ostree" | "update-grub";
+
+/** One kernel that the boot loader offers. */
+export interface BootEntry {
+  /** As the menu shows it. */
+  readonly title: string;
+  readonly arguments: readonly string[];
+}
 
 export interface Machine {
   readonly cpuVendor: "intel" | "amd" | "other";

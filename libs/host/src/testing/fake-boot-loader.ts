@@ -51,7 +51,7 @@ export function createFakeBootLoader(options: FakeBootLoaderOptions): FakeBootLo
       readNext: () =>
         answer(() => {
           checkProgram();
-          return next;
+          return [{ title: "Linux", arguments: next }];
         }),
       setNext: ({ add, remove }) =>
         answer(() => {
