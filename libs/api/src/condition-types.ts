@@ -217,6 +217,11 @@ export const devicePluginConfigMapReasons = {
 export const certificateReasons = {
   /** The certificate is valid and trusted by the API server. */
   valid: "Valid",
+  /**
+   * The certificate has expired or is not valid yet, for example because it was issued while the clock of a host was ahead.
+   * The operator replaces it.
+   */
+  notValidNow: "NotValidNow",
   /** The Secret has a certificate that the operator did not create. The operator does not change it. */
   foreignSecret: "ForeignSecret",
   /**

@@ -59,8 +59,13 @@ function isTrusted(cert: string | undefined, bundle: string, nowMs: number): boo
   if (cert === undefined) return false;
   const leaf = new X509Certificate(cert);
   const authorities = bundle.match(/-----BEGIN[^]+?-----END CERTIFICATE-----/g) ?? [];
-  const isValid = Date.parse(leaf.validFrom) <= nowMs && nowMs < Date.parse(leaf.validTo);
-  return isValid && authorities.some((pem) => leaf.verify(new X509Certificate(pem).publicKey));
+  return validNow(cert, nowMs) && authorities.some((pem) => leaf.verify(new X509Certificate(pem).publicKey));
+}
+
+function validNow(pem: string | undefined, nowMs: number): boolean {
+  if (pem === undefined) return false;
+  const { validFrom, validTo } = new X509Certificate(pem);
+  return Date.parse(validFrom) <= nowMs && nowMs < Date.parse(validTo);
 }
 
 describe("createCertificateKeeper", () => {
@@ -69,7 +74,7 @@ describe("createCertificateKeeper", () => {
     const { keep, shown } = createReplica();
     await keep();
     expect(isTrusted(shown(), cluster.bundle, cluster.nowMs)).toBe(true);
-    for (let round = 0; round < 3; round++) expect((await keep()).afterMs).toBe(3_600_000);
+    for (let round = 0; round < 3; round++) expect((await keep()).afterMs).toBe(60_000);
     expect(cluster.writes).toBe(1);
   });
 
@@ -120,6 +125,50 @@ describe("createCertificateKeeper", () => {
     replica.refresh();
     await replica.keep();
     expect(isTrusted(replica.shown(), cluster.bundle, cluster.nowMs)).toBe(true);
+  });
+
+  it("replaces a certificate that was issued while the clock was ahead, with its CA", async () => {
+    const { cluster, createReplica } = createCluster();
+    const { keep, shown } = createReplica();
+    await keep();
+    cluster.nowMs += 400 * dayMs;
+    await keep();
+    const future = cluster.secret?.current;
+    cluster.nowMs -= 400 * dayMs;
+    await keep();
+    expect(shown()).not.toBe(future?.cert);
+    expect(cluster.secret?.current.ca).not.toBe(future?.ca);
+    expect(isTrusted(shown(), cluster.bundle, cluster.nowMs)).toBe(true);
+    expect(validNow(cluster.secret?.current.ca, cluster.nowMs)).toBe(true);
+    const writes = cluster.writes;
+    await keep();
+    expect(cluster.writes).toBe(writes);
+  });
+
+  it("replaces an announced certificate that was issued while the clock was ahead, and uses it at no time", async () => {
+    const { cluster, createReplica } = createCluster();
+    const { keep, shown } = createReplica();
+    await keep();
+    cluster.nowMs += 70 * dayMs; // announces the next certificate
+    await keep();
+    cluster.nowMs -= 5 * dayMs;
+    for (let minutes = 0; minutes < 60; minutes += 1) {
+      await keep();
+      expect(isTrusted(shown(), cluster.bundle, cluster.nowMs)).toBe(true);
+      cluster.nowMs += 60_000;
+    }
+    expect(validNow(cluster.secret?.current.cert, cluster.nowMs)).toBe(true);
+    expect(cluster.secret?.next).toBeUndefined();
+  });
+
+  it("keeps a certificate that another replica issued while its clock was an hour ahead", async () => {
+    const { cluster, createReplica } = createCluster();
+    const { keep } = createReplica();
+    cluster.nowMs += 3_600_000;
+    await keep();
+    cluster.nowMs -= 3_600_000;
+    await keep();
+    expect(cluster.writes).toBe(1);
   });
 
   it("issues a new certificate after a deletion and keeps the old CA published", async () => {

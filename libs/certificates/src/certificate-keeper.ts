@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createCertificateKeeper manages the serving certificate of all replicas: it issues a certificate if there is none, renews
+ * createCertificateKeeper manages the serving certificate of all replicas: it issues a certificate if none is valid, renews
  * it before it expires, and announces the new CA before the new certificate is used.
  * Replicas do not conflict: a write fails if another replica has written since the last read, and then the replica reads
  * the result of the other. After a deletion a new certificate is issued, and clients still trust the old CA: servers use
@@ -42,8 +42,8 @@ export interface CertificateKeeperOptions {
 /** Time until the next call after a lost write or while clients receive a new bundle. */
 const soonMs = 1000;
 
-/** Longest time between two calls: the system clock can be changed, and timers are limited to 24 days. */
-const longestWaitMs = 3_600_000;
+/** Longest time between two calls: if the system clock is set meanwhile, the certificate may not be valid any more. */
+const longestWaitMs = 60_000;
 
 /** Returns a function that does the next step and resolves with the time until the next call. It rejects with errors of the store. */
 export function createCertificateKeeper(

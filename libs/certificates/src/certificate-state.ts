@@ -35,7 +35,7 @@ export const defaultTimings: CertificateTimings = {
 };
 
 /**
- * "create": issue a certificate, since there is none; "renew": issue the next certificate; "promote": use the next
+ * "create": issue a certificate, since none is valid now; "renew": issue the next certificate; "promote": use the next
  * certificate; "keep": do nothing until `untilMs`.
  */
 export type CertificateStep =
@@ -51,13 +51,16 @@ export function nextStep(
 ): CertificateStep {
   if (stored === undefined) return { kind: "create" };
   const { current, next } = stored;
-  const isExpired = endOf(current) <= nowMs;
-  if (next !== undefined && endOf(next) > nowMs) {
-    const dueMs = madeAt(next) + timings.announceMs;
-    return isExpired || nowMs >= dueMs ? { kind: "promote" } : { kind: "keep", untilMs: dueMs };
+  // A certificate is not valid yet if it was issued while the clock was wrong: a host booted with a clock that was ahead.
+  const period = periodOf(current);
+  const isValid = isWithin(period, nowMs);
+  const nextPeriod = next && periodOf(next);
+  if (nextPeriod !== undefined && isWithin(nextPeriod, nowMs)) {
+    const dueMs = nextPeriod.startMs + clockSkewMs + timings.announceMs;
+    return !isValid || nowMs >= dueMs ? { kind: "promote" } : { kind: "keep", untilMs: dueMs };
   }
-  if (isExpired) return { kind: "create" };
-  const dueMs = endOf(current) - timings.renewBeforeMs;
+  if (!isValid) return { kind: "create" };
+  const dueMs = period.endMs - timings.renewBeforeMs;
   return nowMs >= dueMs ? { kind: "renew" } : { kind: "keep", untilMs: dueMs };
 }
 
@@ -102,10 +105,20 @@ export function isUsable({ ca, cert, key }: IssuedCertificate, names: readonly s
   }
 }
 
-function endOf({ cert }: IssuedCertificate): number {
-  return Date.parse(new X509Certificate(cert).validTo);
+interface Period {
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
-function madeAt({ cert }: IssuedCertificate): number {
-  return Date.parse(new X509Certificate(cert).validFrom) + clockSkewMs;
+function isWithin({ startMs, endMs }: Period, timeMs: number): boolean {
+  return startMs <= timeMs && timeMs < endMs;
+}
+
+/** Returns the time in which clients accept both the certificate and its CA. */
+function periodOf({ ca, cert }: IssuedCertificate): Period {
+  const both = [ca, cert].map((pem) => new X509Certificate(pem));
+  return {
+    startMs: Math.max(...both.map(({ validFrom }) => Date.parse(validFrom))),
+    endMs: Math.min(...both.map(({ validTo }) => Date.parse(validTo))),
+  };
 }

@@ -123,6 +123,7 @@ const advice: AllAdvice = {
   },
   certificateReasons: {
     Valid: undefined,
+    NotValidNow: asError(operatorLog),
     ForeignSecret: asWarning("kubectl -n {namespace} get secrets"),
     Refused: asError(operatorLog),
   },

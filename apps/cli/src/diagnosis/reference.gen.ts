@@ -400,6 +400,12 @@ export const reference: Reference = {
     {
       "table": "certificateReasons",
       "about": "Reasons of the conditions InjectorCertificate and WebhookCertificate, written by the operator.",
+      "name": "NotValidNow",
+      "meaning": "The certificate has expired or is not valid yet, for example because it was issued while the clock of a host was ahead. The operator replaces it."
+    },
+    {
+      "table": "certificateReasons",
+      "about": "Reasons of the conditions InjectorCertificate and WebhookCertificate, written by the operator.",
       "name": "ForeignSecret",
       "meaning": "The Secret has a certificate that the operator did not create. The operator does not change it."
     },

@@ -24,11 +24,13 @@ function setUp({ isIssuedByOperator = true, server = injector } = {}) {
     bundle: "",
     refusal: undefined as Error | undefined,
     foreignCa: undefined as string | undefined,
+    isLost: false,
   };
   const store: KubeCertificateStore = {
     read: () => world.secret,
     write(stored) {
       if (world.refusal !== undefined) return Promise.reject(world.refusal);
+      if (world.isLost) return Promise.resolve("lost");
       world.secret = stored;
       return Promise.resolve("written");
     },
@@ -100,7 +102,7 @@ describe("createServerCertificateReconciler", () => {
     expect(world.bundle).toBe(world.secret?.current.ca);
     const message = "the certificate in Secret cert is valid until 2026-04-01T00:00:00.000Z";
     expect(condition()).toMatchObject({ type: "InjectorCertificate", status: "True", reason: "Valid", message });
-    expect((await look())?.afterMs).toBe(3_600_000);
+    expect((await look())?.afterMs).toBe(60_000);
   });
 
   it("renews the certificate before it expires, with both CAs announced", async () => {
@@ -116,6 +118,38 @@ describe("createServerCertificateReconciler", () => {
     expect(world.secret?.current.key).not.toBe(first?.key);
     for (const ca of [first?.ca, world.secret?.current.ca]) expect(world.bundle).toContain(ca);
     expect(condition()?.message).toContain("valid until 2026-06-01");
+  });
+
+  it("says Valid of a certificate that is valid now, after the clock was ahead", async () => {
+    const { world, configure, look, condition } = setUp();
+    configure({ enableInjector: true });
+    world.nowMs += 400 * dayMs;
+    await look();
+    expect(condition()?.message).toContain("valid until 2027-05");
+    world.nowMs -= 400 * dayMs;
+    world.refusal = new KubeError("PUT", "Forbidden", { status: 403 });
+    await expect(look()).rejects.toThrow();
+    expect(condition()).toMatchObject({ status: "False", reason: "Refused" });
+    world.refusal = undefined;
+    await look();
+    expect(condition()).toMatchObject({ status: "True", reason: "Valid" });
+    expect(condition()?.message).toContain("valid until 2026-04-01");
+  });
+
+  it("does not say Valid of a certificate that is not valid yet while another replica replaces it", async () => {
+    const { world, configure, look, condition } = setUp();
+    configure({ enableInjector: true });
+    world.nowMs += 400 * dayMs;
+    await look();
+    configure({ enableInjector: true });
+    world.nowMs -= 400 * dayMs;
+    world.isLost = true;
+    await look();
+    expect(condition()).toMatchObject({ status: "False", reason: "NotValidNow" });
+    expect(condition()?.message).toBe(
+      "the certificate in Secret cert is valid from 2027-02-04T23:00:00.000Z until 2027-05-06T00:00:00.000Z, " +
+        "and now it is 2026-01-01T00:00:00.000Z; the operator replaces it",
+    );
   });
 
   it.each([

@@ -38,14 +38,14 @@ export interface ServerCertificateDeps {
 
 export function createServerCertificateReconciler(deps: ServerCertificateDeps): Reconcile {
   const { server, configs, store, secretName, names, nowMs } = deps;
-  /** End of the certificate that was stored last, in RFC 3339; "" before the first. */
-  let validUntil = "";
+  /** The certificate that was stored last; undefined before the first. */
+  let last: X509Certificate | undefined;
   const keep =
     store &&
     createCertificateKeeper({
       ...{ store, names, timings: defaultTimings, nowMs },
       onChange({ cert }) {
-        validUntil = new X509Certificate(cert).validToDate.toISOString();
+        last = new X509Certificate(cert);
       },
     });
 
@@ -72,10 +72,22 @@ export function createServerCertificateReconciler(deps: ServerCertificateDeps): 
       if (condition !== undefined) await report(condition, signal);
       throw error;
     }
-    const message = `the certificate in Secret ${secretName} is valid until ${validUntil}`;
-    if (validUntil !== "") await report({ status: "True", reason: reasons.valid, message }, signal);
+    if (last !== undefined) await report(validity(last, secretName, nowMs()), signal);
     return next;
   };
+}
+
+/** Another replica may have replaced a certificate that is not valid now, and the cache does not show that yet. */
+function validity({ validFromDate, validToDate }: X509Certificate, secret: string, timeMs: number): ConfigCondition {
+  const [from, until] = [validFromDate.toISOString(), validToDate.toISOString()];
+  if (validFromDate.getTime() <= timeMs && timeMs < validToDate.getTime()) {
+    const message = `the certificate in Secret ${secret} is valid until ${until}`;
+    return { status: "True", reason: reasons.valid, message };
+  }
+  const message =
+    `the certificate in Secret ${secret} is valid from ${from} until ${until}, ` +
+    `and now it is ${new Date(timeMs).toISOString()}; the operator replaces it`;
+  return { status: "False", reason: reasons.notValidNow, message };
 }
 
 /** Undefined for errors that are not expected, which the controller reports. */
