@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { annotations, nodes as nodeType, pods as podType, sriovNetworkNodeStates, taints } from "@switchyard/api";
 import { objectPath } from "@switchyard/kube";
 import { createFakeKernel, igb, pci, serveFakeKernel } from "@switchyard/host/testing";
-import { eventually, findWorkspaceRoot, spawnGuarded } from "@switchyard/testing";
+import { eventually, findWorkspaceRoot, spawnGuarded, type GuardedProcess } from "@switchyard/testing";
 import { join } from "node:path";
 import { allocateClaim, deviceClaim, publishDevices } from "../../src/device-claims.ts";
 import { appsNamespace, run, startDrainCluster, type DrainCluster } from "./drain-cluster.ts";
@@ -489,49 +489,67 @@ describe("a node that is deleted during its drain", () => {
   });
 });
 
-describe("operator and daemon together", () => {
-  const pf = pci("0000:01:00.0");
+/** A node with a real daemon on a fake kernel with one PF, and the policy for that PF. */
+interface RealNode {
+  readonly name: string;
+  /** Sets numVfs of the policy. */
+  request(numVfs: number): Promise<void>;
+  vfCount(): Promise<number | undefined>;
+  /** Reports whether the daemon has applied the spec of the node state. */
+  isDone(): boolean;
+  startDaemon(): void;
+  killDaemon(): Promise<void>;
+}
 
-  it("change a node's VFs after its pods are gone, and change nothing if the policy is reverted before that", async () => {
-    const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
-    const socket = join(testCluster.cluster.dataDir, "real.sock");
-    await using _server = await serveFakeKernel(kernel, socket);
-    const setLimit = (maxUnavailable: number) =>
-      testCluster.addPool("real", { nodeSelector: { matchLabels: { pool: "real" } }, maxUnavailable });
-    await setLimit(0);
-    await testCluster.addNode("real", { pool: "real", "kubernetes.io/hostname": "real" });
-    const common = ["--kubeconfig", testCluster.cluster.kubeconfig, "--namespace", componentSettings.namespace];
-    const daemon = spawnGuarded(
-      process.execPath,
-      [
-        join(findWorkspaceRoot(), "apps/config-daemon/src/testing/fake-node.ts"),
-        ...common,
-        "--node-name",
-        "real",
-        "--kernel-socket",
-        socket,
-      ],
-      { log: join(testCluster.cluster.dataDir, "daemon.log") },
-    );
-    await using stack = new AsyncDisposableStack();
-    stack.defer(() => daemon.kill());
-    const ask = (numVfs: number) =>
+async function startRealNode(name: string, stack: AsyncDisposableStack): Promise<RealNode> {
+  const pf = pci("0000:01:00.0");
+  const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
+  const socket = join(testCluster.cluster.dataDir, `${name}.sock`);
+  stack.use(await serveFakeKernel(kernel, socket));
+  await testCluster.addNode(name, { pool: name, "kubernetes.io/hostname": name });
+  const program = join(findWorkspaceRoot(), "apps/config-daemon/src/testing/fake-node.ts");
+  const place = ["--kubeconfig", testCluster.cluster.kubeconfig, "--namespace", componentSettings.namespace];
+  const args = [program, ...place, "--node-name", name, "--kernel-socket", socket];
+  let daemon: GuardedProcess | undefined;
+  const node: RealNode = {
+    name,
+    request: (numVfs) =>
       testCluster.apply({
         apiVersion: "sriovnetwork.openshift.io/v1",
         kind: "SriovNetworkNodePolicy",
-        metadata: { name: "real", namespace: componentSettings.namespace },
+        metadata: { name, namespace: componentSettings.namespace },
         spec: {
-          ...{ nodeSelector: { "kubernetes.io/hostname": "real" }, nicSelector: { rootDevices: [pf] } },
+          ...{ nodeSelector: { "kubernetes.io/hostname": name }, nicSelector: { rootDevices: [pf] } },
           ...{ resourceName: "fast", numVfs },
         },
-      });
-    const vfCount = async () => (await kernel.host().sriov.readPf(pf))?.sriov?.vfs.length;
-    const isDone = () => {
-      const state = testCluster.states.get("real");
-      return state?.status?.syncStatus === "Succeeded" && state.status.observedGeneration === state.metadata.generation;
-    };
+      }),
+    vfCount: async () => (await kernel.host().sriov.readPf(pf))?.sriov?.vfs.length,
+    isDone() {
+      const { status, metadata } = testCluster.states.get(name) ?? {};
+      return status?.syncStatus === "Succeeded" && status.observedGeneration === metadata?.generation;
+    },
+    startDaemon() {
+      daemon = spawnGuarded(process.execPath, args, { log: join(testCluster.cluster.dataDir, `${name}.log`) });
+    },
+    async killDaemon() {
+      await daemon?.kill();
+      daemon = undefined;
+    },
+  };
+  stack.defer(() => node.killDaemon());
+  node.startDaemon();
+  return node;
+}
 
-    await ask(2); // creating the first VFs disrupts no pod, so no drain is needed
+describe("operator and daemon together", () => {
+  it("change a node's VFs after its pods are gone, and change nothing if the policy is reverted before that", async () => {
+    await using stack = new AsyncDisposableStack();
+    const setLimit = (maxUnavailable: number) =>
+      testCluster.addPool("real", { nodeSelector: { matchLabels: { pool: "real" } }, maxUnavailable });
+    await setLimit(0);
+    const node = await startRealNode("real", stack);
+    const { vfCount, isDone } = node;
+    await node.request(2); // creating the first VFs disrupts no pod, so no drain is needed
     await eventually("2 VFs", async () => (await vfCount()) === 2 && isDone());
     await addProtectedPod("vnf", "real");
     const begin = testCluster.answers.length;
@@ -541,11 +559,11 @@ describe("operator and daemon together", () => {
         .filter(({ node }) => node === "real")
         .map(({ answer }) => answer);
 
-    await ask(4);
+    await node.request(4);
     await eventually("it waits", () =>
       testCluster.condition("real", "DrainProgressing").startsWith("False HeldByPool"),
     );
-    await ask(2);
+    await node.request(2);
     await eventually(
       "the daemon has withdrawn its request",
       () => testCluster.condition("real", "DrainProgressing") === "" && isDone(),
@@ -553,21 +571,145 @@ describe("operator and daemon together", () => {
     await setLimit(1);
     expect([await vfCount(), hasPod("vnf"), isUnschedulable("real"), answers()]).toEqual([2, true, false, []]);
 
-    await ask(4);
+    await node.request(4);
     await eventually("the budget holds", () =>
       testCluster.condition("real", "DrainProgressing").includes("budget vnf"),
     );
-    await ask(2);
+    await node.request(2);
     await testCluster.answered("real", "Idle");
     expect([await vfCount(), hasPod("vnf"), isUnschedulable("real")]).toEqual([2, true, false]);
 
     await dropBudget("vnf");
-    await ask(4);
+    await node.request(4);
     await eventually("4 VFs", async () => (await vfCount()) === 4);
     expect(hasPod("vnf")).toBe(false);
     await testCluster.answered("real", "Idle");
     await eventually("schedulable", () => !isUnschedulable("real") && isDone());
     expect(answers()).toEqual(["Draining", "Idle", "Draining", "DrainComplete", "Idle"]);
     expect(testCluster.condition("real", "Ready")).toMatch(/^True Configured/);
+  });
+});
+
+describe("a node state that is deleted during the drain of its node", () => {
+  let node: RealNode;
+  const stack = new AsyncDisposableStack();
+  let numVfs = 2;
+
+  beforeAll(async () => {
+    await testCluster.addPool("again", { nodeSelector: { matchLabels: { pool: "again" } }, maxUnavailable: 1 });
+    node = await startRealNode("again", stack);
+    await testCluster.addNode("turn", { pool: "again" });
+    await node.request(numVfs);
+    await eventually("2 VFs", async () => (await node.vfCount()) === numVfs && node.isDone());
+  }, 60_000);
+
+  afterAll(async () => {
+    await testCluster.removeNodes("again", "turn");
+    await stack.disposeAsync();
+  });
+
+  const deleteState = () =>
+    testCluster.transport.request({
+      method: "DELETE",
+      path: objectPath(sriovNetworkNodeStates, { name: "again", namespace: componentSettings.namespace }),
+    });
+
+  /** Requests another number of VFs, 2 or 3, and waits until a budget blocks the drain. */
+  async function block(): Promise<void> {
+    await addProtectedPod("vnf", "again");
+    await node.request((numVfs = 5 - numVfs));
+    await isBlocked();
+  }
+
+  const isBlocked = () =>
+    eventually("the budget holds", () => testCluster.condition("again", "DrainProgressing").includes("budget vnf"));
+
+  /** The node has its VFs and its pods may return; then the other node of the pool gets its turn. */
+  async function isConfiguredAndReleased(): Promise<void> {
+    await eventually("the VFs", async () => (await node.vfCount()) === numVfs && node.isDone());
+    await testCluster.answered("again", "Idle");
+    await eventually("schedulable", () => !isUnschedulable("again"));
+    await testCluster.ask("turn", "Drain_Required");
+    await testCluster.answered("turn", "DrainComplete");
+    await testCluster.ask("turn", "Idle");
+    await testCluster.answered("turn", "Idle");
+  }
+
+  it("does not end or stop a drain that a budget blocks", async () => {
+    await block();
+    const { uid } = testCluster.states.get("again")?.metadata ?? {};
+    await deleteState();
+    await eventually("a new state", () => testCluster.states.get("again")?.metadata.uid !== uid);
+    await isBlocked();
+    expect(isUnschedulable("again")).toBe(true);
+    await dropBudget("vnf");
+    await isConfiguredAndReleased();
+    expect(hasPod("vnf")).toBe(false);
+  });
+
+  it("does not stop the drain if it is deleted again and again", async () => {
+    await block();
+    for (let times = 0; times < 3; times++) {
+      await deleteState();
+      await isBlocked();
+    }
+    await dropBudget("vnf");
+    await isConfiguredAndReleased();
+  });
+
+  it("does not stop the drain if the operator is down meanwhile", async () => {
+    await block();
+    await testCluster.killOperator();
+    await deleteState();
+    await dropBudget("vnf");
+    await testCluster.startOperator();
+    await isConfiguredAndReleased();
+  });
+
+  it("does not stop the drain if the daemon is down when the drain is complete", async () => {
+    await block();
+    await node.killDaemon();
+    await dropBudget("vnf");
+    await testCluster.answered("again", "DrainComplete");
+    await deleteState();
+    await eventually("a new state", () => testCluster.answerOf("again") !== "DrainComplete");
+    node.startDaemon();
+    await isConfiguredAndReleased();
+  });
+
+  it("does not lose its turn while it waits for a slot", async () => {
+    await testCluster.ask("turn", "Drain_Required");
+    await testCluster.answered("turn", "DrainComplete");
+    await node.request((numVfs = 5 - numVfs));
+    const waits = () =>
+      eventually("it waits", () => testCluster.condition("again", "DrainProgressing").includes("(turn)"));
+    await waits();
+    await deleteState();
+    await waits();
+    await testCluster.ask("turn", "Idle");
+    await isConfiguredAndReleased();
+  });
+
+  it("leaves no node unschedulable if the policy is reverted at the same time", async () => {
+    await block();
+    await Promise.all([deleteState(), node.request((numVfs = 5 - numVfs))]);
+    await isConfiguredAndReleased();
+    expect(hasPod("vnf")).toBe(true);
+    await dropBudget("vnf");
+  });
+
+  it("leaves no node unschedulable if somebody restores it without its request", async () => {
+    await testCluster.addPod("vnf-2", { node: "again", requests: vf, labels: { app: "vnf" } });
+    await testCluster.apply(budget("vnf"));
+    await node.request((numVfs = 5 - numVfs));
+    await isBlocked();
+    const { desiredState, currentState } = annotations;
+    const idle = [`${desiredState}=Idle`, `${currentState}=Idle`];
+    const place = ["sriovnetworknodestate", "again", "-n", componentSettings.namespace];
+    await testCluster.cluster.kubectl(["annotate", "--overwrite", ...place, ...idle]);
+    await node.request((numVfs = 5 - numVfs));
+    await isConfiguredAndReleased();
+    expect(hasPod("vnf-2")).toBe(true);
+    await dropBudget("vnf");
   });
 });

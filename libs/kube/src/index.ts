@@ -48,6 +48,7 @@ export {
 } from "./controller/controller.ts";
 export { createWriter, type ApplyOptions, type WriteResult, type Writer, type WriterOptions } from "./write/writer.ts";
 export type { Intent, IntentMetadata, StatusIntent } from "./write/intent.ts";
+export { ownsAnnotation } from "./write/owns-annotation.ts";
 export { patchMetadata, type MetadataChanges, type MetadataPatch } from "./write/patch-metadata.ts";
 export { removeFinalizer, type FinalizerRemoval } from "./write/remove-finalizer.ts";
 export {

@@ -264,6 +264,17 @@ describe("configureNode and drains", () => {
     expect(daemon.requests).toEqual(["Idle"]);
   });
 
+  it("keeps the request of a node state that was created again, until the policies are merged into it", async () => {
+    const kernel = igbKernel();
+    const daemon = daemonOn(kernel.host(), { drains: true });
+    await daemon.pass(nodeState([spec()]));
+    const created = nodeState([], handshake("Drain_Required", "Draining"));
+    expect(await daemon.pass(created)).toBe("unmerged");
+    expect(daemon.requests).toEqual([]);
+    expect(await daemon.pass({ ...created, status: daemon.status() })).toBe("settled");
+    expect(daemon.requests).toEqual(["Idle"]);
+  });
+
   it("withdraws its request when the spec becomes impossible", async () => {
     const kernel = igbKernel();
     const daemon = daemonOn(kernel.host(), { drains: true });

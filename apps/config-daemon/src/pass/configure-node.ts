@@ -55,6 +55,8 @@ export interface ConfigureDeps extends Pick<
   readonly isDrainNeededElsewhere?: () => boolean;
   /** Writes the request; rejects with KubeError. */
   readonly requestDrain: (request: DrainRequest) => Promise<void>;
+  /** Withdraws the request and returns whether there was one; rejects with KubeError. */
+  readonly withdrawRequest: () => Promise<boolean>;
   /** Writes the status if it differs. `found` has a boot id unless steps are still running. */
   readonly report: (phase: Phase, found: Found | undefined) => Promise<void>;
   /** Called at the start of a pass on a node that is configured while it boots; absent on other nodes. */
@@ -77,9 +79,9 @@ export type LimitPlan = (next: Plan, found: Observation) => Plan;
 
 /**
  * How a pass ended: "settled" if nothing is left to do, "waiting" if the operator or an external drainer must act first,
- * "retry" if something failed.
+ * "unmerged" if the operator may not have merged the policies for a new node state yet, "retry" if something failed.
  */
-export type PassResult = "settled" | "waiting" | "retry";
+export type PassResult = "settled" | "waiting" | "unmerged" | "retry";
 
 /** A plan can need a second one: a VF without a driver is observed only after it was created. */
 const maxRounds = 4;
@@ -136,7 +138,8 @@ export async function configureNode(
     if (next.steps.length === 0) {
       if (owning === "changed") continue; // The next observation includes the new records.
       await deps.report(phaseOf(ruled), found);
-      return ruleProblems.length > 0 ? "retry" : "settled"; // No event tells that a disk or udev works again.
+      if (ruleProblems.length > 0) return "retry"; // No event tells that a disk or udev works again.
+      return drain.keepsRequest() ? "unmerged" : "settled";
     }
 
     const applied = await applyAndReport(ruled, found, { ...deps, desired }, signal);
@@ -160,11 +163,19 @@ async function adoptBridges({ withRecordDeadline }: ConfigureDeps): Promise<void
 interface DrainControl {
   /** Reports whether the steps of `next` may run now. Otherwise it has requested the drain that they need. */
   allows(next: Plan, found: Observation, round: number): Promise<boolean>;
+  /** Reports whether a request stays that the node may not need, because the spec is not merged yet. */
+  keepsRequest(): boolean;
 }
 
 function createDrainControl(state: SriovNetworkNodeState, deps: ConfigureDeps): DrainControl {
   let isWithdrawn = false;
+  // The operator cannot match policies before the daemon's first report. If a node state is deleted during a drain, the new
+  // one has the request of the Node and, at first, an empty spec, which needs no drain.
+  const { interfaces = [], unselected = [] } = state.spec ?? {};
+  const isEmpty = interfaces.length === 0 && unselected.length === 0;
+  const isUnmerged = isEmpty && state.status?.syncStatus === undefined && requestOf(state) !== "Idle";
   return {
+    keepsRequest: () => isUnmerged && !isWithdrawn,
     async allows(next, found, round) {
       const own = drainNeedOf(next.impact);
       const isBlocking = own !== undefined && !deps.isDrainDisabled();
@@ -184,10 +195,7 @@ function createDrainControl(state: SriovNetworkNodeState, deps: ConfigureDeps): 
       // disabled, or the remaining steps disrupt no pod (sriov-operator.md M-52). The request stays between the rounds that
       // needed it, and while a step of it hangs: the state of its PF is unknown, so no pod may get a VF of the node.
       const isOver = (round === 1 || next.steps.length === 0) && deps.runningSteps.hanging.length === 0;
-      if (!isDrained && !isWithdrawn && requestOf(state) !== "Idle" && isOver) {
-        await deps.requestDrain("Idle");
-        isWithdrawn = true;
-      }
+      if (!isDrained && !isWithdrawn && !isUnmerged && isOver) isWithdrawn = await deps.withdrawRequest();
       return true;
     },
   };

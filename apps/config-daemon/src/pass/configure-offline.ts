@@ -51,6 +51,7 @@ export async function configureOffline(spec: SriovNetworkNodeStateSpec, options:
       beginPass: () => Promise.resolve(ok(limit)),
       isDrainDisabled: () => true,
       requestDrain: () => Promise.resolve(),
+      withdrawRequest: () => Promise.resolve(false),
       report(next) {
         last = next;
         return Promise.resolve();

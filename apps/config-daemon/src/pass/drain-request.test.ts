@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { annotations, sriovNetworkNodeStates, type SriovNetworkNodeState } from "@switchyard/api";
+import { annotations, daemonManager, sriovNetworkNodeStates, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Transport, TransportRequest } from "@switchyard/kube";
-import { isDrainedFor, setDrainer, nextRequest, requestDrain } from "./drain-request.ts";
+import { isDrainedFor, setDrainer, nextRequest, requestDrain, withdrawRequest } from "./drain-request.ts";
+
+const never = new AbortController().signal;
 
 function stateWith(request?: string, answer?: string): SriovNetworkNodeState {
   return {
@@ -98,45 +100,100 @@ describe("nextRequest", () => {
   });
 });
 
+/** A transport to an API server with the request in `node`, which `manager` wrote. It fails after `writes` writes. */
+function apiServer(
+  node: string,
+  { manager = daemonManager, writes = Infinity }: { readonly manager?: string; readonly writes?: number } = {},
+) {
+  const values: { node: string; state?: string } = { node };
+  let count = 0;
+  const transport = asTransport({
+    request({ method, path, query, body }: TransportRequest) {
+      const text = JSON.stringify(body);
+      if (method === "GET") {
+        const fieldsV1 = { "f:metadata": { "f:annotations": { [`f:${annotations.nodeState}`]: {} } } };
+        const metadata = { name: "worker-1", annotations: { [annotations.nodeState]: values.node } };
+        const managedFields = [{ manager, operation: "Update", fieldsV1 }];
+        return Promise.resolve({ apiVersion: "v1", kind: "Node", metadata: { ...metadata, managedFields } });
+      }
+      if (++count > writes) return Promise.reject(new Error("killed"));
+      const request = text.includes("Drain_Required") ? "Drain_Required" : "Idle";
+      if (path.includes("/nodes/")) {
+        expect(query).toEqual({ fieldManager: daemonManager });
+        values.node = request;
+      } else values.state = request;
+      return Promise.resolve({});
+    },
+  });
+  return { values, transport };
+}
+
 describe("requestDrain", () => {
   /** Returns what an API server contains that fails after this number of writes; "" for nothing. */
-  async function written(request: "Idle" | "Drain_Required", before: string | undefined, dyingAfter = Infinity) {
-    const values = { node: "", state: before ?? "" };
-    let writes = 0;
-    const transport = {
-      request: ({ path, body }: TransportRequest) => {
-        if (++writes > dyingAfter) return Promise.reject(new Error("killed"));
-        const text = JSON.stringify(body);
-        if (path.includes("/nodes/")) values.node = text.includes("Drain_Required") ? "Drain_Required" : "Idle";
-        else values.state = text.includes("Drain_Required") ? "Drain_Required" : "Idle";
-        return Promise.resolve({});
-      },
-    } satisfies Pick<Transport, "request">;
-    const state = { type: sriovNetworkNodeStates, ...stateWith(before) };
-    await requestDrain(request, state, asTransport(transport), new AbortController().signal).catch(() => undefined);
-    return values;
+  async function written(
+    request: "Idle" | "Drain_Required",
+    { state, answer }: { readonly state?: string; readonly answer?: string },
+    dyingAfter = Infinity,
+  ) {
+    const { values, transport } = apiServer("", { writes: dyingAfter });
+    const carrier = { type: sriovNetworkNodeStates, ...stateWith(state, answer) };
+    await requestDrain(request, carrier, transport, never).catch(() => undefined);
+    return { node: values.node, state: values.state ?? state ?? "" };
   }
 
   it("writes the request to both objects", async () => {
-    expect(await written("Drain_Required", "Idle")).toEqual({ node: "Drain_Required", state: "Drain_Required" });
+    const both = { node: "Drain_Required", state: "Drain_Required" };
+    expect(await written("Drain_Required", { state: "Idle" })).toEqual(both);
   });
 
   it("withdraws the request on both objects", async () => {
-    expect(await written("Idle", "Drain_Required")).toEqual({ node: "Idle", state: "Idle" });
+    expect(await written("Idle", { state: "Drain_Required" })).toEqual({ node: "Idle", state: "Idle" });
   });
 
   it("leaves a request on the NodeState if it is killed in between, so that the next pass continues", async () => {
-    expect(await written("Drain_Required", "Idle", 1)).toEqual({ node: "", state: "Drain_Required" });
-    expect(await written("Drain_Required", "Drain_Required")).toEqual({
+    expect(await written("Drain_Required", { state: "Idle" }, 1)).toEqual({ node: "", state: "Drain_Required" });
+    expect(await written("Drain_Required", { state: "Drain_Required" })).toEqual({
       node: "Drain_Required",
       state: "Drain_Required",
     });
-    expect(await written("Idle", "Drain_Required", 1)).toEqual({ node: "Idle", state: "Drain_Required" });
+    expect(await written("Idle", { state: "Drain_Required" }, 1)).toEqual({ node: "Idle", state: "Drain_Required" });
+  });
+
+  it("ends a drain that is requested on the Node alone, because the NodeState was created again", async () => {
+    for (const answer of ["Draining", "DrainComplete"]) {
+      expect(await written("Idle", { state: "Idle", answer })).toEqual({ node: "Idle", state: "Idle" });
+    }
   });
 
   it("writes nothing if nothing is requested", async () => {
-    expect(await written("Idle", "Idle")).toEqual({ node: "", state: "Idle" });
-    expect(await written("Idle", undefined)).toEqual({ node: "", state: "" });
+    expect(await written("Idle", { state: "Idle", answer: "Idle" })).toEqual({ node: "", state: "Idle" });
+    expect(await written("Idle", {})).toEqual({ node: "", state: "" });
+  });
+});
+
+describe("withdrawRequest", () => {
+  it.each([
+    {
+      does: "withdraws the request on both objects",
+      ...{ state: "Drain_Required", answer: "Draining", manager: daemonManager, node: "Idle" },
+    },
+    {
+      does: "withdraws a request that only the Node still has",
+      ...{ state: "Idle", answer: "Draining", manager: daemonManager, node: "Idle" },
+    },
+    {
+      does: "leaves the request of a script on the Node",
+      ...{ state: "Idle", answer: "Draining", manager: "kubectl-annotate", node: "Drain_Required" },
+    },
+    {
+      does: "leaves a request that the operator has not answered to a later pass",
+      ...{ state: "Idle", answer: "Idle", manager: daemonManager, node: "Drain_Required" },
+    },
+  ])("$does", async ({ state, answer, manager, node }) => {
+    const { values, transport } = apiServer("Drain_Required", { manager });
+    const carrier = { type: sriovNetworkNodeStates, ...stateWith(state, answer) };
+    expect(await withdrawRequest(carrier, transport, never)).toBe(node === "Idle");
+    expect([values.node, values.state ?? state]).toEqual([node, "Idle"]);
   });
 });
 

@@ -8,6 +8,7 @@
  */
 import {
   annotations,
+  daemonManager,
   nodes,
   sriovNetworkNodeStates,
   type DrainNeed,
@@ -15,7 +16,15 @@ import {
   type ObjectMeta,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
-import { patchMetadata, type ResourceType, type Transport } from "@switchyard/kube";
+import {
+  isKubeObject,
+  metadataOnly,
+  objectPath,
+  ownsAnnotation,
+  patchMetadata,
+  type ResourceType,
+  type Transport,
+} from "@switchyard/kube";
 
 /** The annotations of a node state. */
 export interface Handshake {
@@ -51,9 +60,13 @@ export function nextRequest(needed: DrainNeed, state: Handshake): DrainRequest {
 }
 
 /**
- * Writes the request if it differs. The node state decides whether a drain is requested: it is written first when a drain is
- * requested and last when a request is withdrawn. A daemon that is killed between the two writes repeats them at the next
- * start. Rejects with KubeError.
+ * Writes the request to both objects, unless neither can have another one. The node state decides whether a drain is
+ * requested: it is written first when a drain is requested and last when a request is withdrawn. A daemon that is killed
+ * between the two writes repeats them at the next start.
+ *
+ * An answer to a request that the node state does not have is an answer to the Node's annotation: the node state was
+ * deleted and created again during the drain. Then "Idle" is written too, because otherwise the drain never ends, and the
+ * daemon waits for its end before it requests the drain again. Rejects with KubeError.
  */
 export async function requestDrain(
   request: DrainRequest,
@@ -62,23 +75,54 @@ export async function requestDrain(
   signal: AbortSignal,
 ): Promise<void> {
   const isWritten = requestOf(state) === request;
-  if (isWritten && request === "Idle") return;
-  const onNode = () =>
-    patchMetadata({
-      transport,
-      type: nodes,
-      object: { metadata: { name: state.metadata.name } },
-      annotations: { [annotations.nodeState]: request },
-      signal,
-    });
-  const onState = () => requestOnState(request, state, transport, signal);
+  if (isWritten && request === "Idle" && answerOf(state) === "Idle") return;
   if (request === "Idle") {
-    await onNode();
-    await onState();
+    await writeOnNode("Idle", state, transport, signal);
+    if (!isWritten) await requestOnState("Idle", state, transport, signal);
     return;
   }
-  if (!isWritten) await onState();
-  await onNode(); // Costs one request per pass while the daemon waits. It writes nothing if the annotation is the same.
+  if (!isWritten) await requestOnState(request, state, transport, signal);
+  // Costs one request per pass while the daemon waits. It writes nothing if the annotation is the same.
+  await writeOnNode(request, state, transport, signal);
+}
+
+/**
+ * Withdraws the request of a node that needs no drain, also one that only the Node still has, if the daemon wrote it.
+ * The request of a script that annotates the Node stays. Returns whether there was a request. Rejects with KubeError.
+ */
+export async function withdrawRequest(
+  state: DrainCarrier,
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (requestOf(state) === "Idle" && !(await isOwnRequestOnNode(state, transport, signal))) return false;
+  await requestDrain("Idle", state, transport, signal);
+  return true;
+}
+
+/** Costs one request per pass while the operator answers a request that the node state does not have. */
+async function isOwnRequestOnNode(state: DrainCarrier, transport: Transport, signal: AbortSignal): Promise<boolean> {
+  if (answerOf(state) === "Idle") return false;
+  const path = objectPath(nodes, { name: state.metadata.name });
+  const node = await transport.request({ method: "GET", path, accept: metadataOnly, signal });
+  if (!isKubeObject(node)) return false;
+  const { annotations: noted, managedFields = [] } = node.metadata;
+  const own = managedFields.filter(({ manager }) => manager === daemonManager);
+  return (
+    (noted?.[annotations.nodeState] ?? "Idle") !== "Idle" &&
+    own.some((entry) => ownsAnnotation(entry, annotations.nodeState))
+  );
+}
+
+async function writeOnNode(
+  request: DrainRequest,
+  { metadata: { name } }: DrainCarrier,
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<void> {
+  const changes = { [annotations.nodeState]: request };
+  const node = { type: nodes, object: { metadata: { name } } };
+  await patchMetadata({ ...node, transport, annotations: changes, manager: daemonManager, signal });
 }
 
 /** Writes the request to the node state only. Rejects with KubeError. */

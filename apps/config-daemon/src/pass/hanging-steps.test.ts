@@ -16,6 +16,7 @@ import { createObserver } from "../observe/observer.ts";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
 import type { Found } from "../report/status-of.ts";
+import { requestOf } from "./drain-request.ts";
 import { createRunningSteps } from "./running-steps.ts";
 import { createUdevRules } from "../udev/keep-rules.ts";
 import { createVhostModules } from "./vhost-modules.ts";
@@ -83,6 +84,11 @@ function daemonOn(kernel: FakeKernel, clock: ManualClock, { maxPfs = 4, maxHangi
           requestDrain(request) {
             requests.push(request);
             return Promise.resolve();
+          },
+          withdrawRequest() {
+            const isRequested = requestOf(state) !== "Idle";
+            if (isRequested) requests.push("Idle");
+            return Promise.resolve(isRequested);
           },
           report(phase, found) {
             reports.push({ phase, found });

@@ -15,7 +15,7 @@ import type { DaemonMetrics } from "../report/daemon-metrics.ts";
 import type { Report } from "../report/reporter.ts";
 import type { StepFailure } from "./apply-steps.ts";
 import { configureNode, type ConfigureDeps } from "./configure-node.ts";
-import { requestDrain, setDrainer } from "./drain-request.ts";
+import { requestDrain, requestOf, setDrainer, withdrawRequest } from "./drain-request.ts";
 import type { MainLoop } from "./main-loop.ts";
 import { pauseAfter } from "./pause-after.ts";
 
@@ -90,6 +90,7 @@ export function createPass(deps: PassDeps): Pass {
   async function run(state: SriovNetworkNodeState, stop: AbortSignal) {
     if (!isLockCleared && hasLockCondition(state)) await deps.lockCondition.clear(stop);
     isLockCleared = true;
+    const carrier = { type: sriovNetworkNodeStates, ...state };
     await setDrainer(deps.useExternalDrainer, state, deps.transport, stop);
     return await configureNode(
       state,
@@ -97,7 +98,11 @@ export function createPass(deps: PassDeps): Pass {
         ...deps,
         requestDrain(request) {
           deps.onDrainRequest?.(request);
-          return requestDrain(request, { type: sriovNetworkNodeStates, ...state }, deps.transport, stop);
+          return requestDrain(request, carrier, deps.transport, stop);
+        },
+        withdrawRequest() {
+          if (requestOf(state) !== "Idle") deps.onDrainRequest?.("Idle");
+          return withdrawRequest(carrier, deps.transport, stop);
         },
         report(phase, found) {
           loop.progress();

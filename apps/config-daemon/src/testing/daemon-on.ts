@@ -13,6 +13,7 @@ import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { createFirmwareReader } from "../observe/firmware-reader.ts";
 import { createObserver } from "../observe/observer.ts";
 import { configureNode, type BeginPass, type PassResult } from "../pass/configure-node.ts";
+import { requestOf } from "../pass/drain-request.ts";
 import { createRunningSteps } from "../pass/running-steps.ts";
 import { createVhostModules } from "../pass/vhost-modules.ts";
 import { createUdevRules } from "../udev/keep-rules.ts";
@@ -115,6 +116,11 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
           requestDrain(request: string) {
             requests.push(request);
             return Promise.resolve();
+          },
+          withdrawRequest() {
+            const isRequested = requestOf(state) !== "Idle";
+            if (isRequested) requests.push("Idle");
+            return Promise.resolve(isRequested);
           },
           report(phase, found) {
             phases.push(phase);

@@ -60,6 +60,11 @@ export function requestFor(node: Node, { desired }: DrainFacts): DrainRequest {
   return strongestFirst.find((request) => requested.includes(request)) ?? drainRequests.idle;
 }
 
+/** Returns the handshake of a new node state. The node may be in a drain, in which its previous node state was deleted. */
+export function firstHandshake(node: Node): Readonly<Record<string, string>> {
+  return { [annotations.desiredState]: requestFor(node, noFacts), [annotations.currentState]: drainAnswers.idle };
+}
+
 /** Returns the answer. A missing or unknown value counts as Idle. */
 export function answerOf({ current }: DrainFacts): DrainAnswer {
   return Object.values(drainAnswers).find((answer) => answer === current) ?? drainAnswers.idle;
@@ -93,6 +98,8 @@ export function isWaiting({ status, reason }: Condition): boolean {
 export function holding(conditions: readonly Condition[], type: string): Condition | undefined {
   return conditions.find((condition) => condition.type === type && condition.status === "True");
 }
+
+const noFacts: DrainFacts = { isExternal: false, conditions: [] };
 
 const strongestFirst = [drainRequests.reboot, drainRequests.drain] as const;
 

@@ -12,14 +12,13 @@ import {
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
-import { cutText, maxMessageBytes, type KubeObject } from "@switchyard/kube";
+import { cutText, maxMessageBytes, ownsAnnotation, type KubeObject } from "@switchyard/kube";
 import { ownedInStatus, plan, type PlanProblem } from "@switchyard/plan";
 import { statusPfs, toPfAddresses, type PfAddresses } from "@switchyard/policy";
 import { countConfiguredVfs, type ConfiguredVfs } from "./configured-vfs.ts";
 import { toDrainFacts, type DrainFacts } from "../drain/drain-facts.ts";
 import { toSlotFacts, type SlotFacts } from "../drain/slots/held-slot.ts";
 import { fieldManagers } from "../field-managers.ts";
-import { ownsAnnotation } from "./owns-annotation.ts";
 
 export interface NodeStateFacts {
   readonly name: string;

@@ -52,6 +52,22 @@ describe("createNodeStateReconciler", () => {
     });
   });
 
+  it.each([
+    { on: "Drain_Required", requests: "Drain_Required" },
+    { on: "Reboot_Required", requests: "Reboot_Required" },
+    { on: "Idle", requests: "Idle" },
+    { on: "../../x", requests: "Idle" },
+  ])("creates a state with the request of its Node, here $on, which a deleted state has left", async (request) => {
+    const { addConfig, addNode, reconcile, applied } = setUp();
+    addConfig();
+    addNode("worker-1", {}, { [annotations.nodeState]: request.on });
+    await reconcile("worker-1");
+    expect(applied.get("worker-1")?.metadata.annotations).toEqual({
+      [annotations.desiredState]: request.requests,
+      [annotations.currentState]: "Idle",
+    });
+  });
+
   it("creates none for a SriovOperatorConfig that is gone although the cache still shows it", async () => {
     const { addConfig, addNode, setState, reconcile, applied } = setUp({ configExists: false });
     addConfig();

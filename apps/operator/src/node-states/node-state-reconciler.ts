@@ -5,14 +5,12 @@
  * policy-status-reconciler.ts reports it on the policy.
  *
  * A new state has the annotations of the drain handshake from the start, because external drainers and scripts wait for
- * them. This controller owns them until the daemon or a drainer writes another value, and an apply without them would
+ * them. The request is that of the Node, which keeps it if the state is deleted during a drain. This controller owns them until the daemon or a drainer writes another value, and an apply without them would
  * remove them. So an apply includes those that it still owns and names the resourceVersion that was seen: a request
  * that the daemon has just written is never overwritten. For the same reason a new state is not applied with force.
  */
 import {
   annotations,
-  drainAnswers,
-  drainRequests,
   type Node,
   type OwnerReference,
   type SriovNetworkNodeState,
@@ -29,6 +27,7 @@ import {
 } from "@switchyard/kube";
 import { isInNodeSet, staleStateAction, mergePolicies, nodeStateSpec } from "@switchyard/policy";
 import { configOwner } from "../components/config-owner.ts";
+import { firstHandshake } from "../drain/drain-facts.ts";
 import { recheckSoon } from "../recheck-soon.ts";
 import type { LiveRules } from "./live-rules.ts";
 import type { NodeStateFacts } from "./node-state-facts.ts";
@@ -48,6 +47,11 @@ export interface NodeStateDeps {
   /** Namespace of the states. */
   readonly namespace: string;
   readonly nowMs: () => number;
+}
+
+interface OwnedIntent extends Intent<SriovNetworkNodeState> {
+  /** Annotations of the drain handshake that this controller owns, or sets on a new state. */
+  readonly own: Readonly<Record<string, string>>;
 }
 
 /** The cache shows a SriovOperatorConfig that is gone. When the cache shows the deletion, all nodes are reconciled. */
@@ -72,7 +76,8 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     const merged = mergePolicies(node, interfaces, rules);
     const spec = nodeStateSpec(merged, state && { spec: state.spec, status: { interfaces } });
     if (state?.keepStateUntil !== undefined) await deps.removeAnnotation(name, annotations.keepStateUntil, signal);
-    if (!(await write(state, { metadata: { name, ownerReferences: [owner] }, spec }, signal))) return recheckSoon;
+    const own = state === undefined ? firstHandshake(node) : (state.ownAnnotations ?? {});
+    if (!(await write(state, { metadata: { name, ownerReferences: [owner] }, spec, own }, signal))) return recheckSoon;
     mergeResults.set(name, {
       ...merged,
       spec: shareEqual(state?.spec, nodeStateSpec(merged)),
@@ -85,10 +90,9 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
   /** Returns false if another client has just written the state. */
   async function write(
     state: NodeStateFacts | undefined,
-    { metadata, spec }: Intent<SriovNetworkNodeState>,
+    { metadata, spec, own }: OwnedIntent,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const own = state === undefined ? idleAnnotations : (state.ownAnnotations ?? {});
     const all = { ...own, ...metadata.annotations };
     const whole = Object.keys(all).length === 0 ? metadata : { ...metadata, annotations: all };
     const seenVersion = states.observed({ name: metadata.name, namespace: deps.namespace })?.resourceVersion;
@@ -120,14 +124,8 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     if (decision.kind === "mark") {
       const marked = { [annotations.keepStateUntil]: decision.keepUntil };
       const metadata = { name, uid, annotations: marked, ownerReferences: [owner] };
-      if (!(await write(state, { metadata, spec }, signal))) return recheckSoon;
+      if (!(await write(state, { metadata, spec, own: state.ownAnnotations ?? {} }, signal))) return recheckSoon;
     }
     return { afterMs: decision.afterMs };
   }
 }
-
-/** No drain is requested or in progress. */
-const idleAnnotations: Readonly<Record<string, string>> = {
-  [annotations.desiredState]: drainRequests.idle,
-  [annotations.currentState]: drainAnswers.idle,
-};

@@ -20,6 +20,8 @@ export interface MetadataPatch {
   readonly annotations?: MetadataChanges | undefined;
   /** If given, the patch fails with "Conflict" on another version of the object. */
   readonly resourceVersion?: string | undefined;
+  /** Field manager of the changed values in managedFields; by default, the API server takes it from the user agent. */
+  readonly manager?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -32,6 +34,7 @@ export async function patchMetadata(patch: MetadataPatch): Promise<"written" | "
   await patch.transport.request({
     method: "PATCH",
     path: objectPath(patch.type, metadata),
+    ...(patch.manager === undefined ? {} : { query: { fieldManager: patch.manager } }),
     contentType: "application/merge-patch+json",
     accept: metadataOnly,
     body: { metadata: { uid: metadata.uid, resourceVersion: patch.resourceVersion, labels, annotations } },

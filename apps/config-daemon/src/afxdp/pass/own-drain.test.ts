@@ -54,8 +54,8 @@ describe("createOwnDrain", () => {
     expect(await writtenFor(false, afxdpState("Idle", "Idle"))).toEqual([]);
   });
 
-  it("waits for the end of an old drain before it requests the next one", async () => {
-    expect(await writtenFor(true, afxdpState("Idle", "DrainComplete"))).toEqual([]);
+  it("ends an old drain, which the Node may still request, before it requests the next one", async () => {
+    expect(await writtenFor(true, afxdpState("Idle", "DrainComplete"))).toEqual(["Node Idle"]);
   });
 
   it("leaves requests to the SriovNetworkNodeState, and withdraws its own from the AfxdpNetworkNodeState only", async () => {

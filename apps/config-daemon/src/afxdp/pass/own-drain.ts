@@ -6,7 +6,7 @@
  */
 import { afxdpNetworkNodeStates, type AfxdpNetworkNodeState, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Transport } from "@switchyard/kube";
-import { nextRequest, requestDrain, requestOf, requestOnState } from "../../pass/drain-request.ts";
+import { nextRequest, requestDrain, requestOf, requestOnState, withdrawRequest } from "../../pass/drain-request.ts";
 import type { DrainDemand } from "./drain-demand.ts";
 
 export interface OwnDrain {
@@ -24,9 +24,10 @@ export function createOwnDrain(deps: { readonly demand: DrainDemand; readonly tr
         if (requestOf(state) !== "Idle") await requestOnState("Idle", carrier, transport, signal);
         return;
       }
-      const request = demand.isNeeded() ? nextRequest("Drain_Required", state) : "Idle";
-      demand.requested(request);
-      await requestDrain(request, carrier, transport, signal);
+      const request = demand.isNeeded() ? nextRequest("Drain_Required", state) : undefined;
+      demand.requested(request ?? "Idle");
+      if (request === undefined) await withdrawRequest(carrier, transport, signal);
+      else await requestDrain(request, carrier, transport, signal);
     },
   };
 }

@@ -16,8 +16,7 @@ import {
   type Condition,
   type DrainAnswer,
 } from "@switchyard/api";
-import type { KubeObject } from "@switchyard/kube";
-import { ownsAnnotation } from "../../node-states/owns-annotation.ts";
+import { ownsAnnotation, type KubeObject } from "@switchyard/kube";
 import { answerOf, holding, type DrainFacts } from "../drain-facts.ts";
 
 /** The fields of a SriovNetworkNodeState that concern the slot of its node. */
