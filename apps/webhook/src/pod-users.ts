@@ -131,6 +131,8 @@ export function createPodUsers(resourcePrefix: string, useOf: (pod: PodOnNode) =
       lastHeard.heard();
     },
     advance: () => undefined,
+    rewind: () => undefined, // it remembers no versions
+    onDoubt: () => () => undefined, // nothing writes pods
     notServed: () => undefined, // the API server always serves pods
   };
 }

@@ -4,7 +4,7 @@
  * API server can be stopped, killed and restarted at the same address with the same data. startControlPlane makes one.
  * Usage: `await cluster.killApiServer(); await cluster.startApiServer();`
  */
-import { rm } from "node:fs/promises";
+import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { probe } from "./api-probe.ts";
 import { readAuditLog, type AuditEvent } from "./audit-log.ts";
@@ -124,6 +124,28 @@ export class ControlPlane implements AsyncDisposable {
    */
   async compactEtcd(): Promise<void> {
     await compactEtcd(etcdUrl(this.#layout));
+  }
+
+  /**
+   * Copies the data of etcd, which is stopped meanwhile. Returns a function that puts the copy in place of the present data, as
+   * an administrator restores a backup: API server and etcd are killed, and started again.
+   */
+  async backUpEtcd(): Promise<() => Promise<void>> {
+    const data = join(this.dataDir, controlPlaneFiles.etcdData);
+    const backup = `${data}.backup`;
+    await this.#take("etcd")?.kill();
+    await rm(backup, { recursive: true, force: true });
+    await cp(data, backup, { recursive: true });
+    this.#spawn("etcd", etcdFlags(this.#layout));
+    await this.#untilReady("/readyz");
+    return async () => {
+      await this.killApiServer();
+      await this.#take("etcd")?.kill();
+      await rm(data, { recursive: true });
+      await cp(backup, data, { recursive: true });
+      this.#spawn("etcd", etcdFlags(this.#layout));
+      await this.startApiServer();
+    };
   }
 
   /** Writes a kubeconfig for a user or a token and returns its path. */

@@ -23,7 +23,7 @@ export interface DrainCarrier {
 }
 
 /** The keys are names of nodes. */
-export type DrainCarriers = Pick<Cache<DrainCarrier>, "get" | "list" | "subscribe" | "whenSynced" | "observed">;
+export type DrainCarriers = Pick<Cache<DrainCarrier>, "get" | "list" | "subscribe" | "whenSynced" | "observed" | "rewinds">;
 
 export interface CarrierCaches {
   readonly states: Cache<NodeStateFacts>;
@@ -44,6 +44,9 @@ export function createDrainCarriers({ states, afxdpStates }: CarrierCaches): Dra
   return {
     get: (name) => sriov(name) ?? afxdp(name),
     list: () => [...states.list().map(ofSriov), ...afxdpStates.list().filter(isAlone).map(ofAfxdp)],
+    get rewinds() {
+      return states.rewinds + afxdpStates.rewinds;
+    },
     observed: (place) => (states.get(place.name) === undefined ? afxdpStates : states).observed(place),
     async whenSynced(signal) {
       await Promise.all([states.whenSynced(signal), afxdpStates.whenSynced(signal)]);

@@ -43,6 +43,10 @@ export interface Observations {
   observed(name: ObjectName): Observed | undefined;
   /** The resourceVersion up to which the cache has all changes; undefined before the first list. */
   readonly position: string | undefined;
+  /** Number of times that the versions of the server went back. What was remembered about versions before does not count. */
+  readonly rewinds: number;
+  /** To be called if an answer has an earlier version than the cache has for the object: all objects are listed again. */
+  doubt(): void;
   /** Reports whether `owned` works for this manager. */
   tracks(manager: string): boolean;
 }

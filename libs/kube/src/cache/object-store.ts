@@ -10,6 +10,7 @@ import { equalJson } from "../json/equal-json.ts";
 import { KubeError } from "../http/kube-error.ts";
 import { apiVersionOf, isRecord, keyOf, type KubeObject, type ObjectName, type ResourceType } from "../kube-object.ts";
 import { ObjectIndex, type Indexers } from "./object-index.ts";
+import { isBehind } from "./resource-version.ts";
 import { observe } from "../write/owned-fields.ts";
 
 export interface StoreOptions<Wire extends KubeObject, T> {
@@ -42,6 +43,13 @@ export interface ObjectSink extends Pick<CacheAge, "ageMs"> {
   endList(resourceVersion: string): void;
   /** All changes up to this version have been passed. */
   advance(resourceVersion: string): void;
+  /**
+   * The versions of the server went back, as after the restore of a backup of etcd. Called within a list, before its first
+   * object. What was known about the objects and the writes before does not count any more.
+   */
+  rewind(): void;
+  /** Sets what is called if a writer has received an earlier version than the cache has. Returns a function that ends this. */
+  onDoubt(listener: () => void): () => void;
   /** The server does not serve the kind, so there are no objects. */
   notServed(): void;
   /** The server has just confirmed that all changes have been passed. */
@@ -59,6 +67,10 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
   #listed: Set<string> | undefined;
   #position: string | undefined;
   #served = true;
+  #rewinds = 0;
+  /** Whether the current list is the first one after a rewind. */
+  #isRewound = false;
+  #onDoubt: (() => void) | undefined;
   readonly #lastHeard: HeardClock;
 
   constructor(options: StoreOptions<Wire, T>) {
@@ -81,6 +93,10 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
 
   get position(): string | undefined {
     return this.#position;
+  }
+
+  get rewinds(): number {
+    return this.#rewinds;
   }
 
   get resource(): string {
@@ -150,7 +166,13 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
     this.#listed?.add(key);
     const before = this.#entries.get(key);
     const { uid, resourceVersion } = object.metadata;
-    if (before?.observed.uid === uid && before?.observed.resourceVersion === resourceVersion) return;
+    if (before !== undefined && before.observed.uid === uid && resourceVersion !== undefined) {
+      // The list can have a later version than the one before although versions went back meanwhile. Its objects show it.
+      const isBack = this.#listed !== undefined && isBehind(resourceVersion, before.observed.resourceVersion);
+      if (isBack && !this.#isRewound) this.rewind();
+      // After a rewind, another write can have got the same version.
+      if (before.observed.resourceVersion === resourceVersion && !this.#isRewound) return;
+    }
     this.#guard(() => {
       const value = this.#project(object, before?.value);
       const observed = observe(object, this.#options.managers ?? []);
@@ -168,6 +190,7 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
   endList(resourceVersion: string): void {
     const gone = [...this.#entries.keys()].filter((key) => this.#listed?.has(key) === false);
     this.#listed = undefined;
+    this.#isRewound = false;
     this.#position = resourceVersion;
     this.#served = true;
     this.#firstList.resolve(undefined);
@@ -176,6 +199,22 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
 
   advance(resourceVersion: string): void {
     this.#position = resourceVersion;
+  }
+
+  rewind(): void {
+    this.#rewinds++;
+    this.#isRewound = true;
+  }
+
+  doubt(): void {
+    this.#onDoubt?.();
+  }
+
+  onDoubt(listener: () => void): () => void {
+    this.#onDoubt = listener;
+    return () => {
+      this.#onDoubt = undefined;
+    };
   }
 
   notServed(): void {

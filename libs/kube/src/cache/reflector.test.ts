@@ -58,6 +58,12 @@ function content(cache: Colors): Record<string, string> {
   return Object.fromEntries(Array.from(cache.keys(), (key) => [key, cache.get(key) ?? ""]));
 }
 
+/** An event about the object "a", as the server sends it. */
+function event(type: string, resourceVersion: string): string {
+  const metadata = { name: "a", namespace: "ns", uid: "uid-a", resourceVersion };
+  return `${JSON.stringify({ type, object: { apiVersion: "v1", kind: "ConfigMap", metadata } })}\n`;
+}
+
 function putMany(server: FakeApiServer, count: number): void {
   for (let index = 0; index < count; index++) server.put(`o-${index}`, { color: "red" });
 }
@@ -221,18 +227,92 @@ describe("reflect", () => {
     expect(it.clock.nowMs()).toBe(500 + 1000 + 2000 + 4000 + 8000 + 15_000);
   });
 
-  it("reconnects a silent watch", async () => {
+  it("lists again after a silent watch", async () => {
     await using it = await setUp();
     await eventually(() => it.server.watching === 1);
     await it.clock.advance(149_000);
     it.server.bookmark();
     await eventually(() => it.cache.position === "101");
     await it.clock.advance(149_000);
-    expect(it.watches()).toHaveLength(1);
+    expect([it.lists().length, it.watches().length]).toEqual([1, 1]);
     await it.clock.advance(1000);
     await it.until(() => it.watches().length === 2);
+    expect(it.lists()).toHaveLength(2);
     expect(it.watches()[1]?.query["resourceVersion"]).toBe("101");
-    expect(it.reported).toEqual(["Timeout"]);
+    expect([it.reported, it.cache.rewinds]).toEqual([["Timeout"], 0]);
+  });
+
+  /** Restores a backup in which "a" is red and "b" does not exist; before, "a" is blue and "b" is green. */
+  async function restore(it: Awaited<ReturnType<typeof setUp>>) {
+    await eventually(() => it.server.watching === 1);
+    it.server.put("a", { color: "red" });
+    const restoreBackup = it.server.backUp();
+    it.server.put("a", { color: "blue" });
+    it.server.put("b", { color: "green" });
+    await eventually(() => it.cache.get("b") === "green");
+    restoreBackup();
+    await it.until(() => it.server.watching === 1);
+  }
+
+  it("lists again when the server is silent after the restore of a backup, and knows that versions went back", async () => {
+    await using it = await setUp();
+    await restore(it);
+    it.server.bookmark();
+    it.server.put("c", { color: "red" }); // has the version of "b" before the restore, so the watch does not receive it
+    await it.clock.advance(149_000);
+    expect(content(it.cache)).toEqual({ a: "blue", b: "green" });
+    await it.clock.advance(1_000);
+    await it.until(() => it.cache.get("c") === "red");
+    expect([content(it.cache), it.cache.rewinds]).toEqual([{ a: "red", c: "red" }, 1]);
+    it.server.put("d", { color: "red" });
+    await eventually(() => it.cache.get("d") === "red");
+  });
+
+  it("has the content of an object that got, after the restore of a backup, the version that it had before", async () => {
+    await using it = await setUp();
+    await eventually(() => it.server.watching === 1);
+    it.server.put("a", { color: "red" });
+    const restoreBackup = it.server.backUp();
+    it.server.put("a", { color: "blue" });
+    it.server.bookmark();
+    await eventually(() => it.cache.position === "103");
+    restoreBackup();
+    const changed = it.server.put("a", { color: "green" });
+    expect(changed.metadata.resourceVersion).toBe("102");
+    await it.until(() => it.server.watching === 1);
+    await it.clock.advance(150_000);
+    await it.until(() => it.cache.rewinds === 1 && it.server.watching === 1);
+    expect(content(it.cache)).toEqual({ a: "green" });
+  });
+
+  it.each([
+    { does: "an event", send: (version: string) => event("ADDED", version) },
+    { does: "a bookmark", send: (version: string) => event("BOOKMARK", version) },
+    { does: "a deletion", send: (version: string) => event("DELETED", version) },
+  ])("lists again after $does with an earlier version", async ({ send }) => {
+    await using it = await setUp();
+    await eventually(() => it.server.watching === 1);
+    it.server.put("a", { color: "red" });
+    await eventually(() => it.cache.position === "101");
+    it.server.sendRaw(send("99"));
+    await it.until(() => it.lists().length === 2 && it.server.watching === 1);
+    expect([content(it.cache), it.cache.rewinds, it.reported]).toEqual([{ a: "red" }, 1, ["UnexpectedResponse"]]);
+  });
+
+  it("accepts versions that are no numbers, which cannot be compared", async () => {
+    await using it = await setUp();
+    await eventually(() => it.server.watching === 1);
+    for (const version of ["x9", "x10", "0"]) it.server.sendRaw(event("BOOKMARK", version));
+    await eventually(() => it.cache.position === "0");
+    expect([it.lists().length, it.reported, it.cache.rewinds]).toEqual([1, [], 0]);
+  });
+
+  it("lists again at once if a writer has received an earlier version", async () => {
+    await using it = await setUp();
+    await eventually(() => it.server.watching === 1);
+    it.cache.doubt();
+    await it.until(() => it.lists().length === 2 && it.server.watching === 1);
+    expect(it.cache.rewinds).toBe(1);
   });
 
   it("lists again after an event that it cannot read", async () => {
@@ -288,11 +368,10 @@ describe("reflect", () => {
     await eventually(() => it.server.watching === 1);
     it.server.bookmark();
     await eventually(() => it.cache.position === "101");
-    await it.clock.advance(150_000);
+    await it.clock.advance(100_000);
+    it.server.cutWatches("in-order");
     await eventually(() => it.watches().length === 2 && it.server.watching === 1);
-    await it.clock.advance(150_000);
-    expect(it.cache.ageMs).toBe(300_000);
-    await eventually(() => it.watches().length === 3 && it.server.watching === 1);
+    expect(it.cache.ageMs).toBe(100_000);
     it.server.bookmark();
     await eventually(() => it.cache.ageMs === 0);
   });

@@ -4,6 +4,11 @@
  * that ends continues at its last resourceVersion. If the server no longer has that version (410), all objects are listed
  * again, and objects that the list lacks were deleted. Lists are always paged, also after a failure, since an unpaged list
  * can be too large to succeed. The model is client-go's reflector.
+ *
+ * After the restore of a backup of etcd, the server accepts a watch from a version that it does not have yet, and then sends
+ * nothing, until the cluster has made as many writes as were lost (seen with Kubernetes 1.36). So all objects are listed
+ * again after a silence, and after any answer with an earlier version than the one that is known. Versions are compared
+ * within one kind only, because kinds can be in different databases.
  * Usage: `await reflect({ transport, type: nodes, sink: store, report, signal })`.
  */
 import { backoffMs } from "../controller/backoff.ts";
@@ -15,6 +20,7 @@ import { linkAbort } from "../linked-abort.ts";
 import { listPages } from "../http/list-pages.ts";
 import type { ObjectSink } from "./object-store.ts";
 import { collectionPath } from "../http/resource-path.ts";
+import { isBehind } from "./resource-version.ts";
 import type { Transport, WatchEvent } from "../http/transport.ts";
 
 export interface ReflectorOptions {
@@ -42,10 +48,13 @@ export interface ReflectorOptions {
 /** Resolves when the signal aborts. Never rejects. */
 export async function reflect(options: ReflectorOptions): Promise<void> {
   const { signal } = options;
-  const progress: Progress = { position: undefined, failures: 0, lastPauseMs: 0, sendsBookmarks: false };
+  const progress: Progress = {
+    ...{ position: undefined, known: undefined, isRewound: false },
+    ...{ failures: 0, lastPauseMs: 0, sendsBookmarks: false },
+  };
   while (!signal.aborted) {
     try {
-      progress.position ??= await list(options);
+      progress.position ??= await list(options, progress);
       await follow(options, progress, progress.position);
     } catch (error) {
       if (isAborted(signal)) return;
@@ -57,6 +66,10 @@ export async function reflect(options: ReflectorOptions): Promise<void> {
 interface Progress {
   /** resourceVersion from which the watch continues; undefined when a list is needed. */
   position: string | undefined;
+  /** resourceVersion of the last list, event or bookmark. */
+  known: string | undefined;
+  /** Whether an answer since the last list had an earlier version than the one that was known. */
+  isRewound: boolean;
   /** Failures since the last event or since a watch lasted longer than the pause before it. */
   failures: number;
   lastPauseMs: number;
@@ -64,21 +77,28 @@ interface Progress {
   sendsBookmarks: boolean;
 }
 
-async function list(options: ReflectorOptions): Promise<string> {
+async function list(options: ReflectorOptions, progress: Progress): Promise<string> {
   const { transport, type, namespace, labelSelector, fieldSelector, pageSize = 500, sink, signal } = options;
   let resourceVersion = "";
   sink.beginList();
   const pages = listPages(transport, { type, namespace, labelSelector, fieldSelector, pageSize, signal });
   for await (const page of pages) {
+    progress.isRewound ||= isRewoundTo(page.resourceVersion, progress);
+    if (progress.isRewound && resourceVersion === "") sink.rewind();
     for (const item of page.items) sink.upsert(item);
     resourceVersion = page.resourceVersion;
   }
   sink.endList(resourceVersion);
+  progress.known = resourceVersion;
+  progress.isRewound = false;
   sink.heard();
   return resourceVersion;
 }
 
-/** Returns when the server ends the watch, as it does at its time limit, or when the watch is silent for too long. */
+/**
+ * Returns when the server ends the watch, as it does at its time limit, or when the watch is silent for too long. Then, or when
+ * a writer has received an earlier version, `progress` has no position.
+ */
 async function follow(options: ReflectorOptions, progress: Progress, resourceVersion: string): Promise<void> {
   const { transport, type, namespace, labelSelector, fieldSelector, sink, report, signal } = options;
   const { clock = systemClock, random = Math.random } = options;
@@ -88,6 +108,7 @@ async function follow(options: ReflectorOptions, progress: Progress, resourceVer
   const path = collectionPath(type, namespace);
   const startMs = clock.nowMs();
   const silent = watchError(type, "Timeout", `no event or bookmark for ${silenceMs} ms`);
+  const doubted = watchError(type, "UnexpectedResponse", "a write was answered with an earlier resourceVersion");
   using abort = linkAbort(signal);
   let hasEvents = false;
   let openedMs = Infinity;
@@ -95,6 +116,10 @@ async function follow(options: ReflectorOptions, progress: Progress, resourceVer
     openedMs = clock.nowMs();
     if (!progress.sendsBookmarks) sink.heard();
   };
+  const endDoubts = sink.onDoubt(() => {
+    progress.isRewound = true;
+    abort.abort(doubted);
+  });
   try {
     abort.in(clock, silenceMs, () => silent);
     for await (const event of transport.watch({ path, query, signal: abort.signal, onOpen })) {
@@ -106,8 +131,10 @@ async function follow(options: ReflectorOptions, progress: Progress, resourceVer
   } catch (error) {
     if (error !== silent) throw error;
     if (progress.sendsBookmarks) report(silent, { resource: type.plural, ageMs: sink.ageMs });
+    progress.position = undefined;
     return;
   } finally {
+    endDoubts();
     if (clock.nowMs() - openedMs >= Math.max(progress.lastPauseMs, atOnceMs)) progress.failures = 0;
   }
   if (!hasEvents && clock.nowMs() - startMs < atOnceMs) {
@@ -115,16 +142,27 @@ async function follow(options: ReflectorOptions, progress: Progress, resourceVer
   }
 }
 
-/** Passes the event to the sink and returns its resourceVersion. */
+/** Passes the event to the sink and returns its resourceVersion. Throws if it is earlier than the known one. */
 function take({ type, sink }: ReflectorOptions, progress: Progress, event: WatchEvent): string {
   const version = event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion;
   if (version === undefined) throw watchError(type, "UnexpectedResponse", "the event has no resourceVersion");
+  if (isRewoundTo(version, progress)) {
+    progress.isRewound = true;
+    const words = `the resourceVersion went back from ${progress.known ?? ""} to ${version}`;
+    throw watchError(type, "UnexpectedResponse", words);
+  }
+  progress.known = version;
   if (event.type === "DELETED") sink.remove(event.object.metadata);
   else if (event.type !== "BOOKMARK") sink.upsert(event.object);
   progress.sendsBookmarks ||= event.type === "BOOKMARK";
   sink.advance(version);
   sink.heard();
   return version;
+}
+
+/** Returns false if versions are not comparable. */
+function isRewoundTo(version: string, { known }: Progress): boolean {
+  return known !== undefined && isBehind(version, known);
 }
 
 /** Reports the error and waits before the next attempt. */
@@ -155,7 +193,7 @@ function watchError(type: ResourceType, code: OwnCode, words: string): KubeError
   return new KubeError(`watch ${type.plural}`, code, { words });
 }
 
-// The server sends a bookmark about once a minute. If it sends none, an idle watch is only reconnected.
+// The server sends a bookmark about once a minute. An aggregated server may send none; then a list confirms the content.
 const silenceMs = 150_000;
 
 /** A watch without events that ends within this time counts as a failure. */

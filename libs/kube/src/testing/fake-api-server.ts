@@ -47,7 +47,8 @@ export class FakeApiServer implements AsyncDisposable {
   readonly requests: SeenRequest[] = [];
   readonly #http: Server;
   readonly #objects = new Map<string, ConfigMap>();
-  readonly #watches = new Set<ServerResponse>();
+  /** The open watches, with the version from which each was requested. */
+  readonly #watches = new Map<ServerResponse, number>();
   readonly #faults: { readonly fault: Fault; readonly where: (request: SeenRequest) => boolean }[] = [];
   /** Remaining pages of lists, as of their first page. */
   readonly #snapshots = new Map<string, { readonly version: number; readonly rest: readonly ConfigMap[] }>();
@@ -101,15 +102,28 @@ export class FakeApiServer implements AsyncDisposable {
     this.#snapshots.clear();
   }
 
+  /** Returns a function that brings back the present content and version, like the restore of a backup of etcd. */
+  backUp(): () => void {
+    const objects = [...this.#objects];
+    const version = this.#version;
+    return () => {
+      this.#objects.clear();
+      for (const [key, object] of objects) this.#objects.set(key, object);
+      this.#version = version;
+      this.compact();
+      this.cutWatches("reset");
+    };
+  }
+
   bookmark(): void {
     this.#version++;
     const object = { kind: "ConfigMap", apiVersion: "v1", metadata: { resourceVersion: `${this.#version}` } };
-    for (const watch of this.#watches) watch.write(`${JSON.stringify({ type: "BOOKMARK", object })}\n`);
+    this.#send(this.#version, `${JSON.stringify({ type: "BOOKMARK", object })}\n`);
   }
 
   /** Ends all watches: regularly, by a reset, or within an object. */
   cutWatches(how: "in-order" | "reset" | "within-object"): void {
-    for (const watch of this.#watches) {
+    for (const watch of this.#watches.keys()) {
       if (how === "within-object") watch.write('{"type":"ADDED","object":{"apiVersion":"v1","kind":"Confi');
       if (how === "reset") watch.destroy();
       else watch.end();
@@ -119,7 +133,7 @@ export class FakeApiServer implements AsyncDisposable {
 
   /** Writes `text` to all watches. */
   sendRaw(text: string): void {
-    for (const watch of this.#watches) watch.write(text);
+    for (const watch of this.#watches.keys()) watch.write(text);
   }
 
   /** Fails the next request for which `where` returns true. Several calls fail several requests. */
@@ -197,7 +211,7 @@ export class FakeApiServer implements AsyncDisposable {
       return;
     }
     for (const event of this.#history) if (event.version > from) response.write(lineOf(event));
-    this.#watches.add(response);
+    this.#watches.set(response, from);
     response.on("close", () => this.#watches.delete(response));
   }
 
@@ -214,8 +228,13 @@ export class FakeApiServer implements AsyncDisposable {
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: `${this.#version}` } };
     const event = { version: this.#version, type, object: stored };
     this.#history.push(event);
-    for (const watch of this.#watches) watch.write(lineOf(event));
+    this.#send(this.#version, lineOf(event));
     return stored;
+  }
+
+  /** A watch from a version that the server does not have yet gets nothing before that version, and no error. */
+  #send(version: number, line: string): void {
+    for (const [watch, from] of this.#watches) if (version > from) watch.write(line);
   }
 }
 

@@ -22,6 +22,7 @@ export class AppliedIntents {
   readonly #cache: Observations | undefined;
   readonly #byKey = new Map<string, AppliedIntent>();
   #cleanUpAtSize = minCleanUpSize;
+  #rewinds = 0;
 
   /** `cache` is the cache of the writer, if it has one. */
   constructor(cache: Observations | undefined) {
@@ -29,11 +30,13 @@ export class AppliedIntents {
   }
 
   get(key: string): AppliedIntent | undefined {
+    this.#forgetIfRewound();
     return this.#byKey.get(key);
   }
 
   /** Stores the intent. Drops the intents of deleted objects each time that the number of intents has doubled. */
   set(key: string, intent: AppliedIntent): void {
+    this.#forgetIfRewound();
     this.#byKey.set(key, intent);
     if (this.#cache === undefined || this.#byKey.size < this.#cleanUpAtSize) return;
     for (const [other, last] of this.#byKey) {
@@ -42,9 +45,21 @@ export class AppliedIntents {
     this.#cleanUpAtSize = Math.max(minCleanUpSize, 2 * this.#byKey.size);
   }
 
+  /** Drops all intents, because the server has lost writes. */
+  forget(): void {
+    this.#byKey.clear();
+  }
+
   /** Reports whether the cache has not seen the write of this intent yet. */
   isPending({ resourceVersion }: AppliedIntent): boolean {
     return this.#cache?.position !== undefined && isBehind(this.#cache.position, resourceVersion);
+  }
+
+  #forgetIfRewound(): void {
+    const { rewinds = 0 } = this.#cache ?? {};
+    if (rewinds === this.#rewinds) return;
+    this.#rewinds = rewinds;
+    this.forget();
   }
 }
 

@@ -110,6 +110,38 @@ describe("Writer.apply", () => {
     expect(it.server.get("a")?.data).toEqual({ color: "red" });
   });
 
+  it("sends an intent again that the restore of a backup has undone, as soon as the cache knows of it", async () => {
+    await using it = await setUp();
+    const restoreBackup = it.server.backUp();
+    it.server.put("other", {});
+    it.server.put("other", { color: "red" });
+    await it.writer.apply(red);
+    restoreBackup();
+    expect(await it.writer.apply(red)).toBe("unchanged"); // the cache may not have seen the write yet
+    it.cache.beginList();
+    it.cache.rewind();
+    it.cache.endList("100");
+    expect(await it.writer.apply(red)).toBe("written");
+    expect(it.server.get("a")?.data).toEqual({ color: "red" });
+  });
+
+  it("doubts the cache if an object gets an earlier version than it had, and forgets all intents", async () => {
+    await using it = await setUp();
+    let doubts = 0;
+    it.cache.onDoubt(() => doubts++);
+    const restoreBackup = it.server.backUp();
+    for (const name of ["a", "b"]) {
+      await it.writer.apply({ metadata: { name }, data: { color: "red" } });
+      it.hear(name);
+    }
+    it.server.put("a", { color: "green" });
+    it.hear("a");
+    expect([await it.writer.apply(blue), doubts]).toEqual(["written", 0]);
+    restoreBackup();
+    expect([await it.writer.apply(red), doubts]).toEqual(["written", 1]);
+    expect(it.server.get("a")?.data).toEqual({ color: "red" });
+  });
+
   it("accepts the form in which the server stored the intent", async () => {
     await using it = await setUp();
     await it.writer.apply(red);

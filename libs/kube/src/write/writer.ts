@@ -132,6 +132,11 @@ async function applyIntent(context: Context, wanted: Wanted, call: Call): Promis
   const expected = expectedVersion(seenVersion, last);
   const path = objectPath(type, name, wanted.subresource);
   const resourceVersion = await sendApply(context, { path, body, force, expected, signal });
+  // The version of an object never decreases, also if it is created again, unless the server has lost writes.
+  if ([seen, last].some((known) => known !== undefined && isBehind(resourceVersion, known.resourceVersion))) {
+    applied.forget();
+    cache?.doubt();
+  }
   applied.set(key, { name, digest, resourceVersion, storedDigest: undefined });
   return resourceVersion === seen?.resourceVersion ? "unchanged" : "written";
 }

@@ -99,11 +99,19 @@ export function createDrainSlotsReconciler(deps: DrainSlotsDeps): Reconcile {
 /** The handshakes that were listed or written by this replica, and the cached ones once the cache is as new. */
 function createDrainKnowledge({ states, namespace }: Pick<DrainSlotsDeps, "states" | "namespace">) {
   const newer = new Map<string, ListedHandshake>();
+  let { rewinds } = states;
+  /** After the restore of a backup of etcd, the versions of before mean nothing. */
+  function forgetIfRewound(): void {
+    if (rewinds !== states.rewinds) newer.clear();
+    rewinds = states.rewinds;
+  }
   return {
     set(handshake: ListedHandshake): void {
+      forgetIfRewound();
       newer.set(keyOf(handshake), handshake);
     },
     get(name: string): DrainFacts | undefined {
+      forgetIfRewound();
       const state = states.get(name);
       if (state === undefined) return undefined;
       const key = keyOf(state);
