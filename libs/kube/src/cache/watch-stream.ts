@@ -48,8 +48,9 @@ export function parseWatchEvent(line: string, tried: string): WatchEvent {
 export function parseJson(text: string, tried: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (cause) {
-    throw new KubeError(tried, "UnexpectedResponse", { words: "the response is not JSON", cause });
+  } catch {
+    // Without the cause: a SyntaxError quotes the text around the mistake, and the response can be a Secret.
+    throw new KubeError(tried, "UnexpectedResponse", { words: "the response is not JSON" });
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { createServer, type RequestListener } from "node:http";
+import { inspect } from "node:util";
 import { keepFresh } from "../connect/credentials.ts";
 import { HttpTransport, type HttpTransportOptions } from "./http-transport.ts";
 import { readServiceAccount } from "../connect/in-cluster.ts";
@@ -161,6 +162,14 @@ describe("HttpTransport.request", () => {
     await using it = await setUp();
     it.server.failNext({ status: 200, body: "{" });
     await expect(it.transport.request({ method: "GET", path })).rejects.toMatchObject({ code: "UnexpectedResponse" });
+  });
+
+  it("does not quote such a response, which can be a Secret, not even in a cause", async () => {
+    await using it = await setUp();
+    it.server.failNext({ status: 200, body: '{"data":{"tls.key":"U0VDUkVU" "x"}}' });
+    const failure: unknown = await it.transport.request({ method: "GET", path }).catch((error: unknown) => error);
+    expect(inspect(failure)).toContain("the response is not JSON");
+    expect(inspect(failure)).not.toContain("U0VDU");
   });
 
   it("rejects with ConnectionLost when the server is not there or closes the connection", async () => {

@@ -165,7 +165,15 @@ clusters:
     { name: "list", text: "- a", words: "it must be a YAML mapping" },
     { name: "empty", text: "", words: "it must be a YAML mapping" },
     { name: "broken", text: "a: b\nusers: [", words: "not valid YAML at line 2, column 9" },
-    { name: "cyclic", text: "users: &a [*a]", words: "not valid YAML" },
+    { name: "badly indented", text: "a:\n  b: c\n d: e", words: "at line 3, column 1: the indentation is wrong" },
+    { name: "cyclic", text: "users: &a [*a]", words: "an alias has no anchor, contains itself" },
+    {
+      name: "too deep",
+      text: `x:\n  ${"[".repeat(60)}${"]".repeat(60)}`,
+      words: "at line 2, column 53: more than 50 levels",
+    },
+    { name: "endlessly deep", text: "[".repeat(10_000), words: "not valid YAML at line 1" },
+    { name: "without lists", text: "a: b\nusers: {u: {}}", words: "at line 2, column 1: users must be a list" },
     { name: "no-context", text: "a: b", words: "current-context is not set" },
     { name: "missing", text: undefined, words: "ENOENT" },
   ])("rejects with BadConfig for a file that is $name", async ({ name, text, words }) => {
@@ -178,12 +186,20 @@ clusters:
 });
 
 describe("errors of readKubeconfig", () => {
+  /** Two values of 49 levels, the inner one by its alias. */
+  const deepAliases = `[&d ${"[".repeat(40)}${"]".repeat(40)}, &e ${"[".repeat(40)}*d${"]".repeat(40)}, ${"[".repeat(40)}*e${"]".repeat(40)}]`;
   const secret = "c2VjcmV0IHRva2VuIG9yIGtleSwgbG9uZyBlbm91Z2gu";
 
   it.each([
     { where: "beside a YAML mistake", user: `{ token: ${secret}` },
     { where: "taken for an alias", user: `{ token: *${secret} }` },
     { where: "taken for a tag", user: `{ token: !${secret} x, exec: { command: "" } }` },
+    {
+      where: "in a field that is deeply nested",
+      user: `{ x: ${"[".repeat(101)}${"]".repeat(101)}, token: ${secret} }`,
+    },
+    { where: "below many aliases", user: `{ token: ${secret}, a: ${deepAliases} }` },
+    { where: "behind an escape sequence", user: `{ token: "\\${secret}" }` },
     { where: "in an entry that is refused", user: `{ token: ${secret}, as-groups: [x] }` },
     {
       where: "in a field of the wrong type",
