@@ -254,8 +254,9 @@ describe("a network", () => {
   it("does not change a NAD of somebody else, and creates its own once that is deleted", async () => {
     const body = {
       ...typeOf(networkAttachmentDefinitions),
-      metadata: { name: "taken" },
-      spec: { config: '{"type":"macvlan"}' },
+      // Each NAD for VFs needs this annotation, whoever writes it.
+      metadata: { name: "taken", annotations: { [annotations.resourceName]: "openshift.io/nics" } },
+      spec: { config: '{"type":"sriov","vlan":100}' },
     };
     const path = collectionPath(networkAttachmentDefinitions, "tenant");
     await user.request({ method: "POST", path, body });
@@ -265,9 +266,33 @@ describe("a network", () => {
       [namespace, "taken"],
       "tenant/taken was not created from a network and is not changed",
     );
-    expect(configOf(await nad("tenant", "taken"))).toEqual({ type: "macvlan" });
+    expect(configOf(await nad("tenant", "taken"))).toEqual({ type: "sriov", vlan: 100 });
     await remove(networkAttachmentDefinitions, ["tenant", "taken"]);
     await readyIs(sriovNetworks, [namespace, "taken"], "True NetworkReady");
+  });
+
+  it("does not delete a NAD of somebody else, and takes it over once its owner annotates it as the condition says", async () => {
+    const body = {
+      ...typeOf(networkAttachmentDefinitions),
+      metadata: { name: "given", annotations: { [annotations.resourceName]: "openshift.io/nics" } },
+      spec: { config: '{"type":"sriov","vlan":100}' },
+    };
+    await user.request({ method: "POST", path: collectionPath(networkAttachmentDefinitions, "tenant"), body });
+    for (const at of [namespace, "tenant"]) {
+      await create(sriovNetworks, "given", at === namespace ? { networkNamespace: "tenant" } : {}, { in: at });
+      await readyIs(sriovNetworks, [at, "given"], "was not created from a network and is not changed");
+      await remove(sriovNetworks, [at, "given"]);
+    }
+    await create(sriovNetworks, "after-the-given", {}); // once its NAD exists, the operator has handled the deletions
+    await nadIs(namespace, "after-the-given");
+    expect(configOf(await nad("tenant", "given"))).toEqual({ type: "sriov", vlan: 100 });
+    await create(sriovNetworks, "given", { networkNamespace: "tenant", vlan: 7 });
+    const ref = `SriovNetwork.sriovnetwork.openshift.io/${namespace}/given`;
+    const command = `kubectl annotate -n tenant network-attachment-definitions.k8s.cni.cncf.io given ${annotations.ownerRef}=${ref}`;
+    await readyIs(sriovNetworks, [namespace, "given"], command);
+    await cluster.kubectl(command.split(" ").slice(1));
+    await readyIs(sriovNetworks, [namespace, "given"], "True NetworkReady");
+    expect(configOf(await nad("tenant", "given"))).toMatchObject({ type: "sriov", vlan: 7 });
   });
 
   it("that lost a name conflict gets the NAD when the winner is deleted, and never deletes it (sriov-operator.md M-51)", async () => {

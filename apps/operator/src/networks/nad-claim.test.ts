@@ -60,10 +60,65 @@ describe("a NetworkAttachmentDefinition", () => {
     expect(cluster.nad("tenant/blue")?.metadata.annotations).toMatchObject({ mine: "kept" });
   });
 
-  it("without an owner-ref is adopted if it has the network's resource, as upstream's operator left some", async () => {
+  describe.each(["SriovNetwork", "SriovIBNetwork", "OVSNetwork", "BridgeNetwork", "AfxdpNetwork"] as const)(
+    "that a user wrote for the resource of a network (%s)",
+    (kind) => {
+      const resource = kind === "AfxdpNetwork" ? "afxdp/nics" : "openshift.io/nics";
+      const spec = kind === "BridgeNetwork" ? { bridge: "br0" } : {};
+      const byHand = { config: '{"type": "sriov", "vlan": 100}', marks: { [annotations.resourceName]: resource } };
+
+      it("is not changed, and stays when the network is deleted", async () => {
+        const cluster = createNetworkCluster();
+        cluster.addNad("tenant/blue", byHand);
+        cluster.addNetwork(kind, "blue", { ...spec, networkNamespace: "tenant" });
+        await cluster.settle();
+        expect(cluster.ready(kind, "blue")).toMatch(
+          new RegExp(`^False .*tenant/blue was not created from a network .* kubectl annotate -n tenant .*${kind}\\.`),
+        );
+        cluster.removeNetwork(kind, "blue");
+        await cluster.settle();
+        cluster.collectGarbage();
+        await cluster.settle();
+        expect(configOf(cluster.nad("tenant/blue"))).toEqual({ type: "sriov", vlan: 100 });
+        expect(cluster.nad("tenant/blue")?.metadata.annotations).toEqual(byHand.marks);
+      });
+
+      it("is not changed either if the network is in its namespace", async () => {
+        const cluster = createNetworkCluster();
+        cluster.addNad("tenant/blue", byHand);
+        cluster.addNetwork(kind, "blue", spec, "tenant");
+        await cluster.settle();
+        expect(cluster.ready(kind, "blue", "tenant")).toContain("was not created from a network and is not changed");
+        cluster.removeNetwork(kind, "blue", "tenant");
+        await cluster.settle();
+        cluster.collectGarbage();
+        expect(configOf(cluster.nad("tenant/blue"))).toEqual({ type: "sriov", vlan: 100 });
+      });
+    },
+  );
+
+  it("without an owner-ref is adopted if upstream's operator wrote it for the network's resource", async () => {
     const cluster = createNetworkCluster();
-    cluster.addNad("tenant/blue", { marks: { [annotations.resourceName]: "openshift.io/nics" } });
+    const marks = { [annotations.resourceName]: "openshift.io/nics" };
+    cluster.addNad("tenant/blue", { marks, manager: "sriov-network-operator" });
+    cluster.addNad("tenant/red", {
+      marks: { [annotations.resourceName]: "openshift.io/other" },
+      manager: "sriov-network-operator",
+    });
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
+    cluster.addNetwork("SriovNetwork", "red", { networkNamespace: "tenant" });
+    await cluster.settle();
+    expect(cluster.owners()).toEqual({
+      "tenant/blue": `SriovNetwork.${group}/${operatorNamespace}/blue`,
+      "tenant/red": "",
+    });
+  });
+
+  it("of this operator is adopted again after somebody removed its owner-ref", async () => {
+    const cluster = createNetworkCluster();
+    cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "tenant" });
+    await cluster.settle();
+    cluster.addNad("tenant/blue", { marks: { [annotations.ownerRef]: null } });
     await cluster.settle();
     expect(cluster.owners()).toEqual({ "tenant/blue": `SriovNetwork.${group}/${operatorNamespace}/blue` });
   });

@@ -51,15 +51,15 @@ export function claimNad({ network, intended, nad, rivals }: NadClaim): ClaimAns
 }
 
 /**
- * A NAD without an owner-ref still belongs to the network if it has something that only an operator writes: the network
- * as its owner, or the annotation with the network's resource.
+ * A NAD without an owner-ref still belongs to the network if the network is its owner, or if an operator has written it for the
+ * network's resource. The annotation with the resource alone is no sign of it: a NAD that a user writes for VFs needs it too.
  */
 function isCreatedFor({ metadata }: Network, intended: NetworkAttachmentDefinition, nad: NadFacts): boolean {
   const { annotations: marks = {}, ownerReferences = [] } = nad.metadata;
   const resource = intended.metadata.annotations?.[annotations.resourceName];
   return (
     ownerReferences.some(({ uid }) => uid === metadata.uid) ||
-    (resource !== undefined && marks[annotations.resourceName] === resource)
+    (nad.isWrittenByOperator && resource !== undefined && marks[annotations.resourceName] === resource)
   );
 }
 
@@ -68,7 +68,7 @@ function foreignMessage(network: Network, ref: string): string {
   const { plural, group } = networkAttachmentDefinitions;
   return (
     `NetworkAttachmentDefinition ${namespace}/${name} was not created from a network and is not changed; delete it, rename ` +
-    `the network, or give it to the network: kubectl annotate -n ${namespace} ${plural}.${group} ${name} ${annotations.ownerRef}=${ref}`
+    `the network, or let the network replace it: kubectl annotate -n ${namespace} ${plural}.${group} ${name} ${annotations.ownerRef}=${ref}`
   );
 }
 

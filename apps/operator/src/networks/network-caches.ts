@@ -22,6 +22,7 @@ import {
   type OVSNetwork,
   type SriovIBNetwork,
   type SriovNetwork,
+  upstreamManager,
 } from "@switchyard/api";
 import { watchObjects, type Cache, type FailedWatch, type Transport } from "@switchyard/kube";
 import { targetNamespace, type Network } from "@switchyard/render";
@@ -43,6 +44,8 @@ export interface NetworkCaches {
 export interface NadFacts {
   /** With the annotations that name the resource and the network. */
   readonly metadata: ObjectMeta;
+  /** Whether this operator or upstream's has written it, by its managed fields. A copy by a user has others. */
+  readonly isWrittenByOperator: boolean;
   /** Changes when the configuration changes, which can be long and is not kept. */
   readonly configHash: string;
 }
@@ -68,6 +71,7 @@ export const networkStores = {
     type: networkAttachmentDefinitions,
     project: ({ metadata, spec: { config = "" } = {} }: StoredNad): NadFacts => ({
       metadata: keep(metadata),
+      isWrittenByOperator: isWrittenByOperator(metadata),
       configHash: hash("sha256", config, "base64url"),
     }),
     indexes: { owner: (nad: NadFacts) => [ownerRefOf(nad)].filter((owner) => owner !== "") },
@@ -113,6 +117,14 @@ function storeOfNetworks<N extends Network>() {
     },
     managers: [fieldManagers.networks, fieldManagers.failures],
   };
+}
+
+function isWrittenByOperator({ managedFields = [] }: ObjectMeta): boolean {
+  return managedFields.some(
+    ({ manager, operation }) =>
+      (manager === fieldManagers.networks && operation === "Apply") ||
+      (manager === upstreamManager && operation === "Update"),
+  );
 }
 
 const keptAnnotations: readonly string[] = [

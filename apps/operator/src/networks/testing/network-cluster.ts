@@ -120,13 +120,19 @@ export function createNetworkCluster() {
     network(kind: NetworkKind, name: string, namespace = operatorNamespace): StoredObject | undefined {
       return api.get(networkTypes[kind], { namespace, name });
     },
+    /** Adds a NAD or changes it, as a user does, or as `manager` does by an update. */
     addNad(
       place: string,
-      { marks = {}, config = "{}" }: { marks?: Readonly<Record<string, string | null>>; config?: string },
+      {
+        marks = {},
+        config = "{}",
+        manager,
+      }: { marks?: Readonly<Record<string, string | null>>; config?: string; manager?: string },
     ) {
       const [namespace = "", name = ""] = place.split("/");
       const { group, version, kind } = networkAttachmentDefinitions;
-      const metadata = { name, namespace, annotations: marks };
+      const managedFields = manager && [{ manager, operation: "Update", fieldsV1: { "f:spec": { "f:config": {} } } }];
+      const metadata = { name, namespace, annotations: marks, ...(managedFields && { managedFields }) };
       api.put({ apiVersion: `${group}/${version}`, kind, metadata, spec: { config } });
     },
     removeNad(place: string): void {
