@@ -30,6 +30,7 @@ import { openAfxdp } from "./afxdp/open-afxdp.ts";
 import { followVerbosity } from "./follow-verbosity.ts";
 import { createMainLoop } from "./pass/main-loop.ts";
 import { createPass } from "./pass/pass.ts";
+import { createRefusedChanges } from "./pass/refused-changes.ts";
 import { createRunningSteps } from "./pass/running-steps.ts";
 import { createVhostModules } from "./pass/vhost-modules.ts";
 import { createDaemonMetrics } from "./report/daemon-metrics.ts";
@@ -151,6 +152,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
         ...{ ...options.systemdMode, maxPfs: options.maxPfs, apiServerAddresses, timing, now, log },
       }),
     }),
+    refusedChanges: createRefusedChanges({ nowMs: () => timing.nowMs() }),
     maxPfs: options.maxPfs,
     maxHanging: options.maxHanging ?? defaultMaxHanging,
     useExternalDrainer: options.useExternalDrainer === true,

@@ -134,6 +134,8 @@ export {
   type SystemStatus,
   type SriovNetworkNodeStateStatus,
   type InterfaceStatus,
+  type FewerVfs,
+  type RefusedChange,
   type VfStatus,
 } from "./kinds/sriov-network-node-state.ts";
 export {

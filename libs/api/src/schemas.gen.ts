@@ -1223,6 +1223,50 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "numVfsWithoutMemory": {
                   "description": "Number of VFs that could not be created because the PCI bridges have too little memory space (ENOMEM). The kernel argument pci=realloc can help.",
                   "type": "integer"
+                },
+                "fewerVfs": {
+                  "description": "What the driver did when it created fewer VFs than requested. The same number is not requested again as long as the created VFs exist.",
+                  "type": "object",
+                  "required": [
+                    "requested",
+                    "created"
+                  ],
+                  "properties": {
+                    "requested": {
+                      "description": "Number of VFs that the driver was asked for.",
+                      "type": "integer"
+                    },
+                    "created": {
+                      "description": "Number of VFs that it created.",
+                      "type": "integer"
+                    }
+                  }
+                },
+                "refused": {
+                  "description": "A change of the PF that would disrupt pods, and that the host has refused several times in the same way.",
+                  "type": "object",
+                  "required": [
+                    "changes",
+                    "error",
+                    "attempts"
+                  ],
+                  "properties": {
+                    "changes": {
+                      "description": "What was tried: \"set eswitch mode legacy -> switchdev on 0000:3b:00.0\".",
+                      "type": "array",
+                      "items": {
+                        "type": "string"
+                      }
+                    },
+                    "error": {
+                      "description": "Answer of the host.",
+                      "type": "string"
+                    },
+                    "attempts": {
+                      "description": "Number of attempts with this answer.",
+                      "type": "integer"
+                    }
+                  }
                 }
               }
             }

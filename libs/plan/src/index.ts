@@ -13,7 +13,7 @@ export { rdmaModeDifference } from "./rdma-mode.ts";
 export { rebootFile } from "./reboot.ts";
 export { vdpaDriver } from "./steps/add-vdpa-device.ts";
 export { isBlockedBy } from "./steps/blocked-by.ts";
-export { describeStep, isPfStep, type NodeStep, type PfStep, type Step } from "./steps/step.ts";
+export { describeStep, disruptionOf, isPfStep, type NodeStep, type PfStep, type Step } from "./steps/step.ts";
 export { isVirtualNic } from "./plan-virtual.ts";
 export { virtioVendor } from "./virtio.ts";
 export { isMellanox, vfLimitProblem, type VfLimitProblem } from "./vf-limit.ts";

@@ -16,9 +16,11 @@ import { firmwareDemands, linkTypeNumbers, type FirmwareDemand, type WantedPort 
 import type { Reason } from "./impact.ts";
 import { isVirtualNic } from "./plan-virtual.ts";
 import type { PlanProblem } from "./problem.ts";
+import { describeRefusal } from "./refused-change.ts";
 import { mergeRebootNeeds, noRebootNeeds, type RebootCause, type RebootNeeds } from "./reboot.ts";
 import type { ResetFirmware } from "./steps/reset-firmware.ts";
 import { formatFirmwareChange, type FirmwareChange, type SetFirmware } from "./steps/set-firmware.ts";
+import { describeStep } from "./steps/step.ts";
 import { isMellanox, vfLimitProblem } from "./vf-limit.ts";
 
 export interface FirmwarePlan {
@@ -40,7 +42,7 @@ export function planFirmware(
   pending: ReadonlySet<string> = new Set(),
 ): FirmwarePlan {
   const cards = cardsOf(desired, observed);
-  const plans = cards.map((card) => planCard(card, pending.has(card.address)));
+  const plans = cards.map((card) => withoutRefusedReset(card, planCard(card, pending.has(card.address))));
   const inEffect = (observed.system?.reboot?.causes ?? []).filter((id) => cards.some((card) => isInEffect(id, card)));
   return {
     steps: plans.flatMap(({ steps }) => steps),
@@ -124,6 +126,18 @@ function planCard(card: Card, waitsForPowerCycle: boolean): FirmwarePlan {
     return { ...about(demand, text), id: `firmware ${card.address} ${setting}`, isPending: !toSet.includes(demand) };
   });
   return { ...nothing, steps: set, reboots: { causes, inEffect: [] }, held };
+}
+
+/** As withoutRefused: the drain for a reset is in vain if the firmware settings are refused each time. */
+function withoutRefusedReset({ ports }: Card, card: FirmwarePlan): FirmwarePlan {
+  const refused = ports.find((pf) => pf.refused !== undefined)?.refused;
+  const [reason] = card.reasons;
+  if (refused === undefined || reason === undefined) return card;
+  const changes = new Set(refused.changes);
+  if (!card.steps.every((step) => changes.has(describeStep(step)))) return card;
+  const { text: _text, ...at } = reason;
+  const problem: PlanProblem = { ...at, code: "refused", message: describeRefusal(refused) };
+  return { ...card, steps: [], reasons: [], problems: [...card.problems, problem] };
 }
 
 /** Reports whether the setting of a recorded cause has its value now. */

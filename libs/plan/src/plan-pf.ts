@@ -4,9 +4,10 @@
  * upstream's proposal "externally managed PF").
  */
 import type { InterfaceSpec, InterfaceStatus, VfGroup } from "@switchyard/api";
-import { formatVfRange, includesVf, parseVfRange, type VfRange } from "@switchyard/policy";
+import { formatVfRange, includesVf, parseVfRange, upToVf, type VfRange } from "@switchyard/policy";
 import { missingRepresentors, modeProblem } from "./eswitch-problems.ts";
 import { eswitchSteps, parseEswitchMode, unbindsVfs } from "./plan-eswitch.ts";
+import { fewerVfsProblem, numVfsToHave } from "./fewer-vfs.ts";
 import { externalMismatches, externalMtuMismatch } from "./plan-external.ts";
 import { guidsOfExistingVfs, guidsOfNewVfs } from "./plan-vf-guids.ts";
 import { unwantedVdpa, vdpaOfExistingVfs, vdpaOfNewVfs, vdpaProblem } from "./plan-vdpa.ts";
@@ -33,8 +34,13 @@ export function planPf(wanted: InterfaceSpec, pf: InterfaceStatus, field: string
   if (refused.length > 0) return { steps: [], problems: refused };
 
   const mtuProblem = checkMtu(wanted, pf, field);
-  const eswitch = wanted.externallyManaged === true ? [] : eswitchSteps(pf, wantedEswitch(wanted));
-  const groups = groupPlans(wanted, pf, field, { vfs: vfsAfter(eswitch), isMtuRefused: mtuProblem !== undefined });
+  const fewer = fewerVfsProblem(wanted, pf, field);
+  const numVfs = numVfsToHave(wanted, pf);
+  const mode = parseEswitchMode(wanted.eSwitchMode);
+  const eswitch = wanted.externallyManaged === true ? [] : eswitchSteps(pf, { numVfs, mode });
+  const groups = groupPlans(wanted, pf, field, {
+    ...{ vfs: vfsAfter(eswitch), numVfs, isMtuRefused: mtuProblem !== undefined },
+  });
   return {
     steps: [
       ...(mtuProblem === undefined ? mtuSteps(wanted, pf) : []),
@@ -44,6 +50,7 @@ export function planPf(wanted: InterfaceSpec, pf: InterfaceStatus, field: string
       ...groups.steps,
     ],
     problems: [
+      ...(fewer === undefined ? [] : [fewer]),
       ...(mtuProblem === undefined ? [] : [mtuProblem]),
       ...groups.problems,
       ...(eswitch.length === 0 ? missingRepresentors(wanted, pf, field) : []),
@@ -95,12 +102,15 @@ function linkSteps(wanted: InterfaceSpec, pf: InterfaceStatus): readonly PfStep[
   return [{ kind: "set-link-up", pciAddress: pf.pciAddress }];
 }
 
-function wantedEswitch({ numVfs = 0, eSwitchMode }: InterfaceSpec) {
-  return { numVfs, mode: parseEswitchMode(eSwitchMode) };
-}
-
 /** The state of the VFs when the steps of their groups run. */
 type VfsAfter = "unchanged" | "new" | "unbound";
+
+interface GroupContext {
+  readonly vfs: VfsAfter;
+  /** Number of VFs that the PF should have. */
+  readonly numVfs: number;
+  readonly isMtuRefused: boolean;
+}
 
 function vfsAfter(eswitch: readonly PfStep[]): VfsAfter {
   if (eswitch.length === 0) return "unchanged";
@@ -111,17 +121,19 @@ function groupPlans(
   wanted: InterfaceSpec,
   pf: InterfaceStatus,
   field: string,
-  { vfs, isMtuRefused }: { readonly vfs: VfsAfter; readonly isMtuRefused: boolean },
+  { vfs, numVfs, isMtuRefused }: GroupContext,
 ): PfPlan {
   const steps: PfStep[] = [];
   const problems: PlanProblem[] = [];
   const ranges: VfRange[] = [];
   for (const [index, given] of (wanted.vfGroups ?? []).entries()) {
-    const range = checkGroup(given, wanted, pf, `${field}.vfGroups[${index}]`);
-    if ("code" in range) {
-      problems.push(range);
+    const checked = checkGroup(given, wanted, pf, `${field}.vfGroups[${index}]`);
+    if ("code" in checked) {
+      problems.push(checked);
       continue;
     }
+    const range = wanted.externallyManaged === true ? checked : upToVf(checked, numVfs - 1);
+    if (range === undefined) continue; // none of its VFs exists
     ranges.push(range);
     if (vfs === "unchanged") steps.push(...unwantedVdpa(pf, given, range));
     steps.push(...(vfs === "new" ? guidsOfNewVfs(pf, given, range) : guidsOfExistingVfs(pf, range)));
@@ -129,15 +141,19 @@ function groupPlans(
     steps.push(...(vfs === "unchanged" ? vdpaOfExistingVfs(pf, given, range) : vdpaOfNewVfs(pf, given, range)));
   }
   const isUngrouped = (vfId: number) => !ranges.some((range) => includesVf(range, vfId));
-  const unbound = unboundVfs(wanted, pf, vfs).filter(isUngrouped);
+  const unbound = unboundVfs(wanted, pf, { vfs, numVfs }).filter(isUngrouped);
   return { steps: [...steps, ...unbound.map((vfId) => bindUngrouped(pf, vfId))], problems };
 }
 
 const stepsOf = { unchanged: stepsForExistingVfs, new: stepsForNewVfs, unbound: stepsForUnboundVfs };
 
 /** VFs without a driver: a change of the eswitch mode unbinds all of them, also when the daemon was killed after it. */
-function unboundVfs(wanted: InterfaceSpec, pf: InterfaceStatus, vfs: VfsAfter): readonly number[] {
-  if (vfs === "unbound") return Array.from({ length: wanted.numVfs ?? 0 }, (_, vfId) => vfId);
+function unboundVfs(
+  wanted: InterfaceSpec,
+  pf: InterfaceStatus,
+  { vfs, numVfs }: Pick<GroupContext, "vfs" | "numVfs">,
+): readonly number[] {
+  if (vfs === "unbound") return Array.from({ length: numVfs }, (_, vfId) => vfId);
   if (vfs === "new" || wanted.externallyManaged === true || pf.eSwitchMode !== "switchdev") return [];
   return (pf.Vfs ?? []).filter(({ driver }) => !driver).map(({ vfID }) => vfID);
 }

@@ -30,6 +30,7 @@ import { planPf, type PfPlan } from "./plan-pf.ts";
 import { planReset } from "./plan-reset.ts";
 import { withVdpaRemovals } from "./plan-vdpa.ts";
 import type { PlanProblem } from "./problem.ts";
+import { withoutRefused } from "./refused-change.ts";
 import { mergeRebootNeeds, planReboot } from "./reboot.ts";
 import { vdpaDriver } from "./steps/add-vdpa-device.ts";
 import { isVirtualNic, planVirtualNic, planVirtualReset } from "./plan-virtual.ts";
@@ -94,9 +95,10 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
     if (linux.isBlocking) continue;
     const ovs = planOvsBridge(pf, { desired, observed, pfSteps: own.steps });
     const whole = [...linux.before, ...ovs.before, ...own.steps, ...ovs.after, ...linux.after];
-    const ofPf = withVdpaRemovals(pf, whole);
+    const { steps: possible, problem: refusal } = withoutRefused(pf, whole, own.fieldOf);
+    const ofPf = withVdpaRemovals(pf, possible);
     steps.push(...ofPf);
-    problems.push(...ovs.problems);
+    problems.push(...ovs.problems, ...(refusal === undefined ? [] : [refusal]));
     reasons.push(...drainReasons(ofPf, pf, own.fieldOf));
   }
   const { forget, reboot, ...rebooting } = planReboot(mergeRebootNeeds(reboots), observed.system?.reboot);

@@ -26,6 +26,7 @@ export {
   formatVfRange,
   countVfsIn,
   includesVf,
+  upToVf,
   overlaps,
   parseVfRange,
   type VfRange,

@@ -129,7 +129,7 @@ export function allNamesOf({ name, altNames = [] }: Pick<InterfaceStatus, "name"
 }
 
 function recordFields(
-  { spec, initial, names, numVfsWithoutMemory }: PfRecord,
+  { spec, initial, names, numVfsWithoutMemory, fewerVfs }: PfRecord,
   uplink: Link | undefined,
 ): Partial<InterfaceStatus> {
   const recorded = names ?? (spec.name ? [spec.name] : []);
@@ -142,6 +142,7 @@ function recordFields(
       externallyManaged: spec.externallyManaged === true ? true : undefined,
       initialMtu: initial?.mtu,
       numVfsWithoutMemory,
+      fewerVfs,
       initialESwitchMode: initialModeOf({ spec, ...defined({ initial }) }),
     }),
   };

@@ -11,6 +11,7 @@ import { describeStep, isBlockedBy, isPfStep, type NodeStep, type PfStep, type S
 import { mapConcurrently } from "@switchyard/service";
 import { endsWithin } from "../deadlines/ends-within.ts";
 import { runNodeStep, runPfStep } from "../steps/run-step.ts";
+import { FewerVfsError } from "../steps/set-num-vfs.ts";
 import { createStepContext, type StepTiming } from "../steps/step-context.ts";
 import type { RunningSteps, StepAbout } from "./running-steps.ts";
 
@@ -19,6 +20,8 @@ export interface StepFailure {
   readonly step: Step;
   /** "set mtu 9300 on enp1s0f0: EINVAL (mtu greater than device maximum)". */
   readonly message: string;
+  /** Number of VFs that a set-num-vfs created nevertheless; absent if it is 0 or if the step is of another kind. */
+  readonly created?: number;
 }
 
 /**
@@ -63,7 +66,7 @@ export async function applySteps(steps: readonly Step[], options: ApplyOptions):
 
   /** Runs the step unless it is blocked. Resolves with false if it hangs. */
   async function runUnlessBlocked(step: Step, run: () => Promise<void>, about: StepAbout): Promise<boolean> {
-    const isBlocked = failures.some((failure) => isBlockedBy(step, failure.step)) || runningSteps.isBlocked(step);
+    const isBlocked = failures.some((failure) => isBlockedByFailure(step, failure)) || runningSteps.isBlocked(step);
     if (signal.aborted || isBlocked) return true;
     const entry = runningSteps.add(step, about);
     const running = run().finally(() => {
@@ -127,7 +130,17 @@ export async function applySteps(steps: readonly Step[], options: ApplyOptions):
 }
 
 function toFailure(step: Step, thrown: unknown): StepFailure {
-  return { step, message: thrown instanceof Error ? thrown.message : String(thrown) };
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return { step, message, ...(thrown instanceof FewerVfsError && { created: thrown.created }) };
+}
+
+/**
+ * If the driver created some VFs, all steps go on without the others. A later pass would have to take the VFs away from
+ * the kernel's driver, for which the node is drained.
+ */
+function isBlockedByFailure(step: Step, { step: failed, created }: StepFailure): boolean {
+  if (created === undefined || step.kind === "release-pf" || !isPfStep(step)) return isBlockedBy(step, failed);
+  return isBlockedBy(step, failed) && "vfId" in step && step.vfId >= created;
 }
 
 function groupByPf(steps: readonly Step[]): ReadonlyMap<string, readonly PfStep[]> {

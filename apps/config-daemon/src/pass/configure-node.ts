@@ -35,6 +35,7 @@ import { adoptUpstreamBridges } from "../upstream/managed-ovs-bridges.ts";
 import { applySteps, type ApplyOptions, type StepFailure } from "./apply-steps.ts";
 import { isDrainedFor, nextRequest, requestOf } from "./drain-request.ts";
 import { ownPfs } from "./own-pfs.ts";
+import type { RefusedChanges } from "./refused-changes.ts";
 import type { KeepUdevRules } from "../udev/keep-rules.ts";
 import type { RunningSteps } from "./running-steps.ts";
 import type { LoadVhostModules } from "./vhost-modules.ts";
@@ -48,6 +49,8 @@ export interface ConfigureDeps extends Pick<
   /** Limits the time for writing the records of PFs and adopting bridges, because a disk can hang too. */
   readonly withRecordDeadline: WithDeadline;
   readonly loadVhostModules: LoadVhostModules;
+  /** Remembers changes that the host refuses from pass to pass. */
+  readonly refusedChanges: RefusedChanges;
   readonly keepUdevRules: KeepUdevRules;
   /** The present value of SriovOperatorConfig.spec.disableDrain. */
   readonly isDrainDisabled: () => boolean;
@@ -123,6 +126,7 @@ export async function configureNode(
     const repeated = next.steps.filter((step) => done.some((earlier) => isDeepStrictEqual(earlier, step)));
     if (repeated.length > 0 || round > maxRounds) {
       const failures = (repeated.length > 0 ? repeated : next.steps).map(withoutEffect);
+      deps.refusedChanges.ended({ steps: next.steps, failures, found: found.interfaces, desired });
       await deps.report({ kind: "failed", failures, problems: next.problems }, found);
       return "retry";
     }
@@ -265,7 +269,7 @@ async function observeAndReport(
     "pciAddress" in step ? [pf ?? { pciAddress: step.pciAddress }] : [],
   );
   const seen = await deps.observeHost(held, desired);
-  if (seen.ok) return seen.value;
+  if (seen.ok) return { ...seen.value, interfaces: deps.refusedChanges.addTo(seen.value.interfaces, desired) };
   await deps.report({ kind: "discovery-failed", message: seen.error }, undefined);
   return undefined;
 }
@@ -333,6 +337,7 @@ async function applyAndReport(
     isDone: outcome.done.length === next.steps.length,
   });
   await Promise.all(interim);
+  deps.refusedChanges.ended({ steps: next.steps, failures, found: found.interfaces, desired });
   if (failures.length === 0) return outcome.done;
   const after = await observeAndReport(desired, deps);
   if (after !== undefined) await deps.report({ kind: "failed", failures, problems: next.problems }, after);

@@ -14,6 +14,7 @@ import { createObserver } from "../observe/observer.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 import { configureNode, type ConfigureDeps } from "./configure-node.ts";
+import { createRefusedChanges } from "./refused-changes.ts";
 import { createRunningSteps } from "./running-steps.ts";
 
 export interface OfflineOptions extends Pick<ConfigureDeps, "maxPfs" | "maxHanging" | "onStep"> {
@@ -47,6 +48,7 @@ export async function configureOffline(spec: SriovNetworkNodeStateSpec, options:
       }),
       withRecordDeadline: createWithDeadline(host, deps),
       loadVhostModules: options.loadVhostModules(deps),
+      refusedChanges: createRefusedChanges({ nowMs: () => timing.nowMs() }),
       keepUdevRules: options.keepUdevRules(deps),
       beginPass: () => Promise.resolve(ok(limit)),
       isDrainDisabled: () => true,

@@ -17,6 +17,7 @@ import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
 import type { Found } from "../report/status-of.ts";
 import { requestOf } from "./drain-request.ts";
+import { createRefusedChanges } from "./refused-changes.ts";
 import { createRunningSteps } from "./running-steps.ts";
 import { createUdevRules } from "../udev/keep-rules.ts";
 import { createVhostModules } from "./vhost-modules.ts";
@@ -75,6 +76,7 @@ function daemonOn(kernel: FakeKernel, clock: ManualClock, { maxPfs = 4, maxHangi
         {
           ...{ host, timing, observeHost, withRecordDeadline, runningSteps, maxPfs, maxHanging },
           keepUdevRules: createUdevRules(host, { timing, now }),
+          refusedChanges: createRefusedChanges({ nowMs: timing.nowMs }),
           loadVhostModules: createVhostModules(host, { timing, now }),
           isDrainDisabled: () => !drains,
           onPlan: () => undefined,

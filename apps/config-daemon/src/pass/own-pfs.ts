@@ -45,9 +45,11 @@ function recordOf(spec: InterfaceSpec, pf: InterfaceStatus, existing: PfRecord |
   const before = known?.names ?? (known?.spec.name ? [known.spec.name] : []);
   const names = [...new Set([...allNamesOf(pf), ...before])].slice(0, maxNames);
   const { firmware, guids, numVfsWithoutMemory } = known ?? {};
+  // Another number in between shows that somebody works on it, so the driver may be asked again.
+  const fewerVfs = known?.fewerVfs?.requested === spec.numVfs ? known?.fewerVfs : undefined;
   return {
     spec,
-    ...defined({ initial, firmware, guids, numVfsWithoutMemory }),
+    ...defined({ initial, firmware, guids, numVfsWithoutMemory, fewerVfs }),
     names,
     card: cardOf(present),
   };

@@ -11,6 +11,7 @@ import { createMainLoop } from "./main-loop.ts";
 import { createPass } from "./pass.ts";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
+import { createRefusedChanges } from "./refused-changes.ts";
 import { createRunningSteps } from "./running-steps.ts";
 import { createUdevRules } from "../udev/keep-rules.ts";
 import { createVhostModules } from "./vhost-modules.ts";
@@ -39,6 +40,7 @@ function setUp(write: (phase: Phase) => Promise<void>) {
       observeHost: createObserver(host, { timing, now, firmware: { addTo: (pfs) => Promise.resolve(pfs) } }),
       withRecordDeadline: createWithDeadline(host, { timing, now }),
       keepUdevRules: createUdevRules(host, { timing, now }),
+      refusedChanges: createRefusedChanges({ nowMs }),
       loadVhostModules: createVhostModules(host, { timing, now }),
       firmware: { stepEnded: () => undefined },
       maxPfs: 4,

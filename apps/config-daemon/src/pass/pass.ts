@@ -25,6 +25,7 @@ export interface PassDeps extends Pick<
   | "observeHost"
   | "withRecordDeadline"
   | "loadVhostModules"
+  | "refusedChanges"
   | "keepUdevRules"
   | "beginPass"
   | "maxPfs"

@@ -199,13 +199,19 @@ describe("configureNode, refused", () => {
     expect(await stateOf(kernel)).toEqual(untouched);
   });
 
-  it("does not change the mode if the driver creates fewer VFs than requested", async () => {
+  it("changes the mode with the VFs that exist if the driver creates fewer VFs than requested", async () => {
     const kernel = createFakeKernel({ nics: [mlx5(pf)] });
     kernel.limitVfs(pci(pf), 2);
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(nodeState([spec()]))).toBe("retry");
     expect(daemon.error()).toContain("the driver created 2 VFs");
-    expect(await stateOf(kernel)).toMatchObject({ mode: "legacy" });
+    expect(await daemon.pass(nodeState([spec()]))).toBe("settled");
+    expect(daemon.error()).toContain(`3 VFs requested, but the driver of ${pf} created only 2`);
+    const state = await stateOf(kernel);
+    expect(state?.mode).toBe("switchdev");
+    expect(state?.vfs.map(([driver, , , representor]) => [driver, representor])).toEqual([
+      ...[["mlx5_core", "enp59s0f0np0_0"], ["mlx5_core", "enp59s0f0np0_1"]], // prettier-ignore
+    ]);
   });
 
   it("names the VF whose representor never appears, and configures the VFs nevertheless", async () => {

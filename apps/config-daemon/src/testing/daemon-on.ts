@@ -14,6 +14,7 @@ import { createFirmwareReader } from "../observe/firmware-reader.ts";
 import { createObserver } from "../observe/observer.ts";
 import { configureNode, type BeginPass, type PassResult } from "../pass/configure-node.ts";
 import { requestOf } from "../pass/drain-request.ts";
+import { createRefusedChanges } from "../pass/refused-changes.ts";
 import { createRunningSteps } from "../pass/running-steps.ts";
 import { createVhostModules } from "../pass/vhost-modules.ts";
 import { createUdevRules } from "../udev/keep-rules.ts";
@@ -27,6 +28,8 @@ export interface DaemonTestOptions {
   readonly drains?: boolean;
   /** AF_XDP devices need a drain. */
   readonly isDrainNeededElsewhere?: () => boolean;
+  /** The clock of refused changes; that of the system by default. */
+  readonly nowMs?: () => number;
   /** Called when a step has ended. */
   readonly onStep?: (step: Step) => void;
   /** Set for a node in systemd mode. */
@@ -70,6 +73,7 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
   });
   const withRecordDeadline = createWithDeadline(host, { timing, now });
   const runningSteps = createRunningSteps({ nowMs, now });
+  const refusedChanges = createRefusedChanges({ nowMs: options.nowMs ?? nowMs });
   const keepUdevRules = createUdevRules(host, { timing, now });
   const lastPhase = (): Phase => phases.at(-1) ?? { kind: "settled", problems: [] };
   return {
@@ -99,6 +103,7 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
           observeHost,
           withRecordDeadline,
           runningSteps,
+          refusedChanges,
           maxPfs: 4,
           maxHanging: 4,
           keepUdevRules,

@@ -435,6 +435,40 @@ export interface InterfaceStatus {
    * @asType integer
    */
   readonly numVfsWithoutMemory?: number;
+  /**
+   * What the driver did when it created fewer VFs than requested. The same number is not requested again as long as the
+   * created VFs exist.
+   */
+  readonly fewerVfs?: FewerVfs;
+  /** A change of the PF that would disrupt pods, and that the host has refused several times in the same way. */
+  readonly refused?: RefusedChange;
+}
+
+/** A change that is not tried again until the spec, the driver or the VFs of the PF change, or some hours have passed. */
+export interface RefusedChange {
+  /** What was tried: "set eswitch mode legacy -> switchdev on 0000:3b:00.0". */
+  readonly changes: readonly string[];
+  /** Answer of the host. */
+  readonly error: string;
+  /**
+   * Number of attempts with this answer.
+   * @asType integer
+   */
+  readonly attempts: number;
+}
+
+/** A request for VFs of which a driver created only some. */
+export interface FewerVfs {
+  /**
+   * Number of VFs that the driver was asked for.
+   * @asType integer
+   */
+  readonly requested: number;
+  /**
+   * Number of VFs that it created.
+   * @asType integer
+   */
+  readonly created: number;
 }
 
 /** Observed state of one VF. */

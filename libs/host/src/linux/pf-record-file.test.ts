@@ -16,10 +16,11 @@ const spec = fc.record(
   { requiredKeys: ["pciAddress"] },
 );
 const initial = fc.record({ mtu: fc.nat(), eSwitchMode: text }, { requiredKeys: [] });
+const fewerVfs = fc.record({ requested: fc.nat(), created: fc.nat() });
 
 describe("parsePfRecord", () => {
   it("parses the output of formatPfRecord", () => {
-    const agrees = fc.property(fc.record({ spec, initial }, { requiredKeys: ["spec"] }), (record) => {
+    const agrees = fc.property(fc.record({ spec, initial, fewerVfs }, { requiredKeys: ["spec"] }), (record) => {
       expect(parsePfRecord(formatPfRecord(record))).toEqual({ ok: true, value: record });
     });
     fc.assert(agrees);

@@ -46,13 +46,15 @@ function isVfGroup(value: unknown): value is VfGroup {
 
 function isOwn(value: unknown): value is Omit<PfRecord, "spec"> {
   if (!isFields(value)) return false;
-  const { initial, names, firmware, guids } = value;
+  const { initial, names, firmware, guids, fewerVfs } = value;
   return (
     (initial === undefined ||
       (isFields(initial) && have(initial, "number", ["mtu"]) && have(initial, "string", ["eSwitchMode"]))) &&
     isListOf(names, "string") &&
     (firmware === undefined || (isFields(firmware) && Object.values(firmware).every(isFirmwareRecord))) &&
     (guids === undefined || (isFields(guids) && Object.values(guids).every((guid) => typeof guid === "string"))) &&
+    (fewerVfs === undefined ||
+      (isFields(fewerVfs) && typeof fewerVfs["requested"] === "number" && typeof fewerVfs["created"] === "number")) &&
     have(value, "string", ["card"]) &&
     have(value, "number", ["numVfsWithoutMemory"])
   );

@@ -22,6 +22,8 @@ export interface PfRecord {
   readonly guids?: Readonly<Record<string, string>>;
   /** Smallest number of VFs that could not be created for lack of memory space (ENOMEM); absent if none was refused. */
   readonly numVfsWithoutMemory?: number;
+  /** The last request for VFs of which the driver created only some; absent if it created all of them. */
+  readonly fewerVfs?: { readonly requested: number; readonly created: number };
 }
 
 /** A firmware setting before and after Switchyard changed it. */

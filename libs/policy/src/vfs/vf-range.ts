@@ -59,6 +59,12 @@ export function fromVf(range: VfRange, first: number): VfRange | undefined {
   return isOrdered(rest) ? rest : undefined;
 }
 
+/** Returns the range without the VFs after `last`; undefined if no VF is left. */
+export function upToVf(range: VfRange, last: number): VfRange | undefined {
+  const rest = { first: range.first, last: Math.min(range.last, last) };
+  return isOrdered(rest) ? rest : undefined;
+}
+
 /** Reports whether the ranges have a VF in common. */
 export function overlaps(a: VfRange, b: VfRange): boolean {
   return a.first <= b.last && b.first <= a.last;
