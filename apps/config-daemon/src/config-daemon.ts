@@ -6,6 +6,7 @@ import { createLinuxHost } from "@switchyard/host";
 import { connect } from "@switchyard/kube";
 import { flag, integer, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
 import { kubeletDevices } from "./afxdp/left-programs/kubelet-devices.ts";
+import { heldDevices } from "./observe/held-devices.ts";
 import { runDaemon } from "./daemon.ts";
 import { readKubeletApiServer } from "./start/kubelet-api-server.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
@@ -98,6 +99,7 @@ export function runConfigDaemon(): Promise<number> {
         ...{ log, metrics, metadataUrl: flags.metadataUrl, onVerbosity, setNotReady, setNotAlive, signal },
         onFirstPass: createSaveMemory(),
         readKubelet: kubeletDevices(hostRoot),
+        readHeld: heldDevices(hostRoot),
         systemdMode: flags.useSystemdService
           ? {
               program: () => ownProgram(runningFiles()),

@@ -24,6 +24,7 @@ import { createKernelFeed } from "./observe/kernel-feed.ts";
 import { createKernelSource } from "./observe/kernel-source.ts";
 import { createFirmwareReader } from "./observe/firmware-reader.ts";
 import { ovsSource } from "./observe/ovs-source.ts";
+import { createMissingInterfaces, type ReadHeldDevices } from "./observe/missing-interfaces.ts";
 import { createObserver, type ObserverDeps } from "./observe/observer.ts";
 import type { ReadKubeletDevices } from "./afxdp/left-programs/kubelet-devices.ts";
 import { openAfxdp } from "./afxdp/open-afxdp.ts";
@@ -67,6 +68,8 @@ export interface DaemonOptions {
   readonly useExternalDrainer?: boolean;
   /** Asks the kubelet for the AF_XDP devices of pods. Without it, XDP programs that the device plugin has left stay. */
   readonly readKubelet?: ReadKubeletDevices;
+  /** Asks the kubelet for all devices of pods. Without it, a VF without a network interface counts as one of a pod. */
+  readonly readHeld?: ReadHeldDevices;
   /** Set if the node is configured while it boots, and not by the daemon. */
   readonly systemdMode?: Pick<SystemdModeOptions, "program" | "unitsFromMachineConfig" | "ovsdbAddress"> | undefined;
   readonly log: Logger;
@@ -152,6 +155,11 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
         ...{ ...options.systemdMode, maxPfs: options.maxPfs, apiServerAddresses, timing, now, log },
       }),
     }),
+    missingInterfaces:
+      options.readHeld &&
+      createMissingInterfaces({
+        ...{ readHeld: options.readHeld, nowMs: () => timing.nowMs(), graceMs: timing.linkTimeoutMs },
+      }),
     refusedChanges: createRefusedChanges({ nowMs: () => timing.nowMs() }),
     maxPfs: options.maxPfs,
     maxHanging: options.maxHanging ?? defaultMaxHanging,

@@ -55,6 +55,16 @@ describe("advertise", () => {
     expect(advertised(failed).resources).toEqual({ fast: all });
   });
 
+  it.each([true, false])("keeps back a VF that has no network interface (feature gate: %s)", (block) => {
+    const port = pf();
+    const Vfs = (port.status.Vfs ?? []).map(({ name = "", ...vf }) =>
+      vf.vfID === 3 ? { ...vf, missingInterface: "permanent" } : { ...vf, name },
+    );
+    expect(advertised(nodeState([{ ...port, status: { ...port.status, Vfs } }]), { block })).toEqual({
+      ...{ resources: { fast: "1:10.0 1:10.1 1:10.2" }, pending: ["fast 1 no-interface"] },
+    });
+  });
+
   it("reports missing VFs, for example if the spec has more VFs than the port supports", () => {
     const vfGroups = [{ resourceName: "fast", vfRange: "0-5" }];
     expect(advertised(nodeState([pf({ spec: { vfGroups } })]))).toEqual({

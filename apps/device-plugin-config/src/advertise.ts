@@ -35,11 +35,11 @@ export interface PendingVfs {
 /**
  * "missing": the VF does not exist. "changing": the daemon is about to create it again or bind it to another driver.
  * "stale": the status differs from the kernel and will be updated. "not-configured": the daemon has not configured the node
- * in this boot.
+ * in this boot. "no-interface": the driver of the VF has not created its network interface.
  */
 export type PendingCause = (typeof causes)[number];
 
-const causes = ["missing", "changing", "stale", "not-configured"] as const;
+const causes = ["missing", "no-interface", "changing", "stale", "not-configured"] as const;
 
 export interface AdvertiseOptions {
   /** All VFs of vfsInResources(). */
@@ -60,6 +60,7 @@ export function advertise(state: SriovNetworkNodeState, { kernel, block, isThisB
   const changing = changingVfs(state);
   const causeOf = (pciAddress: string, vf: VfStatus): Exclude<PendingCause, "missing"> | undefined => {
     if (!isThisBoot) return "not-configured";
+    if (vf.missingInterface) return "no-interface"; // without the feature gate, too: no pod can use it
     if (!block) return undefined;
     if (isChanging(changing, pciAddress, vf.vfID)) return "changing";
     const found = kernel.get(vf.pciAddress);
@@ -75,7 +76,7 @@ export function advertise(state: SriovNetworkNodeState, { kernel, block, isThisB
     vfGroups.flatMap((group) => {
       const { resourceName, count, vfs } = vfsOfGroup(group, found.get(pciAddress) ?? []);
       if (resourceName === "") return [];
-      const counts = { missing: count - vfs.length, changing: 0, stale: 0, "not-configured": 0 };
+      const counts = { missing: count - vfs.length, "no-interface": 0, changing: 0, stale: 0, "not-configured": 0 };
       for (const vf of vfs) {
         const cause = causeOf(pciAddress, vf);
         if (cause !== undefined) counts[cause] += 1;

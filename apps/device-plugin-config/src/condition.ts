@@ -22,7 +22,8 @@ export function conditionOf({ rendered, pending }: Advertised): NewCondition {
     return { type, status: "False", reason, message: `${list(texts)}; ${advertised}` };
   };
 
-  if (pending.some(({ cause }) => cause !== "missing")) return notReady(reasons.configuring, pending.map(describe));
+  if (pending.some(({ cause }) => cause !== "missing" && cause !== "no-interface"))
+    return notReady(reasons.configuring, pending.map(describe));
   if (problems.length > 0) {
     return notReady(
       reasons.notPossible,
@@ -45,6 +46,8 @@ function describe({ resourceName, pciAddress, count, cause }: PendingVfs): strin
   switch (cause) {
     case "missing":
       return `${vfs} ${isOne ? "has" : "have"} not been created yet`;
+    case "no-interface":
+      return `${vfs} ${isOne ? "has" : "have"} no network interface`;
     case "changing":
       return `${vfs} ${isOne ? "is" : "are"} about to be created again or bound to another driver`;
     case "stale":

@@ -1010,6 +1010,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         "description": "Name of the VF's network interface; absent while the VF is in a pod or bound to a userspace driver.",
                         "type": "string"
                       },
+                      "missingInterface": {
+                        "description": "Set if the VF has a kernel driver and no network interface, and no pod has the VF: \"waiting\" while the driver may still create the interface, \"rebind\" when the driver is to be bound again, and \"permanent\" if that did not help. The device plugin does not offer the VF.",
+                        "type": "string"
+                      },
                       "mac": {
                         "description": "MAC address of the VF's network interface.",
                         "type": "string"

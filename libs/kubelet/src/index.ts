@@ -19,7 +19,14 @@ export {
   type PodDevices,
   type ResourceDevices,
 } from "./pod-resources-messages.ts";
-export { kubeletError, readHeldDevices, readOfferedDevices, type DevicesByResource } from "./read-devices.ts";
+export {
+  kubeletError,
+  readDeviceHolders,
+  readHeldDevices,
+  readOfferedDevices,
+  type DeviceHolder,
+  type DevicesByResource,
+} from "./read-devices.ts";
 export { MessageWriter } from "./protobuf/message-writer.ts";
 export { readMessage, type MessageReader } from "./protobuf/read-message.ts";
 export { identityOf, watchSockets, type SocketWatch } from "./watch-sockets.ts";

@@ -31,6 +31,25 @@ export async function readHeldDevices(prefix: string, kubelet: PodResources): Pr
   );
 }
 
+/** Who has a device, and as a device of which resource. */
+export interface DeviceHolder {
+  /** "namespace/name" of the pod. */
+  readonly pod: string;
+  readonly resourceName: string;
+}
+
+/** Returns the holders of all devices that pods have, by the id of the device. Rejects with a ServiceError of gRPC. */
+export async function readDeviceHolders(kubelet: PodResources): Promise<ReadonlyMap<string, readonly DeviceHolder[]>> {
+  const holders = new Map<string, DeviceHolder[]>();
+  for (const { name, namespace, containers } of await callGrpc(listPodResourcesMethod, {}, { ...kubelet, timeoutMs })) {
+    for (const { resourceName, ids } of containers.flatMap(({ devices }) => devices)) {
+      const holder = { pod: `${namespace}/${name}`, resourceName };
+      for (const id of ids) holders.set(id, [...(holders.get(id) ?? []), holder]);
+    }
+  }
+  return holders;
+}
+
 /** The kubelet may list the devices of a resource in several parts. */
 function byResource(prefix: string, lists: readonly ResourceDevices[]): DevicesByResource {
   const found = new Map<string, Set<string>>();

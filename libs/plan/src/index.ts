@@ -6,6 +6,7 @@ export { cardModeOf, cardModeSettings, type CardModeSetting, type CardModeValues
 export { withExpectedFirmware } from "./expected-firmware.ts";
 export { drainNeedOf, type Impact, type Reason } from "./impact.ts";
 export { shownPort } from "./linux-bridge-settings.ts";
+export { vfsWithoutInterface } from "./missing-interface.ts";
 export { ownedInStatus, type OwnedPf, type OwnedPfs } from "./owned-pf.ts";
 export { isConverged, plan, type Plan } from "./plan.ts";
 export { describeProblem, type PlanProblem } from "./problem.ts";

@@ -9,6 +9,7 @@ import { missingRepresentors, modeProblem } from "./eswitch-problems.ts";
 import { eswitchSteps, parseEswitchMode, unbindsVfs } from "./plan-eswitch.ts";
 import { fewerVfsProblem, numVfsToHave } from "./fewer-vfs.ts";
 import { externalMismatches, externalMtuMismatch } from "./plan-external.ts";
+import { missingInterfaces } from "./missing-interface.ts";
 import { guidsOfExistingVfs, guidsOfNewVfs } from "./plan-vf-guids.ts";
 import { unwantedVdpa, vdpaOfExistingVfs, vdpaOfNewVfs, vdpaProblem } from "./plan-vdpa.ts";
 import { quote, type PlanProblem } from "./problem.ts";
@@ -135,7 +136,10 @@ function groupPlans(
     const range = wanted.externallyManaged === true ? checked : upToVf(checked, numVfs - 1);
     if (range === undefined) continue; // none of its VFs exists
     ranges.push(range);
-    if (vfs === "unchanged") steps.push(...unwantedVdpa(pf, given, range));
+    if (vfs === "unchanged") {
+      steps.push(...unwantedVdpa(pf, given, range));
+      problems.push(...missingInterfaces(pf, given, { range, field: `${field}.vfGroups[${index}]` }));
+    }
     steps.push(...(vfs === "new" ? guidsOfNewVfs(pf, given, range) : guidsOfExistingVfs(pf, range)));
     steps.push(...stepsOf[vfs](pf, isMtuRefused ? { ...given, mtu: 0 } : given, range));
     steps.push(...(vfs === "unchanged" ? vdpaOfExistingVfs(pf, given, range) : vdpaOfNewVfs(pf, given, range)));

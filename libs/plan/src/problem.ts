@@ -33,6 +33,7 @@ export interface PlanProblem {
     | "reboot-without-effect"
     | "refused"
     | "missing-representor"
+    | "missing-interface"
     | "udev-rules"
     | "used-by-host"
     | "not-booted"

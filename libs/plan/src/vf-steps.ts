@@ -82,8 +82,10 @@ function stepsForVf(pf: InterfaceStatus, vf: VfStatus, group: VfGroup): readonly
   if (driver === undefined || isAssigned(driver)) {
     return [bind(pf, vf.vfID, driver, group), ...configureNetdevice(pf, vf.vfID, group)];
   }
-  // A VF without an interface on the host belongs to a pod, which may have changed its settings.
-  if (vf.name === undefined || vf.name === "") return [];
+  if (vf.name === undefined || vf.name === "") {
+    // Unless the daemon knows better, the VF belongs to a pod, which may have changed its settings.
+    return vf.missingInterface === "rebind" ? bindAgain(pf, vf.vfID, driver, group) : [];
+  }
   const steps: PfStep[] = [];
   // An absent adminMac is unknown: upstream's daemon does not report it, and the interface of the PF may be missing.
   if (hasVfMacs(pf) && vf.adminMac === noMac) steps.push(setMac(pf, vf.vfID, group));
@@ -91,6 +93,13 @@ function stepsForVf(pf: InterfaceStatus, vf: VfStatus, group: VfGroup): readonly
     steps.push({ kind: "set-vf-mtu", pciAddress: pf.pciAddress, vfId: vf.vfID, from: vf.mtu, to: group.mtu });
   }
   return steps;
+}
+
+/** Returns the steps for a VF that no pod has, and whose driver has not created its interface. */
+function bindAgain(pf: InterfaceStatus, vfId: number, from: string, group: VfGroup): readonly PfStep[] {
+  const again = { kind: "bind-driver", pciAddress: pf.pciAddress, vfId, from, to: "default", isAgain: true } as const;
+  const settings = configureNetdevice(pf, vfId, group);
+  return [again, ...settings.map((step) => (step.kind === "set-vf-mac" ? { ...step, isFree: true as const } : step))];
 }
 
 /** Returns the steps for a netdevice whose interface was not observed yet. */

@@ -28,6 +28,7 @@ import {
 import { isDeepStrictEqual } from "node:util";
 import type { WithDeadline } from "../deadlines/with-deadline.ts";
 import type { Observation } from "../observe/observe.ts";
+import type { MissingInterfaces } from "../observe/missing-interfaces.ts";
 import type { ObserveHost } from "../observe/observer.ts";
 import type { Phase } from "../report/phase.ts";
 import { knownBridges, type Found } from "../report/status-of.ts";
@@ -51,6 +52,8 @@ export interface ConfigureDeps extends Pick<
   readonly loadVhostModules: LoadVhostModules;
   /** Remembers changes that the host refuses from pass to pass. */
   readonly refusedChanges: RefusedChanges;
+  /** Finds VFs without interface; absent where the kubelet cannot be asked. */
+  readonly missingInterfaces?: MissingInterfaces | undefined;
   readonly keepUdevRules: KeepUdevRules;
   /** The present value of SriovOperatorConfig.spec.disableDrain. */
   readonly isDrainDisabled: () => boolean;
@@ -108,7 +111,7 @@ export async function configureNode(
   let done: readonly Step[] = [];
 
   for (let round = 1; ; round++) {
-    const found = await observeAndReport(desired, deps);
+    const found = await observeAndReport(state, deps, signal);
     begun ??= await deps.beginPass?.(desired, found);
     if (found === undefined) return "retry";
     if (begun?.ok === false) {
@@ -146,7 +149,7 @@ export async function configureNode(
       return drain.keepsRequest() ? "unmerged" : "settled";
     }
 
-    const applied = await applyAndReport(ruled, found, { ...deps, desired }, signal);
+    const applied = await applyAndReport(ruled, found, { ...deps, state }, signal);
     // The node shuts down and may have no network any more, so nothing more is reported.
     if (ruled.steps.some(({ kind }) => kind === "reboot")) signal.throwIfAborted();
     if (applied === undefined) return "retry";
@@ -262,14 +265,19 @@ function withoutHanging<Of extends { readonly interfaces?: readonly { readonly p
 
 /** Returns undefined if the host cannot be read, after it has reported that. */
 async function observeAndReport(
-  desired: SriovNetworkNodeStateSpec,
+  { spec: desired = {}, status }: SriovNetworkNodeState,
   deps: ConfigureDeps,
+  signal: AbortSignal,
 ): Promise<Observation | undefined> {
   const held = deps.runningSteps.hanging.flatMap(({ step, pf }): readonly InterfaceStatus[] =>
     "pciAddress" in step ? [pf ?? { pciAddress: step.pciAddress }] : [],
   );
   const seen = await deps.observeHost(held, desired);
-  if (seen.ok) return { ...seen.value, interfaces: deps.refusedChanges.addTo(seen.value.interfaces, desired) };
+  if (seen.ok) {
+    const given = { desired, before: status?.interfaces ?? [] };
+    const pfs = (await deps.missingInterfaces?.addTo(seen.value.interfaces, given, signal)) ?? seen.value.interfaces;
+    return { ...seen.value, interfaces: deps.refusedChanges.addTo(pfs, desired) };
+  }
   await deps.report({ kind: "discovery-failed", message: seen.error }, undefined);
   return undefined;
 }
@@ -307,7 +315,7 @@ async function ownAndReport(
 async function applyAndReport(
   next: Plan,
   { bootId: _bootId, records: _records, ...found }: Observation,
-  { desired, ...deps }: ConfigureDeps & { readonly desired: SriovNetworkNodeStateSpec },
+  { state, ...deps }: ConfigureDeps & { readonly state: SriovNetworkNodeState },
   signal: AbortSignal,
 ): Promise<readonly Step[] | undefined> {
   const failures: StepFailure[] = [];
@@ -326,6 +334,7 @@ async function applyAndReport(
     // The API server may be away. The reboot does not wait for it for long: a request has its own time limit.
     beforeReboot: (causes) => deps.report({ kind: "rebooting", causes }, found).catch(() => undefined),
     onStep(step, failure) {
+      deps.missingInterfaces?.stepEnded(step, failure !== undefined);
       deps.onStep(step, failure);
       if (failure === undefined) return;
       failures.push(failure);
@@ -337,9 +346,9 @@ async function applyAndReport(
     isDone: outcome.done.length === next.steps.length,
   });
   await Promise.all(interim);
-  deps.refusedChanges.ended({ steps: next.steps, failures, found: found.interfaces, desired });
+  deps.refusedChanges.ended({ steps: next.steps, failures, found: found.interfaces, desired: state.spec ?? {} });
   if (failures.length === 0) return outcome.done;
-  const after = await observeAndReport(desired, deps);
+  const after = await observeAndReport(state, deps, signal);
   if (after !== undefined) await deps.report({ kind: "failed", failures, problems: next.problems }, after);
   return undefined;
 }

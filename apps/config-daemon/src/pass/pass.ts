@@ -26,6 +26,7 @@ export interface PassDeps extends Pick<
   | "withRecordDeadline"
   | "loadVhostModules"
   | "refusedChanges"
+  | "missingInterfaces"
   | "keepUdevRules"
   | "beginPass"
   | "maxPfs"
@@ -75,7 +76,8 @@ export function createPass(deps: PassDeps): Pass {
     try {
       const result = await run(state, stop);
       failures = result === "retry" ? failures + 1 : 0;
-      afterMs = Math.min(pauseAfter(result, failures), runningSteps.nextChangeMs() ?? Infinity);
+      const changesMs = [runningSteps.nextChangeMs(), deps.missingInterfaces?.nextChangeMs()];
+      afterMs = Math.min(pauseAfter(result, failures), ...changesMs.filter((ms) => ms !== undefined));
     } catch (error) {
       if (signal.aborted) throw error;
       hasFailed = true;

@@ -11,6 +11,7 @@ import type { FirmwarePolicy } from "@switchyard/policy";
 import { setTimeout as delay } from "node:timers/promises";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { createFirmwareReader } from "../observe/firmware-reader.ts";
+import { createMissingInterfaces, type ReadHeldDevices } from "../observe/missing-interfaces.ts";
 import { createObserver } from "../observe/observer.ts";
 import { configureNode, type BeginPass, type PassResult } from "../pass/configure-node.ts";
 import { requestOf } from "../pass/drain-request.ts";
@@ -28,6 +29,8 @@ export interface DaemonTestOptions {
   readonly drains?: boolean;
   /** AF_XDP devices need a drain. */
   readonly isDrainNeededElsewhere?: () => boolean;
+  /** Plays the kubelet: which devices pods have. Without it, the kubelet cannot be asked. */
+  readonly readHeld?: ReadHeldDevices;
   /** The clock of refused changes; that of the system by default. */
   readonly nowMs?: () => number;
   /** Called when a step has ended. */
@@ -74,6 +77,8 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
   const withRecordDeadline = createWithDeadline(host, { timing, now });
   const runningSteps = createRunningSteps({ nowMs, now });
   const refusedChanges = createRefusedChanges({ nowMs: options.nowMs ?? nowMs });
+  const missingInterfaces =
+    options.readHeld && createMissingInterfaces({ readHeld: options.readHeld, nowMs, graceMs: timing.linkTimeoutMs });
   const keepUdevRules = createUdevRules(host, { timing, now });
   const lastPhase = (): Phase => phases.at(-1) ?? { kind: "settled", problems: [] };
   return {
@@ -104,6 +109,7 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
           withRecordDeadline,
           runningSteps,
           refusedChanges,
+          missingInterfaces,
           maxPfs: 4,
           maxHanging: 4,
           keepUdevRules,

@@ -14,6 +14,7 @@ import { kubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
 import { parseCleanupArguments } from "../cleanup/cleanup-arguments.ts";
 import { runCleanup } from "../cleanup/run-cleanup.ts";
 import { defaultTiming } from "../deadlines/default-timing.ts";
+import { heldDevices } from "../observe/held-devices.ts";
 import { createSaveMemory } from "../start/save-memory.ts";
 
 if (process.argv[2] === "cleanup") process.exit(await cleanUp(process.argv.slice(3)));
@@ -54,8 +55,20 @@ const exitCode = await runService({
       setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
     };
     const readKubelet = kubeletDevices(flags.hostRoot);
+    const readHeld = heldDevices(flags.hostRoot);
     const onFirstPass = createSaveMemory();
-    await runDaemon({ ...node, log, metrics, onVerbosity, onFirstPass, setNotReady, setNotAlive, readKubelet, signal });
+    await runDaemon({
+      ...node,
+      log,
+      metrics,
+      onVerbosity,
+      onFirstPass,
+      setNotReady,
+      setNotAlive,
+      readKubelet,
+      readHeld,
+      signal,
+    });
   },
 });
 

@@ -482,6 +482,12 @@ export interface VfStatus {
   readonly vfID: number;
   /** Name of the VF's network interface; absent while the VF is in a pod or bound to a userspace driver. */
   readonly name?: string;
+  /**
+   * Set if the VF has a kernel driver and no network interface, and no pod has the VF: "waiting" while the driver may still create
+   * the interface, "rebind" when the driver is to be bound again, and "permanent" if that did not help. The device plugin does not
+   * offer the VF.
+   */
+  readonly missingInterface?: string;
   /** MAC address of the VF's network interface. */
   readonly mac?: string;
   /** MAC address that the PF has assigned to the VF: all zeros if the PF has assigned none, absent if unknown. */

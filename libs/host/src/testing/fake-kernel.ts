@@ -86,6 +86,8 @@ export interface FakeKernel {
   failSubfunctionProbe(pf: PciAddress): void;
   /** Makes drivers fail on the function with this errno; undefined ends this. */
   failProbe(device: PciAddress, code: string | undefined): void;
+  /** Makes the next binds of the kernel's driver to the function create no interface, as iavf sometimes does; false ends this. */
+  withholdInterface(device: PciAddress, isWithheld: boolean): void;
   /** Simulates the loss of events. */
   overrunEvents(): void;
   /** Returns how often the PF was reset and lost its carrier for a while. */
@@ -253,6 +255,9 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     detachXdpProgram: xdp.detach,
     failProbe: (device, code) => {
       bus.failProbe(device, code);
+    },
+    withholdInterface: (device, isWithheld) => {
+      bus.withholdInterface(device, isWithheld);
     },
     overrunEvents: () => {
       events.overrun();

@@ -43,6 +43,8 @@ export interface PciBus {
   removeVfs(pf: PfFunction): void;
   /** Makes drivers fail on this function with this errno; undefined ends this. */
   failProbe(pciAddress: PciAddress, code: string | undefined): void;
+  /** Makes the next binds of the kernel's driver to the function create no interface; false ends this. */
+  withholdInterface(pciAddress: PciAddress, isWithheld: boolean): void;
 }
 
 /** The parts of the fake kernel that the PCI bus uses. */
@@ -64,7 +66,10 @@ export interface PciBusDeps {
 export function createPciBus(deps: PciBusDeps): PciBus {
   const functions = new Map<PciAddress, AnyFunction>();
   const registered = new Set<string>();
-  const { attach, detach, tryAttach, failProbe, emitPci, renew } = createBinder({ ...deps, removeVfs });
+  const { attach, detach, tryAttach, failProbe, withholdInterface, emitPci, renew } = createBinder({
+    ...deps,
+    removeVfs,
+  });
 
   function probe(fn: AnyFunction): void {
     const driver = fn.driverOverride ?? fn.nativeDriver;
@@ -134,6 +139,7 @@ export function createPciBus(deps: PciBusDeps): PciBus {
     },
     removeVfs,
     failProbe,
+    withholdInterface,
   };
 }
 
@@ -150,6 +156,7 @@ interface BinderDeps extends PciBusDeps {
 /** Binds drivers to functions and unbinds them. */
 function createBinder({ netdevs, rdma, vdpa, emit, nextMac, allowsVfio, removeVfs }: BinderDeps) {
   const failures = new Map<PciAddress, string>();
+  const withheld = new Set<PciAddress>();
   let nextIncarnation = 1;
 
   function emitPci(action: string, { pciAddress }: AnyFunction): void {
@@ -175,7 +182,7 @@ function createBinder({ netdevs, rdma, vdpa, emit, nextMac, allowsVfio, removeVf
     fn.driver = driver;
     renew(fn);
     if (driver === fn.nativeDriver) {
-      addNetdev(fn, { netdevs, nextMac });
+      if (!withheld.has(fn.pciAddress)) addNetdev(fn, { netdevs, nextMac });
       if (portOf(fn).hasRdma === true) rdma.addOf(fn.pciAddress, guidOf(fn));
       const { vdpaVirtqueues: maxVirtqueues } = portOf(fn);
       if (fn.kind === "vf" && maxVirtqueues !== undefined) {
@@ -212,7 +219,13 @@ function createBinder({ netdevs, rdma, vdpa, emit, nextMac, allowsVfio, removeVf
     else failures.set(pciAddress, code);
   }
 
-  return { attach, detach, tryAttach, failProbe, emitPci, renew };
+  // iavf registers its interface after a handshake with the PF, and not in its probe function.
+  function withholdInterface(pciAddress: PciAddress, isWithheld: boolean): void {
+    if (isWithheld) withheld.add(pciAddress);
+    else withheld.delete(pciAddress);
+  }
+
+  return { attach, detach, tryAttach, failProbe, withholdInterface, emitPci, renew };
 }
 
 type NetdevDeps = Pick<PciBusDeps, "netdevs" | "nextMac">;

@@ -12,12 +12,15 @@ export interface BindDriver {
   readonly to: string;
   /** Whether the VF is the PF itself: the card of a virtual machine, which the hypervisor has passed to it. */
   readonly isPf?: boolean;
+  /** No pod has the VF, which has no network interface: its present driver is bound again. */
+  readonly isAgain?: true;
 }
 
 export const bindDriver: PfStepKind<BindDriver> = {
-  describe: (step) => `bind ${vfOf(step)} to ${nameOf(step)}${step.from === undefined ? "" : ` (from ${step.from})`}`,
+  describe: (step) =>
+    `bind ${vfOf(step)} to ${nameOf(step)}${step.isAgain === true ? " again" : ""}${step.from === undefined ? "" : ` (from ${step.from})`}`,
   disruption(step) {
-    if (step.from === undefined) return undefined;
+    if (step.from === undefined || step.isAgain === true) return undefined;
     return { cause: "vfGroups", text: `VF ${step.vfId} changes its driver from ${step.from} to ${nameOf(step)}` };
   },
   isNeededBy: (step, { vfId }) => vfId === step.vfId,

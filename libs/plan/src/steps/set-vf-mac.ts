@@ -8,12 +8,14 @@ export interface SetVfMac {
   readonly vfId: number;
   /** Unbind and bind the driver afterwards: an RDMA device derives its GUID from the address when it is created. */
   readonly rebind?: true;
+  /** No pod has the VF. */
+  readonly isFree?: true;
 }
 
 export const setVfMac: PfStepKind<SetVfMac> = {
   describe: (step) => `set administrative MAC address of ${vfOf(step)}`,
-  disruption({ vfId, rebind }, { Vfs: vfs = [] }) {
-    if (rebind !== true || !vfs.some((vf) => vf.vfID === vfId)) return undefined;
+  disruption({ vfId, rebind, isFree }, { Vfs: vfs = [] }) {
+    if (rebind !== true || isFree === true || !vfs.some((vf) => vf.vfID === vfId)) return undefined;
     const text = `VF ${vfId} is unbound from its driver and bound again, because its MAC address changes`;
     return { cause: "vfGroups", text };
   },
