@@ -12,32 +12,35 @@ const root = findWorkspaceRoot();
 const directory = mkdtempSync(join(tmpdir(), "switchyard-cli-"));
 const project = join(directory, "project");
 const installed = join(project, "node_modules/switchyard");
+/** Nothing can be downloaded: npm is offline, and its cache is empty. */
+const offline = { npm_config_offline: "true", npm_config_cache: join(directory, "cache") };
 
-/** Runs npx in the project. Nothing can be downloaded: npm is offline, and its cache is empty. */
 function npx(...args: readonly string[]): Promise<string> {
-  const env = { npm_config_offline: "true", npm_config_cache: join(directory, "cache") };
-  return runProgram("npx", ["--no-install", "switchyard", ...args], { cwd: project, env });
+  return runProgram("npx", ["--no-install", "switchyard", ...args], { cwd: project, env: offline });
 }
 
 beforeAll(async () => {
   const archive = await packCli(root, directory);
   mkdirSync(project);
   writeFileSync(join(project, "package.json"), '{ "private": true }\n');
-  const env = { npm_config_cache: join(directory, "cache") };
-  await runProgram("npm", ["install", "--offline", "--no-audit", "--no-fund", archive], { cwd: project, env });
+  await runProgram("npm", ["install", "--no-audit", "--no-fund", archive], { cwd: project, env: offline });
 }, 300_000);
 
 afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-describe("the npm package", () => {
+describe("the archive for npm", () => {
   it("is one program with its licences, without dependencies", () => {
     expect(readdirSync(installed).sort()).toEqual(
       ["LICENSE", "README.md", "THIRD_PARTY_LICENSES", "package.json", "switchyard.mjs"].sort(),
     );
     expect(readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."))).toEqual(["switchyard"]);
     expect(JSON.parse(readFileSync(join(installed, "package.json"), "utf8"))).not.toHaveProperty("dependencies");
+  });
+
+  it("is private, because the name belongs to another project in the registry", () => {
+    expect(JSON.parse(readFileSync(join(installed, "package.json"), "utf8"))).toMatchObject({ private: true });
   });
 
   it("has the licence of each package in the bundle", () => {

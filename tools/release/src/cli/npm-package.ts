@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * packCli makes the npm package `switchyard`: one file, no dependencies, no install script.
- * Usage: `const archive = await packCli(root, "dist/npm")`, then `npm publish dist/npm/switchyard-1.2.0.tgz`.
+ * packCli makes an archive of the command line that npm installs by its path: one file, no dependencies, no install script.
+ * The package of this name in the npm registry belongs to another project.
+ * Usage: `const archive = await packCli(root, "dist/npm")`, then `npm install --global ./dist/npm/switchyard-1.2.0.tgz`.
  */
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -31,6 +32,7 @@ function manifest(version: string, files: readonly string[]) {
   return {
     name: "switchyard",
     version,
+    private: true, // npm refuses to publish it
     description: "Validates, renders and plans Switchyard's manifests without a cluster",
     license: "Apache-2.0",
     repository: { type: "git", url: `git+${repositoryUrl}.git` },
