@@ -11,6 +11,7 @@ import { startChartCluster, type ChartCluster } from "../src/helm/chart-cluster.
 import { keepNodesReady } from "../src/node-heartbeats.ts";
 import { configureAsUpstream } from "../upgrade/upstream-host.ts";
 import { blocksOf, createGuidePlace } from "./guide-place.ts";
+import type { Block } from "./read-guide.ts";
 import { runGuide, type GuidePlace } from "./run-guide.ts";
 
 jest.setTimeout(900_000);
@@ -28,7 +29,7 @@ const executed = new Map<string, number[]>();
 
 beforeAll(async () => {
   // The API server cannot reach pods, so webhooks must not be registered: their images cannot be pulled.
-  const missing = ["switchyard-webhook", "network-resources-injector"];
+  const missing = ["switchyard-webhook", "network-resources-injector", "unpublished-operator"];
   cluster = await startChartCluster("helm4", { workers: true, missing });
   const { testCluster } = cluster;
   worker = testCluster.use(await createWorker(testCluster, "worker-1", [igb(pf)]));
@@ -54,6 +55,23 @@ const numVfs = async (): Promise<number> => {
 };
 
 describe("the README", () => {
+  it("has a command that can be repeated after an installation failed, here for an image that cannot be pulled", async () => {
+    // images.yaml as docs/guide/install.md writes it
+    const isImages = ({ script }: Block) => script.startsWith("cat > images.yaml");
+    const [images] = (await blocksOf(install, "Install the chart")).filter(isImages);
+    const [command] = await blocksOf(readme, "Install");
+    if (images === undefined || command === undefined) throw new Error("the guides have no such commands");
+    const typo = images.script.replace("switchyard-operator", "unpublished-operator");
+    expect(typo).not.toBe(images.script);
+    const failing = `if ${command.script} --timeout 20s; then exit 1; fi`;
+    const scripts = [typo, failing, images.script];
+    const outcomes = await runGuide(
+      scripts.map((script) => ({ line: 0, script })),
+      place,
+    );
+    expect(outcomes.map(({ result }) => result)).toEqual(scripts.map(() => "done"));
+  });
+
   it("installs the chart", async () => {
     await follow(readme, "Install");
     await cluster.helm.run(["uninstall", "switchyard", "--wait", "--timeout", "180s"]);

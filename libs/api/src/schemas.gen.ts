@@ -171,7 +171,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "deviceType": {
-            "description": "Driver that the VFs are bound to: their kernel network driver (netdevice), or vfio-pci for DPDK and virtual machines.",
+            "description": "Driver that the VFs are bound to: their kernel network driver (netdevice), or vfio-pci, for virtual machines and for DPDK. On Mellanox (NVIDIA) cards DPDK does not work with vfio-pci: use netdevice with isRdma true, because DPDK's driver mlx5 needs the kernel driver.",
             "type": "string",
             "enum": [
               "netdevice",
@@ -1768,7 +1768,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             ]
           },
           "rdmaMode": {
-            "description": "Network namespace mode that the nodes' RDMA subsystem must have: RDMA devices are visible in all network namespaces (shared) or in one only (exclusive). A node in the other mode reports an error; this release does not change the mode. By default, both modes are accepted.",
+            "description": "Network namespace mode of the nodes' RDMA subsystem: RDMA devices are visible in all network namespaces (shared) or in one only (exclusive). The mode of a node in the other mode is changed. The kernel refuses this while pods run on the node; the node is then drained and reboots. Set maxUnavailable as well: without it, all nodes of the pool may be drained at once. By default, each node keeps its mode.",
             "type": "string",
             "enum": [
               "shared",

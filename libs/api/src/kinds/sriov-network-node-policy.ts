@@ -149,8 +149,9 @@ export interface SriovNetworkNodePolicySpec {
   /** Selects the physical functions (PFs) that match all of the fields that are set. At least one field must be set. */
   readonly nicSelector: NicSelector;
   /**
-   * Driver that the VFs are bound to: their kernel network driver (netdevice), or vfio-pci for DPDK and virtual
-   * machines.
+   * Driver that the VFs are bound to: their kernel network driver (netdevice), or vfio-pci, for virtual machines and for
+   * DPDK. On Mellanox (NVIDIA) cards DPDK does not work with vfio-pci: use netdevice with isRdma true, because DPDK's
+   * driver mlx5 needs the kernel driver.
    * @default netdevice
    */
   readonly deviceType?: DeviceType;

@@ -69,9 +69,10 @@ export interface SriovNetworkPoolConfigSpec {
    */
   readonly maxUnavailable?: number | string;
   /**
-   * Network namespace mode that the nodes' RDMA subsystem must have: RDMA devices are visible in all network namespaces
-   * (shared) or in one only (exclusive). A node in the other mode reports an error; this release does not change the
-   * mode. By default, both modes are accepted.
+   * Network namespace mode of the nodes' RDMA subsystem: RDMA devices are visible in all network namespaces (shared) or
+   * in one only (exclusive). The mode of a node in the other mode is changed. The kernel refuses this while pods run on
+   * the node; the node is then drained and reboots. Set maxUnavailable as well: without it, all nodes of the pool may be
+   * drained at once. By default, each node keeps its mode.
    */
   readonly rdmaMode?: "shared" | "exclusive";
 }
