@@ -17,7 +17,18 @@ import { createParts } from "./parts.ts";
 import { startRegistry, type Registry } from "./registry.ts";
 import { pushThirdPartyImages, type ThirdPartyImages } from "./third-party-images.ts";
 import { createTimings } from "./timings.ts";
-import { deploymentOf, namespace, network, pf, ping, policyWith, resource, vfPods } from "./vf-pods.ts";
+import {
+  deploymentOf,
+  namespace,
+  network,
+  pf,
+  ping,
+  podOf,
+  podWithoutRequests,
+  policyWith,
+  resource,
+  vfPods,
+} from "./vf-pods.ts";
 
 /** An idle machine needs seconds, a busy one minutes. */
 const within = { withinMs: 900_000, everyMs: 500 };
@@ -143,7 +154,7 @@ describe("an installation", () => {
         apiVersion: "sriovnetwork.openshift.io/v1",
         kind: "SriovOperatorConfig",
         metadata: { name: "default", namespace },
-        spec: { enableOperatorWebhook: true },
+        spec: { enableOperatorWebhook: true, enableInjector: true },
       });
       const ready = ["wait", "-n", namespace, "--for=condition=Ready", "sriovoperatorconfig/default"];
       await cluster.kubectl([...ready, "--timeout=15m"]);
@@ -168,6 +179,18 @@ describe("an installation", () => {
       await bothPods();
     });
     expect(await ping(cluster, await bothPods())).toContain(" 0% packet loss");
+  });
+
+  part("gives a VF to a pod that only names its network: the injector adds the resource", async () => {
+    await apply(podOf(`${registryName}/${thirdParty.tools}`));
+    const field = (path: string): Promise<string> =>
+      cluster.kubectl(["get", "pod", podWithoutRequests, "-o", `jsonpath=${path}`]);
+    const requests = await field(`{.spec.containers[0].resources.requests['${resource.replace(".", "\\.")}']}`);
+    expect(requests).toBe("1");
+    const isReady = async (): Promise<boolean> =>
+      (await field('{.status.conditions[?(@.type=="Ready")].status}')) === "True";
+    await eventually("the pod has its VF", isReady, within);
+    await cluster.kubectl(["delete", "pod", podWithoutRequests]);
   });
 
   part("rejects a bad policy with the reason", async () => {

@@ -61,11 +61,15 @@ export async function pushNextVersion(registry: Registry, images: OwnImages): Pr
 }
 
 /** Returns the values of the chart. Only digests of own images are given, so the references are the chart's defaults. */
-export function imageValues(own: Partial<OwnImages<App>>, { sriovCni, devicePlugin }: ThirdPartyImages) {
+export function imageValues(
+  own: Partial<OwnImages<App>>,
+  { sriovCni, devicePlugin, resourcesInjector }: ThirdPartyImages,
+) {
   return {
     ...Object.fromEntries(appsOf(own).map((app) => [keys[app], { digest: own[app] }])),
     sriovDevicePlugin: `${registryName}/${devicePlugin}`,
     sriovCni: `${registryName}/${sriovCni}`,
+    resourcesInjector: `${registryName}/${resourcesInjector}`,
     // The plugin for InfiniBand is not available as a Go module. The installation needs an image for it; nothing uses the plugin.
     ibSriovCni: `${registryName}/${sriovCni}`,
     ...{ ovsCni: "", rdmaCni: "" },

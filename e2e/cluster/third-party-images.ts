@@ -16,6 +16,7 @@ export interface ThirdPartyImages {
   readonly tools: string;
   readonly sriovCni: string;
   readonly devicePlugin: string;
+  readonly resourcesInjector: string;
 }
 
 const applets = ["cat", "chmod", "cp", "ip", "kill", "ls", "mv", "ping", "sed", "sh", "sleep"];
@@ -71,10 +72,14 @@ export async function pushThirdPartyImages(registry: Registry): Promise<ThirdPar
   await writePciIds(join(plugin, "home"));
   await copyFile(join(plugin, "home/.cache/pci.ids"), join(plugin, "usr/share/misc/pci.ids"));
 
+  const injector = await treeOf("network-resources-injector");
+  await copyFile(join(await goPrograms("network-resources-injector"), "webhook"), join(injector, "bin/webhook"));
+
   return {
     tools: await push("tools", tools, ["/bin/sleep", "2147483647"]),
     sriovCni: await push("sriov-cni", cni, ["/entrypoint.sh"]),
     devicePlugin: await push("device-plugin", plugin, ["/bin/sriovdp"]),
+    resourcesInjector: await push("network-resources-injector", injector, ["/bin/webhook"]),
   };
 }
 

@@ -56,6 +56,18 @@ export function deploymentOf(image: string) {
   };
 }
 
+/** Name of the pod that requests no resource itself. */
+export const podWithoutRequests = "only-a-network";
+
+/** A pod that names its network, and leaves the request of the resource to the network resources injector. */
+export function podOf(image: string) {
+  const annotations = { "k8s.v1.cni.cncf.io/networks": "fast" };
+  return {
+    ...{ apiVersion: "v1", kind: "Pod", metadata: { name: podWithoutRequests, namespace: "default", annotations } },
+    spec: { terminationGracePeriodSeconds: 1, containers: [{ name: "tools", image }] },
+  };
+}
+
 /** A pod that has its VF. */
 export interface VfPod {
   readonly name: string;

@@ -24,7 +24,7 @@ images.ibSriovCni: ghcr.io/k8snetworkplumbingwg/ib-sriov-cni:v1.3.0
 images.ovsCni: ghcr.io/k8snetworkplumbingwg/ovs-cni-plugin:v0.37.0
 images.rdmaCni: ghcr.io/k8snetworkplumbingwg/rdma-cni:v1.1.0
 images.acceleratedBridgeCni: ""
-images.resourcesInjector: ghcr.io/k8snetworkplumbingwg/network-resources-injector:v1.8.0
+images.resourcesInjector: ghcr.io/k8snetworkplumbingwg/network-resources-injector:v1.9.0
 images.metricsExporter: ghcr.io/k8snetworkplumbingwg/sriov-network-metrics-exporter:v1.1.0
 images.metricsExporterKubeRbacProxy: quay.io/brancz/kube-rbac-proxy:v0.19.0
 allowUpstreamImageNames: false

@@ -30,6 +30,7 @@ const known = {
   kubeconform: { title: "kubeconform" },
   kubelet: { title: "the kubelet", versions: { "k8s.io/component-base/version.gitVersion": "k8s.io/kubernetes" } },
   multus: { title: "Multus" },
+  "network-resources-injector": { title: "the network resources injector" },
   "operator-verify": { title: "the validator of OLM's bundles" },
   "sriov-cni": { title: "the sriov CNI plugin" },
 } satisfies Readonly<Record<string, Omit<GoPrograms, "sources" | "cacheName">>>;

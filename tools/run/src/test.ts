@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm test` provides the binaries of the API server and of Helm, runs the tests of all projects with Nx, and prints as its last line
+ * `npm test` provides the binaries of the API server, of Helm and of other Go programs, runs the tests of all projects with Nx, and prints as its last line
  * "N passed, N failed, N skipped".
  */
 import { goPrograms } from "@switchyard/go-programs";
@@ -16,7 +16,7 @@ const reports = join(root, "reports");
 const names = binariesFor({ controllerManager: true });
 await ensureBinaries({ names, progress: (line) => void process.stderr.write(`${line}\n`) });
 // Before the tests, whose time limits do not include builds.
-for (const name of ["helm3", "helm4", "kubeconform"] as const) await goPrograms(name);
+for (const name of ["helm3", "helm4", "kubeconform", "network-resources-injector"] as const) await goPrograms(name);
 
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports, { recursive: true });

@@ -46,7 +46,7 @@ export const images = {
   ovsCni: image(`${plumbing}ovs-cni-plugin:v0.37.0`, "the ovs CNI plugin", { extra: optional }),
   rdmaCni: image(`${plumbing}rdma-cni:v1.1.0`, "the rdma CNI plugin", { extra: optional }),
   acceleratedBridgeCni: image("", "the accelerated-bridge CNI plugin, for BridgeNetworks", { extra: optional }),
-  resourcesInjector: image(`${plumbing}network-resources-injector:v1.8.0`, "the network resources injector"),
+  resourcesInjector: image(`${plumbing}network-resources-injector:v1.9.0`, "the network resources injector"),
   metricsExporter: image(`${plumbing}sriov-network-metrics-exporter:v1.1.0`, "the metrics exporter"),
   metricsExporterKubeRbacProxy: image(
     "quay.io/brancz/kube-rbac-proxy:v0.19.0",

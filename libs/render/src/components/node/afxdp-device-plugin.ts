@@ -95,7 +95,7 @@ function plugin(input: ComponentInput): Container {
     // AppArmor's default profile forbids writes to the BPF file system, and SELinux the sockets for pods.
     securityContext: { privileged: true, readOnlyRootFilesystem: true, runAsUser: 0 },
     resources: requests("10m", "60Mi"),
-    ...probesAt(healthPort, "127.0.0.1"),
+    ...probesAt(healthPort, { host: "127.0.0.1" }),
     volumeMounts: Object.entries(directoriesFor(input)).map(([volume, mountPath]) => ({ name: volume, mountPath })),
   };
 }

@@ -133,7 +133,7 @@ function configurer(mode: "wait-for-config" | "follow-config", { afxdp, settings
     // Both run as root, so that each can replace the file of the other.
     securityContext: { ...privileged, runAsUser: 0 },
     resources: requests("10m", "60Mi"),
-    ...(isFollower && probesAt(healthPort, "127.0.0.1")),
+    ...(isFollower && probesAt(healthPort, { host: "127.0.0.1" })),
     volumeMounts: [
       configVolume,
       records,

@@ -131,7 +131,7 @@ function daemonContainer(input: ComponentInput): Container {
     env: daemonEnv(input),
     securityContext: { privileged: true, readOnlyRootFilesystem: true },
     resources: requests("100m", "100Mi"),
-    ...probesAt(healthPort, "127.0.0.1"),
+    ...probesAt(healthPort, { host: "127.0.0.1" }),
     volumeMounts: [
       { name: "host", mountPath: "/host" },
       { name: "tmp", mountPath: "/tmp" },

@@ -99,7 +99,7 @@ function configurer(mode: "wait-for-config" | "follow-config", input: ComponentI
     // Both run as root, so that each can replace the file of the other.
     securityContext: { ...(mode === "wait-for-config" ? unprivileged : privileged), runAsUser: 0 },
     resources: requests("10m", "60Mi"),
-    ...(mode === "follow-config" && probesAt(healthPort, "127.0.0.1")),
+    ...(mode === "follow-config" && probesAt(healthPort, { host: "127.0.0.1" })),
     volumeMounts: [configVolume],
   };
 }

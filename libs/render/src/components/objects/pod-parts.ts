@@ -47,14 +47,22 @@ export function fromValues(values: Readonly<Record<string, string | undefined>>)
 /** Variable that all of Switchyard's processes require (libs/service). */
 export const ownNamespace = fromField("NAMESPACE", "metadata.namespace");
 
+/** Where probes find a process. */
+interface ProbePlace {
+  /** Default: the pod's address. */
+  readonly host?: string;
+  /** Default: "/readyz", which all of Switchyard's processes serve. Programs of other projects may not. */
+  readonly readyPath?: string;
+}
+
 /**
- * Returns the probes of a process that serves /healthz and /readyz on this port. The default host is the pod's address. While a
+ * Returns the probes of a process that serves /healthz, and usually /readyz, on this port. While a
  * node boots, all its pods start at once: without a startup probe, the liveness probe kills a process that needs half a minute.
  * The liveness probe is patient: on a node without spare processor time, restarts of processes that are only slow cost more.
  */
 export function probesAt(
   port: number,
-  host?: string,
+  { host, readyPath = "/readyz" }: ProbePlace = {},
 ): Pick<Container, "startupProbe" | "livenessProbe" | "readinessProbe"> {
   const probe = (path: string, periodSeconds: number, failureThreshold: number, timeoutSeconds = 5): Probe => ({
     httpGet: { path, port, scheme: "HTTP", ...defined({ host }) },
@@ -63,7 +71,7 @@ export function probesAt(
   return {
     startupProbe: probe("/healthz", 2, 90),
     livenessProbe: probe("/healthz", 20, 6, 10),
-    readinessProbe: probe("/readyz", 10, 3),
+    readinessProbe: probe(readyPath, 10, 3),
   };
 }
 

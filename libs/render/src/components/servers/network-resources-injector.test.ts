@@ -49,6 +49,16 @@ describe("the injector", () => {
     expect(pod.spec.volumes).toEqual([{ name: "tls", secret: { secretName: "cert" } }]);
   });
 
+  it("is probed at the only path that it serves on its health port", () => {
+    // e2e/integration/components/network-resources-injector.test.ts asks the real program.
+    const { startupProbe, livenessProbe, readinessProbe } = containerOf(
+      podOf("network-resources-injector"),
+      "webhook-server",
+    );
+    const probe = { path: "/healthz", port: 8444, scheme: "HTTP" };
+    expect([startupProbe, livenessProbe, readinessProbe].map((each) => each?.httpGet)).toEqual([probe, probe, probe]);
+  });
+
   it("has flags with the TLS settings", () => {
     const tls = { minVersion: "VersionTLS12", cipherSuites: [], curvePreferences: ["X25519", "secp256r1"] } as const;
     const { args } = containerOf(podOf("network-resources-injector", {}, { tls }), "webhook-server");

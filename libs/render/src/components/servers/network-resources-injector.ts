@@ -106,7 +106,7 @@ function injectorDaemonSet(input: ComponentInput): DaemonSet {
             env: [ownNamespace],
             securityContext: unprivileged,
             resources: requests("10m", "50Mi"),
-            ...probesAt(serverHealthPort),
+            ...probesAt(serverHealthPort, { readyPath: "/healthz" }), // it serves no other path there
             volumeMounts: [{ name: "tls", mountPath: tlsDirectory, readOnly: true }],
           },
         ],
