@@ -88,7 +88,11 @@ const programOnPort = async (): Promise<string> =>
 
 const setPolicy = () =>
   apply("AfxdpNetworkNodePolicy", "fast", {
-    ...{ poolName: "fast", nodeSelector: {}, nicSelector: { rootDevices: [device] } },
+    ...{
+      poolName: "fast",
+      nodeSelector: { "node-role.kubernetes.io/worker": "" },
+      nicSelector: { rootDevices: [device] },
+    },
   });
 const removePolicy = () => testCluster.kubectl(["delete", "afxdpnetworknodepolicies", "--all"]);
 

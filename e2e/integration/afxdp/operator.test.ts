@@ -117,7 +117,13 @@ async function report(status: object): Promise<void> {
   await merge(afxdpNetworkNodeStates, nodeName, { status: { observedGeneration, ...status } }, "status");
 }
 
-const policySpec = { poolName: "fast", nodeSelector: {}, nicSelector: { pfNames: ["ens1f0"] }, numSfs: 4, uid: 1500 };
+const policySpec = {
+  poolName: "fast",
+  nodeSelector: { "node-role.kubernetes.io/worker": "" },
+  nicSelector: { pfNames: ["ens1f0"] },
+  numSfs: 4,
+  uid: 1500,
+};
 
 describe("the operator", () => {
   it("works without the kinds for AF_XDP, and manages nothing until there is an AfxdpOperatorConfig", async () => {

@@ -24,7 +24,7 @@ import { checkAfxdpPolicy } from "./rules/afxdp-policy.ts";
 import { checkNetwork } from "./rules/network.ts";
 import { checkDrainSwitch, checkOperatorConfig } from "./rules/operator-config.ts";
 import { checkOvnOffload, offloadReboots } from "./rules/ovn-offload.ts";
-import { checkPool, checkPoolOverlap } from "./rules/pool.ts";
+import { checkPool, checkPoolOverlap, checkPoolSelector } from "./rules/pool.ts";
 import { checkRdmaMode } from "./rules/rdma-mode.ts";
 import { checkReservedKeys } from "./rules/reserved-keys.ts";
 
@@ -58,6 +58,7 @@ export function admit(review: Review, view: ClusterView, options: AdmitOptions):
       return resultOf(
         findingsOf(review, (pool) => [
           ...checkPool(pool, view),
+          ...checkPoolSelector(pool, view),
           ...checkPoolOverlap(pool, view),
           ...checkRdmaMode(pool, view),
         ]),

@@ -22,7 +22,11 @@ const nic: AfxdpInterfaceStatus = {
 const other: AfxdpInterfaceStatus = { ...nic, pciAddress: "0000:3b:00.1", name: "ens1f1" };
 
 function afxdpPolicy(name: string, spec: Partial<AfxdpNetworkNodePolicySpec> = {}): AfxdpNetworkNodePolicy {
-  const base = { poolName: "fast", nodeSelector: {}, nicSelector: { pfNames: ["ens1f0"] } };
+  const base = {
+    poolName: "fast",
+    nodeSelector: { "node-role.kubernetes.io/worker": "" },
+    nicSelector: { pfNames: ["ens1f0"] },
+  };
   return { apiVersion, kind: "AfxdpNetworkNodePolicy", metadata: { name, namespace }, spec: { ...base, ...spec } };
 }
 
@@ -115,12 +119,17 @@ describe("an AF_XDP policy", () => {
     });
   });
 
-  it("is admitted with a warning if it has no effect", () => {
+  it("is admitted with a warning if it has no effect, or selects all nodes", () => {
     const { metadata, ...rest } = afxdpPolicy("a");
     const elsewhere = { ...rest, metadata: { ...metadata, namespace: "tenant" } };
     expect(review(create(elsewhere)).warnings).toEqual([expect.stringContaining("this policy has no effect")]);
     const nowhere = afxdpPolicy("a", { nodeSelector: { rack: "9" } });
     expect(review(create(nowhere)).warnings).toEqual([expect.stringContaining("spec.nodeSelector: selects no node")]);
+    const everywhere = afxdpPolicy("a", { nodeSelector: {} });
+    expect(review(create(everywhere))).toEqual({
+      problems: [],
+      warnings: ["spec.nodeSelector is empty: all 2 nodes of the node set are selected"],
+    });
     const nothing = afxdpPolicy("a", { nicSelector: { pfNames: ["none"] } });
     expect(review(create(nothing)).warnings).toEqual([expect.stringContaining("matches no device of the node")]);
   });

@@ -48,7 +48,7 @@ describe("a pool", () => {
   });
 
   it("warns that 0 blocks all drains (sriov-operator.md M-33)", () => {
-    expect(review(create({ maxUnavailable: 0 })).warnings).toEqual([
+    expect(review(create({ maxUnavailable: 0, nodeSelector: { matchLabels: { a: "b" } } })).warnings).toEqual([
       "spec.maxUnavailable: 0 blocks all drains until the value is raised",
     ]);
   });
@@ -64,7 +64,27 @@ describe("a pool", () => {
     const oldObject = pool("mine", {});
     const object = pool("mine", { maxUnavailable: 2 });
     const updated = review({ kind: "SriovNetworkPoolConfig", operation: "UPDATE", object, oldObject }, cluster);
-    expect(updated).toEqual({ problems: [], warnings: [expect.stringContaining("pool racks also selects w2")] });
+    expect(updated).toEqual({
+      problems: [],
+      warnings: [
+        expect.stringContaining("spec.nodeSelector is empty"),
+        expect.stringContaining("pool racks also selects w2"),
+      ],
+    });
+  });
+
+  it.each<{ spec: SriovNetworkPoolConfigSpec; selectsAll: boolean }>([
+    { spec: {}, selectsAll: true },
+    { spec: { nodeSelector: { matchLabels: {} } }, selectsAll: true },
+    { spec: { nodeSelector: { matchLabels: { a: "b" } } }, selectsAll: false },
+    { spec: { nodeSelector: { matchExpressions: [{ key: "a", operator: "Exists" }] } }, selectsAll: false },
+    { spec: { ovsHardwareOffloadConfig: { name: "mcp" }, nodeSelector: {} }, selectsAll: false },
+  ])("with $spec gets a warning that it selects all nodes: $selectsAll", ({ spec, selectsAll }) => {
+    const cluster = view({ nodes: [node("w1"), node("w2"), { ...node("cp1"), labels: {} }] });
+    expect(review(create(spec), cluster)).toEqual({
+      problems: [],
+      warnings: selectsAll ? ["spec.nodeSelector is empty: all 2 nodes of the node set are selected"] : [],
+    });
   });
 });
 

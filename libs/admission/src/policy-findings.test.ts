@@ -175,6 +175,25 @@ describe("a policy and the list of supported NICs", () => {
   });
 });
 
+describe("a policy with an empty nodeSelector", () => {
+  const everywhere = { nodeSelector: {} };
+  const nodes = [node("w1", [pf()]), node("w2", [pf()]), { ...node("cp1"), labels: {} }];
+
+  it("is admitted with a warning that says how many nodes it selects", () => {
+    expect(problems(everywhere, { nodes })).toEqual([]);
+    expect(warnings(everywhere, { nodes })[0]).toBe(
+      "spec.nodeSelector is empty: all 2 nodes of the node set are selected",
+    );
+    expect(warnings(everywhere, oneNode)[0]).toBe(
+      "spec.nodeSelector is empty: the only node of the node set is selected",
+    );
+  });
+
+  it("is admitted with the warning without a number if the nodes are not known", () => {
+    expect(warnings(everywhere, {})).toEqual(["spec.nodeSelector is empty: all nodes of the node set are selected"]);
+  });
+});
+
 describe("a policy on nodes", () => {
   it("is admitted with a warning while no node exists or is discovered", () => {
     expect(warnings({ nodeSelector: { rack: "7" } }, oneNode)).toEqual(["spec.nodeSelector: matches no node yet"]);
@@ -182,7 +201,7 @@ describe("a policy on nodes", () => {
       "spec.nodeSelector: the NICs of w1 are not discovered yet: the policy's status will show whether they match",
     ]);
     const outside = { ...node("infra"), labels: {} };
-    expect(warnings({}, { nodes: [outside] })).toEqual([
+    expect(warnings({ nodeSelector: {} }, { nodes: [outside] })).toEqual([
       "spec.nodeSelector: matches only nodes without a config daemon (infra): " +
         "check spec.configDaemonNodeSelector of SriovOperatorConfig/default",
     ]);

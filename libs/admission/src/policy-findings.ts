@@ -20,7 +20,7 @@ import { checkExcludeTopology, checkPolicyConflicts } from "./rules/policy-confl
 import { checkReservedVf } from "./rules/reserved-vf.ts";
 import { checkResourceName } from "./rules/resource-name.ts";
 import { checkSupportedNics } from "./rules/supported-nics.ts";
-import { checkTargets } from "./rules/targets.ts";
+import { checkNodeSelector, checkTargets } from "./rules/targets.ts";
 
 const checks: readonly PolicyCheck[] = [
   checkResourceName,
@@ -31,6 +31,7 @@ const checks: readonly PolicyCheck[] = [
   checkDeviceType,
   checkBridge,
   checkSupportedNics,
+  checkNodeSelector,
   checkTargets,
   checkVfLimit,
   checkMtu,

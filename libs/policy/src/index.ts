@@ -10,6 +10,7 @@ export type { PolicyProblem, PolicyProblemCode } from "./merge/policy-problem.ts
 export { priorityOf } from "./merge/policy-order.ts";
 export type { CompiledPolicy } from "./merge/compiled-policy.ts";
 export { isInNodeSet, nodeSetLabels } from "./nodes/node-set.ts";
+export { describeEmptySelector, isEmptyLabelSelector, isEmptySelector } from "./nodes/empty-selector.ts";
 export { nodeStateSpec, type StoredNodeState } from "./nodes/node-state-spec.ts";
 export { hasLabels, labelsOf, type Labels } from "./nodes/label-selector.ts";
 export { parseStaleDelayMs, staleStateAction, type StaleStateAction } from "./nodes/stale-state.ts";

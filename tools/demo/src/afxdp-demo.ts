@@ -143,7 +143,12 @@ async function showReset({ testCluster, narrator, kernels }: Demo): Promise<void
 }
 
 function policyWith(spec: { readonly numSfs: number }): object {
-  const common = { poolName: "fast", nodeSelector: {}, nicSelector: { vendor: "15b3" }, mtu: 9000 };
+  const common = {
+    poolName: "fast",
+    nodeSelector: { "node-role.kubernetes.io/worker": "" },
+    nicSelector: { vendor: "15b3" },
+    mtu: 9000,
+  };
   return {
     apiVersion,
     kind: "AfxdpNetworkNodePolicy",

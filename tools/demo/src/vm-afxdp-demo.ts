@@ -125,7 +125,11 @@ async function cni(guest: Guest, command: "ADD" | "DEL", config: string): Promis
 }
 
 function setPolicy(testCluster: TestCluster, name: string, spec: object): Promise<void> {
-  return apply(testCluster, "AfxdpNetworkNodePolicy", name, { poolName: name, nodeSelector: {}, ...spec });
+  return apply(testCluster, "AfxdpNetworkNodePolicy", name, {
+    poolName: name,
+    nodeSelector: { "node-role.kubernetes.io/worker": "" },
+    ...spec,
+  });
 }
 
 async function apply(testCluster: TestCluster, kind: string, name: string, spec: object): Promise<void> {

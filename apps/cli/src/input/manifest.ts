@@ -12,6 +12,18 @@ export interface Manifest {
   readonly namespace: string | undefined;
   /** "cluster/nodes.yaml:12", or the cluster that it was read from. */
   readonly origin: string;
+  /** Where its text is; only kept for an object from a file that has null values in `spec`, to find their lines. */
+  readonly source?: ManifestSource;
+}
+
+/** The place of an object in a text of YAML or JSON. */
+export interface ManifestSource {
+  readonly file: string;
+  readonly text: string;
+  /** Index of the document in the text. */
+  readonly document: number;
+  /** Path of the object in the document, such as ["items", 3]; empty if it is the document. */
+  readonly path: readonly (string | number)[];
 }
 
 /** Returns undefined if `object` has no apiVersion or kind. */

@@ -5,8 +5,9 @@
  */
 import { LineCounter, parseAllDocuments, isMap, isSeq, type Document, type Tags } from "yaml";
 import { isJsonObject } from "../json.ts";
+import { toManifest, type Manifest, type ManifestSource } from "./manifest.ts";
+import { hasNull } from "./null-values.ts";
 import { parsePlainYaml, plainLines } from "./parse-plain-yaml.ts";
-import { toManifest, type Manifest } from "./manifest.ts";
 
 export interface Parsed {
   readonly manifests: readonly Manifest[];
@@ -16,10 +17,11 @@ export interface Parsed {
 
 export function parseManifests(text: string, file: string): Parsed {
   const data = parseJson(text);
-  if (data !== undefined) return collect([{ data, lines: [] }], file, () => 1);
+  const source = { file, text };
+  if (data !== undefined) return collect([{ data, index: 0, lines: [] }], source, () => 1);
   const plain = parsePlainYaml(text);
   if (plain === undefined) return parseYaml(text, file);
-  return collect([{ data: plain, lines: plainLines(text) }], file, (line) => line);
+  return collect([{ data: plain, index: 0, lines: plainLines(text) }], source, (line) => line);
 }
 
 /** JSON is also YAML, but JSON.parse is a hundred times faster. Returns undefined for invalid JSON; YAML's parser finds the error. */
@@ -41,20 +43,20 @@ function parseYaml(text: string, file: string): Parsed {
     const { line, col } = lineCounter.linePos(offset);
     return `${file}:${line}:${col}`;
   };
-  for (const document of "empty" in documents ? [] : documents) {
+  for (const [index, document] of ("empty" in documents ? [] : documents).entries()) {
     const errors = document.errors.map(({ pos: [start], message }) => `${at(start)}: ${message}`);
     problems.push(...errors);
     if (errors.length > 0) continue;
     try {
       const data: unknown = document.toJS();
-      documentsRead.push({ data, lines: startsOf(document) });
+      documentsRead.push({ data, index, lines: startsOf(document) });
     } catch (cause) {
       // Too many aliases, or an alias without its anchor.
       const why = cause instanceof Error ? cause.message : String(cause);
       problems.push(`${at(document.range[0])}: ${why}`);
     }
   }
-  const parsed = collect(documentsRead, file, (offset) => lineCounter.linePos(offset).line);
+  const parsed = collect(documentsRead, { file, text }, (offset) => lineCounter.linePos(offset).line);
   return { manifests: parsed.manifests, problems: [...problems, ...parsed.problems] };
 }
 
@@ -66,9 +68,10 @@ function customTags(tags: Tags): Tags {
   return tags.filter((tag) => typeof tag === "string" || (tag.format !== "TIME" && !tag.tag.endsWith(":timestamp")));
 }
 
-/** The data of a document, and the places of the document and of the items of a list: offsets or lines. */
+/** The data of a document, its index in the text, and the places of the document and of the items of a list: offsets or lines. */
 interface ParsedDocument {
   readonly data: unknown;
+  readonly index: number;
   readonly lines: readonly number[];
 }
 
@@ -85,28 +88,34 @@ function rangeStart(node: unknown): number {
   return typeof start === "number" ? start : 0;
 }
 
-function collect(documents: readonly ParsedDocument[], file: string, lineOf: (offset: number) => number): Parsed {
+type Path = ManifestSource["path"];
+
+function collect(
+  documents: readonly ParsedDocument[],
+  { file, text }: Pick<ManifestSource, "file" | "text">,
+  lineOf: (offset: number) => number,
+): Parsed {
   const manifests: Manifest[] = [];
   const problems: string[] = [];
 
-  function add(data: unknown, place: string, itemPlace: (index: number) => string): void {
-    if (data === null || data === undefined) return; // an empty document
-    const manifest = toManifest(data, place);
-    if (manifest === undefined) {
-      problems.push(`${place}: not a Kubernetes object: apiVersion and kind are required`);
-      return;
-    }
-    const { items } = manifest.object;
-    if (!manifest.kind.endsWith("List") || !Array.isArray(items)) {
-      manifests.push(manifest);
-      return;
-    }
-    for (const [index, item] of items.entries()) add(item, itemPlace(index), itemPlace);
-  }
-
-  for (const { data, lines } of documents) {
+  for (const { data: whole, index: document, lines } of documents) {
     const place = (index: number): string => `${file}:${lineOf(lines[index] ?? lines[0] ?? 0)}`;
-    add(data, place(0), (index) => place(index + 1));
+
+    function add(data: unknown, at: string, path: Path): void {
+      if (data === null || data === undefined) return; // an empty document
+      const manifest = toManifest(data, at);
+      if (manifest === undefined) {
+        problems.push(`${at}: not a Kubernetes object: apiVersion and kind are required`);
+        return;
+      }
+      const { items, spec } = manifest.object;
+      if (!manifest.kind.endsWith("List") || !Array.isArray(items)) {
+        manifests.push(hasNull(spec) ? { ...manifest, source: { file, text, document, path } } : manifest);
+        return;
+      }
+      for (const [index, item] of items.entries()) add(item, place(index + 1), [...path, "items", index]);
+    }
+    add(whole, place(0), []);
   }
   return { manifests, problems };
 }

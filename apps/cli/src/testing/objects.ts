@@ -25,7 +25,12 @@ export function state(name: string, numVfs = 0) {
 }
 
 export function policy(name: string, spec: Readonly<Record<string, unknown>> = {}) {
-  const minimal = { resourceName: "nics", nodeSelector: {}, numVfs: 4, nicSelector: { pfNames: ["ens1f0"] } };
+  const minimal = {
+    resourceName: "nics",
+    nodeSelector: { "node-role.kubernetes.io/worker": "" },
+    numVfs: 4,
+    nicSelector: { pfNames: ["ens1f0"] },
+  };
   return { apiVersion, kind: "SriovNetworkNodePolicy", metadata: { name, namespace }, spec: { ...minimal, ...spec } };
 }
 

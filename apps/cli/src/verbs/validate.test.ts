@@ -76,6 +76,37 @@ describe("switchyard validate", () => {
     expect((await validate([...cluster.slice(0, 2), vlan100, filtering])).code).toBe(0);
   });
 
+  it("reports values that are missing in a selector, with file and line, although the server admits the object", async () => {
+    const text = [
+      "apiVersion: sriovnetwork.openshift.io/v1",
+      "kind: SriovNetworkNodePolicy",
+      "metadata: {name: gpu}",
+      "spec:",
+      "  nodeSelector:",
+      "    example.com/gpu-rack:",
+      "  resourceName: gpu",
+      "  numVfs: 2",
+      "  nicSelector: {pfNames: [ens1f0]}",
+      "",
+    ].join("\n");
+    const { code, err, out } = await runCli(["validate", "-f", "-"], { input: text });
+    expect(err).toBe(
+      "-:6: SriovNetworkNodePolicy/sriov-network-operator/gpu: spec.nodeSelector.example.com/gpu-rack: has no value, so " +
+        'the API server removes it and the selector selects more: write a value ("" is the empty one), or delete the field\n',
+    );
+    expect(code).toBe(1);
+    expect(out).toContain("Warning: spec.nodeSelector is empty: all nodes of the node set are selected");
+  });
+
+  it("notes values that are missing elsewhere, which the server replaces by the default", async () => {
+    const { code, err } = await validate([policy("a", { mtu: null })]);
+    expect(err).toBe(
+      "-:1: SriovNetworkNodePolicy/sriov-network-operator/a: spec.mtu: has no value, so the API server removes it and the " +
+        "default applies\n",
+    );
+    expect(code).toBe(0);
+  });
+
   it("refuses unknown fields, as the server does for kubectl", async () => {
     const { answers } = await validate([policy("a", { numVFs: 8 })]);
     expect(answers).toMatchObject([{ code: 400, message: expect.stringContaining('unknown field "spec.numVFs"') }]);

@@ -9,6 +9,7 @@ import { createDiagnostics, type Diagnostics } from "../diagnostics.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { Flags, Operation } from "../flags.ts";
 import { labelOf, type Manifest } from "../input/manifest.ts";
+import { nullValues } from "../input/null-values.ts";
 import { isLive, readLive, readLivePods, readPaths } from "../input/read-input.ts";
 import type { JsonObject } from "../json.ts";
 import { answersText } from "../output/answers-text.ts";
@@ -28,6 +29,7 @@ export const validate: RunVerb = async ({ flags, terminal }) => {
     return isSwitchyardKind(manifest.kind, manifest.apiVersion) ? inNamespace(manifest, namespace) : manifest;
   };
   const given = (await readPaths(flags.filename, terminal, diagnostics)).map(place);
+  for (const manifest of given.filter(isReviewedManifest)) reportNulls(manifest, diagnostics);
   const existing = (await readExisting(flags, terminal, diagnostics)).map(place);
   const livePods = isLive(flags) ? await readLivePods(flags, terminal) : undefined;
   const defaults = policyDefaults([...existing, ...given], namespace);
@@ -49,6 +51,19 @@ export const validate: RunVerb = async ({ flags, terminal }) => {
   else printData(answers, output, terminal.stdout);
   return answers.every(({ allowed }) => allowed) ? diagnostics.exitCode() : exitCodes.no;
 };
+
+/** The API server removes null values, so the answers do not show what the file was meant to say. */
+function reportNulls(manifest: Manifest, diagnostics: Diagnostics): void {
+  for (const { place, field, inSelector } of nullValues(manifest)) {
+    const where = `${place}: ${labelOf(manifest)}: ${field}`;
+    if (inSelector) {
+      diagnostics.report(
+        `${where}: has no value, so the API server removes it and the selector selects more: ` +
+          'write a value ("" is the empty one), or delete the field',
+      );
+    } else diagnostics.note(`${where}: has no value, so the API server removes it and the default applies`);
+  }
+}
 
 async function readExisting(flags: Flags, terminal: Terminal, diagnostics: Diagnostics): Promise<readonly Manifest[]> {
   const files = await readPaths(flags.existing, terminal, diagnostics);

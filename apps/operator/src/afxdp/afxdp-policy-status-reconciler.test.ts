@@ -55,7 +55,12 @@ function createAfxdpCluster() {
       return stateWriter.applied.get("worker-1")?.spec ?? {};
     },
     setPolicy(numSfs: number, generation: number): void {
-      const spec = { poolName: "fast", nodeSelector: {}, nicSelector: { vendor: "15b3" }, numSfs };
+      const spec = {
+        poolName: "fast",
+        nodeSelector: { "node-role.kubernetes.io/worker": "" },
+        nicSelector: { vendor: "15b3" },
+        numSfs,
+      };
       const policy: AfxdpNetworkNodePolicy = {
         ...{ apiVersion: afxdpApiVersion, kind: "AfxdpNetworkNodePolicy", metadata: meta("fast", generation), spec },
       };

@@ -45,7 +45,7 @@ export function createAfxdpPolicyStatusReconciler(deps: AfxdpPolicyStatusDeps): 
     if (policy === undefined) return undefined;
     const outcomes = outcomesOf(policy, deps);
     if (outcomes === "pending") return mergePending;
-    const summary = outcomes === undefined ? withoutConfig : policySummary(outcomes);
+    const summary = outcomes === undefined ? withoutConfig : policySummary(outcomes, policy.spec.nodeSelector);
     const { generation = 0 } = policy.metadata;
     const result = await deps.writer.applyStatus(
       {

@@ -75,6 +75,18 @@ describe("createPolicyStatusReconciler", () => {
     });
   });
 
+  it("says that an empty nodeSelector selects all nodes", async () => {
+    const { holds } = await statusOf({ nodeSelector: {} }, { "worker-1": done, "worker-2": fresh });
+    expect(holds).toEqual([
+      "Progressing Configuring: 1 of 2 nodes configured; " +
+        "spec.nodeSelector is empty: all 2 nodes of the node set are selected",
+    ]);
+    const { holds: alone } = await statusOf({ nodeSelector: {} }, { "worker-1": done });
+    expect(alone).toEqual([
+      "Ready Configured: 1 of 1 nodes configured; spec.nodeSelector is empty: the only node of the node set is selected",
+    ]);
+  });
+
   it("is progressing while the observed state differs, whatever status the node reports", async () => {
     const { counts, holds } = await statusOf({}, { "worker-1": done, "worker-2": fresh });
     expect(counts).toEqual([2, 1]);

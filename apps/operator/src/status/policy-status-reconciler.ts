@@ -93,7 +93,11 @@ function assess(policy: SriovNetworkNodePolicy, deps: PolicyStatusDeps): Assessm
   const wasReady = isReady(policy);
   const outcomes = selected.map((one) => outcomeOn(policy, one, wasReady));
   const readyNodeCount = outcomes.filter(({ kind }) => kind === "ready").length;
-  return { summary: policySummary(outcomes), matchedNodeCount: outcomes.length, readyNodeCount };
+  return {
+    summary: policySummary(outcomes, policy.spec.nodeSelector),
+    matchedNodeCount: outcomes.length,
+    readyNodeCount,
+  };
 }
 
 function* selectedNodes(policy: SriovNetworkNodePolicy, nodes: readonly Node[], rules: Rules): Generator<Node> {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * policySummary summarises the results of a policy on its nodes, for policies of SR-IOV and of AF_XDP.
- * Usage: `policySummary([{ node: "worker-1", kind: "ready", message: "" }]).reason` is "Configured".
+ * Usage: `policySummary([{ node: "worker-1", kind: "ready", message: "" }], { rack: "7" }).reason` is "Configured".
  */
 import { policyReasons } from "@switchyard/api";
+import { describeEmptySelector, isEmptySelector, type Labels } from "@switchyard/policy";
 import type { ConditionSummary } from "./condition-summary.ts";
 
 /** The result of a policy on one node. */
@@ -15,8 +16,11 @@ export interface NodeOutcome {
   readonly warning?: string | undefined;
 }
 
-/** The worst result decides; the message has the counts and warnings, or the first error by node name. */
-export function policySummary(outcomes: readonly NodeOutcome[]): ConditionSummary {
+/**
+ * The worst result decides; the message has the counts and warnings, or the first error by node name. `outcomes` are those
+ * of the nodes that `nodeSelector` selects. If it is empty, the message says so.
+ */
+export function policySummary(outcomes: readonly NodeOutcome[], nodeSelector: Labels): ConditionSummary {
   const of = (kind: NodeOutcome["kind"]) => outcomes.filter((outcome) => outcome.kind === kind);
   const [invalid, failed, configuring, ready, withoutNic] = [
     of("invalid"),
@@ -29,7 +33,8 @@ export function policySummary(outcomes: readonly NodeOutcome[]): ConditionSummar
   const done = `${ready.length} of ${outcomes.length - withoutNic.length} nodes configured`;
   const warned = outcomes.flatMap(({ node, warning }) => (warning === undefined ? [] : [{ node, message: warning }]));
   const warnings = warned.length > 0 ? firstOf(warned) : "";
-  const parts = withoutNic.length === outcomes.length ? [rest] : [done, rest, warnings];
+  const all = isEmptySelector(nodeSelector) ? describeEmptySelector(outcomes.length) : "";
+  const parts = withoutNic.length === outcomes.length ? [rest, all] : [done, rest, all, warnings];
   const counts = parts.filter((part) => part !== "").join("; ");
   if (invalid.length > 0) return { state: "degraded", reason: policyReasons.invalid, message: firstOf(invalid) };
   if (failed.length > 0) return { state: "degraded", reason: policyReasons.nodesFailed, message: firstOf(failed) };

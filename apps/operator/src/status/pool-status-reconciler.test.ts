@@ -6,7 +6,7 @@ import { createPoolStatusReconciler } from "./pool-status-reconciler.ts";
 import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
 
 const never = new AbortController().signal;
-const everyNode = { nodeSelector: {} };
+const everyNode = { nodeSelector: { matchLabels: { "node-role.kubernetes.io/worker": "" } } };
 
 interface Scene {
   readonly config?: boolean;
@@ -61,6 +61,12 @@ describe("createPoolStatusReconciler", () => {
       ...{ told: ["gpu progressing Configuring"], messages: ["1 of 2 nodes configured"], counts: [2, 1] },
       ...{ drainingNodes: undefined, requeue: undefined },
     });
+  });
+
+  it("says that an empty or absent nodeSelector selects all nodes", async () => {
+    const all = "1 of 2 nodes configured; spec.nodeSelector is empty: all 2 nodes of the node set are selected";
+    expect((await statusOf(["gpu"], { spec: {} })).messages).toEqual([all]);
+    expect((await statusOf(["gpu"], { spec: { nodeSelector: { matchLabels: {} } } })).messages).toEqual([all]);
   });
 
   it("lists the nodes that hold slots, and requeues for the time when one of them stalls", async () => {

@@ -6,6 +6,8 @@
 import { defined, policyReasons, type DrainingNode, type Node, type SriovNetworkPoolConfig } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
 import {
+  describeEmptySelector,
+  isEmptyLabelSelector,
   isHardwareOffloadPool,
   isInNodeSet,
   poolOverlaps,
@@ -57,7 +59,7 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
     const readyNodeCount = progress.filter(({ kind }) => kind === "ready").length;
     const { generation = 0 } = pool.metadata;
     const summary =
-      rules === undefined ? withoutOperatorConfig : poolSummary(name, { members, progress, slots, rules });
+      rules === undefined ? withoutOperatorConfig : poolSummary(pool, { members, progress, slots, rules });
     const drainingNodes = slots.length === 0 ? undefined : slots.slice(0, maxDrainingNodes).map(toDrainingNode);
     const result = await deps.writer.applyStatus(
       {
@@ -95,7 +97,10 @@ interface PoolFacts {
   readonly rules: Rules;
 }
 
-function poolSummary(name: string, { members, progress, slots, rules }: PoolFacts): ConditionSummary {
+function poolSummary(
+  { metadata: { name }, spec }: SriovNetworkPoolConfig,
+  { members, progress, slots, rules }: PoolFacts,
+): ConditionSummary {
   const isOwn = ({ poolName }: PoolProblem): boolean => poolName === name;
   const problem = rules.poolProblems.find(isOwn);
   if (problem !== undefined) return degraded(policyReasons.invalid, problem);
@@ -104,7 +109,8 @@ function poolSummary(name: string, { members, progress, slots, rules }: PoolFact
   const stall = describeStalls(slots);
   if (stall !== undefined) return { state: "degraded", reason: policyReasons.daemonStalled, message: stall };
   const ready = progress.filter(({ kind }) => kind === "ready").length;
-  const message = `${ready} of ${members.length} nodes configured`;
+  const all = isEmptyLabelSelector(spec?.nodeSelector) ? `; ${describeEmptySelector(members.length)}` : "";
+  const message = `${ready} of ${members.length} nodes configured${all}`;
   if (members.length === 0) {
     return { state: "idle", reason: policyReasons.noNodes, message: "spec.nodeSelector selects no nodes" };
   }

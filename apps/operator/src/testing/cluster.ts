@@ -122,7 +122,13 @@ export function createCluster() {
       nodes.remove({ name });
     },
     addPolicy(name: string, spec: Partial<SriovNetworkNodePolicySpec> = {}): void {
-      const whole = { resourceName: name, nodeSelector: {}, numVfs: 2, nicSelector: { pfNames: ["ens1f0"] }, ...spec };
+      const whole = {
+        resourceName: name,
+        nodeSelector: { "node-role.kubernetes.io/worker": "" },
+        numVfs: 2,
+        nicSelector: { pfNames: ["ens1f0"] },
+        ...spec,
+      };
       const policy: SriovNetworkNodePolicy = {
         apiVersion,
         kind: "SriovNetworkNodePolicy",

@@ -36,7 +36,13 @@ export function policy(name: string, spec: object = {}) {
     apiVersion: "sriovnetwork.openshift.io/v1",
     kind: "SriovNetworkNodePolicy",
     metadata: { name, namespace },
-    spec: { resourceName: "fast", nodeSelector: {}, numVfs: 4, nicSelector: { pfNames: ["ens1f0"] }, ...spec },
+    spec: {
+      resourceName: "fast",
+      nodeSelector: { "kubernetes.io/os": "linux" },
+      numVfs: 4,
+      nicSelector: { pfNames: ["ens1f0"] },
+      ...spec,
+    },
   };
 }
 
@@ -50,7 +56,7 @@ export function twoNodes(): ClusterView {
   const pf = { pciAddress: "0000:3b:00.0", name: "ens1f0", vendor: "8086", deviceID: "158b", totalvfs: 64 };
   const nodes = ["w1", "w2"].map((name) => ({
     name,
-    labels: { worker: "" },
+    labels: { worker: "", "kubernetes.io/os": "linux" },
     state: read({ status: { interfaces: [pf] } }),
   }));
   return { ...emptyView(namespace), nodes };

@@ -10,7 +10,9 @@ import {
   afxdpProviderOf,
   createAfxdpRules,
   createRules,
+  describeEmptySelector,
   hasLabels,
+  isEmptySelector,
   isInNodeSet,
   mergeAfxdpPolicies,
   mergePolicies,
@@ -34,7 +36,16 @@ export function checkAfxdpPolicy(policy: AfxdpNetworkNodePolicy, view: ClusterVi
   }
   const own = afxdpPolicyProblems(policy, afxdpProviderOf(view.afxdp?.operatorConfig));
   if (own.length > 0) return own.map(({ field, message }) => refuse(field, message));
-  return view.afxdp === undefined ? [] : checkOnNodes(policy, view, view.afxdp);
+  return [...checkSelector(policy, view), ...(view.afxdp === undefined ? [] : checkOnNodes(policy, view, view.afxdp))];
+}
+
+/** The API server removes labels without a value, so an empty selector may be meant as one that selects few nodes. */
+function checkSelector({ spec }: AfxdpNetworkNodePolicy, { nodes, afxdp }: ClusterView): readonly Finding[] {
+  if (!isEmptySelector(spec.nodeSelector)) return [];
+  if (nodes.length === 0 || afxdp === undefined) return [warn("", describeEmptySelector(undefined))];
+  const rules = createAfxdpRules({ policies: [], operatorConfig: afxdp.operatorConfig });
+  const nodeCount = nodes.filter((node) => isInNodeSet(toNode(node), rules)).length;
+  return nodeCount === 0 ? [] : [warn("", describeEmptySelector(nodeCount))];
 }
 
 /** What the merge says about the new policy, and what it newly says about others, each once with its nodes. */

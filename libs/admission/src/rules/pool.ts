@@ -5,7 +5,14 @@
  * blocks all drains as well, is not (sriov-operator.md M-33).
  */
 import type { SriovNetworkPoolConfig } from "@switchyard/api";
-import { createRules, isHardwareOffloadPool, poolOverlaps } from "@switchyard/policy";
+import {
+  createRules,
+  describeEmptySelector,
+  isEmptyLabelSelector,
+  isHardwareOffloadPool,
+  isInNodeSet,
+  poolOverlaps,
+} from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
 import { refuse, warn, type Finding } from "../finding.ts";
 import { listNames } from "../phrase.ts";
@@ -31,6 +38,16 @@ export function checkPool(pool: SriovNetworkPoolConfig, { namespace }: ClusterVi
     );
   }
   return findings;
+}
+
+/** The API server removes labels without a value, so an empty selector may be meant as one that selects few nodes. */
+export function checkPoolSelector(pool: SriovNetworkPoolConfig, view: ClusterView): readonly Finding[] {
+  if (isHardwareOffloadPool(pool) || pool.metadata.namespace !== view.namespace) return [];
+  if (!isEmptyLabelSelector(pool.spec?.nodeSelector)) return [];
+  const rules = createRules({ policies: [], pools: [], operatorConfig: view.operatorConfig });
+  const nodeCount = view.nodes.filter((node) => isInNodeSet(asNode(node), rules)).length;
+  if (view.nodes.length > 0 && nodeCount === 0) return [];
+  return [warn("", describeEmptySelector(view.nodes.length === 0 ? undefined : nodeCount))];
 }
 
 export function checkPoolOverlap(pool: SriovNetworkPoolConfig, view: ClusterView): readonly Finding[] {

@@ -5,11 +5,22 @@
  * admitted with a warning. A policy is refused if all of its nodes are discovered and none of their NICs match.
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
-import { adviceOnBarred, isEmptyNicSelector } from "@switchyard/policy";
+import { adviceOnBarred, describeEmptySelector, isEmptyNicSelector, isEmptySelector } from "@switchyard/policy";
 import { refuse, warn, type Finding } from "../finding.ts";
-import { namesOf, type DiscoveredGroup } from "../node-groups.ts";
+import { countNodes, namesOf, type DiscoveredGroup } from "../node-groups.ts";
 import { count, listNames } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
+
+/** The API server removes labels without a value, so an empty selector may be meant as one that selects few nodes. */
+export function checkNodeSelector(
+  { spec, metadata }: SriovNetworkNodePolicy,
+  context: PolicyContext,
+): readonly Finding[] {
+  const { view, targets } = context;
+  if (!isEmptySelector(spec.nodeSelector) || metadata.namespace !== view.namespace) return [];
+  const nodeCount = view.nodes.length === 0 ? undefined : countNodes(targets.selected) - countNodes(targets.outside);
+  return nodeCount === 0 ? [] : [warn("", describeEmptySelector(nodeCount))];
+}
 
 export function checkTargets({ spec }: SriovNetworkNodePolicy, { view, targets }: PolicyContext): readonly Finding[] {
   const { selected, outside, undiscovered, unmatched, matches } = targets;

@@ -97,7 +97,7 @@ export function policy(
     metadata: { name, namespace: inNamespace },
     spec: {
       resourceName: `${name}res`,
-      nodeSelector: {},
+      nodeSelector: { "node-role.kubernetes.io/worker": "" },
       priority: 99,
       numVfs: 8,
       nicSelector: { pfNames: ["ens1f0"] },
