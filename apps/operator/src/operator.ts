@@ -14,7 +14,7 @@ import { requireKubernetes } from "./start/require-kubernetes.ts";
 import { measureTransport } from "./metrics/measure-transport.ts";
 import { deferTransport } from "./start/deferred-transport.ts";
 import { operatorFlags, type OperatorFlagValues } from "./start/operator-flags.ts";
-import { createOperatorMetrics } from "./metrics/operator-metrics.ts";
+import { createOperatorMetrics, operatorLease } from "./metrics/operator-metrics.ts";
 import { readOperatorSettings } from "./start/operator-settings.ts";
 import { fromUpstreamFlags } from "./start/upstream-flags.ts";
 
@@ -85,7 +85,7 @@ const operator: Service<OperatorFlagValues> = {
     }
     await runWhenLeading({
       transport,
-      lease: { namespace, name: "switchyard-operator" },
+      lease: { namespace, name: operatorLease },
       identity,
       signal,
       onLeading: (leadership) => lead(leadership.transport, leadership.signal),

@@ -27,6 +27,8 @@ import { createPodChecks } from "./pods/pod-checks.ts";
 import { ovnOffloadFlags } from "./ovn-offload-flags.ts";
 import { reportWrites } from "./report-writes.ts";
 
+const lease = "switchyard-ovn-offload";
+
 /** Nothing is decided with older data. */
 const maxCacheAgeMs = 120_000;
 
@@ -58,13 +60,15 @@ export function runOvnOffload(): Promise<number> {
       showCacheAges(metrics, () => watched);
       const leading = new Gauge({
         name: "switchyard_leading",
-        help: "1 on the replica that holds the Lease, else 0.",
+        help: "1 on the replica that holds the Lease, else 0. The operator and ovn-offload each have a Lease.",
+        labelNames: ["lease"],
         registers: [metrics],
       });
+      leading.set({ lease }, 0);
 
       async function lead(leader: Transport, leadership: AbortSignal): Promise<void> {
         const transport = reportWrites(leader, releaseMemoryAfter(garbageMs));
-        leading.set(1);
+        leading.set({ lease }, 1);
         log.info("started leading");
         const foreign = createForeignMachineConfigs(transport);
         const pods = createPodChecks({
@@ -115,7 +119,7 @@ export function runOvnOffload(): Promise<number> {
           },
         });
         await whenAborted(leadership);
-        leading.set(0);
+        leading.set({ lease }, 0);
       }
 
       if (!flags.leaderElect) {
@@ -123,7 +127,7 @@ export function runOvnOffload(): Promise<number> {
         return;
       }
       await runWhenLeading({
-        ...{ transport: connection, signal, lease: { namespace, name: "switchyard-ovn-offload" } },
+        ...{ transport: connection, signal, lease: { namespace, name: lease } },
         identity: `${hostname()}_${randomUUID()}`,
         onLeading: (leadership) => lead(leadership.transport, leadership.signal),
         report(error) {

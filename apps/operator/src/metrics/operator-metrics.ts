@@ -11,6 +11,9 @@ import { createDrainCarriers } from "../drain/drain-carriers.ts";
 import { countDrains } from "../drain/slots/count-drains.ts";
 import { registerFleetMetrics, type FleetCaches } from "./fleet-metrics.ts";
 
+/** The Lease that the leading replica of the operator holds. */
+export const operatorLease = "switchyard-operator";
+
 export interface OperatorMetrics {
   /** Returns the metrics of the controller with this name. */
   of(controller: string): ControllerMetrics;
@@ -60,9 +63,11 @@ export function createOperatorMetrics(
   });
   const leading = new Gauge({
     name: "switchyard_leading",
-    help: "1 on the replica that holds the Lease, else 0.",
+    help: "1 on the replica that holds the Lease, else 0. The operator and ovn-offload each have a Lease.",
+    labelNames: ["lease"],
     registers,
   });
+  leading.set({ lease: operatorLease }, 0);
 
   let schemas: Pick<SchemaWatch, "problems"> | undefined;
   new Gauge({
@@ -86,7 +91,7 @@ export function createOperatorMetrics(
       ofLeader.add(some);
     },
     setLeading(isLeading) {
-      leading.set(isLeading ? 1 : 0);
+      leading.set({ lease: operatorLease }, isLeading ? 1 : 0);
       if (isLeading) return;
       controllers.clear();
       ofLeader.clear();
