@@ -46,8 +46,8 @@ function installPackages() {
   const stamp = join(root, "node_modules/.switchyard-install");
   const wanted = manifestsDigest();
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
-  console.error("Installing packages with npm ci; the first time, this takes about a minute ...");
-  const install = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
+  console.error("Installing packages with npm ci; the first time, this takes one to three minutes ...");
+  const install = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], {
     cwd: root,
     stdio: "inherit",
   });
