@@ -21,6 +21,7 @@ const folders = [
 
 export default {
   ...base,
+  testTimeout: 900_000, // virtual machines are slow without hardware virtualization
   testMatch: folders.map((folder) => `**/${folder}/**/*.test.ts`),
   setupFilesAfterEnv: ["<rootDir>/src/keep-test-logs.ts"],
 };

@@ -4,7 +4,7 @@
  * in which an administrator needs them: Helm 4 installs the real chart on a real API server, and the operator, its Jobs and
  * the config daemon are processes. Images of other projects are stand-ins that only run.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { igb, pci } from "@switchyard/host/testing";
 import { createWorker, type FakeWorker } from "../src/fake-worker.ts";
 import { startChartCluster, type ChartCluster } from "../src/helm/chart-cluster.ts";
@@ -13,8 +13,6 @@ import { configureAsUpstream } from "../upgrade/upstream-host.ts";
 import { blocksOf, createGuidePlace } from "./guide-place.ts";
 import type { Block } from "./read-guide.ts";
 import { runGuide, type GuidePlace } from "./run-guide.ts";
-
-jest.setTimeout(900_000);
 
 const readme = "README.md";
 const install = "docs/guide/install.md";

@@ -3,14 +3,12 @@
  * Executes the commands of docs/guide/upgrade.md by Helm 4 in a cluster in which upstream's chart is installed. What must not
  * change is in e2e/upgrade.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startMigration, type Migration } from "../upgrade/chart-migration.ts";
 import { blocksOf, createGuidePlace } from "./guide-place.ts";
 import { runGuide, type GuidePlace } from "./run-guide.ts";
-
-jest.setTimeout(900_000);
 
 const guide = "docs/guide/upgrade.md";
 const numNotExecuted = 3;

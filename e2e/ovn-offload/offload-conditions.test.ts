@@ -3,7 +3,7 @@
  * What an administrator sees in the status while hosts cannot be configured, and how ovn-offload treats nodes that join, move or
  * leave, and objects of others. The hosts are played; the API server, the operator and the service are real.
  */
-import { afterAll, beforeAll, beforeEach, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import { labels } from "@switchyard/api";
 import { hostPool } from "@switchyard/demo/openshift-objects";
 import { eventually } from "@switchyard/testing";
@@ -12,8 +12,6 @@ import { isOffloaded, settledWithinMs, startOffloadCluster, type OffloadCluster 
 import { listPublished, snapshotOffload } from "./offload-objects.ts";
 import { startOffloadService, type OffloadService } from "./offload-service.ts";
 import { playHosts, type PlayedHost } from "./played-hosts.ts";
-
-jest.setTimeout(600_000); // for busy machines
 
 const hosts = new Map<string, PlayedHost>();
 const entry = (role: string) => ({ nodeSelector: { [`node-role.kubernetes.io/${role}`]: "" } });

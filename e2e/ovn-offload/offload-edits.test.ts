@@ -3,13 +3,11 @@
  * An administrator edits an object that ovn-offload shares with others, while the service is writing it: the edit is never lost.
  * The write of the service is held back until the edit is stored.
  */
-import { afterAll, beforeAll, beforeEach, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import type { Fate } from "../src/fault-rules.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { setOpenshiftVersion } from "./openshift-version.ts";
 import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
-
-jest.setTimeout(600_000); // for busy machines
 
 const pass: Fate = { isCarriedOut: true, answer: "server's" };
 const ovnMaps = "/api/v1/namespaces/openshift-ovn-kubernetes/configmaps";

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The events of ovn-offload: one for each change of a pool or a host, also if the service is killed in between. */
-import { afterAll, beforeAll, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { hostPool } from "@switchyard/demo/openshift-objects";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { fieldAt } from "../src/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
-
-jest.setTimeout(600_000); // for busy machines
 
 let played: PlayedCluster;
 

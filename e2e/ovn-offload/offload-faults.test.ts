@@ -3,7 +3,7 @@
  * ovn-offload is killed after each of its writes, and each of its writes is refused or unanswered once, while a pool is selected,
  * a card is replaced and the pool is deselected: the end is the same, with one change of the MachineConfig in each direction.
  */
-import { afterAll, beforeAll, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { sriovNetworkNodePolicies } from "@switchyard/api";
 import { hostPool } from "@switchyard/demo/openshift-objects";
 import { collectionPath } from "@switchyard/kube";
@@ -15,8 +15,6 @@ import { fieldAt } from "../src/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { snapshotOffload } from "./offload-objects.ts";
 import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
-
-jest.setTimeout(900_000); // for busy machines
 
 const pass: Fate = { isCarriedOut: true, answer: "server's" };
 const lost: Fate = { isCarriedOut: true, answer: "reset" };

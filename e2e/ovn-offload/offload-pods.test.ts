@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The status of a pool counts the pods on its hosts that cannot start, because they have no network with a VF. */
-import { afterAll, beforeAll, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { fieldAt } from "../src/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
-
-jest.setTimeout(600_000); // for busy machines
 
 const podsPath = `/api/v1/namespaces/${namespace}/pods`;
 const configPath = `/apis/sriovnetwork.openshift.io/v1/namespaces/${namespace}/sriovoperatorconfigs/default`;

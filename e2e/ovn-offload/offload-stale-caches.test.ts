@@ -3,15 +3,13 @@
  * The watch of one kind lags or is refused while a pool is selected and deselected. Decisions from a mixture of old and
  * new data never write a MachineConfig twice, and the end is the same. With data that are too old, nothing is written.
  */
-import { afterAll, afterEach, beforeAll, expect, it, jest } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { eventually, findFreePorts } from "@switchyard/testing";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiRequest } from "../src/api-request.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { snapshotOffload } from "./offload-objects.ts";
 import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
-
-jest.setTimeout(900_000); // for busy machines
 
 const lagMs = 1_500;
 

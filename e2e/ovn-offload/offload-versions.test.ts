@@ -3,15 +3,13 @@
  * Which ConfigMaps ovn-offload writes for the releases of OpenShift, and what it does when a cluster is updated while hosts run
  * OVN on their SmartNICs. The version comes from the ClusterVersion, as in a real cluster.
  */
-import { afterAll, beforeAll, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { labels } from "@switchyard/api";
 import { eventually } from "@switchyard/testing";
 import { fieldAt } from "../src/plain-api.ts";
 import { snapshotOffload } from "./offload-objects.ts";
 import { setOpenshiftVersion } from "./openshift-version.ts";
 import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
-
-jest.setTimeout(600_000); // for busy machines
 
 const ovnMaps = "/api/v1/namespaces/openshift-ovn-kubernetes/configmaps";
 const resourcePath = "/api/v1/namespaces/openshift-network-operator/configmaps/hardware-offload-config";

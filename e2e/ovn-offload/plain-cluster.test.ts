@@ -3,7 +3,7 @@
  * ovn-offload in a cluster without MachineConfigPools: an entry selects nodes, and the config daemons disable Open vSwitch. The
  * hosts are played; the API server, the operator and the service are real.
  */
-import { afterAll, beforeAll, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { labels } from "@switchyard/api";
 import { eventually } from "@switchyard/testing";
 import { fieldAt } from "../src/plain-api.ts";
@@ -11,8 +11,6 @@ import { settledWithinMs, startOffloadCluster, type OffloadCluster } from "./off
 import { listPublished, snapshotOffload } from "./offload-objects.ts";
 import { startOffloadService } from "./offload-service.ts";
 import { playHosts, type PlayedHost } from "./played-hosts.ts";
-
-jest.setTimeout(600_000); // for busy machines
 
 const hosts = new Map<string, PlayedHost>();
 const nodePath = (name: string) => `/api/v1/nodes/${name}`;

@@ -3,7 +3,7 @@
  * What ovn-offload can and cannot write with its own token, on OpenShift and on other clusters. All other tests of this folder run the
  * service with this token, so they show that its rights are sufficient.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { labels, taints } from "@switchyard/api";
 import { hostPool } from "@switchyard/demo/openshift-objects";
 import { connect, isKubeError, type Transport } from "@switchyard/kube";
@@ -12,8 +12,6 @@ import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
 import { grantOffloadRights } from "./offload-rights.ts";
-
-jest.setTimeout(600_000); // for busy machines
 
 const configsPath = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
 const policiesPath = `/apis/sriovnetwork.openshift.io/v1/namespaces/${namespace}/sriovnetworknodepolicies`;

@@ -3,7 +3,7 @@
  * A pool of two hosts is selected and deselected: the service, the operator, the webhook and the config daemons (on fake kernels)
  * work together on a real API server.
  */
-import { afterAll, beforeAll, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { labels, sriovNetworkNodePolicies } from "@switchyard/api";
 import { hostPool, hostRole } from "@switchyard/demo/openshift-objects";
 import { startSmartNicHost, type SmartNicHost } from "@switchyard/demo/smart-nic-host";
@@ -15,8 +15,6 @@ import { fieldAt } from "../src/plain-api.ts";
 import { settledWithinMs, startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
 import { listPublished, snapshotOffload } from "./offload-objects.ts";
 import { startOffloadService, type OffloadService } from "./offload-service.ts";
-
-jest.setTimeout(600_000); // for busy machines
 
 const hostNames = ["host-1", "host-2"];
 const hosts = new Map<string, SmartNicHost>();

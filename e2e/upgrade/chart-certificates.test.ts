@@ -4,7 +4,7 @@
  * of the operator, certificates as values, Secrets that exist before, and cert-manager. Of cert-manager there are only the kinds,
  * without its controller. Webhook and injector are stand-ins, so nothing serves the certificates.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { sriovOperatorConfigs } from "@switchyard/api";
 import { componentKinds } from "@switchyard/render";
 import { namespace } from "@switchyard/test-cluster";
@@ -17,8 +17,6 @@ import { certManagerCrds } from "../src/identity-objects.ts";
 import { startChartCluster, switchyardChart, type ChartCluster } from "../src/helm/chart-cluster.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { upstream } from "../src/upstream-cluster.ts";
-
-jest.setTimeout(300_000);
 
 const within = { withinMs: 120_000 };
 const { ValidatingWebhookConfiguration, MutatingWebhookConfiguration } = componentKinds;

@@ -3,7 +3,7 @@
  * `helm uninstall` with hooks.giveHostsBack.enabled on a real API server: the Job runs with the rights that the chart gives it, and
  * the pods on the nodes run `config-daemon cleanup` on a fake kernel.
  */
-import { afterAll, beforeAll, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { sriovNetworkNodePolicies, sriovOperatorConfigs } from "@switchyard/api";
 import { igb, pci } from "@switchyard/host/testing";
 import { eventually } from "@switchyard/testing";
@@ -11,8 +11,6 @@ import { createWorker, type FakeWorker } from "../src/fake-worker.ts";
 import { startChartCluster, switchyardChart, type ChartCluster } from "../src/helm/chart-cluster.ts";
 import { keepNodesReady } from "../src/node-heartbeats.ts";
 import { upstream } from "../src/upstream-cluster.ts";
-
-jest.setTimeout(600_000);
 
 const pf = pci("0000:01:00.0");
 const within = { withinMs: 300_000 };

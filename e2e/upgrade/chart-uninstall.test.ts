@@ -3,7 +3,7 @@
  * Uninstalls Switchyard's chart by Helm in the states in which an uninstallation could hang or lock out users: a dead
  * operator, webhooks without a server, no SriovOperatorConfig, and no node for the Job.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sriovNetworkNodePolicies, sriovNetworks, sriovOperatorConfigs } from "@switchyard/api";
 import { componentKinds } from "@switchyard/render";
 import { namespace } from "@switchyard/test-cluster";
@@ -12,8 +12,6 @@ import { startChartCluster, switchyardChart, type ChartCluster } from "../src/he
 import { helmVersions, prepareHelm, type Helm, type HelmVersion, type Values } from "../src/helm/helm.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { upstream } from "../src/upstream-cluster.ts";
-
-jest.setTimeout(240_000);
 
 const { MutatingWebhookConfiguration, ValidatingWebhookConfiguration, ClusterRole, DaemonSet } = componentKinds;
 const registration = "sriov-operator-webhook-config";

@@ -4,7 +4,7 @@
  * back by a rollback, to Switchyard again, and an uninstall.
  * Usage: `describeChartMigration("helm4");`
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   annotations,
   nodes,
@@ -44,8 +44,6 @@ const deployment = "sriov-sriov-network-operator";
 const upgrade = ["upgrade", release, switchyardChart, "--wait", "--timeout", "180s"];
 
 export function describeChartMigration(version: HelmVersion): void {
-  jest.setTimeout(240_000);
-
   let migration: Migration;
   /** Time of the first upgrade, by the clock of the audit log. */
   let startedAt: string;

@@ -5,7 +5,7 @@
  * (sriov-operator.md M-50). Then upstream takes over again, Switchyard once more, and finally the SriovOperatorConfig
  * is deleted while no operator runs.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   labels as labelKeys,
   nodes,
@@ -52,8 +52,6 @@ import {
 } from "./upstream-components.ts";
 import { leaveNetwork, upstreamNetworks } from "./upstream-networks.ts";
 import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/upstream-cluster.ts";
-
-jest.setTimeout(60_000);
 
 const { DaemonSet, ClusterRole, ClusterRoleBinding, ValidatingAdmissionPolicy } = componentKinds;
 const { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } = componentKinds;

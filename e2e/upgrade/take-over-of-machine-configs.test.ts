@@ -4,7 +4,7 @@
  * all machines of its pool. So the MachineConfig for hardware offload must not be written at all. The one of the
  * systemd mode must be deleted.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   machineConfigPools,
   machineConfigs,
@@ -20,8 +20,6 @@ import { openshiftCrds } from "../integration/components/openshift-objects.ts";
 import { installOperator, operatorUser, upstreamEnvironment, type DeployedOperator } from "./deployed-operator.ts";
 import { offloadByUpstream, systemdModeByUpstream } from "./upstream-machine-configs.ts";
 import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/upstream-cluster.ts";
-
-jest.setTimeout(60_000);
 
 let testCluster: UpstreamCluster;
 let operator: DeployedOperator;

@@ -5,7 +5,7 @@
  * has a finalizer any more, and networks that waited for upstream to delete them are deleted. Then upstream takes over
  * again, and Switchyard once more.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { annotations, networkAttachmentDefinitions as nads, type Condition } from "@switchyard/api";
 import { isRecord, objectPath, type KubeObject } from "@switchyard/kube";
 import { eventually, findWorkspaceRoot } from "@switchyard/testing";
@@ -22,8 +22,6 @@ import {
   type UpstreamNetwork,
 } from "./upstream-networks.ts";
 import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/upstream-cluster.ts";
-
-jest.setTimeout(60_000);
 
 /** Labels and annotations that a user sets on the NAD of the chained network. */
 const mine = { "example.com/mine": "kept" };

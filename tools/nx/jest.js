@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs Jest for the project in the working directory, or for one folder of it. A run that hangs is ended: after `limitMs`, or
- * `exitMs` after its report was written, when something that a test left open keeps Jest from ending.
- * Usage: `node ../../tools/nx/jest.js [--folder FOLDER] [arguments of Jest]`.
+ * Runs Jest for the project in the working directory, for one folder of it, or for single files and folders (--path, as often
+ * as needed). A run that hangs is ended: after `limitMs`, or `exitMs` after its report was written, when something that a
+ * test left open keeps Jest from ending.
+ * Usage: `node ../../tools/nx/jest.js [--folder FOLDER | --path PATH...] [arguments of Jest]`.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, relative } from "node:path";
 import { reportName } from "./targets.js";
@@ -23,10 +24,12 @@ if (major < 24) {
 const workspaceRoot = join(import.meta.dirname, "../..");
 const args = process.argv.slice(2);
 const folder = args[0] === "--folder" ? args.splice(0, 2)[1] : "";
+const paths = [];
+while (args[0] === "--path") paths.push(join(process.cwd(), args.splice(0, 2)[1]));
 const tests = join(process.cwd(), folder);
 const report = join(workspaceRoot, "reports", reportName(relative(workspaceRoot, tests)));
 const jest = join(createRequire(import.meta.url).resolve("jest/package.json"), "../bin/jest.js");
-const flags = ["--config", join(workspaceRoot, "jest.config.js"), "--rootDir", process.cwd()];
+const flags = ["--config", configFor(paths[0] ?? tests), "--rootDir", process.cwd()];
 
 mkdirSync(join(workspaceRoot, "reports"), { recursive: true });
 rmSync(report, { force: true });
@@ -35,7 +38,7 @@ const running = spawn(
   // With this flag Jest can require() packages that are published as ES modules only.
   ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning", jest, ...flags]
     .concat(["--passWithNoTests", "--json", "--outputFile", report])
-    .concat(folder === "" ? [] : [`${tests}/`])
+    .concat(folder === "" ? paths : [`${tests}/`])
     .concat(args),
   { stdio: ["ignore", "ignore", "inherit"] },
 );
@@ -54,6 +57,12 @@ setInterval(() => {
   endHanging(`Jest did not end within ${exitMs / 1000} s of its report: a test in ${tests} left something open`);
   process.exit(result.success ? 0 : 1);
 }, 1_000);
+
+/** The configuration in the first folder below the project, such as e2e/integration, or that of the workspace. */
+function configFor(path) {
+  const own = join(process.cwd(), relative(process.cwd(), path).split("/")[0] ?? "", "jest.config.js");
+  return own !== join(process.cwd(), "jest.config.js") && existsSync(own) ? own : join(workspaceRoot, "jest.config.js");
+}
 
 /** Jest's results, or undefined before they are complete. */
 function readReport() {

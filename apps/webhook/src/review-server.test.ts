@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { createStateReader, emptyView } from "@switchyard/admission";
 import { request } from "node:https";
 import { paths } from "./review-server.ts";
 import { makePair, namespace, send, startTestServer, type Answer, type TestServer } from "./testing/review-client.ts";
 import { createPolicy, policy, responseOf, review, twoNodes as view } from "./testing/reviews.ts";
-
-jest.setTimeout(60_000); // machines are busy
 
 let testServer: TestServer;
 

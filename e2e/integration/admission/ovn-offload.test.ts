@@ -3,7 +3,7 @@
  * The admission webhook and the command line with OpenShift's own MachineConfigPools on a real API server: what users of
  * kubectl see when they select hosts whose OVN runs on their SmartNIC.
  */
-import { afterAll, beforeAll, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { sriovNetworkNodeStates, type OvnHardwareOffload } from "@switchyard/api";
 import { objectPath } from "@switchyard/kube";
 import {
@@ -18,8 +18,6 @@ import {
   type TestCluster,
 } from "@switchyard/test-cluster";
 import { eventually, findFreePorts } from "@switchyard/testing";
-
-jest.setTimeout(300_000); // for busy machines
 
 const role = (name: string) => `node-role.kubernetes.io/${name}`;
 const entry = (name: string): OvnHardwareOffload => ({ nodeSelector: { [role(name)]: "" } });

@@ -3,7 +3,7 @@
  * The admission webhook as a process, registered with a real API server: what users of kubectl see, and what happens
  * to their changes while webhooks and certificates come and go.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   nodes,
   sriovNetworkNodePolicies,
@@ -27,8 +27,6 @@ import {
 import { collectionPath, isKubeError, objectPath } from "@switchyard/kube";
 import { eventually, findFreePorts, type GuardedProcess } from "@switchyard/testing";
 import { connect as connectTls } from "node:tls";
-
-jest.setTimeout(60_000); // for busy machines
 
 const registrations = "/apis/admissionregistration.k8s.io/v1";
 const pci = "0000:3b:00.0";

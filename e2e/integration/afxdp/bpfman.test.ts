@@ -4,7 +4,7 @@
  * daemon and device plugin would; a stand-in plays bpfman-operator and its agent, with a loader that only counts.
  * e2e/afxdp/bpfman.test.ts has the real bpfman.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   afxdpNetworkNodePolicies,
   afxdpNetworkNodeStates,
@@ -43,8 +43,6 @@ import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { runProgram } from "../../src/run-program.ts";
 import { becomesLike } from "../../src/becomes-like.ts";
 import { readIfThere } from "../../src/read-if-there.ts";
-
-jest.setTimeout(120_000);
 
 const operatorUser = `system:serviceaccount:${namespace}:${componentSettings.operatorServiceAccount}`;
 const nodeName = "worker-1";

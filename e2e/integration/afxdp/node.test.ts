@@ -3,7 +3,7 @@
  * A node with AF_XDP devices, from a policy to subfunctions and back, on a real API server with a controller manager: the
  * operator and the config daemon are processes, and the node has a fake kernel. The test plays the kubelet and the device plugin.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   afxdpNetworkNodePolicies,
   afxdpNetworkNodeStates,
@@ -21,8 +21,6 @@ import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { startDrainCluster, type DrainCluster } from "../drain/drain-cluster.ts";
 import { becomesLike } from "../../src/becomes-like.ts";
 import { readIfThere } from "../../src/read-if-there.ts";
-
-jest.setTimeout(180_000);
 
 const nodeName = "worker-1";
 const pf = pci("0000:3b:00.0");

@@ -3,7 +3,7 @@
  * The operator and the kinds for AF_XDP on a real API server with a controller manager. The operator is a process with its
  * rights in a cluster. It starts without these kinds and finds them later. The test reports what a node's daemon would.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   afxdpNetworkNodePolicies,
   afxdpNetworkNodeStates,
@@ -33,8 +33,6 @@ import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { becomesLike } from "../../src/becomes-like.ts";
 import { readIfThere } from "../../src/read-if-there.ts";
-
-jest.setTimeout(120_000);
 
 const operatorUser = `system:serviceaccount:${namespace}:${componentSettings.operatorServiceAccount}`;
 const nadCrd = join(workspace, "libs/testing/testdata/multus/network-attachment-definitions.yaml");

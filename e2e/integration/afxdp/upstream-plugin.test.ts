@@ -3,7 +3,7 @@
  * A node with provider upstream on a real API server: device-plugin-config as init container and sidecar, with the rights and the
  * bundle of its pod. A program plays the device plugin of afxdp-plugins-for-kubernetes, and another one the kubelet.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   afxdpNetworkNodeStates,
   upstreamDeviceDirectory,
@@ -22,8 +22,6 @@ import { bundleApp } from "../../src/bundle-app.ts";
 import { namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { prepareCluster, type DeployedCluster } from "../security/deployed-cluster.ts";
-
-jest.setTimeout(180_000);
 
 const node = "worker-1";
 const root = findWorkspaceRoot();

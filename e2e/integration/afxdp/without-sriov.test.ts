@@ -3,7 +3,7 @@
  * A cluster with the kinds for AF_XDP only, on a real API server: operator, webhook and config daemon are processes, and the
  * node has a fake kernel. The kinds for SR-IOV are installed later, and no process is restarted.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   afxdpNetworkNodePolicies,
   afxdpNetworkNodeStates,
@@ -29,8 +29,6 @@ import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { becomesLike } from "../../src/becomes-like.ts";
 import { readIfThere } from "../../src/read-if-there.ts";
-
-jest.setTimeout(180_000);
 
 const nodes = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false };
 const nodeName = "worker-1";

@@ -3,15 +3,13 @@
  * Installs and upgrades Switchyard's chart by Helm 4 in a cluster without cert-manager, Prometheus and Multus, in a
  * namespace that enforces the Pod Security Standard "restricted", and with mistakes that users make.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sriovOperatorConfigs, type ResourceType } from "@switchyard/api";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { startChartCluster, switchyardChart, type ChartCluster } from "../../src/helm/chart-cluster.ts";
 import type { Values } from "../../src/helm/helm.ts";
 import { fieldAt } from "../../src/plain-api.ts";
-
-jest.setTimeout(120_000);
 
 const deployments: ResourceType = {
   ...{ group: "apps", version: "v1", kind: "Deployment", plural: "deployments", namespaced: true },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** kubeconform accepts what the chart renders, with the schemas of the API server. */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { goPrograms } from "@switchyard/go-programs";
 import { startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { writeFile } from "node:fs/promises";
@@ -10,8 +10,6 @@ import { runProgram } from "../../src/run-program.ts";
 import type { Values } from "../../src/helm/helm.ts";
 import { schemaFileName, writeSchemaFiles } from "./schema-files.ts";
 import { chartDirectory, chartTemplates, type ChartObject, type ChartTemplates } from "./template-chart.ts";
-
-jest.setTimeout(180_000);
 
 let cluster: ControlPlane;
 let chart: ChartTemplates;

@@ -3,7 +3,7 @@
  * The service ovn-offload as the chart deploys it: as a process with the rights and variables of its pod, on a real API server
  * with and without OpenShift's kinds.
  */
-import { afterEach, expect, it, jest } from "@jest/globals";
+import { afterEach, expect, it } from "@jest/globals";
 import { fieldAt } from "../../src/plain-api.ts";
 import { openshiftCrds } from "@switchyard/test-cluster";
 import {
@@ -17,8 +17,6 @@ import {
 import { join } from "node:path";
 import { crdFolder } from "../../src/crd-objects.ts";
 import { chartTemplates, namespace, type ChartObject } from "./template-chart.ts";
-
-jest.setTimeout(300_000);
 
 const within = { withinMs: 120_000 };
 const role = "node-role.kubernetes.io/dpu-host";

@@ -3,7 +3,7 @@
  * values.schema.json accepts each default, and rejects values that do not exist or have a wrong type, with their names. Helm checks
  * the schema before it renders anything.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { isRecord } from "@switchyard/kube";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,8 +11,6 @@ import { parse } from "yaml";
 import { prepareHelm } from "../../src/helm/helm.ts";
 import type { Values } from "../../src/helm/helm.ts";
 import { chartDirectory, chartTemplates, namespace, type ChartTemplates } from "./template-chart.ts";
-
-jest.setTimeout(120_000);
 
 let chart: ChartTemplates;
 

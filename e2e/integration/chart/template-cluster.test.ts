@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the chart renders depends on a few objects of the cluster, and `operator check`, which is its test, on the operator's. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { namespace } from "@switchyard/test-cluster";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { execFile } from "node:child_process";
@@ -10,8 +10,6 @@ import { fieldAt } from "../../src/plain-api.ts";
 import { runProgram } from "../../src/run-program.ts";
 import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-cluster.ts";
 import { chartDirectory, idOf } from "./template-chart.ts";
-
-jest.setTimeout(180_000);
 
 let testCluster: UpstreamCluster;
 let kubeconfig: string;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The chart's operator has the rights of operatorIdentity, reads all variables that the chart sets, and has the product's version. */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { operatorIdentity, type ComponentSettings } from "@switchyard/render";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { readFileSync } from "node:fs";
@@ -16,8 +16,6 @@ import {
   type ChartObject,
   type ChartTemplates,
 } from "./template-chart.ts";
-
-jest.setTimeout(120_000);
 
 const operator = "sw-sriov-network-operator";
 let chart: ChartTemplates;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The chart deploys ovn-offload with the rights of ovnOffloadIdentity, and with the settings of the operator. */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { ovnOffloadIdentity } from "@switchyard/render";
 import { fieldAt } from "../../src/plain-api.ts";
 import { chartTemplates, idOf, namespace, type ChartObject, type ChartTemplates } from "./template-chart.ts";
-
-jest.setTimeout(120_000);
 
 const account = "sw-sriov-network-operator-ovn-offload";
 let chart: ChartTemplates;

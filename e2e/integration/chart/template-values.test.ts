@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What values of the chart change in the rendered objects, and which combinations the chart refuses with a sentence. */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -14,8 +14,6 @@ import {
   type ChartObject,
   type ChartTemplates,
 } from "./template-chart.ts";
-
-jest.setTimeout(120_000);
 
 let chart: ChartTemplates;
 

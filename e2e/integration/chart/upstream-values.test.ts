@@ -3,7 +3,7 @@
  * Values of upstream's chart have the same meaning in Switchyard's chart: both charts are rendered with the same values,
  * and what they render is compared. The API server takes what Switchyard's chart renders.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { collectionPath, isRecord, type ResourceType } from "@switchyard/kube";
 import { supportedNics } from "@switchyard/policy";
 import { namespace } from "@switchyard/test-cluster";
@@ -16,8 +16,6 @@ import { upstreamChart, upstreamReleases } from "../../src/helm/upstream-chart.t
 import { certManagerCrds, monitoringCrds } from "../../src/identity-objects.ts";
 import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-cluster.ts";
 import { readRendered, type Rendered } from "./rendered-chart.ts";
-
-jest.setTimeout(60_000);
 
 const chart = join(findWorkspaceRoot(), "charts/switchyard");
 /** Images of the programs that Switchyard replaces. The chart refuses upstream's. */

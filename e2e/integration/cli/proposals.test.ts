@@ -3,7 +3,7 @@
  * The objects of upstream's users and the examples of Switchyard's proposals, validated by a real API server with the
  * CRDs and the webhook and by `switchyard validate`, which must agree.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { afxdpApiVersion, apiVersion, customResources, sriovNetworkNodeStates, sriovResources } from "@switchyard/api";
 import {
   createNode,
@@ -21,8 +21,6 @@ import { startRegisteredWebhook } from "../../src/start-webhook.ts";
 import { objectOf } from "../../src/crd-cases.ts";
 import { patch, readManifests, workspace, type Manifest } from "../../src/crd-objects.ts";
 import { askServer, askSwitchyard, type Answer } from "./answers.ts";
-
-jest.setTimeout(60_000); // two runs of the program, on a busy machine
 
 const coldStartMs = 10 * 60_000;
 const testMs = 3 * 60_000;

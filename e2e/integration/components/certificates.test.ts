@@ -4,7 +4,7 @@
  * on a real API server with a controller manager: operators as processes with their rights in a cluster. The test
  * serves the certificate that the pods would mount, and connects with the CA bundle of the webhook configuration.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Condition } from "@switchyard/api";
 import { connect, isKubeError, type Transport } from "@switchyard/kube";
 import { operatorIdentity } from "@switchyard/render";
@@ -25,8 +25,6 @@ import { crdFolder } from "../../src/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { createPlainApi, fieldAt } from "../../src/plain-api.ts";
 import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
-
-jest.setTimeout(60_000); // for busy machines
 
 const account = componentSettings.operatorServiceAccount;
 const operatorUser = `system:serviceaccount:${namespace}:${account}`;

@@ -3,7 +3,7 @@
  * The operator on OpenShift, with its rights there: the cluster's TLS profile and topology, and hardware offload of
  * MachineConfigPools. OpenShift's CRDs are installed, its operators are not running.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { connect, type Transport } from "@switchyard/kube";
 import { operatorIdentity, type ComponentSettings } from "@switchyard/render";
 import {
@@ -19,8 +19,6 @@ import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { openshiftCrds } from "./openshift-objects.ts";
 import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 import { readIfThere } from "../../src/read-if-there.ts";
-
-jest.setTimeout(60_000);
 
 const settings: ComponentSettings = { ...componentSettings, clusterType: "openshift" };
 const ours = `/apis/sriovnetwork.openshift.io/v1/namespaces/${namespace}`;

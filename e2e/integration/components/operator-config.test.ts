@@ -4,7 +4,7 @@
  * operator as a process with its rights in a cluster, DaemonSets with counted pods, a garbage collector, and an audit
  * log.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Condition, SriovOperatorConfigSpec } from "@switchyard/api";
 import { connect, type Transport } from "@switchyard/kube";
 import { featureGateDefaults } from "@switchyard/policy";
@@ -19,8 +19,6 @@ import { crdFolder } from "../../src/crd-objects.ts";
 import { componentSettings, monitoringCrds, namespace } from "../../src/identity-objects.ts";
 import { createPlainApi, fieldAt } from "../../src/plain-api.ts";
 import { componentImageFlags, deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
-
-jest.setTimeout(60_000);
 
 const account = componentSettings.operatorServiceAccount;
 const operatorUser = `system:serviceaccount:${namespace}:${account}`;

@@ -4,7 +4,7 @@
  * plugin that counts its restarts, the label on nodes, upstream's ConfigMap, and a fleet that is too large for the
  * ConfigMap.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   nodes,
   sriovNetworkNodePolicies,
@@ -34,8 +34,6 @@ import { promisify } from "node:util";
 import { startCountingPlugin, type CountingPlugin } from "./counting-plugin.ts";
 import { bundleApp } from "../../src/bundle-app.ts";
 import { makeVfs, pfStatus, readState, report, startKernel, vfAddresses } from "../../device-plugin/fake-pf.ts";
-
-jest.setTimeout(120_000); // for busy machines
 
 const node = "worker-1";
 const serviceAccount = "device-plugin-config";

@@ -3,11 +3,9 @@
  * A hundred nodes of one pool request a drain at the same time, and a tenth may be unavailable. The test plays their
  * daemons, which finish at once. The order of events is that of the API server.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { eventually } from "@switchyard/testing";
 import { startDrainCluster, type DrainCluster } from "./drain-cluster.ts";
-
-jest.setTimeout(120_000);
 
 const names = Array.from({ length: 100 }, (_, index) => `fleet-${String(index).padStart(2, "0")}`);
 const limit = 10;

@@ -3,7 +3,7 @@
  * Drains on a real API server with a controller manager: the order of the drains, the pods that are evicted, and what
  * is left behind. The test plays the nodes' kubelets and daemons.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { annotations, nodes as nodeType, pods as podType, sriovNetworkNodeStates, taints } from "@switchyard/api";
 import { objectPath } from "@switchyard/kube";
 import { createFakeKernel, igb, pci, serveFakeKernel } from "@switchyard/host/testing";
@@ -12,8 +12,6 @@ import { join } from "node:path";
 import { allocateClaim, deviceClaim, publishDevices } from "../../src/device-claims.ts";
 import { appsNamespace, run, startDrainCluster, type DrainCluster } from "./drain-cluster.ts";
 import { componentSettings } from "../../src/identity-objects.ts";
-
-jest.setTimeout(60_000);
 
 /** Label of nodes in a pool without a limit: they do not wait for other nodes. */
 const unlimited = { pool: "unlimited" };

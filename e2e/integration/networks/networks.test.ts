@@ -3,7 +3,7 @@
  * Networks and their NetworkAttachmentDefinitions, on a real API server with a controller manager: the operator as a
  * process with its rights in a cluster, the garbage collector, deleted namespaces, and an audit log.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   annotations,
   networkAttachmentDefinitions,
@@ -33,8 +33,6 @@ import { crdFolder, workspace } from "../../src/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 import { readIfThere } from "../../src/read-if-there.ts";
-
-jest.setTimeout(60_000);
 
 const account = componentSettings.operatorServiceAccount;
 const operatorUser = `system:serviceaccount:${namespace}:${account}`;

@@ -3,7 +3,7 @@
  * The SriovNetworkNodeStates that the operator keeps, on a real API server: they match the policies, manual changes
  * are undone, and they exist for the nodes that SriovOperatorConfig selects. The test plays the nodes' daemons.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import {
   annotations,
   labels,
@@ -19,8 +19,6 @@ import { objectPath, watchObjects, type Cache } from "@switchyard/kube";
 import { eventually, isWrite, type GuardedProcess } from "@switchyard/testing";
 import { isDeepStrictEqual } from "node:util";
 import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-cluster.ts";
-
-jest.setTimeout(60_000);
 
 const pf = "0000:3b:00.0";
 /** Upstream's operator takes up to five minutes. */

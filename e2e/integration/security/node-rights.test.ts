@@ -4,7 +4,7 @@
  * after the admission policies that limit them, and withdraws them if the API server refuses these policies
  * (sriov-operator.md M-18).
  */
-import { afterAll, afterEach, beforeAll, expect, it, jest } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { conditionTypes, type Condition } from "@switchyard/api";
 import { connect, isKubeError, isRecord, type Transport } from "@switchyard/kube";
 import { operatorIdentity } from "@switchyard/render";
@@ -15,8 +15,6 @@ import { crdFolder } from "../../src/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { componentImageFlags, deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
 import { readIfThere } from "../../src/read-if-there.ts";
-
-jest.setTimeout(60_000);
 
 const account = componentSettings.operatorServiceAccount;
 const daemon = "sriov-network-config-daemon";

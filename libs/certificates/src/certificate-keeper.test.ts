@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { describe, expect, it, jest } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { X509Certificate } from "node:crypto";
 import { createCertificateKeeper, type CertificateStore } from "./certificate-keeper.ts";
 import type { StoredCertificates } from "./certificate-state.ts";
-
-jest.setTimeout(60_000); // CI machines are busy
 
 const names = ["operator-webhook-service.ns.svc", "127.0.0.1"];
 const dayMs = 24 * 3_600_000;

@@ -1,32 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm test` provides the binaries of the API server, of Helm and of other Go programs, runs the tests of all projects with Nx, and prints as its last line
- * "N passed, N failed, N skipped".
+ * `npm test` provides the binaries of the API server, of Helm and of other Go programs, runs the tests of all projects with Nx, and
+ * prints as its last line "N passed, N failed, N skipped". `npm test -- PATH...` runs test files or folders directly, without Nx and its cache, and
+ * `npm test -- --base COMMIT` the tests of the projects that the changes since this commit affect. Other options are passed to Nx.
  */
 import { goPrograms } from "@switchyard/go-programs";
 import { binariesFor, ensureBinaries } from "@switchyard/testing";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 import { closingReport, sumReports } from "./reports.ts";
+
+const goProgramsOfTests = ["helm3", "helm4", "kubeconform", "network-resources-injector"] as const;
 
 const root = join(import.meta.dirname, "../../..");
 const reports = join(root, "reports");
+const given = process.argv.slice(2);
+const paths = given.filter((argument) => !argument.startsWith("-") && given[given.indexOf(argument) - 1] !== "--base");
+const missing = paths.find((path) => !existsSync(resolve(path)) || projectOf(path) === undefined);
+if (missing !== undefined) {
+  console.error(
+    `npm test: ${missing} is not a file or folder of a project (apps, libs, tools, e2e/integration, e2e/src)`,
+  );
+  process.exit(64);
+}
 
-const names = binariesFor({ controllerManager: true });
-await ensureBinaries({ names, progress: (line) => void process.stderr.write(`${line}\n`) });
-// Before the tests, whose time limits do not include builds.
-for (const name of ["helm3", "helm4", "kubeconform", "network-resources-injector"] as const) await goPrograms(name);
+if (paths.length === 0 || paths.some((path) => projectOf(path) === "e2e")) {
+  // Before the tests, whose time limits do not include builds.
+  const names = binariesFor({ controllerManager: true });
+  await ensureBinaries({ names, progress: (line) => void process.stderr.write(`${line}\n`) });
+  // A single file builds what it needs of these by itself.
+  if (paths.length === 0) for (const name of goProgramsOfTests) await goPrograms(name);
+}
 
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports, { recursive: true });
-const nx = join(root, "node_modules/.bin/nx");
-const run = spawnSync(nx, ["run-many", "-t", "test", "--parallel=2", ...process.argv.slice(2)], {
-  cwd: root,
-  stdio: "inherit",
-});
+const succeeded = paths.length > 0 ? runPaths() : runNx();
 
 const totals = sumReports(reports);
-const isGreen = run.status === 0 && totals.failed === 0 && totals.passed > 0;
+const hasTests = totals.passed > 0 || given.includes("--base"); // a change may affect no tests
+const isGreen = succeeded && totals.failed === 0 && hasTests;
 console.log(closingReport(isGreen || totals.failed > 0 ? totals : { ...totals, failed: 1 }));
 process.exitCode = isGreen && !(process.env["CI"] && totals.skipped > 0) ? 0 : 1;
+
+function runNx(): boolean {
+  const nx = join(root, "node_modules/.bin/nx");
+  const command = given.includes("--base") ? "affected" : "run-many";
+  return run(nx, [command, "-t", "test", "--parallel=2", ...given], root);
+}
+
+/** One Jest for each project. */
+function runPaths(): boolean {
+  const options = given.filter((argument) => argument.startsWith("-"));
+  const projects = Map.groupBy(paths, projectOf);
+  const results = [...projects].map(([project = "", files]) => {
+    const selected = files.flatMap((path) => ["--path", relative(join(root, project), resolve(path))]);
+    return run(process.execPath, [join(root, "tools/nx/jest.js"), ...selected, ...options], join(root, project));
+  });
+  return results.every(Boolean);
+}
+
+function run(program: string, args: readonly string[], cwd: string): boolean {
+  return spawnSync(program, args, { cwd, stdio: "inherit" }).status === 0;
+}
+
+/** The root of the project that has the file, if `npm test` runs it: "libs/plan". */
+function projectOf(path: string): string | undefined {
+  const [folder = "", name = ""] = relative(root, resolve(path)).split("/");
+  if (folder === "e2e") return ["integration", "src"].includes(name) ? folder : undefined;
+  return ["apps", "libs", "tools"].includes(folder) && name !== "" ? `${folder}/${name}` : undefined;
+}

@@ -6,14 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { AgentConnection } from "./agent-connection.ts";
 import { Guest } from "./guest.ts";
 import { encodeLine } from "./protocol.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
 // Starting a process takes several seconds on a loaded machine.
-jest.setTimeout(60_000);
 
 let directory = "";
 let agent: AgentConnection;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { describe, expect, it, jest } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { inspect } from "node:util";
 import { parse, stringify } from "yaml";
 import { parsePlainYaml, plainLines } from "./parse-plain-yaml.ts";
-
-jest.setTimeout(60_000); // machines are busy
 
 /** As parse-manifests.ts reads it: YAML 1.1 without times. */
 function complete(text: string): unknown {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The sidecar with a process that plays the plugin, real sockets, and a kubelet that is not real. */
-import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import {
   upstreamDeviceDirectory,
   type AfxdpInterfaceStatus,
@@ -20,8 +20,6 @@ import { endPlugin } from "../end-plugin.ts";
 import { createAfxdpPluginsReconciler } from "./afxdp-plugins-reconciler.ts";
 import { readOffered } from "./read-offered.ts";
 import { startPlugin, type PluginUnderTest } from "./testing/plugin-under-test.ts";
-
-jest.setTimeout(60_000);
 
 let directory: string;
 let configFile: string;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { describe, expect, it, jest } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { apiVersion, operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
 import { CertificatesError, type KubeCertificateStore, type StoredCertificates } from "@switchyard/certificates";
 import { KubeError } from "@switchyard/kube";
@@ -8,8 +8,6 @@ import { createConfigCondition } from "../status/config-condition.ts";
 import { createCluster, createKeepingWriter } from "../testing/cluster.ts";
 import { certifiedServers } from "./certified-servers.ts";
 import { createServerCertificateReconciler } from "./server-certificate-reconciler.ts";
-
-jest.setTimeout(60_000); // machines are busy
 
 const dayMs = 24 * 3_600_000;
 
