@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * integrationTargets returns one test target for each folder of e2e/integration, so that a change reruns only the tests
- * that it affects. The inputs of a target are derived from its sources:
- * - the files of its folder, and the files of e2e that these import;
+ * integrationInputs returns the inputs of one test target for each folder of e2e/integration, and testInputs those of one file,
+ * so that a change reruns only the tests that it affects. The inputs of a target are derived from its sources:
+ * - the files of its folder, or the one file, and the files of e2e that these import;
  * - the projects that these files import, with all projects that those depend on;
  * - what string literals of these files name by its path from the workspace, such as "apps/operator/src/main.ts" (a
  *   program that a test starts: its project and that project's dependencies) or "docs/typescript.md" (a file).
@@ -23,14 +23,23 @@ export function integrationInputs(root, workspaceRoot, manifests) {
   return folders.map(({ name }) => ({ name, inputs: inputsOf(join(parent, name), workspaceRoot, manifests) }));
 }
 
+/** The `inputs` of a test file that is a path from the workspace. */
+export function testInputs(file, workspaceRoot, manifests) {
+  return inputsOfFiles([file], file, { workspaceRoot, manifests });
+}
+
 function inputsOf(folder, workspaceRoot, manifests) {
+  const files = readdirSync(join(workspaceRoot, folder), { recursive: true })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => join(folder, file));
+  return inputsOfFiles(files, folder, { workspaceRoot, manifests });
+}
+
+/** `folder` has the files; it can be the only one. */
+function inputsOfFiles(ofTarget, folder, { workspaceRoot, manifests }) {
   const projects = new Set();
-  const paths = new Set([`${folder}/**/*`, "charts/**/*"]);
-  const files = new Set(
-    readdirSync(join(workspaceRoot, folder), { recursive: true })
-      .filter((file) => file.endsWith(".ts"))
-      .map((file) => join(folder, file)),
-  );
+  const paths = new Set([...(ofTarget.includes(folder) ? [folder] : [`${folder}/**/*`]), "charts/**/*"]);
+  const files = new Set(ofTarget);
   for (const file of files) {
     if (!file.startsWith(`${folder}/`)) paths.add(file);
     const text = readFileSync(join(workspaceRoot, file), "utf8");

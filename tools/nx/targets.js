@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The targets of every project, inferred from its files (Nx createNodesV2), so that no project repeats them:
- * - `lint`, `typecheck` and `test` for projects with a tsconfig.json;
+ * - `test` for projects with a folder src; types and lint are checked for the whole workspace at once (`npm run check`);
  * - `build` for apps with a src/main.ts, by the app's own bundle.js if it has one;
  * - for e2e, `test-<folder>` for each folder of e2e/integration, `test-src` for e2e/src, and `test` that runs them all.
+ * - for e2e, `vm-smoke`, which runs the smoke test of the VM lab.
  * A test target writes Jest's results to reports/<name>.json, which is an output of the target: the tests of a cached run
  * are counted, too.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { integrationInputs } from "./integration-targets.js";
+import { integrationInputs, testInputs } from "./integration-targets.js";
 
 export const name = "switchyard-targets";
 
@@ -32,23 +33,25 @@ function projectsOf(root, workspaceRoot, manifests) {
     .join("/");
   const test = (folder, inputs) =>
     target(root, [`node ${up}/tools/nx/jest.js`, ...(folder === "" ? [] : ["--folder", folder])].join(" "), {
-      inputs: [...inputs, "tooling", "{workspaceRoot}/jest.config.js", "{workspaceRoot}/tools/nx/jest.js"],
+      inputs: [...inputs, "tooling", "jest"],
       outputs: [`{workspaceRoot}/reports/${reportName(join(root, folder))}`],
     });
 
-  if (has("tsconfig.json")) {
-    targets.typecheck = target(root, `tsc -p tsconfig.json`, { inputs: ["default", "^default"] });
-    targets.lint = target(root, `eslint .`, {
-      inputs: ["default", "^default", "{workspaceRoot}/eslint.config.js"],
-    });
-    targets.test = test("", ["default", "^default"]);
-  }
+  if (has("src")) targets.test = test("", ["default", "^default"]);
   const integration = integrationInputs(root, workspaceRoot, manifests);
   if (integration.length > 0) {
     targets["test-src"] = test("src", ["{projectRoot}/src/**/*", "^default"]);
     for (const { name: folder, inputs } of integration) {
       targets[`test-${folder}`] = test(`integration/${folder}`, inputs);
     }
+    targets["vm-smoke"] = target(root, `node ${up}/tools/run/run.mjs e2e vm/smoke`, {
+      inputs: [
+        ...testInputs(join(root, "vm/smoke.test.ts"), workspaceRoot, manifests),
+        "tooling",
+        "jest",
+        "{projectRoot}/jest.config.js",
+      ],
+    });
     const dependsOn = Object.keys(targets).filter((target) => target.startsWith("test-"));
     targets.test = { executor: "nx:noop", dependsOn };
   }

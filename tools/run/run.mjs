@@ -13,7 +13,9 @@ import { fileURLToPath } from "node:url";
 
 const commands = {
   demo: "tools/demo/src/main.ts",
+  check: "tools/run/src/check.ts",
   test: "tools/run/src/test.ts",
+  lint: "tools/run/src/lint.ts",
   e2e: "tools/run/src/e2e.ts",
   bench: "tools/bench/src/main.ts",
   generate: "tools/generate/src/main.ts",

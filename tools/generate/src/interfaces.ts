@@ -2,7 +2,7 @@
 /**
  * readInterfaces converts TypeScript interfaces with their JSDoc to structural schemas. The type of each field must
  * have a name: the generator drops the JSDoc of anonymous types such as `{ readonly a: string }`.
- * Usage: `const schemaOf = readInterfaces("libs/api/src/index.ts", "libs/api/tsconfig.json"); schemaOf("OVSNetwork");`
+ * Usage: `const schemaOf = readInterfaces("libs/api/src/index.ts", "tsconfig.json"); schemaOf("OVSNetwork");`
  */
 import type { StructuralSchema } from "@switchyard/api";
 import { createGenerator } from "ts-json-schema-generator";

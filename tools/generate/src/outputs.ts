@@ -30,7 +30,7 @@ const markdownHead = `<!-- ${header} -->\n<!-- SPDX-License-Identifier: Apache-2
 
 /** Generates all files. This takes a few seconds, because it compiles libs/api. */
 export function generate(root: string): Outputs {
-  const schemaOf = readInterfaces(join(root, "libs/api/src/index.ts"), join(root, "libs/api/tsconfig.json"));
+  const schemaOf = readInterfaces(join(root, "libs/api/src/index.ts"), join(root, "tsconfig.json"));
   const version = readVersion(root);
   const kinds = customResources.map((resource) => ({ resource, schema: schemaOf(resource.kind) }));
   const crds = kinds.map(({ resource, schema }): [string, string] => [

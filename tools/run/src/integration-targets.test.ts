@@ -13,21 +13,28 @@ interface Folder {
   readonly inputs: readonly (string | { readonly projects: readonly string[] })[];
 }
 
+interface Targets {
+  readonly folders: readonly Folder[];
+  readonly smoke: Folder["inputs"];
+}
+
 /** Runs in a process of its own, because Jest compiles only TypeScript. */
-function foldersOf(): readonly Folder[] {
+function readTargets(): Targets {
   const script = `
-    import { readFileSync } from "node:fs";
-    import { integrationInputs } from "./tools/nx/integration-targets.js";
-    const roots = ["apps/operator", "apps/config-daemon", "libs/kube", "libs/api", "libs/policy"];
-    const manifests = Object.fromEntries(roots.map((root) => [root, JSON.parse(readFileSync(root + "/package.json"))]));
-    console.log(JSON.stringify(integrationInputs("e2e", process.cwd(), manifests)));
+    import { globSync, readFileSync } from "node:fs";
+    import { dirname } from "node:path";
+    import { integrationInputs, testInputs } from "./tools/nx/integration-targets.js";
+    const files = globSync(["{apps,libs,tools}/*/package.json", "e2e/package.json"]);
+    const manifests = Object.fromEntries(files.map((file) => [dirname(file), JSON.parse(readFileSync(file))]));
+    const folders = integrationInputs("e2e", process.cwd(), manifests);
+    console.log(JSON.stringify({ folders, smoke: testInputs("e2e/vm/smoke.test.ts", process.cwd(), manifests) }));
   `;
   const args = ["--input-type=module", "--eval", script];
-  return JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" })) as readonly Folder[];
+  return JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" })) as Targets;
 }
 
 describe("the test targets of e2e", () => {
-  const folders = foldersOf();
+  const { folders, smoke } = readTargets();
 
   it("cover every integration test", () => {
     const names = folders.map(({ name }) => name);
@@ -48,6 +55,15 @@ describe("the test targets of e2e", () => {
   it("depend on files that tests name by their path", () => {
     const kube = folders.find(({ name }) => name === "kube");
     expect(kube?.inputs).toContain("{workspaceRoot}/docs/typescript.md");
-    expect(kube?.inputs.at(-1)).toEqual({ input: "default", projects: ["@switchyard/api", "@switchyard/kube"] });
+    const apps = ["operator", "config-daemon", "policy", "api", "kube"].map((name) => `@switchyard/${name}`);
+    const { projects } = kube?.inputs.at(-1) as { readonly projects: readonly string[] };
+    expect(projects.filter((name) => apps.includes(name))).toEqual(["@switchyard/api", "@switchyard/kube"]);
+  });
+
+  it("rerun the smoke test of the VM lab after a change of the lab, of the programs in it, or of the test itself", () => {
+    expect(smoke).toContain("{workspaceRoot}/e2e/vm/smoke.test.ts");
+    expect(smoke).not.toContain("{workspaceRoot}/e2e/vm/ovs.test.ts");
+    const programs = ["@switchyard/vm-lab", "@switchyard/config-daemon", "@switchyard/operator", "@switchyard/webhook"];
+    expect(smoke.at(-1)).toMatchObject({ projects: expect.arrayContaining([...programs, "@switchyard/netlink"]) });
   });
 });
