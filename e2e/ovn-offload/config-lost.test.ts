@@ -3,7 +3,7 @@
  * The SriovOperatorConfig disappears while OVN of two hosts runs on their SmartNICs: users delete and create it again, and
  * `kubectl replace --force` does the same. Its absence is no wish, so the hosts stay as they are.
  */
-import { afterAll, beforeAll, beforeEach, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import { operatorConfigName, sriovOperatorConfigs } from "@switchyard/api";
 import { objectPath } from "@switchyard/kube";
 import { namespace } from "@switchyard/test-cluster";
@@ -15,8 +15,6 @@ import { fieldAt } from "../src/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { snapshotOffload } from "./offload-objects.ts";
 import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
-
-jest.setTimeout(600_000); // for busy machines
 
 const hostNames = ["host-1", "host-2"];
 const path = objectPath(sriovOperatorConfigs, { name: operatorConfigName, namespace });

@@ -4,7 +4,7 @@
  * rendered, answers each rendered probe, reads what it needs with the rendered rights, and adds resources to the pods that a
  * real API server sends to it.
  */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { goPrograms } from "@switchyard/go-programs";
 import { isRecord } from "@switchyard/kube";
 import { renderComponents, type Manifest } from "@switchyard/render";
@@ -23,8 +23,6 @@ import { join } from "node:path";
 import { workspace } from "../../src/crd-objects.ts";
 import { componentSettings, everyComponent, namespace } from "../../src/identity-objects.ts";
 import { fieldAt } from "../../src/plain-api.ts";
-
-jest.setTimeout(120_000); // for busy machines
 
 const component = "network-resources-injector";
 const secondsToBuild = 900;

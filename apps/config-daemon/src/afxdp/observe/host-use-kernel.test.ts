@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Runs on the kernel of this machine, in a network namespace: what the host uses is not changed. */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { AfxdpInterfaceStatus } from "@switchyard/api";
 import { attachXdp, NetlinkSocket, protocols } from "@switchyard/netlink";
 import {
@@ -13,8 +13,6 @@ import { findWorkspaceRoot } from "@switchyard/testing";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-jest.setTimeout(120_000); // for busy machines
 
 const main = join(findWorkspaceRoot(), "apps/config-daemon/src/testing/afxdp-pass-main.ts");
 
