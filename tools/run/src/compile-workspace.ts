@@ -17,7 +17,7 @@ export interface CompiledWorkspace {
   readonly affected: readonly string[];
   readonly errors: readonly ts.Diagnostic[];
   /** Writes the state. */
-  save(): void;
+  readonly save: () => void;
 }
 
 /** `state` is the path of a file that may be missing. Throws an Error if `config` cannot be read. */
@@ -57,7 +57,7 @@ export function compileWorkspace({
     files,
     affected: files.filter((file) => affected.has(file)),
     errors,
-    save() {
+    save: () => {
       mkdirSync(dirname(state), { recursive: true });
       builder.emit(undefined, (path, text) => {
         if (path === state) writeFileSync(state, text);
