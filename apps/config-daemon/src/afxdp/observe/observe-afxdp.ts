@@ -115,9 +115,7 @@ function useOf({ name }: Link, { links, routes }: DeviceContext): string[] {
 function foreignProgram({ xdp }: InterfaceFields): readonly string[] {
   const { program } = xdp ?? {};
   if (program?.owned !== false) return [];
-  return [
-    `XDP program ${program.id ?? "without id"}${program.name === undefined ? "" : ` (${program.name})`} of another program`,
-  ];
+  return [`XDP program ${program.id}${program.name === undefined ? "" : ` (${program.name})`} of another program`];
 }
 
 /** The embedded switch and the limit of subfunctions. Only drivers with an embedded switch have subfunctions. */
