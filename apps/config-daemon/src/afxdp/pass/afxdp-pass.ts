@@ -44,7 +44,7 @@ export function createAfxdpPass(deps: AfxdpPassDeps): AfxdpPass {
   const withDeadline = createWithDeadline(host, deps);
   const applySteps = createAfxdpSteps(host, deps);
   const ownDrain = createOwnDrain(deps);
-  const recentUses = createRecentUses(deps.timing.nowMs);
+  const recentUses = createRecentUses(() => deps.timing.nowMs());
   let failures = 0;
 
   return async function pass(passSignal) {
