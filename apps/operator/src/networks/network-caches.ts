@@ -24,7 +24,7 @@ import {
   type SriovNetwork,
   upstreamManager,
 } from "@switchyard/api";
-import { watchObjects, type Cache, type FailedWatch, type Transport } from "@switchyard/kube";
+import { watchObjects, type Cache, type FailedWatch, type KubeObject, type Transport } from "@switchyard/kube";
 import { targetNamespace, type Network } from "@switchyard/render";
 import { hash } from "node:crypto";
 import { fieldManagers } from "../field-managers.ts";
@@ -51,7 +51,8 @@ export interface NadFacts {
 }
 
 /** A NAD as users may write it. Without spec.config, Multus reads a file with the name of the NAD on the nodes. */
-type StoredNad = Omit<NetworkAttachmentDefinition, "spec"> & {
+type StoredNad = Omit<NetworkAttachmentDefinition, "spec" | "metadata"> & {
+  readonly metadata: ObjectMeta & Pick<KubeObject["metadata"], "managedFields">;
   readonly spec?: Partial<NetworkAttachmentDefinition["spec"]>;
 };
 
@@ -119,7 +120,7 @@ function storeOfNetworks<N extends Network>() {
   };
 }
 
-function isWrittenByOperator({ managedFields = [] }: ObjectMeta): boolean {
+function isWrittenByOperator({ managedFields = [] }: StoredNad["metadata"]): boolean {
   return managedFields.some(
     ({ manager, operation }) =>
       (manager === fieldManagers.networks && operation === "Apply") ||
