@@ -13,10 +13,11 @@ import {
   whenAborted,
   type Logger,
 } from "@switchyard/service";
-import type { ReviewAnswer, ReviewRequest } from "./admission-review.ts";
+import type { ReviewRequest } from "./admission-review.ts";
 import { watchCluster } from "./cluster-caches.ts";
 import { followKeyPair } from "./key-pair.ts";
 import { createLiveView } from "./live-view.ts";
+import { logAnswer } from "./log-answer.ts";
 import { watchPodUsers } from "./pod-users.ts";
 import { startReviewServer, type ReviewServer } from "./review-server.ts";
 import { toTlsOptions } from "./tls-settings.ts";
@@ -121,19 +122,6 @@ process.exitCode = await runService({
     await stopped;
   },
 });
-
-interface AnsweredReview {
-  readonly request: ReviewRequest;
-  readonly answer: ReviewAnswer;
-  readonly tookMs: number;
-}
-
-function logAnswer(log: Logger, { request, answer: { allowed, problems }, tookMs }: AnsweredReview): void {
-  const { kind, namespace, name, operation, dryRun, userName } = request;
-  const about = { kind, namespace, name, operation, dryRun };
-  if (!allowed) log.info({ ...about, problems }, "change refused");
-  log.debug({ ...about, userName, allowed, tookMs }, "change reviewed");
-}
 
 /** A webhook without the right to read pods works otherwise, so "Forbidden" is a warning only once. */
 function reportPods(log: Logger): (error: unknown, at: FailedWatch) => void {

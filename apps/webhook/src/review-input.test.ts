@@ -55,7 +55,7 @@ describe("a request that is not a review", () => {
     { what: "brackets without end", body: "[".repeat(100_000), status: 400 },
     { what: "deep nesting", body: `${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}`, status: 400 },
     { what: "deep nesting in a review", body: inReview(nested(1000)), status: 400 },
-    { what: "more than 3 MiB", body: `"${"x".repeat(3 * 1024 * 1024)}"`, status: 413 },
+    { what: "more than two of the largest objects", body: `"${"x".repeat(3.1 * 1024 * 1024)}"`, status: 413 },
   ])("$what is $status", async ({ body, headers = json, status }) => {
     for (const path of [paths.validate, paths.mutate]) {
       const answer = await testServer.post(path, body, { headers });

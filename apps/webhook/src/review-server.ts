@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * ReviewServer is the HTTPS server that the API server calls (sriov-operator.md E). It limits requests, answers each one
- * with a well-formed AdmissionReview or with a 4xx or 503 and a JSON message, and stops without failing a review.
+ * with a well-formed AdmissionReview or with a 4xx or 503 and a JSON message, and stops without failing a review. Whoever reaches
+ * the port can send requests, so connections, bodies and waiting reviews are bounded, and no client delays others for long.
  * Usage: `await using server = await startReviewServer(options); server.setKeyPair(renewed);`
  */
 import { createAdmissionCache, type AdmitOptions, type ClusterView } from "@switchyard/admission";
@@ -11,6 +12,8 @@ import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { networkInterfaces } from "node:os";
 import type { SecureContextOptions } from "node:tls";
 import { answerReview, readReview, type ReviewAnswer, type ReviewRequest } from "./admission-review.ts";
+import { ClientConnections } from "./client-connections.ts";
+import { FairTurns } from "./fair-turns.ts";
 import { parseBody } from "./parse-body.ts";
 import { mutate, validate } from "./review-handlers.ts";
 
@@ -46,11 +49,39 @@ export interface ReviewServer extends AsyncDisposable {
   setKeyPair(pair: KeyPair): void;
 }
 
-/** Enough for an update of the largest objects, which contains both versions. */
-const bodyLimit = 3 * 1024 * 1024;
+/** Largest object that etcd stores by default (--max-request-bytes). */
+const maxObjectBytes = 1.5 * 1024 * 1024;
+
+/** The rest of a review: who made the request, with its groups, and how. */
+const envelopeBytes = 64 * 1024;
+
+/** The review of an update contains the object before and after it. */
+const bodyLimit = 2 * maxObjectBytes + envelopeBytes;
 
 /** From the first byte of a request to its last one. The API server gives up after 10 s. */
 const requestTimeoutMs = 10_000;
+
+/** For the TLS handshake, and then for the head of a request. An API server sends both at once. */
+const headTimeoutMs = 5_000;
+
+/** Node's default of 30 s would let a request that must end within 10 s take 40 s. */
+const connectionsCheckingIntervalMs = 1_000;
+
+/** API servers keep a few connections each. A connection takes about 60 KB. */
+const maxConnections = 256;
+
+/** Reviews of policies and networks are smaller than 64 KiB, so that a flood of large ones does not affect them. */
+const connectionLimits = {
+  maxConnections: maxConnections - 16, // one is closed before the server refuses a new one
+  smallBodyBytes: 64 * 1024,
+  largeBodiesBytes: 10 * bodyLimit,
+  maxBodyBytes: bodyLimit,
+};
+
+/** A review takes up to 0.1 s of CPU time with hundreds of nodes. */
+const turnLimits = { maxWaiting: 256, maxWaitingPerClient: 128, maxWaitMs: 5_000 };
+
+const tooMany = "too many requests at once; try again in a few seconds";
 
 /** Longer than the API server keeps idle connections (90 s). The API server closes them, so no request meets a closed one. */
 const keepAliveTimeoutMs = 120_000;
@@ -59,6 +90,17 @@ export async function startReviewServer(options: ReviewServerOptions): Promise<R
   const { address, tls, log, nowMs, lingerMs } = options;
   let isStopping = false;
   const server = createServer(options);
+  const connections = new ClientConnections(server.server, connectionLimits);
+  const turns = new FairTurns({ ...turnLimits, nowMs });
+  const refuse = refuseWith(options);
+  server.addHook("onRequest", async (request, reply) => {
+    if (request.method !== "POST") return;
+    reply.raw.once("close", () => {
+      connections.endReview(request.raw);
+    });
+    // Its body is not read, so the connection cannot be used again.
+    if (!connections.beginBody(request.raw)) await refuse(reply.header("connection", "close"), tooMany);
+  });
   server.addHook("onSend", async (_request, reply) => {
     if (isStopping) reply.header("connection", "close"); // clients open their next connection to another replica
     return Promise.resolve();
@@ -73,11 +115,15 @@ export async function startReviewServer(options: ReviewServerOptions): Promise<R
       .send(status === 200 ? "ok\n" : `${reasons.join("\n")}\n`);
   });
   const admitOptions: AdmitOptions = { nowMs, cache: createAdmissionCache() };
-  server.post(paths.mutate, reviewRoute(mutate, options));
-  server.post(
-    paths.validate,
-    reviewRoute((review) => validate(review, options.view(), admitOptions), options),
-  );
+  function serve(path: string, review: (request: ReviewRequest) => ReviewAnswer): void {
+    const answer = reviewRoute(review, options);
+    server.post(path, async (request, reply) => {
+      connections.beginReview(request.raw);
+      return (await turns.take(request.ip)) ? answer(request, reply) : refuse(reply, tooMany);
+    });
+  }
+  serve(paths.mutate, mutate);
+  serve(paths.validate, (review) => validate(review, options.view(), admitOptions));
 
   await server.listen({ port: address.port, host: address.host || anyAddress() });
   const bound = server.server.address();
@@ -97,7 +143,14 @@ export async function startReviewServer(options: ReviewServerOptions): Promise<R
 /** A server without routes. It accepts bodies of JSON only, and passes them on unparsed. */
 function createServer({ tls, keyPair }: ReviewServerOptions) {
   const server = fastify({
-    https: { ...tls, ...keyPair },
+    https: {
+      ...tls,
+      ...keyPair,
+      handshakeTimeout: headTimeoutMs,
+      headersTimeout: headTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: connectionsCheckingIntervalMs,
+    },
     bodyLimit,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
@@ -105,6 +158,7 @@ function createServer({ tls, keyPair }: ReviewServerOptions) {
     return503OnClosing: false, // requests that arrive before the server is closed are answered
     logger: false,
   });
+  server.server.maxConnections = maxConnections;
   server.removeAllContentTypeParsers(); // other content types are answered with 415
   server.addContentTypeParser(
     "application/json",
@@ -119,12 +173,29 @@ function handleErrors(server: ReturnType<typeof createServer>, log: Logger): voi
     const message = `${request.method} is not supported on this path; use POST ${paths.mutate} or ${paths.validate}`;
     void reply.code(404).send({ message });
   });
-  server.setErrorHandler((error, _request, reply) => {
+  server.setErrorHandler((error, request, reply) => {
     const { statusCode = 500 } = isHttpError(error) ? error : {};
-    if (statusCode >= 500) log.error({ error }, "review failed");
+    const isAborted = request.raw.destroyed && !request.raw.complete; // the client closed the connection, or took too long
+    if (statusCode >= 500 && !isAborted) log.error({ error }, "review failed");
     const message = statusCode < 500 && error instanceof Error ? error.message : "internal error";
     void reply.code(statusCode).send({ message });
   });
+}
+
+/** Returns a function that answers with 503, and logs it once in ten seconds with the number of such answers. */
+function refuseWith({ log, nowMs }: Pick<ReviewServerOptions, "log" | "nowMs">) {
+  const intervalMs = 10_000;
+  let numRefused = 0;
+  let loggedMs = -Infinity;
+  return (reply: FastifyReply, message: string) => {
+    numRefused++;
+    if (nowMs() - loggedMs >= intervalMs) {
+      log.warn({ numRefused }, "too many requests; some were refused with status 503");
+      loggedMs = nowMs();
+      numRefused = 0;
+    }
+    return reply.code(503).header("retry-after", "1").send({ message });
+  };
 }
 
 /**

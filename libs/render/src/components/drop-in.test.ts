@@ -123,12 +123,13 @@ describe("DaemonSets", () => {
     expect([elsewhere.affinity, elsewhere.tolerations]).toEqual([undefined, undefined]);
   });
 
-  it("request few resources and set no limits", () => {
+  it("request few resources and set no limits, except for the memory of the server that any pod can reach", () => {
     for (const name of withDaemonSet) {
       const { initContainers = [], containers } = podOf(name).spec;
       for (const { resources } of [...initContainers, ...containers]) {
         const quantities = { cpu: expect.stringMatching(/^\d+m$/), memory: expect.stringMatching(/^\d+Mi$/) };
-        expect(resources).toEqual({ requests: quantities });
+        const limits = name === "operator-webhook" ? { limits: { memory: "1Gi" } } : {};
+        expect(resources).toEqual({ requests: quantities, ...limits });
       }
     }
   });

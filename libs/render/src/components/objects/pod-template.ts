@@ -50,7 +50,10 @@ export interface Container {
   readonly env?: readonly EnvVar[];
   readonly ports?: readonly { readonly name: string; readonly containerPort: number; readonly protocol: "TCP" }[];
   readonly securityContext: SecurityContext;
-  readonly resources: { readonly requests: { readonly cpu: string; readonly memory: string } };
+  readonly resources: {
+    readonly requests: { readonly cpu: string; readonly memory: string };
+    readonly limits?: { readonly memory: string };
+  };
   readonly startupProbe?: Probe;
   readonly livenessProbe?: Probe;
   readonly readinessProbe?: Probe;

@@ -183,7 +183,8 @@ function webhookDaemonSet(input: ComponentInput): DaemonSet {
             env: [ownNamespace, ...fromValues(env)],
             ports: [{ name: "metrics", containerPort: serverHealthPort, protocol: "TCP" }],
             securityContext: unprivileged,
-            resources: requests("10m", "100Mi"),
+            // Anybody who reaches the port can make it allocate memory. V8's limit of the heap follows from this one: half of it.
+            resources: { ...requests("10m", "100Mi"), limits: { memory: "1Gi" } },
             ...probesAt(serverHealthPort),
             volumeMounts: [{ name: "tls", mountPath: tlsDirectory, readOnly: true }],
           },
