@@ -83,11 +83,11 @@ describe("the operator's rights", () => {
     const rendered = await chart.objects(values);
     const wanted = operatorIdentity({ ...componentSettings, ...settings, namespace, operatorServiceAccount: operator });
     for (const object of wanted) {
-      const own = only(rendered, object.kind, operator);
+      const own = only(rendered, object.kind, object.metadata.name);
       expect(sorted(own["rules"])).toEqual(sorted(fieldAt(object, "rules")));
-      for (const field of ["roleRef", "subjects"]) expect(own[field]).toEqual(fieldAt(object, field));
+      for (const field of ["roleRef", "subjects", "spec"]) expect(own[field]).toEqual(fieldAt(object, field));
     }
-    expect(wanted).toHaveLength(5);
+    expect(wanted).toHaveLength(7);
   });
 });
 

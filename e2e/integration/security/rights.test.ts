@@ -4,7 +4,8 @@
  * server and tries it. docs/security.md describes the consequences.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { connect, isKubeError, type Transport } from "@switchyard/kube";
+import { connect, isKubeError, isKubeObject, type Transport } from "@switchyard/kube";
+import { eventually } from "@switchyard/testing";
 import { prepareCluster, type DeployedCluster } from "./deployed-cluster.ts";
 import { namespace } from "../../src/identity-objects.ts";
 import { attempt, isAllowed, readRight, type Right } from "./right.ts";
@@ -192,6 +193,75 @@ describe.each(Object.entries(granted))("the token of %s", (account, allowed) => 
 });
 
 describe("the operator", () => {
+  const secrets = `/api/v1/namespaces/${namespace}/secrets`;
+  const certificate = `${secrets}/operator-webhook-cert`;
+  const accountName = "kubernetes.io/service-account.name";
+  const post = (secret: object) =>
+    deployed.operator.request({ method: "POST", path: secrets, body: { apiVersion: "v1", kind: "Secret", ...secret } });
+
+  /** The limit of Secrets begins shortly after its policy is stored. */
+  const isLimited = () =>
+    eventually("Secrets are limited", async () => {
+      const body = { ...{ apiVersion: "v1", kind: "Secret", type: "example.com/probe" }, metadata: { name: "probe" } };
+      const query = { dryRun: "All" };
+      return deployed.operator.request({ method: "POST", path: secrets, query, body }).then(
+        () => false,
+        (error: unknown) => isKubeError(error, "Forbidden"),
+      );
+    });
+
+  it(
+    "cannot get the token of another service account through a Secret with the name of a certificate",
+    async () => {
+      await isLimited();
+      const metadata = { name: "operator-webhook-cert", annotations: { [accountName]: "sriov-network-config-daemon" } };
+      const token = post({ metadata, type: "kubernetes.io/service-account-token" });
+      await expect(token).rejects.toMatchObject({ code: "Forbidden" });
+      await expect(token).rejects.toThrow("may only write Secrets of type kubernetes.io/tls or Opaque");
+      await expect(post({ metadata, type: "Opaque" })).rejects.toMatchObject({ code: "Forbidden" });
+      for (const type of ["example.com/any", "bootstrap.kubernetes.io/token"])
+        await expect(post({ metadata: { name: "other" }, type })).rejects.toMatchObject({ code: "Forbidden" });
+    },
+    testMs,
+  );
+
+  it(
+    "writes the Secrets of its certificates, and cannot turn them into a token later",
+    async () => {
+      const data = { "tls.crt": "", "tls.key": "" };
+      await post({ metadata: { name: "operator-webhook-cert" }, type: "kubernetes.io/tls", data });
+      const stored = await deployed.operator.request({ method: "GET", path: certificate });
+      const update = { method: "PUT", path: certificate } as const;
+      const withData = { ...(isKubeObject(stored) && stored), data: { ...data, more: "" } };
+      const updated = await deployed.operator.request({ ...update, body: withData });
+      const annotated = {
+        ...withData,
+        metadata: { ...(isKubeObject(updated) && updated.metadata), annotations: { [accountName]: "default" } },
+      };
+      await expect(deployed.operator.request({ ...update, body: annotated })).rejects.toMatchObject({
+        code: "Forbidden",
+      });
+      await deployed.operator.request({ method: "DELETE", path: certificate });
+      await post({ metadata: { name: "operator-webhook-cert" }, data });
+    },
+    testMs,
+  );
+
+  it(
+    "cannot change or delete the policy that limits its Secrets",
+    async () => {
+      for (const plural of ["validatingadmissionpolicies", "validatingadmissionpolicybindings"]) {
+        const path = `/apis/admissionregistration.k8s.io/v1/${plural}/switchyard-operator-secrets`;
+        const contentType = "application/merge-patch+json";
+        const changed = deployed.operator.request({ method: "PATCH", path, contentType, body: { spec: {} } });
+        await expect(changed).rejects.toMatchObject({ code: "Forbidden" });
+        const deleted = deployed.operator.request({ method: "DELETE", path });
+        await expect(deleted).rejects.toMatchObject({ code: "Forbidden" });
+      }
+    },
+    testMs,
+  );
+
   it(
     "cannot grant a right that it does not have, even in a role that it may write",
     async () => {

@@ -46,7 +46,8 @@ export async function buildBundle(root: string, { epoch, channel, pin }: BundleO
     icon: await readFile(join(root, "docs/public/logo.svg"), "utf8"),
     createdAt: new Date(epoch * 1000).toISOString().replace(".000", ""),
   });
-  const others = objects.filter((object) => !isOfTheOperator(object.kind) && !isEmpty(object)).map(withoutNamespace);
+  const isLeftOut = (object: Manifest) => isOfTheOperator(object.kind) || isAdmissionPolicy(object) || isEmpty(object);
+  const others = objects.filter((object) => !isLeftOut(object)).map(withoutNamespace);
   const manifests = [csv, ...definitions, ...others, owner(account)];
   const annotations = annotationsOf(channel);
   const files = new Map([
@@ -62,6 +63,11 @@ export async function buildBundle(root: string, { epoch, channel, pin }: BundleO
 /** OLM makes the objects of these kinds from the ClusterServiceVersion, in the namespace that the user chooses. */
 function isOfTheOperator(kind: string): boolean {
   return ["ServiceAccount", "Deployment", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"].includes(kind);
+}
+
+/** OLM creates no admission policies. docs/security.md says what the operator's token can do without its policy. */
+function isAdmissionPolicy({ kind }: Manifest): boolean {
+  return ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"].includes(kind);
 }
 
 /** ConfigMap supported-nic-ids, unless values of the chart fill it. OLM would reset what users write into it. */

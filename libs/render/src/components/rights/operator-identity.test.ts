@@ -85,6 +85,20 @@ describe("operatorIdentity", () => {
     expect(all.filter(({ verbs }) => verbs.some((verb) => never.includes(verb)))).toEqual([]);
   });
 
+  it("grants no write access to the policy that limits the operator's Secrets, so it cannot remove its limit", () => {
+    const settings = settingsWith({});
+    const policies = operatorIdentity(settings).filter(({ kind }) => kind.startsWith("ValidatingAdmissionPolicy"));
+    expect(policies.map(({ metadata: { name } }) => name)).toEqual(
+      ["", ""].map(() => `${settings.operatorServiceAccount}-secrets`),
+    );
+    const names = rulesOf("ClusterRole")
+      .filter(({ resources }) => resources.some((resource) => resource.startsWith("validatingadmissionpolic")))
+      .map(({ resourceNames = [] }) => resourceNames);
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.flat()).not.toContain(policies[0]?.metadata.name);
+    expect(names).not.toContainEqual([]);
+  });
+
   it("grants access to OpenShift's kinds on OpenShift only", () => {
     const groups = (clusterType: "kubernetes" | "openshift") =>
       [...rulesOf("Role", clusterType), ...rulesOf("ClusterRole", clusterType)].flatMap(({ apiGroups }) => apiGroups);

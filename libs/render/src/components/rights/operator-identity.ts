@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * operatorIdentity returns the operator's service account, roles and role bindings. The roles have the rights that the
+ * operatorIdentity returns the operator's service account, roles and role bindings, and the admission policy that limits the
+ * Secrets that it may write (operator-secret-limit.ts). The roles have the rights that the
  * operator uses itself (operator-rules.ts), and all rights that it grants to the components, because Kubernetes does
  * not allow to grant rights that the granter does not have. They must be installed before the operator.
  * Usage: `operatorIdentity(settings)`.
@@ -11,12 +12,13 @@ import type { RbacRule, Role, RoleBinding, ServiceAccount } from "../objects/kub
 import type { Manifest } from "../objects/manifest.ts";
 import { renderComponents } from "../render-components.ts";
 import { clusterRules, namespaceRules } from "./operator-rules.ts";
+import { operatorSecretLimit } from "./operator-secret-limit.ts";
 import { toRbacRule, type RuleWithReason } from "./rule-with-reason.ts";
 
 const rbac = "rbac.authorization.k8s.io";
 const apiVersion = `${rbac}/v1` as const;
 
-/** Returns the objects. All of them have the name of the service account. */
+/** Returns the objects, with the policy first. Account, roles and bindings have the name of the service account. */
 export function operatorIdentity(settings: ComponentSettings): readonly Manifest[] {
   const { operatorServiceAccount: name, namespace } = settings;
   const labels = { "app.kubernetes.io/name": name };
@@ -36,7 +38,12 @@ export function operatorIdentity(settings: ComponentSettings): readonly Manifest
     ];
   }
 
-  return [account, ...roleObjects("", namespaceRules(settings)), ...roleObjects("Cluster", clusterRules(settings))];
+  return [
+    ...operatorSecretLimit(settings),
+    account,
+    ...roleObjects("", namespaceRules(settings)),
+    ...roleObjects("Cluster", clusterRules(settings)),
+  ];
 }
 
 /** Returns the roles of all components that can be enabled in a cluster of this type. */
