@@ -114,6 +114,70 @@ describe("an upgrade", () => {
   });
 });
 
+describe("the hooks", () => {
+  const account = `${deployment}-pre-upgrade-adopt`;
+  const hookPods = () =>
+    place.pods.runs
+      .map(({ pod }) => pod)
+      .filter((pod) => pod.metadata.labels?.["app.kubernetes.io/component"] === "hook");
+  const adopting = () => hookPods().filter((pod) => JSON.stringify(pod).includes('"adopt"'));
+  const required = ["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"] as const;
+
+  /** Objects of the hooks before an upgrade, in the whole cluster. */
+  async function left(): Promise<readonly string[]> {
+    const kinds = "serviceaccount,role,rolebinding,clusterrole,clusterrolebinding,validatingadmissionpolicy";
+    return (await names(`${kinds},validatingadmissionpolicybinding,job`)).filter((name) =>
+      name.includes("-pre-upgrade"),
+    );
+  }
+
+  it("its Jobs run on control plane nodes only", () => {
+    expect(hookPods().length).toBeGreaterThan(1);
+    const terms = ["control-plane", "master"].map((role) => ({
+      matchExpressions: [{ key: `node-role.kubernetes.io/${role}`, operator: "Exists" }],
+    }));
+    for (const pod of hookPods()) expect(fieldAt(pod, "spec", ...required)).toEqual({ nodeSelectorTerms: terms });
+  });
+
+  it("run on any node if no control plane node accepts them", async () => {
+    const render = async (more: Values) => {
+      const text = await place.helm.run(["template", "sriov", switchyardChart, "--dry-run=server"], more);
+      return text.split(`${required[2]}:`).length - 1;
+    };
+    expect(await render(values)).toBeGreaterThan(0);
+    expect(await render({ ...values, operator: { nodeSelector: { pool: "infra" } } })).toBe(0);
+    await place.testCluster.kubectl(["taint", "node", "control-1", "a=b:NoSchedule"]);
+    expect(await render(values)).toBeGreaterThan(0);
+    expect(await render({ ...values, hooks: { tolerations: [] } })).toBe(0);
+    await place.testCluster.kubectl(["taint", "node", "control-1", "a-"]);
+    await place.testCluster.kubectl(["label", "node", "control-1", "node-role.kubernetes.io/control-plane-"]);
+    expect(await render(values)).toBe(0);
+    await place.testCluster.kubectl(["label", "node", "control-1", "node-role.kubernetes.io/control-plane="]);
+  });
+
+  it("leave no account and no right, and adopt nothing in a release of this chart", async () => {
+    expect(await left()).toEqual([]);
+    expect(adopting()).toEqual([]);
+  });
+
+  it("deletes what hooks of a killed upgrade have left behind", async () => {
+    const metadata = { name: account, namespace };
+    const rbac = { apiVersion: "rbac.authorization.k8s.io/v1", metadata: { name: account } };
+    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: account };
+    const subjects = [{ kind: "ServiceAccount", ...metadata }];
+    const items = [
+      { apiVersion: "v1", kind: "ServiceAccount", metadata },
+      { ...rbac, kind: "ClusterRole", rules: [] },
+      { ...rbac, kind: "ClusterRoleBinding", roleRef, subjects },
+      { ...rbac, kind: "ClusterRoleBinding", metadata: { name: `${account}-same` }, roleRef, subjects },
+    ];
+    await place.testCluster.kubectl(["create", "-f", "-"], { apiVersion: "v1", kind: "List", items });
+    expect(await left()).toHaveLength(4);
+    await place.helm.run(upgrade, values);
+    expect(await left()).toEqual([]);
+  });
+});
+
 describe("the rights in the chart", () => {
   it("suffice: the API server has refused no request of the operator or of a Job", async () => {
     const prefix = `system:serviceaccount:${namespace}:${deployment}`;

@@ -213,7 +213,7 @@ describe("common labels and annotations", () => {
 });
 
 describe("the hooks", () => {
-  it("run commands of the operator's image on any node, with a time limit", async () => {
+  it("run commands of the operator's image with a time limit, and prefer the control plane where the cluster is unknown", async () => {
     const jobs = (await chart.objects()).filter(({ kind }) => kind === "Job");
     const facts = jobs.map((job) => [
       fieldAt(job, "metadata", "annotations", "helm.sh/hook"),
@@ -229,7 +229,20 @@ describe("the hooks", () => {
     for (const job of jobs) {
       expect(job["spec"]).toMatchObject({
         activeDeadlineSeconds: 240,
-        template: { spec: { restartPolicy: "Never", tolerations: [{ operator: "Exists" }] } },
+        template: {
+          spec: {
+            restartPolicy: "Never",
+            tolerations: [{ operator: "Exists" }],
+            affinity: {
+              nodeAffinity: {
+                preferredDuringSchedulingIgnoredDuringExecution: ["control-plane", "master"].map((role) => ({
+                  weight: 100,
+                  preference: { matchExpressions: [{ key: `node-role.kubernetes.io/${role}`, operator: "Exists" }] },
+                })),
+              },
+            },
+          },
+        },
       });
     }
   });

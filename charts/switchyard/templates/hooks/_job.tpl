@@ -39,6 +39,8 @@ spec:
       securityContext:
         {{- toYaml . | nindent 8 }}
       {{- end }}
+      affinity:
+        {{- include "switchyard.hookAffinity" $root | nindent 8 }}
       {{- with $operator.nodeSelector }}
       nodeSelector:
         {{- toYaml . | nindent 8 }}
@@ -66,4 +68,46 @@ spec:
           securityContext:
             {{- toYaml . | nindent 12 }}
           {{- end }}
+{{- end }}
+
+{{- /*
+Affinity of a Job to the control plane, because its token can do more than that of a node. If the cluster has control plane nodes
+on which the Job can run, it runs there only. Otherwise, and without access to a cluster, they are preferred.
+*/ -}}
+{{- define "switchyard.hookAffinity" -}}
+{{- $labels := list "node-role.kubernetes.io/control-plane" "node-role.kubernetes.io/master" }}
+{{- if not (hasKey .Values "switchyardHasControlPlane") }}
+{{- $wanted := .Values.operator.nodeSelector | default dict }}
+{{- $toleratesAll := false }}
+{{- range .Values.hooks.tolerations }}
+{{- if and (eq (get . "operator") "Exists") (not (get . "key")) (not (get . "effect")) }}{{ $toleratesAll = true }}{{ end }}
+{{- end }}
+{{- $isFound := false }}
+{{- range $node := dig "items" list (lookup "v1" "Node" "" "" | default dict) }}
+{{- $has := dig "metadata" "labels" dict $node }}
+{{- $isFit := or (hasKey $has (first $labels)) (hasKey $has (last $labels)) }}
+{{- range $key, $value := $wanted }}{{ if ne (get $has $key) $value }}{{ $isFit = false }}{{ end }}{{ end }}
+{{- range dig "spec" "taints" list $node }}
+{{- if and (not $toleratesAll) (ne .effect "PreferNoSchedule") }}{{ $isFit = false }}{{ end }}
+{{- end }}
+{{- if $isFit }}{{ $isFound = true }}{{ end }}
+{{- end }}
+{{- /* Kept for the other Jobs, because the list of nodes can be long. */}}
+{{- $_ := set .Values "switchyardHasControlPlane" $isFound }}
+{{- end }}
+nodeAffinity:
+  {{- if .Values.switchyardHasControlPlane }}
+  requiredDuringSchedulingIgnoredDuringExecution:
+    nodeSelectorTerms:
+      {{- range $labels }}
+      - matchExpressions: [{ key: {{ . }}, operator: Exists }]
+      {{- end }}
+  {{- else }}
+  preferredDuringSchedulingIgnoredDuringExecution:
+    {{- range $labels }}
+    - weight: 100
+      preference:
+        matchExpressions: [{ key: {{ . }}, operator: Exists }]
+    {{- end }}
+  {{- end }}
 {{- end }}
