@@ -10,6 +10,7 @@ import { isRecord } from "@switchyard/kube";
 import { namespace, type TestCluster } from "@switchyard/test-cluster";
 import { bpfmanCrds, eventually } from "@switchyard/testing";
 import type { GuestProcess } from "@switchyard/vm-lab";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startBpfmanAgent } from "../src/bpfman-agent.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 import { startBpfmanGuest, type BpfmanGuest } from "./bpfman-guest.ts";
@@ -45,7 +46,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await agent?.[Symbol.asyncDispose]();
-  await watched[Symbol.asyncDispose]();
+  await disposeOf(watched);
 }, 60_000);
 
 const inGuest = (command: string) => watched.inGuest(command);

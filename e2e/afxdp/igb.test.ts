@@ -14,6 +14,7 @@ import type { TestpmdContainer } from "@switchyard/demo/testpmd";
 import { namespace, waitFor } from "@switchyard/test-cluster";
 import { eventually, findWorkspaceRoot } from "@switchyard/testing";
 import { bundleForGuest, type GuestProcess } from "@switchyard/vm-lab";
+import { disposeOf } from "../src/dispose-of.ts";
 import { runProgram } from "../src/run-program.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
@@ -40,7 +41,7 @@ describe.each([
     plugin = node.startPlugin();
   }, 900_000);
   afterAll(async () => {
-    await watched[Symbol.asyncDispose]();
+    await disposeOf(watched);
     await rm(directory, { recursive: true });
   }, 60_000);
 

@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { missingForNamespaces } from "@switchyard/netlink/testing";
 import { eventually } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { createPluginNode, type PluginNode } from "./plugin-node.ts";
 import { createRealKubelet, kubeletDirectory, type RealKubelet } from "./real-kubelet.ts";
 
@@ -26,8 +27,7 @@ interface Held {
     kubelet = await createRealKubelet(node);
   }, 900_000);
   afterAll(async () => {
-    await kubelet[Symbol.asyncDispose]();
-    await node[Symbol.asyncDispose]();
+    await disposeOf(kubelet, node);
   }, 60_000);
 
   const pool = {

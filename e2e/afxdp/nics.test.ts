@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { startGuestTestpmd } from "@switchyard/demo/guest-pod";
 import type { TestpmdContainer } from "@switchyard/demo/testpmd";
+import { disposeOf } from "../src/dispose-of.ts";
 import { bootPluginGuest, type PluginGuest } from "./guest-plugin.ts";
 
 const pf = { id: "0000:01:00.1", name: "enp1s0f1np1" };
@@ -16,7 +17,7 @@ describe("AF_XDP devices on NICs", () => {
     node = await bootPluginGuest({ driver: "igbsw" });
   }, 900_000);
   afterAll(async () => {
-    await node[Symbol.asyncDispose]();
+    await disposeOf(node);
   }, 60_000);
 
   const run = (command: string) => node.run(command);

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { createNetworkNamespace, missingForNamespaces, type NetworkNamespace } from "@switchyard/netlink/testing";
 import { debianDpdk } from "@switchyard/demo/debian-dpdk";
 import { poolDevicesOf, renderNetwork } from "@switchyard/render";
+import { disposeOf } from "../src/dispose-of.ts";
 import { createPluginNode, pciAddress, type PluginNode } from "./plugin-node.ts";
 import { startTestpmd, type Testpmd, type TestpmdContainer } from "@switchyard/demo/testpmd";
 
@@ -35,8 +36,7 @@ interface Allocation {
   }, 900_000);
   afterAll(async () => {
     packets.abort();
-    await pod[Symbol.asyncDispose]();
-    await node[Symbol.asyncDispose]();
+    await disposeOf(pod, node);
   });
 
   const pool = (settings: object) => ({

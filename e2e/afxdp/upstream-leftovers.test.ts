@@ -14,6 +14,7 @@ import type { GuestDaemon } from "@switchyard/vm-lab/guest-node";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const [pf, name, other] = ["0000:01:00.1", "enp1s0f1", "enp1s0f0"];
@@ -60,7 +61,7 @@ describe("what the plugins of upstream leave", () => {
     daemon = watched.node.startDaemon();
   }, limitMs);
   afterAll(async () => {
-    await watched[Symbol.asyncDispose]();
+    await disposeOf(watched);
     await rm(directory, { recursive: true });
   }, 60_000);
 

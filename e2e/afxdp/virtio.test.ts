@@ -8,6 +8,7 @@ import { spawn } from "node:child_process";
 import { startGuestTestpmd } from "@switchyard/demo/guest-pod";
 import type { TestpmdContainer } from "@switchyard/demo/testpmd";
 import { createNetworkNamespace, missingForNamespaces, type NetworkNamespace } from "@switchyard/netlink/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { runProgram } from "../src/run-program.ts";
 import { bootPluginGuest, type PluginGuest } from "./guest-plugin.ts";
 
@@ -76,8 +77,7 @@ const kernels = [{ kernel: "6.12" }, { kernel: "backports" }] as const;
     }, 900_000);
     afterAll(async () => {
       packets.abort();
-      await node[Symbol.asyncDispose]();
-      await peers[Symbol.asyncDispose]();
+      await disposeOf(node, peers);
     }, 60_000);
 
     const run = (command: string) => node.run(command);

@@ -7,6 +7,7 @@
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { eventually, findWorkspaceRoot } from "@switchyard/testing";
 import { join } from "node:path";
+import { disposeOf } from "../src/dispose-of.ts";
 import { prepareHelm, type Helm } from "../src/helm/helm.ts";
 import { device, network, pf, policy, pool, receivedPackets, sendPackets, tenant, testpmdPod } from "./afxdp-pods.ts";
 import { nodeName, registryName, startKubeCluster, type KubeCluster } from "./kube-cluster.ts";
@@ -53,8 +54,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   timings.print();
-  await cluster[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
+  await disposeOf(cluster, registry);
 }, 120_000);
 
 const apply = (object: object): Promise<string> => cluster.kubectl(["apply", "-f", "-"], object);

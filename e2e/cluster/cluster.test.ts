@@ -8,6 +8,7 @@ import { isRecord } from "@switchyard/kube";
 import { eventually, findWorkspaceRoot } from "@switchyard/testing";
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
+import { disposeOf } from "../src/dispose-of.ts";
 import { prepareHelm, type Helm } from "../src/helm/helm.ts";
 import { runProgram } from "../src/run-program.ts";
 import { nodeName, registryName, startKubeCluster, type KubeCluster } from "./kube-cluster.ts";
@@ -65,8 +66,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   timings.print();
-  await cluster[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
+  await disposeOf(cluster, registry);
 }, 120_000);
 
 function get(kind: string, name: string, path: string): Promise<string> {

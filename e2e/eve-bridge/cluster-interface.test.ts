@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { disposeOf } from "../src/dispose-of.ts";
 import { describeInLab } from "./lab-support.ts";
 import { createNodeLab, podLink, podRoutes, type Json, type NodeLab, type Pod } from "./node-lab.ts";
 import { ip } from "./shell.ts";
@@ -69,7 +70,7 @@ describeInLab("eth0", () => {
     [before, stateBefore] = [allAddresses(), lab.stateFiles()];
   }, limitMs);
   afterAll(async () => {
-    await lab[Symbol.asyncDispose]();
+    await disposeOf(lab);
   });
 
   let before: string[] = [];

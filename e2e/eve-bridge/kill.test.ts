@@ -7,6 +7,7 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { disposeOf } from "../src/dispose-of.ts";
 import type { Dhcp } from "./dhcp.ts";
 import type { FakeZedrouter } from "./fake-zedrouter.ts";
 import { describeInLab } from "./lab-support.ts";
@@ -59,7 +60,7 @@ describeInLab("killed", () => {
     clusterConf = { cniVersion: "1.1.0", name: "cbr0", type: "eve-bridge", nodeIP: "10.0.0.9/32", ipam };
   }, limitMs);
   afterAll(async () => {
-    await networkLab[Symbol.asyncDispose]();
+    await disposeOf(networkLab);
   });
   beforeEach(() => {
     zedrouter.onStep = () => undefined;

@@ -4,6 +4,7 @@
  * daemon and server.
  */
 import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
+import { disposeOf } from "../src/dispose-of.ts";
 import type { Dhcp } from "./dhcp.ts";
 import type { FakeZedrouter } from "./fake-zedrouter.ts";
 import { describeInLab } from "./lab-support.ts";
@@ -26,7 +27,7 @@ describeInLab("interfaces in network instances", () => {
     ({ lab, zedrouter, dhcp } = networkLab);
   }, limitMs);
   afterAll(async () => {
-    await networkLab[Symbol.asyncDispose]();
+    await disposeOf(networkLab);
   });
   beforeEach(() => {
     zedrouter.useDhcp = true;

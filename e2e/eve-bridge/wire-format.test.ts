@@ -5,6 +5,7 @@
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startBackground, type Background } from "./background.ts";
 import { describeInLab } from "./lab-support.ts";
 import { createNodeLab, type Json, type NodeLab } from "./node-lab.ts";
@@ -38,8 +39,7 @@ describeInLab("the wire to zedrouter", () => {
     chmodSync(join(lab.bin, "dhcp"), 0o755);
   }, limitMs);
   afterAll(async () => {
-    await goServer[Symbol.asyncDispose]();
-    await lab[Symbol.asyncDispose]();
+    await disposeOf(goServer, lab);
   });
 
   /** Number of lines of the Go server that were already returned. */

@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { writeToStderr } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { runCampaign } from "./campaign.ts";
 import { deletionScenario } from "./deletion-scenario.ts";
 import { effort, prepareFaultTests, type PreparedFaultTests } from "./fault-tests.ts";
@@ -16,7 +17,7 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
-  await prepared[Symbol.asyncDispose]();
+  await disposeOf(prepared);
 });
 
 describe("VFs in use", () => {

@@ -2,6 +2,7 @@
 /** Tests of the fault tests: they must detect a lost write and a different way to the same state, on a real API server. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { bridgeNetworks, networkAttachmentDefinitions } from "@switchyard/api";
+import { disposeOf } from "../src/dispose-of.ts";
 import type { ClusterUsers } from "./cluster-users.ts";
 import { has, place, type Scenario } from "./scenario.ts";
 import { runWithFaults, runWithoutFaults } from "./run-scenario.ts";
@@ -18,7 +19,7 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
-  await prepared[Symbol.asyncDispose]();
+  await disposeOf(prepared);
 });
 
 afterEach(async () => {

@@ -20,6 +20,7 @@ import {
 import { pci, type FakeWrite } from "@switchyard/host/testing";
 import { eventually } from "@switchyard/testing";
 import { setTimeout as delay } from "node:timers/promises";
+import { disposeOf } from "../src/dispose-of.ts";
 import { createHostNode, stepDeadlineMs, type HostNode } from "./host-node.ts";
 
 const [first, second] = [pci("0000:3b:00.0"), pci("0000:3b:00.1")];
@@ -47,8 +48,7 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
-  await news[Symbol.asyncDispose]();
-  await testCluster[Symbol.asyncDispose]();
+  await disposeOf(news, testCluster);
 }, 60_000);
 
 async function apply(node: string, port: "fast" | "slow", spec: Partial<SriovNetworkNodePolicySpec>): Promise<string> {

@@ -8,6 +8,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { writeToStderr } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { runCampaign } from "./campaign.ts";
 import { componentScenario } from "./component-scenario.ts";
 import { networkScenario } from "./network-scenario.ts";
@@ -22,7 +23,7 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
-  await prepared[Symbol.asyncDispose]();
+  await disposeOf(prepared);
 });
 
 describe("the operator with faults", () => {

@@ -6,6 +6,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { igb, pci } from "@switchyard/host/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { createWorker, type FakeWorker } from "../src/fake-worker.ts";
 import { startChartCluster, type ChartCluster } from "../src/helm/chart-cluster.ts";
 import { keepNodesReady } from "../src/node-heartbeats.ts";
@@ -36,7 +37,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
+  await disposeOf(cluster);
 });
 
 async function follow(file: string, section: string): Promise<void> {

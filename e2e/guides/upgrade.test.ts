@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startMigration, type Migration } from "../upgrade/chart-migration.ts";
 import { blocksOf, createGuidePlace } from "./guide-place.ts";
 import { runGuide, type GuidePlace } from "./run-guide.ts";
@@ -25,7 +26,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await migration[Symbol.asyncDispose]();
+  await disposeOf(migration);
 });
 
 describe(guide, () => {

@@ -10,6 +10,7 @@ import {
   type PlayedMachineConfigOperator,
 } from "@switchyard/test-cluster";
 import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/plain-api.ts";
 
 const testMs = 120_000;
@@ -37,9 +38,7 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
-  await operator[Symbol.asyncDispose]();
-  await transport[Symbol.asyncDispose]();
-  await cluster[Symbol.asyncDispose]();
+  await disposeOf(operator, transport, cluster);
 });
 
 async function apply(...objects: readonly object[]): Promise<void> {

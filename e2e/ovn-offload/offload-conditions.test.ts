@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import { labels } from "@switchyard/api";
 import { hostPool } from "@switchyard/demo/openshift-objects";
 import { eventually } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { isOffloaded, settledWithinMs, startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
 import { listPublished, snapshotOffload } from "./offload-objects.ts";
@@ -48,7 +49,7 @@ beforeEach(async () => {
 });
 
 afterAll(async () => {
-  await place[Symbol.asyncDispose]();
+  await disposeOf(place);
 }, 120_000);
 
 function poolObject(name: string) {

@@ -4,6 +4,7 @@
  * The write of the service is held back until the edit is stored.
  */
 import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
+import { disposeOf } from "../src/dispose-of.ts";
 import type { Fate } from "../src/fault-rules.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { setOpenshiftVersion } from "./openshift-version.ts";
@@ -33,7 +34,7 @@ beforeEach(() => {
 });
 
 afterAll(async () => {
-  await played[Symbol.asyncDispose]();
+  await disposeOf(played);
 }, 120_000);
 
 /** Holds back the next such write until the administrator's edit is stored. The result tells whether it met with a conflict. */

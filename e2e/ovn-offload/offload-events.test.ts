@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { hostPool } from "@switchyard/demo/openshift-objects";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
@@ -15,7 +16,7 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
-  await played[Symbol.asyncDispose]();
+  await disposeOf(played);
 }, 120_000);
 
 /** "Warning OvnOffloadDegraded SriovOperatorConfig/default: …", sorted; with the number of times if it is not 1. */

@@ -9,6 +9,7 @@ import { hostPool } from "@switchyard/demo/openshift-objects";
 import { collectionPath } from "@switchyard/kube";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { describeRequest, type ApiRequest } from "../src/api-request.ts";
 import type { Fate } from "../src/fault-rules.ts";
 import { fieldAt } from "../src/plain-api.ts";
@@ -35,7 +36,7 @@ beforeAll(async () => {
 }, 900_000);
 
 afterAll(async () => {
-  await played[Symbol.asyncDispose]();
+  await disposeOf(played);
 }, 120_000);
 
 /** A whole life under the faults that were set before; `during` happens while the hosts run OVN on their SmartNICs. */

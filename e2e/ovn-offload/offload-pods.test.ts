@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
@@ -17,7 +18,7 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
-  await played[Symbol.asyncDispose]();
+  await disposeOf(played);
 }, 120_000);
 
 /** Creates a pod that has not been ready since the host booted. */

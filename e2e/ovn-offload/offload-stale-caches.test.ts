@@ -6,6 +6,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { eventually, findFreePorts } from "@switchyard/testing";
 import { setTimeout as delay } from "node:timers/promises";
+import { disposeOf } from "../src/dispose-of.ts";
 import type { ApiRequest } from "../src/api-request.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { snapshotOffload } from "./offload-objects.ts";
@@ -33,7 +34,7 @@ afterEach(() => {
 });
 
 afterAll(async () => {
-  await played[Symbol.asyncDispose]();
+  await disposeOf(played);
 }, 120_000);
 
 /** A whole life under the faults that were set before. */

@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { labels } from "@switchyard/api";
 import { eventually } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { snapshotOffload } from "./offload-objects.ts";
 import { setOpenshiftVersion } from "./openshift-version.ts";
@@ -37,7 +38,7 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
-  await played[Symbol.asyncDispose]();
+  await disposeOf(played);
 }, 120_000);
 
 async function written(): Promise<unknown> {

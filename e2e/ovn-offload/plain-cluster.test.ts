@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { labels } from "@switchyard/api";
 import { eventually } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { settledWithinMs, startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
 import { listPublished, snapshotOffload } from "./offload-objects.ts";
@@ -31,7 +32,7 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
-  await place[Symbol.asyncDispose]();
+  await disposeOf(place);
 }, 120_000);
 
 it("makes the selected nodes hosts, with the files of the config daemon and the labels of OVN-Kubernetes", async () => {

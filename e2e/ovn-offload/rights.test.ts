@@ -10,6 +10,7 @@ import { connect, isKubeError, type Transport } from "@switchyard/kube";
 import { ovnOffloadMachineConfig, ovnOffloadMark, ovnOffloadPolicy } from "@switchyard/render";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
 import { grantOffloadRights } from "./offload-rights.ts";
 
@@ -289,7 +290,7 @@ describe.each([
   }, 600_000);
 
   afterAll(async () => {
-    await place[Symbol.asyncDispose]();
+    await disposeOf(place);
   }, 120_000);
 
   it.each(attempts.filter(([, , refusal]) => refusal === ""))("can %s", async (_does, request) => {

@@ -11,6 +11,7 @@ import { collectionPath } from "@switchyard/kube";
 import { namespace, registerWebhooks, startWebhook } from "@switchyard/test-cluster";
 import { eventually, findFreePorts } from "@switchyard/testing";
 import { setTimeout as sleep } from "node:timers/promises";
+import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { settledWithinMs, startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
 import { listPublished, snapshotOffload } from "./offload-objects.ts";
@@ -48,7 +49,7 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
-  await place[Symbol.asyncDispose]();
+  await disposeOf(place);
 }, 120_000);
 
 it("makes the nodes of a selected pool hosts, with one reboot each", async () => {

@@ -12,6 +12,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startRegistry, type Registry } from "../cluster/registry.ts";
 
 interface Csv {
@@ -50,8 +51,7 @@ beforeAll(async () => {
 }, 900_000);
 
 afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
+  await disposeOf(cluster, registry);
   rmSync(directory, { recursive: true, force: true });
 });
 

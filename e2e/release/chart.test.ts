@@ -7,6 +7,7 @@ import { findWorkspaceRoot } from "@switchyard/testing";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startRegistry, type Registry } from "../cluster/registry.ts";
 
 const root = findWorkspaceRoot();
@@ -39,7 +40,7 @@ beforeAll(async () => {
 }, 1_200_000);
 
 afterAll(async () => {
-  await registry[Symbol.asyncDispose]();
+  await disposeOf(registry);
   rmSync(directory, { recursive: true, force: true });
 });
 

@@ -6,6 +6,7 @@ import { runProgram, signArtifact } from "@switchyard/release";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startRegistry, type Registry } from "../cluster/registry.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "switchyard-sign-"));
@@ -38,7 +39,7 @@ beforeAll(async () => {
 }, 1_200_000);
 
 afterAll(async () => {
-  await registry[Symbol.asyncDispose]();
+  await disposeOf(registry);
   rmSync(directory, { recursive: true, force: true });
 });
 

@@ -13,6 +13,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { disposeOf } from "../src/dispose-of.ts";
 import { certManagerCrds } from "../src/identity-objects.ts";
 import { startChartCluster, switchyardChart, type ChartCluster } from "../src/helm/chart-cluster.ts";
 import { fieldAt } from "../src/plain-api.ts";
@@ -39,7 +40,7 @@ beforeAll(async () => {
   place = await startChartCluster("helm4");
 });
 afterAll(async () => {
-  await place[Symbol.asyncDispose]();
+  await disposeOf(place);
 });
 afterEach(async () => {
   await place.helm.run(["uninstall", "sriov", "--wait", "--timeout", "120s"]);

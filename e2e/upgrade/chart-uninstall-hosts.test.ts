@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { sriovNetworkNodePolicies, sriovOperatorConfigs } from "@switchyard/api";
 import { igb, pci } from "@switchyard/host/testing";
 import { eventually } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { createWorker, type FakeWorker } from "../src/fake-worker.ts";
 import { startChartCluster, switchyardChart, type ChartCluster } from "../src/helm/chart-cluster.ts";
 import { keepNodesReady } from "../src/node-heartbeats.ts";
@@ -31,7 +32,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await place[Symbol.asyncDispose]();
+  await disposeOf(place);
 });
 
 const numVfs = async (): Promise<number> => (await worker.kernel.host().sriov.readPf(pf))?.sriov?.numVfs ?? 0;

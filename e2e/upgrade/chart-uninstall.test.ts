@@ -8,6 +8,7 @@ import { sriovNetworkNodePolicies, sriovNetworks, sriovOperatorConfigs } from "@
 import { componentKinds } from "@switchyard/render";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startChartCluster, switchyardChart, type ChartCluster } from "../src/helm/chart-cluster.ts";
 import { helmVersions, prepareHelm, type Helm, type HelmVersion, type Values } from "../src/helm/helm.ts";
 import { fieldAt } from "../src/plain-api.ts";
@@ -34,7 +35,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await place[Symbol.asyncDispose]();
+  await disposeOf(place);
 });
 
 function helm(version: HelmVersion): Helm {

@@ -20,6 +20,7 @@ import { eventually, findWorkspaceRoot, isWrite, type AuditEvent } from "@switch
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { disposeOf } from "../src/dispose-of.ts";
 import { readManifest, type HelmVersion } from "../src/helm/helm.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import type { PodRun } from "../src/pods/run-pods.ts";
@@ -58,7 +59,7 @@ export function describeChartMigration(version: HelmVersion): void {
   });
 
   afterAll(async () => {
-    await migration[Symbol.asyncDispose]();
+    await disposeOf(migration);
   });
 
   const nodeNames = () => migration.nodes.map(({ name }) => name);

@@ -29,6 +29,7 @@ import {
 import { componentKinds } from "@switchyard/render";
 import { eventually, findWorkspaceRoot, isWrite } from "@switchyard/testing";
 import { join } from "node:path";
+import { disposeOf } from "../src/dispose-of.ts";
 import { monitoringCrds } from "../src/identity-objects.ts";
 import { playPods, type ComponentPods } from "../src/component-pods.ts";
 import { keepNodesReady } from "../src/node-heartbeats.ts";
@@ -103,10 +104,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await operator.stop();
-  await heartbeats[Symbol.asyncDispose]();
-  await pods[Symbol.asyncDispose]();
-  await exempt[Symbol.asyncDispose]();
-  await testCluster[Symbol.asyncDispose]();
+  await disposeOf(heartbeats, pods, exempt, testCluster);
 }, 60_000);
 
 /** Registers the webhooks. This is the last step, because every later write of a custom resource fails. */

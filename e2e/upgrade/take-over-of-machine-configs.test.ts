@@ -16,6 +16,7 @@ import {
 } from "@switchyard/api";
 import { objectPath, type KubeObject } from "@switchyard/kube";
 import { eventually, isWrite } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { openshiftCrds } from "../integration/components/openshift-objects.ts";
 import { installOperator, operatorUser, upstreamEnvironment, type DeployedOperator } from "./deployed-operator.ts";
 import { offloadByUpstream, systemdModeByUpstream } from "./upstream-machine-configs.ts";
@@ -50,7 +51,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await operator.stop();
-  await testCluster[Symbol.asyncDispose]();
+  await disposeOf(testCluster);
 }, 60_000);
 
 async function writesTo(type: ResourceType, name: string): Promise<readonly string[]> {

@@ -10,6 +10,7 @@ import { annotations, networkAttachmentDefinitions as nads, type Condition } fro
 import { isRecord, objectPath, type KubeObject } from "@switchyard/kube";
 import { eventually, findWorkspaceRoot } from "@switchyard/testing";
 import { join } from "node:path";
+import { disposeOf } from "../src/dispose-of.ts";
 import { installOperator, operatorUser, upstreamEnvironment, type DeployedOperator } from "./deployed-operator.ts";
 import {
   goingNetwork,
@@ -57,7 +58,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await operator.stop();
-  await testCluster[Symbol.asyncDispose]();
+  await disposeOf(testCluster);
 }, 60_000);
 
 const inItsPlace = ({ name, within }: UpstreamNetwork) => ({ name, namespace: within });

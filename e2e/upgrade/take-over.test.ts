@@ -17,6 +17,7 @@ import {
 import { pci, upstreamSystemdMode } from "@switchyard/host/testing";
 import { isRecord, objectPath, type KubeObject } from "@switchyard/kube";
 import { eventually, isWrite } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { changesOf } from "./upstream-host.ts";
 import {
   configMaps,
@@ -51,8 +52,7 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
-  await world[Symbol.asyncDispose]();
-  await testCluster[Symbol.asyncDispose]();
+  await disposeOf(world, testCluster);
 }, 60_000);
 
 type NodeState = KubeObject & {

@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { listSubfunctions, macsOf, pciDevice, startAfxdpNode, type AfxdpNode } from "../src/afxdp-node.ts";
 import { kubeletStandIn } from "../src/kubelet-stand-in.ts";
 
@@ -26,7 +27,7 @@ beforeAll(async () => {
 }, 900_000);
 
 afterAll(async () => {
-  await watched[Symbol.asyncDispose]();
+  await disposeOf(watched);
 }, 60_000);
 
 const inGuest = (command: string) => watched.inGuest(command);

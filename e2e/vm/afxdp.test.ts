@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { macsOf, pciDevice, pf, startAfxdpNode, withinMs, type AfxdpNode } from "../src/afxdp-node.ts";
 
 const parameters = "/sys/module/igbsw/parameters";
@@ -15,7 +16,7 @@ beforeAll(async () => {
 }, 900_000);
 
 afterAll(async () => {
-  await watched[Symbol.asyncDispose]();
+  await disposeOf(watched);
 }, 60_000);
 
 const inGuest = (command: string) => watched.inGuest(command);

@@ -16,6 +16,7 @@ import {
 import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { isDeepStrictEqual } from "node:util";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const [first, second] = ["0000:01:00.0", "0000:01:00.1"];
@@ -161,7 +162,7 @@ describe("config-daemon cleanup of PFs, bridges, rules and files", () => {
     await applyPolicies();
   }, limitMs);
   afterAll(async () => {
-    await watched[Symbol.asyncDispose]();
+    await disposeOf(watched);
   }, 60_000);
 
   it(
@@ -242,7 +243,7 @@ describe("config-daemon cleanup of a node in systemd mode", () => {
 
   beforeAll(() => startNode("systemd", "igb"), limitMs);
   afterAll(async () => {
-    await watched[Symbol.asyncDispose]();
+    await disposeOf(watched);
   }, 60_000);
 
   it(

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { GuestDaemon, GuestNode } from "@switchyard/vm-lab/guest-node";
 import { applyPolicy, type News, policyIs, policySpec, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
@@ -21,7 +22,7 @@ beforeAll(async () => {
 }, 900_000);
 
 afterAll(async () => {
-  await watched[Symbol.asyncDispose]();
+  await disposeOf(watched);
 }, 60_000);
 
 const inGuest = (command: string) => watched.inGuest(command);

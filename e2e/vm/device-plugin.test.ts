@@ -13,6 +13,7 @@ import fc from "fast-check";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { disposeOf } from "../src/dispose-of.ts";
 import { bootPluginNode, type PluginNode } from "../device-plugin/boot-plugin-node.ts";
 import { buildPlugin } from "../device-plugin/build-plugin.ts";
 import { pfStatus } from "../device-plugin/fake-pf.ts";
@@ -79,8 +80,7 @@ describe("the device plugin on igb", () => {
     node = await bootPluginNode(testCluster, "vm");
   }, 900_000);
   afterAll(async () => {
-    await node[Symbol.asyncDispose]();
-    await watched[Symbol.asyncDispose]();
+    await disposeOf(node, watched);
   }, 60_000);
 
   /** Returns the addresses of VFs of the first port, as the kernel reports them. */

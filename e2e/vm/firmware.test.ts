@@ -13,6 +13,7 @@ import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const pf = "0000:01:00.0";
@@ -123,7 +124,7 @@ const resetCard = `mstfwreset -d ${pf} --skip_driver -l 3 -y reset`;
 describe("the firmware of a card that allows fewer VFs than a policy requests", () => {
   beforeAll(() => startNode("fast"), limitMs);
   afterAll(async () => {
-    await watched[Symbol.asyncDispose]();
+    await disposeOf(watched);
   }, 60_000);
 
   it(
@@ -223,7 +224,7 @@ describe("the firmware of a card that allows fewer VFs than a policy requests", 
 describe("the firmware of a card that must not be reset", () => {
   beforeAll(() => startNode("systemd"), limitMs);
   afterAll(async () => {
-    await watched[Symbol.asyncDispose]();
+    await disposeOf(watched);
   }, 60_000);
 
   it(

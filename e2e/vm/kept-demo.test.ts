@@ -3,6 +3,7 @@
  * Tests `npm run demo -- --vm --keep`: the guest and its daemon keep working after the demonstration.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { disposeOf } from "../src/dispose-of.ts";
 import { keepDemo, tryPolicy, type KeptDemo } from "../src/kept-demo.ts";
 
 let demo: KeptDemo;
@@ -12,7 +13,7 @@ beforeAll(async () => {
 }, 900_000);
 
 afterAll(async () => {
-  await demo[Symbol.asyncDispose]();
+  await disposeOf(demo);
 }, 60_000);
 
 describe("a demo in the VM that is kept running", () => {

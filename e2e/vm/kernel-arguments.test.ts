@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { applyPolicy, policySpec, type News } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const within = { withinMs: 300_000 };
@@ -43,7 +44,7 @@ beforeAll(async () => {
 }, 900_000);
 
 afterAll(async () => {
-  await watched[Symbol.asyncDispose]();
+  await disposeOf(watched);
 }, 60_000);
 
 async function inGuest(command: string): Promise<string> {

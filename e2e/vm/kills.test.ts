@@ -17,6 +17,7 @@ import {
 } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const [first, second] = ["0000:01:00.0", "0000:01:00.1"];
@@ -55,7 +56,7 @@ echo '# mine' >/etc/udev/rules.d/99-admin.rules; echo 'options ib_core recv_queu
 }, 900_000);
 
 afterAll(async () => {
-  await watched[Symbol.asyncDispose]();
+  await disposeOf(watched);
 }, 60_000);
 
 const inGuest = (command: string) => watched.inGuest(command);

@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { bootGuest, bundleForGuest, type Guest } from "@switchyard/vm-lab";
+import { disposeOf } from "../src/dispose-of.ts";
 
 const limitMs = 180_000;
 let guest: Guest;
@@ -16,7 +17,7 @@ beforeAll(async () => {
   });
 }, 900_000);
 afterAll(async () => {
-  await guest[Symbol.asyncDispose]();
+  await disposeOf(guest);
 });
 
 async function run(command: string): Promise<string> {

@@ -15,6 +15,7 @@ import { bootGuest, type Guest } from "@switchyard/vm-lab";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { disposeOf } from "../src/dispose-of.ts";
 import { debianIgnition } from "../src/debian-ignition.ts";
 import { runProgram } from "../src/run-program.ts";
 import { openshiftUnits, privateFile } from "./ovn-offload/openshift-units.ts";
@@ -63,7 +64,7 @@ beforeAll(async () => {
 }, 1_200_000);
 
 afterAll(async () => {
-  await guest[Symbol.asyncDispose]();
+  await disposeOf(guest);
   await rm(share, { recursive: true, force: true });
 }, 60_000);
 

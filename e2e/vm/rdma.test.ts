@@ -8,6 +8,7 @@ import type { SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { News, TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const path = "/etc/modprobe.d/sriov_network_operator_modules_config.conf";
@@ -24,7 +25,7 @@ beforeAll(async () => {
 }, 900_000);
 
 afterAll(async () => {
-  await watched[Symbol.asyncDispose]();
+  await disposeOf(watched);
 }, 60_000);
 
 async function inGuest(command: string): Promise<string> {

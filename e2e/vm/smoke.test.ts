@@ -17,6 +17,7 @@ import {
 } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
+import { disposeOf } from "../src/dispose-of.ts";
 
 const pf = "/sys/bus/pci/devices/0000:01:00.0";
 /** Guests are slow without hardware virtualization, and slower on a loaded machine. */
@@ -34,7 +35,7 @@ beforeAll(async () => {
 }, 900_000);
 
 afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
+  await disposeOf(cluster);
 }, 60_000);
 
 async function inGuest(command: string): Promise<string> {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { applyPolicy, policyIs, policySpec, type News, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
+import { disposeOf } from "../src/dispose-of.ts";
 import { kubeletStandIn } from "../src/kubelet-stand-in.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
@@ -29,7 +30,7 @@ beforeAll(async () => {
 }, 900_000);
 
 afterAll(async () => {
-  await watched[Symbol.asyncDispose]();
+  await disposeOf(watched);
 }, 60_000);
 
 const inGuest = (command: string) => watched.inGuest(command);

@@ -8,6 +8,7 @@ import { applyPolicy, namespace, policyIs, policySpec, type News, type TestClust
 import { eventually } from "@switchyard/testing";
 import { bootGuest, bundleForGuest } from "@switchyard/vm-lab";
 import type { GuestDaemon, GuestNode } from "@switchyard/vm-lab/guest-node";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const pf = "0000:02:00.0";
@@ -49,7 +50,7 @@ describe("vDPA devices on virtio VFs", () => {
   afterEach(() => inGuest('pkill -KILL -f "[m]ain.mjs --kubeconfig" || true'), limitMs);
 
   afterAll(async () => {
-    await watched[Symbol.asyncDispose]();
+    await disposeOf(watched);
   }, 60_000);
 
   const inGuest = (command: string) => watched.inGuest(command);

@@ -6,6 +6,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { bootGuest, bundleForGuest, type Guest } from "@switchyard/vm-lab";
+import { disposeOf } from "../src/dispose-of.ts";
 
 const limitMs = 300_000;
 let guest: Guest;
@@ -21,7 +22,7 @@ beforeAll(async () => {
   await run(`echo ${nic} > /sys/bus/pci/drivers_probe`);
 }, 900_000);
 afterAll(async () => {
-  await guest[Symbol.asyncDispose]();
+  await disposeOf(guest);
 });
 
 async function run(command: string): Promise<string> {

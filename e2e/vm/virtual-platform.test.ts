@@ -21,6 +21,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { disposeOf } from "../src/dispose-of.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
 const pf = "0000:01:00.0";
@@ -76,7 +77,7 @@ beforeEach(() => inGuest(`rm -f ${recorded} /run/metadata-requests`), limitMs);
 afterEach(() => inGuest('pkill -KILL -f "[m]ain.mjs --kubeconfig" || true'), limitMs);
 
 afterAll(async () => {
-  await watched[Symbol.asyncDispose]();
+  await disposeOf(watched);
   await rm(directory, { recursive: true });
 }, 60_000);
 

@@ -19,6 +19,8 @@ export type TestingErrorCode =
   | "kubectl"
   /** etcd rejected a request. */
   | "etcd"
+  /** Programs of this machine are missing. */
+  | "programs"
   /** The programs of Open vSwitch are missing. */
   | "open-vswitch"
   /** A condition was not true in time. */

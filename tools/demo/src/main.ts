@@ -7,6 +7,8 @@ import { once } from "node:events";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { createNarrator, namespace, startTestCluster } from "@switchyard/test-cluster";
+import { ensurePrograms, TestingError } from "@switchyard/testing";
+import { createProgress, ensureLabPackages, VmLabError } from "@switchyard/vm-lab";
 import { runDemo } from "./demo.ts";
 import { writeReport } from "./write-report.ts";
 
@@ -34,6 +36,7 @@ if (values.help === true) {
   process.exit(0);
 }
 
+await installWhatTheDemoNeeds();
 const narrator = createNarrator(process.stdout, process.env);
 narrator.scene("Starting the cluster");
 await using testCluster = await startTestCluster(narrator);
@@ -50,6 +53,19 @@ if (values.keep === true) {
   process.stdout.write(`export PATH="$PATH:${dirname(testCluster.kubectlFile)}"  # contains kubectl\n`);
   process.stdout.write(`kubectl -n ${namespace} get sriovnetworknodestates,sriovnetworknodepolicies\n`);
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+}
+
+/** Installs what a node in QEMU and DPDK need, or ends with a line that says what is missing. */
+async function installWhatTheDemoNeeds(): Promise<void> {
+  if (values.vm !== true) return;
+  try {
+    if (values.afxdp === true) await ensurePrograms(["mmdebstrap"]);
+    await ensureLabPackages(createProgress());
+  } catch (error) {
+    if (!(error instanceof TestingError || error instanceof VmLabError)) throw error;
+    process.stderr.write(`npm run demo: ${error.message}\n`);
+    process.exit(1);
+  }
 }
 
 async function chooseDemo(): Promise<typeof runDemo> {

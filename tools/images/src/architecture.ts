@@ -11,7 +11,7 @@ interface ArchitectureNames {
   /** Name in Node and in npm packages. */
   readonly npm: string;
   /** Directory of libraries in Debian, and prefix of the programs of binutils. */
-  readonly multiarch: string;
+  readonly multiarch: "x86_64-linux-gnu" | "aarch64-linux-gnu";
 }
 
 export const architectures: Readonly<Record<Architecture, ArchitectureNames>> = {

@@ -30,6 +30,6 @@ export async function nodeFiles(architecture: Architecture): Promise<NpmPackage>
 }
 
 /** Program of binutils for the architecture, whatever the architecture of this machine. */
-export function stripProgram(architecture: Architecture): string {
+export function stripProgram(architecture: Architecture): `${"x86_64" | "aarch64"}-linux-gnu-strip` {
   return `${architectures[architecture].multiarch}-strip`;
 }

@@ -103,6 +103,17 @@ export async function installPackages(parts: readonly string[], progress: Progre
   );
 }
 
+/**
+ * Installs as root what guests and their images need and this machine lacks. Does nothing for other users, who can start guests
+ * from a complete cache; bootGuest says what they lack.
+ */
+export async function ensureLabPackages(progress: Progress): Promise<void> {
+  if (!isRoot()) return;
+  const missing = await missingPrograms([...programsOf.image, ...programsOf.modules]);
+  if (missing.length > 0) await installPackages(["image", "modules"], progress);
+  await ensureQemu(progress);
+}
+
 async function ensureQemu(progress: Progress): Promise<void> {
   if (await hasQemu()) return;
   if (!isRoot()) throw new VmLabError("qemu-missing", qemuAdvice);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `npm run release -- workflows` checks the workflows in .github. */
 import { goPrograms } from "@switchyard/go-programs";
+import { ensurePrograms, TestingError } from "@switchyard/testing";
 import { accessSync, constants } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
@@ -40,12 +41,9 @@ async function scriptsOf(root: string): Promise<readonly string[]> {
 async function ensureShellcheck(env: VerbInput["env"]): Promise<string> {
   const found = findProgram("shellcheck", env);
   if (found !== undefined) return found;
-  if (process.geteuid?.() !== 0 || findProgram("apt-get", env) === undefined) {
-    throw new ReleaseError("failed", "shellcheck is not installed; run as root: apt-get install -y shellcheck");
-  }
-  process.stderr.write("installing shellcheck with apt-get ...\n");
-  await runProgram("apt-get", ["update", "-qq"]);
-  await runProgram("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "shellcheck"]);
+  await ensurePrograms(["shellcheck"], { env }).catch((error: unknown) => {
+    throw error instanceof TestingError ? new ReleaseError("failed", error.message) : error;
+  });
   return "/usr/bin/shellcheck";
 }
 
