@@ -68,7 +68,7 @@ export const refused: readonly (readonly [kind: string, spec: Spec, field: strin
   [
     "SriovNetworkNodePolicy",
     { nicSelector: { rootDevices: ["0000:86:00.0", "86:00.1"] } },
-    "spec.nicSelector.rootDevices[1]",
+    "spec.nicSelector.rootDevices",
     'must be a PCI address with its domain, in lower case: "0000:86:00.0"',
   ],
   ["SriovNetworkNodePolicy", { nicSelector: { netFilter: "aws" } }, "spec.nicSelector.netFilter", "must be KEY:VALUE"],
@@ -89,14 +89,14 @@ export const refused: readonly (readonly [kind: string, spec: Spec, field: strin
       [
         "SriovNetworkNodePolicy",
         { nicSelector: { pfNames: ["ens0", entry] } },
-        "spec.nicSelector.pfNames[1]",
+        "spec.nicSelector.pfNames",
         'must be the name of a PF, optionally with a range of VFs: "ens1f0" or "ens1f0#0-3"',
       ] as const,
   ),
   [
     "SriovNetworkNodePolicy",
     { nicSelector: { pfNames: ["ens1#5-2"] } },
-    "spec.nicSelector.pfNames[0]",
+    "spec.nicSelector.pfNames",
     "must have a range from the lower VF index to the higher",
   ],
   [
@@ -211,19 +211,19 @@ export const refused: readonly (readonly [kind: string, spec: Spec, field: strin
   [
     "SriovNetworkPoolConfig",
     { nodeSelector: { matchExpressions: [{ key: "a", operator: "Like", values: ["b"] }] } },
-    "spec.nodeSelector.matchExpressions[0].operator",
+    "spec.nodeSelector.matchExpressions",
     "must be In, NotIn, Exists or DoesNotExist",
   ],
   [
     "SriovNetworkPoolConfig",
     { nodeSelector: { matchExpressions: [{ key: "a", operator: "In" }] } },
-    "spec.nodeSelector.matchExpressions[0].values",
+    "spec.nodeSelector.matchExpressions",
     "must have at least one value",
   ],
   [
     "SriovNetworkPoolConfig",
     { nodeSelector: { matchExpressions: [{ key: "a", operator: "Exists", values: ["b"] }] } },
-    "spec.nodeSelector.matchExpressions[0].values",
+    "spec.nodeSelector.matchExpressions",
     "must be omitted with the operators Exists and DoesNotExist",
   ],
 
@@ -266,10 +266,10 @@ export const refused: readonly (readonly [kind: string, spec: Spec, field: strin
   ],
   ["OVSNetwork", { bridge: bytes(16) }, "spec.bridge", "of at most 15 characters"],
   ["OVSNetwork", { vlan: 4096 }, "spec.vlan", "less than or equal to 4095"],
-  ["OVSNetwork", { trunk: [{ id: 1 }, {}] }, "spec.trunk[1]", "must have id for a single VLAN, or minID and maxID"],
-  ["OVSNetwork", { trunk: [{ maxID: 9 }] }, "spec.trunk[0]", "must have id for a single VLAN, or minID and maxID"],
-  ["OVSNetwork", { trunk: [{ minID: 0, maxID: 9 }] }, "spec.trunk[0]", "must have a minID of at least 1"],
-  ["OVSNetwork", { trunk: [{ minID: 9, maxID: 8 }] }, "spec.trunk[0]", "a maxID that is not less than minID"],
+  ["OVSNetwork", { trunk: [{ id: 1 }, {}] }, "spec.trunk", "must have id for a single VLAN, or minID and maxID"],
+  ["OVSNetwork", { trunk: [{ maxID: 9 }] }, "spec.trunk", "must have id for a single VLAN, or minID and maxID"],
+  ["OVSNetwork", { trunk: [{ minID: 0, maxID: 9 }] }, "spec.trunk", "must have a minID of at least 1"],
+  ["OVSNetwork", { trunk: [{ minID: 9, maxID: 8 }] }, "spec.trunk", "a maxID that is not less than minID"],
   ["BridgeNetwork", { vlan: 4095 }, "spec.vlan", "less than or equal to 4094"],
   ["BridgeNetwork", { trunk: [{ id: 0 }] }, "spec.trunk", "must be VLANs from 1 to 4094"],
   ["BridgeNetwork", { trunk: [{ minID: 1, maxID: 4095 }] }, "spec.trunk", "must be VLANs from 1 to 4094"],
@@ -286,13 +286,13 @@ export const refused: readonly (readonly [kind: string, spec: Spec, field: strin
   [
     "AfxdpNetworkNodePolicy",
     { nicSelector: { pfNames: ["ens1f0#0-3"] } },
-    "spec.nicSelector.pfNames[0]",
+    "spec.nicSelector.pfNames",
     "without a range",
   ],
   [
     "AfxdpNetworkNodePolicy",
     { nicSelector: { macAddresses: ["0c42a116054c"] } },
-    "spec.nicSelector.macAddresses[0]",
+    "spec.nicSelector.macAddresses",
     "must be a MAC address",
   ],
   ["AfxdpNetworkNodePolicy", { priority: 100 }, "spec.priority", "less than or equal to 99"],
@@ -333,7 +333,7 @@ export const refused: readonly (readonly [kind: string, spec: Spec, field: strin
   ["AfxdpOperatorConfig", { bpfman: { priority: 1001 } }, "spec.bpfman.priority", "less than or equal to 1000"],
   ["AfxdpNetwork", { poolName: "a b" }, "spec.poolName", "must consist of letters and digits"],
   ["AfxdpNetwork", { ipam: "host-local" }, "spec.ipam", "must be a JSON object"],
-  ["AfxdpNetwork", { ethtoolCmds: ["-X; reboot"] }, "spec.ethtoolCmds[0]", "must consist of letters, digits, spaces"],
+  ["AfxdpNetwork", { ethtoolCmds: ["-X; reboot"] }, "spec.ethtoolCmds", "must consist of letters, digits, spaces"],
 ];
 
 const longName = bytes(127);

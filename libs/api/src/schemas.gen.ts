@@ -58,8 +58,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 63,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_]*[A-Za-z0-9])?$')",
-                "message": "must consist of letters, digits, \"-\" and \"_\", and start and end with a letter or a digit"
+                "rule": "(self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_]*[A-Za-z0-9])?$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must consist of letters, digits, \"-\" and \"_\", and start and end with a letter or a digit",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -98,8 +99,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "maxLength": 64,
                 "x-kubernetes-validations": [
                   {
-                    "rule": "self == '' || self.matches('^[0-9a-f]{4}$')",
-                    "message": "must be a PCI vendor ID, four hexadecimal digits in lower case: \"15b3\""
+                    "rule": "(self == '' || self.matches('^[0-9a-f]{4}$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                    "message": "must be a PCI vendor ID, four hexadecimal digits in lower case: \"15b3\"",
+                    "optionalOldSelf": true
                   }
                 ]
               },
@@ -109,8 +111,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "maxLength": 64,
                 "x-kubernetes-validations": [
                   {
-                    "rule": "self == '' || self.matches('^[0-9a-f]{4}$')",
-                    "message": "must be a PCI device ID, four hexadecimal digits in lower case: \"158b\""
+                    "rule": "(self == '' || self.matches('^[0-9a-f]{4}$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                    "message": "must be a PCI device ID, four hexadecimal digits in lower case: \"158b\"",
+                    "optionalOldSelf": true
                   }
                 ]
               },
@@ -121,14 +124,15 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "items": {
                   "description": "PCI address with its domain, in lower case.",
                   "type": "string",
-                  "maxLength": 64,
-                  "x-kubernetes-validations": [
-                    {
-                      "rule": "self.matches('^[0-9a-f]{4,8}:[0-9a-f]{2}:[01][0-9a-f][.][0-7]$')",
-                      "message": "must be a PCI address with its domain, in lower case: \"0000:86:00.0\""
-                    }
-                  ]
-                }
+                  "maxLength": 64
+                },
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "(self.all(item, item.matches('^[0-9a-f]{4,8}:[0-9a-f]{2}:[01][0-9a-f][.][0-7]$'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                    "message": "each entry must be a PCI address with its domain, in lower case: \"0000:86:00.0\"",
+                    "optionalOldSelf": true
+                  }
+                ]
               },
               "pfNames": {
                 "description": "Interface names or alternative names of PFs. A PF matches if the list contains one of its names. A name may be followed by a range of VFs: \"ens803f0#2-5\" selects VFs 2 to 5 (inclusive) of that PF.",
@@ -137,18 +141,20 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "items": {
                   "description": "Name of a PF, optionally followed by a range of its VFs. Names have at most 127 characters.",
                   "type": "string",
-                  "maxLength": 192,
-                  "x-kubernetes-validations": [
-                    {
-                      "rule": "self.matches('^[^#/ ]+(#[0-9]{1,5}-[0-9]{1,5})?$')",
-                      "message": "must be the name of a PF, optionally with a range of VFs: \"ens1f0\" or \"ens1f0#0-3\""
-                    },
-                    {
-                      "rule": "!self.matches('^[^#]+#[0-9]{1,5}-[0-9]{1,5}$') || int(self.split('#')[1].split('-')[0]) <= int(self.split('#')[1].split('-')[1])",
-                      "message": "must have a range from the lower VF index to the higher: \"ens1f0#0-3\""
-                    }
-                  ]
-                }
+                  "maxLength": 192
+                },
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "(self.all(item, item.matches('^[^#/ ]+(#[0-9]{1,5}-[0-9]{1,5})?$'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                    "message": "each entry must be the name of a PF, optionally with a range of VFs: \"ens1f0\" or \"ens1f0#0-3\"",
+                    "optionalOldSelf": true
+                  },
+                  {
+                    "rule": "(self.all(item, !item.matches('^[^#]+#[0-9]{1,5}-[0-9]{1,5}$') || int(item.split('#')[1].split('-')[0]) <= int(item.split('#')[1].split('-')[1]))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                    "message": "each entry must have a range from the lower VF index to the higher: \"ens1f0#0-3\"",
+                    "optionalOldSelf": true
+                  }
+                ]
               },
               "netFilter": {
                 "description": "Network that the card is attached to on a virtual platform: \"openstack/NetworkID:UUID\" or \"aws/NetworkID:ID\".",
@@ -156,17 +162,19 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "maxLength": 1024,
                 "x-kubernetes-validations": [
                   {
-                    "rule": "self == '' || self.matches('[^ \\t\\r\\n][ \\t]*:[ \\t]*[^ \\t\\r\\n]')",
-                    "message": "must be KEY:VALUE, such as \"openstack/NetworkID:\" followed by the UUID of the network"
+                    "rule": "(self == '' || self.matches('[^ \\t\\r\\n][ \\t]*:[ \\t]*[^ \\t\\r\\n]')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                    "message": "must be KEY:VALUE, such as \"openstack/NetworkID:\" followed by the UUID of the network",
+                    "optionalOldSelf": true
                   }
                 ]
               }
             },
             "x-kubernetes-validations": [
               {
-                "rule": "!has(self.netFilter) || self.netFilter == '' || ((!has(self.vendor) || self.vendor == '') && (!has(self.deviceID) || self.deviceID == '') && (!has(self.rootDevices) || size(self.rootDevices) == 0) && (!has(self.pfNames) || size(self.pfNames) == 0))",
+                "rule": "(!has(self.netFilter) || self.netFilter == '' || ((!has(self.vendor) || self.vendor == '') && (!has(self.deviceID) || self.deviceID == '') && (!has(self.rootDevices) || size(self.rootDevices) == 0) && (!has(self.pfNames) || size(self.pfNames) == 0))) || (oldSelf.hasValue() && oldSelf.value() == self)",
                 "message": "must have netFilter alone, or other fields without netFilter: a netFilter identifies one network card of a virtual machine",
-                "fieldPath": ".netFilter"
+                "fieldPath": ".netFilter",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -262,9 +270,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                     },
                     "x-kubernetes-validations": [
                       {
-                        "rule": "!has(self.externalIDs) || !('switchyard.io/owner' in self.externalIDs)",
+                        "rule": "(!has(self.externalIDs) || !('switchyard.io/owner' in self.externalIDs)) || (oldSelf.hasValue() && oldSelf.value() == self)",
                         "message": "must not have switchyard.io/owner: Switchyard uses this key to mark its own bridges",
-                        "fieldPath": ".externalIDs"
+                        "fieldPath": ".externalIDs",
+                        "optionalOldSelf": true
                       }
                     ]
                   },
@@ -308,14 +317,16 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         },
                         "x-kubernetes-validations": [
                           {
-                            "rule": "!has(self.externalIDs) || !('switchyard.io/owner' in self.externalIDs)",
+                            "rule": "(!has(self.externalIDs) || !('switchyard.io/owner' in self.externalIDs)) || (oldSelf.hasValue() && oldSelf.value() == self)",
                             "message": "must not have switchyard.io/owner: Switchyard uses this key to mark its own ports",
-                            "fieldPath": ".externalIDs"
+                            "fieldPath": ".externalIDs",
+                            "optionalOldSelf": true
                           },
                           {
-                            "rule": "!has(self.mtuRequest) || (1 <= self.mtuRequest && self.mtuRequest <= 65535)",
+                            "rule": "(!has(self.mtuRequest) || (1 <= self.mtuRequest && self.mtuRequest <= 65535)) || (oldSelf.hasValue() && oldSelf.value() == self)",
                             "message": "must be from 1 to 65535",
-                            "fieldPath": ".mtuRequest"
+                            "fieldPath": ".mtuRequest",
+                            "optionalOldSelf": true
                           }
                         ]
                       }
@@ -356,12 +367,14 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                     },
                     "x-kubernetes-validations": [
                       {
-                        "rule": "self.all(name, name in ['bpdu_guard', 'broadcast_flood', 'hairpin_mode', 'isolated', 'learning', 'multicast_fast_leave', 'multicast_flood', 'multicast_router', 'multicast_to_unicast', 'neigh_suppress', 'path_cost', 'priority', 'proxyarp', 'proxyarp_wifi', 'root_block', 'unicast_flood'])",
-                        "message": "must have only keys of bpdu_guard, broadcast_flood, hairpin_mode, isolated, learning, multicast_fast_leave, multicast_flood, multicast_router, multicast_to_unicast, neigh_suppress, path_cost, priority, proxyarp, proxyarp_wifi, root_block and unicast_flood"
+                        "rule": "(self.all(name, name in ['bpdu_guard', 'broadcast_flood', 'hairpin_mode', 'isolated', 'learning', 'multicast_fast_leave', 'multicast_flood', 'multicast_router', 'multicast_to_unicast', 'neigh_suppress', 'path_cost', 'priority', 'proxyarp', 'proxyarp_wifi', 'root_block', 'unicast_flood'])) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                        "message": "must have only keys of bpdu_guard, broadcast_flood, hairpin_mode, isolated, learning, multicast_fast_leave, multicast_flood, multicast_router, multicast_to_unicast, neigh_suppress, path_cost, priority, proxyarp, proxyarp_wifi, root_block and unicast_flood",
+                        "optionalOldSelf": true
                       },
                       {
-                        "rule": "self.all(name, self[name].matches('^[0-9]{1,5}$'))",
-                        "message": "must have numbers in quotes as values: \"0\" is off and \"1\" is on"
+                        "rule": "(self.all(name, self[name].matches('^[0-9]{1,5}$'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                        "message": "must have numbers in quotes as values: \"0\" is off and \"1\" is on",
+                        "optionalOldSelf": true
                       }
                     ]
                   }
@@ -370,8 +383,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             },
             "x-kubernetes-validations": [
               {
-                "rule": "!has(self.ovs) || !has(self.linux)",
-                "message": "must have either ovs or linux: a PF can be in one bridge only"
+                "rule": "(!has(self.ovs) || !has(self.linux)) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must have either ovs or linux: a PF can be in one bridge only",
+                "optionalOldSelf": true
               }
             ]
           }
@@ -1726,27 +1740,30 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         "type": "string"
                       }
                     }
-                  },
-                  "x-kubernetes-validations": [
-                    {
-                      "rule": "self.operator in ['In', 'NotIn', 'Exists', 'DoesNotExist']",
-                      "message": "must be In, NotIn, Exists or DoesNotExist",
-                      "fieldPath": ".operator"
-                    },
-                    {
-                      "rule": "!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)",
-                      "message": "must have at least one value with the operators In and NotIn",
-                      "fieldPath": ".values"
-                    },
-                    {
-                      "rule": "!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0",
-                      "message": "must be omitted with the operators Exists and DoesNotExist",
-                      "fieldPath": ".values"
-                    }
-                  ]
+                  }
                 }
               }
-            }
+            },
+            "x-kubernetes-validations": [
+              {
+                "rule": "(!has(self.matchExpressions) || (self.matchExpressions.all(item, item.operator in ['In', 'NotIn', 'Exists', 'DoesNotExist']))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "operator of each entry must be In, NotIn, Exists or DoesNotExist",
+                "fieldPath": ".matchExpressions",
+                "optionalOldSelf": true
+              },
+              {
+                "rule": "(!has(self.matchExpressions) || (self.matchExpressions.all(item, !(item.operator in ['In', 'NotIn']) || (has(item.values) && size(item.values) > 0)))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "values of each entry must have at least one value with the operators In and NotIn",
+                "fieldPath": ".matchExpressions",
+                "optionalOldSelf": true
+              },
+              {
+                "rule": "(!has(self.matchExpressions) || (self.matchExpressions.all(item, !(item.operator in ['Exists', 'DoesNotExist']) || !has(item.values) || size(item.values) == 0))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "values of each entry must be omitted with the operators Exists and DoesNotExist",
+                "fieldPath": ".matchExpressions",
+                "optionalOldSelf": true
+              }
+            ]
           },
           "maxUnavailable": {
             "description": "Maximum number of nodes of the pool that are drained at once: a number, or a percentage such as \"25%\". By default, there is no limit. 0 blocks all drains.",
@@ -1762,8 +1779,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 64,
             "x-kubernetes-validations": [
               {
-                "rule": "type(self) == int ? self >= 0 : self.matches('^0*([1-9][0-9]?|100)%$')",
-                "message": "must be a number of at least 0, or a percentage from \"1%\" to \"100%\""
+                "rule": "(type(self) == int ? self >= 0 : self.matches('^0*([1-9][0-9]?|100)%$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be a number of at least 0, or a percentage from \"1%\" to \"100%\"",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -1983,8 +2001,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             },
             "x-kubernetes-validations": [
               {
-                "rule": "self.all(name, name.matches('^[-._a-zA-Z][-._a-zA-Z0-9]*$'))",
-                "message": "must be names of environment variables: letters, digits, \"-\", \".\" and \"_\", not starting with a digit"
+                "rule": "(self.all(name, name.matches('^[-._a-zA-Z][-._a-zA-Z0-9]*$'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be names of environment variables: letters, digits, \"-\", \".\" and \"_\", not starting with a digit",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2005,13 +2024,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "maxProperties": 16,
                   "additionalProperties": {
                     "type": "string"
-                  },
-                  "x-kubernetes-validations": [
-                    {
-                      "rule": "size(self) > 0",
-                      "message": "must have at least one label"
-                    }
-                  ]
+                  }
                 },
                 "taint": {
                   "description": "Effect of the taint switchyard.io/ovn-offload that the hosts get. It keeps away pods that need an interface which only Open vSwitch on the host can provide. By default, hosts get no taint.",
@@ -2021,7 +2034,14 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   ]
                 }
               }
-            }
+            },
+            "x-kubernetes-validations": [
+              {
+                "rule": "(self.all(item, !has(item.nodeSelector) || (size(item.nodeSelector) > 0))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "nodeSelector of each entry must have at least one label",
+                "optionalOldSelf": true
+              }
+            ]
           }
         }
       },
@@ -2268,8 +2288,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 63,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
-                "message": "must be the name of a namespace: lower-case letters, digits and \"-\", such as \"tenant-a\""
+                "rule": "(self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be the name of a namespace: lower-case letters, digits and \"-\", such as \"tenant-a\"",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2279,8 +2300,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 63,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",
-                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the resource prefix"
+                "rule": "(self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the resource prefix",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2290,8 +2312,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 4096,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be a JSON object: {\"mac\": true}"
+                "rule": "(self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be a JSON object: {\"mac\": true}",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2301,8 +2324,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 131072,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be a JSON object: {\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}"
+                "rule": "(self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be a JSON object: {\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2312,8 +2336,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 131072,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be JSON objects separated by commas, without surrounding brackets: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
+                "rule": "(self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be JSON objects separated by commas, without surrounding brackets: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2519,8 +2544,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 63,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
-                "message": "must be the name of a namespace: lower-case letters, digits and \"-\", such as \"tenant-a\""
+                "rule": "(self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be the name of a namespace: lower-case letters, digits and \"-\", such as \"tenant-a\"",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2530,8 +2556,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 63,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",
-                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the resource prefix"
+                "rule": "(self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the resource prefix",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2541,8 +2568,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 4096,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be a JSON object: {\"infinibandGUID\": true}"
+                "rule": "(self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be a JSON object: {\"infinibandGUID\": true}",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2552,8 +2580,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 131072,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be a JSON object: {\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}"
+                "rule": "(self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be a JSON object: {\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2563,8 +2592,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 131072,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be JSON objects separated by commas, without surrounding brackets: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
+                "rule": "(self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be JSON objects separated by commas, without surrounding brackets: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2583,8 +2613,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 64,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || self.matches('^0[xX][0-7]?[0-9a-fA-F]{1,3}$')",
-                "message": "must be a partition key in hexadecimal, from \"0x0\" to \"0x7fff\""
+                "rule": "(self == '' || self.matches('^0[xX][0-7]?[0-9a-fA-F]{1,3}$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be a partition key in hexadecimal, from \"0x0\" to \"0x7fff\"",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2712,8 +2743,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 63,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
-                "message": "must be the name of a namespace: lower-case letters, digits and \"-\", such as \"tenant-a\""
+                "rule": "(self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be the name of a namespace: lower-case letters, digits and \"-\", such as \"tenant-a\"",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2723,8 +2755,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 63,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",
-                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the resource prefix"
+                "rule": "(self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the resource prefix",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2734,8 +2767,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 4096,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be a JSON object: {\"mac\": true}"
+                "rule": "(self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be a JSON object: {\"mac\": true}",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2745,8 +2779,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 131072,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be a JSON object: {\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}"
+                "rule": "(self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be a JSON object: {\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2756,8 +2791,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 131072,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be JSON objects separated by commas, without surrounding brackets: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
+                "rule": "(self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be JSON objects separated by commas, without surrounding brackets: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2767,8 +2803,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 256,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || self.matches('^[^ /]{1,15}$')",
-                "message": "must be the name of a bridge, of at most 15 characters"
+                "rule": "(self == '' || self.matches('^[^ /]{1,15}$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be the name of a bridge, of at most 15 characters",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2810,18 +2847,20 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "minimum": 0,
                   "maximum": 4095
                 }
+              }
+            },
+            "x-kubernetes-validations": [
+              {
+                "rule": "(self.all(item, has(item.id) || (has(item.minID) && has(item.maxID)))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "each entry must have id for a single VLAN, or minID and maxID for a range",
+                "optionalOldSelf": true
               },
-              "x-kubernetes-validations": [
-                {
-                  "rule": "has(self.id) || (has(self.minID) && has(self.maxID))",
-                  "message": "must have id for a single VLAN, or minID and maxID for a range"
-                },
-                {
-                  "rule": "!has(self.minID) || !has(self.maxID) || (1 <= self.minID && self.minID <= self.maxID)",
-                  "message": "must have a minID of at least 1 and a maxID that is not less than minID"
-                }
-              ]
-            }
+              {
+                "rule": "(self.all(item, !has(item.minID) || !has(item.maxID) || (1 <= item.minID && item.minID <= item.maxID))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "each entry must have a minID of at least 1 and a maxID that is not less than minID",
+                "optionalOldSelf": true
+              }
+            ]
           },
           "interfaceType": {
             "description": "Open vSwitch interface type of the port, for example \"dpdk\". By default, a kernel interface.",
@@ -2935,8 +2974,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 63,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
-                "message": "must be the name of a namespace: lower-case letters, digits and \"-\", such as \"tenant-a\""
+                "rule": "(self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be the name of a namespace: lower-case letters, digits and \"-\", such as \"tenant-a\"",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2946,8 +2986,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 63,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",
-                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the resource prefix"
+                "rule": "(self == '' || self.matches('^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be the resourceName of a SriovNetworkNodePolicy, without the resource prefix",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2957,8 +2998,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 4096,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be a JSON object: {\"mac\": true}"
+                "rule": "(self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be a JSON object: {\"mac\": true}",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2968,8 +3010,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 131072,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be a JSON object: {\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}"
+                "rule": "(self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be a JSON object: {\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2979,8 +3022,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 131072,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be JSON objects separated by commas, without surrounding brackets: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
+                "rule": "(self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be JSON objects separated by commas, without surrounding brackets: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -2990,8 +3034,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 1024,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || self.matches('^ *[^ ,/]{1,15}( *, *[^ ,/]{1,15})* *$')",
-                "message": "must be names of bridges, each of at most 15 characters, separated by commas: \"br0,br1\""
+                "rule": "(self == '' || self.matches('^ *[^ ,/]{1,15}( *, *[^ ,/]{1,15})* *$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be names of bridges, each of at most 15 characters, separated by commas: \"br0,br1\"",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -3027,22 +3072,23 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "minimum": 0,
                   "maximum": 4095
                 }
-              },
-              "x-kubernetes-validations": [
-                {
-                  "rule": "has(self.id) || (has(self.minID) && has(self.maxID))",
-                  "message": "must have id for a single VLAN, or minID and maxID for a range"
-                },
-                {
-                  "rule": "!has(self.minID) || !has(self.maxID) || (1 <= self.minID && self.minID <= self.maxID)",
-                  "message": "must have a minID of at least 1 and a maxID that is not less than minID"
-                }
-              ]
+              }
             },
             "x-kubernetes-validations": [
               {
-                "rule": "self.all(r, (!has(r.id) || (1 <= r.id && r.id <= 4094)) && (!has(r.maxID) || r.maxID <= 4094))",
-                "message": "must be VLANs from 1 to 4094"
+                "rule": "(self.all(r, (!has(r.id) || (1 <= r.id && r.id <= 4094)) && (!has(r.maxID) || r.maxID <= 4094))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be VLANs from 1 to 4094",
+                "optionalOldSelf": true
+              },
+              {
+                "rule": "(self.all(item, has(item.id) || (has(item.minID) && has(item.maxID)))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "each entry must have id for a single VLAN, or minID and maxID for a range",
+                "optionalOldSelf": true
+              },
+              {
+                "rule": "(self.all(item, !has(item.minID) || !has(item.maxID) || (1 <= item.minID && item.minID <= item.maxID))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "each entry must have a minID of at least 1 and a maxID that is not less than minID",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -3167,8 +3213,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "default": 0,
             "x-kubernetes-validations": [
               {
-                "rule": "self == -1 || self == 0 || (30 <= self && self <= 300)",
-                "message": "must be -1 (never), 0 (the default) or a number of seconds from 30 to 300"
+                "rule": "(self == -1 || self == 0 || (30 <= self && self <= 300)) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be -1 (never), 0 (the default) or a number of seconds from 30 to 300",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -3178,8 +3225,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "default": 0,
             "x-kubernetes-validations": [
               {
-                "rule": "self == 0 || (1000 <= self && self <= 256000)",
-                "message": "must be 0 or a user ID from 1000 to 256000"
+                "rule": "(self == 0 || (1000 <= self && self <= 256000)) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be 0 or a user ID from 1000 to 256000",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -3199,8 +3247,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 20,
             "x-kubernetes-validations": [
               {
-                "rule": "self.matches('^[a-zA-Z0-9]+$')",
-                "message": "must consist of letters and digits, at most 20: \"intelnics\""
+                "rule": "(self.matches('^[a-zA-Z0-9]+$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must consist of letters and digits, at most 20: \"intelnics\"",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -3228,8 +3277,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "maxLength": 64,
                 "x-kubernetes-validations": [
                   {
-                    "rule": "self == '' || self.matches('^[0-9a-f]{4}$')",
-                    "message": "must be a PCI vendor ID, four hexadecimal digits in lower case: \"15b3\""
+                    "rule": "(self == '' || self.matches('^[0-9a-f]{4}$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                    "message": "must be a PCI vendor ID, four hexadecimal digits in lower case: \"15b3\"",
+                    "optionalOldSelf": true
                   }
                 ]
               },
@@ -3239,8 +3289,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "maxLength": 64,
                 "x-kubernetes-validations": [
                   {
-                    "rule": "self == '' || self.matches('^[0-9a-f]{4}$')",
-                    "message": "must be a PCI device ID, four hexadecimal digits in lower case: \"1592\""
+                    "rule": "(self == '' || self.matches('^[0-9a-f]{4}$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                    "message": "must be a PCI device ID, four hexadecimal digits in lower case: \"1592\"",
+                    "optionalOldSelf": true
                   }
                 ]
               },
@@ -3250,8 +3301,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "maxLength": 64,
                 "x-kubernetes-validations": [
                   {
-                    "rule": "self == '' || self.matches('^[a-zA-Z0-9_-]+$')",
-                    "message": "must be the name of a kernel driver: \"ice\""
+                    "rule": "(self == '' || self.matches('^[a-zA-Z0-9_-]+$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                    "message": "must be the name of a kernel driver: \"ice\"",
+                    "optionalOldSelf": true
                   }
                 ]
               },
@@ -3262,14 +3314,15 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "items": {
                   "description": "PCI address with its domain, in lower case.",
                   "type": "string",
-                  "maxLength": 64,
-                  "x-kubernetes-validations": [
-                    {
-                      "rule": "self.matches('^[0-9a-f]{4,8}:[0-9a-f]{2}:[01][0-9a-f][.][0-7]$')",
-                      "message": "must be a PCI address with its domain, in lower case: \"0000:86:00.0\""
-                    }
-                  ]
-                }
+                  "maxLength": 64
+                },
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "(self.all(item, item.matches('^[0-9a-f]{4,8}:[0-9a-f]{2}:[01][0-9a-f][.][0-7]$'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                    "message": "each entry must be a PCI address with its domain, in lower case: \"0000:86:00.0\"",
+                    "optionalOldSelf": true
+                  }
+                ]
               },
               "pfNames": {
                 "description": "Interface names or alternative names of devices. A device matches if the list contains one of its names.",
@@ -3278,14 +3331,15 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "items": {
                   "description": "Name or alternative name of a network interface.",
                   "type": "string",
-                  "maxLength": 127,
-                  "x-kubernetes-validations": [
-                    {
-                      "rule": "self.matches('^[^#/ ]+$')",
-                      "message": "must be the name of a network interface, without a range: \"ens1f0\""
-                    }
-                  ]
-                }
+                  "maxLength": 127
+                },
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "(self.all(item, item.matches('^[^#/ ]+$'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                    "message": "each entry must be the name of a network interface, without a range: \"ens1f0\"",
+                    "optionalOldSelf": true
+                  }
+                ]
               },
               "macAddresses": {
                 "description": "MAC addresses of devices. A device matches if the list contains its address.",
@@ -3294,20 +3348,22 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "items": {
                   "description": "MAC address of a network interface.",
                   "type": "string",
-                  "maxLength": 64,
-                  "x-kubernetes-validations": [
-                    {
-                      "rule": "self.matches('^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$')",
-                      "message": "must be a MAC address: \"0c:42:a1:16:05:4c\""
-                    }
-                  ]
-                }
+                  "maxLength": 64
+                },
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "(self.all(item, item.matches('^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                    "message": "each entry must be a MAC address: \"0c:42:a1:16:05:4c\"",
+                    "optionalOldSelf": true
+                  }
+                ]
               }
             },
             "x-kubernetes-validations": [
               {
-                "rule": "(has(self.vendor) && self.vendor != '') || (has(self.deviceID) && self.deviceID != '') || (has(self.driver) && self.driver != '') || (has(self.rootDevices) && size(self.rootDevices) > 0) || (has(self.pfNames) && size(self.pfNames) > 0) || (has(self.macAddresses) && size(self.macAddresses) > 0)",
-                "message": "must have at least one of vendor, deviceID, driver, rootDevices, pfNames and macAddresses: an empty nicSelector matches no device"
+                "rule": "((has(self.vendor) && self.vendor != '') || (has(self.deviceID) && self.deviceID != '') || (has(self.driver) && self.driver != '') || (has(self.rootDevices) && size(self.rootDevices) > 0) || (has(self.pfNames) && size(self.pfNames) > 0) || (has(self.macAddresses) && size(self.macAddresses) > 0)) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must have at least one of vendor, deviceID, driver, rootDevices, pfNames and macAddresses: an empty nicSelector matches no device",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -3349,8 +3405,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 64,
             "x-kubernetes-validations": [
               {
-                "rule": "self == 'netdev'",
-                "message": "must be netdev or omitted: AF_XDP uses the network driver of the kernel, and a device that is bound to vfio-pci has none"
+                "rule": "(self == 'netdev') || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be netdev or omitted: AF_XDP uses the network driver of the kernel, and a device that is bound to vfio-pci has none",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -3548,24 +3605,12 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "udsTimeout": {
                   "description": "Seconds after which a connection to the Unix socket is closed if the pod sends nothing: -1 for never, 0 for the default, 30, or 30 to 300.",
                   "type": "integer",
-                  "default": 0,
-                  "x-kubernetes-validations": [
-                    {
-                      "rule": "self == -1 || self == 0 || (30 <= self && self <= 300)",
-                      "message": "must be -1 (never), 0 (the default) or a number of seconds from 30 to 300"
-                    }
-                  ]
+                  "default": 0
                 },
                 "uid": {
                   "description": "User ID of the processes that use the devices: 0, the default, for root, or 1000 to 256000. The socket and the file are accessible to this user.",
                   "type": "integer",
-                  "default": 0,
-                  "x-kubernetes-validations": [
-                    {
-                      "rule": "self == 0 || (1000 <= self && self <= 256000)",
-                      "message": "must be 0 or a user ID from 1000 to 256000"
-                    }
-                  ]
+                  "default": 0
                 },
                 "requiresUnprivilegedBpf": {
                   "description": "Whether the devices are offered only on nodes that allow BPF to unprivileged processes: those where the kernel parameter kernel.unprivileged_bpf_disabled is 0.",
@@ -3599,7 +3644,21 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
               "type": "string"
             }
           }
-        }
+        },
+        "x-kubernetes-validations": [
+          {
+            "rule": "(!has(self.pools) || (self.pools.all(item, !has(item.udsTimeout) || (item.udsTimeout == -1 || item.udsTimeout == 0 || (30 <= item.udsTimeout && item.udsTimeout <= 300))))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+            "message": "udsTimeout of each entry must be -1 (never), 0 (the default) or a number of seconds from 30 to 300",
+            "fieldPath": ".pools",
+            "optionalOldSelf": true
+          },
+          {
+            "rule": "(!has(self.pools) || (self.pools.all(item, !has(item.uid) || (item.uid == 0 || (1000 <= item.uid && item.uid <= 256000))))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+            "message": "uid of each entry must be 0 or a user ID from 1000 to 256000",
+            "fieldPath": ".pools",
+            "optionalOldSelf": true
+          }
+        ]
       },
       "status": {
         "description": "Observed state of the node, written by the components on the node.",
@@ -4088,8 +4147,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                     "maxLength": 64,
                     "x-kubernetes-validations": [
                       {
-                        "rule": "self.matches('^[a-zA-Z][a-zA-Z0-9_]+$')",
-                        "message": "must be the name of a function, at least 2 letters, digits and \"_\": \"xsk_def_prog\""
+                        "rule": "(self.matches('^[a-zA-Z][a-zA-Z0-9_]+$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                        "message": "must be the name of a function, at least 2 letters, digits and \"_\": \"xsk_def_prog\"",
+                        "optionalOldSelf": true
                       }
                     ]
                   },
@@ -4146,16 +4206,18 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                     "maxLength": 1024,
                     "x-kubernetes-validations": [
                       {
-                        "rule": "self.matches('^/[a-zA-Z0-9._/-]+$') && !self.contains('..')",
-                        "message": "must be an absolute path of letters, digits, \".\", \"_\", \"-\" and \"/\", without \"..\": \"/var/lib/bpfman/xdp.o\""
+                        "rule": "(self.matches('^/[a-zA-Z0-9._/-]+$') && !self.contains('..')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                        "message": "must be an absolute path of letters, digits, \".\", \"_\", \"-\" and \"/\", without \"..\": \"/var/lib/bpfman/xdp.o\"",
+                        "optionalOldSelf": true
                       }
                     ]
                   }
                 },
                 "x-kubernetes-validations": [
                   {
-                    "rule": "has(self.image) != has(self.path)",
-                    "message": "must have exactly one of image and path"
+                    "rule": "(has(self.image) != has(self.path)) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                    "message": "must have exactly one of image and path",
+                    "optionalOldSelf": true
                   }
                 ]
               },
@@ -4296,8 +4358,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 63,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
-                "message": "must be the name of a namespace: lower-case letters, digits and \"-\", such as \"tenant-a\""
+                "rule": "(self == '' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be the name of a namespace: lower-case letters, digits and \"-\", such as \"tenant-a\"",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -4307,8 +4370,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 4096,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be a JSON object: {\"mac\": true}"
+                "rule": "(self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be a JSON object: {\"mac\": true}",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -4318,8 +4382,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 131072,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be a JSON object: {\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}"
+                "rule": "(self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be a JSON object: {\"type\": \"host-local\", \"subnet\": \"10.56.0.0/16\"}",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -4329,8 +4394,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 131072,
             "x-kubernetes-validations": [
               {
-                "rule": "self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))",
-                "message": "must be JSON objects separated by commas, without surrounding brackets: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}"
+                "rule": "(self == '' || (self.trim().startsWith('{') && self.trim().endsWith('}'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must be JSON objects separated by commas, without surrounding brackets: {\"type\": \"tuning\"}, {\"type\": \"vrf\"}",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -4340,8 +4406,9 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "maxLength": 20,
             "x-kubernetes-validations": [
               {
-                "rule": "self.matches('^[a-zA-Z0-9]+$')",
-                "message": "must consist of letters and digits, at most 20: \"intelnics\""
+                "rule": "(self.matches('^[a-zA-Z0-9]+$')) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "must consist of letters and digits, at most 20: \"intelnics\"",
+                "optionalOldSelf": true
               }
             ]
           },
@@ -4360,14 +4427,15 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             "items": {
               "description": "Arguments of an ethtool command.",
               "type": "string",
-              "maxLength": 256,
-              "x-kubernetes-validations": [
-                {
-                  "rule": "self.matches('^[a-zA-Z0-9:./ -]+$')",
-                  "message": "must consist of letters, digits, spaces, \"-\", \":\", \".\" and \"/\": \"-X -device- equal 5 start 3\""
-                }
-              ]
-            }
+              "maxLength": 256
+            },
+            "x-kubernetes-validations": [
+              {
+                "rule": "(self.all(item, item.matches('^[a-zA-Z0-9:./ -]+$'))) || (oldSelf.hasValue() && oldSelf.value() == self)",
+                "message": "each entry must consist of letters, digits, spaces, \"-\", \":\", \".\" and \"/\": \"-X -device- equal 5 start 3\"",
+                "optionalOldSelf": true
+              }
+            ]
           }
         }
       },

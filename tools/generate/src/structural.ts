@@ -12,6 +12,7 @@
 import type { StructuralSchema } from "@switchyard/api";
 import { GenerateError } from "./generate-error.ts";
 import { isObject, isTextList } from "./json.ts";
+import { tolerateOldValues } from "./tolerate-old-values.ts";
 import { toValidationRules } from "./validation-rules.ts";
 
 /** JSDoc tags that ts-json-schema-generator does not support by default. */
@@ -28,13 +29,15 @@ export const extraTags = [
  */
 export function toObjectSchema(kind: string, json: unknown): StructuralSchema {
   const { properties, ...root } = toStructural(kind, withoutTypeMeta(kind, json));
+  const { spec, ...others } = properties ?? {};
   return {
     ...root,
     properties: {
       apiVersion: { type: "string", description: "Group and version of the API that the object is written in." },
       kind: { type: "string", description: "Kind of the object." },
       metadata: { type: "object" }, // the API server validates metadata itself
-      ...properties,
+      ...(spec && { spec: tolerateOldValues(spec) }),
+      ...others,
     },
   };
 }

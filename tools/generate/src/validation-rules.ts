@@ -3,10 +3,10 @@
  * toValidationRules converts CEL rules from JSDoc to the form of a CRD. In JSDoc a rule may list the `fields` that it
  * validates: `{ rule: "…", message: "…", fields: ["isRdma", "deviceType"] }`.
  *
- * A stored object that violates a newer rule can still be updated. If the rule is on the value that it validates, the
- * API server ignores violations of unchanged values (ratcheting). A rule about several fields is on an object that
- * contains them, which changes more often; with `fields`, the generated rule also accepts the object if none of these
- * fields changed. Both require Kubernetes 1.30 or later.
+ * A stored object that violates a newer rule can still be updated. A rule on the value that it validates accepts the value
+ * that is stored (tolerate-old-values.ts). A rule about several fields is on an object that contains them, which changes
+ * more often; with `fields`, the generated rule also accepts the object if none of these fields changed. Both require
+ * Kubernetes 1.30 or later.
  */
 import { defined, type ValidationRule } from "@switchyard/api";
 import { GenerateError } from "./generate-error.ts";

@@ -745,8 +745,10 @@ export const reference: Reference = {
     {
       "name": "switchyard_leading",
       "type": "gauge",
-      "labels": [],
-      "meaning": "1 on the replica that holds the Lease, else 0."
+      "labels": [
+        "lease"
+      ],
+      "meaning": "1 on the replica that holds the Lease, else 0. The operator and ovn-offload each have a Lease."
     },
     {
       "name": "switchyard_outdated_crds",
@@ -782,8 +784,10 @@ export const reference: Reference = {
     {
       "name": "switchyard_leading",
       "type": "gauge",
-      "labels": [],
-      "meaning": "1 on the replica that holds the Lease, else 0."
+      "labels": [
+        "lease"
+      ],
+      "meaning": "1 on the replica that holds the Lease, else 0. The operator and ovn-offload each have a Lease."
     },
     {
       "name": "switchyard_admission_reviews_total",

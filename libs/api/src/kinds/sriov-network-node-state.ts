@@ -13,7 +13,7 @@
  * would hide what the daemon observed, or block a node because of one invalid policy that is already stored. deviceType
  * becomes the name of a driver and of a kernel module on the node, so it has an enum. A policy's deviceType has the
  * same enum, so the operator writes no other values; a stored value stays valid while it is unchanged (ratcheting,
- * Kubernetes 1.30).
+ * Kubernetes 1.30, where the enum of a spec is not checked when the status is written).
  *
  * The CRD's descriptions are generated from the JSDoc in this file: `npm run generate`.
  */
