@@ -29,12 +29,12 @@ if (base === undefined) {
 
 const failed: string[] = [];
 await Promise.all([
-  inOrder([{ name: "types and lint", command: [process.execPath, join(root, "tools/run/src/lint.ts")] }]),
+  inOrder([{ name: "lint", command: [process.execPath, join(root, "tools/run/src/lint.ts")] }]),
   inOrder([
     { name: "format", command: formatCommand(base) },
     { name: "imports", command: ["npm", "run", "--silent", "lint:cycles"] },
     { name: "unused code", command: ["npm", "run", "--silent", "lint:unused"] },
-    { name: "types of the documentation site", command: [bin("tsc"), "-p", "docs/.vitepress"] },
+    { name: "types", command: ["npm", "run", "--silent", "typecheck"] },
   ]),
 ]);
 if (failed.length > 0) {

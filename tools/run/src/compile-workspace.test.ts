@@ -14,10 +14,12 @@ beforeEach(() => {
     target: "es2024",
     noEmit: true,
     strict: true,
+    verbatimModuleSyntax: true,
     types: [],
     lib: ["es2024"],
   };
   write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["*.ts"] }));
+  write("package.json", '{ "type": "module" }');
   write("base.ts", "export function half(n: number): number { return n / 2; }");
   write("user.ts", 'import { half } from "./base.js"; export const one = half(2);');
   write("other.ts", "export const two = 2;");

@@ -30,7 +30,8 @@ export function compileWorkspace({
 }): CompiledWorkspace {
   const parsed = ts.getParsedCommandLineOfConfigFile(
     config,
-    { incremental: true, tsBuildInfoFile: state },
+    // With verbatimModuleSyntax, TypeScript 6.0 does not name the users of a changed declaration. `npm run typecheck` has it.
+    { incremental: true, tsBuildInfoFile: state, verbatimModuleSyntax: false },
     { ...ts.sys, onUnRecoverableConfigFileDiagnostic: failOn },
   );
   if (parsed === undefined) throw new Error(`${config} cannot be read`);
