@@ -3,7 +3,7 @@
  * Clients without credentials try to stop the review server: a process of its own, on loopback. Meanwhile it answers a review on a
  * new connection within two seconds, and its memory is bounded.
  */
-import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { isRecord } from "@switchyard/kube";
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -14,8 +14,6 @@ import tls from "node:tls";
 import { paths } from "./review-server.ts";
 import { send, type Answer } from "./testing/review-client.ts";
 import { createPolicy, responseOf } from "./testing/reviews.ts";
-
-jest.setTimeout(120_000);
 
 /** Loopback addresses of the clients that flood, and of the API server. */
 const flooding = "127.0.0.2";
