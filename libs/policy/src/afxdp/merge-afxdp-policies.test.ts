@@ -286,7 +286,7 @@ describe("a device that Switchyard configured", () => {
   });
 
   it("is unselected if maxDevices no longer includes it", () => {
-    const nics = afxdpNics.map((nic) => ({ ...nic, owned: true }));
+    const nics = afxdpNics.map((nic) => (nic.driver === "ice" ? { ...nic, owned: true } : nic));
     const { spec: stored } = merge([afxdpPolicy("a", { nicSelector: { driver: "ice" } })], { nics });
     const policy = afxdpPolicy("a", { nicSelector: { driver: "ice" }, maxDevices: 1 });
     expect(merge([policy], { nics, stored }).spec.unselected).toEqual(["0000:86:00.1"]);
