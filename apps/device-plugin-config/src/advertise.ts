@@ -16,6 +16,7 @@ import { countVfsIn, includesVf, parseVfRange } from "@switchyard/policy";
 import { nodeDevicePluginConfig, type RenderedDevicePluginConfig } from "@switchyard/render";
 import { changingVfs, isChanging } from "./changing-vfs.ts";
 import type { KernelVfs } from "./kernel-vfs.ts";
+import type { Withheld, WithheldVfs } from "./withheld-vfs.ts";
 
 export interface Advertised {
   readonly rendered: RenderedDevicePluginConfig;
@@ -30,16 +31,19 @@ export interface PendingVfs {
   readonly pciAddress: string;
   readonly count: number;
   readonly cause: PendingCause;
+  /** Why the VFs are withheld; only for "held" and "unknown-holder". */
+  readonly withheld?: readonly Withheld[];
 }
 
 /**
  * "missing": the VF does not exist. "changing": the daemon is about to create it again or bind it to another driver.
  * "stale": the status differs from the kernel and will be updated. "not-configured": the daemon has not configured the node
- * in this boot. "no-interface": the driver of the VF has not created its network interface.
+ * in this boot. "no-interface": the driver of the VF has not created its network interface. "held": a pod has
+ * the VF as a device of another resource. "unknown-holder": the kubelet does not say whether a pod has it.
  */
 export type PendingCause = (typeof causes)[number];
 
-const causes = ["missing", "no-interface", "changing", "stale", "not-configured"] as const;
+const causes = ["missing", "no-interface", "held", "unknown-holder", "changing", "stale", "not-configured"] as const;
 
 export interface AdvertiseOptions {
   /** All VFs of vfsInResources(). */
@@ -48,6 +52,8 @@ export interface AdvertiseOptions {
   readonly block: boolean;
   /** Whether the daemon has configured the node in this boot. Always true for a plugin that was started after that. */
   readonly isThisBoot: boolean;
+  /** VFs that must not be offered yet; none by default. */
+  readonly withheld?: WithheldVfs;
 }
 
 /** Returns the addresses of all VFs of the status that belong to a resource. */
@@ -56,11 +62,16 @@ export function vfsInResources(state: SriovNetworkNodeState): readonly string[] 
   return [...new Set(resources.flatMap(({ selectors }) => selectors.pciAddresses ?? []))];
 }
 
-export function advertise(state: SriovNetworkNodeState, { kernel, block, isThisBoot }: AdvertiseOptions): Advertised {
+export function advertise(
+  state: SriovNetworkNodeState,
+  { kernel, block, isThisBoot, withheld = new Map() }: AdvertiseOptions,
+): Advertised {
   const changing = changingVfs(state);
   const causeOf = (pciAddress: string, vf: VfStatus): Exclude<PendingCause, "missing"> | undefined => {
     if (!isThisBoot) return "not-configured";
     if (vf.missingInterface) return "no-interface"; // without the feature gate, too: no pod can use it
+    const reason = withheld.get(vf.pciAddress);
+    if (reason !== undefined) return "error" in reason ? "unknown-holder" : "held";
     if (!block) return undefined;
     if (isChanging(changing, pciAddress, vf.vfID)) return "changing";
     const found = kernel.get(vf.pciAddress);
@@ -76,14 +87,16 @@ export function advertise(state: SriovNetworkNodeState, { kernel, block, isThisB
     vfGroups.flatMap((group) => {
       const { resourceName, count, vfs } = vfsOfGroup(group, found.get(pciAddress) ?? []);
       if (resourceName === "") return [];
-      const counts = { missing: count - vfs.length, "no-interface": 0, changing: 0, stale: 0, "not-configured": 0 };
-      for (const vf of vfs) {
-        const cause = causeOf(pciAddress, vf);
-        if (cause !== undefined) counts[cause] += 1;
-      }
-      return causes.flatMap((cause) =>
-        counts[cause] > 0 ? [{ resourceName, pciAddress, count: counts[cause], cause }] : [],
-      );
+      const missing = { resourceName, pciAddress, count: count - vfs.length, cause: "missing" } as const;
+      const byCause = Map.groupBy(vfs, (vf) => causeOf(pciAddress, vf));
+      const others = causes.flatMap((cause) => {
+        const ofCause = cause === "missing" ? [] : (byCause.get(cause) ?? []);
+        const reasons = ofCause.flatMap((vf) => withheld.get(vf.pciAddress) ?? []);
+        const isWithheld = cause === "held" || cause === "unknown-holder";
+        const entry = { resourceName, pciAddress, count: ofCause.length, cause };
+        return ofCause.length === 0 ? [] : [{ ...entry, ...(isWithheld && { withheld: reasons }) }];
+      });
+      return [...(missing.count > 0 ? [missing] : []), ...others];
     }),
   );
   return { rendered: nodeDevicePluginConfig({ ...state, status: { ...state.status, interfaces } }), pending };

@@ -5,7 +5,7 @@
  */
 import { conditionTypes, devicePluginReasons as reasons } from "@switchyard/api";
 import type { NewCondition } from "@switchyard/kube";
-import type { Advertised, PendingVfs } from "./advertise.ts";
+import type { Advertised, PendingCause, PendingVfs } from "./advertise.ts";
 
 /** The message names at most this number of causes. */
 const maxNamed = 3;
@@ -22,17 +22,22 @@ export function conditionOf({ rendered, pending }: Advertised): NewCondition {
     return { type, status: "False", reason, message: `${list(texts)}; ${advertised}` };
   };
 
-  if (pending.some(({ cause }) => cause !== "missing" && cause !== "no-interface"))
-    return notReady(reasons.configuring, pending.map(describe));
+  if (pending.some(({ cause }) => !lasting.has(cause))) return notReady(reasons.configuring, pending.map(describe));
   if (problems.length > 0) {
     return notReady(
       reasons.notPossible,
       problems.map(({ resourceName, message }) => `${resourceName}: ${message}`),
     );
   }
+  if (pending.some(({ cause }) => withheld.has(cause))) return notReady(reasons.vfsHeld, pending.map(describe));
   if (pending.length > 0) return notReady(reasons.vfsMissing, pending.map(describe));
   return { type, status: "True", reason: reasons.configured, message: advertised };
 }
+
+const withheld: ReadonlySet<PendingCause> = new Set(["held", "unknown-holder"] as const);
+
+/** What can last, and does not say that the daemon is about to do something. */
+const lasting: ReadonlySet<PendingCause> = new Set([...withheld, "missing", "no-interface"] as const);
 
 /** Returns the condition for a node whose plugin could not be updated. `action` is what failed. */
 export function notApplied(action: string, error: unknown): NewCondition {
@@ -40,12 +45,23 @@ export function notApplied(action: string, error: unknown): NewCondition {
   return { type, status: "False", reason: reasons.notApplied, message };
 }
 
-function describe({ resourceName, pciAddress, count, cause }: PendingVfs): string {
+function describe({ resourceName, pciAddress, count, cause, withheld: why = [] }: PendingVfs): string {
   const isOne = count === 1;
   const vfs = `${resourceName}: ${count} ${isOne ? "VF" : "VFs"} of ${pciAddress}`;
   switch (cause) {
     case "missing":
       return `${vfs} ${isOne ? "has" : "have"} not been created yet`;
+    case "held": {
+      const holders = why.flatMap((each) => ("holders" in each ? each.holders : []));
+      const pods = [...new Set(holders.map(({ pod, resourceName: held }) => `${pod} (${held})`))];
+      const more = pods.length > maxNamed ? ` and ${pods.length - maxNamed} more` : "";
+      const named = `${pods.slice(0, maxNamed).join(", ")}${more}`;
+      return `${vfs} ${isOne ? "is" : "are"} withheld until pods that have ${isOne ? "it" : "them"} end: ${named}`;
+    }
+    case "unknown-holder": {
+      const error = why.flatMap((each) => ("error" in each ? [each.error] : []))[0] ?? "";
+      return `${vfs} ${isOne ? "is" : "are"} withheld because the kubelet does not say which pods have VFs: ${error}`;
+    }
     case "no-interface":
       return `${vfs} ${isOne ? "has" : "have"} no network interface`;
     case "changing":

@@ -14,6 +14,23 @@ export async function isInForce(file: string, { text, record }: PluginConfig): P
   return (await read(file)) === text && (await read(recordOf(file))) === record;
 }
 
+/** Returns the VFs in the file by the name of their resource; none if there is no file, or if somebody else wrote it. */
+export async function readOfferedVfs(file: string): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const content = parse((await read(file)) ?? "{}");
+  const list =
+    isObject(content) && Array.isArray(content["resourceList"]) ? (content["resourceList"] as unknown[]) : [];
+  return new Map(
+    list.flatMap((resource): readonly [string, ReadonlySet<string>][] => {
+      if (!isObject(resource) || !isObject(resource["selectors"])) return [];
+      const name = resource["resourceName"];
+      const addresses: unknown = resource["selectors"]["pciAddresses"];
+      return typeof name === "string" && Array.isArray(addresses)
+        ? [[name, new Set(addresses.filter((address) => typeof address === "string"))]]
+        : [];
+    }),
+  );
+}
+
 /** Replaces the file atomically, because the plugin can start at any moment. */
 export async function writeConfig(file: string, text: string): Promise<void> {
   await replace(file, text);
@@ -47,4 +64,16 @@ async function replace(file: string, text: string): Promise<void> {
   const draft = `${file}.new`;
   await writeFile(draft, text);
   await rename(draft, file);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
 }

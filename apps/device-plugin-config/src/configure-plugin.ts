@@ -6,7 +6,9 @@
 import { sriovNetworkNodeStates, type SriovNetworkNodeState } from "@switchyard/api";
 import { createLinuxBoot, createLinuxSriovSysfs } from "@switchyard/host/sysfs";
 import { keepConfigured, type ConfigurePluginOptions } from "./keep-configured.ts";
+import { readOfferedVfs } from "./config-file.ts";
 import { createPluginReconciler } from "./plugin-reconciler.ts";
+import { createWithholding, kubeletHolders } from "./withheld-vfs.ts";
 
 /** Must stay the same in all releases. */
 const manager = "switchyard-device-plugin-config";
@@ -19,6 +21,11 @@ export function configurePlugin(options: ConfigurePluginOptions): Promise<void> 
     createReconcile: (deps) =>
       createPluginReconciler({
         ...{ flags: options, log, ...deps },
+        withholding: createWithholding({
+          resourcePrefix: options.resourcePrefix,
+          offered: () => readOfferedVfs(options.configFile),
+          readHolders: kubeletHolders(options.kubeletDirectory),
+        }),
         host: { sriov: createLinuxSriovSysfs(hostRoot), boot: createLinuxBoot(hostRoot) },
       }),
   });

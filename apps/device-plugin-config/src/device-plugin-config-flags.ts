@@ -7,12 +7,13 @@
  *   same --config-file.
  * - `shareProcessNamespace: true`, because the follower ends the plugin by a signal. The follower has the user and the
  *   privileges of the plugin: AppArmor and SELinux do not allow a confined process to signal an unconfined one.
- * - No mount of the host: in each container, /sys shows the PCI devices of the host and /proc shows its boot_id.
+ * - The kubelet's directory pod-resources in both, so that VFs of running pods are not offered under another name. No other mount
+ *   of the host: in each container, /sys shows the PCI devices of the host and /proc shows its boot_id.
  * - A command that restarts the plugin when it ends, such as
  *   `trap 'kill $!; wait $!; exit' TERM; while :; do sriovdp … & wait $!; sleep 1; done`, where $! in the trap is the running
  *   plugin. Without it, the kubelet delays the restart of a container that ended twice within minutes by 10 s, 20 s, and up
  *   to 5 minutes.
- * - With --plugin=afxdp, the kubelet's directory pod-resources and /tmp/afxdp_dp of the host in the sidecar, and
+ * - With --plugin=afxdp, pod-resources only in the sidecar, /tmp/afxdp_dp of the host in the sidecar, and
  *   /var/lib/switchyard/upstream-devices of the host in both.
  */
 import { flag, integer, oneOf, text, yesOrNo, type FlagsOf } from "@switchyard/service";
@@ -56,7 +57,12 @@ export const devicePluginConfigFlags = {
   kubeletDirectory: flag(text("DIR"), {
     default: "/var/lib/kubelet",
     env: "KUBELET_DIRECTORY",
-    help: "Directory of the kubelet, with pod-resources. Used with --plugin=afxdp only.",
+    help: "Directory of the kubelet, with pod-resources. The kubelet says which pods have which devices.",
+  }),
+  resourcePrefix: flag(text("PREFIX"), {
+    default: "openshift.io",
+    env: "RESOURCE_PREFIX",
+    help: "Prefix of resource names, the part before the slash. The plugin must have the same prefix. Not used with --plugin=afxdp.",
   }),
   verbosity: flag(integer({ minimum: 0, maximum: 2 }), {
     env: "VERBOSITY",

@@ -23,6 +23,7 @@ import { endPlugin } from "./end-plugin.ts";
 import { isDaemonBusy } from "./is-daemon-busy.ts";
 import { readKernelVfs } from "./kernel-vfs.ts";
 import { pluginConfig, type PluginConfig } from "./plugin-config.ts";
+import type { Withholding } from "./withheld-vfs.ts";
 import { putInForce, writeForStart } from "./put-in-force.ts";
 
 export interface PluginReconcilerDeps {
@@ -30,6 +31,7 @@ export interface PluginReconcilerDeps {
     Pick<DevicePluginConfigFlags, "nodeName" | "configFile" | "pluginProcess" | "wait" | "blockUntilConfigured">
   >;
   readonly host: { readonly sriov: Pick<SriovSysfs, "readBinding">; readonly boot: Boot };
+  readonly withholding: Withholding;
   /** Returns the NodeState of the node from the cache. */
   readonly state: () => SriovNetworkNodeState | undefined;
   readonly writer: Pick<Writer<SriovNetworkNodeState>, "applyStatus">;
@@ -42,7 +44,7 @@ export interface PluginReconcilerDeps {
 const staleRetryMs = 2_000;
 
 export function createPluginReconciler(deps: PluginReconcilerDeps): Reconcile {
-  const { flags, host, log, writer } = deps;
+  const { flags, host, log, writer, withholding } = deps;
   let lastMessage = "";
 
   return async function reconcile(_key, signal) {
@@ -75,7 +77,9 @@ export function createPluginReconciler(deps: PluginReconcilerDeps): Reconcile {
     // With the feature gate, the init container of this boot waited for the daemon before the plugin started. A status with
     // another boot id, or with none, as upstream's daemon writes it, therefore withdraws no VF.
     const isThisBoot = isConfigured || (!flags.wait && flags.blockUntilConfigured);
-    const advertised = advertise(state, { kernel, block: flags.blockUntilConfigured, isThisBoot });
+    const options = { kernel, block: flags.blockUntilConfigured, isThisBoot };
+    const { withheld, afterMs } = await withholding.check(advertise(state, options).rendered.config, signal);
+    const advertised = advertise(state, { ...options, withheld });
     const config = pluginConfig(advertised.rendered.config, kernel);
     const condition = conditionOf(advertised);
     logOnce(condition.message);
@@ -85,7 +89,8 @@ export function createPluginReconciler(deps: PluginReconcilerDeps): Reconcile {
       await putInForce(config, { configFile: flags.configFile, endPlugin: () => endPlugin(flags.pluginProcess), log });
     }
     await writeCondition(writer, state, condition, signal);
-    return advertised.pending.some(({ cause }) => cause === "stale") ? { afterMs: staleRetryMs } : undefined;
+    if (advertised.pending.some(({ cause }) => cause === "stale")) return { afterMs: staleRetryMs };
+    return afterMs === undefined ? undefined : { afterMs };
   }
 
   async function finish(config: PluginConfig): Promise<void> {

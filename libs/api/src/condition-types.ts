@@ -195,6 +195,8 @@ export const devicePluginReasons = {
   configuring: "Configuring",
   /** VFs do not exist, and no process is creating them. */
   vfsMissing: "VfsMissing",
+  /** Pods have VFs as devices of another resource, or this is not known. The VFs are offered when the pods have ended. */
+  vfsHeld: "VfsHeld",
   /** The device plugin does not support the settings of a resource. */
   notPossible: "NotPossible",
   /** The plugin's configuration file could not be written, or the plugin could not be restarted. */

@@ -112,6 +112,7 @@ const advice: AllAdvice = {
     Configured: undefined,
     Configuring: asInfo(devicePluginLog),
     VfsMissing: asError(daemonLog),
+    VfsHeld: asInfo(devicePluginLog),
     NotPossible: asError(node),
     NotApplied: asError(devicePluginLog),
   },

@@ -358,6 +358,12 @@ export const reference: Reference = {
     {
       "table": "devicePluginReasons",
       "about": "Reasons of the condition DevicePluginConfigured, written by the sidecar of the node's device plugin.",
+      "name": "VfsHeld",
+      "meaning": "Pods have VFs as devices of another resource, or this is not known. The VFs are offered when the pods have ended."
+    },
+    {
+      "table": "devicePluginReasons",
+      "about": "Reasons of the condition DevicePluginConfigured, written by the sidecar of the node's device plugin.",
       "name": "NotPossible",
       "meaning": "The device plugin does not support the settings of a resource."
     },

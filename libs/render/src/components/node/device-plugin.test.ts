@@ -38,7 +38,8 @@ describe("the device plugin's pods", () => {
       "/var/lib/kubelet/plugins_registry",
       "/var/run/k8s.cni.cncf.io/devinfo/dp",
     ];
-    expect(paths).toEqual(directories.map((path) => ({ path, type: "DirectoryOrCreate" })));
+    const all = [...directories, "/var/lib/kubelet/pod-resources"];
+    expect(paths).toEqual(all.map((path) => ({ path, type: "DirectoryOrCreate" })));
     expect(volumeMounts.map(({ mountPath }) => mountPath)).toEqual(["/etc/pcidp", ...directories]);
     expect(volumeMounts.filter(({ readOnly }) => readOnly).map(({ mountPath }) => mountPath)).toEqual(["/etc/pcidp"]);
     expect(pod.spec.hostNetwork).toBe(true);
@@ -51,6 +52,7 @@ describe("the device plugin's pods", () => {
       NODE_NAME: "spec.nodeName",
       NAMESPACE: "metadata.namespace",
       CONFIG_FILE: "/etc/pcidp/config.json",
+      RESOURCE_PREFIX: "openshift.io",
     };
     expect(envOf(first)).toEqual({ ...common, WAIT: "true", BLOCK_UNTIL_CONFIGURED: "true" });
     expect(envOf(follower)).toEqual({
@@ -59,8 +61,12 @@ describe("the device plugin's pods", () => {
     expect([first.livenessProbe, follower.livenessProbe?.httpGet]).toEqual([
       ...[undefined, { path: "/healthz", port: 29119, scheme: "HTTP", host: "127.0.0.1" }],
     ]);
-    expect(first.securityContext).toMatchObject({ runAsUser: 0, allowPrivilegeEscalation: false });
-    expect(follower.securityContext).toEqual({ runAsUser: 0, privileged: true, readOnlyRootFilesystem: true });
+    for (const { securityContext, volumeMounts } of [first, follower]) {
+      expect(securityContext).toEqual({ runAsUser: 0, privileged: true, readOnlyRootFilesystem: true });
+      expect(volumeMounts?.slice(1)).toEqual([
+        { name: "pod-resources", mountPath: "/var/lib/kubelet/pod-resources", readOnly: true },
+      ]);
+    }
   });
 
   it("wait until the node is configured, unless the feature gate is off", () => {

@@ -18,7 +18,6 @@ import {
   ownNamespace,
   probesAt,
   requests,
-  unprivileged,
 } from "../objects/pod-parts.ts";
 import type { Container, SecurityContext, Volume, VolumeMount } from "../objects/pod-template.ts";
 
@@ -31,7 +30,16 @@ const healthPort = 29119;
 const configVolume: VolumeMount = { name: "config", mountPath: "/etc/pcidp" };
 const configFile = `${configVolume.mountPath}/config.json`;
 
-/** The sidecar sends signals to the plugin. SELinux and AppArmor only allow that if both containers are unconfined. */
+const podResources: VolumeMount = {
+  name: "pod-resources",
+  mountPath: "/var/lib/kubelet/pod-resources",
+  readOnly: true,
+};
+
+/**
+ * The sidecar sends signals to the plugin. SELinux and AppArmor only allow that if both containers are unconfined. SELinux allows
+ * only unconfined containers to connect to the kubelet's socket.
+ */
 const privileged: SecurityContext = { privileged: true, readOnlyRootFilesystem: true };
 
 /**
@@ -75,7 +83,11 @@ export const devicePlugin: Component = {
           nodeSelector: { ...nodeSetSelector(input), [labels.devicePlugin]: "Enabled" },
           initContainers: [configurer("wait-for-config", input)],
           containers: [plugin(input), configurer("follow-config", input)],
-          volumes: [{ name: configVolume.name, emptyDir: {} }, ...hostDirectories(input).map(toVolume)],
+          volumes: [
+            { name: configVolume.name, emptyDir: {} },
+            ...hostDirectories(input).map(toVolume),
+            toVolume({ volume: podResources.name, path: podResources.mountPath }),
+          ],
         },
       },
       input,
@@ -90,6 +102,7 @@ function configurer(mode: "wait-for-config" | "follow-config", input: ComponentI
     WAIT: mode === "wait-for-config" ? "true" : "false",
     BLOCK_UNTIL_CONFIGURED: isGateOn("blockDevicePluginUntilConfigured", config) ? "true" : "false",
     CONFIG_FILE: configFile,
+    RESOURCE_PREFIX: settings.resourcePrefix,
     HEALTH_ADDRESS: mode === "wait-for-config" ? undefined : `127.0.0.1:${healthPort}`,
   };
   return {
@@ -97,10 +110,10 @@ function configurer(mode: "wait-for-config" | "follow-config", input: ComponentI
     image: settings.images.devicePluginConfig ?? "",
     env: [fromField("NODE_NAME", "spec.nodeName"), ownNamespace, ...fromValues(env)],
     // Both run as root, so that each can replace the file of the other.
-    securityContext: { ...(mode === "wait-for-config" ? unprivileged : privileged), runAsUser: 0 },
+    securityContext: { ...privileged, runAsUser: 0 },
     resources: requests("10m", "60Mi"),
     ...(mode === "follow-config" && probesAt(healthPort, { host: "127.0.0.1" })),
-    volumeMounts: [configVolume],
+    volumeMounts: [configVolume, podResources],
   };
 }
 

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The sidecar on real files and a kubelet that answers on a real socket. */
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import type { SriovNetworkNodeState, VfGroup } from "@switchyard/api";
+import type { NewCondition } from "@switchyard/kube";
+import type { PodDevices } from "@switchyard/kubelet";
+import { startFakeKubelet, type FakeKubelet } from "@switchyard/kubelet/testing";
+import { createLogger } from "@switchyard/service";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { readOfferedVfs } from "./config-file.ts";
+import { createPluginReconciler } from "./plugin-reconciler.ts";
+import { nodeState, pf } from "./testing/node-state.ts";
+import { createWithholding, kubeletHolders } from "./withheld-vfs.ts";
+
+let directory: string;
+let kubelet: FakeKubelet;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "switchyard-withheld-"));
+  kubelet = await startFakeKubelet(directory);
+});
+afterEach(async () => {
+  await kubelet[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true });
+});
+
+const [vf0, vf1, vf2, vf3] = ["0000:01:10.0", "0000:01:10.1", "0000:01:10.2", "0000:01:10.3"];
+
+function stateOf(...vfGroups: readonly VfGroup[]): SriovNetworkNodeState {
+  const state = nodeState([pf({ spec: { vfGroups } })], { bootID: "boot-1" });
+  return { ...state, metadata: { ...state.metadata, namespace: "sriov" } };
+}
+
+const lab = stateOf({ resourceName: "lab", vfRange: "0-3" });
+const lab2 = stateOf({ resourceName: "lab2", vfRange: "0-3" });
+
+function pod(name: string, resourceName: string, ...ids: readonly (string | undefined)[]): PodDevices {
+  const devices = [{ resourceName, ids: ids.filter((id) => id !== undefined) }];
+  return { name, namespace: "default", containers: [{ name: "app", devices }] };
+}
+
+/** One process of the sidecar, or of the init container, whose state of the node can be set. */
+function process({ wait = false, block = true, kubeletDirectory = directory } = {}) {
+  const configFile = join(directory, "config/config.json");
+  const sidecar = {
+    state: lab,
+    condition: undefined as Partial<NewCondition> | undefined,
+    isWritten: false,
+    async run() {
+      const again = await reconcile("worker-1", new AbortController().signal);
+      return again?.afterMs;
+    },
+    async offered() {
+      const vfs = await readOfferedVfs(configFile);
+      return Object.fromEntries([...vfs].map(([name, addresses]) => [name, [...addresses]]));
+    },
+    readFile: () => readFile(configFile, "utf8"),
+  };
+  const reconcile = createPluginReconciler({
+    flags: {
+      ...{ nodeName: "worker-1", configFile, wait, blockUntilConfigured: block },
+      pluginProcess: "no-such-plugin",
+    },
+    host: {
+      sriov: { readBinding: () => Promise.resolve({ driver: "igbvf", incarnation: "1" }) },
+      boot: { readBootId: () => Promise.resolve("boot-1") },
+    },
+    withholding: createWithholding({
+      resourcePrefix: "openshift.io",
+      offered: () => readOfferedVfs(configFile),
+      readHolders: kubeletHolders(kubeletDirectory),
+    }),
+    state: () => sidecar.state,
+    writer: {
+      applyStatus({ status }) {
+        sidecar.condition = status.conditions?.[0];
+        return Promise.resolve("written" as const);
+      },
+    },
+    log: createLogger({ service: "test", level: "error", stream: new Writable() }).log,
+    onWritten() {
+      sidecar.isWritten = true;
+    },
+  });
+  return sidecar;
+}
+
+describe("a resource that is renamed while pods have its VFs", () => {
+  it("gets the free VFs at once and the others when their pods have ended", async () => {
+    const sidecar = process();
+    await sidecar.run();
+    expect(await sidecar.offered()).toEqual({ lab: [vf0, vf1, vf2, vf3] });
+    kubelet.pods = [pod("app1", "openshift.io/lab", vf0, vf2)];
+    sidecar.state = lab2;
+    expect(await sidecar.run()).toBe(10_000);
+    expect(await sidecar.offered()).toEqual({ lab2: [vf1, vf3] });
+    expect(sidecar.condition).toMatchObject({
+      ...{ status: "False", reason: "VfsHeld" },
+      message:
+        "lab2: 2 VFs of 0000:01:00.0 are withheld until pods that have them end: default/app1 (openshift.io/lab); " +
+        "VFs advertised: lab2: 2",
+    });
+    kubelet.pods = [];
+    await sidecar.run();
+    expect(await sidecar.offered()).toEqual({ lab2: [vf0, vf1, vf2, vf3] });
+    expect(sidecar.condition?.status).toBe("True");
+  });
+
+  it.each([true, false])("is checked before the plugin starts (feature gate: %s)", async (block) => {
+    kubelet.pods = [pod("app1", "openshift.io/lab", vf0)];
+    const first = process({ wait: true, block });
+    first.state = lab2;
+    await first.run();
+    expect([first.isWritten, await first.offered()]).toEqual([true, { lab2: [vf1, vf2, vf3] }]);
+  });
+
+  it("is looked at again after the plugin's restart, before which a pod can still get a VF under the old name", async () => {
+    const sidecar = process();
+    await sidecar.run();
+    await sidecar.run();
+    sidecar.state = lab2;
+    expect(await sidecar.run()).toBe(5_000);
+    kubelet.pods = [pod("late", "openshift.io/lab", vf1)];
+    expect(await sidecar.run()).toBe(10_000);
+    expect(await sidecar.offered()).toEqual({ lab2: [vf0, vf2, vf3] });
+  });
+});
+
+describe("VFs", () => {
+  it("that a pod has under the name of another prefix are withheld", async () => {
+    kubelet.pods = [pod("old", "example.com/lab", vf3)];
+    const sidecar = process();
+    await sidecar.run();
+    expect(await sidecar.offered()).toEqual({ lab: [vf0, vf1, vf2] });
+  });
+
+  it("that move to another range of a split PF are withheld, and those that stay are not", async () => {
+    const sidecar = process();
+    await sidecar.run();
+    kubelet.pods = [pod("app1", "openshift.io/lab", vf0, vf2)];
+    sidecar.state = stateOf({ resourceName: "lab", vfRange: "0-1" }, { resourceName: "dpdk", vfRange: "2-3" });
+    await sidecar.run();
+    expect(await sidecar.offered()).toEqual({ lab: [vf0, vf1], dpdk: [vf3] });
+  });
+
+  it("of pods with the present name stay, without another call of the kubelet", async () => {
+    kubelet.pods = [pod("app1", "openshift.io/lab", vf0)];
+    const sidecar = process();
+    await sidecar.run();
+    expect(await sidecar.run()).toBeUndefined();
+    kubelet.pods = undefined; // each call would fail now
+    expect(await sidecar.run()).toBeUndefined();
+    expect(await sidecar.offered()).toEqual({ lab: [vf0, vf1, vf2, vf3] });
+    expect(sidecar.condition?.status).toBe("True");
+  });
+});
+
+describe("while the kubelet does not answer", () => {
+  it("VFs that would move are withheld, and the others stay", async () => {
+    const sidecar = process();
+    for (let nth = 1; nth <= 2; nth++) await sidecar.run();
+    kubelet.pods = undefined;
+    sidecar.state = stateOf({ resourceName: "lab", vfRange: "0-1" }, { resourceName: "dpdk", vfRange: "2-3" });
+    expect(await sidecar.run()).toBe(10_000);
+    expect(await sidecar.offered()).toEqual({ lab: [vf0, vf1] });
+    expect(sidecar.condition).toMatchObject({ status: "False", reason: "VfsHeld" });
+    expect(sidecar.condition?.message).toMatch(
+      /^dpdk: 2 VFs of 0000:01:00.0 are withheld because the kubelet does not say which pods have VFs: .*starting/,
+    );
+    kubelet.pods = [];
+    await sidecar.run();
+    expect(await sidecar.offered()).toEqual({ lab: [vf0, vf1], dpdk: [vf2, vf3] });
+  });
+
+  it("the plugin does not start with VFs of which nothing is known", async () => {
+    kubelet.pods = undefined;
+    const first = process({ wait: true });
+    expect([await first.run(), first.isWritten]).toEqual([10_000, false]);
+  });
+
+  it("a pod without the kubelet's directory works as before", async () => {
+    const sidecar = process({ kubeletDirectory: join(directory, "not-mounted") });
+    expect(await sidecar.run()).toBeUndefined();
+    expect(await sidecar.offered()).toEqual({ lab: [vf0, vf1, vf2, vf3] });
+  });
+});

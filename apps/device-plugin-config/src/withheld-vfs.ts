@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createWithholding finds VFs that must not be offered yet, because a pod has them as devices of another resource. The kubelet counts
+ * the devices of each resource alone (pkg/kubelet/cm/devicemanager, 1.36), so after a VF has moved to another resource, which a new
+ * resourceName or another split of a PF does, the kubelet would give the VF of a running pod to a second one.
+ *
+ * The kubelet is asked only about VFs that the plugin does not offer under this resource already, so on most nodes it is never
+ * asked, and gRPC is not loaded. While it does not answer, these VFs are withheld, and everything that the plugin offers stays.
+ *
+ * Usage: `const { withheld, afterMs } = await withholding.check(advertised.rendered.config, signal);`
+ */
+import { err, ok, type Result } from "@switchyard/api";
+import type { DeviceHolder } from "@switchyard/kubelet";
+import type { DevicePluginConfig } from "@switchyard/render";
+import { isErrno } from "@switchyard/service";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Why a VF is withheld: the pods that have it, or why the kubelet does not answer. */
+export type Withheld = { readonly holders: readonly DeviceHolder[] } | { readonly error: string };
+
+/** By the PCI address of the VF. */
+export type WithheldVfs = ReadonlyMap<string, Withheld>;
+
+/** The pods that have devices, by the id of the device; undefined if the kubelet cannot be asked here at all. */
+export type ReadHolders = (
+  signal: AbortSignal,
+) => Promise<Result<ReadonlyMap<string, readonly DeviceHolder[]>, string> | undefined>;
+
+export interface WithholdingDeps {
+  /** Prefix of the resources, without the slash. */
+  readonly resourcePrefix: string;
+  /** Returns the VFs that the plugin offers, by the name of the resource without prefix. */
+  readonly offered: () => Promise<ReadonlyMap<string, ReadonlySet<string>>>;
+  readonly readHolders: ReadHolders;
+}
+
+export interface Withholding {
+  /** `config` is what would be offered. `afterMs` is set if something has to be checked again without an event. */
+  check(
+    config: DevicePluginConfig,
+    signal: AbortSignal,
+  ): Promise<{ readonly withheld: WithheldVfs; readonly afterMs: number | undefined }>;
+}
+
+/** The kubelet sends no event when a pod ends. */
+const heldRetryMs = 10_000;
+
+/** Until the plugin has restarted, the kubelet can give a VF to a pod under the old name. */
+const secondLookMs = 5_000;
+
+export function createWithholding({ resourcePrefix, offered, readHolders }: WithholdingDeps): Withholding {
+  /** VFs that were offered lately for the first time, which are looked at again. */
+  let recent: ReadonlySet<string> = new Set();
+
+  return {
+    async check(config, signal) {
+      const before = await offered();
+      const isOffered = ({ resourceName, address }: OfferedVf) => before.get(resourceName)?.has(address) === true;
+      const wanted = vfsOf(config);
+      const toCheck = wanted.filter((vf) => !isOffered(vf) || recent.has(keyOf(vf)));
+      if (toCheck.length === 0) return { withheld: new Map(), afterMs: undefined };
+
+      const answer = await readHolders(signal);
+      if (answer === undefined) return { withheld: new Map(), afterMs: undefined };
+      const withheld = new Map<string, Withheld>();
+      for (const vf of toCheck) {
+        if (!answer.ok) {
+          if (!isOffered(vf)) withheld.set(vf.address, { error: answer.error });
+          continue;
+        }
+        const own = `${resourcePrefix}/${vf.resourceName}`;
+        const holders = (answer.value.get(vf.address) ?? []).filter(({ resourceName }) => resourceName !== own);
+        if (holders.length > 0) withheld.set(vf.address, { holders });
+      }
+      if (answer.ok) {
+        const added = toCheck.filter((vf) => !isOffered(vf) && !withheld.has(vf.address));
+        recent = new Set(added.map(keyOf));
+      }
+      const again = recent.size > 0 ? secondLookMs : undefined;
+      return { withheld, afterMs: withheld.size > 0 ? heldRetryMs : again };
+    },
+  };
+}
+
+/** Asks the kubelet whose directory this is: /var/lib/kubelet. */
+export function kubeletHolders(kubeletDirectory: string): ReadHolders {
+  const directory = join(kubeletDirectory, "pod-resources");
+  return async (signal) => {
+    if (!(await exists(directory))) return undefined; // a pod that does not mount it, such as one of an older release
+    const { kubeletError, readDeviceHolders } = await import("@switchyard/kubelet");
+    try {
+      return ok(await readDeviceHolders({ path: join(directory, "kubelet.sock"), signal }));
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return err(kubeletError(error));
+    }
+  };
+}
+
+interface OfferedVf {
+  readonly resourceName: string;
+  readonly address: string;
+}
+
+function vfsOf({ resourceList }: DevicePluginConfig): readonly OfferedVf[] {
+  return (resourceList ?? []).flatMap(({ resourceName, selectors }) =>
+    (selectors.pciAddresses ?? []).map((address) => ({ resourceName, address })),
+  );
+}
+
+function keyOf({ resourceName, address }: OfferedVf): string {
+  return `${resourceName} ${address}`;
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (isErrno(error, "ENOENT") || isErrno(error, "ENOTDIR")) return false;
+    throw error;
+  }
+}
