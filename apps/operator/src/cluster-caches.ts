@@ -91,6 +91,7 @@ export function watchCluster({ transport, deferred, namespace, settings, report 
         fieldManagers.operatorConfigStatus,
         fieldManagers.devicePluginConfigMap,
         fieldManagers.defaultPoolStatus,
+        fieldManagers.resetHeld,
         fieldManagers.failures,
         ...certifiedServers.map(({ manager }) => manager),
       ],

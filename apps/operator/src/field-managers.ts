@@ -18,6 +18,7 @@ export const fieldManagers = {
   injectorCertificate: "switchyard-certificates",
   webhookCertificate: "switchyard-webhook-certificate",
   devicePluginConfigMap: "switchyard-device-plugin-configmap",
+  resetHeld: "switchyard-reset-held",
   defaultPoolStatus: "switchyard-default-pool-status",
   operatorConfigStatus: "switchyard-operator-config",
   /** Of the command `operator crds apply`. */

@@ -48,6 +48,14 @@ SPDX-License-Identifier: Apache-2.0
     - list
     - watch
 - apiGroups:
+    - apiextensions.k8s.io
+  resources:
+    - customresourcedefinitions
+  resourceNames:
+    - sriovnetworknodepolicies.sriovnetwork.openshift.io
+  verbs:
+    - get
+- apiGroups:
     - sriovnetwork.openshift.io
   resources:
     - sriovnetworks

@@ -612,6 +612,16 @@ describe("a node state that is deleted during the drain of its node", () => {
       path: objectPath(sriovNetworkNodeStates, { name: "again", namespace: componentSettings.namespace }),
     });
 
+  /** Deletes the state, and waits until the operator has created another one. */
+  async function replaceState(): Promise<void> {
+    const { uid } = testCluster.states.get("again")?.metadata ?? {};
+    await deleteState();
+    await eventually("a new state", () => {
+      const state = testCluster.states.get("again");
+      return state !== undefined && state.metadata.uid !== uid;
+    });
+  }
+
   /** Requests another number of VFs, 2 or 3, and waits until a budget blocks the drain. */
   async function block(): Promise<void> {
     await addProtectedPod("vnf", "again");
@@ -635,9 +645,7 @@ describe("a node state that is deleted during the drain of its node", () => {
 
   it("does not end or stop a drain that a budget blocks", async () => {
     await block();
-    const { uid } = testCluster.states.get("again")?.metadata ?? {};
-    await deleteState();
-    await eventually("a new state", () => testCluster.states.get("again")?.metadata.uid !== uid);
+    await replaceState();
     await isBlocked();
     expect(isUnschedulable("again")).toBe(true);
     await dropBudget("vnf");
@@ -648,7 +656,7 @@ describe("a node state that is deleted during the drain of its node", () => {
   it("does not stop the drain if it is deleted again and again", async () => {
     await block();
     for (let times = 0; times < 3; times++) {
-      await deleteState();
+      await replaceState();
       await isBlocked();
     }
     await dropBudget("vnf");

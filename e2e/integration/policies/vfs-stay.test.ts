@@ -17,10 +17,15 @@ import {
 } from "@switchyard/test-cluster";
 import { igb, pci } from "@switchyard/host/testing";
 import { eventually } from "@switchyard/testing";
+import { crdFolder } from "../../src/crd-objects.ts";
 import { createWorker, type FakeWorker } from "../../src/fake-worker.ts";
 
 const pf = pci("0000:01:00.0");
 const node = "worker-1";
+const policySpec = {
+  ...{ nodeSelector: {}, nicSelector: { pfNames: ["enp1s0f0"] } },
+  ...{ resourceName: "fast", numVfs: 4, mtu: 9000 },
+};
 let testCluster: TestCluster;
 let news: News;
 let worker: FakeWorker;
@@ -31,8 +36,7 @@ beforeAll(async () => {
   news = watchNews(testCluster.transport, silentNarrator);
   worker = await createWorker(testCluster, node, [igb("0000:01:00.0")]);
   worker.startDaemon();
-  const spec = { nodeSelector: {}, nicSelector: { pfNames: ["enp1s0f0"] }, resourceName: "fast", numVfs: 4, mtu: 9000 };
-  await applyPolicy(testCluster, "fast", spec);
+  await applyPolicy(testCluster, "fast", policySpec);
   await policyIs(news, "fast", "Ready");
 }, 600_000);
 
@@ -49,6 +53,15 @@ async function createConfig(): Promise<void> {
     metadata: { name: "default", namespace },
     spec: { disableDrain: true },
   });
+}
+
+/** The schema watch resumes after up to a minute. */
+const patient = { withinMs: 120_000 };
+
+/** Reason and message of the condition ResetHeld; "" if it does not exist. */
+async function held(): Promise<string> {
+  const path = '{range .status.conditions[?(@.type=="ResetHeld")]}{.reason}: {.message}{end}';
+  return testCluster.kubectl(["get", "sriovoperatorconfig", "default", "-o", `jsonpath=${path}`]);
 }
 
 /** Waits until the daemon has applied the current spec and `holds`. */
@@ -103,6 +116,26 @@ describe("VFs in use stay", () => {
     });
     expect(writes).toEqual([]);
   }, 60_000);
+
+  it("when the CustomResourceDefinition of the policies is deleted and created again, with the node states or without", async () => {
+    await settled("configured", isConfigured);
+    const kinds = ["sriovnetworknodepolicies", "sriovnetworknodestates"];
+    for (const replaced of [kinds.slice(0, 1), kinds]) {
+      const writes = await hostWritesDuring(async () => {
+        const crds = replaced.map((plural) => `${plural}.sriovnetwork.openshift.io`);
+        await testCluster.kubectl(["delete", "crd", ...crds]);
+        await testCluster.kubectl(["apply", "--server-side", "--force-conflicts", "-f", crdFolder]);
+        await eventually("the reset is held", async () => (await held()).startsWith("RestorePending"), patient);
+        expect(await held()).toContain("node worker-1 keeps its configuration without policies");
+        const { spec } = await settled("kept", () => true);
+        expect(spec?.unselected).toBeUndefined();
+        await applyPolicy(testCluster, "fast", policySpec);
+        await settled("configured", isConfigured);
+        await eventually("nothing is held", async () => (await held()) === "", patient);
+      });
+      expect(writes).toEqual([]);
+    }
+  }, 240_000);
 
   it("while the PF's network interface is in another network namespace", async () => {
     const writes = await hostWritesDuring(async () => {

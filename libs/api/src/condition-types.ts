@@ -50,6 +50,11 @@ export const conditionTypes = {
    */
   webhookCertificate: "WebhookCertificate",
   /**
+   * On SriovOperatorConfigs: nodes keep their configuration although no policy requests it, because the policies may have been
+   * lost and not deleted; absent otherwise.
+   */
+  resetHeld: "ResetHeld",
+  /**
    * On the SriovOperatorConfig: OVN of all hosts that spec.ovnHardwareOffload selects runs on their SmartNIC. Absent if nothing
    * is selected and nothing is left to restore. Written by the service ovn-offload.
    */
@@ -213,6 +218,21 @@ export const devicePluginConfigMapReasons = {
   notPossible: "NotPossible",
   /** The API server rejected the ConfigMap; the message has the error. */
   refused: "Refused",
+} as const;
+
+/** Reasons of the condition ResetHeld on SriovOperatorConfigs, written by the operator. */
+export const resetHeldReasons = {
+  /** The namespace of the policies is being deleted. */
+  namespaceTerminating: "NamespaceTerminating",
+  /** The CustomResourceDefinition of the policies is being deleted. */
+  definitionTerminating: "DefinitionTerminating",
+  /** The CustomResourceDefinition of the policies does not exist. */
+  definitionMissing: "DefinitionMissing",
+  /**
+   * The namespace or the CustomResourceDefinition of the policies was created less than five minutes ago, after the nodes were
+   * configured. The message says when nodes without policies are reset.
+   */
+  restorePending: "RestorePending",
 } as const;
 
 /** Reasons of the conditions InjectorCertificate and WebhookCertificate, written by the operator. */

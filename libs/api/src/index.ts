@@ -15,6 +15,7 @@ export {
   waitingForLockReasons,
   operatorConfigReasons,
   policyReasons,
+  resetHeldReasons,
 } from "./condition-types.ts";
 export type {
   ObjectMeta,

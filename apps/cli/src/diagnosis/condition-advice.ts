@@ -14,6 +14,7 @@ import type {
   operatorConfigReasons,
   policyReasons,
   reconcileFailedReasons,
+  resetHeldReasons,
   waitingForLockReasons,
 } from "@switchyard/api";
 import type { Severity } from "./finding-catalogue.ts";
@@ -34,6 +35,7 @@ interface Tables {
   readonly devicePluginReasons: typeof devicePluginReasons;
   readonly devicePluginConfigMapReasons: typeof devicePluginConfigMapReasons;
   readonly certificateReasons: typeof certificateReasons;
+  readonly resetHeldReasons: typeof resetHeldReasons;
 }
 
 /** Name of a table in libs/api/src/condition-types.ts. */
@@ -128,6 +130,12 @@ const advice: AllAdvice = {
     ForeignSecret: asWarning("kubectl -n {namespace} get secrets"),
     Refused: asError(operatorLog),
   },
+  resetHeldReasons: {
+    NamespaceTerminating: asWarning(describe("sriovoperatorconfig")),
+    DefinitionTerminating: asWarning(describe("sriovoperatorconfig")),
+    DefinitionMissing: asWarning(describe("sriovoperatorconfig")),
+    RestorePending: asWarning(describe("sriovoperatorconfig")),
+  },
 };
 
 /** Undefined if the reason is unknown or reports success. */
@@ -155,4 +163,5 @@ export const reasonTableNames: readonly ReasonTableName[] = [
   "devicePluginReasons",
   "devicePluginConfigMapReasons",
   "certificateReasons",
+  "resetHeldReasons",
 ];

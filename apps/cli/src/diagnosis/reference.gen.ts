@@ -80,6 +80,12 @@ export const reference: Reference = {
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
+      "name": "ResetHeld",
+      "meaning": "On SriovOperatorConfigs: nodes keep their configuration although no policy requests it, because the policies may have been lost and not deleted; absent otherwise."
+    },
+    {
+      "table": "conditionTypes",
+      "about": "Types of conditions.",
       "name": "HardwareOffload",
       "meaning": "On the SriovOperatorConfig: OVN of all hosts that spec.ovnHardwareOffload selects runs on their SmartNIC. Absent if nothing is selected and nothing is left to restore. Written by the service ovn-offload."
     },
@@ -396,6 +402,30 @@ export const reference: Reference = {
       "about": "Reasons of the condition DevicePluginConfigMap, written by the operator.",
       "name": "Refused",
       "meaning": "The API server rejected the ConfigMap; the message has the error."
+    },
+    {
+      "table": "resetHeldReasons",
+      "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs, written by the operator.",
+      "name": "NamespaceTerminating",
+      "meaning": "The namespace of the policies is being deleted."
+    },
+    {
+      "table": "resetHeldReasons",
+      "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs, written by the operator.",
+      "name": "DefinitionTerminating",
+      "meaning": "The CustomResourceDefinition of the policies is being deleted."
+    },
+    {
+      "table": "resetHeldReasons",
+      "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs, written by the operator.",
+      "name": "DefinitionMissing",
+      "meaning": "The CustomResourceDefinition of the policies does not exist."
+    },
+    {
+      "table": "resetHeldReasons",
+      "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs, written by the operator.",
+      "name": "RestorePending",
+      "meaning": "The namespace or the CustomResourceDefinition of the policies was created less than five minutes ago, after the nodes were configured. The message says when nodes without policies are reset."
     },
     {
       "table": "certificateReasons",

@@ -23,7 +23,10 @@ export interface DrainCarrier {
 }
 
 /** The keys are names of nodes. */
-export type DrainCarriers = Pick<Cache<DrainCarrier>, "get" | "list" | "subscribe" | "whenSynced" | "observed" | "rewinds">;
+export type DrainCarriers = Pick<
+  Cache<DrainCarrier>,
+  "get" | "list" | "subscribe" | "whenSynced" | "observed" | "rewinds"
+>;
 
 export interface CarrierCaches {
   readonly states: Cache<NodeStateFacts>;

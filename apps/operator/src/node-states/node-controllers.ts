@@ -4,25 +4,31 @@
  * Usage: `const nodeStates = startNodeControllers(context);`
  */
 import {
+  conditionTypes,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
+  sriovOperatorConfigs,
   upstreamManager,
   type SriovNetworkNodePolicy,
   type SriovNetworkNodeState,
   type SriovNetworkPoolConfig,
+  type SriovOperatorConfig,
 } from "@switchyard/api";
 import { createWriter, equalJson, fromCache, patchMetadata, type Controller, type Source } from "@switchyard/kube";
 import { createConfigExistsCheck } from "../components/config-exists.ts";
 import { fieldManagers } from "../field-managers.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { limitRate } from "../status/limit-rate.ts";
+import { createConfigCondition } from "../status/config-condition.ts";
 import { createPolicyStatusReconciler } from "../status/policy-status-reconciler.ts";
 import { createPoolStatusReconciler } from "../status/pool-status-reconciler.ts";
 import { createTransitionEvents } from "../status/transition-events.ts";
 import { affectsNodes, isOwnWrite, nodeAffectedByState, nodesAffectedByPolicy } from "./affected-nodes.ts";
+import { createHeldResets, createHeldResetsReconciler, type HeldResets } from "./held-resets.ts";
 import { createNodeStateReconciler } from "./node-state-reconciler.ts";
 import { parallelNodes } from "./parallel-nodes.ts";
+import { createResetHold } from "./reset-hold.ts";
 
 /** Least time between two writes of a status that counts nodes. */
 const rate = { intervalMs: 1_000, nowMs: () => performance.now() };
@@ -31,7 +37,9 @@ const rate = { intervalMs: 1_000, nowMs: () => performance.now() };
 export function startNodeControllers(context: OperatorContext): Pick<Controller, "whenIdle"> {
   const { nodes, policies, pools, operatorConfigs, states, nicList } = context.caches;
   const reads = [nodes, policies, pools, operatorConfigs, states, nicList];
-  const nodeStates = context.start(nodeStateController(context, reads));
+  const heldResets = createHeldResets();
+  const nodeStates = context.start(nodeStateController(context, reads, heldResets));
+  context.start(heldResetsController(context, heldResets));
   context.start(policyStatusController(context, reads));
   context.start(poolStatusController(context, reads));
   return nodeStates;
@@ -39,7 +47,11 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
 
 type Reads = ControllerDefinition["reads"];
 
-function nodeStateController({ transport, caches, rules, mergeResults, settings }: OperatorContext, reads: Reads) {
+function nodeStateController(
+  { transport, caches, rules, mergeResults, settings }: OperatorContext,
+  reads: Reads,
+  heldResets: HeldResets,
+) {
   const { namespace } = settings;
   const { nodes, policies, pools, operatorConfigs, states, nicList } = caches;
   const allNodes = (): readonly string[] => [...new Set([...nodes.keys(), ...states.keys()])];
@@ -58,6 +70,8 @@ function nodeStateController({ transport, caches, rules, mergeResults, settings 
         adopts: [upstreamManager],
       }),
       configExists: createConfigExistsCheck(transport, Date.now),
+      findResetHold: createResetHold({ transport, namespace, nowMs: Date.now }),
+      heldResets,
       async removeAnnotation(name, annotation, signal) {
         // patchMetadata sends nothing for an annotation that the object lacks. This one exists, and its value does not
         // matter.
@@ -76,6 +90,27 @@ function nodeStateController({ transport, caches, rules, mergeResults, settings 
       fromCache(nicList, allNodes),
     ],
   } satisfies ControllerDefinition;
+}
+
+function heldResetsController(context: OperatorContext, heldResets: HeldResets): ControllerDefinition {
+  const { transport, caches, settings, events } = context;
+  const { operatorConfigs } = caches;
+  const writer = createWriter<SriovOperatorConfig>({
+    ...{ transport, namespace: settings.namespace, type: sriovOperatorConfigs },
+    ...{ manager: fieldManagers.resetHeld, cache: operatorConfigs },
+  });
+  return {
+    name: "held-resets",
+    reads: [operatorConfigs],
+    reconcile: createHeldResetsReconciler({
+      ...{ heldResets, configs: operatorConfigs },
+      setCondition: createConfigCondition({ type: conditionTypes.resetHeld, writer, now: () => new Date() }),
+      record(news) {
+        events.record(news);
+      },
+    }),
+    sources: [heldResets.source, fromCache(operatorConfigs, ({ key }) => [key])],
+  };
 }
 
 function policyStatusController(context: OperatorContext, reads: Reads): ControllerDefinition {

@@ -28,6 +28,8 @@ export interface NodeStateFacts {
   /** Annotations of the drain handshake that node-state-reconciler.ts still owns; absent if it owns none. */
   readonly ownAnnotations?: Readonly<Record<string, string>>;
   readonly spec: SriovNetworkNodeStateSpec;
+  /** When the operator last changed the spec, in RFC 3339. Absent if it has not written it. */
+  readonly specWrittenAt?: string;
   /**
    * Whether the daemon has observed the node since `spec` last changed. False for a daemon that is stopped or slow.
    * Upstream's daemon does not report it, so it is assumed.
@@ -67,7 +69,7 @@ export function toNodeStateFacts(state: SriovNetworkNodeState): NodeStateFacts {
   return {
     name: metadata.name,
     uid: metadata.uid ?? "",
-    ...defined({ keepStateUntil, ownAnnotations }),
+    ...defined({ keepStateUntil, ownAnnotations, specWrittenAt: specEntryOf(state)?.time }),
     spec,
     hasSeenSpec: (status.observedGeneration ?? Infinity) >= (metadata.generation ?? 0),
     interfaces: status.interfaces.map(nicFacts),
@@ -87,10 +89,15 @@ export function toNodeStateFacts(state: SriovNetworkNodeState): NodeStateFacts {
   };
 }
 
-function ownAnnotationsOf({ metadata }: KubeObject): Readonly<Record<string, string>> | undefined {
-  const entry = metadata.managedFields?.find(({ manager, operation, subresource = "" }) => {
+function specEntryOf({ metadata }: KubeObject) {
+  return metadata.managedFields?.find(({ manager, operation, subresource = "" }) => {
     return manager === fieldManagers.nodeState && operation === "Apply" && subresource === "";
   });
+}
+
+function ownAnnotationsOf(state: KubeObject): Readonly<Record<string, string>> | undefined {
+  const { metadata } = state;
+  const entry = specEntryOf(state);
   if (entry === undefined) return undefined;
   const own = [annotations.desiredState, annotations.currentState].flatMap((annotation) => {
     const value = metadata.annotations?.[annotation];

@@ -3,20 +3,25 @@ import { describe, expect, it } from "@jest/globals";
 import { annotations, type SriovNetworkNodeState } from "@switchyard/api";
 import { KubeError } from "@switchyard/kube";
 import { fieldManagers } from "../field-managers.ts";
+import { createHeldResets } from "./held-resets.ts";
 import { createNodeStateReconciler } from "./node-state-reconciler.ts";
+import type { FindResetHold, ResetHold } from "./reset-hold.ts";
 import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
 
 const never = new AbortController().signal;
 const nowMs = Date.parse("2026-11-20T12:00:00Z");
 
-function setUp(options: { readonly configExists?: boolean } = {}) {
+function setUp(options: { readonly configExists?: boolean; readonly findResetHold?: FindResetHold } = {}) {
   const cluster = createCluster();
   const kept = createKeepingWriter<SriovNetworkNodeState>();
   const removed: string[] = [];
+  const heldResets = createHeldResets();
   const reconcile = createNodeStateReconciler({
     ...cluster,
     writer: kept.writer,
     configExists: () => Promise.resolve(options.configExists ?? true),
+    findResetHold: options.findResetHold ?? (() => Promise.resolve(undefined)),
+    heldResets,
     removeAnnotation(name, annotation) {
       removed.push(`${name} ${annotation}`);
       return Promise.resolve();
@@ -24,7 +29,7 @@ function setUp(options: { readonly configExists?: boolean } = {}) {
     namespace: "sriov-network-operator",
     nowMs: () => nowMs,
   });
-  return { ...cluster, ...kept, removed, reconcile: (name: string) => reconcile(name, never) };
+  return { ...cluster, ...kept, removed, heldResets, reconcile: (name: string) => reconcile(name, never) };
 }
 
 describe("createNodeStateReconciler", () => {
@@ -154,6 +159,38 @@ describe("createNodeStateReconciler", () => {
       ["0000:3b:00.0", 2],
     ]);
     expect(mergeResults.get("worker-1")?.problems.map(({ policyName }) => policyName)).toEqual(["wrong"]);
+  });
+
+  it("keeps the spec of a node whose policies are lost with their kind, and resets it when that is over", async () => {
+    const asked: (string | undefined)[] = [];
+    let hold: ResetHold | undefined = { reason: "DefinitionTerminating", message: "it is being deleted", afterMs: 7 };
+    const findResetHold = (specWrittenAt: string | undefined) => {
+      asked.push(specWrittenAt);
+      return Promise.resolve(hold);
+    };
+    const { addConfig, addNode, addPolicy, removePolicy, setState, reconcile, applied, heldResets } = setUp({
+      findResetHold,
+    });
+    addConfig();
+    addNode("worker-1");
+    addPolicy("fast");
+    const status = { interfaces: [nic({ owned: true })] };
+    setState("worker-1", { status });
+    expect(await reconcile("worker-1")).toBeUndefined();
+    const spec = applied.get("worker-1")?.spec ?? {};
+    expect([spec.interfaces?.length, asked]).toEqual([1, []]);
+
+    const time = "2026-11-20T11:00:00Z";
+    setState("worker-1", { spec, status }, {}, [{ manager: fieldManagers.nodeState, operation: "Apply", time }]);
+    removePolicy("fast");
+    expect(await reconcile("worker-1")).toEqual({ afterMs: 7 });
+    expect([applied.get("worker-1")?.spec, asked]).toEqual([spec, [time]]);
+    expect(heldResets.list()).toEqual([["worker-1", hold]]);
+
+    hold = undefined;
+    expect(await reconcile("worker-1")).toBeUndefined();
+    expect(applied.get("worker-1")?.spec).toEqual({ interfaces: [], unselected: ["0000:3b:00.0"] });
+    expect(heldResets.list()).toEqual([]);
   });
 
   it("keeps the state of a node that left until a deadline, and then deletes it", async () => {

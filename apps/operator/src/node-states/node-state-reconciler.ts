@@ -29,10 +29,12 @@ import { isInNodeSet, staleStateAction, mergePolicies, nodeStateSpec } from "@sw
 import { configOwner } from "../components/config-owner.ts";
 import { firstHandshake } from "../drain/drain-facts.ts";
 import { recheckSoon } from "../recheck-soon.ts";
+import type { HeldResets } from "./held-resets.ts";
 import type { LiveRules } from "./live-rules.ts";
 import type { NodeStateFacts } from "./node-state-facts.ts";
 import type { MergeResults } from "./merge-results.ts";
 import { generationsOf } from "./node-results.ts";
+import { takenAway, type FindResetHold } from "./reset-hold.ts";
 
 export interface NodeStateDeps {
   readonly nodes: Cache<Node>;
@@ -42,6 +44,9 @@ export interface NodeStateDeps {
   readonly writer: Writer<SriovNetworkNodeState>;
   /** Reports whether the SriovOperatorConfig still exists in the API server. */
   readonly configExists: (config: SriovOperatorConfig, signal: AbortSignal) => Promise<boolean>;
+  /** Called if the spec would lose something. */
+  readonly findResetHold: FindResetHold;
+  readonly heldResets: Pick<HeldResets, "set">;
   /** Removes an annotation of the state, whoever set it. */
   readonly removeAnnotation: (name: string, annotation: string, signal: AbortSignal) => Promise<void>;
   /** Namespace of the states. */
@@ -68,23 +73,28 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     const owner = configOwner(rules.operatorConfig);
     if (node === undefined || !isInNodeSet(node, rules)) {
       mergeResults.delete(name);
+      deps.heldResets.set(name, undefined);
       return state && retire(state, owner, rules.staleDelayMs, signal);
     }
 
     if (state === undefined && !(await deps.configExists(rules.operatorConfig, signal))) return cacheBehind;
     const interfaces = state?.interfaces ?? [];
     const merged = mergePolicies(node, interfaces, rules);
-    const spec = nodeStateSpec(merged, state && { spec: state.spec, status: { interfaces } });
+    const next = nodeStateSpec(merged, state && { spec: state.spec, status: { interfaces } });
+    const lost = state && takenAway(state, next);
+    const hold = lost && (await deps.findResetHold(lost.writtenAt, signal));
+    deps.heldResets.set(name, hold);
+    const spec = hold !== undefined && state !== undefined ? { interfaces: [], ...state.spec } : next;
     if (state?.keepStateUntil !== undefined) await deps.removeAnnotation(name, annotations.keepStateUntil, signal);
     const own = state === undefined ? firstHandshake(node) : (state.ownAnnotations ?? {});
     if (!(await write(state, { metadata: { name, ownerReferences: [owner] }, spec, own }, signal))) return recheckSoon;
     mergeResults.set(name, {
       ...merged,
-      spec: shareEqual(state?.spec, nodeStateSpec(merged)),
+      spec: shareEqual(state?.spec, hold === undefined ? nodeStateSpec(merged) : spec),
       interfaces,
       generations: generationsOf(merged, rules.policies),
     });
-    return undefined;
+    return hold && { afterMs: hold.afterMs };
   };
 
   /** Returns false if another client has just written the state. */

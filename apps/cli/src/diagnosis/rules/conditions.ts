@@ -18,6 +18,7 @@ const bad: readonly string[] = [
   conditionTypes.waitingForLock,
   conditionTypes.reconcileFailed,
   conditionTypes.podsWaiting,
+  conditionTypes.resetHeld,
 ];
 const progress: readonly string[] = [conditionTypes.progressing, conditionTypes.drainProgressing];
 
@@ -108,4 +109,5 @@ const ofType: ReadonlyMap<string, ReasonTableName> = new Map([
   [conditionTypes.devicePluginConfigMap, "devicePluginConfigMapReasons"],
   [conditionTypes.injectorCertificate, "certificateReasons"],
   [conditionTypes.webhookCertificate, "certificateReasons"],
+  [conditionTypes.resetHeld, "resetHeldReasons"],
 ]);

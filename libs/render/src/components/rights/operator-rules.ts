@@ -145,6 +145,11 @@ export function clusterRules(settings: ComponentSettings): readonly RuleWithReas
     },
     { why: "waits for the namespaces of networks", group: "", resources: ["namespaces"], verbs: read },
     {
+      why: "sees whether policies are lost with their kind, before it resets nodes",
+      ...{ group: "apiextensions.k8s.io", resources: ["customresourcedefinitions"] },
+      ...{ names: [`sriovnetworknodepolicies.${sriov}`], verbs: ["get"] },
+    },
+    {
       why: "reads networks, and removes upstream's finalizers",
       group: sriov,
       resources: networks,

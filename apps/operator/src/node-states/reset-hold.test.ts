@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { KubeError, type TransportRequest } from "@switchyard/kube";
+import { createResetHold, takenAway } from "./reset-hold.ts";
+
+const never = new AbortController().signal;
+const noon = Date.parse("2026-11-20T12:00:00Z");
+const old = "2026-01-01T00:00:00Z";
+const crd = "CustomResourceDefinition sriovnetworknodepolicies.sriovnetwork.openshift.io";
+
+interface Life {
+  readonly creationTimestamp: string;
+  readonly deletionTimestamp?: string;
+}
+
+function setUp(given: { readonly own?: Life; readonly definition?: Life | "missing" | "forbidden" } = {}) {
+  const { own = { creationTimestamp: old }, definition = { creationTimestamp: old } } = given;
+  const world = { nowMs: noon, requests: 0 };
+  const request = ({ path }: TransportRequest) => {
+    world.requests++;
+    const life = path.startsWith("/api/v1/namespaces/") ? own : definition;
+    if (life === "missing") return Promise.reject(new KubeError(`GET ${path}`, "NotFound", { status: 404 }));
+    if (life === "forbidden") return Promise.reject(new KubeError(`GET ${path}`, "Forbidden", { status: 403 }));
+    const metadata = { name: path.slice(path.lastIndexOf("/") + 1), ...life };
+    return Promise.resolve({ apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata", metadata });
+  };
+  const find = createResetHold({ transport: { request }, namespace: "ns", nowMs: () => world.nowMs });
+  return { world, find: (writtenAt: string | undefined) => find(writtenAt, never) };
+}
+
+describe("createResetHold", () => {
+  it("holds nothing while namespace and definition are old", async () => {
+    expect(await setUp().find("2026-11-20T11:00:00Z")).toBeUndefined();
+    expect(await setUp().find(undefined)).toBeUndefined();
+  });
+
+  it.each([
+    {
+      does: "while the namespace is being deleted",
+      given: { own: { creationTimestamp: old, deletionTimestamp: "2026-11-20T11:59:59Z" } },
+      reason: "NamespaceTerminating",
+      says: "namespace ns is being deleted",
+    },
+    {
+      does: "while the definition is being deleted",
+      given: { definition: { creationTimestamp: old, deletionTimestamp: "2026-11-20T11:59:59Z" } },
+      reason: "DefinitionTerminating",
+      says: `${crd} is being deleted`,
+    },
+    {
+      does: "while the definition is missing",
+      given: { definition: "missing" as const },
+      reason: "DefinitionMissing",
+      says: `${crd} does not exist`,
+    },
+  ])("holds $does", async ({ given, reason, says }) => {
+    const hold = await setUp(given).find("2026-11-20T11:59:00Z");
+    expect(hold).toMatchObject({ reason, afterMs: 10_000 });
+    expect(hold?.message).toContain(says);
+  });
+
+  it.each([
+    { what: crd, given: { definition: { creationTimestamp: "2026-11-20T11:58:00Z" } } },
+    { what: "namespace ns", given: { own: { creationTimestamp: "2026-11-20T11:58:00Z" } } },
+  ])("holds for five minutes after $what was created, what was configured before", async ({ what, given }) => {
+    const { world, find } = setUp(given);
+    const hold = {
+      reason: "RestorePending",
+      afterMs: 180_000,
+      message:
+        `${what} was created at 2026-11-20T11:58:00Z, after the nodes were configured; restore the policies before ` +
+        "2026-11-20T12:03:00.000Z, when nodes without policies are reset",
+    };
+    expect([await find("2026-11-20T11:57:00Z"), await find("2026-11-20T11:58:00Z"), await find(undefined)]).toEqual([
+      hold,
+      hold,
+      hold,
+    ]);
+    world.nowMs += 180_000;
+    expect(await find("2026-11-20T11:57:00Z")).toBeUndefined();
+  });
+
+  it("does not hold in a new installation, in which the node was configured after the definition was created", async () => {
+    const { find } = setUp({ definition: { creationTimestamp: "2026-11-20T11:58:00Z" } });
+    expect(await find("2026-11-20T11:58:01Z")).toBeUndefined();
+  });
+
+  it("does not hold if it may not read the definition, as with the roles of an older release", async () => {
+    expect(await setUp({ definition: "forbidden" }).find(old)).toBeUndefined();
+  });
+
+  it("asks the API server once a second for all nodes", async () => {
+    const { world, find } = setUp();
+    await Promise.all([find(old), find(old), find(undefined)]);
+    expect(world.requests).toBe(2);
+    world.nowMs += 1_000;
+    await find(old);
+    expect(world.requests).toBe(4);
+  });
+});
+
+describe("takenAway", () => {
+  const pf = { pciAddress: "0000:3b:00.0", numVfs: 4, vfGroups: [{ resourceName: "a" }, { resourceName: "b" }] };
+  const before = { spec: { interfaces: [pf] }, specWrittenAt: old };
+  const lost = { writtenAt: old };
+  it.each([
+    { does: "nothing", after: { interfaces: [pf] }, is: undefined },
+    { does: "another PF too", after: { interfaces: [pf, { ...pf, pciAddress: "0000:3b:00.1" }] }, is: undefined },
+    { does: "more VFs", after: { interfaces: [{ ...pf, numVfs: 8 }] }, is: undefined },
+    { does: "no PF", after: { interfaces: [], unselected: [pf.pciAddress] }, is: lost },
+    { does: "fewer VFs", after: { interfaces: [{ ...pf, numVfs: 2 }] }, is: lost },
+    { does: "a resource less", after: { interfaces: [{ ...pf, vfGroups: [{ resourceName: "a" }] }] }, is: lost },
+    {
+      does: "the reset of a PF that was configured in an earlier life of the node state",
+      after: { interfaces: [pf], unselected: ["0000:3b:00.1"] },
+      is: { writtenAt: undefined },
+    },
+  ])("is $is for a spec with $does", ({ after, is }) => {
+    expect(takenAway(before, after)).toEqual(is);
+    expect(takenAway({ spec: after }, after)).toBeUndefined();
+  });
+});
