@@ -176,7 +176,7 @@ export const chartValues = group("", {
     }),
     tolerations: kubeList(
       tolerationFields,
-      "Tolerations of the Jobs. By default they run on any node, so that no taint blocks uninstallation.",
+      "Tolerations of the Jobs. By default they tolerate all taints, so that no taint blocks uninstallation. They run on control plane nodes if the cluster has some that accept them.",
       [{ operator: "Exists" }],
     ),
     resources: kubeObject(resourceFields, "Resources of the Jobs.", { requests: { cpu: "10m", memory: "64Mi" } }),
