@@ -37,7 +37,11 @@ const limitMs = 1_800_000;
 const root = findWorkspaceRoot();
 const chart = join(root, "charts/switchyard");
 const release = "switchyard";
-const operator = { namespace, label: "name=sriov-network-operator", container: "operator" };
+const operator = {
+  namespace,
+  label: "name=sriov-network-operator",
+  container: "switchyard-sriov-network-operator",
+};
 const daemon = {
   namespace,
   label: "app=sriov-network-config-daemon",

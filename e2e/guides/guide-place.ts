@@ -9,11 +9,13 @@ import type { TestCluster } from "@switchyard/test-cluster";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { upstreamChart } from "../src/helm/upstream-chart.ts";
 import { readGuide, type Block } from "./read-guide.ts";
 import type { GuidePlace } from "./run-guide.ts";
 
-/** No release is published: the chart of the checkout stands in for the chart in the registry. */
+/** The charts in registries: that of Switchyard, which is not published yet, and upstream's, which tests cannot reach. */
 const published = "oci://ghcr.io/switchyard/charts/switchyard";
+const upstreams = "oci://ghcr.io/k8snetworkplumbingwg/sriov-network-operator-chart";
 
 /** Rejects if Helm cannot be built. */
 export async function createGuidePlace({
@@ -31,8 +33,15 @@ export async function createGuidePlace({
   await cluster.kubectl(["config", "rename-context", current.trim(), "C"], { kubeconfig });
   const helm = join(await goPrograms("helm4"), "helm");
   const cli = join(findWorkspaceRoot(), "apps/cli/src/main.ts");
+  const charts = new Map([
+    [published, "charts/switchyard"],
+    [upstreams, await upstreamChart("1.6.0")],
+  ]);
+  const inPattern = (text: string): string => text.replaceAll("/", String.raw`\/`);
+  const replace = ([from, to]: readonly [string, string]): string =>
+    `set -- "\${@/#${inPattern(from)}/${inPattern(to)}}"`;
   const scripts = {
-    helm: `exec ${helm} "\${@/#${published.replaceAll("/", String.raw`\/`)}/charts\\/switchyard}"`,
+    helm: `${[...charts].map(replace).join("\n")}\nexec ${helm} "$@"`,
     switchyard: `exec ${process.execPath} --disable-warning=ExperimentalWarning ${cli} "$@"`,
   };
   for (const [name, command] of Object.entries(scripts)) {

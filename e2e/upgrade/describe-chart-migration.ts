@@ -242,7 +242,13 @@ export function describeChartMigration(version: HelmVersion): void {
       const { helm, testCluster } = migration;
       // Helm 4 applies on the server, where Switchyard's operator owns the rights of the daemons.
       const force = version === "helm4" ? ["--force-conflicts"] : [];
-      await helm.run(["rollback", release, "1", "--wait", "--timeout", "120s", ...force]);
+      const history: unknown = JSON.parse(await helm.run(["history", release, "-o", "json"]));
+      // Without a revision, Helm goes back by one: to Switchyard's first upgrade, since the upgrade was repeated.
+      const ofUpstream = (Array.isArray(history) ? history : []).find((row: unknown) =>
+        String(fieldAt(row, "chart")).startsWith("sriov-network-operator-chart"),
+      );
+      const revision = String(fieldAt(ofUpstream, "revision"));
+      await helm.run(["rollback", release, revision, "--wait", "--timeout", "120s", ...force]);
       const found = await testCluster.read(deployments, deployment);
       expect(isSwitchyards(found)).toBe(false);
       await eventually("upstream's operator runs", () => {

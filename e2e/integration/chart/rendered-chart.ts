@@ -11,6 +11,8 @@ import { fieldAt } from "../../src/plain-api.ts";
 export interface Rendered {
   readonly deployment: {
     readonly name: unknown;
+    /** Names of the containers. When one chart replaces the other, Helm merges containers by their names. */
+    readonly containers: readonly unknown[];
     readonly selector: unknown;
     readonly placement: Readonly<Record<string, unknown>>;
   };
@@ -47,6 +49,7 @@ export function readRendered(manifest: string): Rendered {
   return {
     deployment: {
       name: fieldAt(deployment, "metadata", "name"),
+      containers: listOf(fieldAt(pod, "containers")).map((container) => fieldAt(container, "name")),
       selector: fieldAt(deployment, "spec", "selector"),
       placement: Object.fromEntries(
         placement.flatMap((field) => {
@@ -70,6 +73,10 @@ function readEnv(list: unknown): Readonly<Record<string, unknown>> {
     return [String(name), valueFrom === undefined ? (value ?? "") : from] as const;
   });
   return Object.fromEntries(pairs);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function isEmpty(value: unknown): boolean {

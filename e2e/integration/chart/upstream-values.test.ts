@@ -212,6 +212,7 @@ async function expectSameMeaning(upstream: string, values: Values): Promise<void
   const [manifest, ours] = await Promise.all([helm.run(["template", "sriov", upstream], values), render(values)]);
   const theirs = readRendered(manifest);
   expect(ours.deployment.name).toEqual(theirs.deployment.name);
+  expect(ours.deployment.containers).toEqual(theirs.deployment.containers);
   expect(ours.deployment.selector).toEqual(theirs.deployment.selector);
   // Upstream also prefers nodes with the label "master", which Kubernetes 1.30 does not set any more.
   const isPlaced = isRecord(values["operator"]) && "affinity" in values["operator"];

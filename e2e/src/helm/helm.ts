@@ -11,7 +11,8 @@ import { parseAllDocuments } from "yaml";
 
 /** The versions with which the chart is tested. */
 export const helmVersions = ["helm3", "helm4"] as const;
-export type HelmVersion = (typeof helmVersions)[number];
+/** Also older ones, with which a release of upstream may have been installed. */
+export type HelmVersion = (typeof helmVersions)[number] | "helm3.17" | "helm4.0";
 
 /** The result of a run that ended. */
 export interface HelmResult {

@@ -18,7 +18,7 @@ let files: BundleFiles;
 
 /** What the tests read of a ClusterServiceVersion. */
 interface Csv {
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly annotations: Readonly<Record<string, string>> };
   readonly spec: {
     readonly version: string;
     readonly relatedImages: readonly { readonly image: string }[];
@@ -93,6 +93,12 @@ describe("buildBundle", () => {
     ]);
     expect(inOrder(clusterPermissions[0]?.rules ?? [])).toEqual(stated("ClusterRole"));
     expect(inOrder(permissions[0]?.rules ?? [])).toEqual(stated("Role"));
+  });
+
+  it("has upstream's name of the operator's container", () => {
+    const csv = csvOf(files);
+    expect(operatorOf(csv)).toMatchObject({ name: "sriov-network-operator" });
+    expect(csv.metadata.annotations["containerImage"]).toBe(operatorOf(csv)?.image);
   });
 
   it("has the ClusterRole that owns what the operator creates outside of its namespace", () => {

@@ -67,7 +67,7 @@ export function describeOperator(facts: OperatorFacts): Manifest {
         "alm-examples": JSON.stringify(examples.map(inSuggestedNamespace), undefined, 2),
         capabilities: "Seamless Upgrades",
         categories: "Networking",
-        containerImage: images.get("operator") ?? "",
+        containerImage: images.get(deployment.name) ?? "",
         createdAt,
         description: "Configures SR-IOV network devices of a cluster, and drains nodes only when pods would lose them",
         "features.operators.openshift.io/cnf": "false",
