@@ -64,9 +64,30 @@ describe("switchyard doctor", () => {
     const live = await ask(["doctor", "--kubeconfig", testCluster.cluster.kubeconfig]);
     const saved = await testCluster.cluster.kubectl(["get", kinds.join(","), "-A", "-o", "yaml"]);
     const offline = await ask(["doctor", "-f", "-"], saved);
-    // The cluster has no DaemonSets. Files without a DaemonSet do not say so, the API server does.
-    expect(live.rows.filter((row) => row !== "DaemonPodNotRunning worker-1")).toEqual(offline.rows);
-    expect(live.rows).toContain("DaemonPodNotRunning worker-1");
+    // The cluster has neither DaemonSets nor Deployments. Files without them do not say so, the API server does.
+    const onlyLive = ["DaemonPodNotRunning worker-1", "OperatorNotInstalled sriov-network-operator"];
+    expect(live.rows.filter((row) => !onlyLive.includes(row))).toEqual(offline.rows);
+    expect(live.rows).toEqual(expect.arrayContaining(onlyLive));
+  }, 60_000);
+
+  it("finds that the operator's Deployment has no available pod", async () => {
+    const { kubectl, kubeconfig } = testCluster.cluster;
+    await kubectl(["create", "deployment", "sriov-network-operator", "--image=operator", "-n", namespace]);
+    const { rows } = await ask(["doctor", "--kubeconfig", kubeconfig]);
+    expect(rows).toContain("OperatorNotRunning sriov-network-operator");
+    const available = JSON.stringify({ status: { replicas: 1, readyReplicas: 1, availableReplicas: 1 } });
+    const patch = [
+      "patch",
+      "deployment",
+      "sriov-network-operator",
+      "--subresource=status",
+      "--type=merge",
+      "-p",
+      available,
+    ];
+    await kubectl([...patch, "-n", namespace]);
+    const { rows: later } = await ask(["doctor", "--kubeconfig", kubeconfig]);
+    expect(later.filter((row) => row.startsWith("Operator"))).toEqual([]);
   }, 60_000);
 
   it("lists the VFs", async () => {

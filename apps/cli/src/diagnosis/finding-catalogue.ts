@@ -234,7 +234,40 @@ export const findingCatalogue = {
   OperatorNotLeading: {
     severity: "error",
     cause: "No replica of the operator has renewed its lease. Changes of policies, pools and networks have no effect.",
-    next: "kubectl -n {namespace} get lease {name} -o yaml",
+    next: "kubectl -n {namespace} get pods -l name=sriov-network-operator",
+  },
+  NotInstalled: {
+    severity: "error",
+    cause: "The cluster has no CustomResourceDefinition of Switchyard, so no object of it can exist.",
+    next: "kubectl get customresourcedefinitions",
+  },
+  OperatorNotInstalled: {
+    severity: "error",
+    cause:
+      "The namespace has no Deployment of the operator. Nothing acts on policies, pools and networks. The flag --namespace names the namespace.",
+    next: "kubectl get deployments -A -l app.kubernetes.io/name=switchyard",
+  },
+  OperatorNotRunning: {
+    severity: "error",
+    cause:
+      "No pod of the operator is available. Changes of policies, pools and networks have no effect, and no drain starts or ends. Nodes keep their configuration.",
+    next: "kubectl -n {namespace} logs -l name=sriov-network-operator --tail 50 --previous",
+  },
+  OperatorUnknown: {
+    severity: "info",
+    cause:
+      "The input has neither the Deployment of the operator, nor its pods, nor its Lease, so this diagnosis does not say whether the operator runs.",
+    next: "kubectl -n {namespace} get deployments,pods,leases -o yaml",
+  },
+  ContainerNotRunning: {
+    severity: "error",
+    cause: "The kubelet cannot start the container, or the container ends again and again.",
+    next: "kubectl -n {namespace} describe pod {name}",
+  },
+  ContainerOutOfMemory: {
+    severity: "warning",
+    cause: "The kernel killed the container, because it used more memory than its limit. It runs again.",
+    next: "kubectl -n {namespace} describe pod {name}",
   },
   ComponentNotAvailable: {
     severity: "warning",

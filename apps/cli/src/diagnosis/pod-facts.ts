@@ -20,8 +20,20 @@ export interface PodFacts {
   readonly devices: readonly PciAddress[];
   /** Names of ResourceClaims in the pod's namespace. */
   readonly claims: readonly string[];
+  /** Containers that do not run although they should, with the kubelet's reason. */
+  readonly stoppedContainers: readonly StoppedContainer[];
   /** What the scheduler says about a pod that is not scheduled. */
   readonly unscheduled: string | undefined;
+}
+
+/** A container that waits, or that the kernel has killed. */
+export interface StoppedContainer {
+  readonly name: string;
+  /** "CrashLoopBackOff", "ImagePullBackOff"; "OOMKilled" for one that was killed and runs again. */
+  readonly reason: string;
+  readonly isWaiting: boolean;
+  /** The kubelet's message, restarts and the last exit code, on one line. */
+  readonly details: string;
 }
 
 export interface NetworkRef {
@@ -50,8 +62,31 @@ export function readPodFacts(pod: unknown): PodFacts | undefined {
     networks: networksOf(annotations[networksAnnotation] ?? "", namespace),
     devices: devicesOf(annotations[statusAnnotation]),
     claims: readPodDevices(pod, "").claims,
+    stoppedContainers: stoppedContainersOf(pod),
     unscheduled: textAt(scheduled, "message"),
   };
+}
+
+/** Waiting for these is normal; with any other reason a container waits for a person. */
+const normalWaits: readonly string[] = ["ContainerCreating", "PodInitializing"];
+
+function stoppedContainersOf(pod: unknown): readonly StoppedContainer[] {
+  const all = ["initContainerStatuses", "containerStatuses"].flatMap((list) => listAt(pod, "status", list));
+  return all.flatMap((container) => {
+    const waiting = textAt(at(container, "state", "waiting"), "reason") ?? "";
+    const last = at(container, "lastState", "terminated");
+    const lastReason = textAt(last, "reason") ?? "";
+    const isWaiting = waiting !== "" && !normalWaits.includes(waiting);
+    if (!isWaiting && lastReason !== "OOMKilled") return [];
+    const [restarts, exitCode] = [at(container, "restartCount"), at(last, "exitCode")];
+    const details = [
+      textAt(at(container, "state", "waiting"), "message") ?? "",
+      typeof restarts === "number" && restarts > 0 ? `restarted ${restarts} ${restarts === 1 ? "time" : "times"}` : "",
+      typeof exitCode === "number" ? `last exit code ${exitCode}${lastReason === "" ? "" : ` (${lastReason})`}` : "",
+    ];
+    const name = textAt(container, "name") ?? "";
+    return [{ name, reason: isWaiting ? waiting : lastReason, isWaiting, details: details.filter(Boolean).join("; ") }];
+  });
 }
 
 /** As the scheduler counts: the sum of the containers and sidecars, or the most that an init container needs. */

@@ -26,8 +26,12 @@ export interface Snapshot {
   readonly objectsOf: (kind: string) => readonly Manifest[];
   /** Whether objects of the kind could be read. If not, the absence of an object means nothing. */
   readonly isKnown: (kind: string) => boolean;
+  /** Whether the kind was read from a cluster, so that the absence of an object means that it does not exist. */
+  readonly wasListed: (kind: string) => boolean;
   /** Milliseconds since 1970 at which the cluster was read; from files, the latest time in any object. */
   readonly takenAtMs: number;
+  /** Whether takenAtMs is the time of a clock. The latest time in files can be long before they were taken. */
+  readonly isClock: boolean;
 }
 
 export interface SnapshotOptions {
@@ -35,6 +39,8 @@ export interface SnapshotOptions {
   readonly resourcePrefix: string;
   /** The kinds that were read from a cluster. Of files, the kinds of the objects in them are known. */
   readonly readKinds?: readonly string[];
+  /** The API server's clock at that time, in milliseconds since 1970. */
+  readonly nowMs?: number | undefined;
 }
 
 export function createSnapshot(
@@ -42,7 +48,7 @@ export function createSnapshot(
   cluster: ClusterObjects,
   options: SnapshotOptions,
 ): Snapshot {
-  const { namespace, resourcePrefix, readKinds = [] } = options;
+  const { namespace, resourcePrefix, readKinds = [], nowMs } = options;
   const byKind = Map.groupBy(manifests, ({ kind }) => kind);
   const objectsOf = (kind: string): readonly Manifest[] => byKind.get(kind) ?? [];
   const { policies, pools, operatorConfig } = cluster;
@@ -56,7 +62,9 @@ export function createSnapshot(
     pods: objectsOf("Pod").flatMap(({ object }) => readPodFacts(object) ?? []),
     objectsOf,
     isKnown: (kind) => byKind.has(kind) || readKinds.includes(kind),
-    takenAtMs: latestTime(manifests),
+    wasListed: (kind) => readKinds.includes(kind),
+    takenAtMs: nowMs ?? latestTime(manifests),
+    isClock: nowMs !== undefined,
   };
 }
 

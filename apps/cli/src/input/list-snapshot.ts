@@ -75,7 +75,7 @@ function requestsOf(namespace: string): readonly Request[] {
   return [
     ...everywhere.map((type) => ({ type })),
     { type: events, fieldSelector: "type=Warning" },
-    ...[configMaps, daemonSets, leases, endpointSlices].map((type) => ({ type, namespace })),
+    ...[configMaps, daemonSets, deployments, leases, endpointSlices].map((type) => ({ type, namespace })),
   ];
 }
 
@@ -102,6 +102,10 @@ const disruptionBudgets = {
 /** The workloads of the components. */
 export const daemonSets = {
   ...{ group: "apps", version: "v1", kind: "DaemonSet", plural: "daemonsets", namespaced: true },
+} satisfies ResourceType;
+/** The operator's workload. */
+const deployments = {
+  ...{ group: "apps", version: "v1", kind: "Deployment", plural: "deployments", namespaced: true },
 } satisfies ResourceType;
 const leases = {
   ...{ group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true },

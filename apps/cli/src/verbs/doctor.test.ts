@@ -93,7 +93,74 @@ const condition = (type: string, reason: string, status = "True") => [
   { type, status, reason, message: "because", lastTransitionTime: "2026-01-05T10:59:00Z" },
 ];
 
+const operatorDeployment = `Deployment/${ns}/sriov-network-operator`;
+const deployment = (replicas: number, availableReplicas: number): Editable => ({
+  ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "sriov-network-operator", namespace: ns } },
+  ...{ spec: { replicas }, status: { availableReplicas } },
+});
+const podOf = (name: string, labels: Editable, container: Editable): Editable => ({
+  ...{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: ns, labels } },
+  status: { phase: "Running", containerStatuses: [container] },
+});
+const crashing = {
+  ...{
+    name: "operator",
+    restartCount: 23,
+    state: { waiting: { reason: "CrashLoopBackOff", message: "back-off 5m0s" } },
+  },
+  lastState: { terminated: { reason: "Error", exitCode: 64 } },
+};
+
 const faults: readonly Fault[] = [
+  {
+    ...{ code: "OperatorNotRunning", on: operatorDeployment, what: "the operator crashes again and again" },
+    inject: plus(deployment(1, 0), podOf("operator-0", { name: "sriov-network-operator" }, crashing)),
+    also: ["ContainerNotRunning"],
+  },
+  {
+    ...{ code: "OperatorNotRunning", on: operatorDeployment, what: "the operator is scaled to 0" },
+    inject: plus(deployment(0, 0)),
+  },
+  {
+    ...{ code: "OperatorNotRunning", on: operatorDeployment, what: "its pod crashes, in an input without Deployments" },
+    inject: plus(podOf("operator-0", { name: "sriov-network-operator" }, crashing)),
+    also: ["ContainerNotRunning"],
+  },
+  {
+    ...{
+      code: "OperatorUnknown",
+      on: operatorDeployment,
+      what: "the input does not show the operator",
+      severity: "info",
+    },
+    inject: without("Lease"),
+  },
+  {
+    ...{ code: "ContainerNotRunning", on: `Pod/${ns}/operator-webhook-0`, what: "an image cannot be pulled" },
+    inject: plus(
+      podOf(
+        "operator-webhook-0",
+        { app: "operator-webhook" },
+        {
+          ...{ name: "webhook", restartCount: 0 },
+          state: { waiting: { reason: "ImagePullBackOff", message: 'Back-off pulling image "webhook:9"' } },
+        },
+      ),
+    ),
+  },
+  {
+    ...{ code: "ContainerOutOfMemory", on: `Pod/${ns}/operator-webhook-0`, what: "a container ran out of memory" },
+    inject: plus(
+      podOf(
+        "operator-webhook-0",
+        { app: "operator-webhook" },
+        {
+          ...{ name: "webhook", restartCount: 1, state: { running: {} } },
+          lastState: { terminated: { reason: "OOMKilled", exitCode: 137 } },
+        },
+      ),
+    ),
+  },
   {
     ...{ code: "NodeSyncFailed", on: state1, what: "upstream's status is Failed" },
     inject: set(
@@ -167,6 +234,10 @@ const faults: readonly Fault[] = [
   {
     ...{ code: "DaemonPodNotRunning", on: "Node/worker-1", what: "the config daemon is missing on a node" },
     inject: without("Pod", "config-daemon-worker-1"),
+  },
+  {
+    ...{ code: "DaemonPodNotRunning", on: "Node/worker-1", what: "the config daemon crashes again and again" },
+    inject: set("Pod", { "status|containerStatuses": [crashing] }, "config-daemon-worker-1"),
   },
   {
     ...{ code: "DevicePluginStale", on: "Node/worker-1", what: "a node offers fewer devices than it has VFs" },
@@ -424,6 +495,8 @@ describe("switchyard doctor", () => {
 
   it("has a case for each code of the catalogue", () => {
     const tested = new Set(faults.map(({ code }) => code));
+    // Files never show that something does not exist: rules/operator.test.ts.
+    for (const code of ["NotInstalled", "OperatorNotInstalled"]) tested.add(code);
     expect(Object.keys(findingCatalogue).filter((code) => !tested.has(code))).toEqual([]);
   });
 
@@ -525,12 +598,12 @@ describe("switchyard doctor", () => {
     expect(out).not.toMatch(/Next: .*rm/);
   });
 
-  it("says nothing about what the input does not contain", async () => {
+  it("says of what the input does not contain only that the operator is not known to run", async () => {
     const given = copyOf().filter(
       ({ kind }) =>
         kind === "SriovNetworkNodeState" || kind === "SriovNetworkNodePolicy" || kind === "SriovOperatorConfig",
     );
-    expect(await doctor(given)).toMatchObject({ code: 0, rows: [] });
+    expect(await doctor(given)).toMatchObject({ code: 0, rows: [{ code: "OperatorUnknown", severity: "info" }] });
   });
 
   it.each([

@@ -16,9 +16,9 @@ import type { RunVerb } from "../verb.ts";
 export const doctor: RunVerb = async ({ flags, terminal }) => {
   const { namespace, resourcePrefix, pageOutput: output = "text" } = flags;
   const diagnostics = createDiagnostics(terminal.stderr);
-  const { manifests, readKinds } = await readSnapshotInput(flags, terminal, diagnostics);
+  const { manifests, readKinds, nowMs } = await readSnapshotInput(flags, terminal, diagnostics);
   const cluster = collectObjects(manifests, { namespace, diagnostics, isIgnoredNoted: false });
-  const snapshot = createSnapshot(manifests, cluster, { namespace, resourcePrefix, readKinds });
+  const snapshot = createSnapshot(manifests, cluster, { namespace, resourcePrefix, readKinds, nowMs });
   const diagnosis = diagnose(snapshot);
   if (output === "text") {
     terminal.stdout.write(doctorText(diagnosis, createColours(terminal.stdout, terminal.env)));

@@ -60,6 +60,8 @@ export class HttpTransport implements Transport {
       await slots.take(abort.signal);
       try {
         const response = await this.#send(request, { tried, connections, signal: abort.signal });
+        const serverMs = Date.parse(response.headers.date ?? "");
+        if (!Number.isNaN(serverMs)) request.onServerTime?.(serverMs);
         return parseJson(await readAll(response), tried);
       } finally {
         slots.give();

@@ -40,6 +40,8 @@ export interface TransportRequest {
    * must not wait for other requests that hang.
    */
   readonly reserved?: boolean | undefined;
+  /** Called with the server's clock, in milliseconds since 1970, when the head of a response has the header Date. */
+  readonly onServerTime?: ((nowMs: number) => void) | undefined;
 }
 
 export interface WatchRequest {

@@ -6,14 +6,17 @@ import { at, listAt, stringsAt, textAt } from "../../json.ts";
 import { findingOf, type Finding } from "../finding.ts";
 import { refOf, resourceOf } from "../refs.ts";
 import { timeMs, type Snapshot } from "../snapshot.ts";
+import { containerLines, describePod, findOperator, isRunning } from "./operator.ts";
 
 const configMapLimitBytes = 1024 * 1024;
-const leaseLimitMs = 5 * 60_000;
+/** A Lease lasts 15 seconds. Without a clock, heartbeats of nodes every five minutes are the latest times in a cluster. */
+const leaseLimitMs = { clock: 60_000, evidence: 5 * 60_000 } as const;
 const oldestMinor = 30;
 const daemonApp = "sriov-network-config-daemon";
 
 export function findComponents(snapshot: Snapshot): readonly Finding[] {
   return [
+    ...findOperator(snapshot),
     ...daemonSets(snapshot),
     ...daemonPods(snapshot),
     ...leases(snapshot),
@@ -50,13 +53,14 @@ function daemonPods(snapshot: Snapshot): readonly Finding[] {
     .filter((node) => isInNodeSet(node, rules))
     .flatMap(({ metadata: { name } }) => {
       const own = daemons.filter((pod) => pod.node === name);
-      if (own.some(({ phase }) => phase === "Running")) return [];
+      if (own.some(isRunning)) return [];
       const [first] = own;
-      const message = first === undefined ? "no config daemon runs on the node" : `the config daemon is ${first.phase}`;
+      const message =
+        first === undefined ? "no config daemon runs on the node" : `the config daemon is ${describePod(first)}`;
       return [
         findingOf("DaemonPodNotRunning", {
           ...{ object: { kind: "Node", name }, message, values: { operatorNamespace: namespace } },
-          evidence: own.map((pod) => `pod ${pod.namespace}/${pod.name}: ${pod.phase}`),
+          evidence: own.flatMap((pod) => [`pod ${pod.namespace}/${pod.name}: ${pod.phase}`, ...containerLines(pod)]),
         }),
       ];
     });
@@ -70,9 +74,12 @@ function leases(snapshot: Snapshot): readonly Finding[] {
     if (lease.namespace !== snapshot.namespace || lease.name !== "switchyard-operator") return [];
     const holder = textAt(spec, "holderIdentity") ?? "";
     const lateMs = snapshot.takenAtMs - (renewedMs ?? snapshot.takenAtMs);
-    if (holder !== "" && lateMs < leaseLimitMs) return [];
+    if (holder !== "" && lateMs < (snapshot.isClock ? leaseLimitMs.clock : leaseLimitMs.evidence)) return [];
+    const minutes = Math.round(lateMs / 60_000);
     const message =
-      holder === "" ? "no replica holds the lease" : `not renewed for ${Math.round(lateMs / 60_000)} minutes`;
+      holder === ""
+        ? "no replica holds the lease"
+        : `not renewed for ${minutes === 1 ? "1 minute" : `${minutes} minutes`}`;
     return [
       findingOf("OperatorNotLeading", {
         ...{ object: refOf(lease), field: "spec.renewTime", message },
