@@ -8,13 +8,11 @@
  */
 import type { InterfaceSpec, InterfaceStatus, VfGroup, VfStatus } from "@switchyard/api";
 import { includesVf, parseVfRange, type VfRange } from "@switchyard/policy";
-import { isVirtualNic } from "./plan-virtual.ts";
 import type { PlanProblem } from "./problem.ts";
 import { isUserSpaceDriver } from "./vf-steps.ts";
 
 /** Returns the VFs of groups whose pods need an interface, and which have a kernel driver and no interface on the host. */
 export function vfsWithoutInterface({ vfGroups = [] }: InterfaceSpec, pf: InterfaceStatus): readonly VfStatus[] {
-  if (isVirtualNic(pf)) return [];
   return vfGroups.flatMap((group) => {
     const range = parseVfRange(group.vfRange ?? "");
     return range.ok ? ofGroup(pf, group, range.value) : [];
@@ -46,6 +44,8 @@ export function missingInterfaces(
 function ofGroup(pf: InterfaceStatus, { deviceType = "netdevice", vdpaType }: VfGroup, range: VfRange) {
   if (deviceType !== "netdevice" || vdpaType) return [];
   return (pf.Vfs ?? []).filter(
-    ({ vfID, driver, name }) => includesVf(range, vfID) && driver && !isUserSpaceDriver(driver) && !name,
+    ({ vfID, driver, name, pciAddress }) =>
+      // The card of a virtual machine is its own VF.
+      pciAddress !== pf.pciAddress && includesVf(range, vfID) && driver && !isUserSpaceDriver(driver) && !name,
   );
 }
