@@ -138,7 +138,7 @@ export interface ValidatingAdmissionPolicy extends Manifest {
       readonly objectSelector: Readonly<Record<string, never>>;
     };
     readonly matchConditions: readonly NamedExpression[];
-    readonly variables: readonly NamedExpression[];
+    readonly variables?: readonly NamedExpression[];
     readonly validations: readonly {
       readonly expression: string;
       readonly reason: "Forbidden";

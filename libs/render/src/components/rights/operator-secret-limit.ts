@@ -23,7 +23,6 @@ export function operatorSecretLimit({
         operations: ["CREATE", "UPDATE"],
       },
     ],
-    variables: [],
     validations: [
       {
         expression:

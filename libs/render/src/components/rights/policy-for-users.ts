@@ -4,6 +4,7 @@
  * affected. RBAC grants, the policy takes away.
  * Usage: `const [policy, binding] = policyForUsers({ metadata, users, condition, rules, variables, validations });`
  */
+import { defined } from "@switchyard/api";
 import type {
   NamedExpression,
   RequestRule,
@@ -20,8 +21,11 @@ export interface UserLimits {
   /** Name of the condition that the request is made by one of the users; it appears in errors. */
   readonly condition: string;
   readonly rules: readonly RequestRule[];
-  /** The API server evaluates a variable only when a validation uses it. */
-  readonly variables: readonly NamedExpression[];
+  /**
+   * The API server evaluates a variable only when a validation uses it. Omit it instead of an empty list, which the API server
+   * drops, so that each apply by Helm would write the object.
+   */
+  readonly variables?: readonly NamedExpression[];
   readonly validations: readonly { readonly expression: string; readonly messageExpression: string }[];
 }
 
@@ -47,7 +51,7 @@ export function policyForUsers({
           ...{ matchPolicy: "Equivalent", namespaceSelector: {}, objectSelector: {} },
         },
         matchConditions: [{ name: condition, expression: `request.userInfo.username in ${JSON.stringify(users)}` }],
-        variables,
+        ...defined({ variables }),
         validations: validations.map((validation) => ({ ...validation, reason: "Forbidden" })),
       },
     },
