@@ -43,6 +43,8 @@ export function describeWayBack({ installedBy, version, rollbackIsRefusedWith }:
     let migration: Migration;
     let helm: Helm;
     let upstreams: unknown;
+    /** What the guide saves before the upgrade. Later, Helm may not have the revision any more: it keeps ten. */
+    let values: unknown;
 
     beforeAll(async () => {
       migration = await startMigration(installedBy);
@@ -50,6 +52,7 @@ export function describeWayBack({ installedBy, version, rollbackIsRefusedWith }:
       const place = { kubeconfig: cluster.kubeconfig, namespace, directory: join(directory, "back") };
       helm = await prepareHelm(version, place);
       upstreams = await operatorPod();
+      values = JSON.parse(await helm.run(["get", "values", release, "-o", "json"]));
       await toSwitchyard();
     }, startLimitMs);
 
@@ -61,8 +64,6 @@ export function describeWayBack({ installedBy, version, rollbackIsRefusedWith }:
 
     /** The command of the guide, with the values that the guide saves before the upgrade. */
     async function toUpstream(): Promise<void> {
-      const first = await helm.run(["get", "values", release, "--revision", "1", "-o", "json"]);
-      const values: unknown = JSON.parse(first);
       const server = version.startsWith("helm4") ? ["--server-side=true", "--force-conflicts"] : [];
       const args = ["upgrade", release, await upstreamChart("1.6.0"), "--take-ownership", "--reset-values"];
       await helm.run([...args, ...server, ...waiting], isRecord(values) ? values : {});
