@@ -11,6 +11,7 @@ import { eventually, findWorkspaceRoot } from "@switchyard/testing";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { snapshotOffload } from "./offload-objects.ts";
@@ -43,7 +44,7 @@ beforeEach(async () => {
 });
 
 afterAll(async () => {
-  await played[Symbol.asyncDispose]();
+  await disposeOf(played);
 }, 120_000);
 
 const createAgain = (spec: unknown = ready.spec) => {

@@ -15,6 +15,7 @@ import {
 } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
+import { disposeOf } from "../src/dispose-of.ts";
 import { kubeletStandIn } from "../src/kubelet-stand-in.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 
@@ -69,7 +70,7 @@ beforeAll(async () => {
 }, 900_000);
 
 afterAll(async () => {
-  await watched[Symbol.asyncDispose]();
+  await disposeOf(watched);
 }, 60_000);
 
 const inGuest = (command: string) => watched.inGuest(command);
