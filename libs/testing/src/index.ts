@@ -5,13 +5,7 @@ export { bpfmanCrds, bpfmanTypes, type BpfmanVersion } from "./bpfman-crds.ts";
 export { createAuthority, type Authority, type KeyPair, type UserIdentity } from "./certificates.ts";
 export { ControlPlane, type ControlPlaneOptions } from "./control-plane.ts";
 export type { Client } from "./control-plane-files.ts";
-export {
-  debianPackages,
-  ensurePrograms,
-  missingPrograms,
-  type EnsureProgramsOptions,
-  type ProgramName,
-} from "./debian-programs.ts";
+export { debianPackages, ensurePrograms, type EnsureProgramsOptions, type ProgramName } from "./debian-programs.ts";
 export { binariesFor, ensureBinaries, type EnsureBinariesOptions } from "./ensure-binaries.ts";
 export { eventually, type EventuallyOptions } from "./eventually.ts";
 export { withFileLock, type FileLockOptions } from "./file-lock.ts";
