@@ -25,7 +25,7 @@ const known = {
   },
   crane: { title: "crane" },
   helm3: { title: "Helm 3", versions: { "helm.sh/helm/v3/internal/version.version": "helm.sh/helm/v3" } },
-  // The oldest Helm 3 that has --take-ownership, and the oldest Helm 4. Both refuse the rollback to upstream's chart.
+  // The oldest Helm 3 that has --take-ownership, and the oldest Helm 4. A simple rollback to upstream's chart fails with both.
   "helm3.17": { title: "Helm 3.17", versions: { "helm.sh/helm/v3/internal/version.version": "helm.sh/helm/v3" } },
   "helm4.0": { title: "Helm 4.0", versions: { "helm.sh/helm/v4/internal/version.version": "helm.sh/helm/v4" } },
   helm4: { title: "Helm 4", versions: { "helm.sh/helm/v4/internal/version.version": "helm.sh/helm/v4" } },
