@@ -5,7 +5,7 @@
  * Usage: `const demands = firmwareDemands(ports);`
  */
 import type { FirmwareStatus, InterfaceSpec, InterfaceStatus } from "@switchyard/api";
-import type { FirmwareChange } from "./steps/set-firmware.ts";
+import type { FirmwareChange } from "./steps/firmware.ts";
 
 /** A port of the card that a policy selects. */
 export interface WantedPort {

@@ -12,7 +12,7 @@ export { isConverged, plan, type Plan } from "./plan.ts";
 export { describeProblem, type PlanProblem } from "./problem.ts";
 export { rdmaModeDifference } from "./rdma-mode.ts";
 export { rebootFile } from "./reboot.ts";
-export { vdpaDriver } from "./steps/add-vdpa-device.ts";
+export { vdpaDriver } from "./steps/vdpa.ts";
 export { isBlockedBy } from "./steps/blocked-by.ts";
 export { describeStep, disruptionOf, isPfStep, type NodeStep, type PfStep, type Step } from "./steps/step.ts";
 export { isVirtualNic } from "./plan-virtual.ts";

@@ -5,7 +5,7 @@
  * Usage: `eswitchSteps(pf, { numVfs: 4, mode: "switchdev" })`.
  */
 import { defined, type InterfaceStatus } from "@switchyard/api";
-import type { EswitchMode } from "./steps/set-eswitch-mode.ts";
+import type { EswitchMode } from "./steps/eswitch.ts";
 import type { PfStep } from "./steps/step.ts";
 
 export interface WantedEswitch {

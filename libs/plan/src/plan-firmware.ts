@@ -18,8 +18,7 @@ import { isVirtualNic } from "./plan-virtual.ts";
 import type { PlanProblem } from "./problem.ts";
 import { describeRefusal } from "./refused-change.ts";
 import { mergeRebootNeeds, noRebootNeeds, type RebootCause, type RebootNeeds } from "./reboot.ts";
-import type { ResetFirmware } from "./steps/reset-firmware.ts";
-import { formatFirmwareChange, type FirmwareChange, type SetFirmware } from "./steps/set-firmware.ts";
+import { formatFirmwareChange, type FirmwareChange, type ResetFirmware, type SetFirmware } from "./steps/firmware.ts";
 import { describeStep } from "./steps/step.ts";
 import { isMellanox, vfLimitProblem } from "./vf-limit.ts";
 

@@ -6,7 +6,7 @@
  */
 import { defined, type InterfaceSpec, type InterfaceStatus, type VfGroup } from "@switchyard/api";
 import { includesVf, type VfRange } from "@switchyard/policy";
-import type { VdpaType } from "./steps/add-vdpa-device.ts";
+import type { VdpaType } from "./steps/vdpa.ts";
 import type { PfStep } from "./steps/step.ts";
 import { isVirtio } from "./virtio.ts";
 

@@ -32,10 +32,9 @@ import { withVdpaRemovals } from "./plan-vdpa.ts";
 import type { PlanProblem } from "./problem.ts";
 import { withoutRefused } from "./refused-change.ts";
 import { mergeRebootNeeds, planReboot } from "./reboot.ts";
-import { vdpaDriver } from "./steps/add-vdpa-device.ts";
+import { vdpaDriver } from "./steps/vdpa.ts";
 import { isVirtualNic, planVirtualNic, planVirtualReset } from "./plan-virtual.ts";
-import type { EnableNoIommu } from "./steps/enable-no-iommu.ts";
-import type { LoadModule } from "./steps/load-module.ts";
+import type { EnableNoIommu, LoadModule } from "./steps/kernel.ts";
 import type { PfStep, Step } from "./steps/step.ts";
 
 export interface Plan {

@@ -11,7 +11,7 @@ import { describeStep, isBlockedBy, isPfStep, type NodeStep, type PfStep, type S
 import { mapConcurrently } from "@switchyard/service";
 import { endsWithin } from "../deadlines/ends-within.ts";
 import { runNodeStep, runPfStep } from "../steps/run-step.ts";
-import { FewerVfsError } from "../steps/set-num-vfs.ts";
+import { FewerVfsError } from "../steps/vfs.ts";
 import { createStepContext, type StepTiming } from "../steps/step-context.ts";
 import type { RunningSteps, StepAbout } from "./running-steps.ts";
 

@@ -5,32 +5,17 @@
  */
 import type { Host } from "@switchyard/host";
 import type { NodeStep, PfStep } from "@switchyard/plan";
-import { bindDriver } from "./bind-driver.ts";
-import { forgetReboots } from "./forget-reboots.ts";
-import { enableNoIommu } from "./enable-no-iommu.ts";
-import { loadModule } from "./load-module.ts";
-import { reboot } from "./reboot.ts";
-import { resetFirmware } from "./reset-firmware.ts";
-import { releasePf } from "./release-pf.ts";
-import { setFirmware } from "./set-firmware.ts";
-import { removeOvsBridge, removeOvsPorts } from "./remove-ovs-bridge.ts";
-import { setOvsBridge } from "./set-ovs-bridge.ts";
-import { restartOvs, setOvsOffload } from "./set-ovs-offload.ts";
-import { setHostOvs } from "./set-host-ovs.ts";
-import { setKernelArguments } from "./set-kernel-arguments.ts";
-import { prepareSwitchdev } from "./prepare-switchdev.ts";
-import { setCardMode } from "./set-card-mode.ts";
-import { setEswitchMode } from "./set-eswitch-mode.ts";
-import { setFlowSteering } from "./set-flow-steering.ts";
-import { removeLinuxBridge, setLinuxBridge } from "./set-linux-bridge.ts";
-import { setLinkUp } from "./set-link-up.ts";
-import { setPersistentRdmaMode, setRdmaMode } from "./set-rdma-mode.ts";
-import { setPfMtu, setVfMtu } from "./set-mtu.ts";
-import { setNumVfs } from "./set-num-vfs.ts";
-import { setVfGuid } from "./set-vf-guid.ts";
-import { setVfMac } from "./set-vf-mac.ts";
+import { bindDriver, setNumVfs, setVfGuid, setVfMac } from "./vfs.ts";
+import { enableNoIommu, forgetReboots, loadModule, reboot, setKernelArguments } from "./kernel.ts";
+import { resetFirmware, setCardMode, setFirmware } from "./firmware.ts";
+import { releasePf, setLinkUp, setPfMtu, setVfMtu } from "./pf.ts";
+import { removeOvsBridge, removeOvsPorts, setOvsBridge } from "./ovs-bridges.ts";
+import { restartOvs, setHostOvs, setOvsOffload } from "./host-ovs.ts";
+import { prepareSwitchdev, setEswitchMode, setFlowSteering } from "./eswitch.ts";
+import { removeLinuxBridge, setLinuxBridge } from "./linux-bridges.ts";
+import { setPersistentRdmaMode, setRdmaMode } from "./rdma.ts";
 import type { NodeStepContext, StepContext } from "./step-context.ts";
-import { addVdpaDevice, removeVdpaDevice } from "./vdpa-devices.ts";
+import { addVdpaDevice, removeVdpaDevice } from "./vdpa.ts";
 
 const nodeSteps: {
   readonly [Name in NodeStep["kind"]]: (step: NodeStep<Name>, host: Host, context: NodeStepContext) => Promise<void>;

@@ -7,7 +7,7 @@
 import { parsePciAddress } from "@switchyard/api";
 import { createLinuxHost } from "@switchyard/host";
 import { createStepContext, type StepContext } from "../steps/step-context.ts";
-import { addVdpaDevice, removeVdpaDevice } from "../steps/vdpa-devices.ts";
+import { addVdpaDevice, removeVdpaDevice } from "../steps/vdpa.ts";
 
 const [, , text = "", ...words] = process.argv;
 const address = parsePciAddress(text);

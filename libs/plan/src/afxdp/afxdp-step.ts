@@ -4,7 +4,7 @@
  * subfunction by its number, because its port does not exist when the plan is made.
  * Usage: `planAfxdp(spec, status).steps.map(describeAfxdpStep)`.
  */
-import type { EswitchMode } from "../steps/set-eswitch-mode.ts";
+import type { EswitchMode } from "../steps/eswitch.ts";
 
 /** The fields that all steps have. */
 interface OnDevice {

@@ -3,7 +3,7 @@
  * Decides which steps cannot run after another step failed. All other steps continue: for example, the VFs of a PF are
  * created although its MTU was refused (sriov-operator.md M-32).
  */
-import { vdpaDriver } from "./add-vdpa-device.ts";
+import { vdpaDriver } from "./vdpa.ts";
 import { isNeededBy, isPfStep, type NodeStep, type Step } from "./step.ts";
 
 /** Reports whether `step` needs the result of `failed`. */

@@ -5,37 +5,16 @@
  * Usage: `plan(spec, status, owned).steps.map(describeStep)`.
  */
 import type { InterfaceStatus } from "@switchyard/api";
-import { addVdpaDevice, type AddVdpaDevice } from "./add-vdpa-device.ts";
-import { bindDriver, type BindDriver } from "./bind-driver.ts";
-import { forgetReboots, type ForgetReboots } from "./forget-reboots.ts";
-import { enableNoIommu, type EnableNoIommu } from "./enable-no-iommu.ts";
-import { loadModule, type LoadModule } from "./load-module.ts";
-import { reboot, type Reboot } from "./reboot.ts";
-import { resetFirmware, type ResetFirmware } from "./reset-firmware.ts";
-import { removeOvsBridge, type RemoveOvsBridge } from "./remove-ovs-bridge.ts";
-import { removeOvsPorts, type RemoveOvsPorts } from "./remove-ovs-ports.ts";
-import { restartOvs, type RestartOvs } from "./restart-ovs.ts";
-import { releasePf, type ReleasePf } from "./release-pf.ts";
-import { setFirmware, type SetFirmware } from "./set-firmware.ts";
-import { setKernelArguments, type SetKernelArguments } from "./set-kernel-arguments.ts";
-import { prepareSwitchdev, type PrepareSwitchdev } from "./prepare-switchdev.ts";
-import { setCardMode, type SetCardMode } from "./set-card-mode.ts";
-import { setHostOvs, type SetHostOvs } from "./set-host-ovs.ts";
-import { setEswitchMode, type SetEswitchMode } from "./set-eswitch-mode.ts";
-import { setFlowSteering, type SetFlowSteering } from "./set-flow-steering.ts";
-import { removeVdpaDevice, type RemoveVdpaDevice } from "./remove-vdpa-device.ts";
-import { setLinkUp, type SetLinkUp } from "./set-link-up.ts";
-import { removeLinuxBridge, type RemoveLinuxBridge } from "./remove-linux-bridge.ts";
-import { setLinuxBridge, type SetLinuxBridge } from "./set-linux-bridge.ts";
-import { setNumVfs, type SetNumVfs } from "./set-num-vfs.ts";
-import { setPersistentRdmaMode, type SetPersistentRdmaMode } from "./set-persistent-rdma-mode.ts";
-import { setOvsBridge, type SetOvsBridge } from "./set-ovs-bridge.ts";
-import { setOvsOffload, type SetOvsOffload } from "./set-ovs-offload.ts";
-import { setPfMtu, type SetPfMtu } from "./set-pf-mtu.ts";
-import { setRdmaMode, type SetRdmaMode } from "./set-rdma-mode.ts";
-import { setVfGuid, type SetVfGuid } from "./set-vf-guid.ts";
-import { setVfMac, type SetVfMac } from "./set-vf-mac.ts";
-import { setVfMtu, type SetVfMtu } from "./set-vf-mtu.ts";
+import { addVdpaDevice, removeVdpaDevice, type AddVdpaDevice, type RemoveVdpaDevice } from "./vdpa.ts";
+import { bindDriver, setNumVfs, setVfGuid, setVfMac, setVfMtu, type BindDriver, type SetNumVfs, type SetVfGuid, type SetVfMac, type SetVfMtu } from "./vfs.ts";
+import { enableNoIommu, forgetReboots, loadModule, reboot, setKernelArguments, type EnableNoIommu, type ForgetReboots, type LoadModule, type Reboot, type SetKernelArguments } from "./kernel.ts";
+import { resetFirmware, setCardMode, setFirmware, type ResetFirmware, type SetCardMode, type SetFirmware } from "./firmware.ts";
+import { removeOvsBridge, removeOvsPorts, setOvsBridge, type RemoveOvsBridge, type RemoveOvsPorts, type SetOvsBridge } from "./ovs-bridges.ts";
+import { restartOvs, setHostOvs, setOvsOffload, type RestartOvs, type SetHostOvs, type SetOvsOffload } from "./host-ovs.ts";
+import { releasePf, setLinkUp, setPfMtu, type ReleasePf, type SetLinkUp, type SetPfMtu } from "./pf.ts";
+import { prepareSwitchdev, setEswitchMode, setFlowSteering, type PrepareSwitchdev, type SetEswitchMode, type SetFlowSteering } from "./eswitch.ts";
+import { removeLinuxBridge, setLinuxBridge, type RemoveLinuxBridge, type SetLinuxBridge } from "./linux-bridges.ts";
+import { setPersistentRdmaMode, setRdmaMode, type SetPersistentRdmaMode, type SetRdmaMode } from "./rdma.ts";
 import type { AnyPfStep, Disruption, PfStepKind, StepKind } from "./step-kind.ts";
 
 /** The steps that change the whole node, by the name of their kind. They run before the steps of PFs, except for "reboot". */

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Runs the steps that configure a PF itself, and those that set MTUs. */
+import type { PfStep } from "@switchyard/plan";
+import { removeRules } from "../udev/keep-rules.ts";
+import { removeUdevRules } from "../upstream/udev-rules.ts";
+import type { StepContext } from "./step-context.ts";
+
+/** Sets the MTU of the network interface of the PF. */
+export async function setPfMtu(step: PfStep<"set-pf-mtu">, context: StepContext): Promise<void> {
+  await context.host.links.setMtu((await context.pfLink()).name, step.to);
+}
+
+/** Waits for the network interface of the VF and sets its MTU. */
+export async function setVfMtu(step: PfStep<"set-vf-mtu">, context: StepContext): Promise<void> {
+  const link = await context.vfLink(step.vfId);
+  if (link.mtu !== step.to) await context.host.links.setMtu(link.name, step.to);
+}
+
+/** Sets the network interface of the PF up. */
+export async function setLinkUp(_step: unknown, context: StepContext): Promise<void> {
+  await context.host.links.setAdminUp((await context.pfLink()).name, true);
+}
+
+/**
+ * Removes the udev rules and the record of a PF after its reset. The record is removed last: as long as it exists, the next
+ * pass continues the reset.
+ */
+export async function releasePf(_step: unknown, { host, pf }: StepContext): Promise<void> {
+  if (await removeRules(host.files, pf)) await host.udev.reloadRules();
+  await removeUdevRules(host.files, pf);
+  await host.records.remove(pf);
+}

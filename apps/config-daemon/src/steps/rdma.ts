@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Runs the steps that change the RDMA mode of the node. */
+import { HostError, type Host } from "@switchyard/host";
+import type { NodeStep } from "@switchyard/plan";
+import { writePersistentRdmaMode, writeRefusedRdmaMode } from "../files/rdma-mode-file.ts";
+
+/** Writes the mode that ib_core gets when it is loaded. */
+export async function setPersistentRdmaMode(step: NodeStep<"set-persistent-rdma-mode">, host: Host): Promise<void> {
+  await writePersistentRdmaMode(host.files, step.to);
+}
+
+/** Changes the mode of the running kernel. A refusal with EBUSY is recorded, and the node reboots because of it. */
+export async function setRdmaMode(step: NodeStep<"set-rdma-mode">, host: Host): Promise<void> {
+  try {
+    await host.rdma.setMode(step.to);
+  } catch (thrown) {
+    if (!(thrown instanceof HostError && thrown.code === "EBUSY")) throw thrown;
+    await writeRefusedRdmaMode(host.files, step.to);
+    const words = "other network namespaces exist, such as those of pods; the node must reboot to change the mode";
+    throw new HostError(thrown.operation, thrown.code, { words, cause: thrown });
+  }
+}

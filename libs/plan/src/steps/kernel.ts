@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Steps that change the kernel of the node: modules, arguments, reboots. */
+import type { StepKind } from "./step-kind.ts";
+
+/** Configures the arguments of the kernel in the boot loader. They take effect at the next boot. */
+export interface SetKernelArguments {
+  readonly kind: "set-kernel-arguments";
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
+}
+
+export const setKernelArguments: StepKind<SetKernelArguments> = {
+  describe({ add, remove }) {
+    const parts = [
+      ...(add.length > 0 ? [`add ${add.join(" ")}`] : []),
+      ...(remove.length > 0 ? [`remove ${remove.join(" ")}`] : []),
+    ];
+    return `change kernel arguments of the next boot: ${parts.join(", ")}`;
+  },
+};
+
+/** Loads a kernel module, such as vfio-pci. */
+export interface LoadModule {
+  readonly kind: "load-module";
+  readonly module: string;
+}
+
+export const loadModule: StepKind<LoadModule> = {
+  describe: ({ module }) => `load kernel module ${module}`,
+};
+
+/** Lets vfio-pci bind cards of a machine without an IOMMU. It changes nothing on a machine with an IOMMU. */
+export interface EnableNoIommu {
+  readonly kind: "enable-no-iommu";
+}
+
+export const enableNoIommu: StepKind<EnableNoIommu> = {
+  describe: () => "enable no-IOMMU mode of vfio, if there is no IOMMU",
+};
+
+/** Reboots the node. It runs after all other steps. */
+export interface Reboot {
+  readonly kind: "reboot";
+  /** Ids of the causes. */
+  readonly causes: readonly string[];
+  /** Whether a change waits for the reboot already. Otherwise a failure of another step prevents the reboot. */
+  readonly isPending: boolean;
+}
+
+export const reboot: StepKind<Reboot> = {
+  describe: ({ causes }) => `reboot for ${causes.join(", ")}`,
+};
+
+/** Removes causes from the record of the last reboot, because what they required is in effect. */
+export interface ForgetReboots {
+  readonly kind: "forget-reboots";
+  readonly causes: readonly string[];
+}
+
+export const forgetReboots: StepKind<ForgetReboots> = {
+  describe: ({ causes }) => `forget the reboot for ${causes.join(", ")}`,
+};

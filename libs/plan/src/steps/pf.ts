@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Steps that configure a PF itself. */
+import { disruptsNothing, existingVfs, isNeededByNone, type PfStepKind } from "./step-kind.ts";
+
+/** Sets the MTU of the PF in bytes: raises it to the requested value, or restores the value before the first configuration. */
+export interface SetPfMtu {
+  readonly kind: "set-pf-mtu";
+  readonly pciAddress: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+export const setPfMtu: PfStepKind<SetPfMtu> = {
+  describe: ({ pciAddress, from, to }) => `set mtu ${from} -> ${to} on ${pciAddress}`,
+  // Drivers reset the port to change the MTU, and the VFs lose their link for a second or more (igb on 6.12: 1.5 s).
+  disruption({ from, to }, { numVfs = 0 }) {
+    if (numVfs === 0) return undefined;
+    return {
+      cause: "mtu",
+      text: `changing the MTU from ${from} to ${to} interrupts the link of ${existingVfs(numVfs)}`,
+    };
+  },
+  isNeededBy: (_step, other) => other.kind === "set-vf-mtu",
+};
+
+/** Sets the PF's link up. */
+export interface SetLinkUp {
+  readonly kind: "set-link-up";
+  readonly pciAddress: string;
+}
+
+export const setLinkUp: PfStepKind<SetLinkUp> = {
+  describe: ({ pciAddress }) => `set link up on ${pciAddress}`,
+  disruption: disruptsNothing,
+  isNeededBy: isNeededByNone,
+};
+
+/** Removes the record that Switchyard configured the PF, after the PF was reset. */
+export interface ReleasePf {
+  readonly kind: "release-pf";
+  readonly pciAddress: string;
+}
+
+export const releasePf: PfStepKind<ReleasePf> = {
+  describe: ({ pciAddress }) => `release ${pciAddress}`,
+  disruption: disruptsNothing,
+  isNeededBy: isNeededByNone,
+};

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Steps that change the RDMA mode of the node. */
+import type { StepKind } from "./step-kind.ts";
+
+/** Changes the mode of the RDMA subsystem of the running kernel. */
+export interface SetRdmaMode {
+  readonly kind: "set-rdma-mode";
+  readonly from: "shared" | "exclusive";
+  readonly to: "shared" | "exclusive";
+}
+
+export const setRdmaMode: StepKind<SetRdmaMode> = {
+  describe: ({ from, to }) => `set RDMA mode ${from} -> ${to}`,
+};
+
+/** Writes or removes the file with the mode that ib_core gets when it is loaded. */
+export interface SetPersistentRdmaMode {
+  readonly kind: "set-persistent-rdma-mode";
+  /** Present mode in the file; absent if there is no file. */
+  readonly from?: "shared" | "exclusive";
+  /** Absent if the file must be removed. */
+  readonly to?: "shared" | "exclusive";
+}
+
+export const setPersistentRdmaMode: StepKind<SetPersistentRdmaMode> = {
+  describe: ({ from, to }) =>
+    to === undefined
+      ? `remove RDMA mode ${from ?? ""} from /etc/modprobe.d`
+      : `set RDMA mode ${from === undefined ? "" : `${from} -> `}${to} in /etc/modprobe.d`,
+};

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Steps that add and remove vDPA devices of VFs. */
+import { vpVdpa } from "../virtio.ts";
+import { vfOf, type PfStepKind } from "./step-kind.ts";
+
+/** The driver of a vDPA device: virtio_vdpa makes it a virtio interface of the host, and vhost_vdpa a character device. */
+export type VdpaType = "virtio" | "vhost";
+
+/** Creates the vDPA device of a VF, unless it exists, and binds it to a driver of the vDPA bus. */
+export interface AddVdpaDevice {
+  readonly kind: "add-vdpa-device";
+  /** Address of the PF. */
+  readonly pciAddress: string;
+  readonly vfId: number;
+  /** Present type; absent if there is no device, or if it has no driver. */
+  readonly from?: VdpaType;
+  readonly to: VdpaType;
+}
+
+export const addVdpaDevice: PfStepKind<AddVdpaDevice> = {
+  describe: (step) =>
+    step.from === undefined
+      ? `add ${step.to} vDPA device to ${vfOf(step)}`
+      : `change vDPA device of ${vfOf(step)} from ${step.from} to ${step.to}`,
+  disruption({ vfId, from, to }, { Vfs: vfs = [] }) {
+    if (from !== undefined) {
+      return { cause: "vfGroups", text: `VF ${vfId} changes its vDPA device from ${from} to ${to}` };
+    }
+    // A VF whose interface is visible on the host belongs to no pod, and a virtio VF that is bound for its device has no interface.
+    const inPod = vfs.some(({ vfID, name, driver }) => vfID === vfId && !name && driver && driver !== vpVdpa);
+    return inPod ? { cause: "vfGroups", text: `VF ${vfId} gets a vDPA device, and a pod may use the VF` } : undefined;
+  },
+  isNeededBy: () => false,
+};
+
+/** The kernel module and driver of a type. */
+export function vdpaDriver(type: VdpaType): string {
+  return `${type}_vdpa`;
+}
+
+/** Removes the vDPA device of a VF. */
+export interface RemoveVdpaDevice {
+  readonly kind: "remove-vdpa-device";
+  readonly pciAddress: string;
+  readonly vfId: number;
+}
+
+export const removeVdpaDevice: PfStepKind<RemoveVdpaDevice> = {
+  describe: (step) => `remove vDPA device of ${vfOf(step)}`,
+  disruption: ({ vfId }) => ({ cause: "vfGroups", text: `VF ${vfId} loses its vDPA device` }),
+  isNeededBy: (step, other) => other.vfId === step.vfId || other.kind === "set-num-vfs",
+};
