@@ -5,7 +5,7 @@
  * Usage: `const changing = changingVfs(state); if (isChanging(changing, pciAddress, vfId)) …`.
  */
 import type { SriovNetworkNodeState } from "@switchyard/api";
-import { ownedInStatus, plan, type Step } from "@switchyard/plan";
+import { changedVfs, ownedInStatus, plan } from "@switchyard/plan";
 
 /** For the PCI address of each PF, the indexes of its changing VFs, or "all". */
 export type ChangingVfs = ReadonlyMap<string, ReadonlySet<number> | "all">;
@@ -17,7 +17,7 @@ export type ChangingVfs = ReadonlyMap<string, ReadonlySet<number> | "all">;
 export function changingVfs({ spec = {}, status = {} }: SriovNetworkNodeState): ChangingVfs {
   const changing = new Map<string, Set<number> | "all">();
   for (const step of plan(spec, status, ownedInStatus(status)).steps) {
-    const vfs = vfsChangedBy(step);
+    const vfs = changedVfs(step);
     if (vfs === undefined) continue;
     const before = changing.get(vfs.pciAddress);
     const isAll = vfs.vfId === "all" || before === "all";
@@ -29,24 +29,4 @@ export function changingVfs({ spec = {}, status = {} }: SriovNetworkNodeState): 
 export function isChanging(changing: ChangingVfs, pciAddress: string, vfId: number): boolean {
   const vfs = changing.get(pciAddress);
   return vfs === "all" || vfs?.has(vfId) === true;
-}
-
-function vfsChangedBy(step: Step): { readonly pciAddress: string; readonly vfId: number | "all" } | undefined {
-  switch (step.kind) {
-    case "set-num-vfs":
-    case "set-eswitch-mode":
-      return { pciAddress: step.pciAddress, vfId: "all" };
-    case "bind-driver":
-      return step;
-    case "set-vf-mac":
-      return step.rebind === true ? step : undefined;
-    case "load-module":
-    case "prepare-switchdev":
-    case "set-flow-steering":
-    case "set-pf-mtu":
-    case "set-link-up":
-    case "set-vf-mtu":
-    case "release-pf":
-      return undefined;
-  }
 }

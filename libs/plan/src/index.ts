@@ -14,7 +14,18 @@ export { rdmaModeDifference } from "./rdma-mode.ts";
 export { rebootFile } from "./reboot.ts";
 export { vdpaDriver } from "./steps/vdpa.ts";
 export { isBlockedBy } from "./steps/blocked-by.ts";
-export { describeStep, disruptionOf, isPfStep, type NodeStep, type PfStep, type Step } from "./steps/step.ts";
+export {
+  changedVfs,
+  describeStep,
+  disruptionOf,
+  isPfStep,
+  stepKinds,
+  summaryOf,
+  type ChangedVfs,
+  type NodeStep,
+  type PfStep,
+  type Step,
+} from "./steps/step.ts";
 export { isVirtualNic } from "./plan-virtual.ts";
 export { virtioVendor } from "./virtio.ts";
 export { isMellanox, vfLimitProblem, type VfLimitProblem } from "./vf-limit.ts";

@@ -7,7 +7,7 @@
  * Usage: `const missing = createMissingInterfaces({ readHolders, nowMs, graceMs: 10_000 }); await missing.addTo(pfs, given, signal);`
  */
 import type { InterfaceStatus, Result, SriovNetworkNodeStateSpec, VfStatus } from "@switchyard/api";
-import { vfsWithoutInterface, type Step } from "@switchyard/plan";
+import { changedVfs, vfsWithoutInterface, type Step } from "@switchyard/plan";
 
 /** Ids of devices that pods have, or why the kubelet does not answer. */
 export type ReadHeldDevices = (signal: AbortSignal) => Promise<Result<ReadonlySet<string>, string>>;
@@ -108,7 +108,8 @@ export function createMissingInterfaces({ readHeld, nowMs, graceMs }: MissingInt
     stepEnded(step, hasFailed) {
       const needsInterface = step.kind === "set-vf-mac" || step.kind === "set-vf-mtu";
       if (needsInterface && hasFailed) waitedFor.add(keyOf(step.pciAddress, step.vfId));
-      if (step.kind === "set-num-vfs" || step.kind === "set-eswitch-mode") freshPfs.add(step.pciAddress);
+      const changed = changedVfs(step);
+      if (changed?.vfId === "all") freshPfs.add(changed.pciAddress);
       if (step.kind !== "bind-driver" && step.kind !== "set-vf-mac") return;
       const key = keyOf(step.pciAddress, step.vfId);
       fresh.add(key);

@@ -4,7 +4,7 @@
  * Usage: `countVfs(state.spec ?? {}, found.interfaces, plan(…).steps)`.
  */
 import type { InterfaceStatus, SriovNetworkNodeStateSpec } from "@switchyard/api";
-import type { Step } from "@switchyard/plan";
+import { changedVfs, type Step } from "@switchyard/plan";
 
 /**
  * `wanted` counts the VFs in the spec. `existing` counts all VFs of the node, also those that Switchyard did not create.
@@ -21,7 +21,7 @@ export function countVfs(
   const recreated = new Set<string>();
   const unfinished = new Set<string>();
   for (const step of steps) {
-    if (step.kind === "set-num-vfs") recreated.add(step.pciAddress);
+    if (changedVfs(step)?.vfId === "all" && "pciAddress" in step) recreated.add(step.pciAddress);
     else if ("vfId" in step) unfinished.add(`${step.pciAddress} ${step.vfId}`);
   }
 

@@ -6,7 +6,7 @@
  * Usage: `const metrics = createDaemonMetrics(registry, { nodeName, now, oldestMs }); metrics.stepEnded(step, false);`
  */
 import type { InterfaceStatus, SriovNetworkNodeStateSpec } from "@switchyard/api";
-import type { Step } from "@switchyard/plan";
+import { stepKinds, type Step } from "@switchyard/plan";
 import { Counter, Gauge, Histogram, type Registry } from "@switchyard/service";
 import { countVfs } from "./count-vfs.ts";
 import { syncStatuses, syncStatusOf, type Phase } from "./phase.ts";
@@ -33,40 +33,6 @@ export interface DaemonMetricsOptions {
   readonly oldestMs: () => number;
 }
 
-const stepKinds: Readonly<Record<Step["kind"], true>> = {
-  "enable-no-iommu": true,
-  "load-module": true,
-  "set-persistent-rdma-mode": true,
-  "set-rdma-mode": true,
-  "set-card-mode": true,
-  "set-firmware": true,
-  "reset-firmware": true,
-  "set-host-ovs": true,
-  "set-kernel-arguments": true,
-  "forget-reboots": true,
-  reboot: true,
-  "set-pf-mtu": true,
-  "set-link-up": true,
-  "prepare-switchdev": true,
-  "set-flow-steering": true,
-  "set-num-vfs": true,
-  "set-eswitch-mode": true,
-  "bind-driver": true,
-  "set-vf-guid": true,
-  "set-vf-mac": true,
-  "set-vf-mtu": true,
-  "set-ovs-offload": true,
-  "restart-ovs": true,
-  "set-ovs-bridge": true,
-  "remove-ovs-bridge": true,
-  "remove-ovs-ports": true,
-  "set-linux-bridge": true,
-  "remove-linux-bridge": true,
-  "add-vdpa-device": true,
-  "remove-vdpa-device": true,
-  "release-pf": true,
-};
-
 export function createDaemonMetrics(
   registry: Registry,
   { nodeName, now, oldestMs }: DaemonMetricsOptions,
@@ -81,7 +47,7 @@ export function createDaemonMetrics(
     registers,
   });
   // Series that start at 0 show the first failure as an increase.
-  for (const kind of Object.keys(stepKinds)) for (const outcome of ["done", "failed"]) steps.inc({ kind, outcome }, 0);
+  for (const kind of stepKinds) for (const outcome of ["done", "failed"]) steps.inc({ kind, outcome }, 0);
   new Gauge({
     name: "switchyard_oldest_step_seconds",
     help: "Age of the oldest running step. A step that runs for minutes hangs in the kernel. 0 if no step is running.",

@@ -7,8 +7,10 @@ import { representorsOf } from "../observe/representors.ts";
 import type { StepContext } from "./step-context.ts";
 
 /**
- * If the driver refuses the mode, the PF gets back the number of VFs or the drivers of VFs that it had before, and the error is
- * the driver's.
+ * Changes the mode of a card's embedded switch (sriov-operator.md F.6). The drivers of VFs would stop working, so VFs
+ * are unbound first, and the plan has steps that bind them again. Waits for the representors. If the driver refuses
+ * the mode, the PF gets back the number of VFs or the drivers of VFs that it had before, and the error is the
+ * driver's.
  */
 export async function setEswitchMode(step: PfStep<"set-eswitch-mode">, context: StepContext): Promise<void> {
   const { host, pf } = context;

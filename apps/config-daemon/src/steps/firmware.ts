@@ -5,7 +5,10 @@ import { HostError, type FirmwareRecord, type FirmwareSettings, type Host } from
 import type { NodeStep } from "@switchyard/plan";
 import { isDeepStrictEqual } from "node:util";
 
-/** Changes nothing if the card does not have one of the settings. */
+/**
+ * Changes firmware settings of a Mellanox card. Before that, it adds the present values to the records of the card's
+ * ports, so that they can be restored. Changes nothing if the card does not have one of the settings.
+ */
 export async function setFirmware(
   { card, through, values, restores }: NodeStep<"set-firmware">,
   host: Host,

@@ -2,9 +2,21 @@
 /** Runs the steps that change the Open vSwitch service of the host. */
 import { HostError, type Host } from "@switchyard/host";
 import type { NodeStep } from "@switchyard/plan";
-import { enabledUnits, hostOvsFiles, hostOvsRecord, readHostOvsRecord, readPresentFiles, rememberBooted, writeHostOvsRecord } from "../files/host-ovs-files.ts";
+import {
+  enabledUnits,
+  hostOvsFiles,
+  hostOvsRecord,
+  readHostOvsRecord,
+  readPresentFiles,
+  rememberBooted,
+  writeHostOvsRecord,
+} from "../files/host-ovs-files.ts";
 import { readOffloadMark, unknownProcess } from "../files/ovs-offload-mark.ts";
 
+/**
+ * Writes or removes the files that disable Open vSwitch on the host. Services that run are left alone until the node
+ * reboots. A step that is killed is completed by the next one.
+ */
 export async function setHostOvs({ to }: Pick<NodeStep<"set-host-ovs">, "to">, host: Host): Promise<void> {
   await (to === "disabled" ? writeFiles(host) : removeFiles(host));
 }

@@ -2,10 +2,18 @@
 /** Runs the steps that change the kernel of the node: modules, arguments, reboots. */
 import { HostError, type BootEntry, type Host } from "@switchyard/host";
 import { rebootFile, type NodeStep } from "@switchyard/plan";
-import { readKernelArgumentsRecord, readRebootRecord, writeKernelArgumentsRecord, writeRebootRecord } from "./boot-records.ts";
+import {
+  readKernelArgumentsRecord,
+  readRebootRecord,
+  writeKernelArgumentsRecord,
+  writeRebootRecord,
+} from "./boot-records.ts";
 import type { NodeStepContext } from "./step-context.ts";
 
-/** Removes only arguments that the daemon has added. It can be repeated. */
+/**
+ * Configures arguments in the boot loader and reads them back: a boot loader that reports success without an effect
+ * must not lead to a reboot. Removes only arguments that the daemon has added. It can be repeated.
+ */
 export async function setKernelArguments(
   step: NodeStep<"set-kernel-arguments">,
   { boot, files, kernelArguments }: Host,

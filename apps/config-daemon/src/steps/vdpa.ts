@@ -5,7 +5,11 @@ import { vdpaDriver, type PfStep } from "@switchyard/plan";
 import { vdpaName } from "../observe/vf-devices.ts";
 import type { StepContext } from "./step-context.ts";
 
-/** Creates the device unless it exists, and binds it to the driver, whatever driver it has before. It can be repeated. */
+/**
+ * Creates the vDPA device of a VF (sriov-operator.md F.6). The name of the device is that of upstream, and it says to
+ * whom the device belongs. Creates the device unless it exists, and binds it to the driver, whatever driver it has
+ * before. It can be repeated.
+ */
 export async function addVdpaDevice(step: PfStep<"add-vdpa-device">, context: StepContext): Promise<void> {
   const { vdpa } = context.host;
   const vf = await context.vfAddress(step.vfId);

@@ -20,7 +20,10 @@ export class FewerVfsError extends HostError {
   }
 }
 
-/** Rejects with FewerVfsError if the driver creates fewer VFs than requested, and records that. */
+/**
+ * Creates or removes the VFs of a PF, and waits until udev has named the new interfaces and, in switchdev mode,
+ * representors. Rejects with FewerVfsError if the driver creates fewer VFs than requested, and records that.
+ */
 export async function setNumVfs(step: PfStep<"set-num-vfs">, context: StepContext): Promise<void> {
   const { host, pf } = context;
   const before = await host.sriov.readPf(pf);

@@ -5,22 +5,21 @@
  * Usage: `const counts = countConfiguredVfs(spec, status, steps);`
  */
 import type { SriovNetworkNodeStateSpec, SriovNetworkNodeStateStatus } from "@switchyard/api";
-import type { Step } from "@switchyard/plan";
+import { changedVfs, type Step } from "@switchyard/plan";
 import { includesVf, parseVfRange } from "@switchyard/policy";
 
 /** Number of VFs by policy name. Policies without such VFs are left out. */
 export type ConfiguredVfs = Readonly<Record<string, number>>;
 
-/** VFs of a PF whose number of VFs is about to change do not count. */
+/** VFs that are about to be created again or bound to another driver do not count. */
 export function countConfiguredVfs(
   spec: SriovNetworkNodeStateSpec,
   status: SriovNetworkNodeStateStatus,
   steps: readonly Step[],
 ): ConfiguredVfs {
-  const recreated = new Set(steps.flatMap((step) => (step.kind === "set-num-vfs" ? [step.pciAddress] : [])));
-  const unbound = new Set(
-    steps.flatMap((step) => (step.kind === "bind-driver" ? [`${step.pciAddress} ${step.vfId}`] : [])),
-  );
+  const changed = steps.flatMap((step) => changedVfs(step) ?? []);
+  const recreated = new Set(changed.flatMap(({ pciAddress, vfId }) => (vfId === "all" ? [pciAddress] : [])));
+  const unbound = new Set(changed.map(({ pciAddress, vfId }) => `${pciAddress} ${vfId}`));
   const found = new Map((status.interfaces ?? []).map((pf) => [pf.pciAddress, pf]));
   const counts = new Map<string, number>();
   for (const { pciAddress, vfGroups = [] } of spec.interfaces ?? []) {

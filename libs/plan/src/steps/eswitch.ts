@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Steps that change the embedded switch of a card. */
-import { disruptsNothing, existingVfs, isNeededByNone, type PfStepKind } from "./step-kind.ts";
+import {
+  changesAllVfs,
+  changesNoVf,
+  disruptsNothing,
+  existingVfs,
+  isNeededByNone,
+  isOfNoInterest,
+  type PfStepKind,
+} from "./step-kind.ts";
 
 export type EswitchMode = "legacy" | "switchdev";
 
@@ -28,6 +36,8 @@ export const setEswitchMode: PfStepKind<SetEswitchMode> = {
   },
   // VFs, representors and bridges depend on the mode.
   isNeededBy: () => true,
+  changedVfs: changesAllVfs,
+  summary: ({ from, to, isTemporary }) => (isTemporary === true ? undefined : `eswitch mode ${from} -> ${to}`),
 };
 
 /**
@@ -43,6 +53,8 @@ export const prepareSwitchdev: PfStepKind<PrepareSwitchdev> = {
   describe: ({ pciAddress }) => `turn on hw-tc-offload on ${pciAddress}`,
   disruption: disruptsNothing,
   isNeededBy: () => true,
+  changedVfs: changesNoVf,
+  summary: isOfNoInterest,
 };
 
 /** Lets the driver instead of the firmware write the flow tables, which is many times faster (mlx5_core). */
@@ -57,4 +69,6 @@ export const setFlowSteering: PfStepKind<SetFlowSteering> = {
   describe: ({ pciAddress, from, to }) => `set flow_steering_mode ${from} -> ${to} on ${pciAddress}`,
   disruption: disruptsNothing, // no VF exists when it runs
   isNeededBy: isNeededByNone,
+  changedVfs: changesNoVf,
+  summary: isOfNoInterest,
 };

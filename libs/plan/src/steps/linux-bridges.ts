@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Steps that change Linux bridges of PFs. */
 import type { LinuxBridgeConfig } from "@switchyard/api";
-import { existingVfs, isNeededByNone, type PfStepKind } from "./step-kind.ts";
+import { changesNoVf, existingVfs, isNeededByNone, type PfStepKind } from "./step-kind.ts";
 
 /** Creates a Linux bridge, or changes it in place, and makes the PF its uplink. */
 export interface SetLinuxBridge {
@@ -28,6 +28,7 @@ export const setLinuxBridge: PfStepKind<SetLinuxBridge> = {
     return { cause: "bridge", text };
   },
   isNeededBy: isNeededByNone,
+  changedVfs: changesNoVf,
 };
 
 /** Removes a Linux bridge that Switchyard created for the PF. Its ports become independent. */
@@ -45,4 +46,5 @@ export const removeLinuxBridge: PfStepKind<RemoveLinuxBridge> = {
   },
   // The eswitch must not change its mode while the PF is a port.
   isNeededBy: (_step, { kind }) => kind === "set-eswitch-mode" || kind === "set-linux-bridge",
+  changedVfs: changesNoVf,
 };

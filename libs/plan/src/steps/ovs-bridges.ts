@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Steps that change Open vSwitch bridges of PFs. */
 import type { OvsBridgeConfig, OvsInterfaceConfig } from "@switchyard/api";
-import { disruptsNothing, existingVfs, isNeededByNone, type PfStepKind } from "./step-kind.ts";
+import { changesNoVf, disruptsNothing, existingVfs, isNeededByNone, type PfStepKind } from "./step-kind.ts";
 
 /** Creates an Open vSwitch bridge, or changes it in place, and makes the PF its uplink. */
 export interface SetOvsBridge {
@@ -29,6 +29,7 @@ export const setOvsBridge: PfStepKind<SetOvsBridge> = {
     return { cause: "bridge", text };
   },
   isNeededBy: isNeededByNone,
+  changedVfs: changesNoVf,
 };
 
 /** Removes an Open vSwitch bridge that Switchyard created for the PF, with all ports. */
@@ -47,6 +48,7 @@ export const removeOvsBridge: PfStepKind<RemoveOvsBridge> = {
     return { cause: "bridge", text: `removing bridge ${bridge} disconnects ${existingVfs(numVfs)}` };
   },
   isNeededBy: ({ isBeforeModeChange = false }) => isBeforeModeChange,
+  changedVfs: changesNoVf,
 };
 
 /**
@@ -66,4 +68,5 @@ export const removeOvsPorts: PfStepKind<RemoveOvsPorts> = {
   describe: ({ bridge, ports }) => `remove ports ${ports.join(", ")} from Open vSwitch bridge ${bridge}`,
   disruption: disruptsNothing,
   isNeededBy: ({ isBeforeModeChange = false }) => isBeforeModeChange,
+  changedVfs: changesNoVf,
 };

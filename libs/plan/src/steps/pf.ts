@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Steps that configure a PF itself. */
-import { disruptsNothing, existingVfs, isNeededByNone, type PfStepKind } from "./step-kind.ts";
+import {
+  changesNoVf,
+  disruptsNothing,
+  existingVfs,
+  isNeededByNone,
+  isOfNoInterest,
+  type PfStepKind,
+} from "./step-kind.ts";
 
 /** Sets the MTU of the PF in bytes: raises it to the requested value, or restores the value before the first configuration. */
 export interface SetPfMtu {
@@ -21,6 +28,8 @@ export const setPfMtu: PfStepKind<SetPfMtu> = {
     };
   },
   isNeededBy: (_step, other) => other.kind === "set-vf-mtu",
+  changedVfs: changesNoVf,
+  summary: ({ from, to }) => `mtu ${from} -> ${to}`,
 };
 
 /** Sets the PF's link up. */
@@ -33,6 +42,7 @@ export const setLinkUp: PfStepKind<SetLinkUp> = {
   describe: ({ pciAddress }) => `set link up on ${pciAddress}`,
   disruption: disruptsNothing,
   isNeededBy: isNeededByNone,
+  changedVfs: changesNoVf,
 };
 
 /** Removes the record that Switchyard configured the PF, after the PF was reset. */
@@ -45,4 +55,6 @@ export const releasePf: PfStepKind<ReleasePf> = {
   describe: ({ pciAddress }) => `release ${pciAddress}`,
   disruption: disruptsNothing,
   isNeededBy: isNeededByNone,
+  changedVfs: changesNoVf,
+  summary: isOfNoInterest,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * StepKind is what the plan knows about one kind of step. Each kind has a file in this folder with its data and its StepKind;
- * step.ts lists them all. apps/config-daemon/src/steps has the file that runs the step.
+ * StepKind is what the plan knows about one kind of step, and what others may ask about it. Each file in this folder has the kinds of
+ * one subject with their data; step.ts lists them all. The files of the same names in apps/config-daemon/src/steps run the steps.
  */
 import type { InterfaceStatus } from "@switchyard/api";
 
@@ -33,6 +33,10 @@ export interface PfStepKind<OneStep> extends StepKind<OneStep> {
   disruption(step: OneStep, pf: InterfaceStatus): Disruption | undefined;
   /** Reports whether `other`, a later step of the same PF, needs the result of the step. release-pf needs all results. */
   isNeededBy(step: OneStep, other: AnyPfStep): boolean;
+  /** Returns which VFs the step creates again or binds to a driver: all of the PF, the VF of the step, or none. */
+  changedVfs(step: OneStep): "all" | "its own" | "none";
+  /** Returns the step in a few words, without the PF. Absent: as describe(). Undefined: the step is of no interest to users. */
+  summary?(step: OneStep): string | undefined;
 }
 
 /** For a step that disrupts no pod. */
@@ -40,6 +44,18 @@ export const disruptsNothing = (): undefined => undefined;
 
 /** For a step whose result no other step needs. */
 export const isNeededByNone = (): boolean => false;
+
+/** For a step after which the VFs are the same devices with the same drivers. */
+export const changesNoVf = () => "none" as const;
+
+/** For a step that removes all VFs of the PF, or unbinds them. */
+export const changesAllVfs = () => "all" as const;
+
+/** For a step that binds the VF again only if its device gets an identity when it is created. */
+export const changesIfRebound = ({ rebind }: { readonly rebind?: true }) => (rebind === true ? "its own" : "none");
+
+/** For a step that users do not find in the summary of a PF. */
+export const isOfNoInterest = (): undefined => undefined;
 
 /** "the existing VF", "the 8 existing VFs". */
 export function existingVfs(count: number): string {

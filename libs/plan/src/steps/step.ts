@@ -6,13 +6,63 @@
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import { addVdpaDevice, removeVdpaDevice, type AddVdpaDevice, type RemoveVdpaDevice } from "./vdpa.ts";
-import { bindDriver, setNumVfs, setVfGuid, setVfMac, setVfMtu, type BindDriver, type SetNumVfs, type SetVfGuid, type SetVfMac, type SetVfMtu } from "./vfs.ts";
-import { enableNoIommu, forgetReboots, loadModule, reboot, setKernelArguments, type EnableNoIommu, type ForgetReboots, type LoadModule, type Reboot, type SetKernelArguments } from "./kernel.ts";
-import { resetFirmware, setCardMode, setFirmware, type ResetFirmware, type SetCardMode, type SetFirmware } from "./firmware.ts";
-import { removeOvsBridge, removeOvsPorts, setOvsBridge, type RemoveOvsBridge, type RemoveOvsPorts, type SetOvsBridge } from "./ovs-bridges.ts";
-import { restartOvs, setHostOvs, setOvsOffload, type RestartOvs, type SetHostOvs, type SetOvsOffload } from "./host-ovs.ts";
+import {
+  bindDriver,
+  setNumVfs,
+  setVfGuid,
+  setVfMac,
+  setVfMtu,
+  type BindDriver,
+  type SetNumVfs,
+  type SetVfGuid,
+  type SetVfMac,
+  type SetVfMtu,
+} from "./vfs.ts";
+import {
+  enableNoIommu,
+  forgetReboots,
+  loadModule,
+  reboot,
+  setKernelArguments,
+  type EnableNoIommu,
+  type ForgetReboots,
+  type LoadModule,
+  type Reboot,
+  type SetKernelArguments,
+} from "./kernel.ts";
+import {
+  resetFirmware,
+  setCardMode,
+  setFirmware,
+  type ResetFirmware,
+  type SetCardMode,
+  type SetFirmware,
+} from "./firmware.ts";
+import {
+  removeOvsBridge,
+  removeOvsPorts,
+  setOvsBridge,
+  type RemoveOvsBridge,
+  type RemoveOvsPorts,
+  type SetOvsBridge,
+} from "./ovs-bridges.ts";
+import {
+  restartOvs,
+  setHostOvs,
+  setOvsOffload,
+  type RestartOvs,
+  type SetHostOvs,
+  type SetOvsOffload,
+} from "./host-ovs.ts";
 import { releasePf, setLinkUp, setPfMtu, type ReleasePf, type SetLinkUp, type SetPfMtu } from "./pf.ts";
-import { prepareSwitchdev, setEswitchMode, setFlowSteering, type PrepareSwitchdev, type SetEswitchMode, type SetFlowSteering } from "./eswitch.ts";
+import {
+  prepareSwitchdev,
+  setEswitchMode,
+  setFlowSteering,
+  type PrepareSwitchdev,
+  type SetEswitchMode,
+  type SetFlowSteering,
+} from "./eswitch.ts";
 import { removeLinuxBridge, setLinuxBridge, type RemoveLinuxBridge, type SetLinuxBridge } from "./linux-bridges.ts";
 import { setPersistentRdmaMode, setRdmaMode, type SetPersistentRdmaMode, type SetRdmaMode } from "./rdma.ts";
 import type { AnyPfStep, Disruption, PfStepKind, StepKind } from "./step-kind.ts";
@@ -130,6 +180,33 @@ export function disruptionOf<Name extends PfStep["kind"]>(
 ): Disruption | undefined {
   return pfSteps[step.kind].disruption(step, pf);
 }
+
+/** VFs that a step creates again or binds to a driver: one, or all of the PF. */
+export interface ChangedVfs {
+  readonly pciAddress: string;
+  readonly vfId: number | "all";
+}
+
+/** Returns the VFs that the step creates again or binds to a driver; undefined if all stay as they are. */
+export function changedVfs(step: Step): ChangedVfs | undefined {
+  return isPfStep(step) ? changedByPfStep(step) : undefined;
+}
+
+function changedByPfStep<Name extends PfStep["kind"]>(step: PfStep<Name>): ChangedVfs | undefined {
+  const changed = pfSteps[step.kind].changedVfs(step);
+  const { pciAddress, vfId }: AnyPfStep = step;
+  if (changed === "none") return undefined;
+  return { pciAddress, vfId: changed === "its own" && vfId !== undefined ? vfId : "all" };
+}
+
+/** Returns the step in a few words, without the PF: "8 -> 16 VFs". Undefined if it is of no interest to users. */
+export function summaryOf<Name extends PfStep["kind"]>(step: PfStep<Name>): string | undefined {
+  const { summary, describe } = pfSteps[step.kind];
+  return (summary ?? describe)(step);
+}
+
+/** The names of all kinds of steps. */
+export const stepKinds: readonly string[] = [...Object.keys(nodeSteps), ...Object.keys(pfSteps)];
 
 /** Reports whether `other`, a step of the same PF, needs the result of `step`. */
 export function isNeededBy<Name extends PfStep["kind"]>(step: PfStep<Name>, other: AnyPfStep): boolean {

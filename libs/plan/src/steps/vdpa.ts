@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Steps that add and remove vDPA devices of VFs. */
 import { vpVdpa } from "../virtio.ts";
-import { vfOf, type PfStepKind } from "./step-kind.ts";
+import { changesNoVf, vfOf, type PfStepKind } from "./step-kind.ts";
 
 /** The driver of a vDPA device: virtio_vdpa makes it a virtio interface of the host, and vhost_vdpa a character device. */
 export type VdpaType = "virtio" | "vhost";
@@ -31,6 +31,7 @@ export const addVdpaDevice: PfStepKind<AddVdpaDevice> = {
     return inPod ? { cause: "vfGroups", text: `VF ${vfId} gets a vDPA device, and a pod may use the VF` } : undefined;
   },
   isNeededBy: () => false,
+  changedVfs: changesNoVf,
 };
 
 /** The kernel module and driver of a type. */
@@ -49,4 +50,5 @@ export const removeVdpaDevice: PfStepKind<RemoveVdpaDevice> = {
   describe: (step) => `remove vDPA device of ${vfOf(step)}`,
   disruption: ({ vfId }) => ({ cause: "vfGroups", text: `VF ${vfId} loses its vDPA device` }),
   isNeededBy: (step, other) => other.vfId === step.vfId || other.kind === "set-num-vfs",
+  changedVfs: changesNoVf,
 };

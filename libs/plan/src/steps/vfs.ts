@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Steps that create, bind and configure VFs. */
-import { disruptsNothing, existingVfs, isNeededByNone, vfOf, type PfStepKind } from "./step-kind.ts";
+import {
+  changesAllVfs,
+  changesIfRebound,
+  changesNoVf,
+  disruptsNothing,
+  existingVfs,
+  isNeededByNone,
+  isOfNoInterest,
+  vfOf,
+  type PfStepKind,
+} from "./step-kind.ts";
 
 /** Creates or removes VFs. A change between two non-zero numbers removes all VFs first, because the kernel requires it. */
 export interface SetNumVfs {
@@ -18,6 +28,8 @@ export const setNumVfs: PfStepKind<SetNumVfs> = {
     return { cause: "numVfs", text: `changing numVfs from ${from} to ${to} removes ${existingVfs(from)}` };
   },
   isNeededBy: (_step, { kind, vfId }) => vfId !== undefined || dependents.has(kind),
+  changedVfs: changesAllVfs,
+  summary: ({ from, to }) => `${from} -> ${to} VFs`,
 };
 
 /** Steps of the same PF that must not run if the PF does not have the number of VFs. */
@@ -46,6 +58,8 @@ export const bindDriver: PfStepKind<BindDriver> = {
     return { cause: "vfGroups", text: `VF ${step.vfId} changes its driver from ${step.from} to ${nameOf(step)}` };
   },
   isNeededBy: (step, { vfId }) => vfId === step.vfId,
+  changedVfs: () => "its own",
+  summary: (step) => `bound to ${step.to === "default" ? "their kernel driver" : step.to}`,
 };
 
 function nameOf({ to }: BindDriver): string {
@@ -71,6 +85,7 @@ export const setVfGuid: PfStepKind<SetVfGuid> = {
     return { cause: "vfGroups", text: `VF ${vfId} is unbound from its driver and bound again, because it gets a GUID` };
   },
   isNeededBy: isNeededByNone,
+  changedVfs: changesIfRebound,
 };
 
 /** Sets the administrative MAC address of the VF to its present address, which then stays the same after a rebind. */
@@ -92,6 +107,8 @@ export const setVfMac: PfStepKind<SetVfMac> = {
     return { cause: "vfGroups", text };
   },
   isNeededBy: isNeededByNone,
+  changedVfs: changesIfRebound,
+  summary: isOfNoInterest,
 };
 
 /** Sets the MTU in bytes of a VF's interface. */
@@ -108,4 +125,6 @@ export const setVfMtu: PfStepKind<SetVfMtu> = {
   describe: (step) => `set mtu ${step.from === undefined ? "" : `${step.from} -> `}${step.to} on ${vfOf(step)}`,
   disruption: disruptsNothing, // no pod uses a VF whose network interface is visible on the host
   isNeededBy: isNeededByNone,
+  changedVfs: changesNoVf,
+  summary: ({ to }) => `VF mtu ${to}`,
 };
