@@ -14,7 +14,7 @@ import { disposeOf } from "../src/dispose-of.ts";
 import { startBpfmanAgent } from "../src/bpfman-agent.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 import { startBpfmanGuest, type BpfmanGuest } from "./bpfman-guest.ts";
-import { becomesLike } from "../src/becomes-like.ts";
+import { becomesLike } from "../src/plain-api.ts";
 
 const device = "0000:01:00.1";
 const sender = "0000:01:00.0";

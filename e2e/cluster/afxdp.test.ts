@@ -12,11 +12,10 @@ import { prepareHelm, type Helm } from "../src/helm/helm.ts";
 import { device, network, pf, policy, pool, receivedPackets, sendPackets, tenant, testpmdPod } from "./afxdp-pods.ts";
 import { nodeName, registryName, startKubeCluster, type KubeCluster } from "./kube-cluster.ts";
 import { afxdpApps, imageValues, pushOwnImages } from "./own-images.ts";
-import { createParts } from "./parts.ts";
+import { createParts, createTimings } from "./timings.ts";
 import { startRegistry, type Registry } from "./registry.ts";
 import { pushTestpmd } from "./testpmd-image.ts";
 import { pushThirdPartyImages } from "./third-party-images.ts";
-import { createTimings } from "./timings.ts";
 import { namespace } from "./vf-pods.ts";
 
 /** An idle machine needs seconds, a busy one minutes. */

@@ -11,13 +11,11 @@ import { join } from "node:path";
 import { disposeOf } from "../src/dispose-of.ts";
 import { prepareHelm, type Helm } from "../src/helm/helm.ts";
 import { runProgram } from "../src/run-program.ts";
-import { nodeName, registryName, startKubeCluster, type KubeCluster } from "./kube-cluster.ts";
-import { killContainer } from "./node-containers.ts";
+import { killContainer, nodeName, registryName, startKubeCluster, type KubeCluster } from "./kube-cluster.ts";
 import { imageValues, pushNextVersion, pushOwnImages, sriovApps, type OwnImages } from "./own-images.ts";
-import { createParts } from "./parts.ts";
+import { createParts, createTimings } from "./timings.ts";
 import { startRegistry, type Registry } from "./registry.ts";
 import { pushThirdPartyImages, type ThirdPartyImages } from "./third-party-images.ts";
-import { createTimings } from "./timings.ts";
 import {
   deploymentOf,
   namespace,

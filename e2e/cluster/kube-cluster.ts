@@ -4,6 +4,7 @@
  * containerd and Multus, which pulls images from a registry on this machine.
  * Usage: `await using cluster = await startKubeCluster(registry); await cluster.inGuest("crictl ps")`.
  */
+import { isRecord } from "@switchyard/kube";
 import {
   eventually,
   findFreePorts,
@@ -19,6 +20,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeDisk } from "./node-disk.ts";
 import type { Registry } from "./registry.ts";
+
+/**
+ * killContainer kills the processes of a container from outside, as the kernel does when memory runs out, and waits until the
+ * kubelet has started it again.
+ */
+interface ContainerOfPods {
+  readonly namespace: string;
+  /** Label selector of the pods, of which one runs. */
+  readonly label: string;
+  readonly container: string;
+}
 
 /** Name of the node. */
 export const nodeName = "node-1";
@@ -175,4 +187,26 @@ const host = "10.0.2.2";
 async function run(guest: Guest, command: string): Promise<void> {
   const { code, stderr } = await guest.exec(command, { timeoutMs: 300_000 });
   if (code !== 0) throw new Error(`${command}: exit code ${code}\n${stderr}`);
+}
+
+/** Rejects if there is no such container, or if it does not run again within five minutes. */
+export async function killContainer(cluster: KubeCluster, which: ContainerOfPods): Promise<void> {
+  const before = await containerOf(cluster, which);
+  await cluster.inGuest(`/node/bin/ctr -n k8s.io tasks kill -s SIGKILL ${before.id}`);
+  const isReplaced = async (): Promise<boolean> => {
+    const now = await containerOf(cluster, which);
+    return now.id !== before.id && now.isReady;
+  };
+  await eventually(`container ${which.container} runs again`, isReplaced, { withinMs: 300_000, everyMs: 500 });
+}
+
+async function containerOf(cluster: KubeCluster, { namespace, label, container }: ContainerOfPods) {
+  const pods: unknown = JSON.parse(await cluster.kubectl(["get", "pods", "-n", namespace, "-l", label, "-o", "json"]));
+  const [pod] = isRecord(pods) && Array.isArray(pods["items"]) ? (pods["items"] as unknown[]) : [];
+  const status = isRecord(pod) && isRecord(pod["status"]) ? pod["status"] : {};
+  const all = (status["containerStatuses"] ?? []) as readonly { name: string; containerID: string; ready: boolean }[];
+  const found = all.find(({ name }) => name === container);
+  if (found === undefined)
+    throw new Error(`no pod with ${label} in ${namespace} has a container ${container} with a status`);
+  return { id: found.containerID.replace("containerd://", ""), isReady: found.ready };
 }

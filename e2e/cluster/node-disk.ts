@@ -11,7 +11,7 @@ import { createHash } from "node:crypto";
 import { copyFile, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { buildGoTools } from "../eve-bridge/go-tools.ts";
+import { buildGoTools } from "../eve-bridge/lab-support.ts";
 
 /** Directories of the disk: programs, CNI plugins, and the mount points of containerd's and the kubelet's data. */
 const layout = { programs: "bin", plugins: "cni", data: ["containerd", "kubelet"] } as const;

@@ -7,8 +7,7 @@
 import { goPrograms } from "@switchyard/go-programs";
 import { chmod, copyFile, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { buildPlugin } from "../device-plugin/build-plugin.ts";
-import { writePciIds } from "../device-plugin/run-plugin.ts";
+import { buildPlugin, writePciIds } from "../device-plugin/run-plugin.ts";
 import type { Registry } from "./registry.ts";
 
 /** Names of the images in the registry, with digests. */

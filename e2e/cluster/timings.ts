@@ -3,6 +3,7 @@
  * createTimings measures how long the phases of a test take, says on stderr what it waits for, and prints a table at the end.
  * Usage: `const timings = createTimings(); await timings.during("install to ready", () => install()); timings.print();`
  */
+import { it } from "@jest/globals";
 import { cpus, loadavg } from "node:os";
 
 export interface Timings {
@@ -11,6 +12,8 @@ export interface Timings {
   /** Writes the table to stderr. */
   print(): void;
 }
+
+type Part = (name: string, run: () => Promise<void>) => void;
 
 export function createTimings(): Timings {
   const startMs = performance.now();
@@ -43,4 +46,22 @@ export function createTimings(): Timings {
 
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
+}
+
+/**
+ * createParts returns a function in place of Jest's `it`, for a test whose parts build on each other: after one that failed, the
+ * others fail at once.
+ * `limitMs` is the time limit of each part.
+ */
+export function createParts(limitMs: number): Part {
+  let failedPart: string | undefined;
+  return function part(name, run) {
+    const runOrSayWhy = async (): Promise<void> => {
+      if (failedPart !== undefined) throw new Error(`not run, because an earlier part failed: ${failedPart}`);
+      failedPart = name;
+      await run();
+      failedPart = undefined;
+    };
+    it(name, runOrSayWhy, limitMs);
+  };
 }

@@ -11,8 +11,7 @@ import { bootGuestNode, type GuestDaemon } from "@switchyard/vm-lab/guest-node";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { buildPlugin } from "./build-plugin.ts";
-import { writePciIds } from "./run-plugin.ts";
+import { buildPlugin, writePciIds } from "./run-plugin.ts";
 
 /** What a plugin has announced to the kubelet about a resource. */
 export interface Announcement {

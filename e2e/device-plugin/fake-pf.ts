@@ -10,8 +10,8 @@ import {
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
-import { namespace } from "@switchyard/test-cluster";
 import { isKubeObject, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
+import { namespace } from "@switchyard/test-cluster";
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -89,4 +89,35 @@ export async function makeVfs(root: string, addresses: readonly string[]): Promi
     await symlink("../../../bus/pci/drivers/igbvf", join(device, "driver"));
     await rm(old, { recursive: true, force: true });
   }
+}
+
+/**
+ * writeFakeSysfs writes the part of sysfs in which the real device plugin looks for VFs.
+ * Writes PFs with their VFs below `sys`. The VFs have the PCI device ID `vfDevice`, and no netdevs.
+ */
+export async function writeFakeSysfs(sys: string, pfs: readonly InterfaceStatus[], vfDevice: string): Promise<void> {
+  const devices = join(sys, "bus/pci/devices");
+  for (const { pciAddress, name, vendor, deviceID, Vfs = [] } of pfs) {
+    const pf = join(devices, pciAddress);
+    await mkdir(join(pf, "net", name ?? ""), { recursive: true });
+    await writeFile(join(pf, "modalias"), modalias(vendor ?? "", deviceID ?? ""));
+    await writeFile(join(pf, "sriov_totalvfs"), `${Vfs.length}\n`);
+    await writeFile(join(pf, "sriov_numvfs"), `${Vfs.length}\n`);
+    await symlink("../../drivers/mlx5_core", join(pf, "driver"));
+    for (const { pciAddress: address, vfID } of Vfs) {
+      const vf = join(devices, address);
+      await mkdir(vf, { recursive: true });
+      await writeFile(join(vf, "modalias"), modalias(vendor ?? "", vfDevice));
+      await symlink("../../drivers/mlx5_core", join(vf, "driver"));
+      await symlink(`../${pciAddress}`, join(vf, "physfn"));
+      await symlink(`../${address}`, join(pf, `virtfn${vfID}`));
+    }
+  }
+  await mkdir(join(sys, "bus/pci/drivers/mlx5_core"), { recursive: true });
+}
+
+/** Returns the modalias of an Ethernet device. */
+function modalias(vendor: string, device: string): string {
+  const [v, d] = [vendor, device].map((id) => id.toUpperCase().padStart(8, "0"));
+  return `pci:v${v}d${d}sv${v}sd00000001bc02sc00i00\n`;
 }

@@ -4,6 +4,7 @@
  * The plugin finds none of the VFs in its configuration, but it parses the configuration and logs the result.
  * Usage: `const { isTaken, log } = await runPlugin(bin, directory, '{"resourceList":[…]}')`.
  */
+import { buildGoPrograms } from "@switchyard/go-programs";
 import { spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -50,4 +51,14 @@ export async function writePciIds(home: string): Promise<void> {
     "\t00  Ethernet",
   ];
   await writeFile(join(home, ".cache/pci.ids"), `${ids.join("\n")}\n`);
+}
+
+/**
+ * buildPlugin builds the programs of go/: the real device plugin, `sriovdp`, in the version for which upstream's
+ * operator is made, and the fake `kubelet`.
+ * Returns the directory of the programs. Rejects if Go is missing or cannot build them.
+ */
+export function buildPlugin(): Promise<string> {
+  const sources = join(__dirname, "go");
+  return buildGoPrograms({ sources, cacheName: "device-plugin", title: "the device plugin" });
 }

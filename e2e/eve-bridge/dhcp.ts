@@ -7,8 +7,8 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { startBackground, type Background } from "./background.ts";
-import { bridge } from "./fake-zedrouter.ts";
-import type { NodeLab } from "./node-lab.ts";
+import { bridge, startFakeZedrouter, type FakeZedrouter } from "./fake-zedrouter.ts";
+import { createNodeLab, type NodeLab } from "./node-lab.ts";
 
 /** One DHCP message. */
 export interface DhcpMessage {
@@ -29,8 +29,18 @@ export interface Dhcp extends AsyncDisposable {
   leases(): string[];
 }
 
+/**
+ * createNetworkLab creates a node lab with a fake zedrouter and a DHCP server and daemon, which network instances need.
+ * Disposing it ends all processes and removes the lab.
+ */
+export interface NetworkLab extends AsyncDisposable {
+  readonly lab: NodeLab;
+  readonly zedrouter: FakeZedrouter;
+  readonly dhcp: Dhcp;
+}
+
 /** Starts all three programs. The bridge must exist. */
-export async function startDhcp(lab: NodeLab): Promise<Dhcp> {
+async function startDhcp(lab: NodeLab): Promise<Dhcp> {
   const resources = new AsyncDisposableStack();
   const leaseFile = lab.path("dnsmasq.leases");
   const gateway = bridge.address.split("/")[0] ?? "";
@@ -86,4 +96,14 @@ export async function startDhcpDaemon(lab: NodeLab): Promise<Background> {
 function tap(lab: NodeLab): Promise<Background> {
   const [file, ...args] = lab.inHost(join(lab.tools, "wiretap"), bridge.name);
   return startBackground(file, args, { until: "TAPPING" });
+}
+
+/** Rejects if a part cannot be started. */
+export async function createNetworkLab(): Promise<NetworkLab> {
+  await using stack = new AsyncDisposableStack();
+  const lab = stack.use(await createNodeLab());
+  const zedrouter = stack.use(await startFakeZedrouter({ socket: lab.settings.rpcSocket, host: lab.host }));
+  const dhcp = stack.use(await startDhcp(lab));
+  const parts = stack.move();
+  return { lab, zedrouter, dhcp, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }

@@ -5,12 +5,11 @@
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
-import { startDhcpDaemon, type Dhcp } from "./dhcp.ts";
+import { createNetworkLab, startDhcpDaemon, type Dhcp } from "./dhcp.ts";
 import { startFakeZedrouter, type FakeZedrouter, type Fault } from "./fake-zedrouter.ts";
 import { describeInLab } from "./lab-support.ts";
 import { createNodeLab, podLink, type Json, type NodeLab, type Pod } from "./node-lab.ts";
 import { ip } from "./shell.ts";
-import { createNetworkLab } from "./network-lab.ts";
 
 const limitMs = 120_000;
 /** Timeouts that are short enough for a test and long enough for a loaded machine without faults. */

@@ -8,11 +8,10 @@ import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync }
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { disposeOf } from "../src/dispose-of.ts";
-import type { Dhcp } from "./dhcp.ts";
+import { createNetworkLab, type Dhcp, type NetworkLab } from "./dhcp.ts";
 import type { FakeZedrouter } from "./fake-zedrouter.ts";
 import { describeInLab } from "./lab-support.ts";
 import { podLink, type Answer, type CallOptions, type Json, type NodeLab, type Pod } from "./node-lab.ts";
-import { createNetworkLab, type NetworkLab } from "./network-lab.ts";
 
 const limitMs = 300_000;
 const conf = { cniVersion: "1.1.0", name: "ni", type: "eve-bridge" };

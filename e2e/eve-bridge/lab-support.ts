@@ -4,11 +4,12 @@
  * packages or the namespaces are not available, it prints the reason and skips the tests.
  * Usage: `describeInLab("eth0", () => { it(…) })`.
  */
+import { describe } from "@jest/globals";
+import { buildGoPrograms } from "@switchyard/go-programs";
+import { debianPackages } from "@switchyard/testing";
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
-import { describe } from "@jest/globals";
-import { debianPackages } from "@switchyard/testing";
 
 /** `npm run e2e` installs them before it starts (tools/run/src/e2e-programs.ts). */
 const programs = ["ip", "nsenter", "dnsmasq", "strace", "busybox"] as const;
@@ -56,4 +57,12 @@ function isInPath(program: string): boolean {
       return false;
     }
   });
+}
+
+/**
+ * buildGoTools builds the programs of go/: the stock CNI plugins, `cnitool`, the Go RPC server `judge`, and `wiretap`.
+ * Returns the directory of the programs. Rejects if Go is missing or cannot build them.
+ */
+export function buildGoTools(): Promise<string> {
+  return buildGoPrograms({ sources: join(__dirname, "go"), cacheName: "cni", title: "the CNI plugins" });
 }

@@ -5,12 +5,11 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import { disposeOf } from "../src/dispose-of.ts";
-import type { Dhcp } from "./dhcp.ts";
+import { createNetworkLab, type Dhcp, type NetworkLab } from "./dhcp.ts";
 import type { FakeZedrouter } from "./fake-zedrouter.ts";
 import { describeInLab } from "./lab-support.ts";
 import { logLines, podLink, podRoutes, type Json, type NodeLab } from "./node-lab.ts";
 import { ip, output } from "./shell.ts";
-import { createNetworkLab, type NetworkLab } from "./network-lab.ts";
 
 const limitMs = 120_000;
 const conf = { cniVersion: "0.3.1", name: "network-instance-attachment", type: "eve-bridge" };

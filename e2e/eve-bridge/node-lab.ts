@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildGoTools } from "./go-tools.ts";
+import { buildGoTools } from "./lab-support.ts";
 import { ip, ipBatch, output, run, type RunOptions, type RunOutcome } from "./shell.ts";
 
 /** JSON objects that the tests write and compare. */

@@ -4,10 +4,15 @@
  * same time, because most of a scenario is waiting.
  * Usage: `const { points, findings } = await runCampaign(scenario, { binaries, main, effort: "sample", tell });`
  */
-import type { Scenario } from "./scenario.ts";
-import { FaultFinding, runWithFaults, runWithoutFaults, type FaultyRun, type Reference } from "./run-scenario.ts";
-import { allPoints, countPoints, planScenarios, samplePoints, type Point, type StepFacts } from "./points.ts";
+import { binariesFor, ensureBinaries, writeToStderr } from "@switchyard/testing";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bundleApp } from "../src/run-program.ts";
 import { startFaultCluster, type FaultCluster, type FaultClusterOptions } from "./fault-cluster.ts";
+import { allPoints, countPoints, planScenarios, samplePoints, type Point, type StepFacts } from "./points.ts";
+import { FaultFinding, runWithFaults, runWithoutFaults, type FaultyRun, type Reference } from "./run-scenario.ts";
+import type { Scenario } from "./scenario.ts";
 
 export interface CampaignOptions extends Omit<FaultClusterOptions, "flags"> {
   readonly effort: "sample" | "all";
@@ -23,6 +28,20 @@ export interface CampaignResult {
   readonly missed: readonly Point[];
   /** The failures, at most `maxFindings`. */
   readonly findings: readonly string[];
+}
+
+/**
+ * prepareFaultTests provides what every fault test needs: the binaries of a control plane and a bundled operator.
+ * Whether a test runs at all fault points or at a sample of them: `npm run e2e -- faults --all`.
+ */
+export const effort: "all" | "sample" = process.env["SWITCHYARD_FAULTS"] === "all" ? "all" : "sample";
+
+/** Disposing it removes the bundle. */
+export interface PreparedFaultTests extends AsyncDisposable {
+  /** Directory of the control plane's binaries. */
+  readonly binaries: string;
+  /** Path of the operator's bundle. */
+  readonly main: string;
 }
 
 const clusterCount = 2;
@@ -111,4 +130,12 @@ function disposeOf(faultClusters: readonly FaultCluster[]): AsyncDisposable {
       await Promise.all(faultClusters.map((faultCluster) => faultCluster[Symbol.asyncDispose]()));
     },
   };
+}
+
+/** Rejects if a binary is missing or the operator cannot be bundled. */
+export async function prepareFaultTests(): Promise<PreparedFaultTests> {
+  const binaries = await ensureBinaries({ names: binariesFor({ controllerManager: true }), progress: writeToStderr });
+  const directory = await mkdtemp(join(tmpdir(), "switchyard-faults-"));
+  const main = await bundleApp("apps/operator", directory);
+  return { binaries, main, [Symbol.asyncDispose]: () => rm(directory, { recursive: true }) };
 }

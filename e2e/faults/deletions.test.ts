@@ -6,9 +6,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { writeToStderr } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { runCampaign } from "./campaign.ts";
+import { effort, prepareFaultTests, runCampaign, type PreparedFaultTests } from "./campaign.ts";
 import { deletionScenario } from "./deletion-scenario.ts";
-import { effort, prepareFaultTests, type PreparedFaultTests } from "./fault-tests.ts";
 
 let prepared: PreparedFaultTests;
 

@@ -5,18 +5,27 @@
  * Usage: `await using faultCluster = await startFaultCluster({ binaries, main, flags: [] }); await runWithoutFaults(faultCluster, scenario);`
  */
 import { connect, isKubeError, objectPath, type KubeObject } from "@switchyard/kube";
-import { eventually, findWorkspaceRoot, startControlPlane } from "@switchyard/testing";
+import { operatorIdentity } from "@switchyard/render";
+import { eventually, findWorkspaceRoot, spawnGuarded, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { join } from "node:path";
 import { playPods } from "../src/component-pods.ts";
+import { componentSettings } from "../src/identity-objects.ts";
 import { createClusterUsers, type ClusterUsers } from "./cluster-users.ts";
-import { startControllerManager } from "./controller-manager.ts";
-import { createOperatorAccount } from "./operator-account.ts";
-import { startReplica, type Replica } from "./replica.ts";
 import { createFakeNodes } from "./fake-nodes.ts";
 import { createInjector, type Injector, type Killers } from "./injector.ts";
-import { namespace } from "./scenario.ts";
 import { observe, type Observer } from "./observer.ts";
+import { startReplica, type Replica } from "./replica.ts";
+import { namespace } from "./scenario.ts";
 import { leases, observedTypes } from "./types.ts";
+
+const controllers = [
+  "garbage-collector-controller",
+  "namespace-controller",
+  "daemonset-controller",
+  "disruption-controller",
+  "pod-garbage-collector-controller",
+  "validatingadmissionpolicy-status-controller",
+];
 
 export interface FaultCluster extends AsyncDisposable {
   readonly users: ClusterUsers;
@@ -167,4 +176,33 @@ function isNoise(object: KubeObject): boolean {
   if (object.kind === "Service" && place === "default") return true; // the Service of the API server, which has its port
   if (object.kind === "ServiceAccount") return name === "default";
   return object.kind === "Pod" && ownerReferences.some(({ kind }) => kind === "DaemonSet");
+}
+
+/**
+ * startControllerManager starts a kube-controller-manager with the controllers that the scenarios need. Start it after
+ * the CRDs are created, because the garbage collector discovers later kinds only after 30 s. It has no controller that
+ * reports nodes without a kubelet as lost.
+ * Disposing the result kills the process.
+ */
+export function startControllerManager({ kubeconfig, dataDir }: ControlPlane, binaries: string): AsyncDisposable {
+  const flags = [
+    ...[`--kubeconfig=${kubeconfig}`, "--leader-elect=false", "--secure-port=0"],
+    `--controllers=${controllers.join(",")}`,
+  ];
+  const log = join(dataDir, "kube-controller-manager.log");
+  const manager = spawnGuarded(join(binaries, "kube-controller-manager"), flags, { log });
+  return { [Symbol.asyncDispose]: () => manager.kill() };
+}
+
+/**
+ * createOperatorAccount creates the operator's service account in a test cluster, with exactly the rights that an
+ * installation gives it.
+ * Returns the path of a kubeconfig with a token of the account. Names are the defaults of the operator's flags.
+ */
+export async function createOperatorAccount(cluster: ControlPlane): Promise<string> {
+  const { operatorServiceAccount: account, namespace } = componentSettings;
+  const list = { apiVersion: "v1", kind: "List", items: operatorIdentity(componentSettings) };
+  await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(list) });
+  const token = await cluster.kubectl(["create", "token", account, "-n", namespace, "--duration", "24h"]);
+  return cluster.clientFor({ token: token.trim() });
 }

@@ -8,7 +8,7 @@ import { has, place, type Scenario } from "./scenario.ts";
 import { runWithFaults, runWithoutFaults } from "./run-scenario.ts";
 import type { Point } from "./points.ts";
 import { startFaultCluster, type FaultCluster } from "./fault-cluster.ts";
-import { prepareFaultTests, type PreparedFaultTests } from "./fault-tests.ts";
+import { prepareFaultTests, type PreparedFaultTests } from "./campaign.ts";
 
 const made = "a network is made";
 let prepared: PreparedFaultTests;

@@ -7,9 +7,8 @@
  */
 import { describeRequest, type ApiRequest } from "../src/api-request.ts";
 import type { FaultRules, Fate, Refusal } from "../src/fault-rules.ts";
-import { leaseFate, leaseFaults, type LeaseFault } from "./lease-faults.ts";
+import { createReadFaults, leaseFate, leaseFaults, readFaults, type LeaseFault, type ReadFault } from "./faults.ts";
 import { everything, isKill, type PairFault, type Point, type StaleFault, type WritePoint } from "./points.ts";
-import { createReadFaults, readFaults, type ReadFault } from "./read-faults.ts";
 
 export interface Injector {
   /** Returns the rules for the proxy of this replica; replicas are counted from 0. */

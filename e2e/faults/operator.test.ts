@@ -9,12 +9,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { writeToStderr } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { runCampaign } from "./campaign.ts";
+import { effort, prepareFaultTests, runCampaign, type PreparedFaultTests } from "./campaign.ts";
 import { componentScenario } from "./component-scenario.ts";
 import { networkScenario } from "./network-scenario.ts";
 import { nodeScenario } from "./node-scenario.ts";
 import { planPairScenarios } from "./points.ts";
-import { effort, prepareFaultTests, type PreparedFaultTests } from "./fault-tests.ts";
 
 let prepared: PreparedFaultTests;
 

@@ -10,7 +10,7 @@ import {
   type Point,
   type StepFacts,
 } from "./points.ts";
-import { readFaults } from "./read-faults.ts";
+import { readFaults } from "./faults.ts";
 
 const facts: fc.Arbitrary<readonly StepFacts[]> = fc
   .array(

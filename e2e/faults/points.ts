@@ -4,8 +4,7 @@
  * fault in one step does not affect the next, and one run can have points in all steps.
  * Usage: `for (const points of planScenarios(samplePoints(steps))) await runWithFaults({ faultCluster, scenario, reference, points });`
  */
-import { leaseFaults, type LeaseFault } from "./lease-faults.ts";
-import { readFaults, type ReadFault } from "./read-faults.ts";
+import { leaseFaults, readFaults, type LeaseFault, type ReadFault } from "./faults.ts";
 
 /** Faults of a write: the operator is killed, or the write is refused or lost. */
 export const writeFaults = [

@@ -21,8 +21,8 @@ import { FaultProxy } from "../src/fault-proxy.ts";
 import { passAll, type FaultRules } from "../src/fault-rules.ts";
 import { OperatorProcess } from "../src/operator-process.ts";
 import { namespace } from "./scenario.ts";
-import { createOperatorAccount } from "./operator-account.ts";
-import { readIfThere } from "../src/read-if-there.ts";
+import { createOperatorAccount } from "./fault-cluster.ts";
+import { readIfThere } from "../src/plain-api.ts";
 
 /** The smallest useful value, because bookmarks arrive every minute. */
 const maxAgeS = 90;

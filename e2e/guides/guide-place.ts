@@ -9,7 +9,7 @@ import type { TestCluster } from "@switchyard/test-cluster";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { upstreamChart } from "../src/helm/upstream-chart.ts";
+import { upstreamChart } from "../src/helm/helm.ts";
 import { readGuide, type Block } from "./read-guide.ts";
 import type { GuidePlace } from "./run-guide.ts";
 

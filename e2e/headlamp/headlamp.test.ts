@@ -19,7 +19,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { launchChromium, missingForBrowser } from "../src/chromium.ts";
+import { launchChromium, missingForBrowser } from "../src/browser.ts";
 import { crdFolder } from "../src/crd-objects.ts";
 import { runProgram } from "../src/run-program.ts";
 import { buildShell, type Shell } from "./build-shell.ts";

@@ -22,6 +22,8 @@ import {
 import { eventually } from "@switchyard/testing";
 import { createPlainApi, fieldAt, type PlainApi } from "../src/plain-api.ts";
 
+const path = "/apis/config.openshift.io/v1/clusterversions/version/status";
+
 export interface OffloadCluster extends AsyncDisposable {
   readonly testCluster: TestCluster;
   readonly api: PlainApi;
@@ -129,4 +131,12 @@ export async function startOffloadCluster({
 /** Reports whether the merged configuration contains the units of ovn-offload. */
 export function isOffloaded({ config }: MergedMachineConfig): boolean {
   return JSON.stringify(config.systemd ?? {}).includes("/enoent");
+}
+
+/**
+ * setOpenshiftVersion does what the cluster version operator does when an update begins: it names the release in the status.
+ */
+export async function setOpenshiftVersion({ api }: OffloadCluster, version: string): Promise<void> {
+  const desired = { version, image: `example.com/release:${version}` };
+  await api.patch(path, { status: { desired, observedGeneration: 1, versionHash: "x", availableUpdates: [] } });
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import { disposeOf } from "../src/dispose-of.ts";
 import type { Fate } from "../src/fault-rules.ts";
 import { fieldAt } from "../src/plain-api.ts";
-import { setOpenshiftVersion } from "./openshift-version.ts";
+import { setOpenshiftVersion } from "./offload-cluster.ts";
 import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
 
 const pass: Fate = { isCarriedOut: true, answer: "server's" };

@@ -4,6 +4,7 @@
  * and can inject faults.
  * Usage: `const service = await startOffloadService(testCluster); service.writes.length`
  */
+import { ovnOffloadIdentity, type OvnOffloadIdentitySettings } from "@switchyard/render";
 import { namespace, type TestCluster } from "@switchyard/test-cluster";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { mkdtemp } from "node:fs/promises";
@@ -12,7 +13,9 @@ import { describeRequest, type ApiRequest } from "../src/api-request.ts";
 import { FaultProxy } from "../src/fault-proxy.ts";
 import { passAll, type Fate, type FaultRules } from "../src/fault-rules.ts";
 import { OperatorProcess } from "../src/operator-process.ts";
-import { grantOffloadRights } from "./offload-rights.ts";
+
+/** The label that the tests' ConfigMap hardware-offload-config names. */
+const hostLabel = "example.com/host";
 
 export interface OffloadService {
   readonly process: OperatorProcess;
@@ -64,4 +67,22 @@ export async function startOffloadService(
       reads = { ...passAll, ...next };
     },
   };
+}
+
+/**
+ * grantOffloadRights creates the service account of ovn-offload with its rights and their limits, and returns the path of a
+ * kubeconfig with its token.
+ */
+export async function grantOffloadRights({ cluster }: TestCluster): Promise<string> {
+  const serviceAccount = "ovn-offload";
+  const kinds = await cluster.kubectl(["api-resources", "-o", "name"]);
+  const settings: OvnOffloadIdentitySettings = {
+    ...{ namespace, serviceAccount, hostLabel, ovnNamespace: "ovn-kubernetes" },
+    clusterType: kinds.includes("machineconfigs.") ? "openshift" : "kubernetes",
+  };
+  const { reading, limits, writing } = ovnOffloadIdentity(settings);
+  const list = { apiVersion: "v1", kind: "List", items: [...reading, ...limits, ...writing] };
+  await cluster.kubectl(["apply", "--server-side", "-f", "-"], { input: JSON.stringify(list) });
+  const token = await cluster.kubectl(["create", "token", serviceAccount, "-n", namespace, "--duration=24h"]);
+  return cluster.clientFor({ token: token.trim() });
 }

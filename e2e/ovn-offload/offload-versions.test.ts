@@ -9,7 +9,7 @@ import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { snapshotOffload } from "./offload-objects.ts";
-import { setOpenshiftVersion } from "./openshift-version.ts";
+import { setOpenshiftVersion } from "./offload-cluster.ts";
 import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
 
 const ovnMaps = "/api/v1/namespaces/openshift-ovn-kubernetes/configmaps";

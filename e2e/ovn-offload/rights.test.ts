@@ -12,7 +12,7 @@ import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
 import { startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
-import { grantOffloadRights } from "./offload-rights.ts";
+import { grantOffloadRights } from "./offload-service.ts";
 
 const configsPath = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
 const policiesPath = `/apis/sriovnetwork.openshift.io/v1/namespaces/${namespace}/sriovnetworknodepolicies`;

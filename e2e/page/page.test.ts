@@ -10,7 +10,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions } from "playwright-core";
-import { launchChromium, missingForBrowser } from "../src/chromium.ts";
+import { launchChromium, missingForBrowser } from "../src/browser.ts";
 import { runProgram } from "../src/run-program.ts";
 
 const verbs = ["doctor", "plan", "vfs"] as const;

@@ -6,8 +6,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { launchChromium, missingForBrowser } from "../src/chromium.ts";
-import { lowContrasts } from "./contrast.ts";
+import { launchChromium, lowContrasts, missingForBrowser } from "../src/browser.ts";
 import { serveFiles, type FileServer } from "./serve-files.ts";
 
 const missing = missingForBrowser();

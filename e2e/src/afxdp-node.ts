@@ -11,7 +11,7 @@ import { namespace } from "@switchyard/test-cluster";
 import type { MachineOptions } from "@switchyard/vm-lab";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { startWatchedNode, type WatchedNode } from "./watched-node.ts";
-import { becomesLike } from "./becomes-like.ts";
+import { becomesLike } from "./plain-api.ts";
 
 /** The PF that the policy selects. */
 export const pf = "0000:01:00.0";

@@ -3,12 +3,45 @@
  * Creates and changes objects of Switchyard's kinds at a real API server, and reads the fields that it refuses.
  * Usage: `await create(transport, object)`; `await refusals(create(transport, object))`.
  */
+import {
+  customResources,
+  machineConfigPools,
+  machineConfigs,
+  type CustomResource,
+  type ResourceType,
+} from "@switchyard/api";
+import { collectionPath, isKubeError, isRecord, objectPath, type Transport } from "@switchyard/kube";
+import type { ControlPlane } from "@switchyard/testing";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { customResources, type CustomResource, type ResourceType } from "@switchyard/api";
-import { collectionPath, isKubeError, isRecord, objectPath, type Transport } from "@switchyard/kube";
-import type { ControlPlane } from "@switchyard/testing";
+
+const configuration = { group: "config.openshift.io", version: "v1", namespaced: false } as const;
+
+/** The kind APIServer of OpenShift's configuration, which has the TLS profile. */
+const apiServers: ResourceType = { ...configuration, kind: "APIServer", plural: "apiservers" };
+
+/** The kind Infrastructure of OpenShift's configuration. */
+const infrastructures: ResourceType = { ...configuration, kind: "Infrastructure", plural: "infrastructures" };
+
+/**
+ * CRDs of the OpenShift kinds that the operator reads or writes. They have no schema and accept any object.
+ * The CRDs of these kinds.
+ */
+export const openshiftCrds = [machineConfigs, machineConfigPools, apiServers, infrastructures].map(
+  ({ group, version, kind, plural }) => {
+    const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+    return {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        ...{ group, names: { kind, plural }, scope: "Cluster" },
+        versions: [{ name: version, served: true, storage: true, schema }],
+      },
+    };
+  },
+);
 
 /** Path of the workspace. */
 export const workspace = join(__dirname, "../..");

@@ -4,8 +4,16 @@
  * process that can be killed and restarted while the kernel keeps its state.
  * Usage: `await using worker = await createWorker(testCluster, "worker-1", [igb("0000:01:00.0")]); await worker.daemon.kill();`
  */
-import { createNode, type TestCluster } from "@switchyard/test-cluster";
 import { createFakeKernel, serveFakeKernel, type FakeKernel, type FakeNic } from "@switchyard/host/testing";
+import {
+  createNode,
+  createOperatorConfig,
+  silentNarrator,
+  startTestCluster,
+  watchNews,
+  type News,
+  type TestCluster,
+} from "@switchyard/test-cluster";
 import type { GuardedProcess } from "@switchyard/testing";
 import { join } from "node:path";
 
@@ -16,6 +24,15 @@ export interface FakeWorker extends AsyncDisposable {
   readonly daemon: GuardedProcess;
   /** Starts a daemon with additional flags. The previous daemon must have been killed. */
   startDaemon(flags?: readonly string[]): void;
+}
+
+/**
+ * startWatchedCluster starts a test cluster with a SriovOperatorConfig and watches its node states and policies.
+ * A test cluster and its watches. Disposing it ends both.
+ */
+export interface WatchedCluster extends AsyncDisposable {
+  readonly testCluster: TestCluster;
+  readonly news: News;
 }
 
 /** Creates the Node object and the fake kernel. It does not start the daemon. */
@@ -45,4 +62,12 @@ export async function createWorker(
       await server[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Rejects if the cluster cannot be started. */
+export async function startWatchedCluster(): Promise<WatchedCluster> {
+  const testCluster = await startTestCluster(silentNarrator);
+  await createOperatorConfig(testCluster);
+  const news = testCluster.use(watchNews(testCluster.transport, silentNarrator));
+  return { testCluster, news, [Symbol.asyncDispose]: () => testCluster[Symbol.asyncDispose]() };
 }

@@ -3,9 +3,15 @@
  * startOperatorCommand starts a command of the operator's program, such as `crds apply`, as a Job of the chart does.
  * Usage: `const { code, lines } = await startOperatorCommand(["crds", "apply", "--kubeconfig", file]).ended;`
  */
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { findWorkspaceRoot, type ControlPlane } from "@switchyard/testing";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { componentSettings, namespace } from "./identity-objects.ts";
+
+/** A flag with an image for each component: the operator does not deploy a component without an image. */
+export const componentImageFlags: readonly string[] = Object.entries(componentSettings.images).flatMap(
+  ([name, image]) => [`--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}-image`, image ?? ""],
+);
 
 /** How a command ended. */
 export interface CommandEnd {
@@ -63,4 +69,17 @@ export function startOperatorCommand(
       await Promise.race([heard, ended]);
     },
   };
+}
+
+/**
+ * deployedOperatorArguments returns the arguments of an operator that runs as a process with the rights that it has in a
+ * cluster.
+ * The script and its flags: a token of the operator's service account, and no leader election.
+ */
+export async function deployedOperatorArguments(cluster: ControlPlane): Promise<readonly string[]> {
+  const account = componentSettings.operatorServiceAccount;
+  const token = (await cluster.kubectl(["create", "token", account, "-n", namespace])).trim();
+  const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");
+  const kubeconfig = await cluster.clientFor({ token });
+  return [main, "--kubeconfig", kubeconfig, "--namespace", namespace, "--leader-elect=false"];
 }

@@ -3,8 +3,9 @@
  * PlainApi makes requests to an API server by path, and fieldAt reads fields of the answers.
  * Usage: `const { create, read } = createPlainApi(() => transport); fieldAt(await read(path), "spec", "rules", 0)`
  */
-import { isRecord, type Transport } from "@switchyard/kube";
-import { readIfThere } from "./read-if-there.ts";
+import { expect } from "@jest/globals";
+import { isKubeError, isRecord, type Transport } from "@switchyard/kube";
+import { eventually } from "@switchyard/testing";
 
 /** Requests by path. Each rejects with KubeError, unless it says otherwise. */
 export interface PlainApi {
@@ -38,4 +39,42 @@ export function fieldAt(object: unknown, ...fields: readonly (string | number)[]
     if (Array.isArray(value)) return typeof field === "number" ? (value[field] as unknown) : undefined;
     return isRecord(value) && typeof field === "string" ? value[field] : undefined;
   }, object);
+}
+
+/**
+ * readIfThere reads an object of the API server.
+ * Returns undefined if the object does not exist. Rejects with KubeError.
+ */
+export async function readIfThere(transport: Transport, path: string): Promise<unknown> {
+  try {
+    return await transport.request({ method: "GET", path });
+  } catch (error) {
+    if (isKubeError(error, "NotFound")) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * becomesLike waits until what is read matches, as toMatchObject() compares.
+ * The error shows how what was read last differs.
+ */
+export async function becomesLike(
+  what: string,
+  read: () => Promise<unknown>,
+  expected: object,
+  withinMs = 60_000,
+): Promise<void> {
+  let last: unknown;
+  const matches = async (): Promise<boolean> => {
+    last = await read();
+    try {
+      expect(last).toMatchObject(expected);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  await eventually(what, matches, { withinMs }).catch(() => {
+    expect(last).toMatchObject(expected);
+  });
 }

@@ -5,7 +5,7 @@
  */
 import type { MachineOptions } from "@switchyard/vm-lab";
 import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
-import { startWatchedCluster, type WatchedCluster } from "./watched-cluster.ts";
+import { startWatchedCluster, type WatchedCluster } from "./fake-worker.ts";
 
 /** A cluster and its node. Disposing it ends both. */
 export interface WatchedNode extends WatchedCluster {
@@ -32,4 +32,23 @@ export async function startWatchedNode(
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/**
+ * kubeletStandIn installs a unit in the place of the kubelet, which writes down what the kubelet would find when it starts.
+ * Returns the command that installs and enables it. `script` is one for sh; its output is written to /run/kubelet-found.
+ */
+export function kubeletStandIn(script: string): string {
+  return `cat >/usr/local/bin/kubelet <<'EOF'
+${script}
+EOF
+cat >/etc/systemd/system/kubelet.service <<'EOF'
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/bin/sh -c '/bin/sh /usr/local/bin/kubelet >/run/kubelet-found 2>&1; true'
+[Install]
+WantedBy=multi-user.target
+EOF
+systemctl daemon-reload; systemctl enable kubelet.service`;
 }

@@ -7,9 +7,8 @@
 import { sriovOperatorConfigs } from "@switchyard/api";
 import { eventually } from "@switchyard/testing";
 import { startChartCluster, type ChartCluster } from "../src/helm/chart-cluster.ts";
-import type { HelmVersion, Values } from "../src/helm/helm.ts";
+import { upstreamChart, type HelmVersion, type Values } from "../src/helm/helm.ts";
 import type { UpstreamCluster } from "../src/upstream-cluster.ts";
-import { upstreamChart } from "../src/helm/upstream-chart.ts";
 import { keepNodesReady } from "../src/node-heartbeats.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { daemonSets, operatorPieces, ownedBy, writeAsUpstream } from "./upstream-components.ts";

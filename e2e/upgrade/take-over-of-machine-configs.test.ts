@@ -17,7 +17,7 @@ import {
 import { objectPath, type KubeObject } from "@switchyard/kube";
 import { eventually, isWrite } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { openshiftCrds } from "../integration/components/openshift-objects.ts";
+import { openshiftCrds } from "../src/crd-objects.ts";
 import { installOperator, operatorUser, upstreamEnvironment, type DeployedOperator } from "./deployed-operator.ts";
 import { offloadByUpstream, systemdModeByUpstream } from "./upstream-machine-configs.ts";
 import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/upstream-cluster.ts";

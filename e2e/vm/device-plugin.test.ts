@@ -15,10 +15,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { disposeOf } from "../src/dispose-of.ts";
 import { bootPluginNode, type PluginNode } from "../device-plugin/boot-plugin-node.ts";
-import { buildPlugin } from "../device-plugin/build-plugin.ts";
+import { buildPlugin, runPlugin } from "../device-plugin/run-plugin.ts";
 import { pfStatus } from "../device-plugin/fake-pf.ts";
-import { runPlugin } from "../device-plugin/run-plugin.ts";
-import { startWatchedCluster, type WatchedCluster } from "../src/watched-cluster.ts";
+import { startWatchedCluster, type WatchedCluster } from "../src/fake-worker.ts";
 
 const flags = '"IsRdma":false,"NeedVhostNet":false';
 const within = { withinMs: 180_000 };

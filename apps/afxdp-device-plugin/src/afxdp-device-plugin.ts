@@ -2,12 +2,13 @@
 /**
  * The service that gives AF_XDP devices to pods. main.ts is its process.
  */
-import { join } from "node:path";
-import { xskMapDirectory } from "@switchyard/api";
+import { bpfmanProgram, xskMapDirectory } from "@switchyard/api";
 import { connect } from "@switchyard/kube";
-import { levelOfVerbosity, runService } from "@switchyard/service";
+import { encodeRedirectObject } from "@switchyard/netlink";
+import { isErrno, levelOfVerbosity, runService } from "@switchyard/service";
+import { mkdir, open, readFile, rename } from "node:fs/promises";
+import { join } from "node:path";
 import { afxdpDevicePluginFlags } from "./afxdp-device-plugin-flags.ts";
-import { writeProgramFile } from "./loaders/write-program-file.ts";
 import { createPluginMetrics } from "./plugin-metrics.ts";
 import { servePoolsOfNode } from "./serve-pools-of-node.ts";
 import { createPoolServer } from "./serve-pools.ts";
@@ -37,4 +38,33 @@ export function runAfxdpDevicePlugin(): Promise<number> {
       await servePoolsOfNode({ ...flags, ...service, transport, server });
     },
   });
+}
+
+/**
+ * writeProgramFile writes Switchyard's XDP program as an object file for bpfman, unless the file has it already.
+ * Replaces the file atomically: bpfman may read it at any time. Rejects with the errors of Node's file system.
+ */
+async function writeProgramFile(directory: string): Promise<void> {
+  const path = join(directory, bpfmanProgram.file);
+  const content = encodeRedirectObject(bpfmanProgram.functionName);
+  if ((await readIfThere(path))?.equals(content) === true) return;
+  await mkdir(directory, { recursive: true });
+  const beside = `${path}.new`;
+  const file = await open(beside, "w", 0o644);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(beside, path);
+}
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return undefined;
+    throw error;
+  }
 }

@@ -9,9 +9,8 @@ import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isInterfaceName } from "@switchyard/api";
 import { isErrno } from "@switchyard/service";
-import { isDeviceId, type DeviceId } from "./pools/device-id.ts";
-import type { NodePool, PoolDevice } from "./pools/node-pools.ts";
-import { isPoolName } from "./pools/pool-name.ts";
+import { isDeviceId, type DeviceId } from "./pools/device.ts";
+import { isPoolName, type NodePool, type PoolDevice } from "./pools/node-pools.ts";
 
 export interface PluginRecord {
   readonly pools: readonly NodePool[];

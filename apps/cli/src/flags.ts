@@ -5,7 +5,7 @@
  */
 import { defined } from "@switchyard/api";
 import { parseArgs } from "node:util";
-import { CliError } from "./cli-error.ts";
+import { CliError } from "./terminal.ts";
 import { clusterDefaults } from "./defaults.ts";
 
 export type OutputFormat = "yaml" | "json" | "text";

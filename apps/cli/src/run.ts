@@ -3,12 +3,9 @@
  * run executes one command line and returns its exit code.
  * Usage: `process.exitCode = await run(process.argv.slice(2), process)`.
  */
-import { CliError } from "./cli-error.ts";
-import { exitCodes, type ExitCode } from "./exit-codes.ts";
+import { CliError, exitCodes, type ExitCode, type Terminal } from "./terminal.ts";
 import { parseFlags } from "./flags.ts";
-import { helpOf, overview } from "./help.ts";
-import type { Terminal } from "./terminal.ts";
-import type { Verb } from "./verb.ts";
+import { helpOf, overview, type Verb } from "./verb.ts";
 import { verbs } from "./verbs.ts";
 
 export async function run(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {

@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Terminal is the standard input, output and environment of a command. `process` is one; tests use their own. */
+import { printable } from "./text.ts";
+
+/** exitCodes are the exit codes of the process. */
+export const exitCodes = {
+  done: 0,
+  /** An object was rejected, a policy cannot be applied, or a file cannot be read. */
+  no: 1,
+  /** A plan has steps, with --detailed-exitcode. */
+  changes: 2,
+  usage: 64,
+} as const;
 
 export interface Terminal {
   readonly stdin: AsyncIterable<Uint8Array | string>;
@@ -13,4 +24,72 @@ export interface Output {
   readonly isTTY?: boolean | undefined;
   /** The width of a TTY. */
   readonly columns?: number | undefined;
+}
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/**
+ * CliError ends a command with one line on stderr.
+ * usage: the command line is invalid. unavailable: something that it names does not exist or cannot be read.
+ */
+type CliErrorCode = "usage" | "unavailable";
+
+export class CliError extends Error {
+  override readonly name = "CliError";
+  readonly code: CliErrorCode;
+
+  constructor(code: CliErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Diagnostics are the messages of a command beside its result, one line each on stderr. */
+export interface Diagnostics {
+  /** Prints a problem, which makes the exit code 1. */
+  report(line: string): void;
+  /** Prints a note, which does not change the exit code. */
+  note(line: string): void;
+  exitCode(): 0 | 1;
+}
+
+export function createDiagnostics(stderr: Output): Diagnostics {
+  let hasProblem = false;
+  return {
+    report(line) {
+      hasProblem = true;
+      stderr.write(`${printable(line)}\n`);
+    },
+    note(line) {
+      stderr.write(`${printable(line)}\n`);
+    },
+    exitCode: () => (hasProblem ? exitCodes.no : exitCodes.done),
+  };
+}
+
+/** For results whose problems another part of the command reports. */
+export const silentDiagnostics: Diagnostics = {
+  report: () => undefined,
+  note: () => undefined,
+  exitCode: () => exitCodes.done,
+};
+
+/**
+ * createColours returns functions that colour text if the output is a terminal and NO_COLOR is not set
+ * (https://no-color.org).
+ */
+export interface Colours {
+  green(text: string): string;
+  yellow(text: string): string;
+  red(text: string): string;
+  bold(text: string): string;
+}
+
+export function createColours(output: Output, env: Terminal["env"]): Colours {
+  const isOn = output.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+  const paint =
+    (start: number, end: number) =>
+    (text: string): string =>
+      isOn ? `\u001b[${start}m${text}\u001b[${end}m` : text;
+  return { green: paint(32, 39), yellow: paint(33, 39), red: paint(31, 39), bold: paint(1, 22) };
 }

@@ -8,13 +8,12 @@ import { flag, integer, levelOfVerbosity, runService, text, yesOrNo } from "@swi
 import { kubeletDevices } from "./afxdp/left-programs/kubelet-devices.ts";
 import { heldDevices } from "./observe/held-devices.ts";
 import { runDaemon } from "./daemon.ts";
-import { readKubeletApiServer } from "./start/kubelet-api-server.ts";
+import { readKubeletApiServer } from "./start/api-server.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
 import { takeLock } from "./lock/take-lock.ts";
 import { defaultOvsdbAddress, ovsdbAddress } from "./start/ovsdb-address.ts";
-import { createSaveMemory } from "./start/save-memory.ts";
+import { createSaveMemory, defaultMaxPfs, sizeThreadPool } from "./start/resources.ts";
 import { ownProgram, runningFiles } from "./systemd/own-program.ts";
-import { defaultMaxPfs, sizeThreadPool } from "./start/thread-pool.ts";
 import { defaultMetadataUrl } from "./virtual/virtual-nics.ts";
 
 /** Runs the daemon until SIGTERM, and returns the exit code of the process. */

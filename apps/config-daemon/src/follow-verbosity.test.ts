@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { operatorConfigName } from "@switchyard/api";
-import { followVerbosity, type ConfigVerbosity } from "./follow-verbosity.ts";
+import { followVerbosity, type ConfigVerbosity } from "./watch-desired-state.ts";
 
 /** A cache of one object. */
 function cacheOf() {

@@ -15,7 +15,14 @@ import {
   type SriovNetworkNodeState,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { watchObjects, type FailedWatch, type KubeObject, type ResourceType, type Transport } from "@switchyard/kube";
+import {
+  watchObjects,
+  type Cache,
+  type FailedWatch,
+  type KubeObject,
+  type ResourceType,
+  type Transport,
+} from "@switchyard/kube";
 import { firmwarePolicyOf } from "@switchyard/policy";
 import type { Logger } from "@switchyard/service";
 
@@ -71,4 +78,27 @@ export function withoutServerFields<State extends { readonly metadata: ObjectMet
 /** The settings that the configs of both operators have. */
 export function commonSettings({ spec }: Pick<SriovOperatorConfig | AfxdpOperatorConfig, "spec">) {
   return { disableDrain: spec?.disableDrain === true, verbosity: spec?.logLevel };
+}
+
+/**
+ * followVerbosity tells the verbosity of the operator config for which the daemon is deployed: the SriovOperatorConfig or, without
+ * one, the AfxdpOperatorConfig.
+ * What is cached of an operator config.
+ */
+export interface ConfigVerbosity {
+  /** spec.logLevel; undefined if it is not set. */
+  readonly verbosity: number | undefined;
+}
+
+type Configs = Pick<Cache<ConfigVerbosity>, "get" | "subscribe">;
+
+/** Calls `onVerbosity` with each change of one of the objects; with undefined if it does not set a verbosity. */
+export function followVerbosity(
+  { sriov, afxdp }: { readonly sriov: Configs; readonly afxdp: Configs },
+  onVerbosity: (verbosity: number | undefined) => void,
+): void {
+  const tell = (): void => {
+    onVerbosity((sriov.get(operatorConfigName) ?? afxdp.get(operatorConfigName))?.verbosity);
+  };
+  for (const configs of [sriov, afxdp]) configs.subscribe(tell);
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeState } from "@switchyard/api";
 import { advertise, vfsInResources } from "./advertise.ts";
-import type { KernelVfs } from "./kernel-vfs.ts";
+import type { KernelVfs } from "./plugin-config.ts";
 import { kernelOf, nodeState, pf } from "./testing/node-state.ts";
 
 /** Returns the resources with the last digits of the addresses of their VFs, and the pending VFs. */

@@ -15,7 +15,7 @@ import type { SriovNetworkNodeState, VfGroup, VfStatus } from "@switchyard/api";
 import { countVfsIn, includesVf, parseVfRange } from "@switchyard/policy";
 import { nodeDevicePluginConfig, type RenderedDevicePluginConfig } from "@switchyard/render";
 import { changingVfs, isChanging } from "./changing-vfs.ts";
-import type { KernelVfs } from "./kernel-vfs.ts";
+import type { KernelVfs } from "./plugin-config.ts";
 import type { Withheld, WithheldVfs } from "./withheld-vfs.ts";
 
 export interface Advertised {

@@ -4,7 +4,7 @@
  * function.
  * Usage: `const changing = changingVfs(state); if (isChanging(changing, pciAddress, vfId)) …`.
  */
-import type { SriovNetworkNodeState } from "@switchyard/api";
+import { conditionTypes, nodeStateReasons, type SriovNetworkNodeState } from "@switchyard/api";
 import { changedVfs, ownedInStatus, plan } from "@switchyard/plan";
 
 /** For the PCI address of each PF, the indexes of its changing VFs, or "all". */
@@ -29,4 +29,18 @@ export function changingVfs({ spec = {}, status = {} }: SriovNetworkNodeState): 
 export function isChanging(changing: ChangingVfs, pciAddress: string, vfId: number): boolean {
   const vfs = changing.get(pciAddress);
   return vfs === "all" || vfs?.has(vfId) === true;
+}
+
+/**
+ * isDaemonBusy tells whether the config daemon is about to change VFs, so that a plugin that starts now would soon restart.
+ * It is a pure function.
+ * A daemon that failed and retries, or that waits for the drain of its node, is not busy: this can take hours, and the VFs of
+ * other PFs must not wait for it.
+ */
+export function isDaemonBusy(state: SriovNetworkNodeState): boolean {
+  if (changingVfs(state).size === 0) return false;
+  const { metadata, status = {} } = state;
+  if (status.observedGeneration !== metadata.generation) return true;
+  const progressing = status.conditions?.find(({ type }) => type === conditionTypes.progressing);
+  return status.syncStatus !== "Failed" && progressing?.reason !== nodeStateReasons.waitingForDrain;
 }

@@ -4,10 +4,20 @@
  * started with.
  * Usage: `if (!(await isInForce(file, config))) { await writeConfig(file, config.text); await writeRecord(file, config.record); }`
  */
-import { isErrno } from "@switchyard/service";
+import { isErrno, type Logger } from "@switchyard/service";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { PluginConfig } from "./plugin-config.ts";
+
+/**
+ * putInForce gives a running plugin another configuration, and writeForStart gives one to a plugin that does not run yet.
+ */
+interface InForceDeps {
+  readonly configFile: string;
+  /** Ends the plugin, which starts again, and returns the ids of its processes. */
+  readonly endPlugin: () => Promise<readonly number[]>;
+  readonly log: Logger;
+}
 
 /** Reports whether the plugin runs, or will start, with this configuration. */
 export async function isInForce(file: string, { text, record }: PluginConfig): Promise<boolean> {
@@ -76,4 +86,22 @@ function parse(text: string): unknown {
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
+}
+
+/** Does nothing if the plugin has the configuration. */
+export async function putInForce(config: PluginConfig, { configFile, endPlugin, log }: InForceDeps): Promise<void> {
+  if (await isInForce(configFile, config)) return;
+  await writeConfig(configFile, config.text);
+  const pids = await endPlugin();
+  await writeRecord(configFile, config.record);
+  log.info({ file: configFile, pids }, "configuration written; device plugin restarts");
+}
+
+export async function writeForStart(
+  config: PluginConfig,
+  { configFile, log }: Omit<InForceDeps, "endPlugin">,
+): Promise<void> {
+  await writeConfig(configFile, config.text);
+  await writeRecord(configFile, config.record);
+  log.info({ file: configFile }, "configuration written");
 }

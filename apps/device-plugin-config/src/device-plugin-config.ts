@@ -3,11 +3,37 @@
  * The service beside a device plugin: its init container with --wait, its follower without. main.ts is its process. What only the
  * plugin for AF_XDP needs is loaded for it only.
  */
-import { connect } from "@switchyard/kube";
-import { levelOfVerbosity, runService } from "@switchyard/service";
-import { configurePlugin } from "./configure-plugin.ts";
+import {
+  operatorConfigName,
+  sriovNetworkNodeStates,
+  sriovOperatorConfigs,
+  type SriovNetworkNodeState,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
+import { createLinuxBoot, createLinuxSriovSysfs } from "@switchyard/host/sysfs";
+import { connect, watchObjects, type Transport } from "@switchyard/kube";
+import { levelOfVerbosity, runService, type Logger } from "@switchyard/service";
+import { readOfferedVfs } from "./config-file.ts";
 import { devicePluginConfigFlags } from "./device-plugin-config-flags.ts";
-import { followLogLevel } from "./follow-log-level.ts";
+import { keepConfigured, type ConfigurePluginOptions } from "./keep-configured.ts";
+import { createPluginReconciler } from "./plugin-reconciler.ts";
+import { createWithholding, kubeletHolders } from "./withheld-vfs.ts";
+
+/**
+ * followLogLevel watches the log level in the SriovOperatorConfig (sriov-operator.md A.6). Nothing waits for it: until the
+ * object is known, or if it may not be read, the flag applies.
+ */
+interface FollowLogLevelOptions {
+  readonly transport: Transport;
+  /** Namespace of the operator. */
+  readonly namespace: string;
+  readonly log: Logger;
+  /** Called with spec.logLevel and with each change of it; undefined if it is not set. */
+  readonly onVerbosity: (verbosity: number | undefined) => void;
+}
+
+/** Must stay the same in all releases. */
+const manager = "switchyard-device-plugin-config";
 
 /** Runs until the configuration is written (--wait) or until SIGTERM, and returns the exit code of the process. */
 export function runDevicePluginConfig(): Promise<number> {
@@ -34,4 +60,42 @@ export function runDevicePluginConfig(): Promise<number> {
       await configurePlugin({ ...flags, ...service, transport });
     },
   });
+}
+
+/**
+ * configurePlugin keeps the configuration of the SR-IOV device plugin up to date with the SriovNetworkNodeState of the node.
+ * As keepConfigured.
+ */
+function configurePlugin(options: ConfigurePluginOptions): Promise<void> {
+  const { hostRoot, log } = options;
+  return keepConfigured<SriovNetworkNodeState>(options, {
+    ...{ type: sriovNetworkNodeStates, manager },
+    createReconcile: (deps) =>
+      createPluginReconciler({
+        ...{ flags: options, log, ...deps },
+        withholding: createWithholding({
+          resourcePrefix: options.resourcePrefix,
+          offered: () => readOfferedVfs(options.configFile),
+          readHolders: kubeletHolders(options.kubeletDirectory),
+        }),
+        host: { sriov: createLinuxSriovSysfs(hostRoot), boot: createLinuxBoot(hostRoot) },
+      }),
+  });
+}
+
+/** Disposing of the result ends the watch. */
+function followLogLevel({ transport, namespace, log, onVerbosity }: FollowLogLevelOptions): AsyncDisposable {
+  const configs = watchObjects({
+    ...{ transport, namespace },
+    type: sriovOperatorConfigs,
+    fieldSelector: `metadata.name=${operatorConfigName}`,
+    project: ({ spec }: SriovOperatorConfig) => ({ verbosity: spec?.logLevel }),
+    report(error, { resource, ageMs }) {
+      log.warn({ resource, ageMs, error }, "watch failed; retrying");
+    },
+  });
+  configs.subscribe(({ after }) => {
+    onVerbosity(after?.verbosity);
+  });
+  return configs;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { createFakeKernel, igb, pci } from "@switchyard/host/testing";
-import { readKernelVfs } from "./kernel-vfs.ts";
+import { readKernelVfs } from "./plugin-config.ts";
 
 describe("readKernelVfs", () => {
   it("returns the VFs that exist, with their drivers", async () => {

@@ -4,8 +4,9 @@
  * only if the record changes. It is a pure function.
  * Usage: `const { text, record } = pluginConfig(rendered.config, kernel)`.
  */
+import { parsePciAddress } from "@switchyard/api";
+import type { PciBinding, SriovSysfs } from "@switchyard/host/sysfs";
 import { formatDevicePluginConfig, type DevicePluginConfig, type DevicePluginResource } from "@switchyard/render";
-import type { KernelVfs } from "./kernel-vfs.ts";
 
 export interface PluginConfig {
   /** The file. It does not depend on the order of resources and VFs in the spec. */
@@ -13,6 +14,13 @@ export interface PluginConfig {
   /** `text` and the incarnations of its VFs, because the plugin reads the VFs only when it starts. */
   readonly record: string;
 }
+
+/**
+ * readKernelVfs reads from the kernel which VFs exist, and their drivers. The status of the NodeState shows the last
+ * observation of the config daemon: after a reboot it contains VFs that no longer exist.
+ * Existing VFs by PCI address.
+ */
+export type KernelVfs = ReadonlyMap<string, PciBinding>;
 
 /** The plugin exits if its file contains no resource. This resource matches no device. */
 const noResource: DevicePluginResource = {
@@ -35,4 +43,18 @@ function sorted({ selectors, ...resource }: DevicePluginResource): DevicePluginR
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
+}
+
+/** Reads the VF at each address; a text that is not a PCI address is skipped. Rejects with HostError. */
+export async function readKernelVfs(
+  sriov: Pick<SriovSysfs, "readBinding">,
+  pciAddresses: Iterable<string>,
+): Promise<KernelVfs> {
+  const vfs = new Map<string, PciBinding>();
+  for (const pciAddress of pciAddresses) {
+    const parsed = parsePciAddress(pciAddress); // from the status, which is not validated
+    const vf = parsed.ok ? await sriov.readBinding(parsed.value) : undefined;
+    if (vf !== undefined) vfs.set(pciAddress, vf);
+  }
+  return vfs;
 }

@@ -20,11 +20,10 @@ import { advertise, vfsInResources, type Advertised } from "./advertise.ts";
 import { conditionOf, notApplied } from "./condition.ts";
 import type { DevicePluginConfigFlags } from "./device-plugin-config-flags.ts";
 import { endPlugin } from "./end-plugin.ts";
-import { isDaemonBusy } from "./is-daemon-busy.ts";
-import { readKernelVfs } from "./kernel-vfs.ts";
-import { pluginConfig, type PluginConfig } from "./plugin-config.ts";
+import { isDaemonBusy } from "./changing-vfs.ts";
+import { pluginConfig, readKernelVfs, type PluginConfig } from "./plugin-config.ts";
 import type { Withholding } from "./withheld-vfs.ts";
-import { putInForce, writeForStart } from "./put-in-force.ts";
+import { putInForce, writeForStart } from "./config-file.ts";
 
 export interface PluginReconcilerDeps {
   readonly flags: Readonly<

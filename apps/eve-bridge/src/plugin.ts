@@ -6,11 +6,17 @@
  */
 import type { Call } from "./commands/call.ts";
 import { errorObject, toCniError, type CniError } from "./request/cni-error.ts";
-import { newestVersion, versionObject } from "./request/cni-version.ts";
+import {
+  newestVersion,
+  parseEnvironment,
+  parseRequest,
+  versionIn,
+  versionObject,
+  type CniRequest,
+} from "./request/request.ts";
 import { deadlineIn, nowMs } from "./process/deadline.ts";
 import type { JsonObject } from "./request/json.ts";
 import { openLog } from "./state/log.ts";
-import { parseEnvironment, parseRequest, versionIn, type CniRequest } from "./request/request.ts";
 import { parseTimeouts, parseTimeoutsIfPossible, readSettings } from "./request/settings.ts";
 import type { StopSignal } from "./process/stop-signal.ts";
 

@@ -23,8 +23,11 @@ import {
 import { sharingEqual, watchObjects, type Cache, type FailedWatch, type Transport } from "@switchyard/kube";
 import { watchAfxdp, type AfxdpCaches } from "./afxdp/afxdp-caches.ts";
 import { watchBpfman, type BpfmanCaches } from "./afxdp/bpfman/bpfman-caches.ts";
-import { certifiedServers } from "./certificates/certified-servers.ts";
-import { watchServerCertificates, type WatchedServerCertificates } from "./certificates/server-certificate-watches.ts";
+import {
+  certifiedServers,
+  watchServerCertificates,
+  type WatchedServerCertificates,
+} from "./certificates/certified-servers.ts";
 import { watchClusterFacts, type WatchedClusterFacts } from "./components/cluster-facts.ts";
 import { watchComponentObjects, type WatchedComponentObjects } from "./components/component-objects.ts";
 import { watchConfigMaps, type WatchedConfigMaps } from "./device-plugin/config-map-watches.ts";

@@ -17,8 +17,7 @@ import { collectionPath, createWriter, metadataOnly, objectPath } from "@switchy
 import type { KubeObject, Transport } from "@switchyard/kube";
 import { ovnOffloadMark, type ConfigMapName } from "@switchyard/render";
 import type { OffloadCaches } from "./caches/offload-caches.ts";
-import type { ConfigMapRole } from "./decide/observed.ts";
-import type { OffloadWrite } from "./decide/offload-write.ts";
+import type { ConfigMapRole, OffloadWrite } from "./decide/observed.ts";
 import { fieldManagers } from "./field-managers.ts";
 import type { ForeignMachineConfigs } from "./foreign-machine-configs.ts";
 

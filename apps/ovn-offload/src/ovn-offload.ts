@@ -13,7 +13,7 @@ import {
   startController,
   type Transport,
 } from "@switchyard/kube";
-import { cacheProblems, Gauge, runService, showCacheAges, whenAborted } from "@switchyard/service";
+import { cacheProblems, flag, Gauge, runService, showCacheAges, text, whenAborted, yesOrNo } from "@switchyard/service";
 import { releaseMemoryAfter } from "@switchyard/service/memory";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
@@ -24,8 +24,25 @@ import { createForeignMachineConfigs } from "./foreign-machine-configs.ts";
 import { createOffloadReconciler } from "./offload-reconciler.ts";
 import { createOffloadStatusWriter } from "./offload-status-writer.ts";
 import { createPodChecks } from "./pods/pod-checks.ts";
-import { ovnOffloadFlags } from "./ovn-offload-flags.ts";
-import { reportWrites } from "./report-writes.ts";
+
+/** Flags of ovn-offload, beside those that all services have. */
+const ovnOffloadFlags = {
+  leaderElect: flag(yesOrNo, {
+    default: "true",
+    env: "LEADER_ELECT",
+    help: "Write only while holding the Lease switchyard-ovn-offload. Required for more than one replica.",
+  }),
+  resourcePrefix: flag(text("PREFIX"), {
+    default: "openshift.io",
+    env: "RESOURCE_PREFIX",
+    help: "Prefix of resource names, the part before the slash.",
+  }),
+  ovnNamespace: flag(text("NAMESPACE"), {
+    default: "ovn-kubernetes",
+    env: "OVN_NAMESPACE",
+    help: "Namespace of OVN-Kubernetes in clusters other than OpenShift.",
+  }),
+};
 
 const lease = "switchyard-ovn-offload";
 
@@ -136,4 +153,24 @@ export function runOvnOffload(): Promise<number> {
       });
     },
   });
+}
+
+/**
+ * reportWrites makes a transport that tells when a write has ended.
+ * `onWrite` is called after each write, also a refused one. Disposing the transport does not dispose `transport`.
+ */
+function reportWrites(transport: Transport, onWrite: () => void): Transport {
+  return {
+    namespace: transport.namespace,
+    serverHost: transport.serverHost,
+    async request(request) {
+      try {
+        return await transport.request(request);
+      } finally {
+        if (request.method !== "GET") onWrite();
+      }
+    },
+    watch: (request) => transport.watch(request),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
 }

@@ -13,7 +13,7 @@ import {
   whenAborted,
   type Logger,
 } from "@switchyard/service";
-import type { ReviewRequest } from "./admission-review.ts";
+import { createWebhookMetrics, type ReviewRequest } from "./admission-review.ts";
 import { watchCluster } from "./cluster-caches.ts";
 import { followKeyPair } from "./key-pair.ts";
 import { createLiveView } from "./live-view.ts";
@@ -22,7 +22,6 @@ import { watchPodUsers } from "./pod-users.ts";
 import { startReviewServer, type ReviewServer } from "./review-server.ts";
 import { toTlsOptions } from "./tls-settings.ts";
 import { webhookFlags } from "./webhook-flags.ts";
-import { createWebhookMetrics } from "./webhook-metrics.ts";
 
 /** Interval at which the certificate files are read. */
 const keyPairIntervalMs = 2000;

@@ -37,12 +37,11 @@ import {
 import { join } from "node:path";
 import { startBpfmanAgent, type BpfmanLoader } from "../../src/bpfman-agent.ts";
 import { applyCrdsOf, workspace } from "../../src/crd-objects.ts";
-import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
+import { deployedOperatorArguments } from "../../src/operator-command.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { runProgram } from "../../src/run-program.ts";
-import { becomesLike } from "../../src/becomes-like.ts";
-import { readIfThere } from "../../src/read-if-there.ts";
+import { becomesLike, readIfThere } from "../../src/plain-api.ts";
 
 const operatorUser = `system:serviceaccount:${namespace}:${componentSettings.operatorServiceAccount}`;
 const nodeName = "worker-1";

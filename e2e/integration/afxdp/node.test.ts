@@ -19,8 +19,7 @@ import { join } from "node:path";
 import { namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { startDrainCluster, type DrainCluster } from "../drain/drain-cluster.ts";
-import { becomesLike } from "../../src/becomes-like.ts";
-import { readIfThere } from "../../src/read-if-there.ts";
+import { becomesLike, readIfThere } from "../../src/plain-api.ts";
 
 const nodeName = "worker-1";
 const pf = pci("0000:3b:00.0");

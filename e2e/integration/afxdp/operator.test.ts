@@ -28,11 +28,10 @@ import { operatorIdentity } from "@switchyard/render";
 import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { join } from "node:path";
 import { applyCrdsOf, workspace } from "../../src/crd-objects.ts";
-import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
+import { deployedOperatorArguments } from "../../src/operator-command.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
-import { becomesLike } from "../../src/becomes-like.ts";
-import { readIfThere } from "../../src/read-if-there.ts";
+import { becomesLike, readIfThere } from "../../src/plain-api.ts";
 
 const operatorUser = `system:serviceaccount:${namespace}:${componentSettings.operatorServiceAccount}`;
 const nadCrd = join(workspace, "libs/testing/testdata/multus/network-attachment-definitions.yaml");

@@ -24,11 +24,10 @@ import { eventually, findFreePorts, startControlPlane, type ControlPlane } from 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { applyCrdsOf, workspace } from "../../src/crd-objects.ts";
-import { componentImageFlags, deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
+import { componentImageFlags, deployedOperatorArguments } from "../../src/operator-command.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
-import { becomesLike } from "../../src/becomes-like.ts";
-import { readIfThere } from "../../src/read-if-there.ts";
+import { becomesLike, readIfThere } from "../../src/plain-api.ts";
 
 const nodes = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false };
 const nodeName = "worker-1";

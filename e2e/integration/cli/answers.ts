@@ -4,12 +4,12 @@
  * from that server.
  * Usage: `expect(await askSwitchyard(testCluster, [object])).toEqual([await askServer(testCluster, object)])`
  */
-import type { TestCluster } from "@switchyard/test-cluster";
 import { isKubeError, isRecord } from "@switchyard/kube";
-import { ensureBinaries } from "@switchyard/testing";
+import { registerWebhooks, startWebhook, type TestCluster } from "@switchyard/test-cluster";
+import { ensureBinaries, findFreePorts } from "@switchyard/testing";
 import { join } from "node:path";
-import { runProgram } from "../../src/run-program.ts";
 import { create, workspace, type Manifest } from "../../src/crd-objects.ts";
+import { runProgram } from "../../src/run-program.ts";
 
 /** The result of a request to create one object, or of `switchyard validate` for it. */
 export interface Answer {
@@ -75,4 +75,15 @@ function readAnswer(answer: unknown): Answer {
   if (typeof code !== "number") throw new TypeError("an answer lacks its code");
   const spec = allowed && isRecord(patched) ? patched["spec"] : undefined;
   return { allowed, code, message, warnings: allowed ? warnings.map(String) : [], spec };
+}
+
+/**
+ * startRegisteredWebhook starts the webhook on a free port of loopback and registers it with the API server of a test
+ * cluster.
+ * Starts and registers the webhook. Resolves before the webhook is ready.
+ */
+export async function startRegisteredWebhook(testCluster: TestCluster): Promise<void> {
+  const [port = 0] = await findFreePorts(1);
+  await registerWebhooks(testCluster, port);
+  startWebhook(testCluster, "webhook", port);
 }

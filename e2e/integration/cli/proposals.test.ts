@@ -17,10 +17,9 @@ import { objectPath } from "@switchyard/kube";
 import { ensureBinaries, eventually } from "@switchyard/testing";
 import { join } from "node:path";
 import { runProgram } from "../../src/run-program.ts";
-import { startRegisteredWebhook } from "../../src/start-webhook.ts";
+import { askServer, askSwitchyard, startRegisteredWebhook, type Answer } from "./answers.ts";
 import { objectOf } from "../../src/crd-cases.ts";
 import { patch, readManifests, workspace, type Manifest } from "../../src/crd-objects.ts";
-import { askServer, askSwitchyard, type Answer } from "./answers.ts";
 
 const coldStartMs = 10 * 60_000;
 const testMs = 3 * 60_000;

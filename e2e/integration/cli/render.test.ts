@@ -24,10 +24,9 @@ import { eventually } from "@switchyard/testing";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { runProgram } from "../../src/run-program.ts";
-import { startRegisteredWebhook } from "../../src/start-webhook.ts";
+import { askServer, startRegisteredWebhook } from "./answers.ts";
 import { objectOf, type Spec } from "../../src/crd-cases.ts";
 import { workspace, type Manifest } from "../../src/crd-objects.ts";
-import { askServer } from "./answers.ts";
 
 const workers = ["worker-1", "worker-2"];
 const policy = (name: string, spec: Spec): Manifest =>

@@ -16,10 +16,9 @@ import {
 import { objectPath } from "@switchyard/kube";
 import { eventually } from "@switchyard/testing";
 import { allocateClaim, deviceClaim, publishDevices } from "../../src/device-claims.ts";
-import { startRegisteredWebhook } from "../../src/start-webhook.ts";
+import { askServer, askSwitchyard, startRegisteredWebhook, warningsFor } from "./answers.ts";
 import { objectOf, type Spec } from "../../src/crd-cases.ts";
 import type { Manifest } from "../../src/crd-objects.ts";
-import { askServer, askSwitchyard, warningsFor } from "./answers.ts";
 
 const policy = "SriovNetworkNodePolicy";
 const pfNames = (...names: readonly string[]): Spec => ({ nicSelector: { pfNames: names } });

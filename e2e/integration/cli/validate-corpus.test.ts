@@ -12,7 +12,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runProgram } from "../../src/run-program.ts";
-import { startRegisteredWebhook } from "../../src/start-webhook.ts";
+import { startRegisteredWebhook } from "./answers.ts";
 import { objectOf, refused, taken } from "../../src/crd-cases.ts";
 import { create, namespace, workspace } from "../../src/crd-objects.ts";
 

@@ -18,8 +18,7 @@ import { componentKinds } from "@switchyard/render";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { applyCrdsOf } from "../../src/crd-objects.ts";
-import { componentImageFlags } from "../../src/deployed-operator-arguments.ts";
-import { startOperatorCommand, type CommandEnd } from "../../src/operator-command.ts";
+import { componentImageFlags, startOperatorCommand, type CommandEnd } from "../../src/operator-command.ts";
 import { startUpstreamCluster, upstream, type UpstreamCluster } from "../../src/upstream-cluster.ts";
 
 const testMs = 5 * 60_000;

@@ -24,7 +24,7 @@ import { playPods, type ComponentPods } from "../../src/component-pods.ts";
 import { crdFolder } from "../../src/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { createPlainApi, fieldAt } from "../../src/plain-api.ts";
-import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
+import { deployedOperatorArguments } from "../../src/operator-command.ts";
 
 const account = componentSettings.operatorServiceAccount;
 const operatorUser = `system:serviceaccount:${namespace}:${account}`;

@@ -14,11 +14,10 @@ import {
   type GuardedProcess,
 } from "@switchyard/testing";
 import { join } from "node:path";
-import { crdFolder } from "../../src/crd-objects.ts";
+import { crdFolder, openshiftCrds } from "../../src/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
-import { openshiftCrds } from "./openshift-objects.ts";
-import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
-import { readIfThere } from "../../src/read-if-there.ts";
+import { deployedOperatorArguments } from "../../src/operator-command.ts";
+import { readIfThere } from "../../src/plain-api.ts";
 
 const settings: ComponentSettings = { ...componentSettings, clusterType: "openshift" };
 const ours = `/apis/sriovnetwork.openshift.io/v1/namespaces/${namespace}`;

@@ -18,7 +18,7 @@ import { keepNodesReady } from "../../src/node-heartbeats.ts";
 import { crdFolder } from "../../src/crd-objects.ts";
 import { componentSettings, monitoringCrds, namespace } from "../../src/identity-objects.ts";
 import { createPlainApi, fieldAt } from "../../src/plain-api.ts";
-import { componentImageFlags, deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
+import { componentImageFlags, deployedOperatorArguments } from "../../src/operator-command.ts";
 
 const account = componentSettings.operatorServiceAccount;
 const operatorUser = `system:serviceaccount:${namespace}:${account}`;

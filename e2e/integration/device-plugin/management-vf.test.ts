@@ -17,9 +17,8 @@ import { missingForPods } from "@switchyard/testing";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildPlugin } from "../../device-plugin/build-plugin.ts";
-import { pfStatus, vfAddresses } from "../../device-plugin/fake-pf.ts";
-import { writeFakeSysfs } from "../../device-plugin/fake-sysfs.ts";
+import { buildPlugin } from "../../device-plugin/run-plugin.ts";
+import { pfStatus, vfAddresses, writeFakeSysfs } from "../../device-plugin/fake-pf.ts";
 import { offersOfPlugin } from "../../device-plugin/offers-of-plugin.ts";
 
 const mellanox = { vendor: "15b3", driver: "mlx5_core", numVfs: 4 };

@@ -36,7 +36,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crdFolder } from "../../src/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
-import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
+import { deployedOperatorArguments } from "../../src/operator-command.ts";
 
 /** The namespace of the pods that are drained. */
 export const appsNamespace = "apps";

@@ -31,8 +31,8 @@ import { join } from "node:path";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { crdFolder, workspace } from "../../src/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
-import { deployedOperatorArguments } from "../../src/deployed-operator-arguments.ts";
-import { readIfThere } from "../../src/read-if-there.ts";
+import { deployedOperatorArguments } from "../../src/operator-command.ts";
+import { readIfThere } from "../../src/plain-api.ts";
 
 const account = componentSettings.operatorServiceAccount;
 const operatorUser = `system:serviceaccount:${namespace}:${account}`;

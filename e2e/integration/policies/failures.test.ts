@@ -9,8 +9,7 @@ import type { Condition, SriovNetworkNodeState } from "@switchyard/api";
 import { applyPolicy, type News, policyIs, type TestCluster } from "@switchyard/test-cluster";
 import { igb, pci } from "@switchyard/host/testing";
 import { eventually } from "@switchyard/testing";
-import { createWorker } from "../../src/fake-worker.ts";
-import { startWatchedCluster, type WatchedCluster } from "../../src/watched-cluster.ts";
+import { createWorker, startWatchedCluster, type WatchedCluster } from "../../src/fake-worker.ts";
 
 const pf = pci("0000:01:00.0");
 let watched: WatchedCluster;

@@ -10,9 +10,8 @@ import { igb, pci } from "@switchyard/host/testing";
 import { eventually, findFreePorts, findWorkspaceRoot } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createWorker } from "../../src/fake-worker.ts";
+import { createWorker, startWatchedCluster, type WatchedCluster } from "../../src/fake-worker.ts";
 import { runProgram } from "../../src/run-program.ts";
-import { startWatchedCluster, type WatchedCluster } from "../../src/watched-cluster.ts";
 
 const pf = pci("0000:01:00.0");
 let watched: WatchedCluster;

@@ -9,8 +9,7 @@ import { blueField, pci } from "@switchyard/host/testing";
 import { managementPortName, ovnOffloadFiles } from "@switchyard/render";
 import { applyPolicy, policySpec, type News, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import { createWorker, type FakeWorker } from "../../src/fake-worker.ts";
-import { startWatchedCluster, type WatchedCluster } from "../../src/watched-cluster.ts";
+import { createWorker, startWatchedCluster, type FakeWorker, type WatchedCluster } from "../../src/fake-worker.ts";
 
 const node = "worker-1";
 const pf = "0000:3b:00.0";

@@ -8,12 +8,26 @@ import { nodes } from "@switchyard/api";
 import { namespace } from "@switchyard/test-cluster";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { join } from "node:path";
-import { bundleApp } from "../bundle-app.ts";
 import { keepNodesReady } from "../node-heartbeats.ts";
-import { switchyardImages } from "../pods/image-contents.ts";
-import { runPods, type RunningPods } from "../pods/run-pods.ts";
+import type { Container, Pod } from "../pods/container-process.ts";
+import { runPods, type ImageContent, type RunningPods } from "../pods/run-pods.ts";
+import { bundleApp } from "../run-program.ts";
 import { startUpstreamCluster, upstream, type UpstreamCluster } from "../upstream-cluster.ts";
 import { prepareHelm, type Helm, type HelmVersion } from "./helm.ts";
+
+/**
+ * switchyardImages says what the containers of a test cluster do: the operator and its commands, and config daemons on
+ * fake kernels, are real programs.
+ * The programs.
+ */
+interface SwitchyardPrograms {
+  /** Path of the operator's main.js. */
+  readonly operator: string;
+  /** Path of the socket of a node's fake kernel. Without it, config daemons are stand-ins. */
+  readonly kernelSocketOf?: (node: string) => string;
+  /** Images that cannot be pulled, by a part of their reference. */
+  readonly missing?: readonly string[];
+}
 
 /** Directory of Switchyard's chart. */
 export const switchyardChart = join(findWorkspaceRoot(), "charts/switchyard");
@@ -54,4 +68,19 @@ export async function startChartCluster(
     await testCluster[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** Returns the content of an image by the name of its repository, in any registry. */
+function switchyardImages(programs: SwitchyardPrograms): (container: Container, pod: Pod) => ImageContent {
+  const { operator, kernelSocketOf, missing = [] } = programs;
+  return ({ image }, { spec: { nodeName = "" } }) => {
+    if (missing.some((part) => image.includes(part))) return "missing";
+    const name = /([^/@:]+)(?::[^/@]+)?(?:@.*)?$/.exec(image)?.[1];
+    if (name === "switchyard-operator") return { command: [process.execPath, operator] };
+    if (name === "switchyard-config-daemon" && kernelSocketOf !== undefined) {
+      const script = join(findWorkspaceRoot(), "apps/config-daemon/src/testing/fake-node.ts");
+      return { command: [process.execPath, script], variables: { KERNEL_SOCKET: kernelSocketOf(nodeName) } };
+    }
+    return "stand-in";
+  };
 }

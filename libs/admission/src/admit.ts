@@ -8,25 +8,21 @@
  * Usage: `admit({ kind: "SriovNetworkNodePolicy", operation: "CREATE", object }, view, { nowMs: () => performance.now() })`.
  */
 import type { SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
-import { createAdmissionCache, type AdmissionCache } from "./admission-cache.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { applyDefaults, type PatchOperation } from "./defaults.ts";
-import { describeFinding, type Finding } from "./finding.ts";
-import { isIgnoredPolicy } from "./ignored-policy.ts";
-import { impactOf } from "./impact.ts";
+import { clip, describeFinding, refuse, type Finding, type Problem } from "./finding.ts";
 import { impactWarnings, maxWarningLength, maxWarnings } from "./impact-warnings.ts";
-import { clip } from "./phrase.ts";
+import { impactOf } from "./impact.ts";
+import { createAdmissionCache, isIgnoredPolicy, type AdmissionCache } from "./policy-context.ts";
 import { policyFindings } from "./policy-findings.ts";
-import type { Problem } from "./refusal.ts";
 import type { Change, Review, ReviewedNetwork } from "./review.ts";
-import { checkAfxdpOperatorConfig } from "./rules/afxdp-operator-config.ts";
 import { checkAfxdpPolicy } from "./rules/afxdp-policy.ts";
 import { checkNetwork } from "./rules/network.ts";
-import { checkDrainSwitch, checkOperatorConfig } from "./rules/operator-config.ts";
+import { checkAfxdpOperatorConfig, checkDrainSwitch, checkOperatorConfig } from "./rules/operator-config.ts";
 import { checkOvnOffload, offloadReboots } from "./rules/ovn-offload.ts";
-import { checkPool, checkPoolOverlap, checkPoolSelector } from "./rules/pool.ts";
-import { checkRdmaMode } from "./rules/rdma-mode.ts";
-import { checkReservedKeys } from "./rules/reserved-keys.ts";
+import { checkPool, checkPoolOverlap, checkPoolSelector, checkRdmaMode } from "./rules/pool.ts";
+
+const reserved = "__proto__";
 
 export interface AdmissionResult {
   readonly allowed: boolean;
@@ -151,4 +147,22 @@ function resultOf(findings: readonly Finding[], impactLines: readonly string[] =
     warnings: [...lines.slice(0, maxWarnings).map((line) => clip(line, maxWarningLength)), ...impactLines],
     patch: [],
   };
+}
+
+/**
+ * checkReservedKeys refuses the key `__proto__` wherever users choose keys, such as in labels and external ids. In
+ * JavaScript `__proto__` is not data but the object's prototype. Parsing it as JSON is harmless, but a program that copies
+ * an object key by key would not get what the user wrote.
+ * `object` is JSON whose nesting is limited, because the check is recursive.
+ */
+function checkReservedKeys(object: unknown, path = ""): readonly Finding[] {
+  if (Array.isArray(object))
+    return object.flatMap((item: unknown, index) => checkReservedKeys(item, `${path}[${index}]`));
+  if (typeof object !== "object" || object === null) return [];
+  return Object.entries(object).flatMap(([key, value]: [string, unknown]) => {
+    const field = path === "" ? key : `${path}.${key}`;
+    return key === reserved
+      ? [refuse(field, `the key "${reserved}" is reserved: use another one`)]
+      : checkReservedKeys(value, field);
+  });
 }

@@ -5,7 +5,7 @@
  * Usage: `const { patch } = applyDefaults({ operation: "CREATE", object: policy });`
  */
 import { defined, type SriovNetworkNodePolicy } from "@switchyard/api";
-import { isIgnoredPolicy } from "./ignored-policy.ts";
+import { isIgnoredPolicy } from "./policy-context.ts";
 import { warn, type Finding } from "./finding.ts";
 import type { Change } from "./review.ts";
 

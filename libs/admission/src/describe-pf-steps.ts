@@ -4,7 +4,7 @@
  * Usage: `describePfSteps(steps, reasons)`.
  */
 import { isPfStep, summaryOf, type Reason, type Step } from "@switchyard/plan";
-import { count } from "./phrase.ts";
+import { count } from "./finding.ts";
 
 /** `steps` and `reasons` belong to one PF. Without any of them, only the resources to which the VFs belong change. */
 export function describePfSteps(steps: readonly Step[], reasons: readonly Reason[]): string {

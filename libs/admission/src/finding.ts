@@ -27,3 +27,54 @@ export function warn(field: string, message: string): Finding {
 export function describeFinding({ field, message }: Pick<Finding, "field" | "message">): string {
   return field === "" ? message : `${field}: ${message}`;
 }
+
+/**
+ * describeRefusal turns problems into the code and message of a refusal. The webhook and the command line give the same
+ * answer.
+ * A field and what is wrong with its value.
+ */
+export type Problem = Pick<Finding, "field" | "message">;
+
+interface Refusal {
+  /** HTTP status code. A violation of the CRD has 422 instead. */
+  readonly code: 403;
+  /** All problems with their fields, on one line. */
+  readonly message: string;
+  /** The problems in the message. There are at most 50, which keeps the answer small. */
+  readonly shown: readonly Problem[];
+}
+
+const maxProblems = 50;
+
+export function describeRefusal(problems: readonly Problem[]): Refusal {
+  const shown = problems.slice(0, maxProblems);
+  const lines = shown.map(describeFinding);
+  if (shown.length < problems.length) lines.push(`and ${problems.length - shown.length} more problems`);
+  return { code: 403, message: lines.join("; "), shown };
+}
+
+/**
+ * Parts of messages: short lists of names, counts, quoted values, and texts that fit into a warning.
+ * Joins the names with commas. Names after the first `most` are only counted.
+ */
+export function listNames(names: readonly string[], most = 3): string {
+  const shown = names.length <= most + 1 ? names : names.slice(0, most);
+  const more = names.length - shown.length;
+  return more === 0 ? shown.join(", ") : `${shown.join(", ")} and ${more} more`;
+}
+
+/** "1 node", "3 nodes". */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** A user's text in quotes, on one line, cut to `most` UTF-16 units. */
+export function quote(text: string, most = 64): string {
+  return JSON.stringify(clip(text, most));
+}
+
+/** Replaces line breaks and control characters by blanks and cuts the text to `most` UTF-16 units: a warning is an HTTP header. */
+export function clip(text: string, most: number): string {
+  const line = text.replaceAll(/\p{Cc}+/gu, " ");
+  return line.length <= most ? line : `${line.slice(0, most - 3)}...`;
+}

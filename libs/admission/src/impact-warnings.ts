@@ -9,7 +9,7 @@ import type { PodUse } from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
 import type { ClusterImpact, GroupImpact, PfChange } from "./impact.ts";
 import { countNodes, namesOf } from "./node-groups.ts";
-import { clip, count, listNames } from "./phrase.ts";
+import { clip, count, listNames } from "./finding.ts";
 
 /** As many warnings as kubectl can show without hiding the result of the command. */
 export const maxWarnings = 10;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { VfStatus } from "@switchyard/api";
 import fc from "fast-check";
-import { createAdmissionCache } from "./admission-cache.ts";
+import { createAdmissionCache } from "./policy-context.ts";
 import { impactOf, type ClusterImpact } from "./impact.ts";
 import { changedPfs } from "./changed-pfs.ts";
 import { createPfFingerprints } from "./pf-fingerprints.ts";

@@ -15,7 +15,7 @@ import {
   type Labels,
   type Rules,
 } from "@switchyard/policy";
-import type { AdmissionCache } from "./admission-cache.ts";
+import type { AdmissionCache } from "./policy-context.ts";
 import { changedPfs, type ChangedPf } from "./changed-pfs.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { describePfSteps } from "./describe-pf-steps.ts";

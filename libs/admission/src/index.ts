@@ -4,11 +4,16 @@
  * webhook and the command line call the same functions.
  */
 export { admit, type AdmissionResult, type AdmitOptions } from "./admit.ts";
-export { createAdmissionCache, type AdmissionCache } from "./admission-cache.ts";
+export { createAdmissionCache, type AdmissionCache } from "./policy-context.ts";
 export { applyDefaults, type PatchOperation } from "./defaults.ts";
 export { emptyView, type AfxdpNodeReport, type AfxdpView, type ClusterView } from "./cluster-view.ts";
-export { createStateReader, type NodeFacts, type StateFacts } from "./node-facts.ts";
-export { createInterner } from "./interner.ts";
-export { readPod, type PodOnNode } from "./pod-facts.ts";
-export { describeRefusal, type Problem } from "./refusal.ts";
+export {
+  createStateReader,
+  type NodeFacts,
+  type StateFacts,
+  createInterner,
+  readPod,
+  type PodOnNode,
+} from "./node-facts.ts";
+export { describeRefusal, type Problem } from "./finding.ts";
 export type { Change, Review, ReviewedKind, ReviewedKinds } from "./review.ts";

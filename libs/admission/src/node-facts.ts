@@ -15,8 +15,8 @@ import {
   type SystemStatus,
   type VfStatus,
 } from "@switchyard/api";
-import { statusPfs, withOwnership } from "@switchyard/policy";
-import { createInterner } from "./interner.ts";
+import { readPodDevices, statusPfs, withOwnership, type PlacedPod, type PodDevices } from "@switchyard/policy";
+import { createHash } from "node:crypto";
 
 /** A node and the report of its config daemon. */
 export interface NodeFacts {
@@ -34,6 +34,13 @@ export interface StateFacts {
   readonly layout: readonly InterfaceStatus[];
   readonly syncStatus: string;
 }
+
+/**
+ * An interner keeps one copy of equal values. The nodes of a fleet are much alike: 1,000 nodes have only a few different
+ * statuses, and a result that was computed for one of them holds for all nodes that share it.
+ * Returns the first value whose JSON was equal, with the keys in the same order. Values must not change.
+ */
+type Interner<Value extends object> = (value: Value) => Value;
 
 /** Returns a function that reduces node states. Its results share their equal parts. */
 export function createStateReader(): (state: Pick<SriovNetworkNodeState, "spec" | "status">) => StateFacts {
@@ -90,4 +97,50 @@ function identityOf(nic: InterfaceStatus): InterfaceStatus {
     pciAddress,
     ...defined({ name, altNames, vendor, deviceID, netFilter, totalvfs, bridge, owned, recordedNames }),
   };
+}
+
+/** Returns an interner with weak references: a value that nothing else holds is forgotten. */
+export function createInterner<Value extends object>(): Interner<Value> {
+  const known = new Map<string, WeakRef<Value>>();
+  const forget = new FinalizationRegistry<string>((key) => {
+    if (known.get(key)?.deref() === undefined) known.delete(key);
+  });
+  return (value) => {
+    const text = JSON.stringify(value);
+    // The text of a large value would take more memory than the value itself, so its digest is the key.
+    const key = text.length <= 64 ? text : createHash("sha256").update(text).digest("base64");
+    const first = known.get(key)?.deref();
+    if (first !== undefined) return first;
+    known.set(key, new WeakRef(value));
+    forget.register(value, key);
+    return value;
+  };
+}
+
+/**
+ * readPod reads what admission's warnings need of a pod: its node and the devices that it names. podUse() of libs/policy
+ * resolves the devices.
+ * A pod on its node.
+ */
+export interface PodOnNode extends PlacedPod {
+  /** At least one resource or claim. */
+  readonly devices: PodDevices;
+}
+
+/**
+ * Returns undefined for a pod that is not bound to a node, has ended, or names neither a resource with `resourcePrefix` nor
+ * a ResourceClaim. `pod` is not trusted: it may be any JSON value.
+ */
+export function readPod(pod: unknown, resourcePrefix: string): PodOnNode | undefined {
+  const node = at(at(pod, "spec"), "nodeName");
+  const phase = at(at(pod, "status"), "phase");
+  if (typeof node !== "string" || node === "" || phase === "Succeeded" || phase === "Failed") return undefined;
+  const devices = readPodDevices(pod, resourcePrefix);
+  if (devices.resources.length === 0 && devices.claims.length === 0) return undefined;
+  const namespace = at(at(pod, "metadata"), "namespace");
+  return { node, namespace: typeof namespace === "string" ? namespace : "", devices };
+}
+
+function at(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
 }

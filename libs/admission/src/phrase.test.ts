@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { clip, count, listNames, quote } from "./phrase.ts";
+import { clip, count, listNames, quote } from "./finding.ts";
 
 describe("phrase.ts", () => {
   it.each([

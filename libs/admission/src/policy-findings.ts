@@ -4,21 +4,15 @@
  * Usage: `policyFindings(policy, view, cache).filter(({ severity }) => severity === "refusal")`.
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
-import type { AdmissionCache } from "./admission-cache.ts";
+import { isIgnoredPolicy, policyContext, type AdmissionCache, type PolicyCheck } from "./policy-context.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import type { Finding } from "./finding.ts";
-import { isIgnoredPolicy } from "./ignored-policy.ts";
-import { policyContext, type PolicyCheck } from "./policy-context.ts";
-import { checkBridge } from "./rules/bridge.ts";
+import { checkBridge, checkIgnored, checkResourceName } from "./rules/single-fields.ts";
 import { checkDeviceType, checkVdpaVendor } from "./rules/device-type.ts";
-import { checkExternallyManaged } from "./rules/externally-managed.ts";
-import { checkIgnored } from "./rules/ignored.ts";
-import { checkMtu } from "./rules/mtu.ts";
+import { checkExternallyManaged, checkMtu, checkNumVfs, checkVfLimit } from "./rules/pf-limits.ts";
 import { checkMergeable, checkNetFilter, checkPciIds } from "./rules/nic-selector.ts";
-import { checkNumVfs, checkVfLimit } from "./rules/num-vfs.ts";
 import { checkExcludeTopology, checkPolicyConflicts } from "./rules/policy-conflicts.ts";
 import { checkReservedVf } from "./rules/reserved-vf.ts";
-import { checkResourceName } from "./rules/resource-name.ts";
 import { checkSupportedNics } from "./rules/supported-nics.ts";
 import { checkNodeSelector, checkTargets } from "./rules/targets.ts";
 

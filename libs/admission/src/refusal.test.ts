@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { admit } from "./admit.ts";
-import { describeRefusal } from "./refusal.ts";
+import { describeRefusal } from "./finding.ts";
 import { create, policy, still, update, view } from "./testing/objects.ts";
 
 describe("describeRefusal", () => {

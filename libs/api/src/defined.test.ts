@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { defined } from "./defined.ts";
+import { defined } from "./values/result.ts";
 
 /** With exactOptionalPropertyTypes no member may be undefined. */
 interface Link {

@@ -30,24 +30,38 @@ export type {
 } from "./kubernetes/metadata.ts";
 export type { CustomResource, PrinterColumn } from "./kinds/custom-resource.ts";
 export { afxdpResources, customResources, sriovResources } from "./kinds/custom-resources.ts";
-export type { StructuralSchema, ValidationRule } from "./kubernetes/structural-schema.ts";
-export { schemas } from "./schemas.gen.ts";
 export {
+  type StructuralSchema,
+  type ValidationRule,
   customResourceDefinitions,
   type CustomResourceDefinition,
   type CustomResourceVersion,
 } from "./kubernetes/custom-resource-definition.ts";
-export { configMaps } from "./kubernetes/config-map.ts";
-export { clusterVersions, dnses } from "./kubernetes/openshift-configuration.ts";
-export { namespaces, type Namespace } from "./kubernetes/namespace.ts";
-export { nodes, type Node, type Taint } from "./kubernetes/node.ts";
-export { pods } from "./kubernetes/pod.ts";
-export { resourceClaims, resourceSlices } from "./kubernetes/device-allocation.ts";
+export { schemas } from "./schemas.gen.ts";
+export {
+  configMaps,
+  pods,
+  namespaces,
+  type Namespace,
+  nodes,
+  type Node,
+  type Taint,
+  resourceClaims,
+  resourceSlices,
+} from "./kubernetes/built-in-kinds.ts";
+export {
+  clusterVersions,
+  dnses,
+  machineConfigPools,
+  machineConfigs,
+  type MachineConfigPool,
+  type MachineConfigPoolSpec,
+  type MachineConfigPoolStatus,
+  type RenderedConfiguration,
+} from "./kubernetes/openshift.ts";
 export {
   networkAttachmentDefinitions,
   type NetworkAttachmentDefinition,
-} from "./kubernetes/network-attachment-definition.ts";
-export {
   bpfmanApiVersion,
   bpfPrograms,
   clusterBpfApplications,
@@ -55,7 +69,7 @@ export {
   xdpPrograms,
   type ClusterBpfApplication,
   type XdpProgram,
-} from "./kubernetes/bpfman.ts";
+} from "./kubernetes/third-party-kinds.ts";
 export {
   afxdpApiGroup,
   afxdpApiVersion,
@@ -95,25 +109,17 @@ export {
   type PolicyOvsUplink,
   type SriovNetworkNodePolicyStatus,
 } from "./kinds/sriov-network-node-policy.ts";
-export type { CardMode, CardModeStatus } from "./kinds/card-mode-status.ts";
-export type { OvnHardwareOffload, OvnHardwareOffloadStatus, OvnOffloadNode } from "./kinds/ovn-hardware-offload.ts";
-export {
-  machineConfigPools,
-  machineConfigs,
-  type MachineConfigPool,
-  type MachineConfigPoolSpec,
-  type MachineConfigPoolStatus,
-  type RenderedConfiguration,
-} from "./kubernetes/machine-config-pool.ts";
 export type {
+  CardMode,
+  CardModeStatus,
   FirmwareFlag,
   FirmwareInitial,
   FirmwareNumber,
   FirmwareStatus,
   FirmwareText,
-} from "./kinds/firmware-status.ts";
-export type { OvsBridgeConfig, OvsInterfaceConfig } from "./kinds/ovs-bridge.ts";
-export type { LinuxBridgeConfig, LinuxUplinkConfig } from "./kinds/linux-bridge.ts";
+} from "./kinds/card-status.ts";
+export type { OvnHardwareOffload, OvnHardwareOffloadStatus, OvnOffloadNode } from "./kinds/ovn-hardware-offload.ts";
+export type { OvsBridgeConfig, OvsInterfaceConfig, LinuxBridgeConfig, LinuxUplinkConfig } from "./kinds/bridges.ts";
 export {
   sriovNetworkNodeStates,
   type SriovNetworkNodeState,
@@ -192,12 +198,21 @@ export {
   type AfxdpOperatorConfigSpec,
   type AfxdpProvider,
 } from "./kinds/afxdp/afxdp-operator-config.ts";
-export { ok, err, type Result } from "./values/result.ts";
-export { defined, type Defined } from "./defined.ts";
-export { isInterfaceName } from "./values/interface-name.ts";
-export { parsePciAddress, withoutFunction, type PciAddress, type PciAddressProblem } from "./values/pci-address.ts";
-export { parseGuid, type Guid, type GuidProblem } from "./values/guid.ts";
-export { parseMacAddress, isUnicast, type MacAddress, type MacAddressProblem } from "./values/mac-address.ts";
+export { ok, err, type Result, defined, type Defined } from "./values/result.ts";
+export {
+  isInterfaceName,
+  parsePciAddress,
+  withoutFunction,
+  type PciAddress,
+  type PciAddressProblem,
+  parseMacAddress,
+  isUnicast,
+  type MacAddress,
+  type MacAddressProblem,
+  parseGuid,
+  type Guid,
+  type GuidProblem,
+} from "./values/addresses.ts";
 export {
   bootConfigPath,
   bootFileHeader,
@@ -206,5 +221,7 @@ export {
   isOwnBootFile,
   machineConfigBootUnits,
   type BootUnit,
+  isUpstreamUnit,
+  upstreamUnitProgram,
+  upstreamUnits,
 } from "./boot-units.ts";
-export { isUpstreamUnit, upstreamUnitProgram, upstreamUnits } from "./upstream-units.ts";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { isUpstreamUnit } from "./upstream-units.ts";
+import { isUpstreamUnit } from "./boot-units.ts";
 
 const start = "ExecStart=/var/lib/sriov/sriov-network-config-daemon";
 

@@ -16,8 +16,7 @@ import {
   type CertificateTimings,
   type StoredCertificates,
 } from "./certificate-state.ts";
-import { issueCertificate } from "./issue-certificate.ts";
-import type { KeyPair } from "./issued-certificate.ts";
+import type { CertificateRequest, IssuedCertificate, KeyPair } from "./sign-certificate.ts";
 
 /** Storage that all replicas share. */
 export interface CertificateStore {
@@ -78,4 +77,23 @@ export function createCertificateKeeper(
     onChange(after.current);
     return { afterMs: soonMs };
   };
+}
+
+/**
+ * issueCertificate makes a key, a CA and a certificate. The code for it takes 20 MB and is loaded only when a certificate
+ * is due, every 60 days.
+ * The CA is new and signs only this certificate.
+ */
+export async function issueCertificate(request: CertificateRequest): Promise<IssuedCertificate> {
+  const { signCertificate } = await import("./sign-certificate.ts");
+  return signCertificate(request);
+}
+
+/**
+ * serviceNames returns the DNS names of a Service in a cluster. The API server uses the first one.
+ * Usage: `serviceNames("operator-webhook-service", namespace)`.
+ */
+export function serviceNames(service: string, namespace: string): readonly string[] {
+  const name = `${service}.${namespace}`;
+  return [`${name}.svc`, `${name}.svc.cluster.local`, name];
 }

@@ -5,7 +5,7 @@
  * Usage: `const stored = fromSecretData(secret.data)`.
  */
 import { bundleOf, type StoredCertificates } from "./certificate-state.ts";
-import type { IssuedCertificate } from "./issued-certificate.ts";
+import type { IssuedCertificate } from "./sign-certificate.ts";
 
 /** Data of a Secret: base64 values by key. */
 export type SecretData = Readonly<Record<string, string>>;

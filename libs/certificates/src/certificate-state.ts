@@ -7,7 +7,7 @@
  * Usage: `const step = nextStep(stored, nowMs, timings)`.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import type { CertificateRequest, IssuedCertificate } from "./issued-certificate.ts";
+import type { CertificateRequest, IssuedCertificate } from "./sign-certificate.ts";
 
 /** Certificates that all replicas share. */
 export interface StoredCertificates {

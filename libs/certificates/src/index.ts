@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-export { createCertificateKeeper, type CertificateKeeperOptions, type CertificateStore } from "./certificate-keeper.ts";
+export {
+  createCertificateKeeper,
+  type CertificateKeeperOptions,
+  type CertificateStore,
+  issueCertificate,
+  serviceNames,
+} from "./certificate-keeper.ts";
 export { defaultTimings, type CertificateTimings, type StoredCertificates } from "./certificate-state.ts";
 export {
   watchCertificates,
@@ -11,13 +17,11 @@ export {
   type SeenSecret,
   type WatchCertificatesOptions,
 } from "./certificate-watches.ts";
-export { CertificatesError } from "./certificates-error.ts";
-export { issueCertificate } from "./issue-certificate.ts";
-export type { CertificateRequest, IssuedCertificate, KeyPair } from "./issued-certificate.ts";
 export {
+  CertificatesError,
   createCertificateStore,
   type CertificateStoreOptions,
   type KubeCertificateStore,
 } from "./kube-certificate-store.ts";
+export type { CertificateRequest, IssuedCertificate, KeyPair } from "./sign-certificate.ts";
 export type { SecretData } from "./certificate-secret.ts";
-export { serviceNames } from "./service-names.ts";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { issueCertificate } from "./issue-certificate.ts";
+import { issueCertificate } from "./certificate-keeper.ts";
 
 const validity = { notBefore: new Date("2026-01-01T00:00:00Z"), notAfter: new Date("2027-01-01T00:00:00Z") };
 

@@ -14,7 +14,23 @@ import {
   type SeenRegistration,
   type SeenSecret,
 } from "./certificate-watches.ts";
-import { CertificatesError } from "./certificates-error.ts";
+
+/** The error class of this library. Branch on `code`, never on the message. */
+export class CertificatesError extends Error {
+  override readonly name = "CertificatesError";
+  /** "ForeignSecret": the Secret has a certificate that Switchyard did not issue. */
+  readonly code: "ForeignSecret";
+  /** "namespace/name" */
+  readonly secret: string;
+
+  constructor(code: CertificatesError["code"], secret: string) {
+    super(
+      `Secret ${secret} has a certificate that Switchyard did not issue; delete the Secret, or configure the CA certificate of its issuer`,
+    );
+    this.code = code;
+    this.secret = secret;
+  }
+}
 
 /** read() throws CertificatesError "ForeignSecret". All other methods reject with KubeError. */
 export interface KubeCertificateStore extends CertificateStore {

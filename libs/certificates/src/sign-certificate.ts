@@ -5,7 +5,6 @@
  * Usage: `const { ca, cert, key } = await signCertificate({ names, notBefore, notAfter })`.
  */
 // @peculiar/x509 needs this import before its own.
-import "reflect-metadata";
 import {
   BasicConstraintsExtension,
   ExtendedKeyUsage,
@@ -18,7 +17,26 @@ import {
 } from "@peculiar/x509";
 import { randomBytes, webcrypto } from "node:crypto";
 import { isIP } from "node:net";
-import type { CertificateRequest, IssuedCertificate } from "./issued-certificate.ts";
+import "reflect-metadata";
+
+/** The types of certificate requests and certificates. All texts are in PEM format. */
+export interface CertificateRequest {
+  /** DNS names and IP addresses of the server. The first becomes the common name. */
+  readonly names: readonly string[];
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+}
+
+/** A certificate with its key. `cert` can be a chain that starts with the server's certificate. */
+export interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface IssuedCertificate extends KeyPair {
+  /** Certificate of the CA that signed `cert`. */
+  readonly ca: string;
+}
 
 /** P-256 keys, which take a millisecond to make. */
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;

@@ -4,18 +4,35 @@
  * adapters, HostError, and the lock of the node.
  */
 export { HostError, type HostOperation } from "./calls/host-error.ts";
-export { watchCalls, type WatchedCalls } from "./calls/watch-calls.ts";
+export { watchCalls, type WatchedCalls } from "./calls/wrap-ports.ts";
 export { isAfxdpInterfaceSpec, parseAfxdpDevice } from "./linux/afxdp-record-file.ts";
 export { createLinuxHost, type LinuxHostOptions } from "./linux/linux-host.ts";
-export { createLinuxPfRecords, type LinuxPfRecordsOptions } from "./linux/linux-pf-records.ts";
+export { createLinuxPfRecords, type LinuxPfRecordsOptions } from "./linux/linux-records.ts";
 export type { UnreadableRecord } from "./linux/record-directory.ts";
 export { acquireNodeLock, type NodeLockOptions } from "./linux/node-lock.ts";
-export type { AfxdpRecord, AfxdpRecords } from "./ports/afxdp-records.ts";
-export { bootProgramDirectory, type BootProgram, type ProgramFile, type ProgramVersion } from "./ports/boot-program.ts";
-export type { Boot } from "./ports/boot.ts";
-export type { ConfigDrive } from "./ports/config-drive.ts";
-export type { Devlink, EswitchMode } from "./ports/devlink.ts";
-export type { FileKind, HostFiles } from "./ports/host-files.ts";
+export type { AfxdpRecord, AfxdpRecords, FirmwareRecord, PfRecord, PfRecords } from "./ports/records.ts";
+export {
+  bootProgramDirectory,
+  type BootProgram,
+  type ProgramFile,
+  type ProgramVersion,
+  type Boot,
+} from "./ports/boot.ts";
+export type { ConfigDrive, FileKind, HostFiles } from "./ports/host-files.ts";
+export type {
+  Devlink,
+  EswitchMode,
+  Subfunction,
+  Subfunctions,
+  Rdma,
+  RdmaDevice,
+  RdmaMode,
+  NewVdpaDevice,
+  Vdpa,
+  VdpaDevice,
+  VdpaManagement,
+  VdpaManagementDevice,
+} from "./ports/devices.ts";
 export type {
   Firmware,
   FirmwareSetting,
@@ -26,12 +43,16 @@ export type {
   LockdownMode,
 } from "./ports/firmware.ts";
 export type { Host } from "./ports/host.ts";
-export type { BootEntry, BootLoader, KernelArguments } from "./ports/kernel-arguments.ts";
-export type { KernelEvent, KernelEvents } from "./ports/kernel-events.ts";
-export type { KernelModules } from "./ports/kernel-modules.ts";
+export type {
+  BootEntry,
+  BootLoader,
+  KernelArguments,
+  KernelEvent,
+  KernelEvents,
+  KernelModules,
+} from "./ports/kernel.ts";
 export type { LinuxBridgeFacts, LinuxBridges } from "./ports/linux-bridges.ts";
-export type { Routes } from "./ports/routes.ts";
-export type { Link, LinkFeature, Links, LinkVf } from "./ports/links.ts";
+export type { Routes, Link, LinkFeature, Links, LinkVf } from "./ports/links.ts";
 export {
   isPfBridgeName,
   reservedOvsKeys,
@@ -43,7 +64,6 @@ export {
   type OvsState,
   type OvsUplinkSettings,
 } from "./ports/ovs.ts";
-export type { FirmwareRecord, PfRecord, PfRecords } from "./ports/pf-records.ts";
 export type {
   AttachedProgram,
   PluginFiles,
@@ -51,10 +71,6 @@ export type {
   UpstreamDevice,
   XdpUse,
 } from "./ports/plugin-leftovers.ts";
-export type { Rdma, RdmaDevice, RdmaMode } from "./ports/rdma.ts";
 export type { PciBinding, PfFacts, SriovSysfs, VfFacts } from "./ports/sriov-sysfs.ts";
-export type { Subfunction, Subfunctions } from "./ports/subfunctions.ts";
-export type { Systemd, UnitState } from "./ports/systemd.ts";
-export type { Udev } from "./ports/udev.ts";
-export type { NewVdpaDevice, Vdpa, VdpaDevice, VdpaManagement, VdpaManagementDevice } from "./ports/vdpa.ts";
+export type { Systemd, UnitState, Udev } from "./ports/system-services.ts";
 export type { NetDevice, Queues, Xdp, XdpFeatures, XdpProgram } from "./ports/xdp.ts";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export { connect, type ConnectOptions } from "./connect/connect.ts";
-export { trustPublicAuthorities } from "./connect/authorities.ts";
+export { trustPublicAuthorities } from "./connect/connections.ts";
 export type { HttpTransportOptions } from "./http/http-transport.ts";
 export {
   metadataOnly,
@@ -10,9 +10,10 @@ export {
   type TransportRequest,
   type WatchEvent,
   type WatchRequest,
+  collectionPath,
+  objectPath,
 } from "./http/transport.ts";
 export { KubeError, isKubeError, type KubeErrorDetails, type OwnCode, type StatusCause } from "./http/kube-error.ts";
-export { collectionPath, objectPath } from "./http/resource-path.ts";
 export {
   apiVersionOf,
   isKubeObject,
@@ -28,14 +29,14 @@ export {
 } from "./kube-object.ts";
 export { listPages, type ListRequest, type Page } from "./http/list-pages.ts";
 export { reflect, type ReflectorOptions } from "./cache/reflector.ts";
-export type { Cache, Change, Observations, Observed } from "./cache/cache.ts";
+export { type Cache, type Change, type Observations, type Observed, isBehind } from "./cache/cache.ts";
 export { HeardClock, whenFresh, type Ageing, type CacheAge, type FailedWatch } from "./cache/cache-age.ts";
 export { ObjectStore, type ObjectSink, type StoreOptions } from "./cache/object-store.ts";
 export type { Indexers } from "./cache/object-index.ts";
-export { joinWatches, type JoinedWatches } from "./cache/join-watches.ts";
-export { watchObjects, type WatchOptions } from "./cache/watch-objects.ts";
-export { fromCache, type Source } from "./controller/source.ts";
+export { joinWatches, type JoinedWatches, watchObjects, type WatchOptions } from "./cache/watch-objects.ts";
 export {
+  fromCache,
+  type Source,
   startController,
   type Controller,
   type ControllerMetrics,
@@ -48,7 +49,7 @@ export {
 } from "./controller/controller.ts";
 export { createWriter, type ApplyOptions, type WriteResult, type Writer, type WriterOptions } from "./write/writer.ts";
 export type { Intent, IntentMetadata, StatusIntent } from "./write/intent.ts";
-export { ownsAnnotation } from "./write/owns-annotation.ts";
+export { ownsAnnotation } from "./write/owned-fields.ts";
 export { patchMetadata, type MetadataChanges, type MetadataPatch } from "./write/patch-metadata.ts";
 export { removeFinalizer, type FinalizerRemoval } from "./write/remove-finalizer.ts";
 export {
@@ -59,14 +60,11 @@ export {
   type NewCondition,
   type SetConditionsOptions,
 } from "./write/conditions.ts";
-export { cutText } from "./json/cut-text.ts";
-export { systemClock, sleep, type Clock } from "./clock.ts";
-export { backoffMs, type BackoffRange } from "./controller/backoff.ts";
-export { equalJson } from "./json/equal-json.ts";
-export { shareEqual, sharingEqual } from "./cache/share-equal.ts";
+export { cutText } from "./json/texts.ts";
+export { systemClock, sleep, type Clock, backoffMs, type BackoffRange } from "./clock.ts";
+export { equalJson, shareEqual, sharingEqual } from "./json/equal-json.ts";
 export { runWhenLeading } from "./leadership/leader-election.ts";
 export type { LeaderElectionOptions, Leadership, LeaseTimings } from "./leadership/leader-election-options.ts";
 export type { LeaseName } from "./leadership/lease.ts";
 export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
 export type { EventSource, News } from "./events/render-event.ts";
-export { isBehind } from "./cache/resource-version.ts";

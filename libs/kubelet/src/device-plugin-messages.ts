@@ -4,9 +4,8 @@
  * plugin and its tests use them.
  * Usage: `await callGrpc(registerMethod, { version: devicePluginVersion, endpoint, resourceName }, target)`.
  */
-import { empty, grpcMethod, type Codec } from "./grpc/grpc-method.ts";
-import { MessageWriter } from "./protobuf/message-writer.ts";
-import { readMessage } from "./protobuf/read-message.ts";
+import { empty, grpcMethod, type Codec } from "./grpc/grpc.ts";
+import { MessageWriter, readMessage } from "./protobuf/protobuf.ts";
 
 /** Version that a plugin registers with. */
 export const devicePluginVersion = "v1beta1";

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The kubelet's APIs for device plugins and for pod resources, over gRPC on Unix sockets. */
 export type { sendUnaryData, ServerWritableStream } from "@grpc/grpc-js";
-export { callGrpc } from "./grpc/call-grpc.ts";
-export { grpcMethod, type Codec, type Empty } from "./grpc/grpc-method.ts";
-export { serveGrpc, type GrpcService } from "./grpc/serve-grpc.ts";
+export { callGrpc, grpcMethod, type Codec, type Empty, serveGrpc, type GrpcService } from "./grpc/grpc.ts";
 export {
   devicePluginMethods,
   devicePluginVersion,
@@ -27,6 +25,5 @@ export {
   type DeviceHolder,
   type DevicesByResource,
 } from "./read-devices.ts";
-export { MessageWriter } from "./protobuf/message-writer.ts";
-export { readMessage, type MessageReader } from "./protobuf/read-message.ts";
+export { MessageWriter, readMessage, type MessageReader } from "./protobuf/protobuf.ts";
 export { identityOf, watchSockets, type SocketWatch } from "./watch-sockets.ts";

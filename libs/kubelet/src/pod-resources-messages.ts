@@ -3,9 +3,8 @@
  * The messages of the kubelet's pod resources API v1 (k8s.io/kubelet/pkg/apis/podresources/v1/api.proto), as far as they are used.
  * Usage: `const pods = await callGrpc(listPodResourcesMethod, {}, target);`
  */
-import { empty, grpcMethod, type Codec } from "./grpc/grpc-method.ts";
-import { MessageWriter } from "./protobuf/message-writer.ts";
-import { readMessage } from "./protobuf/read-message.ts";
+import { empty, grpcMethod, type Codec } from "./grpc/grpc.ts";
+import { MessageWriter, readMessage } from "./protobuf/protobuf.ts";
 
 /** A pod and the devices of its containers. */
 export interface PodDevices {

@@ -3,7 +3,7 @@
  * readOfferedDevices and readHeldDevices ask the kubelet which devices it can give to pods, and which devices pods have.
  * Usage: `const held = await readHeldDevices("afxdp", { path: "/var/lib/kubelet/pod-resources/kubelet.sock", signal });`
  */
-import { callGrpc } from "./grpc/call-grpc.ts";
+import { callGrpc } from "./grpc/grpc.ts";
 import { allocatableResourcesMethod, listPodResourcesMethod, type ResourceDevices } from "./pod-resources-messages.ts";
 
 /** Full name of a resource, such as "afxdp/fast" -> ids of its devices. */

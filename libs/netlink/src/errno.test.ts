@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { errnoName } from "./errno.ts";
+import { errnoName } from "./netlink-error.ts";
 
 describe("errnoName", () => {
   it.each([

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-export type { Libc } from "./libc.ts";
-export { protocols } from "./libc.ts";
+export { type Libc, protocols, tryFileLock } from "./libc.ts";
 export { sendSeqpackets, type SeqpacketOptions } from "./seqpacket.ts";
-export type { SeqpacketSystem } from "./unix/seqpacket-system.ts";
-export { loadSeqpacketSystem } from "./unix/native-seqpacket-system.ts";
+export { type SeqpacketSystem, loadSeqpacketSystem } from "./unix/seqpacket-system.ts";
 export {
   listenSeqpackets,
   type SeqpacketConnection,
@@ -11,13 +9,20 @@ export {
   type SeqpacketMessage,
   type SeqpacketServerOptions,
 } from "./unix/seqpacket-server.ts";
-export { tryFileLock } from "./file-lock.ts";
 export { NetlinkError } from "./netlink-error.ts";
 export { NetlinkSocket, type NetlinkRequest, type NetlinkSocketOptions } from "./netlink-socket.ts";
 export { resolveFamily, type GenericFamily } from "./generic-netlink.ts";
-export { getEswitchMode, setEswitchMode, type EswitchMode } from "./devlink/eswitch.ts";
-export { devlinkFamily, type DevlinkHandle } from "./devlink/handle.ts";
-export { getTextParameter, setTextParameter } from "./devlink/parameter.ts";
+export {
+  getEswitchMode,
+  setEswitchMode,
+  type EswitchMode,
+  devlinkFamily,
+  type DevlinkHandle,
+  getTextParameter,
+  setTextParameter,
+  listResources,
+  type DevlinkResource,
+} from "./devlink/devlink.ts";
 export {
   createXskMap,
   openPinnedXskMap,
@@ -42,12 +47,18 @@ export {
   type DevlinkPortHandle,
   type NewSubfunction,
 } from "./devlink/port.ts";
-export { listResources, type DevlinkResource } from "./devlink/resource.ts";
-export { getChannels, setChannels, type ChannelCounts, type Channels } from "./ethtool/channels.ts";
-export { ethtoolFamily } from "./ethtool/device.ts";
-export { getFeatures, setFeature, type LinkFeatures } from "./ethtool/features.ts";
+export {
+  getChannels,
+  setChannels,
+  type ChannelCounts,
+  type Channels,
+  ethtoolFamily,
+  getFeatures,
+  setFeature,
+  type LinkFeatures,
+} from "./ethtool/ethtool.ts";
 export { listXdpFeatures, netdevFamily, type XdpFeatures } from "./netdev/xdp-features.ts";
-export { getRdmaMode, setRdmaMode, type RdmaMode } from "./rdma/netns-mode.ts";
+export { getRdmaMode, setRdmaMode, type RdmaMode, setVfGuids, type VfGuid } from "./rdma/rdma.ts";
 export {
   createBridge,
   deleteLink,
@@ -68,7 +79,6 @@ export {
   type BridgePortSettings,
 } from "./rtnetlink/bridge-port.ts";
 export { listXdpSockets, type BoundXdpSocket } from "./sock-diag/xdp-sockets.ts";
-export { setVfGuids, type VfGuid } from "./rtnetlink/vf-guid.ts";
 export {
   addVdpaDevice,
   deleteVdpaDevice,
@@ -85,6 +95,5 @@ export { getLink, listLinks } from "./rtnetlink/list-links.ts";
 export { defaultRouteLinks, routeLinks } from "./rtnetlink/route.ts";
 export { setLinkMtu, setLinkUp, setVfAddress, type VfAddress } from "./rtnetlink/set-link.ts";
 export type { EventSink, ListenOptions } from "./events/multicast.ts";
-export { watchLinks, type LinkEvent } from "./events/watch-links.ts";
-export { watchUevents, type Uevent } from "./events/watch-uevents.ts";
+export { watchLinks, type LinkEvent, watchUevents, type Uevent } from "./events/kernel-events.ts";
 export { EventQueue, type EventQueueOptions } from "./events/event-queue.ts";

@@ -2,8 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { constants } from "node:os";
 import { NetlinkSocket, type NetlinkRequest } from "./netlink-socket.ts";
-import { ack, done, reply } from "./testing/answers.ts";
-import { createFakeKernel, type Respond } from "./testing/fake-kernel.ts";
+import { ack, createFakeKernel, done, reply, type Respond } from "./testing/fake-kernel.ts";
 
 const request: NetlinkRequest = { tried: "ask", type: 18, payload: Buffer.from("what") };
 const dumpFlags = 0x305;

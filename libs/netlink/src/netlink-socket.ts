@@ -6,10 +6,8 @@
  * Requests on one socket run one after the other. So a socket occupies at most one thread of libuv's pool, while the kernel
  * handles a request. Slow requests that must run in parallel need several sockets and as many threads in the pool.
  */
-import { errnoName } from "./errno.ts";
-import { addressBytes, type Libc } from "./libc.ts";
-import { loadLibc } from "./native-libc.ts";
-import { checked, malformed, NetlinkError } from "./netlink-error.ts";
+import { checked, errnoName, malformed, NetlinkError } from "./netlink-error.ts";
+import { addressBytes, loadLibc, type Libc } from "./libc.ts";
 import { inNetworkNamespace } from "./network-namespace.ts";
 import { encodeMessage, messageFlags, parseMessages, parseAck, type Message, type Ack } from "./wire/message.ts";
 

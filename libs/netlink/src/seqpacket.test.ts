@@ -3,8 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Libc } from "./libc.ts";
-import { loadLibc } from "./native-libc.ts";
+import { loadLibc, type Libc } from "./libc.ts";
 import { sendSeqpackets } from "./seqpacket.ts";
 import { openSeqpacketServer, type SeqpacketMessage } from "./testing/seqpacket-server.ts";
 

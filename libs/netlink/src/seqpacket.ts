@@ -4,8 +4,7 @@
  * Usage: `await sendSeqpackets("/run/udev/control", [reload, end], { timeoutMs: 5_000 })`.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Libc } from "./libc.ts";
-import { loadLibc } from "./native-libc.ts";
+import { loadLibc, type Libc } from "./libc.ts";
 import { checked, NetlinkError } from "./netlink-error.ts";
 
 export interface SeqpacketOptions {

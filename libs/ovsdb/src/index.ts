@@ -4,8 +4,7 @@
  * Usage: `await using client = new OvsdbClient({ endpoints: ["unix:/run/openvswitch/db.sock"], database: "Open_vSwitch" })`
  */
 export { OvsdbClient, type ClientState, type OvsdbClientOptions } from "./client/client.ts";
-export { connect, type Connection, type ConnectionOptions } from "./client/connection.ts";
-export { parseEndpoint, type Endpoint } from "./client/endpoint.ts";
+export { connect, type Connection, type ConnectionOptions, parseEndpoint, type Endpoint } from "./client/connection.ts";
 export type { AnyRow, ChangeListener, RowChange, TableCache } from "./client/table-cache.ts";
 export { transact } from "./client/transact.ts";
 export {

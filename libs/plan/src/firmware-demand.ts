@@ -5,7 +5,10 @@
  * Usage: `const demands = firmwareDemands(ports);`
  */
 import type { FirmwareStatus, InterfaceSpec, InterfaceStatus } from "@switchyard/api";
+import { firmwareDisabledReason, type FirmwarePolicy } from "@switchyard/policy";
+import { isVirtualNic } from "./plan-virtual.ts";
 import type { FirmwareChange } from "./steps/firmware.ts";
+import { isMellanox } from "./pf-problems.ts";
 
 /** A port of the card that a policy selects. */
 export interface WantedPort {
@@ -102,4 +105,34 @@ function firmwareOf(ports: readonly WantedPort[]): FirmwareStatus | undefined {
 
 function toNumber(flag: boolean | undefined): number | undefined {
   return flag === undefined ? undefined : Number(flag);
+}
+
+/**
+ * withExpectedFirmware adds the firmware settings that Mellanox cards probably have, for predictions: a config daemon reads them
+ * only once a policy concerns the card.
+ * Returns the PFs; those of Mellanox cards without `firmware` get the values that their limit of VFs and link type show.
+ */
+export function withExpectedFirmware(
+  pfs: readonly InterfaceStatus[],
+  policy: FirmwarePolicy,
+): readonly InterfaceStatus[] {
+  return pfs.map((pf) =>
+    pf.firmware === undefined && isMellanox(pf) && !isVirtualNic(pf)
+      ? { ...pf, firmware: expectedFirmware(pf, policy) }
+      : pf,
+  );
+}
+
+function expectedFirmware(
+  { totalvfs = 0, linkType }: InterfaceStatus,
+  { isDisabled, isResetAllowed }: FirmwarePolicy,
+): FirmwareStatus {
+  if (isDisabled) return { unavailable: firmwareDisabledReason };
+  const same = <T>(value: T): { readonly current: T; readonly next: T } => ({ current: value, next: value });
+  return {
+    numVfs: same(totalvfs),
+    sriovEnabled: same(totalvfs > 0),
+    ...(linkType && { linkType: same(linkType.toUpperCase()) }),
+    resetAllowed: isResetAllowed,
+  };
 }

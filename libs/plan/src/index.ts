@@ -3,16 +3,16 @@ export { describeAfxdpStep, isAfxdpStepBlockedBy, type AfxdpStep } from "./afxdp
 export { deviceIdOf, isAway } from "./afxdp/device-use.ts";
 export { planAfxdp, type AfxdpPlan } from "./afxdp/plan-afxdp.ts";
 export { cardModeOf, cardModeSettings, type CardModeSetting, type CardModeValues } from "./card-mode.ts";
-export { withExpectedFirmware } from "./expected-firmware.ts";
+export { withExpectedFirmware } from "./firmware-demand.ts";
 export { drainNeedOf, type Impact, type Reason } from "./impact.ts";
-export { shownPort } from "./linux-bridge-settings.ts";
+export { shownPort } from "./plan-linux-bridges.ts";
 export { vfsWithoutInterface } from "./missing-interface.ts";
 export { ownedInStatus, type OwnedPf, type OwnedPfs } from "./owned-pf.ts";
 export { isConverged, plan, type Plan } from "./plan.ts";
 export { describeProblem, type PlanProblem } from "./problem.ts";
 export { rdmaModeDifference } from "./rdma-mode.ts";
 export { rebootFile } from "./reboot.ts";
-export { vdpaDriver } from "./steps/vdpa.ts";
+export { vdpaDriver, virtioVendor } from "./steps/vdpa.ts";
 export { isBlockedBy } from "./steps/blocked-by.ts";
 export {
   changedVfs,
@@ -27,5 +27,4 @@ export {
   type Step,
 } from "./steps/step.ts";
 export { isVirtualNic } from "./plan-virtual.ts";
-export { virtioVendor } from "./virtio.ts";
-export { isMellanox, vfLimitProblem, type VfLimitProblem } from "./vf-limit.ts";
+export { isMellanox, vfLimitProblem, type VfLimitProblem } from "./pf-problems.ts";

@@ -4,7 +4,9 @@
  * them in the status, from which every other program reads them.
  * Usage: `plan(state.spec ?? {}, state.status ?? {}, ownedInStatus(state.status ?? {}))`.
  */
-import { defined, type SriovNetworkNodeStateStatus } from "@switchyard/api";
+import { defined, type InterfaceStatus, type SriovNetworkNodeStateStatus } from "@switchyard/api";
+import { eswitchSteps, parseEswitchMode } from "./plan-eswitch.ts";
+import type { PfStep } from "./steps/step.ts";
 
 /** What is recorded about a PF that Switchyard configured. */
 export interface OwnedPf {
@@ -31,4 +33,21 @@ export function ownedInStatus(status: SriovNetworkNodeStateStatus): OwnedPfs {
     });
   }
   return owned;
+}
+
+/**
+ * Plans the reset of an owned PF that no policy selects any more (sriov-operator.md F.6).
+ * Removes the VFs, restores the eswitch mode and the MTU, and releases the PF. An externally managed PF is only released.
+ */
+export function planReset(pf: InterfaceStatus, owned: OwnedPf): readonly PfStep[] {
+  const { pciAddress } = pf;
+  const release = { kind: "release-pf", pciAddress } as const;
+  if (owned.externallyManaged) return [release];
+
+  const mode = owned.initialESwitchMode === undefined ? undefined : parseEswitchMode(owned.initialESwitchMode);
+  const steps: PfStep[] = [...eswitchSteps(pf, { numVfs: 0, mode })];
+  if (owned.initialMtu !== undefined && pf.mtu !== undefined && pf.mtu !== owned.initialMtu) {
+    steps.push({ kind: "set-pf-mtu", pciAddress, from: pf.mtu, to: owned.initialMtu });
+  }
+  return [...steps, release];
 }

@@ -20,7 +20,7 @@ import { describeRefusal } from "./refused-change.ts";
 import { mergeRebootNeeds, noRebootNeeds, type RebootCause, type RebootNeeds } from "./reboot.ts";
 import { formatFirmwareChange, type FirmwareChange, type ResetFirmware, type SetFirmware } from "./steps/firmware.ts";
 import { describeStep } from "./steps/step.ts";
-import { isMellanox, vfLimitProblem } from "./vf-limit.ts";
+import { isMellanox, vfLimitProblem } from "./pf-problems.ts";
 
 export interface FirmwarePlan {
   /** In the order in which they must run. */

@@ -7,11 +7,9 @@
 import type { SriovNetworkNodeStateSpec, SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Reason } from "./impact.ts";
 import { planKernelArguments } from "./kernel-arguments.ts";
-import { planHostOvs } from "./plan-host-ovs.ts";
 import type { PlanProblem } from "./problem.ts";
-import { planOvsOffload } from "./plan-ovs-offload.ts";
 import { planRdmaMode } from "./rdma-mode.ts";
-import { mergeRebootNeeds, type RebootNeeds } from "./reboot.ts";
+import { mergeRebootNeeds, type RebootCause, type RebootNeeds } from "./reboot.ts";
 import type { NodeStep } from "./steps/step.ts";
 
 export interface NodePlan {
@@ -24,6 +22,15 @@ export interface NodePlan {
   readonly problems: readonly PlanProblem[];
 }
 
+/**
+ * Plans hardware offload in Open vSwitch, which PFs in switchdev mode need. Upstream edits the unit of ovs-vswitchd instead
+ * (sriov-operator.md F.7).
+ */
+interface OvsOffloadPlan {
+  readonly steps: readonly NodeStep[];
+  readonly reasons: readonly Reason[];
+}
+
 export function planNode(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkNodeStateStatus): NodePlan {
   const rdma = planRdmaMode(desired, observed);
   const offload = planOvsOffload(desired, observed);
@@ -34,5 +41,75 @@ export function planNode(desired: SriovNetworkNodeStateSpec, observed: SriovNetw
     reasons: offload.reasons,
     reboots: mergeRebootNeeds([rdma.reboots, kernel.reboots, hostOvs.reboots]),
     problems: [...rdma.problems, ...kernel.problems, ...hostOvs.problems],
+  };
+}
+
+/** Hardware offload is never switched off: other programs may use it, too. */
+function planOvsOffload(
+  desired: SriovNetworkNodeStateSpec,
+  { openVSwitch, interfaces = [] }: SriovNetworkNodeStateStatus,
+): OvsOffloadPlan {
+  const pfs = desired.interfaces ?? [];
+  const first = pfs.findIndex(
+    ({ eSwitchMode, externallyManaged }) => eSwitchMode === "switchdev" && !externallyManaged,
+  );
+  if (first === -1 || openVSwitch === undefined || openVSwitch.error) return { steps: [], reasons: [] };
+  const steps: NodeStep[] = [];
+  if (openVSwitch.hardwareOffload !== true) steps.push({ kind: "set-ovs-offload" });
+  if (steps.length > 0 || openVSwitch.restartNeeded === true) steps.push({ kind: "restart-ovs" });
+  // Only pods with VFs can be attached to a bridge that Switchyard manages.
+  const isInUse = interfaces.some(({ numVfs = 0, eSwitchMode }) => numVfs > 0 && eSwitchMode === "switchdev");
+  const reason: Reason = {
+    field: `spec.interfaces[${first}].eSwitchMode`,
+    text: "restarting ovs-vswitchd for hardware offload interrupts its bridges",
+  };
+  return { steps, reasons: steps.length > 0 && isInUse ? [reason] : [] };
+}
+
+/**
+ * Plans whether Open vSwitch is disabled on the host, because OVN runs on its SmartNIC. Files of the host decide it at each
+ * boot, so a change writes or removes them and reboots the node once. On OpenShift, a MachineConfig has the files, and the
+ * daemon has none.
+ */
+interface HostOvsPlan {
+  readonly steps: readonly NodeStep<"set-host-ovs">[];
+  readonly reboots: RebootNeeds;
+  readonly problems: readonly PlanProblem[];
+}
+
+const field = "spec.system.openVSwitchDisabled";
+
+const disabledId = "Open vSwitch disabled";
+
+const enabledId = "Open vSwitch enabled";
+
+function planHostOvs(desired: SriovNetworkNodeStateSpec, { system }: SriovNetworkNodeStateStatus): HostOvsPlan {
+  const isDisabled = system?.openVSwitchDisabled === true;
+  const files = system?.openVSwitchFiles;
+  const inEffect = system === undefined ? [] : [isDisabled ? disabledId : enabledId];
+  const cause = (id: string, text: string, isPending: boolean): RebootCause => ({ id, field, text, isPending });
+
+  if (desired.system?.openVSwitchDisabled !== true) {
+    const isRemoved = files === undefined || files.own === 0;
+    const text = "Open vSwitch is enabled again, which takes effect at the next boot";
+    return {
+      steps: isRemoved ? [] : [{ kind: "set-host-ovs", to: "enabled" }],
+      reboots: { causes: isDisabled ? [cause(enabledId, text, isRemoved)] : [], inEffect },
+      problems: [],
+    };
+  }
+  const foreign = files?.foreign ?? [];
+  if (foreign.length > 0) {
+    const message =
+      `true requested, but ${foreign.join(", ")} ${foreign.length === 1 ? "has" : "have"} content that Switchyard did not ` +
+      "write; remove or rename it";
+    return { steps: [], reboots: { causes: [], inEffect }, problems: [{ code: "foreign-file", field, message }] };
+  }
+  const isWritten = files?.complete === true;
+  const text = "Open vSwitch is disabled because OVN runs on the SmartNIC, which takes effect at the next boot";
+  return {
+    steps: isWritten ? [] : [{ kind: "set-host-ovs", to: "disabled" }],
+    reboots: { causes: isDisabled ? [] : [cause(disabledId, text, isWritten)], inEffect },
+    problems: [],
   };
 }

@@ -5,23 +5,29 @@
  */
 import type { InterfaceSpec, InterfaceStatus, VfGroup } from "@switchyard/api";
 import { formatVfRange, includesVf, parseVfRange, upToVf, type VfRange } from "@switchyard/policy";
-import { missingRepresentors, modeProblem } from "./eswitch-problems.ts";
+import {
+  externalMismatches,
+  externalMtuMismatch,
+  isMellanox,
+  missingRepresentors,
+  modeProblem,
+  vfLimitProblem,
+} from "./pf-problems.ts";
 import { eswitchSteps, parseEswitchMode, unbindsVfs } from "./plan-eswitch.ts";
 import { fewerVfsProblem, numVfsToHave } from "./fewer-vfs.ts";
-import { externalMismatches, externalMtuMismatch } from "./plan-external.ts";
 import { missingInterfaces } from "./missing-interface.ts";
-import { guidsOfExistingVfs, guidsOfNewVfs } from "./plan-vf-guids.ts";
-import { unwantedVdpa, vdpaOfExistingVfs, vdpaOfNewVfs, vdpaProblem } from "./plan-vdpa.ts";
-import { quote, type PlanProblem } from "./problem.ts";
-import type { PfStep } from "./steps/step.ts";
-import { isMellanox, vfLimitProblem } from "./vf-limit.ts";
 import {
   bindUngrouped,
+  guidsOfExistingVfs,
+  guidsOfNewVfs,
   isKnownDeviceType,
   stepsForExistingVfs,
   stepsForNewVfs,
   stepsForUnboundVfs,
 } from "./vf-steps.ts";
+import { unwantedVdpa, vdpaOfExistingVfs, vdpaOfNewVfs, vdpaProblem } from "./plan-vdpa.ts";
+import { quote, type PlanProblem } from "./problem.ts";
+import type { PfStep } from "./steps/step.ts";
 
 /** The steps of one PF in the order in which they must run, and the parts of the spec that cannot be applied. */
 export interface PfPlan {

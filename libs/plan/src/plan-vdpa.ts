@@ -6,9 +6,8 @@
  */
 import { defined, type InterfaceSpec, type InterfaceStatus, type VfGroup } from "@switchyard/api";
 import { includesVf, type VfRange } from "@switchyard/policy";
-import type { VdpaType } from "./steps/vdpa.ts";
+import { isVirtio, type VdpaType } from "./steps/vdpa.ts";
 import type { PfStep } from "./steps/step.ts";
-import { isVirtio } from "./virtio.ts";
 
 /** Returns why the group cannot have vDPA devices; undefined if it can, or if it requests none. */
 export function vdpaProblem(group: VfGroup, { eSwitchMode }: InterfaceSpec, pf: InterfaceStatus): string | undefined {

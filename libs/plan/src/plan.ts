@@ -20,14 +20,13 @@ import {
   type Impact,
   type Reason,
 } from "./impact.ts";
-import type { OwnedPf, OwnedPfs } from "./owned-pf.ts";
+import { planReset, type OwnedPf, type OwnedPfs } from "./owned-pf.ts";
 import { planCardMode } from "./plan-card-mode.ts";
 import { planFirmware } from "./plan-firmware.ts";
 import { planNode } from "./plan-node.ts";
 import { linuxBridgeProblems, planLinuxBridge } from "./plan-linux-bridges.ts";
 import { ovsProblems, planOvsBridge } from "./plan-ovs-bridges.ts";
 import { planPf, type PfPlan } from "./plan-pf.ts";
-import { planReset } from "./plan-reset.ts";
 import { withVdpaRemovals } from "./plan-vdpa.ts";
 import type { PlanProblem } from "./problem.ts";
 import { withoutRefused } from "./refused-change.ts";

@@ -7,21 +7,17 @@ export { createRules, type RuleSources, type Rules } from "./merge/rules.ts";
 export { mergePolicies, policiesSelecting, type MergedNode, type PolicyMatch } from "./merge/merge-policies.ts";
 export { bridgeNameOf, isPfBridgeName } from "./merge/bridges.ts";
 export type { PolicyProblem, PolicyProblemCode } from "./merge/policy-problem.ts";
-export { priorityOf } from "./merge/policy-order.ts";
+export { priorityOf, compareText } from "./order.ts";
 export type { CompiledPolicy } from "./merge/compiled-policy.ts";
-export { isInNodeSet, nodeSetLabels } from "./nodes/node-set.ts";
+export { isInNodeSet, nodeSetLabels, hasLabels, labelsOf, type Labels } from "./nodes/label-selector.ts";
 export { describeEmptySelector, isEmptyLabelSelector, isEmptySelector } from "./nodes/empty-selector.ts";
-export { nodeStateSpec, type StoredNodeState } from "./nodes/node-state-spec.ts";
-export { hasLabels, labelsOf, type Labels } from "./nodes/label-selector.ts";
+export { nodeStateSpec, type StoredNodeState, afxdpNodeStateSpec } from "./nodes/node-state-spec.ts";
 export { parseStaleDelayMs, staleStateAction, type StaleStateAction } from "./nodes/stale-state.ts";
-export { isEmptyNicSelector, isNameOf, matchesNic } from "./nics/nic-selector.ts";
+export { isEmptyNicSelector, isNameOf, matchesNic, sameNetFilter } from "./nics/nic-selector.ts";
 export { adviceOnBarred, defaultNicPolicy, isListedNic, unlistedNics, type NicPolicy } from "./nics/nic-policy.ts";
-export { maxPfs, statusPfs } from "./nics/status-pfs.ts";
-export { parseNicRow } from "./nics/nic-row.ts";
+export { maxPfs, statusPfs, withOwnership } from "./nics/status-pfs.ts";
+export { parseNicRow, supportedNics, type NamedNic, type SupportedNic } from "./nics/supported-nics.ts";
 export { parsePfName, pfNameOf, type PfName, type PfNameProblem } from "./nics/pf-name.ts";
-export { sameNetFilter } from "./nics/net-filter.ts";
-export { supportedNics, type NamedNic, type SupportedNic } from "./nics/supported-nics.ts";
-export { withOwnership } from "./nics/ownership.ts";
 export {
   allVfs,
   formatVfRange,
@@ -33,12 +29,23 @@ export {
   type VfRange,
   type VfRangeProblem,
 } from "./vfs/vf-range.ts";
-export { isHardwareOffloadPool, type CompiledPool, type PoolProblem } from "./pools/compiled-pool.ts";
-export { parseMaxUnavailable, type MaxUnavailableProblem } from "./pools/max-unavailable.ts";
+export {
+  isHardwareOffloadPool,
+  type CompiledPool,
+  type PoolProblem,
+  parseMaxUnavailable,
+  type MaxUnavailableProblem,
+} from "./pools/compiled-pool.ts";
 export { poolOverlaps, poolsSelecting, rdmaModeOf, type RdmaMode } from "./pools/pools.ts";
 export { checkDaemonVariable, type DaemonVariableUse } from "./config/daemon-variables.ts";
-export { firmwareDisabledReason, firmwarePolicyOf, type FirmwarePolicy } from "./config/firmware-policy.ts";
-export { featureGateDefaults, isGateOn, type FeatureGate } from "./config/feature-gates.ts";
+export {
+  firmwareDisabledReason,
+  firmwarePolicyOf,
+  type FirmwarePolicy,
+  featureGateDefaults,
+  isGateOn,
+  type FeatureGate,
+} from "./config/feature-gates.ts";
 export { createDeviceFacts, publishesNics, type DeviceSources, type PlacedPod } from "./pods/device-facts.ts";
 export {
   indexSlices,
@@ -48,15 +55,27 @@ export {
   type DeviceSlice,
 } from "./pods/allocated-devices.ts";
 export { podUse, type DeviceFacts, type PodUse } from "./pods/pod-use.ts";
-export { managedPfs, withClaimedVfs, type ClaimSources } from "./pods/claimed-vfs.ts";
-export { toDrainedPod, type DrainedPod } from "./pods/drained-pod.ts";
-export { selectPods, type PodSelection } from "./pods/select-pods.ts";
+export {
+  managedPfs,
+  withClaimedVfs,
+  type ClaimSources,
+  toDrainedPod,
+  type DrainedPod,
+  selectPods,
+  type PodSelection,
+} from "./pods/drained-pod.ts";
 export { readPodDevices, type PodDevices } from "./pods/pod-devices.ts";
 export { toPfAddresses, type PfAddresses } from "./pods/pf-addresses.ts";
-export { smartNicModels, type SmartNicModel } from "./offload/smart-nic-models.ts";
-export { managementPf, smartNicModelOf, smartNicVendor, smartNicsOf, type SmartNic } from "./offload/smart-nics.ts";
-export type { OffloadProblem, OffloadProblemCode } from "./offload/offload-problem.ts";
-export type { OffloadPool, OffloadSelection } from "./offload/offload-pool.ts";
+export {
+  smartNicModels,
+  type SmartNicModel,
+  managementPf,
+  smartNicModelOf,
+  smartNicVendor,
+  smartNicsOf,
+  type SmartNic,
+} from "./offload/smart-nics.ts";
+export type { OffloadProblem, OffloadProblemCode, OffloadPool, OffloadSelection } from "./offload/offload-selection.ts";
 export { selectOffloadPools, type OffloadSources } from "./offload/select-offload-pools.ts";
 export { offloadLabelKeys, offloadHostOf, type OffloadHost } from "./offload/offload-host.ts";
 export {
@@ -66,8 +85,9 @@ export {
   type AssignedDevices,
   type SriovNodeFacts,
   type SriovUse,
+  deviceKey,
+  subfunctionKey,
 } from "./afxdp/afxdp-device.ts";
-export { deviceKey, subfunctionKey } from "./afxdp/afxdp-device-key.ts";
 export type { AfxdpProblem, AfxdpProblemCode } from "./afxdp/afxdp-problem.ts";
 export {
   afxdpModeOf,
@@ -84,6 +104,4 @@ export {
   type MergedAfxdpNode,
 } from "./afxdp/merge-afxdp-policies.ts";
 export { upstreamDeviceProblem, upstreamPoolProblems } from "./afxdp/provider-problems.ts";
-export { compareText } from "./compare-text.ts";
-export { afxdpNodeStateSpec } from "./afxdp/afxdp-node-state-spec.ts";
 export { unreservedVfs, type UnreservedVfs } from "./offload/reservation.ts";

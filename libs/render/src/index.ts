@@ -12,10 +12,9 @@ export {
 } from "./networks/render-network.ts";
 export { bpfmanDevices, isDeviceOnHost, mayReturn, type BpfmanDevice } from "./bpfman/bpfman-devices.ts";
 export { bpfmanMark, bpfmanObjectName, renderBpfmanObject, type BpfmanKind } from "./bpfman/bpfman-objects.ts";
-export { linuxBridgesOf } from "./networks/candidate-bridges.ts";
+export { linuxBridgesOf, poolDevicesOf } from "./networks/node-devices.ts";
 export { unfilteredBridgePolicies, unfilteredBridgesOf, vlanFilteringProblems } from "./networks/vlan-filtering.ts";
 export { unattachableDevices } from "./networks/afxdp-network-problems.ts";
-export { poolDevicesOf } from "./networks/pool-devices.ts";
 export type { NetworkProblem } from "./networks/network-texts.ts";
 export type { JsonProblem } from "./networks/parse-json.ts";
 export {
@@ -53,7 +52,7 @@ export {
   type PrometheusOperatorSettings,
   type TlsSettings,
 } from "./components/component-settings.ts";
-export type { Manifest, ManifestMetadata } from "./components/objects/manifest.ts";
+export type { Manifest, ManifestMetadata } from "./components/objects/kube-objects.ts";
 export type {
   ComponentName,
   ComponentProblem,
@@ -63,33 +62,46 @@ export type {
 export { afxdpComponents } from "./components/rendered-components.ts";
 export { componentInventory, type InventoryItem } from "./components/component-inventory.ts";
 export { componentKinds, resourceTypeOf } from "./components/objects/component-kinds.ts";
-export { isControlPlaneExternal, isOfControlPlane } from "./components/control-plane.ts";
+export { isControlPlaneExternal, isOfControlPlane } from "./components/servers/admission-server.ts";
 export { grantsNodeRights } from "./components/rights/node-identity.ts";
-export { hasOwnSecret } from "./components/servers/own-secret.ts";
+export { hasOwnSecret } from "./components/servers/network-resources-injector.ts";
 export { operatorIdentity } from "./components/rights/operator-identity.ts";
-export { isSystemdMode, systemdModeConfigName, systemdModeMachineConfig } from "./components/systemd-mode.ts";
+export { isSystemdMode, systemdModeConfigName, systemdModeMachineConfig } from "./components/node/config-daemon.ts";
 export { componentSpec, renderComponents, type OperatorConfigs } from "./components/render-components.ts";
-export { isOfOvnOffload, ovnOffloadMark, ovnOffloadSelector } from "./ovn-offload/offload-labels.ts";
-export { type OffloadDropIn, type OffloadFile, type OffloadUnit } from "./ovn-offload/offload-file.ts";
-export { managementPortName } from "./ovn-offload/management-port.ts";
-export { bridgeRemovalUnit, ovnOffloadDropIn, ovnOffloadFiles, ovnOffloadUnits } from "./ovn-offload/offload-units.ts";
 export {
-  ovnOffloadMachineConfig,
-  ovnOffloadMachineConfigName,
-  type MachineConfigManifest,
-} from "./ovn-offload/offload-machine-config.ts";
-export {
+  isOfOvnOffload,
+  ovnOffloadMark,
+  ovnOffloadSelector,
   ovnOffloadPolicy,
   ovnOffloadPolicyName,
   type OffloadPolicy,
   type OffloadPolicyOptions,
 } from "./ovn-offload/offload-policy.ts";
 export {
+  type OffloadDropIn,
+  type OffloadFile,
+  type OffloadUnit,
+  managementPortName,
+  bridgeRemovalUnit,
+  ovnOffloadDropIn,
+  ovnOffloadFiles,
+  ovnOffloadUnits,
+} from "./ovn-offload/offload-units.ts";
+export {
+  ovnOffloadMachineConfig,
+  ovnOffloadMachineConfigName,
+  type MachineConfigManifest,
+} from "./ovn-offload/offload-machine-config.ts";
+export {
   envOverridesPatch,
   managementPortEntry,
   managementPortsPatch,
   type ManagementPortNodes,
   type MapPatch,
+  managementPortForm,
+  offloadConfigMaps,
+  plainManagementPorts,
+  type ConfigMapName,
 } from "./ovn-offload/management-port-maps.ts";
 export {
   managementResource,
@@ -98,9 +110,13 @@ export {
   ownKeyAnnotation,
   type ManagementResource,
   type OffloadHostLabels,
+  ovnHostLabels,
+  plainHostLabel,
+  proposalHostLabel,
+  type HostLabels,
+  defaultHostLabel,
 } from "./ovn-offload/hardware-offload-config.ts";
 export { withoutManagementVf } from "./device-plugin/without-management-vf.ts";
-export { ovnHostLabels, plainHostLabel, proposalHostLabel, type HostLabels } from "./ovn-offload/host-labels.ts";
 export {
   dnsEligibleLabel,
   dnsPlacement,
@@ -111,12 +127,5 @@ export {
   type DnsPlacement,
   type DnsPlacementSource,
 } from "./ovn-offload/dns-placement.ts";
-export {
-  managementPortForm,
-  offloadConfigMaps,
-  plainManagementPorts,
-  type ConfigMapName,
-} from "./ovn-offload/offload-config-maps.ts";
 export { ovnOffloadIdentity, type OvnOffloadIdentity } from "./ovn-offload/rights/ovn-offload-identity.ts";
-export type { OvnOffloadIdentitySettings } from "./ovn-offload/rights/identity-settings.ts";
-export { defaultHostLabel } from "./ovn-offload/hardware-offload-config.ts";
+export type { OvnOffloadIdentitySettings } from "./ovn-offload/rights/offload-rules.ts";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { logAbsentKinds, type OptionalCache } from "./absent-kinds.ts";
+import { logAbsentKinds, type OptionalCache } from "./caches.ts";
 
 const cache = (resource: string, served: boolean, synced = Promise.resolve()): OptionalCache => ({
   ages: [{ resource }],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { cacheProblems, showCacheAges } from "./cache-ages.ts";
+import { cacheProblems, showCacheAges } from "./caches.ts";
 import { Registry } from "./prom-client.cjs";
 
 const nodes = { ages: [{ resource: "nodes", synced: true, ageMs: 30_000 }] };

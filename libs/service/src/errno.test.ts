@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "@jest/globals";
-import { isErrno } from "./errno.ts";
+import { isErrno } from "./errors.ts";
 
 describe("isErrno", () => {
   it("recognises the error of a system call, by any or by a given code", async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { durationMs, integer, oneOf, text, yesOrNo } from "./flag-kinds.ts";
 import { flag, parseFlags, type Environment } from "./flags.ts";
 import { renderHelp } from "./help.ts";
-import { ServiceError } from "./service-error.ts";
+import { ServiceError } from "./errors.ts";
 
 const flags = {
   nodeName: flag(text("NAME"), { required: true, env: "NODE_NAME", help: "Name of the node." }),

@@ -7,7 +7,7 @@
  */
 import { parseArgs } from "node:util";
 import type { FlagKind } from "./flag-kinds.ts";
-import { ServiceError } from "./service-error.ts";
+import { ServiceError } from "./errors.ts";
 
 /** A flag with values of type Value; undefined belongs to Value when the flag is optional. */
 export interface Flag<Value> {

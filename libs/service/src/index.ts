@@ -24,14 +24,19 @@ export {
   type ListenAddress,
 } from "./flag-kinds.ts";
 export { commonFlags, type CommonValues } from "./common-flags.ts";
-export { createLogger, type LogFields, type Logger, type LogLevel, type LogMethod, type RootLogger } from "./logger.ts";
+export {
+  createLogger,
+  type LogFields,
+  type Logger,
+  type LogLevel,
+  type LogMethod,
+  type RootLogger,
+  levelOfVerbosity,
+} from "./logger.ts";
 export type { LogStream } from "./readable-stream.ts";
 export { compileLittle } from "./memory.ts";
 export { Counter, Gauge, Histogram, Registry } from "./metrics.ts";
 export type { NotReady } from "./probes.ts";
-export { logAbsentKinds } from "./absent-kinds.ts";
-export { cacheProblems, showCacheAges, type AgeingCaches } from "./cache-ages.ts";
-export { levelOfVerbosity } from "./verbosity.ts";
-export { whenAborted } from "./when-aborted.ts";
-export { mapConcurrently } from "./map-concurrently.ts";
-export { isErrno, type ErrnoError } from "./errno.ts";
+export { logAbsentKinds, cacheProblems, showCacheAges, type AgeingCaches } from "./caches.ts";
+export { whenAborted, mapConcurrently } from "./promises.ts";
+export { isErrno, type ErrnoError } from "./errors.ts";

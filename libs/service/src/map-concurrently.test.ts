@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { mapConcurrently } from "./map-concurrently.ts";
+import { mapConcurrently } from "./promises.ts";
 
 describe("mapConcurrently", () => {
   it("returns what Promise.all returns, with at most `limit` calls at once", async () => {

@@ -8,7 +8,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ListenAddress } from "./flag-kinds.ts";
 import type { Registry } from "./prom-client.cjs";
-import { ServiceError } from "./service-error.ts";
+import { ServiceError } from "./errors.ts";
 
 /** Returns why the service is not ready (or not alive), one line per reason. An empty list means that it is. */
 export type NotReady = () => readonly string[];

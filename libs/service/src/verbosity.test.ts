@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { levelOfVerbosity } from "./verbosity.ts";
+import { levelOfVerbosity } from "./logger.ts";
 
 describe("levelOfVerbosity", () => {
   it.each([

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { whenAborted } from "./when-aborted.ts";
+import { whenAborted } from "./promises.ts";
 
 describe("whenAborted", () => {
   it("resolves when the signal aborts", async () => {

@@ -17,14 +17,13 @@ export {
   policySpec,
 } from "./cluster-objects.ts";
 export { playKubelets, startPod, type PodNews } from "./fake-kubelet.ts";
-export { openshiftCrds } from "./machine-config-operator/openshift-crds.ts";
-export { mergeMachineConfigs, type MergedMachineConfig } from "./machine-config-operator/merge-machine-configs.ts";
 export {
+  openshiftCrds,
   playMachineConfigOperator,
   type MachineConfigOperatorOptions,
   type PlayedMachineConfigOperator,
 } from "./machine-config-operator/play-machine-config-operator.ts";
+export { mergeMachineConfigs, type MergedMachineConfig } from "./machine-config-operator/merge-machine-configs.ts";
 export { createNarrator, silentNarrator, type Narrator } from "./narrator.ts";
-export { watchNews, type News } from "./node-news.ts";
+export { watchNews, type News, eachNode, policyIs, waitFor } from "./node-news.ts";
 export { namespace, startTestCluster, type TestCluster } from "./test-cluster.ts";
-export { eachNode, policyIs, waitFor } from "./wait-for.ts";

@@ -13,10 +13,9 @@ import {
   type GuardedProcess,
 } from "@switchyard/testing";
 import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { keepLogs } from "./keep-logs.ts";
+import { basename, join } from "node:path";
 import type { Narrator } from "./narrator.ts";
 
 /** Namespace of the operator: upstream's default. */
@@ -99,4 +98,14 @@ async function runKubectl(file: string, kubeconfig: string, args: readonly strin
     child.once("close", resolve);
   });
   return Buffer.concat(chunks).toString();
+}
+
+/**
+ * keepLogs keeps the logs of a test cluster, which would be deleted with it, so that a failure of a test can be explained.
+ * Copies the files `*.log` of `directory` to a directory of the same name in `target`. Does nothing without `target`.
+ */
+async function keepLogs(directory: string, target: string | undefined): Promise<void> {
+  if (target === undefined || target === "") return;
+  const logs = (await readdir(directory)).filter((name) => name.endsWith(".log"));
+  for (const name of logs) await cp(join(directory, name), join(target, basename(directory), name));
 }

@@ -15,10 +15,23 @@ import {
   serverUrl,
   type ControlPlaneLayout,
 } from "./control-plane-flags.ts";
-import { renderKubeconfig } from "./kubeconfig.ts";
 
 /** A user, for whom a certificate is issued, or a token of the API server, such as that of a service account. */
 export type Client = UserIdentity | { readonly token: string };
+
+/**
+ * renderKubeconfig makes a kubeconfig for one server and one user, as JSON, which is also YAML.
+ * Credentials of a user: a certificate with its key, or a token.
+ */
+type Credentials = KeyPair | { readonly token: string };
+
+interface KubeconfigParts {
+  /** "https://127.0.0.1:6443" */
+  readonly server: string;
+  /** CA certificate of the server in PEM format. */
+  readonly authority: string;
+  readonly as: Credentials;
+}
 
 /** Address of this machine in guests of QEMU's user networking. */
 const hostInGuests = "10.0.2.2";
@@ -69,4 +82,25 @@ export async function writeControlPlaneFiles(layout: ControlPlaneLayout): Promis
 
 async function writePrivately(path: string, text: string | Buffer): Promise<void> {
   await writeFile(path, text, { mode: 0o600 });
+}
+
+/** Returns the text of the file. It contains the certificates, so the file can be moved. */
+function renderKubeconfig({ server, authority, as }: KubeconfigParts): string {
+  const user =
+    "token" in as
+      ? { token: as.token }
+      : { "client-certificate-data": toBase64(as.cert), "client-key-data": toBase64(as.key) };
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "test", cluster: { server, "certificate-authority-data": toBase64(authority) } }],
+    users: [{ name: "test", user }],
+    contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],
+    "current-context": "test",
+  };
+  return `${JSON.stringify(config, null, 2)}\n`;
+}
+
+function toBase64(text: string): string {
+  return Buffer.from(text).toString("base64");
 }

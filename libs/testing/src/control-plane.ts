@@ -6,7 +6,7 @@
  */
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { probe } from "./api-probe.ts";
+import { compactEtcd, probe } from "./server-requests.ts";
 import { readAuditLog, type AuditEvent } from "./audit-log.ts";
 import type { Client, ControlPlaneFiles } from "./control-plane-files.ts";
 import {
@@ -19,11 +19,9 @@ import {
   serverUrl,
   type ControlPlaneLayout,
 } from "./control-plane-flags.ts";
-import { compactEtcd } from "./etcd.ts";
 import { eventually } from "./eventually.ts";
-import { spawnGuarded, type GuardedProcess } from "./guarded-process.ts";
+import { readEnds, spawnGuarded, type GuardedProcess } from "./guarded-process.ts";
 import { runKubectl, type KubectlOptions } from "./kubectl.ts";
-import { readEnds } from "./log-ends.ts";
 import type { PodAccount } from "./pod-process.ts";
 import { TestingError } from "./testing-error.ts";
 

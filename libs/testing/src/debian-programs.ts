@@ -8,7 +8,7 @@ import { execFile } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { withProgress, writeToStderr, type WriteLine } from "./progress.ts";
+import { withProgress, writeToStderr, type WriteLine } from "./user-cache.ts";
 import { TestingError } from "./testing-error.ts";
 
 /**

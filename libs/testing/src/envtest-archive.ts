@@ -10,7 +10,7 @@ import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { BinaryName } from "./binary-cache.ts";
-import { withProgress, type WriteLine } from "./progress.ts";
+import { withProgress, type WriteLine } from "./user-cache.ts";
 import { TestingError } from "./testing-error.ts";
 
 export const envtestIndexUrl =

@@ -4,15 +4,15 @@
  * since Go caches packages.
  * Usage: `await buildWithGo({ moduleDirectory, names: ["etcd"], outDirectory, versions, env, write })`.
  */
+import { isErrno } from "@switchyard/service";
 import { execFile, spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { isErrno } from "@switchyard/service";
 import type { BinaryName, BinaryVersions } from "./binary-cache.ts";
-import { withProgress, type WriteLine } from "./progress.ts";
 import { TestingError } from "./testing-error.ts";
+import { withProgress, type WriteLine } from "./user-cache.ts";
 
 export interface GoBuild {
   readonly moduleDirectory: string;
@@ -92,4 +92,18 @@ function isOlder(goVersion: string, needed: string): boolean {
   const [neededMajor = 0, neededMinor = 0] = needed.split(".").map(Number);
   if (major === undefined || minor === undefined) return false;
   return Number(major) < neededMajor || (Number(major) === neededMajor && Number(minor) < neededMinor);
+}
+
+/**
+ * downloadGoModule returns the directory with the sources of a Go module. Go downloads it into its cache; nothing of it is in
+ * this repository.
+ * `checksum` is that of go.sum: "h1:…". Rejects if Go is missing, the download fails, or the checksum differs.
+ */
+export async function downloadGoModule(module: string, checksum: string): Promise<string> {
+  const env = { ...process.env, GOWORK: "off" };
+  const { stdout } = await promisify(execFile)("go", ["mod", "download", "-json", module], { cwd: tmpdir(), env });
+  const { Dir: directory, Sum: sum } = JSON.parse(stdout) as { readonly Dir?: unknown; readonly Sum?: unknown };
+  if (typeof directory !== "string") throw new Error(`go mod download ${module}: no directory in ${stdout}`);
+  if (sum !== checksum) throw new Error(`${module} has the checksum ${JSON.stringify(sum)}, not ${checksum}`);
+  return directory;
 }

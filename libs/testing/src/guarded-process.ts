@@ -7,6 +7,8 @@
  */
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { basename } from "node:path";
 
 export interface GuardedProcess {
   /** Resolves when the process has ended and its ports are free, with its exit status, or 128 + n after signal n. */
@@ -67,4 +69,24 @@ export function spawnGuarded(file: string, args: readonly string[], options: { r
       await exited;
     },
   };
+}
+
+/**
+ * readEnds reads the ends of log files, for the error message of the process that wrote them.
+ * Returns one text per file that is not empty: a line with its name, and at most `bytes` bytes of its end.
+ */
+export async function readEnds(paths: readonly string[], bytes = 2_000): Promise<readonly string[]> {
+  const ends = await Promise.all(paths.map(async (path) => ({ path, text: await readEnd(path, bytes) })));
+  return ends.filter(({ text }) => text !== "").map(({ path, text }) => `--- end of ${basename(path)}\n${text}`);
+}
+
+async function readEnd(path: string, bytes: number): Promise<string> {
+  try {
+    await using file = await open(path, "r");
+    const { size } = await file.stat();
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(bytes), position: Math.max(0, size - bytes) });
+    return buffer.toString("utf8", 0, bytesRead);
+  } catch {
+    return ""; // the process has not created the file
+  }
 }

@@ -10,14 +10,14 @@ export { binariesFor, ensureBinaries, type EnsureBinariesOptions } from "./ensur
 export { eventually, type EventuallyOptions } from "./eventually.ts";
 export { withFileLock, type FileLockOptions } from "./file-lock.ts";
 export { findFreePorts } from "./free-ports.ts";
-export { downloadGoModule } from "./go-module.ts";
+export { downloadGoModule } from "./go-build.ts";
 export { spawnGuarded, type GuardedProcess } from "./guarded-process.ts";
 export type { KubectlOptions } from "./kubectl.ts";
 export { type OpenVswitchPrograms } from "./open-vswitch/ensure-open-vswitch.ts";
 export { startOpenVswitch, type OpenVswitch, type OpenVswitchOptions } from "./open-vswitch/open-vswitch.ts";
 export { fleetObjects, type FleetOptions } from "./fleet-objects.ts";
 export { missingForPods, podCommand, type PodAccount } from "./pod-process.ts";
-export { writeToStderr, type WriteLine } from "./progress.ts";
+export { writeToStderr, type WriteLine } from "./user-cache.ts";
 export { startControlPlane } from "./start-control-plane.ts";
 export { startTestProxy, type TestProxy, type TestTunnel } from "./test-proxy.ts";
 export { TestingError, type TestingErrorCode } from "./testing-error.ts";

@@ -21,7 +21,7 @@ import { fleetHelp, parseFleetOptions } from "./fleet/fleet-options.ts";
 import { renderFleetReport } from "./fleet/fleet-report.ts";
 import { measureFleet } from "./fleet/measure-fleet.ts";
 import { runBench } from "./harness/bench.ts";
-import { BenchError } from "./harness/bench-error.ts";
+import { BenchError } from "./harness/run-control.ts";
 import { measureOvsdb } from "./ovsdb/measure-ovsdb.ts";
 import { ovsdbHelp, parseOvsdbOptions } from "./ovsdb/ovsdb-options.ts";
 import { renderOvsdbReport } from "./ovsdb/ovsdb-report.ts";

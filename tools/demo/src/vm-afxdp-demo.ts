@@ -11,7 +11,7 @@ import { bootGuestNode } from "@switchyard/vm-lab/guest-node";
 import { startGuestAfxdpNode } from "./dpdk/guest-afxdp-node.ts";
 import { callHostDevice, dpdkDisk, prepareGuestPod, startGuestTestpmd } from "./dpdk/guest-pod.ts";
 import type { TestpmdContainer } from "./dpdk/testpmd.ts";
-import { runInGuest } from "./run-in-guest.ts";
+import { runInGuest } from "./vm-demo.ts";
 
 const node = "vm-worker";
 const apiVersion = "afxdpnetwork.hns.dev/v1alpha1";

@@ -3,20 +3,35 @@
  * runVmDemo shows policies on a real kernel: a node in QEMU with two SR-IOV ports (igb), whose daemon connects to the API
  * server on this machine. What it starts runs until the test cluster ends.
  */
-import { bootGuestNode } from "@switchyard/vm-lab/guest-node";
 import {
   applyPolicy,
   createOperatorConfig,
-  type TestCluster,
   eachNode,
-  type Narrator,
+  enableFeatureGate,
+  namespace,
   policyIs,
   policySpec,
   watchNews,
+  type Narrator,
+  type News,
+  type TestCluster,
 } from "@switchyard/test-cluster";
-import { runInGuest } from "./run-in-guest.ts";
-import { runVmBootDemo } from "./vm-boot-demo.ts";
-import { runVmBridgeDemo } from "./vm-bridge-demo.ts";
+import { eventually } from "@switchyard/testing";
+import type { Guest } from "@switchyard/vm-lab";
+import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
+
+/**
+ * runVmBridgeDemo shows a NIC in switchdev mode behind an Open vSwitch bridge: a node in QEMU with systemd, Open vSwitch and
+ * igbsw, which is igb with a simulated eswitch.
+ * Name of the node.
+ */
+const bridgeNode = "vm-switch";
+
+const pf = "0000:01:00.0";
+
+const within = { withinMs: 240_000 };
+
+const withinMs = 300_000;
 
 const node = "vm-worker";
 const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
@@ -70,4 +85,78 @@ export async function runVmDemo(testCluster: TestCluster, narrator: Narrator): P
   await runInGuest(guest, narrator, `cat ${sysfs}/sriov_numvfs; ip -br link`);
   const second = await runVmBridgeDemo(testCluster, narrator, news);
   await runVmBootDemo(second, testCluster, narrator, news);
+}
+
+/**
+ * runVmBootDemo shows a node in systemd mode: it reboots for a policy, and its VFs exist before a kubelet would start.
+ * Runs the scene on the node of runVmBridgeDemo, without a daemon and without policies.
+ */
+async function runVmBootDemo(worker: GuestNode, testCluster: TestCluster, narrator: Narrator, news: News) {
+  narrator.scene("systemd mode: the node is drained and reboots, and its VFs exist before a kubelet would start");
+  const shell = (command: string) => runInGuest(worker.guest, narrator, command);
+  narrator.line(bridgeNode, "config-daemon --use-systemd-service=true starts in the guest");
+  const first = worker.startDaemon(["--use-systemd-service=true"]);
+  await applyPolicy(testCluster, "early", {
+    ...policySpec({ rootDevices: ["0000:01:00.0"] }, { numVfs: 4, resourceName: "early" }),
+    nodeSelector: { "kubernetes.io/hostname": bridgeNode },
+  });
+  const isRebooting = (): boolean => {
+    const { conditions = [] } = news.states.get(bridgeNode)?.status ?? {};
+    return conditions.some(({ type, reason }) => type === "Ready" && reason === "Rebooting");
+  };
+  await eventually("the node reports that it reboots", isRebooting, { withinMs });
+  const rebooted = worker.guest.nextBoot();
+  await worker.guest.exec("until [ -e /etc/sriov-operator/reboot.json ]; do sleep 0.1; done").catch(() => undefined);
+  first.kill("SIGTERM"); // in a pod, the container runtime stops it during the shutdown
+  await rebooted;
+  narrator.line(bridgeNode, "has rebooted; no daemon has run since");
+  await shell("journalctl -b -o cat -u sriov-config.service -u sriov-config-post-network.service");
+  await shell("cat /etc/sriov-operator/sriov-interface-result.yaml");
+  await shell("cat /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs; ip -br link | grep ^enp1s0f0");
+
+  narrator.line(bridgeNode, "config-daemon starts again and reports what the boot has configured");
+  worker.startDaemon(["--use-systemd-service=true"]);
+  await policyIs(news, "early", "Ready", withinMs);
+}
+
+/** Runs the scenes and returns the node, whose daemon has ended and which has no policies. */
+async function runVmBridgeDemo(testCluster: TestCluster, narrator: Narrator, news: News): Promise<GuestNode> {
+  narrator.scene("A second node: systemd, Open vSwitch, and ports whose NIC has an eswitch");
+  const worker = testCluster.use(await bootGuestNode(testCluster, bridgeNode, { boot: "systemd", driver: "igbsw" }));
+  const shell = (command: string) => runInGuest(worker.guest, narrator, command);
+  await shell(`devlink dev eswitch show pci/${pf}`);
+  narrator.line(bridgeNode, "an administrator has a bridge of their own");
+  await shell("ip link add user0 type dummy; ovs-vsctl add-br br-user -- add-port br-user user0");
+  await enableFeatureGate(testCluster, "manageSoftwareBridges");
+  const daemon = worker.startDaemon(["--manage-software-bridges"]);
+
+  narrator.scene("One policy: switchdev mode, two VFs with representors, and a bridge with the port as its uplink");
+  const selector = { rootDevices: [pf] };
+  const switched = { numVfs: 2, resourceName: "switched", eSwitchMode: "switchdev", bridge: { ovs: {} } } as const;
+  await applyPolicy(testCluster, "switched", {
+    ...policySpec(selector, switched),
+    nodeSelector: { "kubernetes.io/hostname": bridgeNode },
+  });
+  await policyIs(news, "switched", "Ready", within.withinMs);
+  await shell(`devlink dev eswitch show pci/${pf}; ip -br link show type dummy; ip -br link | grep ^enp1s0f0`);
+  await shell("ovs-vsctl show");
+
+  narrator.scene("The policy is deleted: bridge, representors and VFs disappear, and the administrator's bridge stays");
+  await testCluster.kubectl(["delete", "sriovnetworknodepolicy", "switched", "-n", namespace]);
+  const isReset = (): boolean => {
+    const { bridges, syncStatus, interfaces = [] } = news.states.get(bridgeNode)?.status ?? {};
+    return bridges === undefined && syncStatus === "Succeeded" && interfaces.every(({ numVfs = 0 }) => numVfs === 0);
+  };
+  await eventually("the bridge is removed", isReset, within);
+  await shell(`devlink dev eswitch show pci/${pf}; ovs-vsctl show`);
+  daemon.kill("SIGTERM");
+  await daemon.exitCode;
+  return worker;
+}
+
+/** Runs a command in the guest, and prints the command and its output. */
+export async function runInGuest(guest: Guest, narrator: Narrator, command: string): Promise<void> {
+  narrator.line("in the VM", command);
+  const { stdout, stderr } = await guest.exec(command, { timeoutMs: 120_000 });
+  if (stdout + stderr !== "") narrator.output(stdout + stderr);
 }

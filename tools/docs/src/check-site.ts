@@ -6,7 +6,17 @@
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { tagsIn, type Tag } from "./html-tags.ts";
+
+const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
+
+/**
+ * Reads the tags of a page that VitePress wrote, which is well-formed: each value has double quotes.
+ * A start tag.
+ */
+interface Tag {
+  readonly name: string;
+  readonly attributes: ReadonlyMap<string, string>;
+}
 
 /** One sentence for each problem, with the page that has it. */
 export async function checkSite(directory: string, base: string): Promise<readonly string[]> {
@@ -83,4 +93,21 @@ function problemOfLink(target: string, page: string, { base, files, ids }: Site)
 
 function foreignAddresses(css: string): readonly string[] {
   return [...css.matchAll(/(?:url\(|@import)\s*["']?((?:https?:)?\/\/[^"')\s]+)/g)].map(([, address = ""]) => address);
+}
+
+/** Start tags in their order. The content of scripts, styles and comments is left out. */
+function tagsIn(html: string): readonly Tag[] {
+  const markup = html.replaceAll(/<!--[\s\S]*?-->/g, "").replaceAll(/(<(script|style)\b[^>]*>)[\s\S]*?<\/\2>/g, "$1");
+  return [...markup.matchAll(/<([a-z][\w-]*)((?:\s+[^\s=>/]+(?:="[^"]*")?)*)\s*\/?>/gi)].map(
+    ([, name = "", attributes = ""]) => ({
+      name: name.toLowerCase(),
+      attributes: new Map(
+        [...attributes.matchAll(/([^\s=>/]+)(?:="([^"]*)")?/g)].map(([, key = "", value = ""]) => [key, decode(value)]),
+      ),
+    }),
+  );
+}
+
+function decode(value: string): string {
+  return value.replaceAll(/&(amp|lt|gt|quot|#39);/g, (whole, name: string) => entities[name] ?? whole);
 }

@@ -10,8 +10,7 @@ import type { DefaultTheme, UserConfig } from "vitepress";
 import { headingId } from "./heading-ids.ts";
 import { home } from "./home.ts";
 import { navigation, type Titled } from "./navigation.ts";
-import { pageOf } from "./pages.ts";
-import { siteLink, type Workspace } from "./site-links.ts";
+import { pageOf, siteLink, type Workspace } from "./pages.ts";
 
 /** Read by docs/.vitepress/config.ts: it names the version in the menu and where other versions are. */
 export const publishedVariable = "SWITCHYARD_DOCS_PUBLISHED";

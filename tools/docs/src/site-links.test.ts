@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { siteLink, type Workspace } from "./site-links.ts";
+import { siteLink, type Workspace } from "./pages.ts";
 
 const workspace: Workspace = {
   repository: "https://github.com/example/project",

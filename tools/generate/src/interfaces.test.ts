@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readInterfaces } from "./interfaces.ts";
+import { readInterfaces } from "./outputs.ts";
 
 const source = `
 /** A thing of the API. */

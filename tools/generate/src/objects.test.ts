@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import { parseAllDocuments } from "yaml";
 import { customResources, schemas, sriovResources } from "@switchyard/api";
-import { isObject } from "./json.ts";
+import { isObject } from "./validation-rules.ts";
 
 /** Upstream has no BridgeNetwork. */
 const upstreamKinds = sriovResources.filter(({ kind }) => kind !== "BridgeNetwork");

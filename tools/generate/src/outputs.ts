@@ -4,17 +4,18 @@
  * Paths are relative to the root of the repository.
  * Usage: `write(root, generate(root));`
  */
+import { customResources, type StructuralSchema } from "@switchyard/api";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { customResources } from "@switchyard/api";
+import { createGenerator } from "ts-json-schema-generator";
 import { pageName, toIndex, toPage } from "./api-docs.ts";
 import { chartFiles } from "./chart/chart-files.ts";
 import { toCrd, toYaml } from "./crd.ts";
 import { GenerateError } from "./generate-error.ts";
-import { readInterfaces } from "./interfaces.ts";
-import { referencePages } from "./reference/reference.ts";
 import { referenceSource, referenceSourceFile } from "./reference/reference-source.ts";
+import { referencePages } from "./reference/reference.ts";
 import { readSources } from "./reference/sources.ts";
+import { extraTags, toObjectSchema } from "./structural.ts";
 
 /** Content of files by path. */
 export type Outputs = ReadonlyMap<string, string>;
@@ -103,7 +104,7 @@ function toTypeScript(schemas: object): string {
   return [
     `// ${header}`,
     "// SPDX-License-Identifier: Apache-2.0",
-    'import type { StructuralSchema } from "./kubernetes/structural-schema.ts";',
+    'import type { StructuralSchema } from "./kubernetes/custom-resource-definition.ts";',
     "",
     "/** The schema of each kind, as in its CRD. */",
     "// prettier-ignore",
@@ -134,4 +135,28 @@ function list(folder: string): string[] {
 
 function read(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+}
+
+/**
+ * readInterfaces converts TypeScript interfaces with their JSDoc to structural schemas. The type of each field must
+ * have a name: the generator drops the JSDoc of anonymous types such as `{ readonly a: string }`.
+ * Compiles the source, which takes a few seconds. The returned function is fast, and throws a GenerateError if a CRD
+ * cannot express the interface.
+ */
+export function readInterfaces(source: string, tsconfig: string): (kind: string) => StructuralSchema {
+  const generator = createGenerator({
+    path: source,
+    tsconfig,
+    jsDoc: "extended",
+    extraTags,
+    // Inline all types, because a structural schema cannot have $ref.
+    expose: "none",
+    topRef: false,
+    // Do not write `additionalProperties: false`: the API server prunes unknown fields.
+    additionalProperties: true,
+    // Keep the order of the source.
+    sortProps: false,
+    skipTypeCheck: true, // `npm run typecheck` checks types
+  });
+  return (kind) => toObjectSchema(kind, generator.createSchema(kind));
 }

@@ -11,9 +11,8 @@
  */
 import type { StructuralSchema } from "@switchyard/api";
 import { GenerateError } from "./generate-error.ts";
-import { isObject, isTextList } from "./json.ts";
+import { isObject, isTextList, toValidationRules } from "./validation-rules.ts";
 import { tolerateOldValues } from "./tolerate-old-values.ts";
-import { toValidationRules } from "./validation-rules.ts";
 
 /** JSDoc tags that ts-json-schema-generator does not support by default. */
 export const extraTags = [

@@ -7,7 +7,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
-import { alertsIn } from "./alerts.ts";
+import { alertsIn } from "./reference/alerts-page.ts";
 
 /** Where a text appears; "text" is a part of a message whose place is not known. */
 export type TextKind =

@@ -10,7 +10,6 @@
  */
 import { defined, type ValidationRule } from "@switchyard/api";
 import { GenerateError } from "./generate-error.ts";
-import { isObject, isTextList } from "./json.ts";
 
 /** Converts rules. `at` is the path of the schema that has the rules, for errors. */
 export function toValidationRules(at: string, json: unknown): readonly ValidationRule[] {
@@ -66,4 +65,17 @@ function refuse(at: string, entry: unknown): GenerateError {
 
 function isText(value: unknown): value is string {
   return typeof value === "string";
+}
+
+/**
+ * Type predicates for JSON values.
+ * Reports whether the value is an object, not a list or null.
+ */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Reports whether the value is a list of strings. */
+export function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }

@@ -6,11 +6,9 @@
 import { cp, mkdir, readdir } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { findWorkspaceRoot } from "@switchyard/testing";
-import { appImages, type AppImage, type AppName } from "./app-image.ts";
-import { architectures, type Architecture } from "./architecture.ts";
-import { ImagesError } from "./images-error.ts";
+import { appImages, architectures, type AppImage, type AppName, type Architecture } from "./app-image.ts";
+import { ImagesError, runProgram } from "./run-program.ts";
 import { npmPackage, type NpmPackage } from "./npm-package.ts";
-import { runProgram } from "./run-program.ts";
 
 /** What Node loads of a native package. Sources, documentation and the binary for musl are not copied. */
 const loadable: ReadonlySet<string> = new Set([".cjs", ".js", ".json", ".node"]);

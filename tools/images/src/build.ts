@@ -4,21 +4,21 @@
  * images.json, which lists their digests.
  * Usage: `const images = await build({ apps: ["operator"], architectures: ["amd64"], output: "dist/images" });`
  */
+import { ensurePrograms, TestingError, type ProgramName } from "@switchyard/testing";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { bundleApps } from "./app-files.ts";
-import { imageName, type AppName } from "./app-image.ts";
-import type { Architecture } from "./architecture.ts";
-import { buildImages } from "./buildah.ts";
+import { imageName, type AppName, type Architecture } from "./app-image.ts";
 import { prepareContext, type ContextParts } from "./build-context.ts";
+import { buildImages } from "./buildah.ts";
 import { cacheDirectory } from "./cache.ts";
 import { readMetadata } from "./metadata.ts";
+import { stripProgram } from "./npm-package.ts";
 import { addImage } from "./oci/assemble.ts";
 import type { Compression } from "./oci/compress.ts";
-import { mediaTypes, type Descriptor } from "./oci/descriptor.ts";
-import { createLayout } from "./oci/layout.ts";
+import { createLayout, mediaTypes, type Descriptor } from "./oci/layout.ts";
 import { during } from "./progress.ts";
-import { ensureRequirements } from "./requirements.ts";
+import { ImagesError } from "./run-program.ts";
 import { createSbom } from "./sbom.ts";
 
 export interface BuildImagesOptions {
@@ -116,5 +116,23 @@ export async function build(options: BuildImagesOptions): Promise<readonly Built
     return images;
   } finally {
     await rm(work, { recursive: true, force: true });
+  }
+}
+
+/**
+ * ensureRequirements installs the Debian packages that a build needs, or says what is missing.
+ * Needs root. Rejects with ImagesError `missing-requirement` if a program is missing and apt-get does not install it.
+ */
+async function ensureRequirements(architectures: readonly Architecture[]): Promise<void> {
+  if (process.geteuid?.() !== 0) {
+    const words = "root is required, because buildah writes files of root into layers; run the command as root";
+    throw new ImagesError("missing-requirement", words);
+  }
+  const programs: readonly ProgramName[] = ["buildah", "dpkg-deb", "tar", ...architectures.map(stripProgram)];
+  try {
+    await ensurePrograms(programs);
+  } catch (error) {
+    if (error instanceof TestingError) throw new ImagesError("missing-requirement", error.message);
+    throw error;
   }
 }

@@ -7,8 +7,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findWorkspaceRoot } from "@switchyard/testing";
-import { appImages, imageName, type AppName } from "./app-image.ts";
-import type { Architecture } from "./architecture.ts";
+import { appImages, imageName, type AppName, type Architecture } from "./app-image.ts";
 import { runProgram } from "./run-program.ts";
 
 export interface BuildOptions {

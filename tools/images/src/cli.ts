@@ -3,17 +3,22 @@
  * The command line of this tool: `npm run images -- [APP...] [OPTIONS]`.
  * Usage: `process.exitCode = await main(process.argv.slice(2))`
  */
-import { parseArgs } from "node:util";
-import { join } from "node:path";
 import { findWorkspaceRoot } from "@switchyard/testing";
-import { appImages, isAppName, type AppName } from "./app-image.ts";
-import { architectureNames, isArchitecture, type Architecture } from "./architecture.ts";
-import { build } from "./build.ts";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import {
+  appImages,
+  architectureNames,
+  isAppName,
+  isArchitecture,
+  type AppName,
+  type Architecture,
+} from "./app-image.ts";
+import { build, type BuiltImage } from "./build.ts";
 import { updateLock } from "./debian/update-lock.ts";
-import { ImagesError } from "./images-error.ts";
 import { compressions, type Compression } from "./oci/compress.ts";
 import { push } from "./push.ts";
-import { formatTable } from "./table.ts";
+import { ImagesError } from "./run-program.ts";
 
 const appNames = Object.keys(appImages).filter(isAppName);
 
@@ -122,4 +127,31 @@ function checkAll<T extends string>(
 
 function wrong(message: string, cause?: unknown): ImagesError {
   return new ImagesError("bad-option", `${message}\n\n${usage}`, cause);
+}
+
+/**
+ * formatTable shows the sizes of images, and what a node downloads that has the images in the lines before.
+ * Sizes are in MB (10^6 bytes). Images of an architecture are listed in the order of a node's downloads.
+ */
+export function formatTable(images: readonly BuiltImage[]): string {
+  const rows = [["image", "architecture", "size MB", "more MB", "layers (MB; = shared with an image above)", "digest"]];
+  const stored = new Set<string>(); // of nodes of each architecture
+  for (const { name, tag, digest, platforms } of images) {
+    rows.push([`${name}:${tag}`, "all", "", "", "", digest]);
+    for (const { architecture, digest: manifest, size, layers } of platforms) {
+      const isStored = (layer: { readonly digest: string }) => stored.has(`${architecture} ${layer.digest}`);
+      const shared = layers.filter(isStored);
+      const more = size - shared.reduce((sum, layer) => sum + layer.size, 0);
+      const sizes = layers.map((layer) => `${isStored(layer) ? "=" : ""}${megabytes(layer.size)}`);
+      rows.push(["", architecture, megabytes(size), megabytes(more), sizes.join(" + "), manifest]);
+      for (const layer of layers) stored.add(`${architecture} ${layer.digest}`);
+    }
+  }
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
+  return `${lines.map((line) => line.trimEnd()).join("\n")}\n`;
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
 }

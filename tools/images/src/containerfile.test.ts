@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { frugalFlags, frugalMalloc, roomForYoung } from "@switchyard/service/memory";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { compileCacheSettings } from "./compile-cache.ts";
+import { compileCacheSettings } from "./build-context.ts";
 
 describe("Containerfile", () => {
   it.each([

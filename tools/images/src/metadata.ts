@@ -7,8 +7,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { appImages, imageName, type AppName } from "./app-image.ts";
-import { ImagesError } from "./images-error.ts";
-import { runProgram } from "./run-program.ts";
+import { ImagesError, runProgram } from "./run-program.ts";
 
 export interface Metadata {
   /** Version in the root package.json, which is also the tag. */

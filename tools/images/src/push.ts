@@ -6,9 +6,8 @@
 import { join } from "node:path";
 import { goPrograms } from "@switchyard/go-programs";
 import type { BuiltImage } from "./build.ts";
-import { ImagesError } from "./images-error.ts";
+import { ImagesError, runProgram } from "./run-program.ts";
 import { during } from "./progress.ts";
-import { runProgram } from "./run-program.ts";
 
 export interface PushOptions {
   /** Directory with the layouts. */

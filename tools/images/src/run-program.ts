@@ -4,12 +4,37 @@
  * Usage: `await runProgram("tar", ["-xf", archive, "-C", directory]);`
  */
 import { spawn } from "node:child_process";
-import { ImagesError } from "./images-error.ts";
+
+export class ImagesError extends Error {
+  override readonly name = "ImagesError";
+  readonly code: ImagesErrorCode;
+
+  constructor(code: ImagesErrorCode, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
 
 export interface RunOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
 }
+
+/**
+ * ImagesError is the only error class of this tool. Its message says what to do. Branch on `code` only.
+ * The cause of the error.
+ */
+type ImagesErrorCode =
+  /** An option or argument is invalid. */
+  | "bad-option"
+  /** A program or a right is missing on this machine. */
+  | "missing-requirement"
+  /** A package cannot be downloaded, or is not the one in the lock file. */
+  | "package-unavailable"
+  /** A program failed. */
+  | "program-failed"
+  /** The content of an image is not as expected. */
+  | "unexpected-content";
 
 /** Lines of output in the error of a failed program. */
 const shownLines = 20;

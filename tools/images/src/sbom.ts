@@ -7,8 +7,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { imageName, type AppName } from "./app-image.ts";
-import type { Architecture } from "./architecture.ts";
+import { imageName, type AppName, type Architecture } from "./app-image.ts";
 import type { ContextParts } from "./build-context.ts";
 import type { UnpackedSet } from "./debian/unpack.ts";
 import { source, type Metadata } from "./metadata.ts";

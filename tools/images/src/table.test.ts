@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "@jest/globals";
 import type { BuiltImage, PlatformImage } from "./build.ts";
-import { formatTable } from "./table.ts";
+import { formatTable } from "./cli.ts";
 
 const platform = (architecture: PlatformImage["architecture"], own: string): PlatformImage => ({
   architecture,

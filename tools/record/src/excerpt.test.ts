@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "@jest/globals";
-import { excerptOf } from "./excerpt.ts";
+import { excerptOf } from "./readme.ts";
 
 it("picks lines in the order of the demo with their headings, and leaves out those that are missing", () => {
   const lines = [

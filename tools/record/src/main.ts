@@ -6,10 +6,8 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { capture } from "./capture.ts";
-import { excerptOf } from "./excerpt.ts";
-import { renderSvg } from "./render-svg.ts";
-import { replaceBlock } from "./replace-block.ts";
+import { capture, renderSvg } from "./recording.ts";
+import { excerptOf, replaceBlock } from "./readme.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const guide = join(root, "docs/guide/demo.md");

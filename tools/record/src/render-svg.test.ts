@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { renderSvg } from "./render-svg.ts";
+import { renderSvg } from "./recording.ts";
 
 const options = { title: "npm run demo", rows: 3, columns: 20 };
 

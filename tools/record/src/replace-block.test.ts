@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "@jest/globals";
-import { replaceBlock } from "./replace-block.ts";
+import { replaceBlock } from "./readme.ts";
 
 const document = "# A\n\n<!-- one -->\n\n```text\nold\n```\n\n<!-- two -->\n\n```text\n```\n\nend\n";
 

@@ -3,7 +3,7 @@
 import { ImagesError } from "@switchyard/images";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { helpText, parseCommandLine } from "./command-line.ts";
-import { ReleaseError } from "./release-error.ts";
+import { ReleaseError } from "./run-program.ts";
 import { verbs } from "./verbs.ts";
 
 try {

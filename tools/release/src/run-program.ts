@@ -6,7 +6,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { ReleaseError } from "./release-error.ts";
+
+export class ReleaseError extends Error {
+  override readonly name = "ReleaseError";
+  readonly code: ReleaseErrorCode;
+
+  constructor(code: ReleaseErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
 
 export interface ProgramOptions {
   readonly cwd?: string;
@@ -14,6 +23,12 @@ export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
 }
+
+/**
+ * ReleaseError is a failure whose message is for the person who runs the command.
+ * "usage": the command line is wrong. "failed": the work could not be done.
+ */
+type ReleaseErrorCode = "usage" | "failed";
 
 /** Returns stdout. Rejects with a ReleaseError that has the command and its output if the program fails. */
 export async function runProgram(

@@ -2,16 +2,15 @@
 /** All verbs of `npm run release`. */
 import { bundle } from "./bundle/verb.ts";
 import { chart } from "./chart/verb.ts";
-import { cli } from "./cli/verb.ts";
-import { documentation } from "./documentation/verb.ts";
+import { cli } from "./cli/npm-package.ts";
+import { documentation } from "./documentation/build-documentation.ts";
 import { affected, publishImages } from "./images/verbs.ts";
-import { headlamp } from "./headlamp/verb.ts";
-import { krew } from "./krew/verb.ts";
+import { headlamp } from "./headlamp/build-plugin.ts";
+import { krew } from "./krew/plugin.ts";
 import { login, sign } from "./sign/verb.ts";
-import type { Verb } from "./verb.ts";
+import type { Verb } from "./command-line.ts";
 import { changelog, checkTag, version } from "./version/verbs.ts";
-import { e2eParts } from "./workflows/e2e-parts.ts";
-import { workflows } from "./workflows/verb.ts";
+import { e2eParts, workflows } from "./workflows/verb.ts";
 
 /** Name -> verb, in the order of the help text. */
 export const verbs: Readonly<Record<string, Verb>> = {

@@ -9,7 +9,7 @@ import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AgentConnection } from "./agent-connection.ts";
-import { Guest } from "./guest.ts";
+import { Guest, settledBefore } from "./guest.ts";
 import { reportHang } from "./hang-report.ts";
 import { packInitrd } from "./initrd.ts";
 import { ensureLab } from "./lab.ts";
@@ -17,7 +17,6 @@ import { machineFor, labOf, type MachineOptions } from "./machine-options.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { qemuArguments } from "./qemu-arguments.ts";
 import { startQemu } from "./qemu-process.ts";
-import { settledBefore } from "./time-limit.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
 export interface BootOptions extends MachineOptions {

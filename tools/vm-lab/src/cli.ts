@@ -6,14 +6,16 @@
 import { rm } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { cacheDirectory, withBuildLock } from "./cache.ts";
-import { buildLab, installPackages } from "./lab.ts";
+import { extraModulesKey } from "./extra-modules.ts";
+import { imageKey } from "./image.ts";
+import { buildLab, findLab, installPackages } from "./lab.ts";
 import { isNumberOfVirtioVfs, labOf, type MachineOptions } from "./machine-options.ts";
-import { maxVirtioVfs } from "./qemu-arguments.ts";
+import { buildNewestQemu, findQemuWithVirtioVfs } from "./newer-qemu.ts";
 import { createProgress, type Progress } from "./progress.ts";
+import { maxVirtioVfs } from "./qemu-arguments.ts";
+import { chooseAccelerator, hasQemu, isRoot, qemuAdvice } from "./requirements.ts";
 import { runJob } from "./run-job.ts";
-import { buildNewestQemu } from "./newer-qemu.ts";
 import { openShell } from "./shell.ts";
-import { describeStatus } from "./status.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
 const usage = `npm run vm -- VERB: run a real Linux kernel with two SR-IOV ports in QEMU
@@ -149,4 +151,28 @@ function interruption(): AbortSignal {
     });
   }
   return controller.signal;
+}
+
+/**
+ * describeStatus lists the built and missing parts of the lab.
+ * `ready` when a guest can boot without building anything.
+ */
+async function describeStatus(): Promise<{ readonly ready: boolean; readonly lines: readonly string[] }> {
+  const [lab, newest] = await Promise.all([findLab("6.12"), findLab("backports")]);
+  const qemu = await hasQemu();
+  const withVfs = await findQemuWithVirtioVfs();
+  const [ofImage, ofModules] = [await imageKey(), await extraModulesKey()];
+  const missing = (key: string, flags = ""): string =>
+    `not built for this checkout (key ${key}); run: npm run vm -- build${isRoot() ? "" : " (as root)"}${flags}`;
+  return {
+    ready: qemu && lab !== undefined,
+    lines: [
+      `QEMU       ${qemu ? `with igb, ${await chooseAccelerator()}` : qemuAdvice}`,
+      `cache      ${cacheDirectory()}`,
+      `image      ${lab?.image.directory ?? missing(ofImage)}`,
+      `modules    ${lab?.modules?.directory ?? missing(ofModules)}`,
+      `newer QEMU ${withVfs ?? "for virtio VFs: not unpacked yet; the first guest with them does it"}`,
+      `backports  ${newest?.image.directory ?? missing(ofImage, " --kernel backports")}`,
+    ],
+  };
 }

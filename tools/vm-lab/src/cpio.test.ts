@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { packCpio, readTree } from "./cpio.ts";
+import { packCpio, readTree } from "./initrd.ts";
 
 /** Parses an archive as the kernel does, written from the description of the format. */
 function unpack(archive: Buffer): { path: string; mode: number; text: string }[] {

@@ -9,7 +9,6 @@ import type { AgentConnection } from "./agent-connection.ts";
 import type { Command, GuestProcess } from "./guest-process.ts";
 import type { AskGuest, HangReport } from "./hang-report.ts";
 import { lostTimer, type QemuProcess } from "./qemu-process.ts";
-import { settledBefore } from "./time-limit.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
 /** The exit code and the output of a process. */
@@ -171,3 +170,21 @@ export class Guest implements AsyncDisposable {
 
 /** A guest that works answers within a second, on a loaded host too. */
 const answerMs = 10_000;
+
+/**
+ * settledBefore waits for a promise until a signal aborts.
+ * Settles as `promise` does, or rejects with the error of `failure` when `limit` aborts.
+ */
+export async function settledBefore<T>(promise: Promise<T>, limit: AbortSignal, failure: () => Error): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const onAbort = () => {
+    reject(failure());
+  };
+  limit.addEventListener("abort", onAbort, { once: true });
+  if (limit.aborted) onAbort();
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    limit.removeEventListener("abort", onAbort);
+  }
+}

@@ -9,7 +9,7 @@ import { bootGuest } from "./boot-guest.ts";
 import { ensureLab } from "./lab.ts";
 import { labOf, type MachineOptions } from "./machine-options.ts";
 import type { Progress } from "./progress.ts";
-import { settledBefore } from "./time-limit.ts";
+import { settledBefore } from "./guest.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
 export interface Job {

@@ -16,7 +16,7 @@ import { machineFor, labOf, type MachineOptions } from "./machine-options.ts";
 import type { Progress } from "./progress.ts";
 import { qemuArguments } from "./qemu-arguments.ts";
 import { qemuErrors, qemuCommand } from "./qemu-process.ts";
-import { settledBefore } from "./time-limit.ts";
+import { settledBefore } from "./guest.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
 /** Returns the exit code of the shell, or on a terminal that of QEMU. Ctrl-A x ends QEMU. `signal` is used without a terminal only. */

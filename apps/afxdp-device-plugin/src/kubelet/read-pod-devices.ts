@@ -4,7 +4,7 @@
  * Usage: `const pods = await readPodDevices(socket, signal); const held = heldDevices(pods, "afxdp/intel");`
  */
 import { callGrpc, listPodResourcesMethod, type ContainerDevices, type PodDevices } from "@switchyard/kubelet";
-import { hasDevice, type DeviceId } from "../pools/device-id.ts";
+import { hasDevice, type DeviceId } from "../pools/device.ts";
 
 const timeoutMs = 10_000;
 

@@ -22,7 +22,7 @@ import {
 import { mapName } from "../pools/container-allocation.ts";
 import type { PoolDevice } from "../pools/node-pools.ts";
 import type { XdpDevices } from "../xdp-devices.ts";
-import type { DeviceLoader } from "./device-loader.ts";
+import type { DeviceLoader } from "./builtin-loader.ts";
 
 export interface BpfmanLoaderOptions {
   readonly xdp: Pick<XdpDevices, "adopt">;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { isInterfaceName, type AfxdpInterfaceStatus, type AfxdpNetworkNodeState } from "@switchyard/api";
-import { isDeviceId } from "./device-id.ts";
+import { isDeviceId } from "./device.ts";
 import { nodePools, type NodePool } from "./node-pools.ts";
 
 const pciAddress = "0000:86:00.0";

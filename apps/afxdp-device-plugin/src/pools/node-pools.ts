@@ -12,8 +12,7 @@ import {
   type AfxdpPoolSpec,
 } from "@switchyard/api";
 import { deviceKey, subfunctionKey } from "@switchyard/policy";
-import { auxiliaryDevice, isDeviceId, type DeviceId } from "./device-id.ts";
-import { isPoolName } from "./pool-name.ts";
+import { auxiliaryDevice, isDeviceId, type DeviceId } from "./device.ts";
 
 /** A pool with its devices. It is also what the record keeps. */
 export interface NodePool {
@@ -149,4 +148,12 @@ function devicesOf(wanted: AfxdpInterfaceSpec, { status, pool, knownDevices, kno
       const id = one.device === undefined ? knownDevices.get(own)?.id : auxiliaryDevice(one.device);
       return id === undefined ? [] : device({ ...one, key: own, id });
     });
+}
+
+/**
+ * isPoolName checks names of pools from the API, which become parts of environment variables.
+ * As the API restricts the names of pools.
+ */
+export function isPoolName(text: string): boolean {
+  return /^[a-zA-Z0-9]{1,20}$/.test(text);
 }

@@ -3,16 +3,15 @@
  * createPoolPlugin is the device plugin of one pool: the gRPC methods that the kubelet calls.
  * Usage: `const plugin = createPoolPlugin({ allocate, failed }); plugin.setDevices(devices); serveGrpc({ path, ...plugin.service });`
  */
-import { status, type ServerUnaryCall, type ServerWritableStream, type sendUnaryData } from "@grpc/grpc-js";
+import { status, type sendUnaryData, type ServerUnaryCall, type ServerWritableStream } from "@grpc/grpc-js";
 import {
   devicePluginMethods,
   type ContainerAllocation,
+  type Empty,
+  type GrpcService,
   type PluginDevice,
   type PreferenceRequest,
 } from "@switchyard/kubelet";
-import type { Empty } from "@switchyard/kubelet";
-import type { GrpcService } from "@switchyard/kubelet";
-import { preferDevices } from "./prefer-devices.ts";
 
 export interface PoolPluginOptions {
   /** Prepares the devices for a container. The message of an error becomes that of the pod's event. */
@@ -96,4 +95,28 @@ export function createPoolPlugin({ allocate, failed }: PoolPluginOptions): PoolP
       for (const stream of streams) stream.write(devices);
     },
   };
+}
+
+/**
+ * preferDevices chooses devices for a container: those that it must have, then as many as possible of one NUMA node.
+ * Returns `count` devices, or all that are available.
+ */
+export function preferDevices(
+  { available, required, count }: PreferenceRequest,
+  devices: readonly PluginDevice[],
+): readonly string[] {
+  const nodeOf = new Map(devices.map(({ id, numaNode }) => [id, numaNode]));
+  const free = available.filter((id) => !required.includes(id)).sort();
+  const freeOn = (node: number | undefined): number => free.filter((id) => nodeOf.get(id) === node).length;
+  const missing = Math.max(count - required.length, 0);
+  const requiredNodes = new Set(required.map((id) => nodeOf.get(id)));
+
+  // First the nodes of required devices, then the smallest node that has enough, so that large requests still find room.
+  const rank = (node: number | undefined): number => {
+    if (requiredNodes.has(node)) return -1;
+    const room = freeOn(node);
+    return room >= missing ? room : 2 * free.length - room;
+  };
+  const order = [...new Set(free.map((id) => nodeOf.get(id)))].sort((a, b) => rank(a) - rank(b));
+  return [...required, ...order.flatMap((node) => free.filter((id) => nodeOf.get(id) === node)).slice(0, missing)];
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { preferDevices } from "./prefer-devices.ts";
+import { preferDevices } from "./pool-plugin.ts";
 
 describe("preferDevices", () => {
   const devices = Object.entries({ a: 0, b: 1, c: 1, d: 2, e: 2, f: 2 }).map(([id, numaNode]) => {

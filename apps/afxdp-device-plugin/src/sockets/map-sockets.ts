@@ -10,7 +10,7 @@ import type { Logger } from "@switchyard/service";
 import type { PodDevices } from "@switchyard/kubelet";
 import { devicesOfCaller } from "../kubelet/read-pod-devices.ts";
 import { mapName, socketDirectory, socketName } from "../pools/container-allocation.ts";
-import { hasDevice, type DeviceId } from "../pools/device-id.ts";
+import { hasDevice, type DeviceId } from "../pools/device.ts";
 import { resourceOf, type NodePool } from "../pools/node-pools.ts";
 import { createMapSession, messageBytes, type MapSessionOptions, type SessionResult } from "./map-session.ts";
 

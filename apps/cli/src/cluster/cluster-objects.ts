@@ -24,13 +24,11 @@ import { supportedNics, unlistedNics, type NicPolicy, type SupportedNic } from "
 import type { Network } from "@switchyard/render";
 import { describeFieldProblem, rulesLeftOut } from "../crd/field-problem.ts";
 import { checkAgainstCrd } from "../crd/check-against-crd.ts";
-import type { Diagnostics } from "../diagnostics.ts";
-import { labelOf, type Manifest } from "../input/manifest.ts";
-import { isJsonObject, type JsonObject } from "../json.ts";
+import type { Diagnostics } from "../terminal.ts";
+import { isJsonObject, labelOf, type JsonObject, type Manifest } from "../json.ts";
 import { createNetworkObjects, type NetworkObjects } from "../ovn-offload/network-objects.ts";
 import { isOfKind, isSwitchyardKind } from "./kinds.ts";
-import { toNode } from "./to-node.ts";
-import { readNicRows } from "./read-nic-rows.ts";
+import { readNicRows, toNode } from "./read-objects.ts";
 import { policyDefaults, type PolicyDefaults } from "./policy-defaults.ts";
 
 export interface ClusterObjects {

@@ -13,7 +13,7 @@ import {
   sriovUse,
   toPfAddresses,
 } from "@switchyard/policy";
-import type { Diagnostics } from "../diagnostics.ts";
+import type { Diagnostics } from "../terminal.ts";
 import type { ClusterObjects } from "./cluster-objects.ts";
 import { byName, type DesiredState } from "./desired-states.ts";
 

@@ -5,7 +5,7 @@
  */
 import type { Node, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { isInNodeSet, mergePolicies, nodeStateSpec, poolOverlaps, type Rules } from "@switchyard/policy";
-import type { Diagnostics } from "../diagnostics.ts";
+import type { Diagnostics } from "../terminal.ts";
 import type { ClusterObjects } from "./cluster-objects.ts";
 
 export interface DesiredState {

@@ -5,17 +5,20 @@
  */
 import { annotations, drainRequests, type DrainNeed } from "@switchyard/api";
 import {
+  createDeviceFacts,
   managedPfs,
+  readAllocation,
+  readSlice,
   selectPods,
   statusPfs,
   toDrainedPod,
   toPfAddresses,
   withClaimedVfs,
+  type AllocatedDevice,
   type DrainedPod,
 } from "@switchyard/policy";
 import { at, textAt, type JsonObject } from "../json.ts";
 import type { ClusterObjects } from "./cluster-objects.ts";
-import { deviceFactsOf } from "./device-facts-of.ts";
 import type { NodePlan, PlannedNode, PodName } from "./plan-cluster.ts";
 
 /** Pods by node, and what shows their devices. */
@@ -76,4 +79,31 @@ function namesOf(pods: readonly DrainedPod[]): readonly PodName[] {
   return pods
     .map(({ namespace, name }) => ({ namespace, name }))
     .sort((a, b) => (key(a) < key(b) ? -1 : Number(key(a) > key(b))));
+}
+
+/**
+ * deviceFactsOf collects what the claims and slices of a cluster say about the devices of its pods.
+ * The devices of ResourceClaims by "namespace/name".
+ */
+export function allocationsIn(claims: ClusterObjects["claims"]): ReadonlyMap<string, readonly AllocatedDevice[]> {
+  return new Map(
+    claims.map((claim) => {
+      const { metadata } = claim;
+      return [`${textAt(metadata, "namespace") ?? ""}/${textAt(metadata, "name") ?? ""}`, readAllocation(claim)];
+    }),
+  );
+}
+
+/** Without claims in the input, pods count as having no devices allocated by claims. */
+export function deviceFactsOf({
+  claims,
+  slices,
+  states,
+}: Pick<ClusterObjects, "claims" | "slices" | "states">): ReturnType<typeof createDeviceFacts> {
+  const allocations = allocationsIn(claims);
+  return createDeviceFacts({
+    slices: slices.flatMap((slice) => readSlice(slice) ?? []),
+    devicesOf: (namespace, claim) => (claims.length === 0 ? [] : allocations.get(`${namespace}/${claim}`)),
+    pfsOf: (node) => toPfAddresses(statusPfs(states.get(node)?.status)),
+  });
 }

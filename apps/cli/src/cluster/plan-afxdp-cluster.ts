@@ -6,7 +6,7 @@
 import type { AfxdpNetworkNodeStateSpec, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { describeProblem, planAfxdp, type AfxdpPlan } from "@switchyard/plan";
 import { sriovUse, toPfAddresses } from "@switchyard/policy";
-import type { Diagnostics } from "../diagnostics.ts";
+import type { Diagnostics } from "../terminal.ts";
 import type { ClusterObjects } from "./cluster-objects.ts";
 import { desiredAfxdpStates } from "./desired-afxdp-states.ts";
 

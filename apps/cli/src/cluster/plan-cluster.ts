@@ -18,7 +18,7 @@ import {
   type Step,
 } from "@switchyard/plan";
 import { createRules, firmwarePolicyOf, withOwnership } from "@switchyard/policy";
-import type { Diagnostics } from "../diagnostics.ts";
+import type { Diagnostics } from "../terminal.ts";
 import { nicPolicyOf, type ClusterObjects } from "./cluster-objects.ts";
 import { desiredStates } from "./desired-states.ts";
 import { planAfxdpCluster } from "./plan-afxdp-cluster.ts";

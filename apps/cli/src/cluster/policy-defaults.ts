@@ -4,11 +4,9 @@
  * as the strongest one, although the webhook would store it with priority 99.
  * Usage: `const fillIn = policyDefaults(manifests, namespace); const stored = fillIn(object)`.
  */
-import { applyDefaults } from "@switchyard/admission";
+import { applyDefaults, type PatchOperation } from "@switchyard/admission";
 import { operatorConfigName } from "@switchyard/api";
-import { isJsonObject, textAt, type JsonObject } from "../json.ts";
-import type { Manifest } from "../input/manifest.ts";
-import { applyPatch } from "../validate/apply-patch.ts";
+import { isJsonObject, textAt, type JsonObject, type Manifest } from "../json.ts";
 import { isOfKind, isSwitchyardKind } from "./kinds.ts";
 
 /** Returns the object as the cluster stores it, if it replaces `old`. The defaults of the CRD are already filled in. */
@@ -39,4 +37,24 @@ export function withDefaults(object: JsonObject, old: unknown): JsonObject {
 function isOperatorConfig({ kind, apiVersion, name, namespace }: Manifest, home: string): boolean {
   const isDefault = kind === "SriovOperatorConfig" && name === operatorConfigName;
   return isDefault && isSwitchyardKind(kind, apiVersion) && (namespace || home) === home;
+}
+
+/**
+ * applyPatch applies the JSON patch of the mutating webhook to an object.
+ * Supports only members of maps: the webhook adds no items to lists.
+ */
+function applyPatch(object: JsonObject, patch: readonly PatchOperation[]): JsonObject {
+  return patch.reduce((patched, { path, value }) => {
+    const keys = path
+      .split("/")
+      .slice(1)
+      .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+    return add(patched, keys, value);
+  }, object);
+}
+
+function add(object: JsonObject, [key = "", ...rest]: readonly string[], value: unknown): JsonObject {
+  const member = object[key];
+  const next = rest.length === 0 ? value : add(isJsonObject(member) ? member : {}, rest, value);
+  return Object.fromEntries([...Object.entries(object).filter(([other]) => other !== key), [key, next]]);
 }

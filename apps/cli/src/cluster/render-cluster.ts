@@ -8,21 +8,24 @@ import { afxdpProviderOf, createRules, policiesSelecting, type Rules } from "@sw
 import {
   bpfmanDevices,
   devicePluginConfigMap,
+  formatAfxdpPluginsConfig,
   formatDevicePluginConfig,
   linuxBridgesOf,
-  unfilteredBridgesOf,
-  poolDevicesOf,
+  nodeAfxdpPluginsConfig,
   policyDevicePluginConfig,
+  poolDevicesOf,
   renderBpfmanObject,
   renderNetwork,
+  unfilteredBridgesOf,
   withoutManagementVf,
 } from "@switchyard/render";
-import type { Diagnostics } from "../diagnostics.ts";
-import { labelOf } from "../input/manifest.ts";
+import { labelOf } from "../json.ts";
+import type { Diagnostics } from "../terminal.ts";
 import { nicPolicyOf, type ClusterObjects } from "./cluster-objects.ts";
-import { desiredAfxdpStates, type DesiredAfxdpState } from "./desired-afxdp-states.ts";
-import { renderAfxdpPlugins } from "./render-afxdp-plugins.ts";
+import { desiredAfxdpStates, type DesiredAfxdpOptions, type DesiredAfxdpState } from "./desired-afxdp-states.ts";
 import { desiredStates, type DesiredState } from "./desired-states.ts";
+
+const name = "afxdp-plugins-config";
 
 /** The kinds of the rendered objects. */
 export const renderedKinds: readonly string[] = [
@@ -160,4 +163,28 @@ function renderConfigMap(
     }
   }
   return [devicePluginConfigMap(namespace, texts)];
+}
+
+/**
+ * renderAfxdpPlugins renders the configuration of the device plugin of provider upstream for each node, by the function that writes it
+ * on the nodes. It is printed as a ConfigMap with a key for each node; no such object is created in a cluster.
+ * Empty with another provider, and without nodes. What cannot be offered on a node is noted.
+ */
+function renderAfxdpPlugins(
+  { afxdp }: Pick<ClusterObjects, "afxdp">,
+  desired: readonly DesiredAfxdpState[],
+  { namespace, diagnostics }: Pick<DesiredAfxdpOptions, "namespace" | "diagnostics">,
+) {
+  if (desired.length === 0 || afxdpProviderOf(afxdp.operatorConfig) !== "upstream") return [];
+  const verbosity = afxdp.operatorConfig?.spec?.logLevel;
+  const data: Record<string, string> = {};
+  for (const { node, spec } of desired) {
+    const status = afxdp.states.get(node.metadata.name)?.status ?? {};
+    const { config, problems } = nodeAfxdpPluginsConfig({ spec, status }, { verbosity });
+    data[node.metadata.name] = formatAfxdpPluginsConfig(config);
+    for (const { poolName, message } of problems) {
+      diagnostics.note(`ConfigMap/${namespace}/${name}: node ${node.metadata.name}: pool ${poolName}: ${message}`);
+    }
+  }
+  return [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace }, data }];
 }

@@ -9,7 +9,6 @@ import { Environment, Optional, type ParseResult } from "@marcbachmann/cel-js";
 import type { StructuralSchema, ValidationRule } from "@switchyard/api";
 import { isDeepStrictEqual } from "node:util";
 import { isJsonObject } from "../json.ts";
-import { toCelValue } from "./to-cel-value.ts";
 import { fieldProblem, type FieldProblem } from "./field-problem.ts";
 import { oldItem, type Place } from "./validate-schema.ts";
 
@@ -102,4 +101,25 @@ function hasRules(schema: StructuralSchema): boolean {
 /** `more` begins with a dot. */
 function joinPath(path: string, more: string): string {
   return path === "" ? more.slice(1) : `${path}${more}`;
+}
+
+/**
+ * toCelValue converts JSON to the values of CEL rules: whole numbers are of type int, and objects with additionalProperties
+ * are maps.
+ * `value` must fit the schema.
+ */
+function toCelValue(value: unknown, schema: StructuralSchema): unknown {
+  if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : value;
+  if (Array.isArray(value)) {
+    const { items = {} } = schema;
+    return value.map((item: unknown) => toCelValue(item, items));
+  }
+  if (!isJsonObject(value)) return value;
+  const { properties = {}, additionalProperties } = schema;
+  const entries = Object.entries(value).map(([key, member]): [string, unknown] => [
+    key,
+    toCelValue(member, (Object.hasOwn(properties, key) ? properties[key] : additionalProperties) ?? {}),
+  ]);
+  // A Map, because users choose the keys: "__proto__" must be a key like any other.
+  return additionalProperties === undefined ? Object.fromEntries(entries) : new Map(entries);
 }

@@ -3,8 +3,7 @@
  * eventsOf finds the warnings that Kubernetes has recorded about an object, such as the scheduler's reason for a pending pod.
  * Usage: `const about = eventsOf(snapshot); about({ kind: "Pod", namespace: "apps", name: "client-0" })`.
  */
-import { at, textAt } from "../json.ts";
-import type { Manifest } from "../input/manifest.ts";
+import { at, textAt, type Manifest } from "../json.ts";
 import type { ObjectRef } from "./finding.ts";
 import { timeMs, type Snapshot } from "./snapshot.ts";
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Finding is one problem of a cluster, with its evidence, its cause as far as it is known, and the next command to run. */
-import { defined } from "@switchyard/api";
+import { customResources, defined } from "@switchyard/api";
+import type { Manifest } from "../json.ts";
 import { findingCatalogue, type FindingCode, type Severity } from "./finding-catalogue.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 /** The object that a finding is about. */
 export interface ObjectRef {
@@ -61,4 +63,26 @@ export function commandFor(
     const value = Object.hasOwn(known, key) ? (known[key] ?? "") : "";
     return /^[\w./-]+$/.test(value) ? value : key.toUpperCase();
   });
+}
+
+/**
+ * refOf, resourceOf and placesOf name objects in findings and in commands for kubectl.
+ * The reference to an object of the input.
+ */
+export function refOf({ kind, namespace, name }: Pick<Manifest, "kind" | "namespace" | "name">): ObjectRef {
+  return namespace === undefined || namespace === "" ? { kind, name } : { kind, namespace, name };
+}
+
+/** The name of a kind for kubectl: "sriovnetworknodepolicy". */
+export function resourceOf(kind: string): string {
+  const own = customResources.find((type) => type.kind === kind);
+  return own === undefined ? kind.toLowerCase() : own.kind.toLowerCase();
+}
+
+/** Values of placeholders: the operator's namespace, and the pod of the config daemon on a node if it is known. */
+export function placesOf(node: string, { namespace, pods }: Snapshot): Readonly<Record<string, string>> {
+  const daemon = pods.find((pod) => {
+    return pod.namespace === namespace && pod.node === node && pod.labels["app"] === "sriov-network-config-daemon";
+  });
+  return { operatorNamespace: namespace, daemonPod: daemon?.name ?? "" };
 }

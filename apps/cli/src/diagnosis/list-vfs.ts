@@ -11,8 +11,9 @@ import {
   type VfStatus,
 } from "@switchyard/api";
 import { includesVf, parseVfRange } from "@switchyard/policy";
-import { findHolders, type Holders } from "./vf-holders.ts";
+import type { Flags } from "../flags.ts";
 import type { Snapshot } from "./snapshot.ts";
+import { findHolders, type Holders } from "./vf-holders.ts";
 
 /** One VF. Absent fields are unknown, or the VF has no such property. */
 export interface VfRow {
@@ -46,6 +47,9 @@ export interface VfRow {
    */
   readonly possiblePods?: readonly string[];
 }
+
+/** What a user wants to see of all VFs. */
+type VfFilter = Pick<Flags, "node" | "resource" | "pod" | "resourcePrefix">;
 
 /** Sorted by node, PF and VF. */
 export function listVfs(snapshot: Snapshot): readonly VfRow[] {
@@ -98,4 +102,40 @@ function podOf(
   if (vf.assigned) return { pod: vf.assigned, podFrom: "node-state" };
   const possible = holders.unplaced.get(group?.resourceName ?? "") ?? [];
   return possible.length === 0 ? {} : { possiblePods: possible };
+}
+
+/** A pod is given as NAME or NAMESPACE/NAME; a resource with or without its prefix. */
+export function isWanted({ node, resource, pod, possiblePods = [] }: VfRow, flags: VfFilter): boolean {
+  const pods = pod === undefined ? possiblePods : [pod];
+  return (
+    (flags.node === undefined || flags.node === node) &&
+    (flags.resource === undefined || flags.resource.replace(`${flags.resourcePrefix}/`, "") === resource) &&
+    (flags.pod === undefined || pods.some((name) => name === flags.pod || name.endsWith(`/${flags.pod ?? ""}`)))
+  );
+}
+
+/** vfChanges compares two lists of VFs. */
+export interface VfChange {
+  /** As events of a watch are called. */
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  /** Of a deleted VF, its last row. */
+  readonly vf: VfRow;
+}
+
+/** Changed and new VFs in the order of `after`, then deleted ones in the order of `before`. */
+export function vfChanges(before: readonly VfRow[], after: readonly VfRow[]): readonly VfChange[] {
+  const known = new Map(before.map((row) => [keyOf(row), row]));
+  const kept = new Set(after.map(keyOf));
+  return [
+    ...after.flatMap((vf): readonly VfChange[] => {
+      const old = known.get(keyOf(vf));
+      if (old === undefined) return [{ type: "ADDED", vf }];
+      return JSON.stringify(old) === JSON.stringify(vf) ? [] : [{ type: "MODIFIED", vf }];
+    }),
+    ...before.filter((row) => !kept.has(keyOf(row))).map((vf) => ({ type: "DELETED" as const, vf })),
+  ];
+}
+
+function keyOf({ node, pfAddress, vf }: VfRow): string {
+  return `${node}\n${pfAddress}\n${vf}`;
 }

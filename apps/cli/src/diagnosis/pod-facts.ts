@@ -3,7 +3,6 @@
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
 import { readPodDevices } from "@switchyard/policy";
 import { at, isJsonObject, listAt, stringsAt, textAt } from "../json.ts";
-import { countOf } from "./quantity.ts";
 
 export interface PodFacts {
   readonly namespace: string;
@@ -150,4 +149,13 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * countOf reads the quantity of an extended resource, which is a whole number.
+ * Returns 0 for quantities that are not whole numbers, such as those of memory.
+ */
+export function countOf(quantity: unknown): number {
+  const [, digits = "", suffix = ""] = /^(\d+)(k?)$/.exec(String(quantity)) ?? [];
+  return digits === "" ? 0 : Number(digits) * (suffix === "k" ? 1000 : 1);
 }

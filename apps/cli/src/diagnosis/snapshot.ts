@@ -7,10 +7,8 @@
 import type { SriovNetworkNodeState } from "@switchyard/api";
 import { createRules, type Rules } from "@switchyard/policy";
 import { nicPolicyOf, type ClusterObjects } from "../cluster/cluster-objects.ts";
-import { at, listAt, textAt } from "../json.ts";
-import type { Manifest } from "../input/manifest.ts";
-import { readNodeFacts, type NodeFacts } from "./node-facts.ts";
-import { readPodFacts, type PodFacts } from "./pod-facts.ts";
+import { at, isJsonObject, listAt, stringsAt, textAt, type Manifest } from "../json.ts";
+import { countOf, readPodFacts, type PodFacts } from "./pod-facts.ts";
 
 export interface Snapshot {
   readonly namespace: string;
@@ -41,6 +39,19 @@ export interface SnapshotOptions {
   readonly readKinds?: readonly string[];
   /** The API server's clock at that time, in milliseconds since 1970. */
   readonly nowMs?: number | undefined;
+}
+
+/** NodeFacts is what findings depend on in the status of a Node. */
+interface NodeFacts {
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly isUnschedulable: boolean;
+  /** Devices that the kubelet offers, by full resource name; undefined if the Node has no status. */
+  readonly allocatable: ReadonlyMap<string, number> | undefined;
+  readonly bootID: string | undefined;
+  readonly kubeletVersion: string | undefined;
+  /** When the node last became Ready (RFC 3339); undefined if it is not Ready. */
+  readonly readySince: string | undefined;
 }
 
 export function createSnapshot(
@@ -100,4 +111,22 @@ export function lastStatusWriteMs(object: unknown): number | undefined {
     .filter((entry) => textAt(entry, "subresource") === "status" || at(entry, "fieldsV1", "f:status") !== undefined)
     .flatMap((entry) => timeMs(textAt(entry, "time")) ?? []);
   return times.length === 0 ? undefined : Math.max(...times);
+}
+
+/** Reads a Node, which may be malformed. */
+function readNodeFacts(node: unknown): NodeFacts {
+  const allocatable = at(node, "status", "allocatable");
+  const ready = listAt(node, "status", "conditions").find((condition) => textAt(condition, "type") === "Ready");
+  const info = at(node, "status", "nodeInfo");
+  return {
+    annotations: stringsAt(node, "metadata", "annotations"),
+    labels: stringsAt(node, "metadata", "labels"),
+    isUnschedulable: at(node, "spec", "unschedulable") === true,
+    allocatable: isJsonObject(allocatable)
+      ? new Map(Object.entries(allocatable).map(([name, quantity]) => [name, countOf(quantity)]))
+      : undefined,
+    bootID: textAt(info, "bootID"),
+    kubeletVersion: textAt(info, "kubeletVersion"),
+    readySince: textAt(ready, "status") === "True" ? textAt(ready, "lastTransitionTime") : undefined,
+  };
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { VfRow } from "./list-vfs.ts";
-import { vfChanges } from "./vf-changes.ts";
+import { vfChanges, type VfRow } from "./list-vfs.ts";
 
 const row = (vf: number, more: Partial<VfRow> = {}): VfRow => ({
   ...{ node: "worker-1", pfAddress: "0000:3b:00.0", vf, address: `0000:3b:02.${vf}` },

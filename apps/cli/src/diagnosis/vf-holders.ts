@@ -6,7 +6,7 @@
  * Usage: `findHolders(snapshot)("worker-1").byAddress.get("0000:3b:02.0")`.
  */
 import { indexSlices, readSlice } from "@switchyard/policy";
-import { allocationsIn } from "../cluster/device-facts-of.ts";
+import { allocationsIn } from "../cluster/evicted-pods.ts";
 import type { PodFacts } from "./pod-facts.ts";
 import { nameOfPod } from "./rules/drains.ts";
 import type { Snapshot } from "./snapshot.ts";

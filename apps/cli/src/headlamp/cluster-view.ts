@@ -3,9 +3,17 @@
  * createClusterView makes the view of the plugin: the pages of doctor and vfs for the cluster that Headlamp shows.
  * Usage: `library.registerRoute({ …, component: createClusterView(library) })`.
  */
-import { createHeadlampLister } from "./headlamp-lister.ts";
+import { KubeError } from "@switchyard/kube/lists";
+import type { Lister } from "../input/list-snapshot.ts";
 import type { Component, Element, HeadlampLibrary } from "./headlamp-library.ts";
 import { readPages, type ClusterPages } from "./read-pages.ts";
+
+const codes: ReadonlyMap<unknown, string> = new Map([
+  [401, "Unauthorized"],
+  [403, "Forbidden"],
+  [404, "NotFound"],
+  [410, "Expired"],
+]);
 
 type State =
   | { readonly kind: "reading"; readonly done: number; readonly all: number }
@@ -106,4 +114,31 @@ export function createClusterView(library: HeadlampLibrary): Component {
       }
     }
   }
+}
+
+/**
+ * createHeadlampLister lists objects through Headlamp, with the rights of its user.
+ * Only for lists: other requests reject with KubeError, so that nothing is ever changed.
+ */
+export function createHeadlampLister(
+  clusterRequest: HeadlampLibrary["ApiProxy"]["clusterRequest"],
+  cluster: string,
+): Lister {
+  return {
+    async request({ method, path, query = {} }) {
+      const tried = `${method} ${path}`;
+      if (method !== "GET") throw new KubeError(tried, "MethodNotAllowed");
+      const given = Object.entries(query).flatMap(([key, value]): readonly [string, string][] =>
+        value === undefined ? [] : [[key, String(value)]],
+      );
+      const text = new URLSearchParams(given).toString();
+      try {
+        return await clusterRequest(text === "" ? path : `${path}?${text}`, { cluster });
+      } catch (cause) {
+        const status = typeof cause === "object" && cause !== null && "status" in cause ? cause.status : undefined;
+        const words = cause instanceof Error ? cause.message : String(cause);
+        throw new KubeError(tried, codes.get(status) ?? "Unreachable", { words, cause });
+      }
+    },
+  };
 }

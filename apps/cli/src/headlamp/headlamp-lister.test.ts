@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { createHeadlampLister } from "./headlamp-lister.ts";
+import { createHeadlampLister } from "./cluster-view.ts";
 
 const path = "/api/v1/pods";
 

@@ -10,10 +10,10 @@ import { clusterDefaults } from "../defaults.ts";
 import { diagnose } from "../diagnosis/diagnose.ts";
 import { listVfs } from "../diagnosis/list-vfs.ts";
 import { createSnapshot } from "../diagnosis/snapshot.ts";
-import { silentDiagnostics } from "../diagnostics.ts";
+import { silentDiagnostics } from "../terminal.ts";
 import { listSnapshot, type Lister } from "../input/list-snapshot.ts";
 import { planOffloadedWithPods } from "../ovn-offload/plan-offloaded.ts";
-import { makePage } from "../report/make-page.ts";
+import { makePage } from "../report/build-report.ts";
 
 export interface ReadPagesOptions {
   /** The name of the cluster. */

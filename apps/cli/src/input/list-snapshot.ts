@@ -16,7 +16,7 @@ import {
   type ResourceType,
 } from "@switchyard/api";
 import { isKubeError, listPages, type Transport } from "@switchyard/kube/lists";
-import { toManifest, type Manifest } from "./manifest.ts";
+import { toManifest, type Manifest } from "../json.ts";
 
 /** What can be listed from. */
 export type Lister = Pick<Transport, "request">;

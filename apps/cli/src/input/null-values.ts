@@ -6,8 +6,7 @@
  * Usage: `nullValues(manifest)` is `[{ field: "spec.nodeSelector.rack", place: "policy.yaml:7", inSelector: true }]`.
  */
 import { LineCounter, isAlias, isMap, isScalar, isSeq, parseAllDocuments, type Document } from "yaml";
-import { isJsonObject } from "../json.ts";
-import type { Manifest, ManifestSource } from "./manifest.ts";
+import { isJsonObject, type Manifest, type ManifestSource } from "../json.ts";
 
 /** A field whose value is null. */
 export interface NullValue {

@@ -4,8 +4,7 @@
  * Usage: `const { manifests, problems } = parseManifests(text, "cluster/nodes.yaml")`.
  */
 import { LineCounter, parseAllDocuments, isMap, isSeq, type Document, type Tags } from "yaml";
-import { isJsonObject } from "../json.ts";
-import { toManifest, type Manifest, type ManifestSource } from "./manifest.ts";
+import { isJsonObject, toManifest, type Manifest, type ManifestSource } from "../json.ts";
 import { hasNull } from "./null-values.ts";
 import { parsePlainYaml, plainLines } from "./parse-plain-yaml.ts";
 

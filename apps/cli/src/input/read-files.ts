@@ -5,8 +5,7 @@
  */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isJsonObject } from "../json.ts";
-import type { Manifest } from "./manifest.ts";
+import { isJsonObject, type Manifest } from "../json.ts";
 import { parseManifests, type Parsed } from "./parse-manifests.ts";
 import { isTar, readTar, TarError } from "./read-tar.ts";
 

@@ -3,12 +3,11 @@
  * readInput reads the objects that a command works on, from files or from a cluster.
  * Usage: `const manifests = await readInput(flags, terminal, diagnostics)`.
  */
-import { CliError } from "../cli-error.ts";
 import type { PlacedPods } from "../cluster/evicted-pods.ts";
-import type { Diagnostics } from "../diagnostics.ts";
 import type { Flags } from "../flags.ts";
-import type { Terminal } from "../terminal.ts";
-import type { Manifest } from "./manifest.ts";
+import type { Manifest } from "../json.ts";
+import { CliError, type Diagnostics, type Terminal } from "../terminal.ts";
+import type { SnapshotInput } from "./read-cluster.ts";
 import { readFiles } from "./read-files.ts";
 
 /** Reads -f, or the cluster of --context and --kubeconfig. Throws CliError "usage" if neither or both are given. */
@@ -64,4 +63,24 @@ export async function readLivePods(flags: Flags, terminal: Terminal): Promise<re
   const { readPods } = await import("./read-pods.ts");
   const { context, kubeconfig, resourcePrefix } = flags;
   return readPods({ context, kubeconfig, env: terminal.env }, resourcePrefix);
+}
+
+/**
+ * readSnapshotInput reads all that switchyard doctor and vfs use of a cluster, from files or from the cluster itself.
+ * Throws CliError "usage" if no input is given, and "unavailable" if it has no objects or the cluster cannot be reached.
+ */
+export async function readSnapshotInput(
+  flags: Flags,
+  terminal: Terminal,
+  diagnostics: Diagnostics,
+): Promise<SnapshotInput> {
+  const { context, kubeconfig, namespace } = flags;
+  const isLive = context !== undefined || kubeconfig !== undefined;
+  if (isLive && flags.filename.length === 0) {
+    const { readSnapshot } = await import("./read-cluster.ts");
+    return readSnapshot({ context, kubeconfig, namespace, env: terminal.env }, diagnostics);
+  }
+  const manifests = await readInput(flags, terminal, diagnostics);
+  if (manifests.length === 0) throw new CliError("unavailable", "the input has no objects");
+  return { manifests, readKinds: [] };
 }

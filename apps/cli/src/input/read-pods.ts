@@ -8,10 +8,9 @@ import { readPod } from "@switchyard/admission";
 import { pods as podType, resourceClaims, resourceSlices, type ResourceType } from "@switchyard/api";
 import { connect, isKubeError, listPages, type KubeObject, type Transport } from "@switchyard/kube";
 import { toDrainedPod, type DrainedPod } from "@switchyard/policy";
-import { CliError } from "../cli-error.ts";
+import { CliError } from "../terminal.ts";
 import type { PlacedPods } from "../cluster/evicted-pods.ts";
-import { at, textAt, type JsonObject } from "../json.ts";
-import { toManifest, type Manifest } from "./manifest.ts";
+import { at, textAt, toManifest, type JsonObject, type Manifest } from "../json.ts";
 import { kubeconfigOf, type ClusterSource } from "./read-cluster.ts";
 
 /**

@@ -5,8 +5,7 @@
  * Usage: `const secrets = await readServerSecrets(transport, daemonSets, origin);`
  */
 import { isKubeError, objectPath, type Transport } from "@switchyard/kube";
-import { at, listAt, textAt } from "../json.ts";
-import { toManifest, type Manifest } from "./manifest.ts";
+import { at, listAt, textAt, toManifest, type Manifest } from "../json.ts";
 
 const secrets = { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true } as const;
 

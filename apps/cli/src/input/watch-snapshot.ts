@@ -5,10 +5,9 @@
  */
 import { pods, resourceClaims, resourceSlices, sriovNetworkNodeStates } from "@switchyard/api";
 import { connect, watchObjects } from "@switchyard/kube";
-import type { Diagnostics } from "../diagnostics.ts";
-import { isJsonObject, type JsonObject } from "../json.ts";
+import type { Diagnostics } from "../terminal.ts";
+import { isJsonObject, toManifest, type JsonObject, type Manifest } from "../json.ts";
 import { kubeconfigOf, type ClusterSource } from "./read-cluster.ts";
-import { toManifest, type Manifest } from "./manifest.ts";
 
 export interface WatchSnapshotOptions {
   /** The kinds that may be read (readSnapshot); others are not watched. */

@@ -6,11 +6,9 @@
 import type { Diagnosis, ObjectResult } from "../diagnosis/diagnose.ts";
 import type { Severity } from "../diagnosis/finding-catalogue.ts";
 import type { Finding } from "../diagnosis/finding.ts";
-import { labelOf } from "../input/manifest.ts";
-import type { Colours } from "./colours.ts";
-import { printable } from "./printable.ts";
-import { table } from "./table.ts";
-import { wrap } from "./wrap.ts";
+import { labelOf } from "../json.ts";
+import type { Colours } from "../terminal.ts";
+import { printable, table, wrap } from "../text.ts";
 
 const width = 80;
 

@@ -4,7 +4,7 @@
  * Usage: `explainField("sriovnetworknodepolicy.spec.numVfs")`.
  */
 import { customResources, err, ok, schemas, type Result, type StructuralSchema } from "@switchyard/api";
-import { wrap } from "./wrap.ts";
+import { wrap } from "../text.ts";
 
 const width = 80;
 

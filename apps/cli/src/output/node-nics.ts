@@ -5,8 +5,7 @@
  */
 import { defined, type AfxdpNetworkNodeState } from "@switchyard/api";
 import { afxdpDevices } from "@switchyard/policy";
-import { printable } from "./printable.ts";
-import { table } from "./table.ts";
+import { printable, table } from "../text.ts";
 
 /** A NIC of a node. A field is absent if it is not known. */
 export interface NodeNic {

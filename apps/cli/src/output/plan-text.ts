@@ -5,10 +5,10 @@
  */
 import type { Impact } from "@switchyard/plan";
 import type { NodePlan, PlanSummary, PodName } from "../cluster/plan-cluster.ts";
-import type { Colours } from "./colours.ts";
-import { printable } from "./printable.ts";
-import { signOf, type StepSign } from "./step-sign.ts";
-import { wrap } from "./wrap.ts";
+import type { Colours } from "../terminal.ts";
+import { printable, wrap } from "../text.ts";
+
+type StepSign = "+" | "~" | "-";
 
 const width = 80;
 /** Pods of a node that are named. */
@@ -108,4 +108,12 @@ function paintImpact(impact: Impact, colours: Colours): string {
     case "reboot":
       return `${colours.red("reboot")}, because of`;
   }
+}
+
+/** What a step does in the manner of `terraform plan`. set-num-vfs and bind-driver depend on the previous value. */
+export function signOf(step: NodePlan["steps"][number]): StepSign {
+  if (step.kind === "set-num-vfs") return step.from === 0 ? "+" : step.to === 0 ? "-" : "~";
+  if (step.kind === "bind-driver") return step.from === undefined ? "+" : "~";
+  if (/^(create|add|load|install|write)-/.test(step.kind)) return "+";
+  return /^(release|delete|remove)-/.test(step.kind) ? "-" : "~";
 }

@@ -5,6 +5,7 @@
  * is written in double quotes as in JSON, which is also YAML.
  * Usage: `toYaml({ kind: "List", items: [] })` is "kind: List\nitems: []\n".
  */
+import type { Output } from "../terminal.ts";
 
 /** The text ends with a newline. Undefined members are left out, as in JSON. */
 export function toYaml(data: unknown): string {
@@ -74,4 +75,9 @@ const otherMeaning = /^(true|false|yes|no|on|off|y|n|null|nan|inf)$/i;
 
 function scalar(value: string): string {
   return plain.test(value) && !otherMeaning.test(value) ? value : JSON.stringify(value);
+}
+
+/** printData prints data as JSON or YAML. The same data always give the same bytes. */
+export function printData(data: unknown, format: "json" | "yaml", output: Output): void {
+  output.write(format === "json" ? `${JSON.stringify(data, null, 2)}\n` : toYaml(data));
 }

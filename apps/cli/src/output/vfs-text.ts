@@ -3,10 +3,8 @@
  * vfsText prints VFs as a table, as kubectl does.
  * Usage: `terminal.stdout.write(vfsText(listVfs(snapshot), { isWide: false }))`.
  */
-import type { VfRow } from "../diagnosis/list-vfs.ts";
-import type { VfChange } from "../diagnosis/vf-changes.ts";
-import { printable } from "./printable.ts";
-import { table } from "./table.ts";
+import type { VfChange, VfRow } from "../diagnosis/list-vfs.ts";
+import { printable, table } from "../text.ts";
 
 interface Column {
   readonly head: string;

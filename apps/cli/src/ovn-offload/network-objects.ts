@@ -12,8 +12,7 @@ import {
   type ConfigMapName,
   type DnsPlacementSource,
 } from "@switchyard/render";
-import { labelOf, type Manifest } from "../input/manifest.ts";
-import { isJsonObject, textAt, type JsonObject } from "../json.ts";
+import { isJsonObject, labelOf, textAt, type JsonObject, type Manifest } from "../json.ts";
 
 export interface NetworkObjects {
   readonly machineConfigPools: readonly MachineConfigPool[];

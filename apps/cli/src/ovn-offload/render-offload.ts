@@ -22,7 +22,7 @@ import {
 } from "@switchyard/render";
 import type { ClusterObjects } from "../cluster/cluster-objects.ts";
 import type { Rendered } from "../cluster/render-cluster.ts";
-import type { Diagnostics } from "../diagnostics.ts";
+import type { Diagnostics } from "../terminal.ts";
 import { networkConfigMaps, readsManagementResource } from "./network-objects.ts";
 import type { Offload } from "./offload-cluster.ts";
 

@@ -14,8 +14,8 @@ import {
   type SmartNicModel,
 } from "@switchyard/policy";
 import type { ClusterObjects } from "../cluster/cluster-objects.ts";
-import type { Diagnostics } from "../diagnostics.ts";
-import { labelOf } from "../input/manifest.ts";
+import type { Diagnostics } from "../terminal.ts";
+import { labelOf } from "../json.ts";
 
 export interface SelectOptions {
   readonly clusterType: "kubernetes" | "openshift";

@@ -9,13 +9,14 @@ import type { Diagnosis } from "../diagnosis/diagnose.ts";
 import type { VfRow } from "../diagnosis/list-vfs.ts";
 import type { Snapshot } from "../diagnosis/snapshot.ts";
 import { countsOfResults, diagnosisSummary } from "../output/doctor-text.ts";
-import { createColours } from "../output/colours.ts";
 import { summaryText } from "../output/plan-text.ts";
-import { clip } from "./clip.ts";
+import { createColours } from "../terminal.ts";
+import { clip } from "../text.ts";
 import { findingGroups } from "./finding-groups.ts";
 import { nodeViews } from "./node-views.ts";
 import { allColumns, mergedColumns } from "./pf-views.ts";
 import { planGroups } from "./plan-groups.ts";
+import { renderPage } from "./render-page.ts";
 import type { Fact, Report } from "./report.ts";
 
 export interface ReportParts {
@@ -71,4 +72,9 @@ function factsOf({ namespace, takenAtMs }: Snapshot, command: string): readonly 
     { label: "Operator's namespace", value: clip(namespace) },
     ...(takenAtMs === 0 ? [] : [{ label: "Latest time in the objects", value: new Date(takenAtMs).toISOString() }]),
   ];
+}
+
+/** The page of a command, as one HTML file. Commands load this module with `-o html` only. */
+export function makePage(snapshot: Snapshot, parts: ReportParts): string {
+  return renderPage(buildReport(snapshot, parts));
 }

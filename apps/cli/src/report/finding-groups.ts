@@ -4,8 +4,8 @@
  * Usage: `findingGroups(diagnosis.findings)`.
  */
 import type { Finding } from "../diagnosis/finding.ts";
-import { labelOf } from "../input/manifest.ts";
-import { clip } from "./clip.ts";
+import { labelOf } from "../json.ts";
+import { clip } from "../text.ts";
 import type { FindingGroup, FindingView } from "./report.ts";
 
 /** Findings of a group that are described. Of the others, the page has the names of the objects. */

@@ -13,7 +13,7 @@ import type {
   Bridges,
   SriovNetworkNodeState,
 } from "@switchyard/api";
-import { clip } from "./clip.ts";
+import { clip } from "../text.ts";
 import type { TableView } from "./report.ts";
 
 /** Tables without rows are left out. */

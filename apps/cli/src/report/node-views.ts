@@ -13,7 +13,7 @@ import {
 import type { ObjectResult } from "../diagnosis/diagnose.ts";
 import type { VfRow } from "../diagnosis/list-vfs.ts";
 import type { Snapshot } from "../diagnosis/snapshot.ts";
-import { clip } from "./clip.ts";
+import { clip } from "../text.ts";
 import { nodeTables } from "./node-tables.ts";
 import { pfViews, type Column } from "./pf-views.ts";
 import type { Fact, NodeHealth, NodeView } from "./report.ts";

@@ -6,7 +6,7 @@
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import type { VfRow } from "../diagnosis/list-vfs.ts";
-import { clip } from "./clip.ts";
+import { clip } from "../text.ts";
 import type { PfView, VfBar, VfRangeView, VfUse } from "./report.ts";
 
 export interface Column {

@@ -4,9 +4,8 @@
  * Usage: `planGroups(withPods(planCluster(cluster, options), cluster, placed))`.
  */
 import type { NodePlan } from "../cluster/plan-cluster.ts";
-import { podSentences, waitingLine } from "../output/plan-text.ts";
-import { signOf } from "../output/step-sign.ts";
-import { clip } from "./clip.ts";
+import { podSentences, signOf, waitingLine } from "../output/plan-text.ts";
+import { clip } from "../text.ts";
 import type { PlanGroup } from "./report.ts";
 
 const order: readonly string[] = ["reboot", "drain", "none"];

@@ -10,8 +10,7 @@ import { withDefaults, type PolicyDefaults } from "../cluster/policy-defaults.ts
 import { checkAgainstCrd, type CrdResult } from "../crd/check-against-crd.ts";
 import { describeFieldProblem } from "../crd/field-problem.ts";
 import type { Operation } from "../flags.ts";
-import type { Manifest } from "../input/manifest.ts";
-import type { JsonObject } from "../json.ts";
+import type { JsonObject, Manifest } from "../json.ts";
 import { isReviewed, reviewOf } from "./review-of.ts";
 
 /** As it is printed. */

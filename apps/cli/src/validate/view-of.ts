@@ -6,7 +6,7 @@
 import { createStateReader, readPod, type ClusterView } from "@switchyard/admission";
 import { podUse, type PodUse } from "@switchyard/policy";
 import { nicPolicyOf, type ClusterObjects } from "../cluster/cluster-objects.ts";
-import { deviceFactsOf } from "../cluster/device-facts-of.ts";
+import { deviceFactsOf } from "../cluster/evicted-pods.ts";
 import { machineConfigPoolsIn } from "../ovn-offload/select-in-input.ts";
 
 export interface ViewOptions {

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard completion SHELL` prints a completion script that is made from the table of verbs. */
-import { CliError } from "../cli-error.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { completionScripts } from "../output/completion-scripts.ts";
-import type { RunVerb } from "../verb.ts";
+import { flagSpecs, type FlagSpec } from "../flags.ts";
+import { CliError, exitCodes } from "../terminal.ts";
+import type { RunVerb, Verb } from "../verb.ts";
+
+/**
+ * completionScripts generates completion scripts for shells, with verbs, their flags, and values of flags.
+ * Keyed by shell.
+ */
+const completionScripts: ReadonlyMap<string, (verbs: readonly Verb[]) => string> = new Map([
+  ["bash", bash],
+  ["zsh", zsh],
+  ["fish", fish],
+]);
 
 export const completion: RunVerb = async ({ operands, terminal, verbs }) => {
   const [shell = "", extra] = operands;
@@ -14,3 +23,90 @@ export const completion: RunVerb = async ({ operands, terminal, verbs }) => {
   terminal.stdout.write(script(verbs));
   return Promise.resolve(exitCodes.done);
 };
+
+function bash(verbs: readonly Verb[]): string {
+  const choices = new Map<string, readonly string[]>();
+  for (const flag of Object.values(flagSpecs)) {
+    if (flag.choices !== undefined) choices.set(spellings(flag).join("|"), flag.choices);
+  }
+  return `# bash completion for switchyard
+_switchyard() {
+  local word=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]}
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W "${verbs.map(({ name }) => name).join(" ")} help" -- "$word")
+    return
+  fi
+  case $previous in
+${[...choices].map(([flag, values]) => `    ${flag}) mapfile -t COMPREPLY < <(compgen -W "${values.join(" ")}" -- "$word"); return ;;`).join("\n")}
+    ${[flagSpecs.filename, flagSpecs.existing, flagSpecs.kubeconfig].flatMap(spellings).join("|")}) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+  esac
+  local words=
+  case \${COMP_WORDS[1]} in
+${verbs.map((verb) => `    ${verb.name}) words="${wordsOf(verb).join(" ")}" ;;`).join("\n")}
+  esac
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+complete -o filenames -F _switchyard switchyard
+`;
+}
+
+function zsh(verbs: readonly Verb[]): string {
+  const argument = ({ value, choices, long }: FlagSpec): string => {
+    if (value === undefined) return "";
+    return choices === undefined ? `:${long}:_files` : `:${long}:(${choices.join(" ")})`;
+  };
+  const spec = (flag: FlagSpec): string =>
+    spellings(flag)
+      .map((spelling) => `'${flag.multiple ? "*" : ""}${spelling}[${quote(flag.help)}]${argument(flag)}'`)
+      .join(" ");
+  const line = ({ name, flags, operandChoices }: Verb): string => {
+    const operand = operandChoices === undefined ? "" : ` '1:operand:(${operandChoices.join(" ")})'`;
+    return `    ${name}) _arguments ${[...flags, "help" as const].map((flag) => spec(flagSpecs[flag])).join(" ")}${operand} ;;`;
+  };
+  return `#compdef switchyard
+_switchyard() {
+  if ((CURRENT == 2)); then
+    local -a verbs=(${verbs.map(({ name, summary }) => `'${name}:${quote(summary)}'`).join(" ")})
+    _describe verb verbs
+    return
+  fi
+  local verb=$words[2]
+  shift words
+  ((CURRENT--))
+  case $verb in
+${verbs.map(line).join("\n")}
+  esac
+}
+# Works from a file in fpath and from source <(switchyard completion zsh).
+if [[ $funcstack[1] == _switchyard ]]; then _switchyard "$@"; else compdef _switchyard switchyard; fi
+`;
+}
+
+function fish(verbs: readonly Verb[]): string {
+  const command = "complete -c switchyard";
+  const flag = (name: string, { long, short, value, choices, help }: FlagSpec): string => {
+    const argument = choices === undefined ? (value === undefined ? "" : " -r -F") : ` -x -a '${choices.join(" ")}'`;
+    const letter = short === undefined ? "" : ` -s ${short}`;
+    return `${command} -n '__fish_seen_subcommand_from ${name}'${letter} -l ${long}${argument} -d '${quote(help)}'`;
+  };
+  const lines = verbs.flatMap(({ name, summary, flags, operandChoices = [] }) => [
+    `${command} -n __fish_use_subcommand -a ${name} -d '${quote(summary)}'`,
+    ...[...flags, "help" as const].map((one) => flag(name, flagSpecs[one])),
+    ...operandChoices.map((choice) => `${command} -n '__fish_seen_subcommand_from ${name}' -a ${choice}`),
+  ]);
+  return `# fish completion for switchyard\n${command} -f\n${lines.join("\n")}\n`;
+}
+
+function wordsOf({ flags, operandChoices = [] }: Verb): readonly string[] {
+  return [...operandChoices, ...flags.flatMap((flag) => spellings(flagSpecs[flag])), "--help"];
+}
+
+function spellings({ long, short }: FlagSpec): readonly string[] {
+  return short === undefined ? [`--${long}`] : [`-${short}`, `--${long}`];
+}
+
+/** Removes characters that are special in single quotes or in zsh's brackets. */
+function quote(text: string): string {
+  return text.replaceAll("'", "").replaceAll("`", "").replaceAll("[", "(").replaceAll("]", ")").replaceAll(":", " -");
+}

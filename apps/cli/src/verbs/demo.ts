@@ -4,8 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { CliError } from "../cli-error.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { CliError, exitCodes } from "../terminal.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const demo: RunVerb = async ({ operands }) => {

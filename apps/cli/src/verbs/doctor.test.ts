@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Each case injects one fault into a healthy cluster, and expects its code at its object, and no other error or warning. */
 import { beforeAll, describe, expect, it } from "@jest/globals";
-import { isJsonObject, listAt, textAt } from "../json.ts";
+import { isJsonObject, labelOf, listAt, textAt } from "../json.ts";
 import { findingCatalogue } from "../diagnosis/finding-catalogue.ts";
-import { expiredBundle, expiringBundle, validBundle } from "../diagnosis/testing/ca-bundles.ts";
 import {
+  expiredBundle,
   expiredCertificate,
+  expiringBundle,
   expiringCertificate,
   serverCa,
+  validBundle,
   validCertificate,
 } from "../diagnosis/testing/server-certificates.ts";
 import { client, healthyCluster, type Editable } from "../diagnosis/testing/healthy-cluster.ts";
-import { labelOf } from "../input/manifest.ts";
 import { runCli } from "../testing/run-cli.ts";
 import { policy } from "../testing/objects.ts";
 

@@ -4,13 +4,11 @@ import { collectObjects } from "../cluster/cluster-objects.ts";
 import { diagnose } from "../diagnosis/diagnose.ts";
 import { listVfs } from "../diagnosis/list-vfs.ts";
 import { createSnapshot } from "../diagnosis/snapshot.ts";
-import { createDiagnostics, silentDiagnostics } from "../diagnostics.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { readSnapshotInput } from "../input/read-snapshot-input.ts";
+import { createColours, createDiagnostics, exitCodes, silentDiagnostics } from "../terminal.ts";
+import { readSnapshotInput } from "../input/read-input.ts";
 import { planOffloadedWithPods } from "../ovn-offload/plan-offloaded.ts";
-import { createColours } from "../output/colours.ts";
 import { doctorText } from "../output/doctor-text.ts";
-import { printData } from "../output/print-data.ts";
+import { printData } from "../output/to-yaml.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const doctor: RunVerb = async ({ flags, terminal }) => {
@@ -23,7 +21,7 @@ export const doctor: RunVerb = async ({ flags, terminal }) => {
   if (output === "text") {
     terminal.stdout.write(doctorText(diagnosis, createColours(terminal.stdout, terminal.env)));
   } else if (output === "html") {
-    const { makePage } = await import("../report/make-page.ts");
+    const { makePage } = await import("../report/build-report.ts");
     // What a plan cannot do is a finding already.
     const plans = planOffloadedWithPods(cluster, flags, silentDiagnostics);
     terminal.stdout.write(makePage(snapshot, { command: "doctor", rows: listVfs(snapshot), diagnosis, plans }));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard eve-bridge doctor` runs the doctor of eve-bridge. */
 import { formatReport, runDoctor } from "@switchyard/eve-bridge";
-import { CliError } from "../cli-error.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { printData } from "../output/print-data.ts";
+import { CliError, exitCodes } from "../terminal.ts";
+import { printData } from "../output/to-yaml.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const eveBridge: RunVerb = async ({ flags: { output = "text" }, operands, terminal }) => {

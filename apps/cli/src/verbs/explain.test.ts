@@ -3,8 +3,8 @@ import { describe, expect, it } from "@jest/globals";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { advisedReasons } from "../diagnosis/condition-advice.ts";
-import { meaningOfReason } from "../diagnosis/meaning-of-reason.ts";
-import { explainedNames, explainName } from "../output/explain-name.ts";
+import { meaningOfReason } from "../diagnosis/rules/conditions.ts";
+import { explainedNames, explainName } from "./explain.ts";
 import { runCli } from "../testing/run-cli.ts";
 
 const folder = join(import.meta.dirname, "../../../../docs/reference");

@@ -2,12 +2,11 @@
 /** `switchyard nics` lists the supported NICs or, with objects of a cluster, the NICs of its nodes and what they offer to AF_XDP. */
 import { supportedNics } from "@switchyard/policy";
 import { collectObjects } from "../cluster/cluster-objects.ts";
-import { createDiagnostics } from "../diagnostics.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { createDiagnostics, exitCodes } from "../terminal.ts";
 import { isLive, readInput } from "../input/read-input.ts";
 import { nodeNics, nodeNicsText } from "../output/node-nics.ts";
-import { printData } from "../output/print-data.ts";
-import { table } from "../output/table.ts";
+import { printData } from "../output/to-yaml.ts";
+import { table } from "../text.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const nics: RunVerb = async (call) => {

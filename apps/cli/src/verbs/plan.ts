@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard plan` prints the steps of the nodes and their impact on pods. */
 import { drainRequests } from "@switchyard/api";
-import { CliError } from "../cli-error.ts";
+import { CliError, createColours, createDiagnostics, exitCodes, type Diagnostics, type Terminal } from "../terminal.ts";
 import { collectObjects } from "../cluster/cluster-objects.ts";
 import { podsIn, withPods, type PlacedPods } from "../cluster/evicted-pods.ts";
 import { summarize, type PlannedNode } from "../cluster/plan-cluster.ts";
 import { listVfs } from "../diagnosis/list-vfs.ts";
 import { createSnapshot } from "../diagnosis/snapshot.ts";
-import { createDiagnostics, type Diagnostics } from "../diagnostics.ts";
-import { exitCodes } from "../exit-codes.ts";
 import type { Flags } from "../flags.ts";
 import { isLive, readInput, readLivePodsOn } from "../input/read-input.ts";
 import { planOffloaded } from "../ovn-offload/plan-offloaded.ts";
-import { createColours } from "../output/colours.ts";
-import { printData } from "../output/print-data.ts";
+import { printData } from "../output/to-yaml.ts";
 import { planText, summaryText } from "../output/plan-text.ts";
-import type { Terminal } from "../terminal.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const planNodes: RunVerb = async ({ flags, terminal }) => {
@@ -45,7 +41,7 @@ export const planNodes: RunVerb = async ({ flags, terminal }) => {
     if (node === undefined) parts.push(summaryText(summary, colours));
     terminal.stdout.write(parts.join("\n"));
   } else if (output === "html") {
-    const { makePage } = await import("../report/make-page.ts");
+    const { makePage } = await import("../report/build-report.ts");
     const snapshot = createSnapshot(manifests, given, { namespace, resourcePrefix });
     terminal.stdout.write(makePage(snapshot, { command: "plan", rows: listVfs(snapshot), plans, problems, node }));
   } else {

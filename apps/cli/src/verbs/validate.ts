@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard validate` prints the answers of the API server and the webhook to changes of objects. */
 import { createAdmissionCache } from "@switchyard/admission";
-import { CliError } from "../cli-error.ts";
 import { collectObjects, inNamespace, isPod } from "../cluster/cluster-objects.ts";
 import { isSwitchyardKind } from "../cluster/kinds.ts";
 import { policyDefaults } from "../cluster/policy-defaults.ts";
-import { createDiagnostics, type Diagnostics } from "../diagnostics.ts";
-import { exitCodes } from "../exit-codes.ts";
 import type { Flags, Operation } from "../flags.ts";
-import { labelOf, type Manifest } from "../input/manifest.ts";
+import { labelOf, type JsonObject, type Manifest } from "../json.ts";
 import { nullValues } from "../input/null-values.ts";
 import { isLive, readLive, readLivePods, readPaths } from "../input/read-input.ts";
-import type { JsonObject } from "../json.ts";
-import { answersText } from "../output/answers-text.ts";
-import { createColours } from "../output/colours.ts";
-import { printData } from "../output/print-data.ts";
-import type { Terminal } from "../terminal.ts";
-import { answer, checkManifest, isAccepted, storedForm } from "../validate/answer.ts";
+import { printData } from "../output/to-yaml.ts";
+import {
+  CliError,
+  createColours,
+  createDiagnostics,
+  exitCodes,
+  type Colours,
+  type Diagnostics,
+  type Terminal,
+} from "../terminal.ts";
+import { wrap } from "../text.ts";
+import { answer, checkManifest, isAccepted, storedForm, type Answer } from "../validate/answer.ts";
 import { isReviewed } from "../validate/review-of.ts";
 import { viewOf } from "../validate/view-of.ts";
 import type { RunVerb } from "../verb.ts";
+
+const width = 80;
 
 export const validate: RunVerb = async ({ flags, terminal }) => {
   const { namespace, output = "text", operation, resourcePrefix, clusterType } = flags;
@@ -106,4 +111,25 @@ function withoutLabelsOf(replacing: readonly Manifest[], manifests: readonly Man
 /** The stored object that a given one updates. Undefined for other operations. */
 function updatedObject({ operation, stored }: Changes, label: string): JsonObject | undefined {
   return operation === "UPDATE" ? stored.get(label) : undefined;
+}
+
+/**
+ * answersText formats answers as text: one line per object, followed by its problems and warnings, and counts at the end.
+ */
+function answersText(answers: readonly Answer[], colours: Colours): string {
+  const parts = answers.map(({ allowed, code, message, warnings, ...object }) => {
+    const result = allowed ? colours.green("allowed") : colours.red(`rejected (${code})`);
+    return [
+      `${labelOf(object)}: ${result}`,
+      ...(message === "" ? [] : indented(message, "")),
+      ...warnings.flatMap((warning) => indented(warning, "Warning: ")),
+    ];
+  });
+  const rejected = answers.filter(({ allowed }) => !allowed).length;
+  const counts = `${answers.length - rejected} allowed, ${rejected} rejected.`;
+  return [...parts.flat(), ...(parts.length === 0 ? [] : [""]), counts, ""].join("\n");
+}
+
+function indented(text: string, head: string): readonly string[] {
+  return wrap(`${head}${text}`, width - 2).map((line) => `  ${line}`);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard version` prints the version of Switchyard, and as data also the version of Node. */
 import { productVersion } from "@switchyard/service/version";
-import { exitCodes } from "../exit-codes.ts";
-import { printData } from "../output/print-data.ts";
+import { exitCodes } from "../terminal.ts";
+import { printData } from "../output/to-yaml.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const version: RunVerb = async ({ flags: { output = "text" }, terminal }) => {

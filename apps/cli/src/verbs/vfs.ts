@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard vfs` lists VFs with their settings and the pods that have them. */
 import { collectObjects } from "../cluster/cluster-objects.ts";
-import { listVfs } from "../diagnosis/list-vfs.ts";
-import { isWanted } from "../diagnosis/wanted-vfs.ts";
+import { isWanted, listVfs } from "../diagnosis/list-vfs.ts";
 import { createSnapshot, type Snapshot } from "../diagnosis/snapshot.ts";
-import { createDiagnostics, type Diagnostics } from "../diagnostics.ts";
+import { createDiagnostics, type Diagnostics, type Terminal } from "../terminal.ts";
 import type { Flags } from "../flags.ts";
-import { readSnapshotInput } from "../input/read-snapshot-input.ts";
-import { printData } from "../output/print-data.ts";
+import { readSnapshotInput } from "../input/read-input.ts";
+import { printData } from "../output/to-yaml.ts";
 import { vfsText } from "../output/vfs-text.ts";
-import type { Terminal } from "../terminal.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const vfs: RunVerb = async ({ flags, terminal }) => {
@@ -22,7 +20,7 @@ export const vfs: RunVerb = async ({ flags, terminal }) => {
   const snapshot = await readVfSnapshot(flags, terminal, diagnostics);
   const rows = listVfs(snapshot).filter((row) => isWanted(row, flags));
   if (output === "html") {
-    const { makePage } = await import("../report/make-page.ts");
+    const { makePage } = await import("../report/build-report.ts");
     terminal.stdout.write(makePage(snapshot, { command: "vfs", rows }));
   } else if (output === "text" || output === "wide") {
     terminal.stdout.write(vfsText(rows, { isWide: output === "wide" }));

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard vfs --watch` prints all VFs of a cluster and then those that change, until the process ends. */
-import { CliError } from "../cli-error.ts";
+import { CliError, type Diagnostics, type Terminal } from "../terminal.ts";
 import { collectObjects } from "../cluster/cluster-objects.ts";
-import { listVfs, type VfRow } from "../diagnosis/list-vfs.ts";
+import { isWanted, listVfs, vfChanges, type VfRow } from "../diagnosis/list-vfs.ts";
 import { createSnapshot } from "../diagnosis/snapshot.ts";
-import { vfChanges } from "../diagnosis/vf-changes.ts";
-import { isWanted } from "../diagnosis/wanted-vfs.ts";
-import type { Diagnostics } from "../diagnostics.ts";
 import type { Flags } from "../flags.ts";
-import { readSnapshotInput } from "../input/read-snapshot-input.ts";
+import { readSnapshotInput } from "../input/read-input.ts";
 import { watchedKinds, watchSnapshot } from "../input/watch-snapshot.ts";
 import { vfChangesText } from "../output/vfs-text.ts";
-import type { Terminal } from "../terminal.ts";
 
 /** Throws CliError "usage" for flags that have no meaning with --watch, and "unavailable" if the cluster cannot be reached. */
 export async function watchVfs(flags: Flags, terminal: Terminal, diagnostics: Diagnostics): Promise<never> {

@@ -5,7 +5,6 @@
  * Usage: `const macs = chooseMacs([0, 1], { recorded: record?.macs, present, taken, random: randomBytes });`
  */
 import { isUnicast, parseMacAddress, type MacAddress } from "@switchyard/api";
-import { randomAddress, type RandomBytes } from "./random-address.ts";
 
 export interface ChooseMacsOptions {
   /** What was chosen before, by number of the subfunction. */
@@ -16,6 +15,13 @@ export interface ChooseMacsOptions {
   readonly taken: Set<string>;
   readonly random: RandomBytes;
 }
+
+/**
+ * randomAddress draws an address that the administrator of a network may assign: the first byte has the bit "locally
+ * administered" and not the bit "group". MAC addresses and GUIDs have these bits in the same place (IEEE 802).
+ * Returns random bytes, as `randomBytes` of node:crypto.
+ */
+export type RandomBytes = (size: number) => Buffer;
 
 /** Returns one address for each number. */
 export function chooseMacs(
@@ -43,4 +49,11 @@ function drawMac(taken: Set<string>, random: RandomBytes): MacAddress {
 function usable(text: string | undefined): MacAddress | undefined {
   const mac = parseMacAddress(text ?? "");
   return mac.ok && isUnicast(mac.value) ? mac.value : undefined;
+}
+
+/** Returns `size` bytes in lower-case hexadecimal, separated by colons. All but two of the bits are random. */
+export function randomAddress(size: number, random: RandomBytes): string {
+  const bytes = Buffer.from(random(size));
+  bytes[0] = ((bytes[0] ?? 0) & 0xfc) | 0x02;
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(":");
 }

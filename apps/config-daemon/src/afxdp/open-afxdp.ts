@@ -6,31 +6,46 @@
  */
 import {
   afxdpNetworkNodeStates,
+  afxdpOperatorConfigs,
   daemonManager as manager,
   operatorConfigName,
   type AfxdpNetworkNodeState,
+  type AfxdpOperatorConfig,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
 import type { Host, KernelEvent } from "@switchyard/host";
 import { createEventRecorder, createWriter, fromCache, type Cache, type Requeue, type Source } from "@switchyard/kube";
+import { afxdpProviderOf } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
 import type { KernelFeed } from "../observe/kernel-feed.ts";
 import { createKernelSource } from "../observe/kernel-source.ts";
 import type { Phase } from "../report/phase.ts";
-import { createApiServerAddresses } from "../start/api-server-addresses.ts";
+import { createApiServerAddresses } from "../start/api-server.ts";
 import type { KeepAfxdpBoot } from "../systemd/afxdp-boot.ts";
-import { watchDesiredState, type WatchDesiredStateOptions } from "../watch-desired-state.ts";
-import { afxdpKinds } from "./afxdp-kinds.ts";
+import {
+  commonSettings,
+  watchDesiredState,
+  withoutServerFields,
+  type WatchDesiredStateOptions,
+} from "../watch-desired-state.ts";
+import { createLeftPrograms, settlingMs } from "./left-programs/left-programs.ts";
+import type { ReadKubeletDevices } from "./left-programs/kubelet-devices.ts";
+import { createLeftProgramsPass, ofOwnPlugin, type LeftProgramsPass } from "./left-programs/left-programs-pass.ts";
 import { createAfxdpPass, type AfxdpPass } from "./pass/afxdp-pass.ts";
 import { createDrainDemand, type DrainDemand } from "./pass/drain-demand.ts";
-import type { ReadKubeletDevices } from "./left-programs/kubelet-devices.ts";
-import { settlingMs } from "./left-programs/free-since.ts";
-import { createLeftPrograms } from "./left-programs/left-programs.ts";
-import { createLeftProgramsPass, ofOwnPlugin, type LeftProgramsPass } from "./left-programs/left-programs-pass.ts";
 import { createPluginLeftoversPass } from "./plugin-leftovers/plugin-leftovers-pass.ts";
 import { wantedFromPlugins } from "./plugin-leftovers/wanted-from-plugins.ts";
 import { createAfxdpReports, type ReportAfxdp } from "./report/afxdp-reports.ts";
+
+/** afxdpKinds are the kinds for AF_XDP that the daemon watches, and what it caches of them. */
+const afxdpKinds = {
+  states: { type: afxdpNetworkNodeStates, project: withoutServerFields<AfxdpNetworkNodeState> },
+  configs: {
+    type: afxdpOperatorConfigs,
+    project: (config: AfxdpOperatorConfig) => ({ ...commonSettings(config), provider: afxdpProviderOf(config) }),
+  },
+};
 
 export interface OpenAfxdpOptions extends WatchDesiredStateOptions, DeadlineDeps {
   readonly host: Host;

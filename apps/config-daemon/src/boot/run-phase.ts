@@ -8,22 +8,21 @@
  * file says what the daemon knows about that, because the routes of the host can appear late.
  * Usage: `process.exit(await runPhase({ phase: "pre", host, … }));`
  */
-import { bootConfigPath } from "@switchyard/api";
-import type { Host } from "@switchyard/host";
+import { bootConfigPath, parsePciAddress, type SriovNetworkNodeStateSpec } from "@switchyard/api";
+import { HostError, type Host } from "@switchyard/host";
 import { describeStep, type Step } from "@switchyard/plan";
 import { sriovUse } from "@switchyard/policy";
-import { endsWithin } from "../deadlines/ends-within.ts";
+import { endsWithin } from "../deadlines/with-deadline.ts";
 import { configureOffline } from "../pass/configure-offline.ts";
 import { createVhostModules } from "../pass/vhost-modules.ts";
+import { defaultMaxPfs } from "../start/resources.ts";
 import type { StepTiming } from "../steps/step-context.ts";
+import { createUdevRules } from "../udev/keep-rules.ts";
 import { digestOf, parseBootConfig, type ParsedBootConfig } from "./boot-config.ts";
 import { bootResultPath, formatBootResult, type BootPhase, type BootResult } from "./boot-result.ts";
 import { configureAfxdpAtBoot } from "./configure-afxdp-at-boot.ts";
-import { releaseNewVfs } from "./release-new-vfs.ts";
 import { firstPhaseSteps, secondPhaseSteps } from "./step-phases.ts";
 import { waitForPfs } from "./wait-for-pfs.ts";
-import { defaultMaxPfs } from "../start/thread-pool.ts";
-import { createUdevRules } from "../udev/keep-rules.ts";
 
 export interface PhaseOptions {
   readonly phase: BootPhase;
@@ -156,4 +155,31 @@ async function configure(config: ParsedBootConfig, options: PhaseOptions): Promi
 
 function createsVfs(step: Step): step is Extract<Step, { kind: "set-num-vfs" }> {
   return step.kind === "set-num-vfs" && step.to > 0;
+}
+
+/**
+ * releaseNewVfs unbinds the drivers of VFs that the first phase of a boot has created, as the Go operator does
+ * (sriov-operator.md F.6): a network service that starts next must not find their interfaces. The second phase binds them.
+ * VFs that existed before are not touched: pods may use them if an administrator starts the phase on a running node.
+ */
+async function releaseNewVfs(
+  { interfaces = [] }: SriovNetworkNodeStateSpec,
+  created: ReadonlySet<string>,
+  { sriov }: Pick<Host, "sriov">,
+  log: (line: string) => void,
+): Promise<void> {
+  for (const { pciAddress, externallyManaged } of interfaces) {
+    const pf = parsePciAddress(pciAddress);
+    if (!pf.ok || externallyManaged === true || !created.has(pciAddress)) continue;
+    const facts = await sriov.readPf(pf.value);
+    for (const vf of facts?.sriov?.vfs ?? []) {
+      if (vf.driver === undefined) continue;
+      try {
+        await sriov.unbindDriver(vf.pciAddress);
+      } catch (error) {
+        if (!(error instanceof HostError)) throw error;
+        log(error.message); // The second phase configures the VF with or without this.
+      }
+    }
+  }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { createFakeKernel } from "@switchyard/host/testing";
-import { afxdpCni } from "./afxdp-cni.ts";
+import { afxdpCni } from "./owned-parts.ts";
 
 describe("afxdpCni", () => {
   it("is the link that Switchyard installs, and the file that it leads to", async () => {

@@ -4,14 +4,24 @@
  * lock of the node, so it does not run beside a daemon. A dry run only reads, and needs no lock.
  * Usage: `node apps/config-daemon/src/main.ts cleanup --dry-run`, `node apps/config-daemon/src/main.ts cleanup --keep-vfs --host-root /host`.
  */
+import { err, ok, type Result } from "@switchyard/api";
 import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
 import { exitUsage } from "@switchyard/service/exit-usage";
+import { parseArgs } from "node:util";
 import { kubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
-import { defaultTiming } from "../deadlines/default-timing.ts";
+import { defaultTiming } from "../deadlines/with-deadline.ts";
 import { defaultOvsdbAddress } from "../start/ovsdb-address.ts";
-import { defaultMaxPfs, sizeThreadPool } from "../start/thread-pool.ts";
-import { parseCleanupArguments } from "./cleanup-arguments.ts";
+import { defaultMaxPfs, sizeThreadPool } from "../start/resources.ts";
 import { runCleanup } from "./run-cleanup.ts";
+
+export const cleanupUsage = "usage: config-daemon cleanup [--keep-vfs] [--dry-run] [--host-root DIR]";
+
+/** Parses the arguments of `config-daemon cleanup`. */
+interface CleanupArguments {
+  readonly hostRoot: string;
+  readonly keepsVfs: boolean;
+  readonly isDryRun: boolean;
+}
 
 /** Time for which the command waits for a daemon that still runs. */
 const lockLimitMs = 60_000;
@@ -54,4 +64,27 @@ export async function runCleanupCommand(args: readonly string[]): Promise<number
     fail(thrown instanceof Error ? thrown.message : String(thrown));
     return 1;
   }
+}
+
+/** Returns the usage, after the reason, for arguments that do not exist. */
+export function parseCleanupArguments(args: readonly string[]): Result<CleanupArguments, string> {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        "keep-vfs": { type: "boolean", default: false },
+        "dry-run": { type: "boolean", default: false },
+        "host-root": { type: "string", default: "/host" },
+      },
+    });
+    return ok({ hostRoot: values["host-root"], keepsVfs: values["keep-vfs"], isDryRun: values["dry-run"] });
+  } catch (error) {
+    if (!isOfParseArgs(error)) throw error;
+    return err(`${error.message}\n${cleanupUsage}`);
+  }
+}
+
+function isOfParseArgs(error: unknown): error is { readonly message: string } {
+  if (typeof error !== "object" || error === null || !("code" in error) || !("message" in error)) return false;
+  return String(error.code).startsWith("ERR_PARSE_ARGS") && typeof error.message === "string";
 }

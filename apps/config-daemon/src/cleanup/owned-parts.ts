@@ -12,6 +12,7 @@ import {
   bpfmanProgram,
   bpfmanProgramDirectory,
   isOwnBootFile,
+  ownAfxdpCni,
 } from "@switchyard/api";
 import { bootProgramDirectory, type Host } from "@switchyard/host";
 import { describeStep, rebootFile, type NodeStep } from "@switchyard/plan";
@@ -23,8 +24,28 @@ import { listBootUnits, removeBootUnits } from "../systemd/remove-boot.ts";
 import { isOwnRule } from "../udev/rule-files.ts";
 import { ruleDirectory, unitDirectory } from "../upstream/upstream-files.ts";
 import { knownNicsPath } from "../virtual/known-nics.ts";
-import { afxdpCni } from "./afxdp-cni.ts";
-import type { OwnedPart } from "./owned-part.ts";
+
+/** Something on a host that `config-daemon cleanup` removes. */
+interface OwnedPart {
+  /** Describes each action that remove() would take: "remove /etc/sriov-operator/reboot.json". Rejects with HostError. */
+  find(host: Host): Promise<readonly string[]>;
+  /** Can be repeated. Rejects with HostError. */
+  remove(host: Host): Promise<void>;
+}
+
+/** The directories of CNI plugins of Kubernetes and of OpenShift. */
+const directories = ["/opt/cni/bin", "/var/lib/cni/bin"];
+
+/**
+ * afxdpCni is the CNI plugin "afxdp" as the DaemonSet afxdp-plugins installs it: a link to a file with a name that only Switchyard uses.
+ * A plugin of this name that somebody else installed is not changed.
+ */
+export const afxdpCni: OwnedPart = {
+  find: async (host) => (await ownFiles(host)).map((path) => `remove ${path}`),
+  async remove(host) {
+    for (const path of await ownFiles(host)) await host.files.remove(path);
+  },
+};
 
 /** Units come first, so that the host does not configure itself again if it reboots in between. */
 export const ownedParts: readonly OwnedPart[] = [
@@ -96,4 +117,16 @@ async function ownRules({ files }: Host): Promise<readonly string[]> {
 async function removalOf({ files }: Host): Promise<readonly NodeStep<"set-kernel-arguments">[]> {
   const { added } = await readKernelArgumentsRecord(files);
   return added.length === 0 ? [] : [{ kind: "set-kernel-arguments", add: [], remove: added }];
+}
+
+/** The link comes before the file that it leads to. */
+async function ownFiles({ files }: Host): Promise<readonly string[]> {
+  const own: string[] = [];
+  for (const directory of directories) {
+    const link = `${directory}/afxdp`;
+    const file = `${directory}/${ownAfxdpCni}`;
+    if ((await files.readLink(link)) === ownAfxdpCni) own.push(link);
+    if ((await files.readKind(file)) === "file") own.push(file);
+  }
+  return own;
 }

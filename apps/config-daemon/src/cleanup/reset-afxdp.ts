@@ -8,7 +8,7 @@ import type { Host } from "@switchyard/host";
 import { describeAfxdpStep, deviceIdOf, planAfxdp } from "@switchyard/plan";
 import { configureAfxdpOffline } from "../afxdp/pass/configure-afxdp-offline.ts";
 import { observeAfxdp } from "../afxdp/observe/observe-afxdp.ts";
-import { defaultMaxPfs } from "../start/thread-pool.ts";
+import { defaultMaxPfs } from "../start/resources.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 
 interface ResetAfxdpOptions {

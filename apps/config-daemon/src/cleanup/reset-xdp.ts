@@ -7,9 +7,15 @@
 import type { Host } from "@switchyard/host";
 import { findLeftDevices } from "../afxdp/left-programs/find-left-devices.ts";
 import type { ReadKubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
-import { createLeftPrograms } from "../afxdp/left-programs/left-programs.ts";
+import {
+  createLeftPrograms,
+  freeNow,
+  settlingMs,
+  type LeftProgramsState,
+} from "../afxdp/left-programs/left-programs.ts";
+import { createPluginLeftovers } from "../afxdp/plugin-leftovers/plugin-leftovers.ts";
+import { nothingWanted } from "../afxdp/plugin-leftovers/wanted-from-plugins.ts";
 import type { StepTiming } from "../steps/step-context.ts";
-import { releaseUntilSettled } from "./release-until-settled.ts";
 
 export interface ResetXdpOptions {
   readonly host: Host;
@@ -20,6 +26,19 @@ export interface ResetXdpOptions {
   /** Prints an action. */
   readonly print: (line: string) => void;
   readonly signal: AbortSignal;
+}
+
+/**
+ * releaseUntilSettled repeats the removal of what a device plugin has left until nothing of it is only waiting to be certainly free, for
+ * `config-daemon cleanup`.
+ */
+interface ReleaseUntilSettledOptions {
+  readonly timing: StepTiming;
+  readonly signal: AbortSignal;
+  /** Prints something that was released, as `released` names it. */
+  readonly print: (released: string) => void;
+  /** The beginning of a sentence about something that stays: "the XDP program of Switchyard stays on". */
+  readonly staying: string;
 }
 
 /** Returns the actions of resetXdp(), if no pod has the devices. Rejects with HostError. */
@@ -48,4 +67,38 @@ export async function resetXdp({
 
 function actionOn(name: string): string {
   return `detach the XDP program from ${name} and remove its map`;
+}
+
+/** Resolves with an error in one line; "" if nothing stays. Rejects as `release`. */
+async function releaseUntilSettled(
+  release: () => Promise<LeftProgramsState>,
+  { timing, signal, print, staying }: ReleaseUntilSettledOptions,
+): Promise<string> {
+  for (;;) {
+    const { released, kept, problems } = await release();
+    for (const each of released) print(each);
+    if (kept.some(({ why }) => why === freeNow)) {
+      await timing.sleep(settlingMs, signal);
+      signal.throwIfAborted();
+      continue;
+    }
+    if (problems.length > 0) return problems.join("; ");
+    return kept.map(({ name, why }) => `${staying} ${name}: ${why}`).join("; ");
+  }
+}
+
+/**
+ * Removes what the plugins of upstream have left, for `config-daemon cleanup`: XDP programs, BPF file systems and sockets of devices that
+ * no pod has, and the records of the devices. With --keep-vfs, XDP programs stay.
+ * Takes some seconds if there are records. Resolves with an error in one line; "" if there is none. Rejects with HostError.
+ */
+export function resetPluginLeftovers(options: ResetXdpOptions): Promise<string> {
+  const { host, keepsVfs, readKubelet, timing, print, signal } = options;
+  const left = createPluginLeftovers({ readKubelet, nowMs: () => timing.nowMs() });
+  return releaseUntilSettled(() => left.release(host, { wanted: nothingWanted, keepsPrograms: keepsVfs }, signal), {
+    timing,
+    signal,
+    print,
+    staying: "what the plugins of upstream left stays on",
+  });
 }

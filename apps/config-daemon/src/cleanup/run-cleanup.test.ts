@@ -8,7 +8,7 @@ import { afxdpOn } from "../testing/afxdp-on.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { mortal } from "../testing/mortal-host.ts";
 import { kubeletWith } from "../testing/kubelet-with.ts";
-import { cleanupUsage, parseCleanupArguments } from "./cleanup-arguments.ts";
+import { cleanupUsage, parseCleanupArguments } from "./cleanup-command.ts";
 import { runCleanup, type CleanupOptions } from "./run-cleanup.ts";
 
 const pf = "0000:01:00.0";

@@ -12,12 +12,11 @@ import type { ReadKubeletDevices } from "../afxdp/left-programs/kubelet-devices.
 import { showPluginLeftovers } from "../afxdp/plugin-leftovers/plugin-leftovers.ts";
 import { observe } from "../observe/observe.ts";
 import { configureOffline } from "../pass/configure-offline.ts";
-import { defaultMaxPfs } from "../start/thread-pool.ts";
+import { defaultMaxPfs } from "../start/resources.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 import { ownedParts } from "./owned-parts.ts";
 import { resetAfxdp, showAfxdpReset } from "./reset-afxdp.ts";
-import { resetPluginLeftovers } from "./reset-plugin-leftovers.ts";
-import { resetXdp, showXdpReset } from "./reset-xdp.ts";
+import { resetPluginLeftovers, resetXdp, showXdpReset } from "./reset-xdp.ts";
 
 export interface CleanupOptions {
   readonly host: Host;

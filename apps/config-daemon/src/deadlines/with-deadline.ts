@@ -6,9 +6,11 @@
  */
 import { err, ok, type Result } from "@switchyard/api";
 import { watchCalls, type Host, type WatchedCalls } from "@switchyard/host";
+import { sleep, systemClock } from "@switchyard/kube";
 import type { StepTiming } from "../steps/step-context.ts";
-import { describeWait } from "./describe-wait.ts";
-import { endsWithin } from "./ends-within.ts";
+
+/** The default reason is an exception with a stack, and each pass waits several times. */
+const noReason = null;
 
 export interface DeadlineDeps {
   readonly timing: StepTiming;
@@ -20,6 +22,23 @@ export interface DeadlineDeps {
  * no answer from the kernel for 2 min, since …". Rejects with the error of `work`.
  */
 export type WithDeadline = <Answer>(work: (watched: Host) => Promise<Answer>) => Promise<Result<Answer, string>>;
+
+const minuteMs = 60_000;
+
+const hourMs = 60 * minuteMs;
+
+/** Ages at which the text changes. After the first hour it changes every hour. */
+const marksMs = [2, 5, 10, 30].map((minutes) => minutes * minuteMs);
+
+/**
+ * describeWait says for how long the kernel has not answered. The text changes rarely, because each change is a write of
+ * the node's status. It is a pure function.
+ */
+interface Wait {
+  readonly text: string;
+  /** Milliseconds until the text changes. */
+  readonly nextChangeMs: number;
+}
 
 /** How long a call waits for an earlier one that hangs. */
 const hangingWaitMs = 1_000;
@@ -55,3 +74,45 @@ interface Running {
   readonly sinceMs: number;
   readonly since: Date;
 }
+
+export function describeWait(ageMs: number, since: Date): Wait {
+  const hours = Math.floor(ageMs / hourMs);
+  const mark = hours > 0 ? hours * hourMs : marksMs.findLast((each) => each <= ageMs);
+  const next = hours > 0 ? (hours + 1) * hourMs : (marksMs.find((each) => each > ageMs) ?? hourMs);
+  const from = `since ${since.toISOString().slice(0, 19)}Z`;
+  return {
+    text: `no answer from the kernel ${mark === undefined ? "" : `for ${durationOf(mark)}, `}${from}`,
+    nextChangeMs: next - ageMs,
+  };
+}
+
+function durationOf(ms: number): string {
+  return ms >= hourMs ? `${ms / hourMs} h` : `${ms / minuteMs} min`;
+}
+
+/**
+ * endsWithin waits for a promise for a limited time. The work behind the promise goes on after the deadline.
+ * Reports whether `running` resolved before the deadline. Rejects if `running` rejects before the deadline.
+ */
+export async function endsWithin(
+  running: Promise<unknown>,
+  deadlineMs: number,
+  { sleep }: Pick<StepTiming, "sleep">,
+): Promise<boolean> {
+  const ended = new AbortController();
+  const late = sleep(deadlineMs, ended.signal).then(() => false);
+  try {
+    return await Promise.race([running.then(() => true), late]);
+  } finally {
+    ended.abort(noReason);
+  }
+}
+
+/** The clock of this process, and the time limits of steps in the daemon and in its commands. */
+export const defaultTiming: StepTiming = {
+  stepDeadlineMs: 2 * 60_000,
+  linkTimeoutMs: 10_000,
+  udevTimeoutMs: 60_000,
+  nowMs: () => systemClock.nowMs(),
+  sleep: (ms, signal) => sleep(systemClock, ms, signal).catch(() => undefined),
+};

@@ -7,7 +7,7 @@
 import { parseGuid, type Guid, type PciAddress } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { randomBytes } from "node:crypto";
-import { randomAddress, type RandomBytes } from "../addresses/random-address.ts";
+import { randomAddress, type RandomBytes } from "../addresses/choose-macs.ts";
 import { findGuid, parseGuidPool } from "./guid-pool.ts";
 
 /** A VF and its PF. */

@@ -7,7 +7,7 @@
  */
 import type { PciAddress } from "@switchyard/api";
 import { HostError, type FirmwareSettings, type Host, type HostPrivilege } from "@switchyard/host";
-import { endsWithin } from "../deadlines/ends-within.ts";
+import { endsWithin } from "../deadlines/with-deadline.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 
 export interface FirmwareQueries {

@@ -5,7 +5,7 @@
  * observes: most events of a pass are the echo of its own steps.
  * Usage: `const kernel = createKernelSource(feed, nodeName); await kernel.during(() => pass(kernel.observing));`
  */
-import { isPfBridgeName, type KernelEvent } from "@switchyard/host";
+import { isPfBridgeName, type KernelEvent, type Ovs } from "@switchyard/host";
 import { systemClock, type Clock, type Source } from "@switchyard/kube";
 import type { KernelFeed } from "./kernel-feed.ts";
 
@@ -92,4 +92,21 @@ const nicBuses: ReadonlySet<string> = new Set(["pci", "virtio"]);
 function concernsNics(event: KernelEvent): boolean {
   if (event.kind !== "link" || isPfBridgeName(event.name)) return true;
   return event.parent !== undefined && nicBuses.has(event.parent.bus);
+}
+
+/** ovsSource makes a controller reconcile when the bridges of Switchyard, or the connection to Open vSwitch, change. */
+export function ovsSource(ovs: Ovs, key: string): Source {
+  return {
+    start(enqueue) {
+      const stop = new AbortController();
+      const follow = async (): Promise<void> => {
+        for await (const _event of ovs.watch(stop.signal)) enqueue(key);
+      };
+      void follow().catch(() => undefined); // it never ends by itself; a fake kernel in another process can
+      return () => {
+        stop.abort();
+      };
+    },
+    whenSynced: () => Promise.resolve(),
+  };
 }

@@ -12,22 +12,22 @@ import {
   type PciAddress,
   type SystemStatus,
 } from "@switchyard/api";
-import type { Host, Link, PfFacts, PfRecord } from "@switchyard/host";
+import type { Host, Link, LinuxBridgeFacts, PfFacts, PfRecord } from "@switchyard/host";
+import { shownPort } from "@switchyard/plan";
 import { bridgeNameOf, smartNicsOf } from "@switchyard/policy";
 import { readHostNetwork } from "./host-network.ts";
 import { hostUseOf, readRoutes, type HostUseByPf, type NeededRoute } from "./host-use.ts";
-import { readLinuxBridges } from "./linux-bridge-status.ts";
-import { readOvs } from "./ovs-status.ts";
 import {
   groupByDevice,
+  pfNumberOf,
   toInterfaceStatus,
   uplinkOf,
   type LinksByDevice,
   type PfObservation,
 } from "./interface-status.ts";
-import { pfNumberOf } from "./representors.ts";
-import { readVfDevices, withVfDevices } from "./vf-devices.ts";
+import { readOvs } from "./ovs-status.ts";
 import { readSystem } from "./system-status.ts";
+import { readVfDevices, withVfDevices } from "./vf-devices.ts";
 
 /** The hardware of the node at one moment. */
 export interface Observation {
@@ -151,4 +151,38 @@ async function readSpeed(host: Host, pf: PfFacts, links: LinksByDevice): Promise
   const uplink = uplinkOf(links.get(pf.pciAddress) ?? []);
   // An interface that is down has no speed.
   return uplink?.adminUp === true ? host.links.readSpeedMbps(uplink.name) : undefined;
+}
+
+/**
+ * readLinuxBridges reads the Linux bridges that Switchyard created, in the shape of SriovNetworkNodeState.status. Bridges of
+ * other programs are left out.
+ * Rejects with HostError.
+ */
+async function readLinuxBridges(
+  { linuxBridges }: Host,
+  interfaces: readonly InterfaceStatus[],
+): Promise<readonly LinuxBridge[]> {
+  const bridges = await linuxBridges.listBridges();
+  return bridges
+    .filter(({ isOwn }) => isOwn)
+    .map((bridge) => toStatus(bridge, interfaces))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Ports that are not PFs, such as representors, come and go with pods. */
+function toStatus(bridge: LinuxBridgeFacts, interfaces: readonly InterfaceStatus[]): LinuxBridge {
+  const { name, adminUp, vlanFiltering, vlanProtocol, ports } = bridge;
+  const uplinks = ports.flatMap((port) => {
+    const pf = interfaces.find((each) => each.name === port.name);
+    if (pf === undefined) return [];
+    const uplink = shownPort(port.settings);
+    const isDefault = Object.keys(uplink).length === 0;
+    return [{ pciAddress: pf.pciAddress, name: port.name, ...(!isDefault && { uplink }) }];
+  });
+  return {
+    name,
+    bridge: { vlanFiltering, ...defined({ vlanProtocol }) },
+    linkAdminState: adminUp ? "up" : "down",
+    ...(uplinks.length > 0 && { uplinks }),
+  };
 }

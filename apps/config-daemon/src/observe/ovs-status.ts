@@ -14,7 +14,7 @@ import {
   type OvsPortFacts,
   type OvsState,
 } from "@switchyard/host";
-import { readOffloadMark } from "../files/ovs-offload-mark.ts";
+import { readOffloadMark } from "../files/host-ovs-files.ts";
 
 export interface OvsObservation {
   /** The bridges that Switchyard created; undefined if they are unknown. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { Link } from "@switchyard/host";
-import { representorsOf } from "./representors.ts";
+import { representorsOf } from "./interface-status.ts";
 
 /** Two ports of one card that share the switch id. The representors of both are below the first port. */
 const [first, second] = ["0000:3b:00.0", "0000:3b:00.1"] as const;

@@ -9,7 +9,7 @@ import type { InterfaceStatus } from "@switchyard/api";
 import { watchCalls, type Host } from "@switchyard/host";
 import { describeStep, isBlockedBy, isPfStep, type NodeStep, type PfStep, type Step } from "@switchyard/plan";
 import { mapConcurrently } from "@switchyard/service";
-import { endsWithin } from "../deadlines/ends-within.ts";
+import { endsWithin } from "../deadlines/with-deadline.ts";
 import { runNodeStep, runPfStep } from "../steps/run-step.ts";
 import { FewerVfsError } from "../steps/vfs.ts";
 import { createStepContext, type StepTiming } from "../steps/step-context.ts";

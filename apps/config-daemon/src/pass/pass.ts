@@ -16,8 +16,7 @@ import type { Report } from "../report/reporter.ts";
 import type { StepFailure } from "./apply-steps.ts";
 import { configureNode, type ConfigureDeps } from "./configure-node.ts";
 import { requestDrain, requestOf, setDrainer, withdrawRequest } from "./drain-request.ts";
-import type { MainLoop } from "./main-loop.ts";
-import { pauseAfter } from "./pause-after.ts";
+import { pauseAfter, type MainLoop } from "./main-loop.ts";
 
 export interface PassDeps extends Pick<
   ConfigureDeps,

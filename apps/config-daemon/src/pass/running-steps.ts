@@ -7,7 +7,7 @@
 import type { InterfaceStatus } from "@switchyard/api";
 import { isBlockedBy, type Step } from "@switchyard/plan";
 import { isDeepStrictEqual } from "node:util";
-import { describeWait } from "../deadlines/describe-wait.ts";
+import { describeWait } from "../deadlines/with-deadline.ts";
 
 export interface RunningSteps {
   /** Adds a step that starts, or other work on the host, which has no step. */

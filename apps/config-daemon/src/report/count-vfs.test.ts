@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { InterfaceSpec, InterfaceStatus } from "@switchyard/api";
 import { ownedInStatus, plan } from "@switchyard/plan";
-import { countVfs } from "./count-vfs.ts";
+import { countVfs } from "./daemon-metrics.ts";
 
 const pciAddress = "0000:01:00.0";
 const other = "0000:01:00.1";

@@ -6,9 +6,8 @@
  * Usage: `const metrics = createDaemonMetrics(registry, { nodeName, now, oldestMs }); metrics.stepEnded(step, false);`
  */
 import type { InterfaceStatus, SriovNetworkNodeStateSpec } from "@switchyard/api";
-import { stepKinds, type Step } from "@switchyard/plan";
+import { changedVfs, stepKinds, type Step } from "@switchyard/plan";
 import { Counter, Gauge, Histogram, type Registry } from "@switchyard/service";
-import { countVfs } from "./count-vfs.ts";
 import { syncStatuses, syncStatusOf, type Phase } from "./phase.ts";
 
 export interface DaemonMetrics {
@@ -32,6 +31,13 @@ export interface DaemonMetricsOptions {
   /** Age of the oldest running step in ms. */
   readonly oldestMs: () => number;
 }
+
+/**
+ * countVfs counts the wanted, existing and configured VFs of a node. It is a pure function.
+ * `wanted` counts the VFs in the spec. `existing` counts all VFs of the node, also those that Switchyard did not create.
+ * `configured` counts the wanted VFs that exist and for which no step is planned.
+ */
+type VfCounts = Readonly<Record<"wanted" | "existing" | "configured", number>>;
 
 export function createDaemonMetrics(
   registry: Registry,
@@ -103,4 +109,28 @@ export function createDaemonMetrics(
       waiting.set(phase.kind === "waiting-for-drain" ? 1 : 0);
     },
   };
+}
+
+export function countVfs(
+  spec: SriovNetworkNodeStateSpec,
+  interfaces: readonly InterfaceStatus[],
+  steps: readonly Step[],
+): VfCounts {
+  const found = new Map(interfaces.map((pf) => [pf.pciAddress, pf.Vfs ?? []]));
+  const recreated = new Set<string>();
+  const unfinished = new Set<string>();
+  for (const step of steps) {
+    if (changedVfs(step)?.vfId === "all" && "pciAddress" in step) recreated.add(step.pciAddress);
+    else if ("vfId" in step) unfinished.add(`${step.pciAddress} ${step.vfId}`);
+  }
+
+  let wanted = 0;
+  let configured = 0;
+  for (const { pciAddress, numVfs = 0 } of spec.interfaces ?? []) {
+    wanted += numVfs;
+    if (recreated.has(pciAddress)) continue;
+    const isDone = (vfId: number) => vfId < numVfs && !unfinished.has(`${pciAddress} ${vfId}`);
+    configured += (found.get(pciAddress) ?? []).filter(({ vfID }) => isDone(vfID)).length;
+  }
+  return { wanted, existing: [...found.values()].reduce((sum, vfs) => sum + vfs.length, 0), configured };
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeState } from "@switchyard/api";
-import { createPendingEvent } from "./pending-event.ts";
-import type { NodeEvent } from "./reporter.ts";
+import { createPendingEvent, type NodeEvent } from "./reporter.ts";
 
 const state: SriovNetworkNodeState = {
   apiVersion: "sriovnetwork.openshift.io/v1",

@@ -80,3 +80,28 @@ export function eventOf(before: SyncFields | undefined, after: SyncFields): Node
   const message = `Status changed from "${before?.syncStatus ?? ""}" to "${after.syncStatus ?? ""}"`;
   return { type: "Normal", reason: "SyncStatusChanged", message };
 }
+
+/**
+ * createPendingEvent keeps an event that occurs before the NodeState is known, or outside of a pass, until the next pass
+ * records it.
+ */
+interface PendingEvent {
+  /** Replaces the pending event and starts a pass. */
+  set(event: NodeEvent): void;
+  /** Records the pending event once. Does nothing if there is none. */
+  recordOn(state: SriovNetworkNodeState, recordEvent: RecordEvent): void;
+}
+
+export function createPendingEvent(wake: () => void): PendingEvent {
+  let pending: NodeEvent | undefined;
+  return {
+    set(event) {
+      pending = event;
+      wake();
+    },
+    recordOn(state, recordEvent) {
+      if (pending !== undefined) recordEvent(state, pending);
+      pending = undefined;
+    },
+  };
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { createApiServerAddresses } from "./api-server-addresses.ts";
+import { createApiServerAddresses } from "./api-server.ts";
 
 describe("createApiServerAddresses", () => {
   it("returns an IP address unchanged, and nothing without a host", async () => {

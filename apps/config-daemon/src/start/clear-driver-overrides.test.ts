@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { InterfaceSpec, PciAddress } from "@switchyard/api";
 import { createFakeKernel, igb, pci, type FakeKernel } from "@switchyard/host/testing";
-import { defaultTiming } from "../deadlines/default-timing.ts";
+import { defaultTiming } from "../deadlines/with-deadline.ts";
 import { silentLogger } from "../testing/silent-logger.ts";
 import { clearDriverOverrides } from "./clear-driver-overrides.ts";
 

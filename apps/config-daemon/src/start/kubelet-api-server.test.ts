@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readKubeletApiServer } from "./kubelet-api-server.ts";
+import { readKubeletApiServer } from "./api-server.ts";
 
 function kubeconfig(...servers: readonly string[]): string {
   const clusters = servers.map((server, index) => `- cluster:\n    server: ${server}\n  name: c${index}\n`);

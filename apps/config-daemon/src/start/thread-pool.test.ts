@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { sizeThreadPool } from "./thread-pool.ts";
+import { sizeThreadPool } from "./resources.ts";
 
 describe("sizeThreadPool", () => {
   it.each([

@@ -3,7 +3,7 @@
 import type { PciAddress } from "@switchyard/api";
 import { HostError } from "@switchyard/host";
 import type { PfStep } from "@switchyard/plan";
-import { representorsOf } from "../observe/representors.ts";
+import { representorsOf } from "../observe/interface-status.ts";
 import type { StepContext } from "./step-context.ts";
 
 /**

@@ -26,7 +26,7 @@ export async function setFirmware(
 }
 
 /** Throws HostError EINVAL if the text is not a PCI address. */
-export function addressOf(text: string): PciAddress {
+function addressOf(text: string): PciAddress {
   const parsed = parsePciAddress(text);
   if (!parsed.ok) throw new HostError({ action: "parse PCI address", target: text }, "EINVAL", {});
   return parsed.value;

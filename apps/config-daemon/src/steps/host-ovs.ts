@@ -7,11 +7,12 @@ import {
   hostOvsFiles,
   hostOvsRecord,
   readHostOvsRecord,
+  readOffloadMark,
   readPresentFiles,
   rememberBooted,
+  unknownProcess,
   writeHostOvsRecord,
 } from "../files/host-ovs-files.ts";
-import { readOffloadMark, unknownProcess } from "../files/ovs-offload-mark.ts";
 
 /**
  * Writes or removes the files that disable Open vSwitch on the host. Services that run are left alone until the node

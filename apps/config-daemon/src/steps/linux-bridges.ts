@@ -2,7 +2,7 @@
 /** Runs the steps that change Linux bridges of PFs. */
 import type { LinuxBridgeFacts } from "@switchyard/host";
 import type { PfStep } from "@switchyard/plan";
-import { keepBridgeRule, removeBridgeRule } from "../udev/bridge-rules.ts";
+import { keepBridgeRule, removeBridgeRule } from "../udev/keep-rules.ts";
 import type { StepContext } from "./step-context.ts";
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Runs the steps that change Open vSwitch bridges of PFs. */
 import type { PfStep } from "@switchyard/plan";
-import { keepBridgeRule, removeBridgeRule } from "../udev/bridge-rules.ts";
+import { keepBridgeRule, removeBridgeRule } from "../udev/keep-rules.ts";
 import type { StepContext } from "./step-context.ts";
 
 /** Creates or changes the bridge, which NetworkManager must not manage. The uplink is the present interface of the PF: earlier steps may have renamed it. */

@@ -101,7 +101,7 @@ export async function bindDriver(step: PfStep<"bind-driver">, context: StepConte
 }
 
 /** Unbinds the VF and binds it to the driver that the kernel chooses. */
-export async function rebindDefault(vf: PciAddress, context: StepContext): Promise<void> {
+async function rebindDefault(vf: PciAddress, context: StepContext): Promise<void> {
   const { sriov } = context.host;
   context.forgetLinks();
   await unbindIfBound(sriov, vf);

@@ -15,7 +15,7 @@ import type { BootPhase } from "../boot/boot-result.ts";
 import { runPhase } from "../boot/run-phase.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { silentLogger } from "../testing/silent-logger.ts";
-import { createSystemdMode } from "./systemd-mode.ts";
+import { createSystemdMode } from "./plan-for-boot.ts";
 
 const pf = "0000:01:00.0";
 const uplink = "enp1s0f0";

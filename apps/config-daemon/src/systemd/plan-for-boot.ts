@@ -4,10 +4,14 @@
  * node. The node reboots at most once for a configuration, and not at all if it matches its spec already. It is a pure function.
  * Usage: `const next = planForBoot(plan(desired, observed, owned), found, boot);`
  */
+import { err, ok } from "@switchyard/api";
+import { HostError, type Host } from "@switchyard/host";
 import { describeStep, isPfStep, type Plan, type PlanProblem, type Step } from "@switchyard/plan";
-import type { Observation } from "../observe/observe.ts";
 import { isLastingStep } from "../boot/step-phases.ts";
-import type { PreparedBoot } from "./prepare-boot.ts";
+import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
+import type { Observation } from "../observe/observe.ts";
+import type { BeginPass } from "../pass/configure-node.ts";
+import { createBootPreparation, type BootPreparationDeps, type PreparedBoot } from "./prepare-boot.ts";
 
 /** Prefix of the causes in the record of reboots. */
 const cause = "boot configuration";
@@ -85,3 +89,25 @@ function describeAll(steps: readonly Step[]): string {
 }
 
 const maxShown = 3;
+
+/**
+ * createSystemdMode is what a pass does on a node that is configured while it boots (SriovOperatorConfig.spec.configurationMode
+ * "systemd"): it prepares the next boot, and reboots the node if that is needed.
+ */
+export interface SystemdModeOptions extends BootPreparationDeps, DeadlineDeps {}
+
+export function createSystemdMode(host: Host, options: SystemdModeOptions): BeginPass {
+  const withDeadline = createWithDeadline(host, options);
+  const prepareBoot = createBootPreparation(options);
+
+  return async function beginPass(desired, found) {
+    try {
+      const prepared = await withDeadline((watched) => prepareBoot(watched, desired, found));
+      if (!prepared.ok) return prepared;
+      return ok((next, seen) => planForBoot(next, seen, prepared.value));
+    } catch (thrown) {
+      if (!(thrown instanceof HostError)) throw thrown;
+      return err(thrown.message);
+    }
+  };
+}

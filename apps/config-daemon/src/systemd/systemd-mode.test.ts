@@ -20,7 +20,7 @@ import { mortal } from "../testing/mortal-host.ts";
 import { silentLogger } from "../testing/silent-logger.ts";
 import { removeUpstreamLeftovers } from "../upstream/upstream-leftovers.ts";
 import { removeBoot } from "./remove-boot.ts";
-import { createSystemdMode } from "./systemd-mode.ts";
+import { createSystemdMode } from "./plan-for-boot.ts";
 
 const pf = "0000:01:00.0";
 const units = ["/etc/systemd/system/sriov-config-post-network.service", "/etc/systemd/system/sriov-config.service"];

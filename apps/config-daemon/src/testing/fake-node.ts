@@ -11,11 +11,11 @@ import { connect } from "@switchyard/kube";
 import { flag, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
 import { growInSmallSteps, keepBytecode, runFrugally } from "@switchyard/service/memory";
 import { kubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
-import { parseCleanupArguments } from "../cleanup/cleanup-arguments.ts";
+import { parseCleanupArguments } from "../cleanup/cleanup-command.ts";
 import { runCleanup } from "../cleanup/run-cleanup.ts";
-import { defaultTiming } from "../deadlines/default-timing.ts";
+import { defaultTiming } from "../deadlines/with-deadline.ts";
 import { heldDevices } from "../observe/held-devices.ts";
-import { createSaveMemory } from "../start/save-memory.ts";
+import { createSaveMemory } from "../start/resources.ts";
 
 if (process.argv[2] === "cleanup") process.exit(await cleanUp(process.argv.slice(3)));
 runFrugally();

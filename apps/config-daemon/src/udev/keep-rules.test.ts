@@ -11,7 +11,7 @@ import {
   type FakeKernel,
 } from "@switchyard/host/testing";
 import { daemonOn } from "../testing/daemon-on.ts";
-import { keepBridgeRule, removeBridgeRule } from "./bridge-rules.ts";
+import { keepBridgeRule, removeBridgeRule } from "./keep-rules.ts";
 import { bridgeRuleFile, isOwnRule, pfNameIn, pfNumberIn, ruleFilesOf } from "./rule-files.ts";
 
 const pf = "0000:3b:00.0";

@@ -15,7 +15,7 @@ import {
 import { HostError, type Host, type HostFiles } from "@switchyard/host";
 import type { PlanProblem } from "@switchyard/plan";
 import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
-import { isOwnRule, pfNameIn, pfNumberIn, ruleFilesOf, type RuleFile } from "./rule-files.ts";
+import { bridgeRuleFile, isOwnRule, pfNameIn, pfNumberIn, ruleFilesOf, type RuleFile } from "./rule-files.ts";
 
 /** Writes the rules of the PFs in `wanted` that the node has. Returns a problem for each rule that could not be written. */
 export type KeepUdevRules = (input: KeepUdevRulesInput) => Promise<readonly PlanProblem[]>;
@@ -110,7 +110,7 @@ async function wantedFiles(
 }
 
 /** Brings one file in its state, and reports whether it changed. Rejects with HostError, EEXIST for somebody else's file. */
-export async function keepFile(files: HostFiles, { path, text, isUpstreams }: RuleFile): Promise<boolean> {
+async function keepFile(files: HostFiles, { path, text, isUpstreams }: RuleFile): Promise<boolean> {
   if (text === undefined && (await files.readKind(path)) === undefined) return false; // the usual case
   const existing = await files.readText(path);
   if (existing !== undefined && existing === text) return false;
@@ -126,4 +126,23 @@ export async function keepFile(files: HostFiles, { path, text, isUpstreams }: Ru
   }
   await files.writeText(path, text);
   return true;
+}
+
+/**
+ * Keeps NetworkManager away from the bridges that Switchyard creates, by one udev rule for each bridge.
+ * Rejects with HostError: EINVAL if `bridge` cannot be the name of an interface, EEXIST for somebody else's file.
+ */
+export async function keepBridgeRule({ files, udev }: Pick<Host, "files" | "udev">, bridge: string): Promise<void> {
+  const file = bridgeRuleFile(bridge);
+  if (file === undefined)
+    throw new HostError({ action: "write udev rule", target: JSON.stringify(bridge) }, "EINVAL", {});
+  if (await keepFile(files, file)) await udev.reloadRules();
+}
+
+/** Removes the rule, if Switchyard wrote it. Rejects with HostError. */
+export async function removeBridgeRule({ files, udev }: Pick<Host, "files" | "udev">, bridge: string): Promise<void> {
+  const file = bridgeRuleFile(bridge);
+  if (file === undefined) return;
+  const { path, isUpstreams } = file;
+  if (await keepFile(files, { path, isUpstreams })) await udev.reloadRules();
 }

@@ -6,7 +6,7 @@
  */
 import type { PciAddress } from "@switchyard/api";
 import type { EswitchMode } from "@switchyard/host";
-import { functionNumberOf } from "../observe/representors.ts";
+import { functionNumberOf } from "../observe/interface-status.ts";
 import { ruleDirectory, rulesOf } from "../upstream/upstream-files.ts";
 
 /** A file below /etc/udev/rules.d. */

@@ -7,7 +7,7 @@
  */
 import { HostError, watchCalls, type Host } from "@switchyard/host";
 import type { Logger } from "@switchyard/service";
-import { endsWithin } from "../deadlines/ends-within.ts";
+import { endsWithin } from "../deadlines/with-deadline.ts";
 import type { RunningSteps } from "../pass/running-steps.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 import { removeBoot } from "../systemd/remove-boot.ts";

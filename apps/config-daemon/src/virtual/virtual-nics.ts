@@ -8,7 +8,7 @@
 import { defined, parseMacAddress, parsePciAddress, type InterfaceStatus } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { isDeepStrictEqual } from "node:util";
-import { endsWithin } from "../deadlines/ends-within.ts";
+import { endsWithin } from "../deadlines/with-deadline.ts";
 import type { StepTiming } from "../steps/step-context.ts";
 import { readAwsNetworks } from "./aws.ts";
 import { MetadataError } from "./fetch-text.ts";

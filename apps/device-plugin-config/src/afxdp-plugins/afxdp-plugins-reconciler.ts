@@ -13,20 +13,24 @@
  *
  * Usage: `const reconcile = createAfxdpPluginsReconciler({ flags, node, state, writer, log, onWritten, nowMs });`
  */
-import { defined, type AfxdpNetworkNodeState, type AfxdpPoolStatus, type Result } from "@switchyard/api";
+import {
+  conditionTypes,
+  defined,
+  nodeStateReasons,
+  type AfxdpNetworkNodeState,
+  type AfxdpPoolStatus,
+  type Result,
+} from "@switchyard/api";
 import type { GivenDevice } from "@switchyard/host/upstream-plugin";
 import type { Reconcile, Requeue, Writer } from "@switchyard/kube";
 import type { DevicesByResource } from "@switchyard/kubelet";
 import { deviceIdOf } from "@switchyard/plan";
-import { nodeAfxdpPluginsConfig, type RenderedAfxdpPlugins } from "@switchyard/render";
+import { formatAfxdpPluginsConfig, nodeAfxdpPluginsConfig, type RenderedAfxdpPlugins } from "@switchyard/render";
 import type { Logger } from "@switchyard/service";
-import { readRecord } from "../config-file.ts";
+import { putInForce, readRecord, writeForStart } from "../config-file.ts";
 import type { DevicePluginConfigFlags } from "../device-plugin-config-flags.ts";
 import type { PluginConfig } from "../plugin-config.ts";
-import { putInForce, writeForStart } from "../put-in-force.ts";
-import { isSettled } from "./is-settled.ts";
 import { graceMs, paceRestarts, type RestartPace } from "./pace-restarts.ts";
-import { pluginsConfig, recordedNames } from "./plugins-config.ts";
 import { missingDevices, poolRows } from "./pool-rows.ts";
 import type { KernelFacts } from "./read-kernel-facts.ts";
 
@@ -176,4 +180,49 @@ function givenDevices({ devices }: RenderedAfxdpPlugins, { status }: AfxdpNetwor
 function stuckText(isGivenUp: boolean, ran: boolean): string {
   if (!ran) return "it does not run; see the log of its container";
   return isGivenUp ? "restarts did not help; see the log of its container" : "it has been restarted";
+}
+
+/**
+ * isSettled tells whether the config daemon has configured the AF_XDP devices of the node, so that the plugin can start. It is a pure
+ * function.
+ * A daemon that failed and retries, or that waits for the drain of its node, has done what it can: this can take hours, and the devices
+ * of other pools must not wait for it.
+ */
+export function isSettled({ metadata, status = {} }: AfxdpNetworkNodeState): boolean {
+  const { interfaces, observedGeneration, syncStatus, conditions = [] } = status;
+  if (interfaces === undefined || observedGeneration !== metadata.generation) return false;
+  const progressing = conditions.find(({ type }) => type === conditionTypes.progressing);
+  const isWaiting = progressing?.reason === nodeStateReasons.waitingForDrain;
+  return syncStatus === "Succeeded" || syncStatus === "Failed" || isWaiting;
+}
+
+/**
+ * pluginsConfig returns the configuration file of the plugin, and a record of the devices in it. The plugin must restart only if the
+ * record changes. The record also has the names that devices keep while they are in pods. Both functions are pure.
+ */
+function pluginsConfig({ config, devices }: RenderedAfxdpPlugins): PluginConfig {
+  const text = formatAfxdpPluginsConfig(config);
+  const names = Object.fromEntries(devices.map(({ key, name }) => [key, name]));
+  return { text, record: JSON.stringify({ text, names }) };
+}
+
+/** Returns the names of devices by their keys; an empty map for a record that cannot be read. */
+function recordedNames(record: string | undefined): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const [key, name] of Object.entries(membersOf(membersOf(parse(record ?? ""))["names"]))) {
+    if (typeof name === "string") names.set(key, name);
+  }
+  return names;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 }

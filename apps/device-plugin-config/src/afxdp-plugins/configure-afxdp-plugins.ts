@@ -12,8 +12,7 @@ import { join } from "node:path";
 import { endPlugin } from "../end-plugin.ts";
 import { keepConfigured, type ConfigurePluginOptions } from "../keep-configured.ts";
 import { createAfxdpPluginsReconciler } from "./afxdp-plugins-reconciler.ts";
-import { readKernelFacts } from "./read-kernel-facts.ts";
-import { readHeldPools, readOffered } from "./read-offered.ts";
+import { readHeldPools, readKernelFacts, readOffered } from "./read-kernel-facts.ts";
 
 /** Time between checks without an event. */
 const resyncMs = 60_000;

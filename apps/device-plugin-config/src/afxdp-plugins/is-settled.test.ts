@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { AfxdpNetworkNodeState, AfxdpNetworkNodeStateStatus } from "@switchyard/api";
-import { isSettled } from "./is-settled.ts";
+import { isSettled } from "./afxdp-plugins-reconciler.ts";
 
 const settled = { interfaces: [], observedGeneration: 2, syncStatus: "Succeeded" };
 const state = (status: AfxdpNetworkNodeStateStatus): AfxdpNetworkNodeState => {

@@ -11,7 +11,7 @@ import {
   type VfStatus,
 } from "@switchyard/api";
 import type { PciBinding } from "@switchyard/host/sysfs";
-import type { KernelVfs } from "../kernel-vfs.ts";
+import type { KernelVfs } from "../plugin-config.ts";
 
 /** A PF in the spec and in the status. */
 export interface Pf {

@@ -81,7 +81,7 @@ async function removeUnfinished(call: Call): Promise<void> {
     throw new CniError(cniCode.invalidEnvironment, `CNI_IFNAME: ${env.ifName} is already connected`, { details });
   }
   call.log.info("removing what an unfinished ADD left", { step: record.step });
-  const { teardown } = await import("./teardown.ts");
+  const { teardown } = await import("./del.ts");
   await teardown(withReservedTime(call, call.timeouts.undo), record);
   removeRecord(call.settings.stateDir, env);
 }
@@ -90,7 +90,7 @@ async function removeUnfinished(call: Call): Promise<void> {
 async function undo(call: Call, record: AttachmentRecord, error: CniError): Promise<CniError> {
   try {
     await logged(call, "undo", async () => {
-      const { teardown } = await import("./teardown.ts");
+      const { teardown } = await import("./del.ts");
       // The plugins that this call started have ended, or were killed together with their children.
       await teardown(call, record);
       removeRecord(call.settings.stateDir, call.request.env);

@@ -20,7 +20,7 @@ import { runDelegate } from "../delegates/delegate.ts";
 import { isArray, isObject, kindOf, type JsonObject } from "../request/json.ts";
 import type { Attachment } from "../delegates/orphans.ts";
 import { sweepLocks, tryLock } from "../state/owner-lock.ts";
-import { teardown } from "./teardown.ts";
+import { teardown } from "./del.ts";
 
 const validMember = "cni.dev/valid-attachments";
 

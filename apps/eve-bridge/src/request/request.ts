@@ -5,8 +5,7 @@
  * Usage: `const request = parseRequest(parseEnvironment(process.env), stdin)`.
  */
 import { parseCniArgs, type CniArgs } from "./cni-args.ts";
-import { CniError, cniCode, describe } from "./cni-error.ts";
-import { atLeast, impliedVersion, isSupported, supportedVersions, type CniVersion } from "./cni-version.ts";
+import { cniCode, CniError, describe } from "./cni-error.ts";
 import { isObject, kindOf, parseJson, type JsonObject } from "./json.ts";
 
 /** The commands of the CNI specification. */
@@ -38,6 +37,21 @@ export interface CniRequest {
   readonly conf: NetworkConf;
   readonly args: CniArgs;
 }
+
+/**
+ * The versions of the CNI specification that eve-bridge supports.
+ * The supported versions, oldest first.
+ */
+export const supportedVersions = ["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"] as const;
+
+/** The version of a configuration without `cniVersion`. */
+export const impliedVersion: CniVersion = "0.1.0";
+
+/** The version of the answer to a runtime that does not name a supported version. */
+export const newestVersion: CniVersion = "1.1.0";
+
+/** A supported version. */
+export type CniVersion = (typeof supportedVersions)[number];
 
 /** The interface in the cluster network. All other interfaces are in network instances. */
 export const clusterInterface = "eth0";
@@ -161,4 +175,20 @@ function isCommand(text: string): text is Command {
 
 function invalidEnvironment(message: string, details = ""): CniError {
   return new CniError(cniCode.invalidEnvironment, message, { details });
+}
+
+/** Whether `version` is supported. "1.0" is not: the whole string must be equal. */
+export function isSupported(version: string): version is CniVersion {
+  return supportedVersions.some((supported) => supported === version);
+}
+
+/** Whether `version` is `least` or newer. */
+export function atLeast(version: CniVersion, least: CniVersion): boolean {
+  return supportedVersions.indexOf(version) >= supportedVersions.indexOf(least);
+}
+
+/** The answer to VERSION. It has the version that the runtime named, if that is supported. */
+export function versionObject(asked: string | undefined): JsonObject {
+  const cniVersion = asked !== undefined && isSupported(asked) ? asked : newestVersion;
+  return { cniVersion, supportedVersions };
 }

@@ -5,7 +5,7 @@
  * Usage: `formatResult(result, "0.3.1")`.
  */
 import { CniError, cniCode } from "./cni-error.ts";
-import { atLeast, type CniVersion } from "./cni-version.ts";
+import { atLeast, type CniVersion } from "./request.ts";
 import { formatCidr, formatIp, isIpv4, type IpAddress } from "../network/ip-address.ts";
 import type { JsonObject } from "./json.ts";
 import type { CniResult, CniRoute } from "./result.ts";

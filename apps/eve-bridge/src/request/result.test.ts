@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { CniError, cniCode } from "./cni-error.ts";
-import { supportedVersions } from "./cni-version.ts";
+import { supportedVersions } from "./request.ts";
 import type { JsonObject } from "./json.ts";
 import { mergeResults, parseResult } from "./result.ts";
 import { formatResult } from "./result-format.ts";

@@ -5,7 +5,7 @@
  * Usage: `parseResult(parseJson(stdout)).interfaces`.
  */
 import { CniError, cniCode } from "./cni-error.ts";
-import { atLeast, impliedVersion, isSupported } from "./cni-version.ts";
+import { atLeast, impliedVersion, isSupported } from "./request.ts";
 import { parseCidr, parseIp, type Cidr, type IpAddress } from "../network/ip-address.ts";
 import { isArray, isObject, kindOf, type JsonObject, type JsonValue } from "./json.ts";
 

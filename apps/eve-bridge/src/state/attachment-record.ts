@@ -8,9 +8,8 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "../request/cni-error.ts";
-import { ensureDirectory } from "./directory.ts";
+import { ensureDirectory, type LockName } from "./owner-lock.ts";
 import { isObject, parseJson, type JsonObject, type JsonValue } from "../request/json.ts";
-import type { LockName } from "./owner-lock.ts";
 import type { Attachment } from "../delegates/orphans.ts";
 import type { RoutingPolicy } from "../network/routing-policy.ts";
 

@@ -13,16 +13,15 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   rmdirSync,
+  rmSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
-import { CniError, cniCode, errnoOf } from "../request/cni-error.ts";
+import { dirname, join } from "node:path";
 import { deadlineIn, leftMs, nowMs, sleep, type Wait } from "../process/deadline.ts";
-import { ensureDirectory } from "./directory.ts";
 import { throwIfStopped } from "../process/stop-signal.ts";
+import { cniCode, CniError, errnoOf } from "../request/cni-error.ts";
 
 /** The name of a lock in a directory. It must not contain "/" or "::". */
 export interface LockName {
@@ -176,5 +175,21 @@ function ignoringErrno(act: () => void): void {
     act();
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
+  }
+}
+
+/**
+ * ensureDirectory creates a directory and its parent. It does not use mkdir's `recursive`, which would create all of a
+ * mistyped path and, in Node 24, never returns for a path below /proc.
+ * Throws the file system's error.
+ */
+export function ensureDirectory(path: string, mode: number): void {
+  if (existsSync(path)) return;
+  for (const dir of [dirname(path), path]) {
+    try {
+      mkdirSync(dir, { mode });
+    } catch (error) {
+      if (errnoOf(error) !== "EEXIST") throw error;
+    }
   }
 }

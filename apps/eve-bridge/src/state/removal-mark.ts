@@ -9,7 +9,7 @@ import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { keyOf } from "./attachment-record.ts";
 import { errnoOf } from "../request/cni-error.ts";
-import { ensureDirectory } from "./directory.ts";
+import { ensureDirectory } from "./owner-lock.ts";
 import type { Attachment } from "../delegates/orphans.ts";
 
 /** Runtimes repeat a DEL within minutes. */

@@ -6,7 +6,7 @@
 import { parseArgs } from "node:util";
 import manifest from "../../package.json" with { type: "json" };
 import { describe } from "../request/cni-error.ts";
-import { supportedVersions } from "../request/cni-version.ts";
+import { supportedVersions } from "../request/request.ts";
 
 const about = `CNI plugin eve-bridge v${manifest.version}`;
 const protocols = `CNI protocol versions supported: ${supportedVersions.join(", ")}`;

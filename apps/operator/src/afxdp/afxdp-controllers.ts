@@ -14,10 +14,9 @@ import {
 import { createWriter, equalJson, fromCache, type Change } from "@switchyard/kube";
 import { createConfigExistsCheck } from "../components/config-exists.ts";
 import { fieldManagers } from "../field-managers.ts";
-import { parallelNodes } from "../node-states/parallel-nodes.ts";
+import { limitRate, parallelNodes } from "../controller-pace.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
-import { limitRate } from "../status/limit-rate.ts";
 import { createTransitionEvents } from "../status/transition-events.ts";
 import { bpfmanController } from "./bpfman/bpfman-controller.ts";
 import { changesRules } from "./afxdp-live-rules.ts";

@@ -21,7 +21,7 @@ import {
   sriovUse,
   staleStateAction,
 } from "@switchyard/policy";
-import { configOwner } from "../components/config-owner.ts";
+import { configOwner } from "../components/config-exists.ts";
 import { generationsOf } from "../node-states/node-results.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { AfxdpLiveRules } from "./afxdp-live-rules.ts";

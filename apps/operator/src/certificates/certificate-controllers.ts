@@ -16,7 +16,7 @@ import { createCertificateStore } from "@switchyard/certificates";
 import { createWriter, fromCache, type Reconcile } from "@switchyard/kube";
 import { componentSpec } from "@switchyard/render";
 import { existing } from "../components/component-sources.ts";
-import { configOwner } from "../components/config-owner.ts";
+import { configOwner } from "../components/config-exists.ts";
 import type { OperatorContext } from "../operator-context.ts";
 import { createConfigCondition } from "../status/config-condition.ts";
 import { certifiedServers, dnsNames, type CertifiedServer } from "./certified-servers.ts";

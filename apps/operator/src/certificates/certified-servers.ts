@@ -6,7 +6,14 @@
  * Usage: `certifiedServers.filter((server) => isIssuedByOperator(server, settings))`.
  */
 import { conditionTypes, type SriovOperatorConfigSpec } from "@switchyard/api";
-import { serviceNames, type CertificatePlaces, type RegistrationName } from "@switchyard/certificates";
+import {
+  serviceNames,
+  watchCertificates,
+  type CertificatePlaces,
+  type CertificateWatches,
+  type RegistrationName,
+} from "@switchyard/certificates";
+import { joinWatches, type FailedWatch, type JoinedWatches, type Transport } from "@switchyard/kube";
 import {
   componentInventory,
   hasOwnSecret,
@@ -25,6 +32,22 @@ export interface CertifiedServer {
   readonly conditionType: string;
   /** Field manager of that condition. */
   readonly manager: string;
+}
+
+/**
+ * watchServerCertificates watches the Secrets and webhook registrations of the certificates that the operator issues.
+ * It does not watch certificates of other issuers, so the operator never reads their keys.
+ */
+export interface WatchedServerCertificates extends JoinedWatches {
+  /** By component. Components whose certificate has another issuer are missing. */
+  readonly watches: ReadonlyMap<ComponentName, CertificateWatches>;
+}
+
+interface WatchServerCertificatesOptions {
+  readonly transport: Transport;
+  readonly settings: ComponentSettings;
+  /** Called for each failure of a watch, which is then retried. */
+  readonly report: (error: unknown, at: FailedWatch) => void;
 }
 
 export const certifiedServers: readonly CertifiedServer[] = [
@@ -47,13 +70,13 @@ export const certifiedServers: readonly CertifiedServer[] = [
 /**
  * Reports whether the operator issues the server's certificate. If both servers share one Secret, it is the webhook's.
  */
-export function isIssuedByOperator({ component, settings: of }: CertifiedServer, settings: ComponentSettings): boolean {
+function isIssuedByOperator({ component, settings: of }: CertifiedServer, settings: ComponentSettings): boolean {
   if (of(settings).certificates.kind !== "self-made") return false;
   return component === "operator-webhook" || hasOwnSecret(settings);
 }
 
 /** Returns the Secret that stores the certificate and the webhook registrations that contain its CA. */
-export function certificatePlaces(
+function certificatePlaces(
   { component, settings: of }: CertifiedServer,
   settings: ComponentSettings,
 ): CertificatePlaces {
@@ -73,4 +96,17 @@ export function dnsNames({ component }: CertifiedServer, settings: ComponentSett
 
 function isRegistrationKind(kind: string): kind is RegistrationName["kind"] {
   return kind === "MutatingWebhookConfiguration" || kind === "ValidatingWebhookConfiguration";
+}
+
+export function watchServerCertificates(options: WatchServerCertificatesOptions): WatchedServerCertificates {
+  const { transport, settings, report } = options;
+  const watches = new Map(
+    certifiedServers
+      .filter((server) => isIssuedByOperator(server, settings))
+      .map((server) => [
+        server.component,
+        watchCertificates({ transport, places: certificatePlaces(server, settings), report }),
+      ]),
+  );
+  return Object.assign(joinWatches([...watches.values()]), { watches });
 }

@@ -7,8 +7,7 @@
 import { connect } from "@switchyard/kube";
 import { flag, runCommand, text, yesOrNo, type CommandContext, type FlagsOf } from "@switchyard/service";
 import { adopt } from "./adopt/adopt.ts";
-import { namespacedFlags, timeoutFlag } from "./command-flags.ts";
-import { limitTime } from "./time-limit.ts";
+import { limitTime, namespacedFlags, timeoutFlag } from "./command.ts";
 
 const flags = {
   ...namespacedFlags,

@@ -7,8 +7,7 @@ import { connect } from "@switchyard/kube";
 import { runCommand, type CommandContext, type FlagsOf } from "@switchyard/service";
 import { operatorFlags } from "../start/operator-flags.ts";
 import { checkInstallation } from "./check/check-installation.ts";
-import { namespacedFlags, timeoutFlag } from "./command-flags.ts";
-import { limitTime } from "./time-limit.ts";
+import { limitTime, namespacedFlags, timeoutFlag } from "./command.ts";
 
 const { leaderElect } = operatorFlags;
 const flags = {

@@ -7,12 +7,10 @@
 import { connect } from "@switchyard/kube";
 import { flag, runCommand, text, type CommandContext, type FlagsOf } from "@switchyard/service";
 import { exitUsage } from "@switchyard/service/exit-usage";
-import { connectionFlags, timeoutFlag } from "./command-flags.ts";
-import type { CommandDeps } from "./command-deps.ts";
+import { connectionFlags, limitTime, timeoutFlag, type CommandDeps } from "./command.ts";
 import { applyCrds } from "./crds/apply-crds.ts";
 import { deleteCrds } from "./crds/delete-crds.ts";
 import { defaultCrdDirectory, readCrds, type ShippedCrd } from "./crds/read-crds.ts";
-import { limitTime } from "./time-limit.ts";
 
 const flags = {
   ...connectionFlags,

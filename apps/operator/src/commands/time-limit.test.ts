@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "@jest/globals";
 import { KubeError, type Clock } from "@switchyard/kube";
-import { limitTime } from "./time-limit.ts";
+import { limitTime } from "./command.ts";
 
 const refused = new KubeError("GET /apis", "ConnectionLost", { words: "connect ECONNREFUSED 127.0.0.1:6443" });
 const timeoutMs = 3_000;

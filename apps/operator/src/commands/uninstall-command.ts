@@ -8,8 +8,7 @@ import { connect } from "@switchyard/kube";
 import { flag, runCommand, text, yesOrNo, type CommandContext, type FlagsOf } from "@switchyard/service";
 import { exitUsage } from "@switchyard/service/exit-usage";
 import { operatorFlags } from "../start/operator-flags.ts";
-import { namespacedFlags, timeoutFlag } from "./command-flags.ts";
-import { limitTime } from "./time-limit.ts";
+import { limitTime, namespacedFlags, timeoutFlag } from "./command.ts";
 import { exitHostsLeft, uninstallAndGiveBack } from "./uninstall/uninstall-and-give-back.ts";
 import { uninstall } from "./uninstall/uninstall.ts";
 

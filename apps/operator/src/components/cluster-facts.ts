@@ -6,12 +6,15 @@
  */
 import type { OwnerReference } from "@switchyard/api";
 import {
+  isKubeError,
+  isRecord,
   joinWatches,
   recordAt,
   watchObjects,
   type FailedWatch,
   type JoinedWatches,
   type KubeObject,
+  type ResourceType,
   type Transport,
 } from "@switchyard/kube";
 import type { ComponentSettings, TlsSettings } from "@switchyard/render";
@@ -104,4 +107,25 @@ function readTopology(infrastructure: KubeObject): boolean | undefined {
   return typeof controlPlaneTopology === "string" && controlPlaneTopology !== ""
     ? controlPlaneTopology === "External"
     : undefined;
+}
+
+/**
+ * isKindServed asks the discovery of the API server whether it serves a kind, before something is removed because the kind is
+ * missing.
+ * Returns false only if discovery lacks the group, the version or the kind. Rejects with KubeError.
+ */
+export async function isKindServed(
+  transport: Pick<Transport, "request">,
+  { group, version, plural }: ResourceType,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const found = await transport.request({ method: "GET", path: `/apis/${group}/${version}`, signal });
+    const resources: unknown = isRecord(found) ? found["resources"] : undefined;
+    if (!Array.isArray(resources)) return true; // unknown
+    return resources.some((it: unknown) => isRecord(it) && it["name"] === plural);
+  } catch (error) {
+    if (isKubeError(error, "NotFound")) return false;
+    throw error;
+  }
 }

@@ -10,26 +10,26 @@ import {
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
   upstreamFinalizers,
+  type Node,
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { createWriter, fromCache, removeFinalizer, type Change } from "@switchyard/kube";
-import { isControlPlaneExternal, isSystemdMode, systemdModeConfigName } from "@switchyard/render";
+import { isControlPlaneExternal, isOfControlPlane, isSystemdMode, systemdModeConfigName } from "@switchyard/render";
 import { afxdpConfigController, createAfxdpReport, type AfxdpReport } from "../afxdp/afxdp-config-controller.ts";
 import { fieldManagers } from "../field-managers.ts";
 import { affectsNodes } from "../node-states/affected-nodes.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
-import { limitRate } from "../status/limit-rate.ts";
+import { limitRate } from "../controller-pace.ts";
 import { createTransitionEvents } from "../status/transition-events.ts";
+import { isKindServed } from "./cluster-facts.ts";
+import { enqueuesConfig, existing, settingsIn, subscribeToComponents } from "./component-sources.ts";
 import { createComponentWriters } from "./component-writers.ts";
 import { configExists } from "./config-exists.ts";
-import { changesControlPlane } from "./control-plane-changes.ts";
 import { changesOffload, createHardwareOffloadReconciler } from "./openshift/hardware-offload-reconciler.ts";
 import { createMachineConfigs, type MachineConfigs } from "./openshift/machine-configs.ts";
 import { createSystemdModeReconciler, type SystemdModeChange } from "./openshift/systemd-mode-reconciler.ts";
-import { isKindServed } from "./kind-served.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";
-import { enqueuesConfig, existing, settingsIn, subscribeToComponents } from "./component-sources.ts";
 
 /**
  * Least time between two runs: while a thousand pods are replaced, the status of their DaemonSet changes all the time.
@@ -190,3 +190,11 @@ const systemdModeEvents = {
     note: `MachineConfig ${systemdModeConfigName} contains units of others and is not changed; delete it to use the systemd mode`,
   },
 } as const satisfies Readonly<Record<SystemdModeChange, object>>;
+
+/**
+ * changesControlPlane reports whether a change of a Node can change the result of isControlPlaneExternal. Webhook and
+ * injector run on control plane nodes, or on any node if the cluster has none.
+ */
+export function changesControlPlane({ before, after }: Change<Node>): boolean {
+  return before === undefined || after === undefined || isOfControlPlane(before) !== isOfControlPlane(after);
+}

@@ -19,8 +19,8 @@ import {
 } from "@switchyard/kube";
 import { componentInventory, type ComponentSettings, type InventoryItem, type Manifest } from "@switchyard/render";
 import { fieldManagers } from "../field-managers.ts";
-import { failsClosed, isRegistration } from "./webhook-registrations.ts";
 import { readRollout, type Rollout } from "./rollout.ts";
+import { failsClosed, isRegistration } from "./webhook-registrations.ts";
 
 /** The parts of an object that are cached. */
 export interface SeenObject {
@@ -60,6 +60,13 @@ export interface WatchComponentOptions {
   readonly transport: Transport;
   readonly settings: ComponentSettings;
   readonly report: (error: unknown, at: FailedWatch) => void;
+}
+
+/** SyncFailure is an object that could not be applied or deleted, and why. */
+export interface SyncFailure {
+  readonly kind: string;
+  readonly name: string;
+  readonly error: unknown;
 }
 
 export function watchComponentObjects({ transport, settings, report }: WatchComponentOptions): WatchedComponentObjects {

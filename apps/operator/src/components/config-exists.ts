@@ -5,8 +5,14 @@
  * deletion.
  * Usage: `if (!(await configExists(transport, config, signal))) return;`
  */
-import { sriovOperatorConfigs, type ObjectMeta, type ResourceType } from "@switchyard/api";
-import { isKubeError, isKubeObject, objectPath, type Transport } from "@switchyard/kube";
+import {
+  sriovOperatorConfigs,
+  type ObjectMeta,
+  type OwnerReference,
+  type ResourceType,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
+import { apiVersionOf, isKubeError, isKubeObject, objectPath, type Transport } from "@switchyard/kube";
 
 /** Returns false if the object is gone, is being deleted, or has another uid. Rejects with KubeError. */
 export async function configExists(
@@ -44,4 +50,24 @@ const rememberedMs = 1_000;
 
 interface Config {
   readonly metadata: ObjectMeta;
+}
+
+/**
+ * configOwner returns the owner reference with which an object is deleted together with the SriovOperatorConfig, or with the
+ * AfxdpOperatorConfig, also while no operator runs. Only objects in the namespace of the config can have it.
+ */
+export function configOwner(
+  { metadata }: Pick<SriovOperatorConfig, "metadata">,
+  type: ResourceType = sriovOperatorConfigs,
+): OwnerReference {
+  const { name, uid = "" } = metadata;
+  const { kind } = type;
+  return {
+    apiVersion: apiVersionOf(type),
+    kind,
+    name,
+    uid,
+    controller: true,
+    blockOwnerDeletion: true,
+  };
 }

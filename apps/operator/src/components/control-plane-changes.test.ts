@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "@jest/globals";
 import type { Node } from "@switchyard/api";
-import { changesControlPlane } from "./control-plane-changes.ts";
+import { changesControlPlane } from "./component-controllers.ts";
 
 const node = (role: string, labels = {}): Node => ({
   ...{ apiVersion: "v1", kind: "Node" },

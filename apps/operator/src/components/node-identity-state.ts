@@ -8,8 +8,7 @@
  */
 import { isKubeError } from "@switchyard/kube";
 import type { RenderedComponent } from "@switchyard/render";
-import type { ComponentObjects } from "./component-objects.ts";
-import type { SyncFailure } from "./sync-failure.ts";
+import type { ComponentObjects, SyncFailure } from "./component-objects.ts";
 
 /**
  * "enforced": the policies and their bindings are applied, and the cache shows them. "awaited": the cache does not show

@@ -25,7 +25,7 @@ import { conditionsFor, type ConditionSummary } from "../status/condition-summar
 import type { RecordTransition } from "../status/transition-events.ts";
 import { describeFailure, operatorConfigSummary, unusedConfigSummary } from "./operator-config-summary.ts";
 import { removeUnowned, syncComponents, type SyncDeps, type SyncOutcome } from "./sync-components.ts";
-import type { SyncFailure } from "./sync-failure.ts";
+import type { SyncFailure } from "./component-objects.ts";
 
 export interface OperatorConfigDeps extends SyncDeps {
   readonly configs: Cache<SriovOperatorConfig>;

@@ -10,7 +10,7 @@ import { isKubeError } from "@switchyard/kube";
 import type { RenderedComponents } from "@switchyard/render";
 import type { ConditionSummary } from "../status/condition-summary.ts";
 import type { SyncOutcome } from "./sync-components.ts";
-import type { SyncFailure } from "./sync-failure.ts";
+import type { SyncFailure } from "./component-objects.ts";
 
 const { ready, rollingOut, syncFailed, unsupported } = operatorConfigReasons;
 

@@ -7,11 +7,10 @@
 import { isKubeError, KubeError } from "@switchyard/kube";
 import { grantsNodeRights, type InventoryItem, type Manifest, type RenderedComponent } from "@switchyard/render";
 import type { Logger } from "@switchyard/service";
-import type { ComponentObjects } from "./component-objects.ts";
+import type { ComponentObjects, SyncFailure } from "./component-objects.ts";
 import type { ComponentWriters } from "./component-writers.ts";
 import { nodeIdentityState, rightsAwaited, withheld } from "./node-identity-state.ts";
 import { isServing, pendingRollout } from "./rollout.ts";
-import type { SyncFailure } from "./sync-failure.ts";
 import { hasFailPolicy, isRegistration, withIgnorePolicy } from "./webhook-registrations.ts";
 
 export interface SyncDeps {

@@ -27,7 +27,7 @@ import {
   type NicModel,
   type PolicyDevicePluginSources,
 } from "@switchyard/render";
-import { configOwner } from "../components/config-owner.ts";
+import { configOwner } from "../components/config-exists.ts";
 import type { LiveRules } from "../node-states/live-rules.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import { createConfigCondition, type ConfigCondition } from "../status/config-condition.ts";

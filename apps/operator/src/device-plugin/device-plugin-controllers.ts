@@ -16,7 +16,7 @@ import { createWriter, fromCache, patchMetadata, type Controller, type Source } 
 import { isDeepStrictEqual } from "node:util";
 import { fieldManagers } from "../field-managers.ts";
 import type { OperatorContext } from "../operator-context.ts";
-import { limitRate } from "../status/limit-rate.ts";
+import { limitRate } from "../controller-pace.ts";
 import { affectsNodes, nodeAffectedByState } from "../node-states/affected-nodes.ts";
 import { createConfigMapReconciler } from "./config-map-reconciler.ts";
 import { configMapName, type ConfigMap } from "./config-map-watches.ts";

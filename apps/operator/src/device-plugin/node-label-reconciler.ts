@@ -12,7 +12,7 @@ import { annotations, defined, drainRequests, labels, type Node } from "@switchy
 import { isKubeError, type Cache, type Change, type MetadataPatch, type Reconcile } from "@switchyard/kube";
 import { isInNodeSet } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
-import { recheckSoon } from "../recheck-soon.ts";
+import { recheckSoon } from "../controller-pace.ts";
 import type { LiveRules } from "../node-states/live-rules.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 

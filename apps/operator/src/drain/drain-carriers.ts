@@ -5,9 +5,12 @@
  * request on the Node holds until the daemon has repeated it there.
  * Usage: `createDrainCarriers(caches).get("worker-0")?.drain`.
  */
-import { afxdpNetworkNodeStates, defined, sriovNetworkNodeStates } from "@switchyard/api";
-import type { Cache } from "@switchyard/kube";
+import { afxdpNetworkNodeStates, defined, sriovNetworkNodeStates, type SriovNetworkPoolConfig } from "@switchyard/api";
+import { equalJson, type Cache } from "@switchyard/kube";
+import { createRules, type Rules } from "@switchyard/policy";
 import type { AfxdpStateFacts } from "../afxdp/afxdp-caches.ts";
+import type { AfxdpLive, AfxdpLiveRules } from "../afxdp/afxdp-live-rules.ts";
+import type { LiveRules } from "../node-states/live-rules.ts";
 import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
 import type { DrainFacts } from "./drain-facts.ts";
 import type { SlotFacts } from "./slots/held-slot.ts";
@@ -72,4 +75,35 @@ export function createDrainCarriers({ states, afxdpStates }: CarrierCaches): Dra
 
 function map<From, To>(value: From | undefined, to: (value: From) => To): To | undefined {
   return value === undefined ? undefined : to(value);
+}
+
+/**
+ * createDrainRules returns the rules that decide which nodes are drained: those of the SriovOperatorConfig or, without one,
+ * the pools with the node set of the AfxdpOperatorConfig.
+ */
+interface DrainRuleSources {
+  readonly rules: LiveRules;
+  readonly afxdpRules: AfxdpLiveRules;
+  readonly pools: Cache<SriovNetworkPoolConfig>;
+}
+
+/** Subscribes to the pools until `signal` aborts. The result returns undefined while neither config exists. */
+export function createDrainRules({ rules, afxdpRules, pools }: DrainRuleSources, signal: AbortSignal): LiveRules {
+  let current: { readonly of: AfxdpLive; readonly rules: Rules } | undefined;
+  const end = pools.subscribe(({ before, after }) => {
+    if (!equalJson(before?.spec, after?.spec)) current = undefined;
+  });
+  signal.addEventListener("abort", end, { once: true });
+
+  function withoutSriov(): Rules | undefined {
+    const live = afxdpRules();
+    if (live === undefined) return undefined;
+    if (current?.of !== live) {
+      const { nodeSet } = live.rules;
+      current = { of: live, rules: { ...createRules({ policies: [], pools: pools.list() }), nodeSet } };
+    }
+    return current.rules;
+  }
+
+  return () => rules() ?? withoutSriov();
 }

@@ -33,21 +33,24 @@ import { fieldManagers } from "../field-managers.ts";
 import type { LiveRules } from "../node-states/live-rules.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import type { OperatorSettings } from "../start/operator-settings.ts";
-import { limitRate } from "../status/limit-rate.ts";
+import { limitRate } from "../controller-pace.ts";
 import { cordonNode, uncordonNode } from "./cordon-node.ts";
 import { createDrainAnswers } from "./drain-answers.ts";
 import { createDrainReconciler } from "./drain-reconciler.ts";
 import { createDrainReporter, type DrainReporter } from "./drain-reporter.ts";
-import { createDrainRules } from "./drain-rules.ts";
-import { createDrainCarriers, type DrainCarrier, type DrainCarriers } from "./drain-carriers.ts";
+import { createDrainCarriers, createDrainRules, type DrainCarrier, type DrainCarriers } from "./drain-carriers.ts";
 import { createClaimedDevices } from "./eviction/claimed-devices.ts";
 import { evictPod } from "./eviction/evict-pod.ts";
 import { createNodeDrainer } from "./eviction/node-drainer.ts";
 import { followNodePods, type NodePods } from "./eviction/node-pods.ts";
 import { createDefaultPoolStatusReconciler, defaultPoolKey } from "./slots/default-pool-status-reconciler.ts";
-import { createDrainPausesReconciler, drainPausesKey } from "./slots/drain-pauses-reconciler.ts";
+import {
+  createDrainPausesReconciler,
+  createMachineConfigPools,
+  drainPausesKey,
+  type MachineConfigPools,
+} from "./slots/machine-config-pools.ts";
 import { createDrainSlotsReconciler, drainSlotsKey } from "./slots/drain-slots-reconciler.ts";
-import { createMachineConfigPools, type MachineConfigPools } from "./slots/machine-config-pools.ts";
 import { createQueuePositions } from "./slots/queue-positions.ts";
 
 export interface DrainOptions {

@@ -7,7 +7,7 @@
  */
 import { defined } from "@switchyard/api";
 import type { Requeue } from "@switchyard/kube";
-import { recheckSoon } from "../recheck-soon.ts";
+import { recheckSoon } from "../controller-pace.ts";
 import type { DrainAnswers, Swap } from "./drain-answers.ts";
 import type { DrainCarrier, DrainCarriers } from "./drain-carriers.ts";
 

@@ -16,7 +16,7 @@ import {
 import type { Cache, Reconcile, Requeue } from "@switchyard/kube";
 import { isInNodeSet } from "@switchyard/policy";
 import type { LiveRules } from "../node-states/live-rules.ts";
-import { recheckSoon } from "../recheck-soon.ts";
+import { recheckSoon } from "../controller-pace.ts";
 import { hasDrainMarks } from "./cordon-node.ts";
 import type { DrainAnswers } from "./drain-answers.ts";
 import { answerOf, missingAnnotations, requestFor, wasDrainedFor } from "./drain-facts.ts";

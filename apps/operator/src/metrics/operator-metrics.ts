@@ -4,12 +4,16 @@
  * fleet-metrics.ts has the metrics of nodes and policies.
  * Usage: `const metrics = createOperatorMetrics(registry, caches, watched); metrics.watch(controller);`
  */
+import { conditionTypes, drainAnswers, drainRequests } from "@switchyard/api";
 import type { Controller, ControllerMetrics } from "@switchyard/kube";
 import { Counter, Gauge, Histogram, showCacheAges, type AgeingCaches, type Registry } from "@switchyard/service";
-import type { SchemaWatch } from "../schemas/schema-watch.ts";
 import { createDrainCarriers } from "../drain/drain-carriers.ts";
-import { countDrains } from "../drain/slots/count-drains.ts";
+import { answerOf, holding, type DrainFacts } from "../drain/drain-facts.ts";
+import type { SchemaWatch } from "../schemas/schema-watch.ts";
 import { registerFleetMetrics, type FleetCaches } from "./fleet-metrics.ts";
+
+/** countDrains counts drains by state, for metrics. Drains by an external drainer are not counted. */
+type DrainState = "waiting" | "draining" | "complete" | "degraded" | "stalled";
 
 /** The Lease that the leading replica of the operator holds. */
 export const operatorLease = "switchyard-operator";
@@ -131,4 +135,26 @@ function createReconcileMetrics(registers: Registry[]): OperatorMetrics["of"] {
       waitSeconds.observe({ controller }, latencyMs / 1000);
     },
   });
+}
+
+/** Returns the counts of all states. Degraded drains also count as draining, and stalled ones also as complete. */
+export function countDrains(states: readonly { readonly drain: DrainFacts }[]): ReadonlyMap<DrainState, number> {
+  const counts = new Map<DrainState, number>([
+    ["waiting", 0],
+    ["draining", 0],
+    ["complete", 0],
+    ["degraded", 0],
+    ["stalled", 0],
+  ]);
+  const count = (state: DrainState): Map<DrainState, number> => counts.set(state, (counts.get(state) ?? 0) + 1);
+  for (const { drain } of states) {
+    if (drain.isExternal) continue;
+    const answer = answerOf(drain);
+    if (answer === drainAnswers.draining) count("draining");
+    if (answer === drainAnswers.complete) count("complete");
+    if (answer === drainAnswers.idle && (drain.desired ?? drainRequests.idle) !== drainRequests.idle) count("waiting");
+    if (holding(drain.conditions, conditionTypes.drainDegraded) === undefined) continue;
+    count(answer === drainAnswers.complete ? "stalled" : "degraded");
+  }
+  return counts;
 }

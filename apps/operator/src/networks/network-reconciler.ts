@@ -32,10 +32,15 @@ import { targetNamespace, type Network } from "@switchyard/render";
 import type { ConditionSummary } from "../status/condition-summary.ts";
 import { intendedNad, type IntendedNad, type IntentSources } from "./intended-nad.ts";
 import { claimNad } from "./nad-claim.ts";
-import { nadFailure, nadKindMissing, namespaceMissing, namespaceTerminating } from "./nad-failure.ts";
+import {
+  nadFailure,
+  nadKindMissing,
+  namespaceMissing,
+  namespaceTerminating,
+  type ReportNetwork,
+} from "./network-status.ts";
 import { placeOf, type NadFacts } from "./network-caches.ts";
 import { networkRef, networkTypes } from "./network-ref.ts";
-import type { ReportNetwork } from "./network-status.ts";
 import { isTerminating, type Networks } from "./networks.ts";
 import type { OrphanedNads } from "./orphaned-nads.ts";
 

@@ -19,7 +19,7 @@ import { createWriter, equalJson, fromCache, patchMetadata, type Controller, typ
 import { createConfigExistsCheck } from "../components/config-exists.ts";
 import { fieldManagers } from "../field-managers.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
-import { limitRate } from "../status/limit-rate.ts";
+import { limitRate, parallelNodes } from "../controller-pace.ts";
 import { createConfigCondition } from "../status/config-condition.ts";
 import { createPolicyStatusReconciler } from "../status/policy-status-reconciler.ts";
 import { createPoolStatusReconciler } from "../status/pool-status-reconciler.ts";
@@ -27,7 +27,6 @@ import { createTransitionEvents } from "../status/transition-events.ts";
 import { affectsNodes, isOwnWrite, nodeAffectedByState, nodesAffectedByPolicy } from "./affected-nodes.ts";
 import { createHeldResets, createHeldResetsReconciler, type HeldResets } from "./held-resets.ts";
 import { createNodeStateReconciler } from "./node-state-reconciler.ts";
-import { parallelNodes } from "./parallel-nodes.ts";
 import { createResetHold } from "./reset-hold.ts";
 
 /** Least time between two writes of a status that counts nodes. */

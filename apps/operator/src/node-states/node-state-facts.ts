@@ -11,11 +11,11 @@ import {
   type InterfaceStatus,
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateSpec,
+  type SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
 import { cutText, maxMessageBytes, ownsAnnotation, type KubeObject } from "@switchyard/kube";
-import { ownedInStatus, plan, type PlanProblem } from "@switchyard/plan";
-import { statusPfs, toPfAddresses, type PfAddresses } from "@switchyard/policy";
-import { countConfiguredVfs, type ConfiguredVfs } from "./configured-vfs.ts";
+import { changedVfs, ownedInStatus, plan, type PlanProblem, type Step } from "@switchyard/plan";
+import { includesVf, parseVfRange, statusPfs, toPfAddresses, type PfAddresses } from "@switchyard/policy";
 import { toDrainFacts, type DrainFacts } from "../drain/drain-facts.ts";
 import { toSlotFacts, type SlotFacts } from "../drain/slots/held-slot.ts";
 import { fieldManagers } from "../field-managers.ts";
@@ -56,6 +56,13 @@ export interface UnfinishedWork {
   /** Why it can never be done, with the field: "numVfs: …". Absent if it is only not done yet. */
   readonly problem?: string;
 }
+
+/**
+ * countConfiguredVfs counts the VFs of each policy on one node that exist and have the right driver, for a metric.
+ * Pure.
+ * Number of VFs by policy name. Policies without such VFs are left out.
+ */
+type ConfiguredVfs = Readonly<Record<string, number>>;
 
 export function toNodeStateFacts(state: SriovNetworkNodeState): NodeStateFacts {
   const { metadata, spec = {}, status: whole = {} } = state;
@@ -118,4 +125,30 @@ function nicFacts(nic: InterfaceStatus): InterfaceStatus {
     pciAddress,
     ...defined({ name, altNames, vendor, deviceID, netFilter, linkType, totalvfs, bridge, owned, recordedNames }),
   };
+}
+
+/** VFs that are about to be created again or bound to another driver do not count. */
+function countConfiguredVfs(
+  spec: SriovNetworkNodeStateSpec,
+  status: SriovNetworkNodeStateStatus,
+  steps: readonly Step[],
+): ConfiguredVfs {
+  const changed = steps.flatMap((step) => changedVfs(step) ?? []);
+  const recreated = new Set(changed.flatMap(({ pciAddress, vfId }) => (vfId === "all" ? [pciAddress] : [])));
+  const unbound = new Set(changed.map(({ pciAddress, vfId }) => `${pciAddress} ${vfId}`));
+  const found = new Map((status.interfaces ?? []).map((pf) => [pf.pciAddress, pf]));
+  const counts = new Map<string, number>();
+  for (const { pciAddress, vfGroups = [] } of spec.interfaces ?? []) {
+    const pf = found.get(pciAddress);
+    if (pf === undefined || recreated.has(pciAddress)) continue;
+    for (const { policyName = "", vfRange = "", reservedFor } of vfGroups) {
+      if (reservedFor !== undefined) continue; // of no policy
+      const range = parseVfRange(vfRange);
+      if (!range.ok) continue;
+      const isConfigured = (vfId: number) => includesVf(range.value, vfId) && !unbound.has(`${pciAddress} ${vfId}`);
+      const count = (pf.Vfs ?? []).filter(({ vfID }) => isConfigured(vfID)).length;
+      if (count > 0) counts.set(policyName, (counts.get(policyName) ?? 0) + count);
+    }
+  }
+  return Object.fromEntries(counts);
 }

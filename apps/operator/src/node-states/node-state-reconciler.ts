@@ -26,9 +26,9 @@ import {
   type Writer,
 } from "@switchyard/kube";
 import { isInNodeSet, staleStateAction, mergePolicies, nodeStateSpec } from "@switchyard/policy";
-import { configOwner } from "../components/config-owner.ts";
+import { configOwner } from "../components/config-exists.ts";
 import { firstHandshake } from "../drain/drain-facts.ts";
-import { recheckSoon } from "../recheck-soon.ts";
+import { recheckSoon } from "../controller-pace.ts";
 import type { HeldResets } from "./held-resets.ts";
 import type { LiveRules } from "./live-rules.ts";
 import type { NodeStateFacts } from "./node-state-facts.ts";

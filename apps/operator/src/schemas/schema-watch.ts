@@ -66,7 +66,7 @@ export function watchSchemas({ transport, log, signal, clock = systemClock }: Sc
     if (url === seenDocument && problems !== undefined) return { problems, isAbsent: false };
     const document =
       url === "none" ? {} : await transport.request({ method: "GET", path: `/openapi/v3/apis/${apiVersion}`, signal });
-    const { compareSchemas } = await import("./compare-schemas.ts");
+    const { compareSchemas } = await import("./schema-fields.ts");
     const found = compareSchemas(document);
     seenDocument = url;
     return { problems: found, isAbsent: false };

@@ -6,7 +6,7 @@
  * Usage: `const setConfigCondition = createConfigCondition({ type, writer, now }); await setConfigCondition(config, undefined, signal);`
  */
 import { defined, type Condition, type ObjectMeta, type ObjectStatus } from "@switchyard/api";
-import { setConditions, type NewCondition } from "@switchyard/kube";
+import { cutText, isKubeError, setConditions, type NewCondition } from "@switchyard/kube";
 
 /** A config on which conditions are reported. */
 export interface ReportedConfig {
@@ -48,4 +48,35 @@ export function createConfigCondition({ type, writer, now }: ConfigConditionDeps
     // With the uid, the apply fails for a deleted config instead of creating a new one.
     await writer.applyStatus({ metadata: { name, ...defined({ uid }) }, status: { conditions: next ?? [] } }, signal);
   };
+}
+
+/** describeFailures describes failures of controllers in one line of limited length. Pure. */
+export interface Failure {
+  readonly controller: string;
+  readonly error: unknown;
+  /** When `error` was thrown. */
+  readonly at: Date;
+  /** When the first of the consecutive failures happened. */
+  readonly since: Date;
+}
+
+/** Most bytes of one error, because answers of servers can be long. */
+const maxBytes = 600;
+
+/** Most failures that are described. */
+const maxDescribed = 3;
+
+export function describeFailures(failures: readonly Failure[]): string {
+  const named = failures
+    .slice(0, maxDescribed)
+    .map(({ controller, error }) => `controller ${controller}: ${describe(error)}`);
+  const more = failures.length - named.length;
+  return `${[...named, ...(more > 0 ? [`${more} more`] : [])].join("; ")}; retrying`;
+}
+
+function describe(error: unknown): string {
+  const isExpected = isKubeError(error);
+  const message = error instanceof Error ? error.message : String(error);
+  const text = isExpected ? message : `unexpected error: ${message}`;
+  return cutText(text, maxBytes);
 }

@@ -40,7 +40,7 @@ import { fieldManagers } from "../field-managers.ts";
 import { networkTypes, parseNetworkRef } from "../networks/network-ref.ts";
 import { networkCachesByKind } from "../networks/networks.ts";
 import type { About, ControllerDefinition } from "../operator-context.ts";
-import { describeFailures, type Failure } from "./describe-failures.ts";
+import { describeFailures, type Failure } from "./config-condition.ts";
 
 export interface FailureReports {
   /** The controller that writes the conditions. */

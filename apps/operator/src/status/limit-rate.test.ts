@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "@jest/globals";
 import type { Requeue } from "@switchyard/kube";
-import { limitRate } from "./limit-rate.ts";
+import { limitRate } from "../controller-pace.ts";
 
 it("postpones a second run of a key until the interval has passed, and does not affect other keys", async () => {
   let nowMs = 0;

@@ -3,9 +3,16 @@
  * toObservedNode keeps of a Node what ovn-offload needs, so that the kubelet's heartbeats cause no events.
  * Usage: `watchObjects({ type: nodes, project: sharingEqual(toObservedNode), ... })`.
  */
-import { annotations as keys, defined, type Node } from "@switchyard/api";
+import {
+  annotations as keys,
+  defined,
+  type InterfaceStatus,
+  type Node,
+  type SriovNetworkNodeState,
+} from "@switchyard/api";
 import { recordAt, type KubeObject } from "@switchyard/kube";
-import type { ObservedNode } from "../decide/observed.ts";
+import { managementPf, smartNicsOf, statusPfs } from "@switchyard/policy";
+import type { NodeReport, ObservedNode } from "../decide/observed.ts";
 import { fieldManagers } from "../field-managers.ts";
 
 export function toObservedNode(node: Node & KubeObject): ObservedNode {
@@ -35,4 +42,39 @@ function ownLabelsOf({ metadata: { managedFields = [], labels = {} } }: KubeObje
     .flatMap((field) => (field.startsWith("f:") ? [field.slice("f:".length)] : []))
     .filter((key) => Object.hasOwn(labels, key))
     .sort();
+}
+
+/**
+ * toNodeReport keeps of a SriovNetworkNodeState what ovn-offload needs: the PFs, the mode of the SmartNIC and VF 0. The VFs of
+ * 1,000 nodes would be 100 MB of JSON.
+ */
+export function toNodeReport({ metadata, spec = {}, status = {} }: SriovNetworkNodeState): NodeReport {
+  const interfaces = statusPfs(status);
+  const card = smartNicsOf(interfaces)[0]?.pfs ?? [];
+  const pf = managementPf(interfaces);
+  const vf = pf?.Vfs?.find(({ vfID }) => vfID === 0);
+  return {
+    isCurrent: status.observedGeneration !== undefined && status.observedGeneration >= (metadata.generation ?? 0),
+    interfaces: interfaces.map(keepIdentity),
+    hostNetwork: status.system?.hostNetwork,
+    managementVf: vf && { name: vf.name ?? "" },
+    vfsExist: pf !== undefined && isReserved(spec, pf) && card.every((one) => hasVfs(spec, one)),
+    openVSwitchDisabled: status.system?.openVSwitchDisabled === true,
+  };
+}
+
+type Spec = NonNullable<SriovNetworkNodeState["spec"]>;
+
+function isReserved(spec: Spec, { pciAddress }: InterfaceStatus): boolean {
+  const groups = spec.interfaces?.find((one) => one.pciAddress === pciAddress)?.vfGroups ?? [];
+  return groups.some(({ reservedFor }) => reservedFor === "ovn-management-port");
+}
+
+function hasVfs(spec: Spec, { pciAddress, numVfs = 0, Vfs = [] }: InterfaceStatus): boolean {
+  const wanted = spec.interfaces?.find((one) => one.pciAddress === pciAddress)?.numVfs ?? 0;
+  return numVfs >= wanted && Vfs.length >= wanted;
+}
+
+function keepIdentity({ pciAddress, vendor, deviceID, cardMode }: InterfaceStatus): InterfaceStatus {
+  return { pciAddress, ...defined({ vendor, deviceID, cardMode }) };
 }

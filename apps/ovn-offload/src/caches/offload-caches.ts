@@ -33,8 +33,7 @@ import {
 import { isOfOvnOffload, ovnOffloadSelector, type DnsPlacementSource } from "@switchyard/render";
 import type { NodeReport, ObservedDns } from "../decide/observed.ts";
 import { fieldManagers } from "../field-managers.ts";
-import { toNodeReport } from "./node-report.ts";
-import { toObservedNode } from "./observed-node.ts";
+import { toNodeReport, toObservedNode } from "./observed-node.ts";
 
 export interface OffloadCachesOptions {
   readonly transport: Transport;

@@ -13,8 +13,7 @@ import {
   ownKeyAnnotation,
 } from "@switchyard/render";
 import { needsShared, type Host } from "./host.ts";
-import type { ConfigMapRole, Observed, ObservedConfigMap } from "./observed.ts";
-import type { OffloadWrite } from "./offload-write.ts";
+import type { ConfigMapRole, Observed, ObservedConfigMap, OffloadWrite } from "./observed.ts";
 
 export interface ConfigMapDecision {
   readonly writes: readonly OffloadWrite[];

@@ -8,8 +8,7 @@ import type { MachineConfigPool } from "@switchyard/api";
 import { ovnOffloadMachineConfig, ovnOffloadMachineConfigName } from "@switchyard/render";
 import type { OffloadPool } from "@switchyard/policy";
 import { isPrepared, type Host } from "./host.ts";
-import type { Observed } from "./observed.ts";
-import type { OffloadWrite } from "./offload-write.ts";
+import type { Observed, OffloadWrite } from "./observed.ts";
 
 export interface MachineConfigInput {
   readonly observed: Observed;

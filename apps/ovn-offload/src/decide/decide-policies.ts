@@ -8,8 +8,7 @@ import type { OffloadPool } from "@switchyard/policy";
 import { isOfOvnOffload, ovnOffloadPolicy, ovnOffloadPolicyName } from "@switchyard/render";
 import { isDeepStrictEqual } from "node:util";
 import { needsShared, type Host } from "./host.ts";
-import type { Observed } from "./observed.ts";
-import type { OffloadWrite } from "./offload-write.ts";
+import type { Observed, OffloadWrite } from "./observed.ts";
 
 export interface PolicyDecision {
   readonly writes: readonly OffloadWrite[];

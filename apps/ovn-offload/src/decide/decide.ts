@@ -22,8 +22,7 @@ import { decidePolicies } from "./decide-policies.ts";
 import { assignHosts, keptHosts, needsShared, type Host } from "./host.ts";
 import { hostFacts, renderedSources } from "./host-facts.ts";
 import { isConfigured, wantedLabels, type SharedState } from "./host-labels.ts";
-import type { Observed, ObservedNode, UnknownEntries } from "./observed.ts";
-import type { OffloadWrite } from "./offload-write.ts";
+import type { Observed, ObservedNode, OffloadWrite, UnknownEntries } from "./observed.ts";
 import { offloadStatuses, type OffloadStatuses } from "./offload-statuses.ts";
 
 export interface Decision extends OffloadStatuses {

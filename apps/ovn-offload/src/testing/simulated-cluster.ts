@@ -22,9 +22,9 @@ import type {
   Observed,
   ObservedConfigMap,
   ObservedNode,
+  OffloadWrite,
   UnknownEntries,
 } from "../decide/observed.ts";
-import type { OffloadWrite } from "../decide/offload-write.ts";
 
 interface SimulatedNode {
   labels: Record<string, string>;

@@ -25,9 +25,8 @@ import {
   type SriovUse,
 } from "@switchyard/policy";
 import type { AfxdpView, ClusterView } from "../cluster-view.ts";
-import { refuse, warn, type Finding } from "../finding.ts";
+import { listNames, refuse, warn, type Finding } from "../finding.ts";
 import type { NodeFacts } from "../node-facts.ts";
-import { listNames } from "../phrase.ts";
 
 export function checkAfxdpPolicy(policy: AfxdpNetworkNodePolicy, view: ClusterView): readonly Finding[] {
   if (policy.metadata.namespace !== view.namespace) {

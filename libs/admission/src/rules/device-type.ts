@@ -2,9 +2,8 @@
 /** Rules about spec.deviceType and the fields that depend on it (sriov-operator.md E.2). */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { virtioVendor } from "@switchyard/plan";
-import { refuse, warn, type Finding } from "../finding.ts";
+import { listNames, quote, refuse, warn, type Finding } from "../finding.ts";
 import { namesOf, type NodeGroup } from "../node-groups.ts";
-import { listNames, quote } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import { forEachMatchedPf } from "../policy-targets.ts";
 

@@ -3,13 +3,12 @@
  * Rules about networks of all kinds (sriov-operator.md E.2). Upstream admits an empty resourceName (sriov-operator.md M-35)
  * and invalid JSON in spec.ipam and spec.metaPlugins (sriov-operator.md M-54), and reports neither later on.
  */
-import type { BridgeNetwork } from "@switchyard/api";
+import type { AfxdpNetwork, BridgeNetwork } from "@switchyard/api";
+import { afxdpModeOf, afxdpProviderOf } from "@switchyard/policy";
 import { networkProblems, unfilteredBridgePolicies, vlanFilteringProblems } from "@switchyard/render";
 import type { ClusterView } from "../cluster-view.ts";
-import { refuse, warn, type Finding } from "../finding.ts";
-import { listNames, quote } from "../phrase.ts";
+import { listNames, quote, refuse, warn, type Finding } from "../finding.ts";
 import type { ReviewedNetwork } from "../review.ts";
-import { checkAfxdpNetwork } from "./afxdp-network.ts";
 
 export function checkNetwork(network: ReviewedNetwork, view: ClusterView): readonly Finding[] {
   const { metadata } = network;
@@ -39,4 +38,25 @@ function checkVlanFiltering({ spec }: BridgeNetwork, { policies }: ClusterView):
   const bridges = more.length === 0 ? `SriovNetworkNodePolicy ${first}` : `the policies ${listNames([first, ...more])}`;
   const cause = `the bridges of ${bridges} do not`;
   return vlanFilteringProblems(spec, cause).map(({ field, message }) => refuse(field, message));
+}
+
+/** Rules about AfxdpNetwork, in addition to those for networks of all kinds. */
+function checkAfxdpNetwork(network: AfxdpNetwork, { afxdp }: ClusterView): readonly Finding[] {
+  const { poolName, mode = "primary", ipam } = network.spec;
+  const afxdpProvider = afxdpProviderOf(afxdp?.operatorConfig);
+  const findings: Finding[] = [];
+  const policies = (afxdp?.policies ?? []).filter(({ spec }) => spec.poolName === poolName);
+  if (policies.length === 0) {
+    findings.push(warn("spec.poolName", `no AfxdpNetworkNodePolicy provides the pool ${quote(poolName)} yet`));
+  } else if (afxdpProvider === "upstream" && policies.every((policy) => afxdpModeOf(policy) !== mode)) {
+    const other = mode === "primary" ? "subfunction" : "primary";
+    findings.push(warn("spec.mode", `is ${mode}, but all policies of pool ${quote(poolName)} have mode ${other}`));
+  }
+  // As in an example of the proposal.
+  if (ipam && /"type"\s*:\s*"afxdp"/.test(ipam)) {
+    const message = 'type "afxdp" is no IPAM plugin, so pods would not start: use one such as "host-local"';
+    findings.push(warn("spec.ipam", message));
+  }
+  findings.push(...networkProblems(network, { afxdpProvider }).map(({ field, message }) => refuse(field, message)));
+  return findings;
 }

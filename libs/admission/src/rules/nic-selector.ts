@@ -5,8 +5,7 @@
  */
 import { parsePciAddress, type SriovNetworkNodePolicy } from "@switchyard/api";
 import { createRules } from "@switchyard/policy";
-import { refuse, type Finding } from "../finding.ts";
-import { quote } from "../phrase.ts";
+import { quote, refuse, type Finding } from "../finding.ts";
 
 /** The problems that merging reports. The feature gate for bridges counts as on, so that their problems are found, too. */
 export function checkMergeable(policy: SriovNetworkNodePolicy): readonly Finding[] {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Rules about SriovOperatorConfig (sriov-operator.md E.2, E.3). */
-import { operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
-import { featureGateDefaults, checkDaemonVariable } from "@switchyard/policy";
+import { operatorConfigName, type AfxdpOperatorConfig, type SriovOperatorConfig } from "@switchyard/api";
+import { afxdpPolicyProblems, afxdpProviderOf, checkDaemonVariable, featureGateDefaults } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
-import { refuse, warn, type Finding } from "../finding.ts";
-import { listNames, quote } from "../phrase.ts";
+import { listNames, quote, refuse, warn, type Finding } from "../finding.ts";
 
 export function checkOperatorConfig(config: SriovOperatorConfig, view: ClusterView): readonly Finding[] {
   const { name, namespace } = config.metadata;
@@ -60,4 +59,36 @@ export function checkDrainSwitch(
       `must not be set while nodes are being configured (syncStatus "InProgress"): ${listNames(busy)}`,
     ),
   ];
+}
+
+/** Rules about AfxdpOperatorConfig. */
+export function checkAfxdpOperatorConfig(config: AfxdpOperatorConfig, view: ClusterView): readonly Finding[] {
+  const { name, namespace } = config.metadata;
+  const findings: Finding[] = [];
+  if (name !== operatorConfigName) {
+    findings.push(
+      refuse("metadata.name", `must be "${operatorConfigName}": the operator reads no other AfxdpOperatorConfig`),
+    );
+  }
+  if (namespace !== view.namespace) {
+    findings.push(refuse("metadata.namespace", `must be ${quote(view.namespace)}, the namespace of the operator`));
+  }
+  if (config.spec?.disableDrain === true) {
+    findings.push(
+      warn("spec.disableDrain", "nodes are reconfigured without a drain: running pods lose their AF_XDP devices"),
+    );
+  }
+  return [...findings, ...policyWarnings(config, view)];
+}
+
+/** The policies that the device plugin of the provider cannot offer, which are therefore not applied. */
+function policyWarnings(config: AfxdpOperatorConfig, { afxdp }: ClusterView): readonly Finding[] {
+  const provider = afxdpProviderOf(config);
+  return (afxdp?.policies ?? []).flatMap((policy) =>
+    afxdpPolicyProblems(policy, provider)
+      .filter(({ code }) => code === "provider-cannot")
+      .map(({ policyName, field, message }) => {
+        return warn("spec.provider", `policy ${policyName} is not applied: ${field}: ${message}`);
+      }),
+  );
 }

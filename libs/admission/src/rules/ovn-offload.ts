@@ -3,13 +3,12 @@
  * Rules about spec.ovnHardwareOffload of the SriovOperatorConfig (smartnic.md 2.5), and what a change of it does to the
  * hosts.
  */
-import { labels, type SriovOperatorConfig } from "@switchyard/api";
-import type { OffloadProblem } from "@switchyard/policy";
+import { labels, type OvnHardwareOffload, type SriovOperatorConfig } from "@switchyard/api";
+import { selectOffloadPools, type OffloadProblem, type OffloadSelection } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
-import { refuse, warn, type Finding } from "../finding.ts";
+import { count, listNames, refuse, warn, type Finding } from "../finding.ts";
 import type { NodeFacts } from "../node-facts.ts";
-import { offloadSelection } from "../offload-selection.ts";
-import { count, listNames } from "../phrase.ts";
+import { asNode } from "../policy-targets.ts";
 
 const field = "spec.ovnHardwareOffload";
 
@@ -91,4 +90,25 @@ function currentPool(node: NodeFacts): string | undefined {
 
 function namesOf(nodes: readonly NodeFacts[]): readonly string[] {
   return nodes.map(({ name }) => name);
+}
+
+/**
+ * offloadSelection selects the hosts of SriovOperatorConfig.spec.ovnHardwareOffload from a ClusterView, as the service
+ * ovn-offload does.
+ * Returns undefined if it is unknown which hosts are selected, because MachineConfigPools are unknown.
+ */
+export function offloadSelection(
+  entries: readonly OvnHardwareOffload[] | undefined,
+  { nodes, machineConfigPools }: Pick<ClusterView, "nodes" | "machineConfigPools">,
+): OffloadSelection | undefined {
+  if (entries === undefined || entries.length === 0) return { pools: [], problems: [] };
+  if (machineConfigPools === undefined) return undefined;
+  const states = new Map(nodes.map(({ name, state }) => [name, state]));
+  return selectOffloadPools({
+    entries,
+    machineConfigPools: machineConfigPools === "not-served" ? undefined : machineConfigPools,
+    nodes: nodes.map(asNode),
+    interfacesOf: (name) => states.get(name)?.layout,
+    networkOf: (name) => states.get(name)?.status.system?.hostNetwork,
+  });
 }

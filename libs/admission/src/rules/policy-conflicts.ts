@@ -14,9 +14,8 @@
  */
 import type { InterfaceStatus, NicSelector, SriovNetworkNodePolicy } from "@switchyard/api";
 import { formatVfRange, hasLabels, isNameOf, overlaps, pfNameOf, priorityOf, type VfRange } from "@switchyard/policy";
-import { describeFinding, refuse, warn, type Finding } from "../finding.ts";
+import { describeFinding, listNames, refuse, warn, type Finding } from "../finding.ts";
 import { namesOf, selects, type NodeGroup } from "../node-groups.ts";
-import { listNames } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import type { MatchedPf } from "../policy-targets.ts";
 

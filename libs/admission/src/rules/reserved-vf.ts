@@ -7,10 +7,9 @@
 import { labels, type InterfaceStatus, type SriovNetworkNodePolicy } from "@switchyard/api";
 import { isNameOf, managementPf, offloadHostOf, parsePfName, unreservedVfs } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
-import { refuse, warn, type Finding } from "../finding.ts";
+import { listNames, refuse, warn, type Finding } from "../finding.ts";
 import type { NodeFacts } from "../node-facts.ts";
-import { offloadSelection } from "../offload-selection.ts";
-import { listNames } from "../phrase.ts";
+import { offloadSelection } from "./ovn-offload.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import { asNode } from "../policy-targets.ts";
 

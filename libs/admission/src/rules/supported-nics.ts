@@ -5,9 +5,8 @@
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { isListedNic, type NicPolicy } from "@switchyard/policy";
-import { refuse, warn, type Finding } from "../finding.ts";
+import { listNames, quote, refuse, warn, type Finding } from "../finding.ts";
 import { namesOf, type NodeGroup } from "../node-groups.ts";
-import { listNames, quote } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import type { PolicyTargets } from "../policy-targets.ts";
 

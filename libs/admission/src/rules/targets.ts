@@ -6,9 +6,8 @@
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { adviceOnBarred, describeEmptySelector, isEmptyNicSelector, isEmptySelector } from "@switchyard/policy";
-import { refuse, warn, type Finding } from "../finding.ts";
+import { count, listNames, refuse, warn, type Finding } from "../finding.ts";
 import { countNodes, namesOf, type DiscoveredGroup } from "../node-groups.ts";
-import { count, listNames } from "../phrase.ts";
 import type { PolicyContext } from "../policy-context.ts";
 
 /** The API server removes labels without a value, so an empty selector may be meant as one that selects few nodes. */

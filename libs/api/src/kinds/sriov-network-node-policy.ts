@@ -4,9 +4,8 @@
  * The CRD's descriptions are generated from the JSDoc in this file: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
-import type { LinuxBridgeConfig, LinuxUplinkConfig } from "./linux-bridge.ts";
+import type { LinuxBridgeConfig, LinuxUplinkConfig, OvsBridgeConfig, OvsInterfaceConfig } from "./bridges.ts";
 import type { NodeCounts, ObjectMeta, ObjectStatus } from "../kubernetes/metadata.ts";
-import type { OvsBridgeConfig, OvsInterfaceConfig } from "./ovs-bridge.ts";
 
 export const sriovNetworkNodePolicies = {
   group: "sriovnetwork.openshift.io",

@@ -18,11 +18,9 @@
  * The CRD's descriptions are generated from the JSDoc in this file: `npm run generate`.
  */
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "./custom-resource.ts";
-import type { CardModeStatus } from "./card-mode-status.ts";
-import type { FirmwareStatus } from "./firmware-status.ts";
-import type { LinuxBridgeConfig, LinuxUplinkConfig } from "./linux-bridge.ts";
+import type { CardModeStatus, FirmwareStatus } from "./card-status.ts";
+import type { LinuxBridgeConfig, LinuxUplinkConfig, OvsBridgeConfig, OvsInterfaceConfig } from "./bridges.ts";
 import type { ObjectMeta, ObjectStatus } from "../kubernetes/metadata.ts";
-import type { OvsBridgeConfig, OvsInterfaceConfig } from "./ovs-bridge.ts";
 import type { DeviceType } from "./sriov-network-node-policy.ts";
 
 export const sriovNetworkNodeStates = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { parseGuid } from "./guid.ts";
+import { parseGuid } from "./addresses.ts";
 
 describe("parseGuid", () => {
   it("parses eight bytes and converts digits to lower case", () => {

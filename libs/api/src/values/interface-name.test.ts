@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { isInterfaceName } from "./interface-name.ts";
+import { isInterfaceName } from "./addresses.ts";
 
 describe("isInterfaceName", () => {
   it.each(["ens1f0", "a", "...", "eth0.100", "x".repeat(15), "v-1_2@3"])("accepts %s", (text) => {

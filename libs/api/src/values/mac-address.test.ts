@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { isUnicast, parseMacAddress } from "./mac-address.ts";
+import { isUnicast, parseMacAddress } from "./addresses.ts";
 
 describe("parseMacAddress", () => {
   it("parses six bytes and converts digits to lower case", () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { parsePciAddress } from "./pci-address.ts";
+import { parsePciAddress } from "./addresses.ts";
 
 describe("parsePciAddress", () => {
   it.each(["0000:3b:00.0", "0000:ff:1f.7", "10000:01:00.0"])("parses %s", (text) => {

@@ -5,7 +5,7 @@
  */
 import { dirname } from "node:path";
 import type { HostOperation } from "./host-error.ts";
-import { bootProgramDirectory } from "../ports/boot-program.ts";
+import { bootProgramDirectory } from "../ports/boot.ts";
 import { formatFirmwareValues } from "../ports/firmware.ts";
 import type { Host } from "../ports/host.ts";
 

@@ -4,6 +4,8 @@
  * Usage: `wrapPorts(host, (call, proceed) => { log(call); return proceed(); })`.
  */
 import type { Host } from "../ports/host.ts";
+import type { HostOperation } from "./host-error.ts";
+import { operations } from "./operations.ts";
 
 /** A call of a method of a port. */
 export interface PortCall {
@@ -65,5 +67,54 @@ export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => un
           });
       },
     });
+  }
+}
+
+/**
+ * operationOf returns the description of a call of any port, for code that handles the calls of all ports.
+ * Throws if operations.ts lacks the method, which is a bug.
+ */
+export function operationOf({ port, method, args }: PortCall): HostOperation {
+  const describe: unknown = Reflect.get(operations[port], method);
+  const operation: unknown = typeof describe === "function" && Reflect.apply(describe, undefined, args);
+  if (!isOperation(operation)) throw new Error(`operations.ts does not describe ${port}.${method}`);
+  return operation;
+}
+
+function isOperation(value: unknown): value is HostOperation {
+  return typeof value === "object" && value !== null && "action" in value && "target" in value;
+}
+
+/**
+ * watchCalls keeps the calls of a host that have not ended. Some never end, such as a write to sysfs that hangs in a driver.
+ * Nothing can end such a call, but the daemon can report it.
+ */
+export interface WatchedCalls {
+  /** Behaves as the given host. */
+  readonly host: Host;
+  /** Describes the oldest call that has not ended: "set sriov_numvfs 4 on 0000:3b:00.0"; undefined if all have ended. */
+  oldest(): string | undefined;
+}
+
+export function watchCalls(host: Host): WatchedCalls {
+  /** In the order of their start. */
+  const running = new Set<PortCall>();
+  return {
+    host: wrapPorts(host, (call, proceed) => (isWatch(call) ? proceed() : watched(call, proceed))),
+    oldest() {
+      const [call] = running;
+      if (call === undefined) return undefined;
+      const { action, target } = operationOf(call);
+      return `${action} on ${target}`;
+    },
+  };
+
+  async function watched(call: PortCall, proceed: () => unknown): Promise<unknown> {
+    running.add(call);
+    try {
+      return await proceed();
+    } finally {
+      running.delete(call);
+    }
   }
 }

@@ -4,8 +4,8 @@
  * Usage: `parseAfxdpRecord(formatAfxdpRecord({ spec, subfunctions: [0, 1] }))`.
  */
 import { err, isInterfaceName, ok, parsePciAddress, type AfxdpInterfaceSpec, type Result } from "@switchyard/api";
-import type { AfxdpRecord } from "../ports/afxdp-records.ts";
-import { have, isFields, isListOf, parseJson, type RecordProblem } from "./record-json.ts";
+import type { AfxdpRecord } from "../ports/records.ts";
+import { have, isFields, isListOf, parseJson, type RecordProblem } from "./record-directory.ts";
 
 export function formatAfxdpRecord(record: AfxdpRecord): string {
   return `${JSON.stringify(record, undefined, 2)}\n`;

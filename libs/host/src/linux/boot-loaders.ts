@@ -4,11 +4,10 @@
  * (sriov-operator.md F.5, M-22, M-29).
  * Usage: `const name = await detectBootLoader(files);`
  */
-import type { ArgumentChange, BootEntry, BootLoader } from "../ports/kernel-arguments.ts";
-import { grubFile } from "../ports/kernel-arguments.ts";
+import { grubFile, type ArgumentChange, type BootEntry, type BootLoader } from "../ports/kernel.ts";
 import type { HostFiles } from "../ports/host-files.ts";
 import { readGrubEntries } from "./grub-config.ts";
-import { splitArguments } from "./kernel-argument.ts";
+import { splitArguments } from "./kernel-names.ts";
 
 /** What the boot loaders need of the host. */
 export interface BootLoaderTools {

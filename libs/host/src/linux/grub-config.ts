@@ -4,8 +4,8 @@
  * arguments of GRUB_CMDLINE_LINUX: those of memory tests (20_memtest86+), and those of other systems that os-prober finds.
  * Usage: `const entries = readGrubEntries(text, await readRunning());`
  */
-import type { BootEntry } from "../ports/kernel-arguments.ts";
-import { splitArguments } from "./kernel-argument.ts";
+import type { BootEntry } from "../ports/kernel.ts";
+import { splitArguments } from "./kernel-names.ts";
 
 /**
  * An entry of this system loads a kernel, and its root= is that of the running kernel. If no entry has this root=, for example

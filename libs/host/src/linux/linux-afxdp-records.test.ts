@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AfxdpRecord } from "../ports/afxdp-records.ts";
+import type { AfxdpRecord } from "../ports/records.ts";
 import { formatAfxdpRecord, parseAfxdpRecord } from "./afxdp-record-file.ts";
-import { createLinuxAfxdpRecords } from "./linux-afxdp-records.ts";
+import { createLinuxAfxdpRecords } from "./linux-records.ts";
 import type { UnreadableRecord } from "./record-directory.ts";
 
 const pf = "0000:86:00.0";

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ProgramVersion } from "../ports/boot-program.ts";
-import { createLinuxBootProgram } from "./linux-boot-program.ts";
+import type { ProgramVersion } from "../ports/boot.ts";
+import { createLinuxBootProgram } from "./linux-boot.ts";
 
 let root = "";
 let home = "";

@@ -6,8 +6,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { IsoError, readIsoFile } from "./iso9660.ts";
-import { createLinuxConfigDrive } from "./linux-config-drive.ts";
+import { createLinuxConfigDrive, IsoError, readIsoFile } from "./linux-config-drive.ts";
 
 const image = gunzipSync(readFileSync(new URL("./testdata/config-drive.iso.gz", import.meta.url)));
 const path = "openstack/2018-08-27/meta_data.json";

@@ -13,11 +13,10 @@ import {
   type GenericFamily,
   type NetlinkSocket,
 } from "@switchyard/netlink";
-import { askKernel } from "./ask-kernel.ts";
+import { askKernel, createFamilyResolver } from "./ask-kernel.ts";
 import { HostError, type HostOperation } from "../calls/host-error.ts";
 import { operations } from "../calls/operations.ts";
-import type { Devlink, EswitchMode } from "../ports/devlink.ts";
-import { createFamilyResolver } from "./generic-family.ts";
+import type { Devlink, EswitchMode } from "../ports/devices.ts";
 
 export interface LinuxDevlinkDeps {
   /** For short requests. The caller disposes of it. */

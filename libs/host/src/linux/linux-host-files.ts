@@ -9,9 +9,7 @@ import { operations } from "../calls/operations.ts";
 import { isErrno } from "@switchyard/service";
 import { toHostError, withHostError, type HostOperation } from "../calls/host-error.ts";
 import type { FileKind, HostFiles } from "../ports/host-files.ts";
-import { readTextFile } from "./read-text-file.ts";
-import { replaceFile } from "./replace-file.ts";
-import { syncDirectory } from "./sync-directory.ts";
+import { readTextFile, replaceFile, syncDirectory } from "./text-files.ts";
 
 /** `root` is "/" or "/host". */
 export function createLinuxHostFiles(root: string): HostFiles {

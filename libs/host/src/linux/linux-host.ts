@@ -5,10 +5,11 @@
  * Usage: `await using host = createLinuxHost("/host", { onUnreadableRecord })`.
  */
 import { NetlinkSocket, protocols } from "@switchyard/netlink";
+import { withHostError } from "../calls/host-error.ts";
+import { operations } from "../calls/operations.ts";
 import type { Host } from "../ports/host.ts";
-import { createLinuxAfxdpRecords } from "./linux-afxdp-records.ts";
-import { createLinuxBootProgram } from "./linux-boot-program.ts";
-import { createLinuxBoot } from "./linux-boot.ts";
+import type { PluginLeftovers } from "../ports/plugin-leftovers.ts";
+import { createLinuxBoot, createLinuxBootProgram } from "./linux-boot.ts";
 import { createLinuxConfigDrive } from "./linux-config-drive.ts";
 import { createLinuxDevlink } from "./linux-devlink.ts";
 import { createLinuxFirmware } from "./linux-firmware.ts";
@@ -16,20 +17,20 @@ import { createLinuxHostFiles } from "./linux-host-files.ts";
 import { createLinuxKernelArguments } from "./linux-kernel-arguments.ts";
 import { createLinuxKernelEvents } from "./linux-kernel-events.ts";
 import { createLinuxKernelModules } from "./linux-kernel-modules.ts";
+import { createLinuxLinks, createLinuxRoutes } from "./linux-links.ts";
 import { createLinuxLinuxBridges } from "./linux-linux-bridges.ts";
-import { createLinuxLinks } from "./linux-links.ts";
-import { createLinuxPfRecords } from "./linux-pf-records.ts";
-import { createLinuxPluginLeftovers } from "./linux-plugin-leftovers.ts";
-import type { UnreadableRecord } from "./record-directory.ts";
 import { createLinuxRdma } from "./linux-rdma.ts";
-import { createLinuxRoutes } from "./linux-routes.ts";
+import { createLinuxAfxdpRecords, createLinuxPfRecords } from "./linux-records.ts";
 import { createLinuxSriovSysfs } from "./linux-sriov-sysfs.ts";
 import { createLinuxSubfunctions } from "./linux-subfunctions.ts";
 import { createLinuxSystemd } from "./linux-systemd.ts";
-import { createLinuxOvs } from "./ovs/linux-ovs.ts";
 import { createLinuxUdev } from "./linux-udev.ts";
 import { createLinuxVdpa } from "./linux-vdpa.ts";
 import { createLinuxXdp } from "./linux-xdp.ts";
+import { createLinuxOvs } from "./ovs/linux-ovs.ts";
+import type { UnreadableRecord } from "./record-directory.ts";
+import type { LeftoverDeps } from "./upstream-plugin/leftovers-on-linux.ts";
+import { upstreamDeviceRecords } from "./upstream-plugin/upstream-device-record.ts";
 
 export interface LinuxHostOptions {
   /** Called for each file that is not a valid record. */
@@ -78,5 +79,30 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     kernelArguments: createLinuxKernelArguments(root),
     events: createLinuxKernelEvents(),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+/**
+ * createLinuxPluginLeftovers implements PluginLeftovers. Most hosts never had the plugin, so everything but the list of devices is
+ * loaded when it is needed.
+ */
+interface LinuxPluginLeftoversDeps extends LeftoverDeps {
+  /** Called for each file that is not a record whenever the devices are listed. */
+  readonly onUnreadable: (file: UnreadableRecord) => void;
+}
+
+export function createLinuxPluginLeftovers({ onUnreadable, ...deps }: LinuxPluginLeftoversDeps): PluginLeftovers {
+  const { pluginLeftovers: at } = operations;
+  const records = upstreamDeviceRecords(deps.root, onUnreadable);
+  const load = async () => (await import("./upstream-plugin/leftovers-on-linux.ts")).createLeftovers(deps);
+  return {
+    listDevices: () => withHostError(at.listDevices(), async () => [...(await records.list()).values()]),
+    removeDevice: async (device) => (await load()).removeDevice(device),
+    readUse: async (name) => (await load()).readUse(name),
+    detachProgram: async (name, id) => (await load()).detachProgram(name, id),
+    listFiles: async (pool) => (await load()).listFiles(pool),
+    removeMount: async (path) => (await load()).removeMount(path),
+    removeSocket: async (path) => (await load()).removeSocket(path),
+    removeDirectories: async () => (await load()).removeDirectories(),
   };
 }

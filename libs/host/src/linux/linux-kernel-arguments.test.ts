@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { HostFiles } from "../ports/host-files.ts";
-import { grubFile } from "../ports/kernel-arguments.ts";
+import { grubFile } from "../ports/kernel.ts";
 import { bootLoaders, detectBootLoader, type BootLoaderTools } from "./boot-loaders.ts";
 import { createLinuxHostFiles } from "./linux-host-files.ts";
 import { createLinuxKernelArguments } from "./linux-kernel-arguments.ts";

@@ -7,12 +7,12 @@ import { promises as fs } from "node:fs";
 import { join } from "node:path";
 import { operations } from "../calls/operations.ts";
 import { HostError, withHostError } from "../calls/host-error.ts";
-import type { KernelArguments, Machine } from "../ports/kernel-arguments.ts";
+import type { KernelArguments, Machine } from "../ports/kernel.ts";
 import { bootLoaders, detectBootLoader, type BootLoaderProgram, type BootLoaderTools } from "./boot-loaders.ts";
-import { checkKernelArguments, splitArguments } from "./kernel-argument.ts";
+import { checkKernelArguments, splitArguments } from "./kernel-names.ts";
 import { createLinuxHostFiles } from "./linux-host-files.ts";
 import { readNames } from "./read-sysfs.ts";
-import { runHostProgram } from "./run-host-program.ts";
+import { runHostProgram } from "./run-program.ts";
 
 /** rpm-ostree writes a new deployment; update-grub looks for other systems on all disks. */
 const timeoutMs = 5 * 60_000;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { constants } from "node:os";
 import { protocols } from "@switchyard/netlink";
 import { createFakeKernel, createNetworkNamespace, missingForNamespaces } from "@switchyard/netlink/testing";
-import type { KernelEvent } from "../ports/kernel-events.ts";
+import type { KernelEvent } from "../ports/kernel.ts";
 import { createLinuxKernelEvents } from "./linux-kernel-events.ts";
 
 const missing = missingForNamespaces();

@@ -18,7 +18,7 @@ import { basename } from "node:path";
 import { refusal } from "./ask-kernel.ts";
 import { operations } from "../calls/operations.ts";
 import type { HostOperation } from "../calls/host-error.ts";
-import type { KernelEvent, KernelEvents } from "../ports/kernel-events.ts";
+import type { KernelEvent, KernelEvents } from "../ports/kernel.ts";
 
 /** `options` are for tests. watch() throws HostError; its iterator rejects with HostError if the kernel ends the events. */
 export function createLinuxKernelEvents(options: ListenOptions = {}): KernelEvents {

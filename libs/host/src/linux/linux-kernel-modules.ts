@@ -8,10 +8,9 @@ import { join } from "node:path";
 import { isErrno } from "@switchyard/service";
 import { operations } from "../calls/operations.ts";
 import { HostError, withHostError, type HostOperation } from "../calls/host-error.ts";
-import type { KernelModules } from "../ports/kernel-modules.ts";
-import { checkKernelName } from "./kernel-name.ts";
-import { isModuleLoaded } from "./loaded-module.ts";
-import { readNames } from "./read-sysfs.ts";
+import type { KernelModules } from "../ports/kernel.ts";
+import { checkKernelName } from "./kernel-names.ts";
+import { isModuleLoaded, readNames } from "./read-sysfs.ts";
 import { inRoot, runProgram, type Command } from "./run-program.ts";
 
 const timeoutMs = 60_000;

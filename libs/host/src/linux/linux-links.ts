@@ -4,11 +4,12 @@
  * Usage: `createLinuxLinks({ root: "/host", socket: new NetlinkSocket({ protocol: protocols.route }), genericSocket })`.
  */
 import { defined } from "@switchyard/api";
-import { join } from "node:path";
 import {
+  defaultRouteLinks,
   ethtoolFamily,
   getFeatures,
   listLinks,
+  routeLinks,
   setFeature,
   setLinkMtu,
   setLinkUp,
@@ -17,14 +18,14 @@ import {
   type LinkInfo,
   type NetlinkSocket,
 } from "@switchyard/netlink";
-import { askKernel } from "./ask-kernel.ts";
-import { createFamilyResolver } from "./generic-family.ts";
-import { operations } from "../calls/operations.ts";
 import { isErrno } from "@switchyard/service";
+import { join } from "node:path";
 import { HostError, toHostError, withHostError, type HostOperation } from "../calls/host-error.ts";
-import type { Link, Links } from "../ports/links.ts";
+import { operations } from "../calls/operations.ts";
+import type { Link, Links, Routes } from "../ports/links.ts";
+import { askKernel, createFamilyResolver } from "./ask-kernel.ts";
 import { readLockedAttribute } from "./read-sysfs.ts";
-import { functionOfVirtio } from "./virtio-function.ts";
+import { functionOfVirtio } from "./read-pci-functions.ts";
 
 export interface LinuxLinksDeps {
   /** Directory that contains sys: "/" or "/host". Its sysfs must show the network namespace of the socket. */
@@ -121,4 +122,16 @@ async function readSpeedMbps(root: string, name: string): Promise<number | undef
     if (isErrno(error, ...withoutSpeed)) return undefined;
     throw toHostError(at, error);
   }
+}
+
+/**
+ * createLinuxRoutes implements Routes over rtnetlink.
+ * The caller disposes of the socket.
+ */
+export function createLinuxRoutes(socket: NetlinkSocket): Routes {
+  const { routes: at } = operations;
+  return {
+    listDefaultRouteLinks: () => askKernel(at.listDefaultRouteLinks(), () => defaultRouteLinks(socket)),
+    listRouteLinks: (address) => askKernel(at.listRouteLinks(address), () => routeLinks(socket, address)),
+  };
 }

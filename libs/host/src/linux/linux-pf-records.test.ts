@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLinuxPfRecords } from "./linux-pf-records.ts";
+import { createLinuxPfRecords } from "./linux-records.ts";
 import type { UnreadableRecord } from "./record-directory.ts";
-import type { PfRecord, PfRecords } from "../ports/pf-records.ts";
+import type { PfRecord, PfRecords } from "../ports/records.ts";
 import { pci } from "../testing/nic-models.ts";
 
 const pf = pci("0000:01:00.0");

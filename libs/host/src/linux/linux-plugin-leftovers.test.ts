@@ -14,9 +14,9 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PluginLeftovers } from "../ports/plugin-leftovers.ts";
-import { createLinuxPluginLeftovers } from "./linux-plugin-leftovers.ts";
+import { createLinuxPluginLeftovers } from "./linux-host.ts";
 import { createLinuxXdp } from "./linux-xdp.ts";
-import { mountUnitName } from "./unit-name.ts";
+import { mountUnitName } from "./linux-systemd.ts";
 import { recordUpstreamDevices } from "./upstream-plugin/upstream-device-record.ts";
 
 const missing = missingForNamespaces();

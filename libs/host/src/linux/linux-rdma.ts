@@ -11,9 +11,8 @@ import { join } from "node:path";
 import { askKernel } from "./ask-kernel.ts";
 import { operations } from "../calls/operations.ts";
 import { HostError, withHostError } from "../calls/host-error.ts";
-import { isModuleLoaded } from "./loaded-module.ts";
-import type { Rdma, RdmaDevice } from "../ports/rdma.ts";
-import { readAttribute, readLinkName, readNames } from "./read-sysfs.ts";
+import { isModuleLoaded, readAttribute, readLinkName, readNames } from "./read-sysfs.ts";
+import type { Rdma, RdmaDevice } from "../ports/devices.ts";
 
 export interface LinuxRdmaDeps {
   /** "/" or "/host". */

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { withHostError, type HostOperation } from "../calls/host-error.ts";
 import { operations } from "../calls/operations.ts";
 import type { SriovSysfs } from "../ports/sriov-sysfs.ts";
-import { checkKernelName } from "./kernel-name.ts";
+import { checkKernelName } from "./kernel-names.ts";
 import { readBinding, readPf, readPfs } from "./read-pci-functions.ts";
 
 /** `root` is "/", "/host" or the directory of a captured tree. */

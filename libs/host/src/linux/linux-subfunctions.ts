@@ -21,9 +21,8 @@ import {
 import { join } from "node:path";
 import { HostError, withHostError, type HostOperation } from "../calls/host-error.ts";
 import { operations } from "../calls/operations.ts";
-import type { Subfunction, Subfunctions } from "../ports/subfunctions.ts";
-import { askKernel } from "./ask-kernel.ts";
-import { createFamilyResolver } from "./generic-family.ts";
+import type { Subfunction, Subfunctions } from "../ports/devices.ts";
+import { askKernel, createFamilyResolver } from "./ask-kernel.ts";
 import { readAttribute, readLinkName, readNames } from "./read-sysfs.ts";
 
 export interface LinuxSubfunctionsDeps {

@@ -5,12 +5,11 @@
  * Usage: `await createLinuxSystemd("/host").restartUnit("openvswitch-switch.service")`.
  */
 import { join } from "node:path";
-import { operations } from "../calls/operations.ts";
 import { HostError, toHostError, type HostOperation } from "../calls/host-error.ts";
-import type { Systemd } from "../ports/systemd.ts";
+import { operations } from "../calls/operations.ts";
+import type { Systemd } from "../ports/system-services.ts";
 import { BusConnection, BusError, busErrors } from "./dbus/bus-connection.ts";
 import type { MethodCall } from "./dbus/message.ts";
-import { checkUnitName } from "./unit-name.ts";
 
 /** The default limit of libdbus for an answer. */
 const answerMs = 25_000;
@@ -176,3 +175,23 @@ const errnos: ReadonlyMap<string, string> = new Map([
   [busErrors.timeout, "ETIMEDOUT"],
   [busErrors.disconnected, "ECONNRESET"],
 ]);
+
+const name = /^[\w:.\\-]{1,200}(@[\w:.\\-]{0,50})?\.(service|socket|target|mount|timer|path|slice)$/;
+
+/**
+ * checkUnitName validates the name of a systemd unit (systemd.unit(5)), because systemd also accepts paths and globs. mountUnitName
+ * returns the name of the unit that systemd has for a mount.
+ * Throws HostError EINVAL if the value cannot be the name of a unit. The message contains the value.
+ */
+export function checkUnitName(value: string): void {
+  if (name.test(value)) return;
+  const shown = JSON.stringify(value.slice(0, 64));
+  throw new HostError({ action: "look up systemd unit", target: shown }, "EINVAL", {});
+}
+
+/** Returns the unit of a mount point (systemd-escape --path): an absolute path of ASCII characters, in its shortest form. */
+export function mountUnitName(path: string): string {
+  const escape = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  const parts = path.slice(1).split("/");
+  return `${parts.map((part) => part.replaceAll(/[^\w:.]/g, escape)).join("-")}.mount`;
+}

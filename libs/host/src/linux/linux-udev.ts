@@ -14,7 +14,7 @@ import { askKernel } from "./ask-kernel.ts";
 import { HostError, toHostError } from "../calls/host-error.ts";
 import { readPf } from "./read-pci-functions.ts";
 import { exists, readAttribute, readLinkTarget, readNames } from "./read-sysfs.ts";
-import type { SettleOptions, Udev } from "../ports/udev.ts";
+import type { SettleOptions, Udev } from "../ports/system-services.ts";
 
 /** Not all mounts of /run deliver inotify events, so the files are also checked periodically. */
 const recheckMs = 250;

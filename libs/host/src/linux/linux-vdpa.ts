@@ -19,9 +19,9 @@ import { constants, promises as fs } from "node:fs";
 import { join } from "node:path";
 import { HostError, withHostError, type HostOperation } from "../calls/host-error.ts";
 import { operations } from "../calls/operations.ts";
-import type { Vdpa } from "../ports/vdpa.ts";
+import type { Vdpa } from "../ports/devices.ts";
 import { askKernel } from "./ask-kernel.ts";
-import { checkKernelName, checkVdpaName } from "./kernel-name.ts";
+import { checkKernelName, checkVdpaName } from "./kernel-names.ts";
 import { exists, readLinkName } from "./read-sysfs.ts";
 
 export interface LinuxVdpaDeps {

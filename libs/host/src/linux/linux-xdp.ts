@@ -25,8 +25,7 @@ import { join } from "node:path";
 import { HostError, withHostError } from "../calls/host-error.ts";
 import { operations } from "../calls/operations.ts";
 import type { Xdp, XdpProgram } from "../ports/xdp.ts";
-import { askKernel } from "./ask-kernel.ts";
-import { createFamilyResolver } from "./generic-family.ts";
+import { askKernel, createFamilyResolver } from "./ask-kernel.ts";
 import { readNetDevice } from "./read-net-device.ts";
 import { readNames } from "./read-sysfs.ts";
 

@@ -5,8 +5,8 @@
  * Usage: `parsePfRecord(formatPfRecord({ spec, initial: { mtu: 1500 } }))`.
  */
 import { err, ok, type InterfaceSpec, type Result, type VfGroup } from "@switchyard/api";
-import type { FirmwareRecord, PfRecord } from "../ports/pf-records.ts";
-import { have, isFields, isListOf, parseJson, type Fields, type RecordProblem } from "./record-json.ts";
+import type { FirmwareRecord, PfRecord } from "../ports/records.ts";
+import { have, isFields, isListOf, parseJson, type Fields, type RecordProblem } from "./record-directory.ts";
 
 export function formatPfRecord({ spec, ...own }: PfRecord): string {
   const hasOwn = Object.keys(own).length > 0;

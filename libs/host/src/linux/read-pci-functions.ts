@@ -8,9 +8,17 @@
 import { defined, parsePciAddress, type PciAddress } from "@switchyard/api";
 import { mapConcurrently } from "@switchyard/service";
 import { readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { PciBinding, PfFacts, VfFacts } from "../ports/sriov-sysfs.ts";
-import { exists, readAttribute, readInode, readLinkName, readLockedAttribute, readNames } from "./read-sysfs.ts";
-import { isVirtioDevice, virtioPciDriver } from "./virtio-function.ts";
+import {
+  exists,
+  readAttribute,
+  readInode,
+  readLinkName,
+  readLockedAttribute,
+  readNames,
+  readRealPath,
+} from "./read-sysfs.ts";
 
 const functionsAtOnce = 4;
 
@@ -113,4 +121,26 @@ function toAddress(text: string): readonly PciAddress[] {
 /** Returns "8086" for "0x8086". */
 function digitsOf(attribute: string): string {
   return attribute.replace(/^0x/, "");
+}
+
+/**
+ * Between the interface of a virtio NIC and its PCI function is a virtio device, "virtio4", which rtnetlink names instead of the
+ * function. functionOfVirtio finds the function.
+ * The driver that creates the virtio device of a PCI function. A virtio device of another driver belongs to a vDPA device.
+ */
+const virtioPciDriver = "virtio-pci";
+
+/** Returns undefined if virtio-pci is not the driver of the device's parent, and if the device does not exist. Throws errors of Node. */
+export function functionOfVirtio(root: string, name: string): PciAddress | undefined {
+  if (!isVirtioDevice(name)) return undefined;
+  const device = readRealPath(join(root, "sys/bus/virtio/devices", name));
+  if (device === undefined) return undefined;
+  const parent = dirname(device);
+  const address = parsePciAddress(basename(parent));
+  if (!address.ok || readLinkName(join(parent, "driver")) !== virtioPciDriver) return undefined;
+  return address.value;
+}
+
+function isVirtioDevice(name: string): boolean {
+  return /^virtio\d+$/.test(name);
 }

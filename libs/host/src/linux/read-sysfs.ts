@@ -5,6 +5,7 @@
  * synchronous: each system call on a thread of libuv's pool would take ten times its own CPU time (Node 24.21).
  * Usage: `const driver = readLinkName(join(device, "driver"))`.
  */
+import { isErrno } from "@switchyard/service";
 import {
   closeSync,
   lstatSync,
@@ -16,9 +17,8 @@ import {
   realpathSync,
   statSync,
 } from "node:fs";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import { isErrno } from "@switchyard/service";
 
 /** The kernel formats an attribute into one page. */
 const attributeBytes = 4_096;
@@ -91,4 +91,16 @@ function unlessGone<Value>(act: () => Value): Value | undefined {
 // ENODEV: the device was removed after the file was opened. ENOTDIR: a part of the path is not a directory any more.
 function isGone(error: unknown): boolean {
   return isErrno(error, "ENOENT", "ENODEV", "ENOTDIR");
+}
+
+/**
+ * isModuleLoaded reads the state of a kernel module from /sys/module.
+ * Reports whether the module is loaded and initialized, or built in with parameters.
+ */
+export function isModuleLoaded(root: string, module: string): boolean {
+  const directory = join(root, "sys/module", module.replaceAll("-", "_"));
+  if (readNames(directory) === undefined) return false;
+  // "coming" while it initializes, "going" while it is unloaded. Built-in modules do not have the file.
+  const state = readAttribute(join(directory, "initstate"));
+  return state === undefined || state === "live";
 }

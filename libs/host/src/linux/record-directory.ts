@@ -3,14 +3,11 @@
  * createRecordDirectory keeps records in files, one for each device and named after it.
  * Usage: `const records = createRecordDirectory("/etc/sriov-operator/pci", { parseName, parse: parsePfRecord, onUnreadable })`.
  */
+import { err, ok, type Result } from "@switchyard/api";
+import { isErrno } from "@switchyard/service";
 import { promises as fs } from "node:fs";
 import { join } from "node:path";
-import type { Result } from "@switchyard/api";
-import { isErrno } from "@switchyard/service";
-import type { RecordProblem } from "./record-json.ts";
-import { readTextFile } from "./read-text-file.ts";
-import { replaceFile } from "./replace-file.ts";
-import { syncDirectory } from "./sync-directory.ts";
+import { readTextFile, replaceFile, syncDirectory } from "./text-files.ts";
 
 /** A file that is not the record of the device in its name. It is not changed. */
 export interface UnreadableRecord {
@@ -84,4 +81,38 @@ async function readNames(directory: string): Promise<readonly string[]> {
     if (isErrno(error, "ENOENT")) return []; // nothing was ever recorded
     throw error;
   }
+}
+
+/**
+ * Parses and checks the JSON of records.
+ * Why a text is not a record: it is not JSON, or the JSON is not that of a record.
+ */
+export interface RecordProblem {
+  readonly code: "not-json" | "not-a-record";
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export function parseJson(text: string): Result<unknown, RecordProblem> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return ok(value);
+  } catch {
+    return err({ code: "not-json" });
+  }
+}
+
+/** Reports whether the value is an object with fields. */
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Reports whether each of `keys` is absent or has this type. */
+export function have(value: Fields, type: "string" | "number" | "boolean", keys: readonly string[]): boolean {
+  return keys.every((key) => value[key] === undefined || typeof value[key] === type);
+}
+
+/** Reports whether the value is absent or a list of values of this type. */
+export function isListOf(value: unknown, type: "string" | "number"): boolean {
+  return value === undefined || (Array.isArray(value) && value.every((one) => typeof one === type));
 }

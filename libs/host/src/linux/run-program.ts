@@ -3,8 +3,9 @@
  * runProgram runs a program with fixed arguments, a clean environment and a time limit.
  * Usage: `const end = await runProgram(inRoot("/host", ["modprobe", "--", "vfio-pci"]), { timeoutMs: 60_000 });`
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { isErrno } from "@switchyard/service";
+import { setTimeout as delay } from "node:timers/promises";
+import { HostError, withHostError, type HostOperation } from "../calls/host-error.ts";
 
 /** A program and its arguments. They contain no text that was not checked. */
 export type Command = readonly [string, ...string[]];
@@ -84,4 +85,34 @@ function kill(pid: number | undefined): void {
   } catch (error) {
     if (!isErrno(error, "ESRCH")) throw error;
   }
+}
+
+/** runHostProgram runs a program of the host and returns what it prints. */
+export interface HostProgramOptions {
+  /** "/" or "/host". In the latter, the program runs by chroot. */
+  readonly root: string;
+  readonly at: HostOperation;
+  /** Code of the HostError if the program fails. Its `words` are the end of what the program printed. */
+  readonly failureCode: string;
+  /** After this time the program and its children are killed, and the code is ETIMEDOUT. */
+  readonly timeoutMs: number;
+}
+
+const maxWords = 500;
+
+/** Returns the standard output. `command` contains no text that was not checked. Rejects with HostError; ENOENT without the program. */
+export async function runHostProgram(
+  { root, at, failureCode, timeoutMs }: HostProgramOptions,
+  command: Command,
+): Promise<string> {
+  const end = await withHostError(at, () => runProgram(inRoot(root, command), { timeoutMs }));
+  if (end === undefined)
+    throw new HostError(at, "ETIMEDOUT", { words: `${command[0]} did not end within ${timeoutMs / 1000} s` });
+  const { code, stdout, stderr } = end;
+  if (code === 0) return stdout;
+  const words = (stderr.trim() || stdout.trim()).slice(-maxWords);
+  const isMissing = code === 127 && root !== "/"; // by chroot
+  throw new HostError(at, isMissing ? "ENOENT" : failureCode, {
+    words: words || `${command[0]} failed with exit code ${code ?? "none"}`,
+  });
 }

@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { operations } from "../calls/operations.ts";
 import { HostError } from "../calls/host-error.ts";
 import type { Host } from "../ports/host.ts";
-import type { KernelEvent } from "../ports/kernel-events.ts";
+import type { KernelEvent } from "../ports/kernel.ts";
 import type { OvsEvent } from "../ports/ovs.ts";
 import { createFakeEvents } from "./fake-events.ts";
 import { decodeMessage, encodeMessage, isObject, type Message } from "./remote-wire.ts";

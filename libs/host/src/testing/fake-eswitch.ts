@@ -6,12 +6,12 @@
  * Usage: `const eswitch = createFakeEswitch({ find, netdevs, nextMac, onSync }); eswitch.sync(pf);`
  */
 import type { PciAddress } from "@switchyard/api";
-import type { Devlink } from "../ports/devlink.ts";
+import type { Devlink } from "../ports/devices.ts";
 import type { PfFunction, VfFunction } from "./fake-functions.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
 import type { PciBus } from "./fake-pci.ts";
 import { representorName } from "./nic-models.ts";
-import { answer, Refusal } from "./refusal.ts";
+import { answer, Refusal } from "./faults.ts";
 
 export interface FakeEswitchDeps {
   readonly find: PciBus["find"];

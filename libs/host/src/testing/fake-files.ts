@@ -4,7 +4,7 @@
  * Usage: `const files = createFakeFiles(); files.write("/etc/motd", "hello\n");`
  */
 import { largestTextBytes, type HostFiles } from "../ports/host-files.ts";
-import { answer, Refusal } from "./refusal.ts";
+import { answer, Refusal } from "./faults.ts";
 
 export interface FakeFiles {
   readonly port: HostFiles;

@@ -19,7 +19,7 @@ import {
 import type { PfFunction } from "./fake-functions.ts";
 import type { PciBus } from "./fake-pci.ts";
 import type { FakePort } from "./nic-models.ts";
-import { answer, Refusal } from "./refusal.ts";
+import { answer, Refusal } from "./faults.ts";
 
 export interface FakeFirmwareDeps {
   readonly bus: PciBus;

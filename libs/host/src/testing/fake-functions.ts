@@ -4,7 +4,7 @@
  * Usage: `const pf = newPf(port); const vf = newVf(pf, sriov, 0)`.
  */
 import type { PciAddress } from "@switchyard/api";
-import type { EswitchMode } from "../ports/devlink.ts";
+import type { EswitchMode } from "../ports/devices.ts";
 import { vfAddress, type FakePort, type FakeSriov } from "./nic-models.ts";
 
 /** A physical function. */

@@ -3,13 +3,11 @@
  * createFakeHost wraps the ports of the fake kernel: it injects faults, records writes, and converts a Refusal to a HostError.
  * Usage: `createFakeHost(ports, { clock, faults, writes })`.
  */
-import { operationOf } from "../calls/operation-of.ts";
+import { isWatch, isWrite, operationOf, wrapPorts, type PortCall } from "../calls/wrap-ports.ts";
 import { HostError } from "../calls/host-error.ts";
 import type { Host } from "../ports/host.ts";
 import type { Clock } from "./clock.ts";
-import type { Faults } from "./faults.ts";
-import { Refusal } from "./refusal.ts";
-import { isWatch, isWrite, wrapPorts, type PortCall } from "../calls/wrap-ports.ts";
+import { Refusal, type Faults } from "./faults.ts";
 
 /** A call that changes the host, also if it fails. */
 export interface FakeWrite extends PortCall {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { parseMacAddress, type MacAddress } from "@switchyard/api";
-import type { KernelEvent } from "../ports/kernel-events.ts";
+import type { KernelEvent } from "../ports/kernel.ts";
 import { createManualClock } from "./clock.ts";
 import { createFakeKernel, type FakeKernel } from "./fake-kernel.ts";
 import { blueField, i40e, igb, mlx5, pci, plainNic } from "./nic-models.ts";

@@ -4,11 +4,12 @@
  * Usage: `const links = createFakeLinks({ bus, netdevs, hasCarrier, onReset })`.
  */
 import { defined } from "@switchyard/api";
+import type { Rdma } from "../ports/devices.ts";
 import type { Link, Links } from "../ports/links.ts";
-import { deviceOf, type Netdev, type Netdevs } from "./fake-netdevs.ts";
 import { isVirtio, noGuid, portOf, type PfFunction } from "./fake-functions.ts";
+import { deviceOf, type Netdev, type Netdevs } from "./fake-netdevs.ts";
 import type { PciBus } from "./fake-pci.ts";
-import { answer, Refusal } from "./refusal.ts";
+import { answer, Refusal } from "./faults.ts";
 
 export interface FakeLinksDeps {
   readonly bus: PciBus;
@@ -133,3 +134,24 @@ const loopback: Link = {
   ...{ index: 1, name: "lo", altNames: [], mac: noMac, mtu: 65_536, adminUp: true, type: "other" },
   ...{ hasXdp: false, vfs: [] },
 };
+
+/** Implements the GUIDs that a PF assigns to its InfiniBand VFs (do_setvfinfo in rtnetlink.c, 6.12). */
+export function createSetVfGuid({
+  bus,
+  netdevs,
+}: {
+  readonly bus: PciBus;
+  readonly netdevs: Netdevs;
+}): Rdma["setVfGuid"] {
+  return (pfName, vfId, guid) =>
+    answer(() => {
+      const netdev = netdevs.find(pfName);
+      const pf = netdev.parent && bus.find(netdev.parent);
+      if (pf?.kind !== "pf" || pf.port.linkType !== "infiniband") throw new Refusal("EOPNOTSUPP");
+      const vf = pf.vfs[vfId];
+      if (vf === undefined) throw new Refusal("EINVAL");
+      netdevs.change(netdev, () => {
+        vf.guid = guid;
+      });
+    });
+}

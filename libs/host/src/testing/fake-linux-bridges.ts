@@ -5,7 +5,7 @@
  */
 import type { LinuxBridgePortSettings, LinuxBridges } from "../ports/linux-bridges.ts";
 import type { FakeBridge, Netdev, Netdevs } from "./fake-netdevs.ts";
-import { answer, Refusal } from "./refusal.ts";
+import { answer, Refusal } from "./faults.ts";
 
 /** What a new bridge has. */
 export const newBridge: FakeBridge = { isOwn: false, isComplete: false, vlanFiltering: false, vlanProtocol: "802.1Q" };

@@ -3,12 +3,12 @@
  * Implements KernelModules on the fake kernel. A driver registers when its module is loaded.
  * Usage: `const modules = createFakeModules({ bus, rdma, vdpa, drivers: new Set(["igbvf"]), iommu })`.
  */
-import { checkKernelName } from "../linux/kernel-name.ts";
-import type { KernelModules } from "../ports/kernel-modules.ts";
+import { checkKernelName } from "../linux/kernel-names.ts";
+import type { KernelModules } from "../ports/kernel.ts";
 import type { PciBus } from "./fake-pci.ts";
 import type { FakeRdma } from "./fake-rdma.ts";
 import type { FakeVdpa } from "./fake-vdpa.ts";
-import { answer, Refusal } from "./refusal.ts";
+import { answer, Refusal } from "./faults.ts";
 
 export interface FakeModulesDeps {
   readonly bus: PciBus;

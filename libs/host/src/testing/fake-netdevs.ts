@@ -4,10 +4,10 @@
  * Usage: `const netdevs = createNetdevs(emit); netdevs.add({ parent, mac, maxMtu: 9216 })`.
  */
 import { defined, type PciAddress } from "@switchyard/api";
-import type { KernelEvent } from "../ports/kernel-events.ts";
+import type { KernelEvent } from "../ports/kernel.ts";
 import type { VlanProtocol } from "../ports/linux-bridges.ts";
 import type { XdpProgram } from "../ports/xdp.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "./faults.ts";
 
 /** One network interface. */
 export interface Netdev {

@@ -7,7 +7,7 @@
 import { defined, type OvsBridgeConfig } from "@switchyard/api";
 import type { Ovs, OvsBridgeSettings, OvsEvent, OvsPortFacts } from "../ports/ovs.ts";
 import { createFakeEvents } from "./fake-events.ts";
-import { answer, Refusal } from "./refusal.ts";
+import { answer, Refusal } from "./faults.ts";
 
 export interface FakeOvsDeps {
   /** Whether the daemon manages software bridges. */

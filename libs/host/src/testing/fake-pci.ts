@@ -5,7 +5,7 @@
  * Usage: `const bus = createPciBus({ netdevs, rdma, vdpa, emit, nextMac, onVfsChanged, allowsVfio: () => true }); bus.plug(port)`.
  */
 import { defined, type PciAddress } from "@switchyard/api";
-import type { KernelEvent } from "../ports/kernel-events.ts";
+import type { KernelEvent } from "../ports/kernel.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
 import {
   guidOf,
@@ -21,7 +21,7 @@ import {
 import type { FakeRdma } from "./fake-rdma.ts";
 import type { FakeVdpa } from "./fake-vdpa.ts";
 import type { FakePort, FakeSriov } from "./nic-models.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "./faults.ts";
 
 export interface PciBus {
   plug(port: FakePort): void;

@@ -4,12 +4,16 @@
  * Records are formatted and parsed as files.
  * Usage: `const leftovers = createFakePluginLeftovers(xdp); leftovers.byHand.addMount(path);`
  */
-import { formatUpstreamDevice, parseUpstreamDevice } from "../linux/upstream-plugin/upstream-device-record.ts";
+import {
+  formatUpstreamDevice,
+  parsePluginMount,
+  parsePluginSocket,
+  parseUpstreamDevice,
+} from "../linux/upstream-plugin/upstream-device-record.ts";
 import { parseAfxdpDevice } from "../linux/afxdp-record-file.ts";
-import { parsePluginMount, parsePluginSocket } from "../linux/upstream-plugin/plugin-paths.ts";
 import type { PluginLeftovers, UpstreamDevice, XdpUse } from "../ports/plugin-leftovers.ts";
 import type { FakeXdp } from "./fake-xdp.ts";
-import { answer, Refusal } from "./refusal.ts";
+import { answer, Refusal } from "./faults.ts";
 
 export interface FakePluginLeftovers {
   readonly port: PluginLeftovers;

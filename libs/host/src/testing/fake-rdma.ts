@@ -5,9 +5,9 @@
  * Usage: `const { port, load } = createFakeRdma({ mode: "exclusive", emit, hasOtherNamespaces, readOption })`.
  */
 import type { PciAddress } from "@switchyard/api";
-import type { KernelEvent } from "../ports/kernel-events.ts";
-import type { Rdma, RdmaDevice, RdmaMode } from "../ports/rdma.ts";
-import { answer, Refusal } from "./refusal.ts";
+import type { KernelEvent } from "../ports/kernel.ts";
+import type { Rdma, RdmaDevice, RdmaMode } from "../ports/devices.ts";
+import { answer, Refusal } from "./faults.ts";
 
 export interface FakeRdmaDeps {
   /** If a mode is given, ib_core is loaded from the start. */

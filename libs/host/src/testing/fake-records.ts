@@ -6,9 +6,8 @@
 import type { PciAddress } from "@switchyard/api";
 import { formatAfxdpRecord, parseAfxdpDevice, parseAfxdpRecord } from "../linux/afxdp-record-file.ts";
 import { formatPfRecord, parsePfRecord } from "../linux/pf-record-file.ts";
-import type { AfxdpRecord, AfxdpRecords } from "../ports/afxdp-records.ts";
-import type { PfRecord, PfRecords } from "../ports/pf-records.ts";
-import { answer, Refusal } from "./refusal.ts";
+import type { AfxdpRecord, AfxdpRecords, PfRecord, PfRecords } from "../ports/records.ts";
+import { answer, Refusal } from "./faults.ts";
 
 export function createFakeRecords(): PfRecords {
   const files = new Map<PciAddress, string>();

@@ -5,9 +5,9 @@
  * Usage: `const routes = createFakeRoutes(netdevs); routes.add("default", "enp1s0f0")`.
  */
 import { isIP } from "node:net";
-import type { Routes } from "../ports/routes.ts";
+import type { Routes } from "../ports/links.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
-import { answer, Refusal } from "./refusal.ts";
+import { answer, Refusal } from "./faults.ts";
 
 export interface FakeRoutes {
   readonly port: Routes;

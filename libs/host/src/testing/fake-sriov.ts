@@ -4,14 +4,14 @@
  * Usage: `const sriov = createFakeSriov({ bus, netdevs, clock, setNumVfsMs: 0, onReset })`.
  */
 import { defined, type PciAddress } from "@switchyard/api";
-import { checkKernelName } from "../linux/kernel-name.ts";
+import { checkKernelName } from "../linux/kernel-names.ts";
 import type { PfFacts, SriovSysfs, VfFacts } from "../ports/sriov-sysfs.ts";
 import type { Clock } from "./clock.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
 import type { AnyFunction, PfFunction, VfFunction } from "./fake-functions.ts";
 import type { PciBus } from "./fake-pci.ts";
 import type { FakeSriov } from "./nic-models.ts";
-import { answer, Refusal } from "./refusal.ts";
+import { answer, Refusal } from "./faults.ts";
 
 export interface FakeSriovDeps {
   readonly bus: PciBus;

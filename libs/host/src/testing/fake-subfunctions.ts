@@ -5,12 +5,12 @@
  * Usage: `const subfunctions = createFakeSubfunctions({ find, netdevs, nextMac }); subfunctions.sync(pf);`
  */
 import { defined, type PciAddress } from "@switchyard/api";
-import type { Subfunctions } from "../ports/subfunctions.ts";
+import type { Subfunctions } from "../ports/devices.ts";
 import type { PfFunction } from "./fake-functions.ts";
 import type { Netdev, Netdevs } from "./fake-netdevs.ts";
 import type { PciBus } from "./fake-pci.ts";
 import { representorName, type FakePort } from "./nic-models.ts";
-import { answer, Refusal } from "./refusal.ts";
+import { answer, Refusal } from "./faults.ts";
 
 export interface FakeSubfunctionsDeps {
   readonly find: PciBus["find"];

@@ -4,10 +4,10 @@
  * unit files as of the last reload.
  * Usage: `const systemd = createFakeSystemd({ files, onReboot })`.
  */
-import { checkUnitName } from "../linux/unit-name.ts";
-import type { Systemd } from "../ports/systemd.ts";
+import { checkUnitName } from "../linux/linux-systemd.ts";
+import type { Systemd } from "../ports/system-services.ts";
 import type { FakeFiles } from "./fake-files.ts";
-import { answer, Refusal } from "./refusal.ts";
+import { answer, Refusal } from "./faults.ts";
 
 export interface FakeSystemdDeps {
   readonly files: FakeFiles;

@@ -6,14 +6,14 @@
  * Usage: `const udev = createFakeUdev({ bus, netdevs, clock, readRules, delayMs: 1 }); udev.onEvent({ kind: "link", name: "eth0" })`.
  */
 import type { PciAddress } from "@switchyard/api";
-import type { KernelEvent } from "../ports/kernel-events.ts";
-import type { Udev } from "../ports/udev.ts";
+import type { KernelEvent } from "../ports/kernel.ts";
+import type { Udev } from "../ports/system-services.ts";
 import type { Clock } from "./clock.ts";
 import type { Netdev, Netdevs } from "./fake-netdevs.ts";
 import type { PciBus } from "./fake-pci.ts";
 import { pci } from "./nic-models.ts";
 import type { AnyFunction } from "./fake-functions.ts";
-import { answer, Refusal } from "./refusal.ts";
+import { answer, Refusal } from "./faults.ts";
 import { applyRules, parseRules, type Rule, type RuleDevice } from "./udev-rules.ts";
 
 export interface FakeUdevDeps {

@@ -5,9 +5,9 @@
  * Usage: `const vdpa = createFakeVdpa(); vdpa.register("vhost_vdpa"); vdpa.addManager({ device: "vdpasim_net" }, { maxVirtqueues: 3 })`.
  */
 import { defined } from "@switchyard/api";
-import { checkKernelName, checkVdpaName } from "../linux/kernel-name.ts";
-import type { Vdpa, VdpaManagement } from "../ports/vdpa.ts";
-import { answer, Refusal } from "./refusal.ts";
+import { checkKernelName, checkVdpaName } from "../linux/kernel-names.ts";
+import type { Vdpa, VdpaManagement } from "../ports/devices.ts";
+import { answer, Refusal } from "./faults.ts";
 
 export interface FakeVdpa {
   readonly port: Vdpa;

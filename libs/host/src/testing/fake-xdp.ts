@@ -11,7 +11,7 @@ import type { Netdev, Netdevs } from "./fake-netdevs.ts";
 import type { PciBus } from "./fake-pci.ts";
 import type { FakePort } from "./nic-models.ts";
 import { driverOfDevice } from "./fake-subfunctions.ts";
-import { answer, Refusal } from "./refusal.ts";
+import { answer, Refusal } from "./faults.ts";
 
 export interface FakeXdpDeps {
   readonly bus: PciBus;

@@ -3,8 +3,8 @@
  * createFaults lets tests inject faults into calls of the ports.
  * Usage: `faults.add({ port: "sriov", method: "setNumVfs", nth: 2 }, { code: "EIO" })`.
  */
-import type { Host } from "../ports/host.ts";
 import { isWrite, type PortCall } from "../calls/wrap-ports.ts";
+import type { Host } from "../ports/host.ts";
 
 /** Selects the calls that a fault affects. */
 export interface FaultMatch {
@@ -84,4 +84,27 @@ interface Active {
   readonly effect: FaultEffect;
   matched: number;
   hits: number;
+}
+
+/**
+ * Refusal is the error inside the fake kernel. fake-host.ts converts it to a HostError that names the operation.
+ * The name of the errno, and an explanation of the kernel, if any.
+ */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly code: string;
+  readonly words: string | undefined;
+
+  constructor(code: string, words?: string) {
+    super(code);
+    this.code = code;
+    this.words = words;
+  }
+}
+
+/** Runs `act` and returns its result as the promise of a port. */
+export function answer<Value>(act: () => Value): Promise<Value> {
+  return new Promise((resolve) => {
+    resolve(act());
+  });
 }

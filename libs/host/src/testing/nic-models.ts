@@ -5,7 +5,7 @@
  * Usage: `createFakeKernel({ nics: [igb("0000:01:00.0"), mlx5("0000:3b:00.0")] })`.
  */
 import { parseMacAddress, parsePciAddress, type MacAddress, type PciAddress } from "@switchyard/api";
-import type { EswitchMode } from "../ports/devlink.ts";
+import type { EswitchMode } from "../ports/devices.ts";
 
 /** One card. Each port is a PCI function. */
 export interface FakeNic {

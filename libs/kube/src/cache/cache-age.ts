@@ -4,8 +4,7 @@
  * its watch fails. Without an age, an object that is missing in an old cache looks as if it was deleted.
  * Usage: `await whenFresh([cache], { maxAgeMs: 300_000, clock: systemClock, signal })`.
  */
-import { sleep, type Clock } from "../clock.ts";
-import { bootClock } from "../leadership/boot-clock.ts";
+import { bootClock, sleep, type Clock } from "../clock.ts";
 
 /** State and age of one cache. */
 export interface CacheAge {

@@ -4,8 +4,8 @@
  * implements it, and watchObjects keeps one up to date.
  * Usage: `const node = nodes.get("worker-0"); const gpuNodes = nodes.byIndex("pool", "gpu")`.
  */
-import type { Ageing } from "./cache-age.ts";
 import type { ObjectName } from "../kube-object.ts";
+import type { Ageing } from "./cache-age.ts";
 
 /**
  * Objects of one kind, each reduced to its projection. Keys are names if the kind is cluster-scoped or the cache holds a
@@ -59,3 +59,15 @@ export interface Observed {
   /** Reports whether the manager owns fields, other than metadata, that it wrote by update. */
   updatedBy(manager: string, subresource: string): boolean;
 }
+
+/**
+ * isBehind compares resourceVersions. They are decimal numbers that grow with each write: guaranteed by Kubernetes since
+ * 1.35, and a property of etcd before.
+ * Reports whether `position` is before `version`. Returns false if one of them is not such a number.
+ */
+export function isBehind(position: string, version: string): boolean {
+  if (!decimal.test(position) || !decimal.test(version)) return false;
+  return position.length === version.length ? position < version : position.length < version.length;
+}
+
+const decimal = /^[1-9]\d*$/;

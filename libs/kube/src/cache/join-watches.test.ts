@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { joinWatches, type JoinedWatches } from "./join-watches.ts";
+import { joinWatches, type JoinedWatches } from "./watch-objects.ts";
 
 function createWatch(ageMs = 0) {
   const listeners = new Set<() => void>();

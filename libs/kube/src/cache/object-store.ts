@@ -4,13 +4,12 @@
  * Usage: `const nodes = new ObjectStore({ type: nodeType, project: ({ metadata }: Node) => ({ metadata }) })`.
  */
 import { HeardClock, type CacheAge, type FailedWatch } from "./cache-age.ts";
-import type { Cache, Change, Observed } from "./cache.ts";
+import { isBehind, type Cache, type Change, type Observed } from "./cache.ts";
 import type { Clock } from "../clock.ts";
 import { equalJson } from "../json/equal-json.ts";
 import { KubeError } from "../http/kube-error.ts";
 import { apiVersionOf, isRecord, keyOf, type KubeObject, type ObjectName, type ResourceType } from "../kube-object.ts";
 import { ObjectIndex, type Indexers } from "./object-index.ts";
-import { isBehind } from "./resource-version.ts";
 import { observe } from "../write/owned-fields.ts";
 
 export interface StoreOptions<Wire extends KubeObject, T> {

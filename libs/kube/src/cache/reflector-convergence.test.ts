@@ -2,9 +2,8 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { HttpTransport } from "../http/http-transport.ts";
-import { eventually } from "../testing/eventually.ts";
+import { eventually, FakeClock } from "../testing/fake-clock.ts";
 import { configMaps, FakeApiServer, type ConfigMap } from "../testing/fake-api-server.ts";
-import { FakeClock } from "../testing/fake-clock.ts";
 import { watchObjects } from "./watch-objects.ts";
 
 const expired = { status: 410, body: JSON.stringify({ kind: "Status", reason: "Expired", code: 410 }) };

@@ -3,9 +3,8 @@ import { describe, expect, it } from "@jest/globals";
 import type { Cache } from "./cache.ts";
 import { HttpTransport } from "../http/http-transport.ts";
 import { isKubeError } from "../http/kube-error.ts";
-import { eventually } from "../testing/eventually.ts";
+import { eventually, FakeClock } from "../testing/fake-clock.ts";
 import { configMaps, FakeApiServer, type ConfigMap, type SeenRequest } from "../testing/fake-api-server.ts";
-import { FakeClock } from "../testing/fake-clock.ts";
 import { watchObjects, type WatchOptions } from "./watch-objects.ts";
 
 type Colors = Cache<string>;

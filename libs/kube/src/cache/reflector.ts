@@ -11,17 +11,15 @@
  * within one kind only, because kinds can be in different databases.
  * Usage: `await reflect({ transport, type: nodes, sink: store, report, signal })`.
  */
-import { backoffMs } from "../controller/backoff.ts";
+import { backoffMs, sleep, systemClock, type Clock } from "../clock.ts";
 import type { FailedWatch } from "./cache-age.ts";
-import { sleep, systemClock, type Clock } from "../clock.ts";
 import { isKubeError, KubeError, type OwnCode } from "../http/kube-error.ts";
 import type { ResourceType } from "../kube-object.ts";
 import { linkAbort } from "../linked-abort.ts";
 import { listPages } from "../http/list-pages.ts";
 import type { ObjectSink } from "./object-store.ts";
-import { collectionPath } from "../http/resource-path.ts";
-import { isBehind } from "./resource-version.ts";
-import type { Transport, WatchEvent } from "../http/transport.ts";
+import { collectionPath, type Transport, type WatchEvent } from "../http/transport.ts";
+import { isBehind } from "./cache.ts";
 
 export interface ReflectorOptions {
   readonly transport: Transport;

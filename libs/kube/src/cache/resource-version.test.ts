@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { isBehind } from "./resource-version.ts";
+import { isBehind } from "./cache.ts";
 
 describe("isBehind", () => {
   it("compares numbers of any size", () => {

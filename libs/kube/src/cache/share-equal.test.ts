@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { equalJson } from "../json/equal-json.ts";
+import { equalJson, shareEqual, sharingEqual } from "../json/equal-json.ts";
 import type { KubeObject } from "../kube-object.ts";
-import { shareEqual, sharingEqual } from "./share-equal.ts";
 
 // Few names and values, so that equal parts are generated.
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({

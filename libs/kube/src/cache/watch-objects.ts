@@ -3,8 +3,9 @@
  * watchObjects makes a cache that a reflector keeps in step with the API server.
  * Usage: `await using nodes = watchObjects({ transport, type: nodeType, project: ({ metadata }: Node) => ({ metadata }), report })`.
  */
-import type { Cache } from "./cache.ts";
 import type { KubeObject } from "../kube-object.ts";
+import type { Ageing } from "./cache-age.ts";
+import type { Cache } from "./cache.ts";
 import { ObjectStore, type StoreOptions } from "./object-store.ts";
 import { reflect, type ReflectorOptions } from "./reflector.ts";
 
@@ -22,4 +23,44 @@ export function watchObjects<Wire extends KubeObject, T>(options: WatchOptions<W
       await ended;
     },
   });
+}
+
+/**
+ * joinWatches combines several watches that are used together. To add members, use Object.assign: a spread would copy the
+ * current value of `synced`.
+ * Disposing it ends the watches. The result of watchObjects has this type, too.
+ */
+export interface JoinedWatches extends Ageing, AsyncDisposable {
+  /** Whether all watches are synced. */
+  readonly synced: boolean;
+  /** Resolves when all watches are synced; rejects with the signal's reason. */
+  whenSynced(signal: AbortSignal): Promise<void>;
+  /** Calls `listener` for each object that exists and for each change. Returns a function that ends the subscription. */
+  subscribe(listener: () => void): () => void;
+}
+
+export function joinWatches(watches: readonly JoinedWatches[]): JoinedWatches {
+  return {
+    get synced() {
+      return watches.every(({ synced }) => synced);
+    },
+    get ageMs() {
+      return Math.max(0, ...watches.map(({ ageMs }) => ageMs));
+    },
+    get ages() {
+      return watches.flatMap(({ ages }) => ages);
+    },
+    async whenSynced(signal) {
+      await Promise.all(watches.map((watch) => watch.whenSynced(signal)));
+    },
+    subscribe(listener) {
+      const ends = watches.map((watch) => watch.subscribe(listener));
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(watches.map((watch) => watch[Symbol.asyncDispose]()));
+    },
+  };
 }

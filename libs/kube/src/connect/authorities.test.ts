@@ -8,7 +8,7 @@ function trusted(...flags: readonly string[]): unknown {
   const script = `
     import { X509Certificate } from "node:crypto";
     import { getCACertificates, rootCertificates } from "node:tls";
-    import { trustPublicAuthorities } from ${JSON.stringify(join(__dirname, "authorities.ts"))};
+    import { trustPublicAuthorities } from ${JSON.stringify(join(__dirname, "connections.ts"))};
     const fingerprintOf = (pem) => new X509Certificate(pem).fingerprint256;
     const known = fingerprintOf(rootCertificates[0]);
     const isTrusted = () => getCACertificates("default").map(fingerprintOf).includes(known);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { createServer, type Agent } from "node:http";
 import { text } from "node:stream/consumers";
 import { Connections, http } from "./connections.ts";
-import { eventually } from "../testing/eventually.ts";
+import { eventually } from "../testing/fake-clock.ts";
 
 /** Starts a server that counts its open connections. */
 async function serve() {

@@ -7,11 +7,15 @@
  */
 import type { Agent } from "node:http";
 import https from "node:https";
-import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
-import { trustPublicAuthorities } from "./authorities.ts";
-import type { TlsIdentity } from "./credentials.ts";
-import type { Endpoint } from "./endpoint.ts";
+import {
+  createSecureContext,
+  getCACertificates,
+  setDefaultCACertificates,
+  type SecureContext,
+  type SecureContextOptions,
+} from "node:tls";
 import { KubeError } from "../http/kube-error.ts";
+import type { Endpoint, TlsIdentity } from "./credentials.ts";
 
 /** node:http without an import, which would make Node load its WebSocket and undici: 8 MB (Node 24.21). */
 export const http = process.getBuiltinModule("node:http");
@@ -76,3 +80,17 @@ export const probeAfterMs = 30_000;
 
 // The API server closes connections that were idle for 90 s. A request sent at that moment would be lost.
 export const idleMs = 60_000;
+
+let isDone = false;
+
+/**
+ * trustPublicAuthorities makes connections to servers for which the configuration names no certificate authorities trust the public
+ * ones that Node knows. Services that use little memory run with --use-openssl-ca (libs/service/src/memory.ts), so Node does not
+ * read its list at the first connection, and trusts only what OpenSSL finds on the machine.
+ * Applies to the connections of the whole process that begin later. Does nothing in a process without --use-openssl-ca.
+ */
+export function trustPublicAuthorities(): void {
+  if (isDone || !process.execArgv.includes("--use-openssl-ca")) return;
+  setDefaultCACertificates([...getCACertificates("bundled"), ...getCACertificates("extra")]);
+  isDone = true;
+}

@@ -5,8 +5,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { keepFresh, type Credentials } from "./credentials.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { keepFresh, type Credentials, type Endpoint } from "./credentials.ts";
 import { KubeError } from "../http/kube-error.ts";
 
 /** Rejects with KubeError "BadConfig" outside of a pod. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { backoffMs } from "./backoff.ts";
+import { backoffMs } from "../clock.ts";
 
 const range = { baseMs: 200, maxMs: 60_000 };
 const below1 = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { startController, type ControllerOptions, type FailedReconcile, type Reconcile } from "./controller.ts";
+import {
+  fromCache,
+  startController,
+  type ControllerOptions,
+  type FailedReconcile,
+  type Reconcile,
+  type Source,
+} from "./controller.ts";
 import type { Ageing, CacheAge } from "../cache/cache-age.ts";
 import { KubeError } from "../http/kube-error.ts";
 import { ObjectStore } from "../cache/object-store.ts";
-import { fromCache, type Source } from "./source.ts";
 import { configMaps, type ConfigMap } from "../testing/fake-api-server.ts";
-import { eventually, turns } from "../testing/eventually.ts";
-import { FakeClock } from "../testing/fake-clock.ts";
+import { eventually, FakeClock, turns } from "../testing/fake-clock.ts";
 
 /** A source that a test controls. */
 class Keys implements Source {

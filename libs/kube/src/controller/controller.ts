@@ -4,12 +4,11 @@
  * state of one key and acts. It does not get events, so it can be repeated, killed at any instruction, and repeated again.
  * Usage: `await using controller = startController({ name: "node-states", reconcile, sources, signal, report })`.
  */
-import type { BackoffRange } from "./backoff.ts";
 import { staleAmong, whenFresh, type Ageing, type CacheAge } from "../cache/cache-age.ts";
-import { systemClock, type Clock } from "../clock.ts";
+import type { Cache, Change } from "../cache/cache.ts";
+import { systemClock, type BackoffRange, type Clock } from "../clock.ts";
 import { isKubeError, KubeError } from "../http/kube-error.ts";
 import { linkAbort } from "../linked-abort.ts";
-import type { Source } from "./source.ts";
 import { WorkQueue } from "./work-queue.ts";
 
 /**
@@ -84,6 +83,14 @@ export interface Controller extends AsyncDisposable {
   readonly depth: number;
   /** Resolves when the controller has started and no ready key waits, or when it ends. Lets other work run afterwards. */
   whenIdle(): Promise<void>;
+}
+
+/** Source provides the keys of a controller, and fromCache makes a source from a cache. */
+export interface Source {
+  /** Calls `enqueue` for each existing key and for each changed key. Returns a function that ends this. */
+  start(enqueue: (key: string) => void): () => void;
+  /** Resolves when the source has passed all existing keys; rejects with the signal's reason. */
+  whenSynced(signal: AbortSignal): Promise<void>;
 }
 
 /** Starts a controller, which runs until it is disposed or the signal aborts. */
@@ -216,4 +223,18 @@ function createQueue(options: ControllerOptions): WorkQueue {
     metrics?.waited(latencyMs);
   };
   return new WorkQueue({ clock, random, debounceMs, maxDebounceMs, backoff, onTaken });
+}
+
+/** Returns a source of the keys that `keysOf` returns for each change of the cache. */
+export function fromCache<T>(
+  cache: Pick<Cache<T>, "subscribe" | "whenSynced">,
+  keysOf: (change: Change<T>) => Iterable<string>,
+): Source {
+  return {
+    start: (enqueue) =>
+      cache.subscribe((change) => {
+        for (const key of keysOf(change)) enqueue(key);
+      }),
+    whenSynced: (signal) => cache.whenSynced(signal),
+  };
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { turns } from "../testing/eventually.ts";
-import { FakeClock } from "../testing/fake-clock.ts";
+import { FakeClock, turns } from "../testing/fake-clock.ts";
 import { WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
 
 function createQueue(options: Partial<WorkQueueOptions> = {}) {

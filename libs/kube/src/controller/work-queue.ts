@@ -4,8 +4,7 @@
  * its done(): a key that is added while it is processed becomes ready afterwards. The model is client-go's workqueue.
  * Usage: `const key = await queue.take(); if (key !== undefined) await work(key).finally(() => queue.done(key))`.
  */
-import { backoffMs, type BackoffRange } from "./backoff.ts";
-import type { Clock } from "../clock.ts";
+import { backoffMs, type BackoffRange, type Clock } from "../clock.ts";
 
 export interface WorkQueueOptions {
   readonly clock: Clock;

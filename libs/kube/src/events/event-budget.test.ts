@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { createEventBudget } from "./event-budget.ts";
+import { createEventBudget } from "./send-event.ts";
 
 describe("createEventBudget", () => {
   function budget(maxObjects = 10) {

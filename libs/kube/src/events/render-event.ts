@@ -5,7 +5,7 @@
  * object.
  * Usage: `renderEvent(news, { controller: "switchyard-operator", instance: podName }, { suffix: "18f2", eventTime })`.
  */
-import { cutText } from "../json/cut-text.ts";
+import { cutText } from "../json/texts.ts";
 import { apiVersionOf, type KubeObject, type ResourceType } from "../kube-object.ts";
 
 /** An event to record: something that happened to an object. */

@@ -3,10 +3,9 @@
  * sendEvent writes one Event to the API server: it creates the Event or updates its count.
  * Usage: `const sent = await sendEvent(transport, { body, count, lastTime, written: 0 }, limits)`.
  */
-import { eventType, type EventBody } from "./render-event.ts";
 import { isKubeError } from "../http/kube-error.ts";
-import { collectionPath, objectPath } from "../http/resource-path.ts";
-import { metadataOnly, type Transport, type TransportRequest } from "../http/transport.ts";
+import { collectionPath, metadataOnly, objectPath, type Transport, type TransportRequest } from "../http/transport.ts";
+import { eventType, type EventBody } from "./render-event.ts";
 
 /** An Event with its count here and on the server. */
 export interface EventState {
@@ -53,4 +52,38 @@ export function isTemporary(error: unknown): boolean {
 function patchOf({ metadata }: EventBody) {
   const contentType = "application/merge-patch+json";
   return { method: "PATCH", path: objectPath(eventType, metadata), contentType } as const;
+}
+
+/** createEventBudget limits the writes for the events of each object by one token bucket per object. */
+interface EventBudgetOptions {
+  /** Size of a bucket. */
+  readonly burst: number;
+  /** Time after which a bucket gets another token. */
+  readonly refillMs: number;
+  /** Number of buckets. Beyond it, the one that was not used for the longest time is dropped and starts full again. */
+  readonly maxObjects: number;
+  readonly nowMs: () => number;
+}
+
+export interface EventBudget {
+  /** Takes a token for a write about this object and returns true, or returns false if the bucket is empty. */
+  readonly take: (object: string) => boolean;
+}
+
+export function createEventBudget({ burst, refillMs, maxObjects, nowMs }: EventBudgetOptions): EventBudget {
+  const buckets = new Map<string, { readonly tokens: number; readonly atMs: number }>();
+
+  return {
+    take(object) {
+      const atMs = nowMs();
+      const before = buckets.get(object) ?? { tokens: burst, atMs };
+      const tokens = Math.min(burst, before.tokens + (atMs - before.atMs) / refillMs);
+      const isGranted = tokens >= 1;
+      buckets.delete(object); // the order of the Map is the order of last use
+      buckets.set(object, { tokens: isGranted ? tokens - 1 : tokens, atMs });
+      const [oldest] = buckets.size > maxObjects ? buckets.keys() : [];
+      if (oldest !== undefined) buckets.delete(oldest);
+      return isGranted;
+    },
+  };
 }

@@ -5,9 +5,8 @@ import { inspect } from "node:util";
 import { keepFresh } from "../connect/credentials.ts";
 import { HttpTransport, type HttpTransportOptions } from "./http-transport.ts";
 import { readServiceAccount } from "../connect/in-cluster.ts";
-import { eventually } from "../testing/eventually.ts";
+import { eventually, FakeClock } from "../testing/fake-clock.ts";
 import { FakeApiServer } from "../testing/fake-api-server.ts";
-import { FakeClock } from "../testing/fake-clock.ts";
 import { TemporaryDirectory } from "../testing/temporary-directory.ts";
 import type { WatchEvent } from "./transport.ts";
 

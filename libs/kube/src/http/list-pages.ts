@@ -5,8 +5,7 @@
  */
 import { KubeError } from "./kube-error.ts";
 import { apiVersionOf, isKubeObject, isRecord, type KubeObject, type ResourceType } from "../kube-object.ts";
-import { collectionPath } from "./resource-path.ts";
-import type { Transport } from "./transport.ts";
+import { collectionPath, type Transport } from "./transport.ts";
 
 export interface ListRequest {
   readonly type: ResourceType;

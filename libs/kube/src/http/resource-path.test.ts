@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { collectionPath, objectPath } from "./resource-path.ts";
+import { collectionPath, objectPath } from "./transport.ts";
 
 const nodes = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false };
 const leases = { group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { canonicalJson } from "./canonical-json.ts";
+import { canonicalJson } from "./texts.ts";
 import { equalJson } from "./equal-json.ts";
 
 // Few names and values, so that equal values are generated.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { microTime } from "./micro-time.ts";
+import { microTime } from "./texts.ts";
 
 describe("microTime", () => {
   it("renders microseconds in six digits", () => {

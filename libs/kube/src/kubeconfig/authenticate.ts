@@ -12,7 +12,7 @@ import { idleMs } from "../connect/connections.ts";
 import { keepFresh, type CredentialSource, type Credentials, type TlsIdentity } from "../connect/credentials.ts";
 import { isRecord } from "../kube-object.ts";
 import type { CompleteUser } from "./complete-user.ts";
-import { badConfig, messageOf } from "./kubeconfig-error.ts";
+import { badConfig, messageOf } from "./kubeconfig-fields.ts";
 import { createOidcAuthenticator } from "./oidc.ts";
 
 export function authenticateByKubeconfig(

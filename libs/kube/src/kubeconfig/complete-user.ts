@@ -9,7 +9,7 @@ import type { Cluster, User } from "@kubernetes/client-node";
 import { resolve } from "node:path";
 import { isRecord } from "../kube-object.ts";
 import { execPlugin } from "./exec-plugin.ts";
-import { badConfig } from "./kubeconfig-error.ts";
+import { badConfig } from "./kubeconfig-fields.ts";
 import type { KubeconfigFile } from "./kubeconfig-file.ts";
 import { oidcProviderName } from "./oidc.ts";
 

@@ -8,7 +8,7 @@ import type { Cluster } from "@kubernetes/client-node";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { isRecord } from "../kube-object.ts";
-import { badConfig } from "./kubeconfig-error.ts";
+import { badConfig } from "./kubeconfig-fields.ts";
 import type { KubeconfigFile } from "./kubeconfig-file.ts";
 
 /** Complete `users[].user.exec`. */

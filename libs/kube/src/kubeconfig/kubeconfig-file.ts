@@ -8,8 +8,7 @@ import { KubeConfig } from "@kubernetes/client-node";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isRecord } from "../kube-object.ts";
-import { badConfig } from "./kubeconfig-error.ts";
-import { parseKubeconfigFields } from "./kubeconfig-fields.ts";
+import { badConfig, parseKubeconfigFields } from "./kubeconfig-fields.ts";
 
 export interface KubeconfigFile {
   readonly path: string;

@@ -12,10 +12,10 @@ import { readFile } from "node:fs/promises";
 import type { OutgoingHttpHeaders } from "node:http";
 import * as openid from "openid-client";
 import { Agent, fetch } from "undici";
-import { trustPublicAuthorities } from "../connect/authorities.ts";
+import { trustPublicAuthorities } from "../connect/connections.ts";
 import { reloadMs } from "../connect/credentials.ts";
 import { isRecord } from "../kube-object.ts";
-import { messageOf } from "./kubeconfig-error.ts";
+import { messageOf } from "./kubeconfig-fields.ts";
 
 type Authenticator = Parameters<KubeConfig["addAuthenticator"]>[0];
 

@@ -6,10 +6,10 @@
  * Usage: `const endpoint = await readKubeconfig(["/home/me/.kube/config"], "lab")`.
  */
 import type { Cluster, KubeConfig } from "@kubernetes/client-node";
-import type { Endpoint } from "../connect/endpoint.ts";
+import type { Endpoint } from "../connect/credentials.ts";
 import { authenticateByKubeconfig } from "./authenticate.ts";
 import { completeUser } from "./complete-user.ts";
-import { badConfig } from "./kubeconfig-error.ts";
+import { badConfig } from "./kubeconfig-fields.ts";
 import { readKubeconfigFile, type KubeconfigFile } from "./kubeconfig-file.ts";
 
 /** The default `context` is the current-context of the files. Rejects with KubeError "BadConfig". */

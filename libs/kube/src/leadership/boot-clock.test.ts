@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { bootClock, createBootClock } from "./boot-clock.ts";
+import { bootClock, createBootClock } from "../clock.ts";
 
 function machine() {
   const now = { uptimeMs: 5_000, wallMs: 1_700_000_000_000, reads: 0 };

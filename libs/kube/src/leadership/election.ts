@@ -3,10 +3,10 @@
  * Election is the state that waitForLease and lead share: the options with defaults, and the claims of this process.
  * Usage: `await writeLease(election.transport, lease, election.claim(lease.transitions), { timeoutMs })`.
  */
-import { bootClock } from "./boot-clock.ts";
+import { bootClock } from "../clock.ts";
 import type { Lease, LeaseClaim } from "./lease.ts";
 import { defaultLeaseTimings, type LeaderElectionOptions } from "./leader-election-options.ts";
-import { microTime } from "../json/micro-time.ts";
+import { microTime } from "../json/texts.ts";
 
 export interface Election extends Required<LeaderElectionOptions> {
   /** Returns a claim of this process; `transitions` is the number of changes of the holder so far. */

@@ -5,8 +5,7 @@
  */
 import { isKubeError, KubeError } from "../http/kube-error.ts";
 import { isKubeObject, isRecord, type KubeObject, type ResourceType } from "../kube-object.ts";
-import { collectionPath, objectPath } from "../http/resource-path.ts";
-import type { Transport, TransportRequest } from "../http/transport.ts";
+import { collectionPath, objectPath, type Transport, type TransportRequest } from "../http/transport.ts";
 
 /** Name of a Lease. */
 export interface LeaseName {

@@ -6,7 +6,7 @@
  * Usage: `await using server = await FakeApiServer.start(); server.put("a", { color: "red" }); server.failNext({ status: 503 })`.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Endpoint } from "../connect/endpoint.ts";
+import type { Endpoint } from "../connect/credentials.ts";
 import { isRecord, type KubeObject, type ResourceType } from "../kube-object.ts";
 
 /** The only type that is served. */

@@ -3,8 +3,8 @@
  * FakeClock is a Clock that a test advances.
  * Usage: `const clock = new FakeClock(); await clock.advance(500)`.
  */
+import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
-import { turns } from "./eventually.ts";
 
 export class FakeClock implements Clock {
   #nowMs = 0;
@@ -46,4 +46,21 @@ export class FakeClock implements Clock {
     }
     this.#nowMs = endMs;
   }
+}
+
+/**
+ * eventually waits until a condition is true.
+ * Resolves when `holds` returns true; rejects after 20 s.
+ */
+export async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + 20_000;
+  while (!(await holds())) {
+    if (performance.now() > endMs) throw new Error(`not true within 20 s: ${holds.toString()}`);
+    await delay(2);
+  }
+}
+
+/** Waits until callbacks of settled promises and of the current event loop turn have run. */
+export async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await nextTurn();
 }

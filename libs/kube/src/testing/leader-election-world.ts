@@ -11,8 +11,7 @@ import { isRecord } from "../kube-object.ts";
 import type { Leadership } from "../leadership/leader-election-options.ts";
 import { runWhenLeading } from "../leadership/leader-election.ts";
 import type { Transport, TransportRequest } from "../http/transport.ts";
-import { turns } from "./eventually.ts";
-import { FakeClock } from "./fake-clock.ts";
+import { FakeClock, turns } from "./fake-clock.ts";
 
 const leaseName = { namespace: "ns", name: "operator" };
 const leasePath = "/apis/coordination.k8s.io/v1/namespaces/ns/leases";

@@ -3,8 +3,7 @@
  * AppliedIntents remembers the last intent that a writer sent for each object, as a digest.
  * Usage: `const last = new AppliedIntents(cache).get("/ns/worker-0")`.
  */
-import type { Observations, Observed } from "../cache/cache.ts";
-import { isBehind } from "../cache/resource-version.ts";
+import { isBehind, type Observations, type Observed } from "../cache/cache.ts";
 import type { ObjectName } from "../kube-object.ts";
 
 /** The last intent that was sent for an object. */

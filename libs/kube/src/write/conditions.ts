@@ -4,7 +4,7 @@
  * lastTransitionTime that changes only when the status changes. Both are pure and the only place that sets this time.
  * Usage: `setCondition(status.conditions, { type: "Ready", status: "True", reason, message, observedGeneration }, new Date())`.
  */
-import { cutText } from "../json/cut-text.ts";
+import { cutText } from "../json/texts.ts";
 
 /**
  * Longest message of a condition, in bytes of UTF-8. A message can quote a node or the API server and have any length; an

@@ -7,10 +7,10 @@
  * Usage: `observe(object, ["switchyard-node-states"]).owned("switchyard-node-states", "") === intentDigest(intent)`.
  */
 import { hash } from "node:crypto";
-import { ownsContent } from "./adopt-fields.ts";
 import type { Observed } from "../cache/cache.ts";
-import { canonicalJson } from "../json/canonical-json.ts";
+import { canonicalJson } from "../json/texts.ts";
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from "../kube-object.ts";
+import { ownsContent } from "./adopt-fields.ts";
 
 type Tree = Readonly<Record<string, unknown>>;
 
@@ -106,4 +106,14 @@ function below(tree: Tree, child: string): Tree {
 
 function allBelow(trees: readonly Tree[], child: string): Tree[] {
   return trees.flatMap((tree) => (Object.hasOwn(tree, child) ? [below(tree, child)] : []));
+}
+
+/**
+ * ownsAnnotation reports whether an entry of managedFields owns an annotation.
+ * Returns false if the entry has no fields in the format FieldsV1.
+ */
+export function ownsAnnotation({ fieldsV1 }: ManagedFieldsEntry, annotation: string): boolean {
+  const metadata = isRecord(fieldsV1) ? fieldsV1["f:metadata"] : undefined;
+  const all = isRecord(metadata) ? metadata["f:annotations"] : undefined;
+  return isRecord(all) && Object.hasOwn(all, `f:${annotation}`);
 }

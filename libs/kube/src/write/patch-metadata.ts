@@ -5,8 +5,7 @@
  * Usage: `await patchMetadata({ transport, type: nodes, object: node, annotations: { [drain]: "Idle" }, signal })`.
  */
 import type { ObjectMeta, ResourceType } from "../kube-object.ts";
-import { objectPath } from "../http/resource-path.ts";
-import { metadataOnly, type Transport } from "../http/transport.ts";
+import { metadataOnly, objectPath, type Transport } from "../http/transport.ts";
 
 /** Values by key; null removes the key. */
 export type MetadataChanges = Readonly<Record<string, string | null>>;

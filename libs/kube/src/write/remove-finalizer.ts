@@ -5,8 +5,7 @@
  */
 import { isKubeError } from "../http/kube-error.ts";
 import type { ObjectMeta, ResourceType } from "../kube-object.ts";
-import { objectPath } from "../http/resource-path.ts";
-import { metadataOnly, type Transport } from "../http/transport.ts";
+import { metadataOnly, objectPath, type Transport } from "../http/transport.ts";
 
 export interface FinalizerRemoval {
   readonly transport: Transport;

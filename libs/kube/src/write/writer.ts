@@ -16,7 +16,7 @@
  */
 import { adoptFields } from "./adopt-fields.ts";
 import { AppliedIntents, hasIntent, type AppliedIntent } from "./applied-intents.ts";
-import type { Observations, Observed } from "../cache/cache.ts";
+import { isBehind, type Observations, type Observed } from "../cache/cache.ts";
 import { equalJson } from "../json/equal-json.ts";
 import { isKubeError, KubeError } from "../http/kube-error.ts";
 import { applyConfiguration, withoutEmpty, type Intent, type StatusIntent, type Wanted } from "./intent.ts";
@@ -29,9 +29,7 @@ import {
   type ResourceType,
 } from "../kube-object.ts";
 import { intentDigest, observe } from "./owned-fields.ts";
-import { objectPath } from "../http/resource-path.ts";
-import { isBehind } from "../cache/resource-version.ts";
-import { metadataOnly, type Transport } from "../http/transport.ts";
+import { metadataOnly, objectPath, type Transport } from "../http/transport.ts";
 
 /** All methods reject with KubeError. */
 export interface Writer<T extends KubeObject> {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { MessageWriter } from "./message-writer.ts";
-import { readMessage } from "./read-message.ts";
+import { MessageWriter, readMessage } from "./protobuf.ts";
 
 describe("readMessage", () => {
   it("reads an example of the protobuf documentation", () => {

@@ -8,9 +8,7 @@ import { Client, credentials, status, type ClientReadableStream, type sendUnaryD
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { callGrpc } from "../grpc/call-grpc.ts";
-import type { Empty } from "../grpc/grpc-method.ts";
-import { serveGrpc } from "../grpc/serve-grpc.ts";
+import { callGrpc, serveGrpc, type Empty } from "../grpc/grpc.ts";
 import {
   devicePluginMethods,
   registerMethod,

@@ -4,7 +4,7 @@
  * with one map needs are there.
  * Usage: `encodeBtf(types, { section: "xdp", functionType: 6 })`.
  */
-import { StringTable } from "./string-table.ts";
+import { StringTable } from "./elf-object.ts";
 
 /** A type. References are the numbers of types, from 1, in the order of the list. */
 export type BtfType =

@@ -6,8 +6,7 @@
  */
 import { NetlinkError } from "../netlink-error.ts";
 import { openById, readObjectInfo } from "./bpf-object.ts";
-import { bpfCommands, callBpf, type BpfSystem } from "./bpf-system.ts";
-import { loadBpfSystem } from "./native-bpf-system.ts";
+import { bpfCommands, callBpf, loadBpfSystem, type BpfSystem } from "./bpf-system.ts";
 
 /** An extension of a program, by the ids of both. */
 export interface ProgramExtension {

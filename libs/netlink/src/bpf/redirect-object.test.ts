@@ -3,8 +3,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { missingForNamespaces } from "../testing/network-namespace.ts";
 import { BpfObject } from "./bpf-object.ts";
-import { callBpf } from "./bpf-system.ts";
-import { loadBpfSystem } from "./native-bpf-system.ts";
+import { callBpf, loadBpfSystem } from "./bpf-system.ts";
 import { encodeRedirectObject } from "./redirect-object.ts";
 import { encodeRedirectProgram } from "./redirect-program.ts";
 

@@ -7,8 +7,7 @@
 import { NetlinkError } from "../netlink-error.ts";
 import { readText } from "../wire/attributes.ts";
 import { BpfObject, openById, readObjectInfo, readObjectName } from "./bpf-object.ts";
-import { bpfCommands, callBpf, maxBpfNameBytes, type BpfSystem } from "./bpf-system.ts";
-import { loadBpfSystem } from "./native-bpf-system.ts";
+import { bpfCommands, callBpf, loadBpfSystem, maxBpfNameBytes, type BpfSystem } from "./bpf-system.ts";
 import { encodeRedirectProgram } from "./redirect-program.ts";
 import type { XskMap } from "./xsk-map.ts";
 

@@ -8,8 +8,7 @@ import { chmodSync, chownSync, unlinkSync } from "node:fs";
 import { isErrno } from "@switchyard/service";
 import { NetlinkError } from "../netlink-error.ts";
 import { BpfObject, openById, readObjectInfo, readObjectName } from "./bpf-object.ts";
-import { bpfCommands, callBpf, maxBpfNameBytes, type BpfSystem } from "./bpf-system.ts";
-import { loadBpfSystem } from "./native-bpf-system.ts";
+import { bpfCommands, callBpf, loadBpfSystem, maxBpfNameBytes, type BpfSystem } from "./bpf-system.ts";
 
 /** An open XSK map. */
 export interface XskMap extends Disposable {

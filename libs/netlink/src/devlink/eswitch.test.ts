@@ -4,12 +4,10 @@ import { describe, expect, it } from "@jest/globals";
 import { resolveFamily } from "../generic-netlink.ts";
 import { protocols } from "../libc.ts";
 import { NetlinkSocket } from "../netlink-socket.ts";
-import { ack, reply } from "../testing/answers.ts";
-import { createFakeKernel, type FakeKernel, type Respond } from "../testing/fake-kernel.ts";
+import { ack, createFakeKernel, reply, type FakeKernel, type Respond } from "../testing/fake-kernel.ts";
 import { u16 } from "../wire/attributes.ts";
 import { encodeMessage, type Message } from "../wire/message.ts";
-import { getEswitchMode, setEswitchMode } from "./eswitch.ts";
-import { devlinkFamily } from "./handle.ts";
+import { devlinkFamily, getEswitchMode, setEswitchMode } from "./devlink.ts";
 
 // Set to 0: the sequence number (bytes 8 to 11), a timestamp, and the version of the controller (byte 17), which is ignored.
 const golden = {

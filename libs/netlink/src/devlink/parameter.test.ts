@@ -4,10 +4,9 @@ import fc from "fast-check";
 import { protocols } from "../libc.ts";
 import { NetlinkError } from "../netlink-error.ts";
 import { NetlinkSocket } from "../netlink-socket.ts";
-import { ack, reply } from "../testing/answers.ts";
-import { createFakeKernel } from "../testing/fake-kernel.ts";
+import { ack, createFakeKernel, reply } from "../testing/fake-kernel.ts";
 import { bytes, find, nested, parseAttributes, readText, text } from "../wire/attributes.ts";
-import { getTextParameter, setTextParameter } from "./parameter.ts";
+import { getTextParameter, setTextParameter } from "./devlink.ts";
 
 const pf = { bus: "pci", device: "0000:06:00.0" };
 const name = "flow_steering_mode";

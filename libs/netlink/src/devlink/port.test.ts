@@ -5,12 +5,11 @@ import fc from "fast-check";
 import { protocols } from "../libc.ts";
 import { NetlinkError } from "../netlink-error.ts";
 import { NetlinkSocket } from "../netlink-socket.ts";
-import { ack, done, reply } from "../testing/answers.ts";
-import { createFakeKernel, type Respond } from "../testing/fake-kernel.ts";
+import { ack, createFakeKernel, done, reply, type Respond } from "../testing/fake-kernel.ts";
 import { bytes, nested, text, u16, u32 } from "../wire/attributes.ts";
 import { encodeMessage, messageFlags, type Message } from "../wire/message.ts";
 import { addSubfunctionPort, deletePort, listDevlinkPorts, setPortAddress, setPortState } from "./port.ts";
-import { listResources } from "./resource.ts";
+import { listResources } from "./devlink.ts";
 
 // Set to 0: the sequence number (bytes 8 to 11) and the version of the family (byte 17), which is ignored.
 const handleHex = "080001007063690011000200303030303a30363a30302e3000000000";

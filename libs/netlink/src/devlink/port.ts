@@ -10,7 +10,9 @@ import {
   bytes,
   find,
   findNested,
+  formatHardwareAddress,
   nested,
+  parseHardwareAddress,
   readText,
   readU16,
   readU32,
@@ -18,8 +20,7 @@ import {
   u32,
   type Attribute,
 } from "../wire/attributes.ts";
-import { formatHardwareAddress, parseHardwareAddress } from "../wire/hardware-address.ts";
-import { encodeHandle, readHandle, type DevlinkHandle } from "./handle.ts";
+import { encodeHandle, readHandle, type DevlinkHandle } from "./devlink.ts";
 
 /** A port of a devlink instance. */
 export interface DevlinkPort {

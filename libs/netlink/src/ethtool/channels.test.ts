@@ -6,8 +6,7 @@ import { protocols } from "../libc.ts";
 import { NetlinkSocket } from "../netlink-socket.ts";
 import { listXdpFeatures, netdevFamily } from "../netdev/xdp-features.ts";
 import { createNetworkNamespace, missingForNamespaces, type NetworkNamespace } from "../testing/network-namespace.ts";
-import { getChannels, setChannels } from "./channels.ts";
-import { ethtoolFamily } from "./device.ts";
+import { ethtoolFamily, getChannels, setChannels } from "./ethtool.ts";
 
 const missing = missingForNamespaces();
 

@@ -4,10 +4,9 @@ import fc from "fast-check";
 import { protocols } from "../libc.ts";
 import { NetlinkError } from "../netlink-error.ts";
 import { NetlinkSocket } from "../netlink-socket.ts";
-import { ack, reply } from "../testing/answers.ts";
-import { createFakeKernel } from "../testing/fake-kernel.ts";
+import { ack, createFakeKernel, reply } from "../testing/fake-kernel.ts";
 import { bytes, findNested, nested, parseAttributes, readText, text, u32 } from "../wire/attributes.ts";
-import { getFeatures, setFeature } from "./features.ts";
+import { getFeatures, setFeature } from "./ethtool.ts";
 
 const flag = (type: number): Buffer => bytes(type, Buffer.alloc(0));
 const bit = (name: string, isSet: boolean): Buffer =>

@@ -4,13 +4,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Libc } from "../libc.ts";
-import { loadLibc } from "../native-libc.ts";
+import { loadLibc, type Libc } from "../libc.ts";
 import { createNetworkNamespace, missingForNamespaces, type NetworkNamespace } from "../testing/network-namespace.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { EventSink, ListenOptions } from "./multicast.ts";
-import { watchLinks, type LinkEvent } from "./watch-links.ts";
-import { watchUevents, type Uevent } from "./watch-uevents.ts";
+import { watchLinks, watchUevents, type LinkEvent, type Uevent } from "./kernel-events.ts";
 
 type Watch<Event> = (sink: EventSink<Event>, signal: AbortSignal, options: ListenOptions) => void;
 

@@ -4,10 +4,8 @@
  * polls the socket (native-libc.ts).
  * Usage: `joinMulticast({ protocol: protocols.route, groups: 1, decode }, sink, signal)`.
  */
-import { errnoName } from "../errno.ts";
-import { addressBytes, type Libc } from "../libc.ts";
-import { loadLibc } from "../native-libc.ts";
-import { checked, NetlinkError } from "../netlink-error.ts";
+import { checked, errnoName, NetlinkError } from "../netlink-error.ts";
+import { addressBytes, loadLibc, type Libc } from "../libc.ts";
 import { inNetworkNamespace } from "../network-namespace.ts";
 
 /** Receives events, from the event loop. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { parseUevent } from "./watch-uevents.ts";
+import { parseUevent } from "./kernel-events.ts";
 
 // Captured when igbvf was bound to a VF (Linux 6.12.117, QEMU 10 igb, 2026-11-20).
 const bound = [

@@ -3,11 +3,10 @@
 import { describe, expect, it } from "@jest/globals";
 import { protocols } from "../libc.ts";
 import { NetlinkSocket } from "../netlink-socket.ts";
-import { ack, reply } from "../testing/answers.ts";
-import { createFakeKernel, type Respond } from "../testing/fake-kernel.ts";
+import { ack, createFakeKernel, reply, type Respond } from "../testing/fake-kernel.ts";
 import { bytes } from "../wire/attributes.ts";
 import { encodeMessage } from "../wire/message.ts";
-import { getRdmaMode } from "./netns-mode.ts";
+import { getRdmaMode } from "./rdma.ts";
 
 // The sequence number (bytes 8 to 11), a timestamp, is set to 0.
 const golden = "10000000061405000000000000000000";

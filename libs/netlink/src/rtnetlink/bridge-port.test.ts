@@ -4,8 +4,7 @@ import fc from "fast-check";
 import { protocols } from "../libc.ts";
 import { NetlinkError } from "../netlink-error.ts";
 import { NetlinkSocket } from "../netlink-socket.ts";
-import { ack, done, reply } from "../testing/answers.ts";
-import { createFakeKernel } from "../testing/fake-kernel.ts";
+import { ack, createFakeKernel, done, reply } from "../testing/fake-kernel.ts";
 import { bytes, nested, text, u16, u32 } from "../wire/attributes.ts";
 import { bridgePortSettings, listBridgePorts, setBridgePort } from "./bridge-port.ts";
 

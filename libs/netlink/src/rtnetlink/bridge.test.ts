@@ -4,11 +4,10 @@ import fc from "fast-check";
 import { protocols } from "../libc.ts";
 import { NetlinkError } from "../netlink-error.ts";
 import { NetlinkSocket } from "../netlink-socket.ts";
-import { ack, done, reply } from "../testing/answers.ts";
-import { createFakeKernel } from "../testing/fake-kernel.ts";
+import { ack, createFakeKernel, done, reply } from "../testing/fake-kernel.ts";
 import { bytes, nested, text } from "../wire/attributes.ts";
 import { createBridge, listBridges } from "./bridge.ts";
-import { setVfGuids } from "./vf-guid.ts";
+import { setVfGuids } from "../rdma/rdma.ts";
 
 /** struct ifinfomsg of interface 7. */
 const header = Buffer.from("00000000070000000000000000000000", "hex");

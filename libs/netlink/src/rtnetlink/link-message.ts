@@ -8,6 +8,7 @@ import { malformed } from "../netlink-error.ts";
 import {
   find,
   findNested,
+  formatHardwareAddress,
   parseAttributes,
   readText,
   readU16,
@@ -15,7 +16,6 @@ import {
   text,
   type Attribute,
 } from "../wire/attributes.ts";
-import { formatHardwareAddress } from "../wire/hardware-address.ts";
 
 /** Which interface a message is about. */
 export interface LinkIdentity {

@@ -2,8 +2,7 @@
 import { expect, it } from "@jest/globals";
 import { protocols } from "../libc.ts";
 import { NetlinkSocket } from "../netlink-socket.ts";
-import { done, reply } from "../testing/answers.ts";
-import { createFakeKernel } from "../testing/fake-kernel.ts";
+import { createFakeKernel, done, reply } from "../testing/fake-kernel.ts";
 import { bytes, nested, text } from "../wire/attributes.ts";
 import { encodeLinkHeader, linkAttributes, linkMessages, vfAttributes } from "./link-message.ts";
 import { listLinks } from "./list-links.ts";

@@ -5,8 +5,7 @@
  * Usage: `await setLinkMtu(socket, "eth0", 9000)`.
  */
 import type { NetlinkSocket } from "../netlink-socket.ts";
-import { bytes, nested, u32 } from "../wire/attributes.ts";
-import { parseHardwareAddress } from "../wire/hardware-address.ts";
+import { bytes, nested, parseHardwareAddress, u32 } from "../wire/attributes.ts";
 import {
   encodeLinkHeader,
   encodeLinkName,

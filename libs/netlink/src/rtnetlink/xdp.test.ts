@@ -3,14 +3,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { setTimeout as delay } from "node:timers/promises";
 import { stat } from "node:fs/promises";
-import { loadBpfSystem } from "../bpf/native-bpf-system.ts";
+import { loadBpfSystem } from "../bpf/bpf-system.ts";
 import { loadProgram, loadRedirectProgram, openXdpProgram } from "../bpf/xdp-program.ts";
 import { createXskMap, openPinnedXskMap, openXskMap, pinXskMap, unpinXskMap } from "../bpf/xsk-map.ts";
 import { protocols } from "../libc.ts";
 import { NetlinkSocket } from "../netlink-socket.ts";
-import { loadForeignXdpProgram } from "../testing/foreign-xdp-program.ts";
+import { loadForeignXdpProgram, openXdpSocket } from "../testing/xdp-socket.ts";
 import { createNetworkNamespace, missingForNamespaces, type NetworkNamespace } from "../testing/network-namespace.ts";
-import { openXdpSocket } from "../testing/xdp-socket.ts";
 import { getLink } from "./list-links.ts";
 import { attachXdp, detachXdp, readXdp } from "./xdp.ts";
 

@@ -6,7 +6,7 @@
  */
 import koffi from "koffi";
 import { checked } from "../netlink-error.ts";
-import { loadLibc } from "../native-libc.ts";
+import { loadLibc } from "../libc.ts";
 
 /** A message and the user id of its sender; no id if the kernel sent none. */
 export interface SeqpacketMessage {

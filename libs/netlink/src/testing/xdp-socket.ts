@@ -4,10 +4,12 @@
  * Usage: `using xsk = openXdpSocket({ ifindex: 3, queue: 0, netns: namespace.path }); xsk.addTo(map.fd); xsk.receive()`.
  */
 import koffi from "koffi";
+import { callBpf, loadBpfSystem } from "../bpf/bpf-system.ts";
+import { encodeRedirectProgram } from "../bpf/redirect-program.ts";
+import { loadProgram, type XdpProgram } from "../bpf/xdp-program.ts";
+import type { XskMap } from "../bpf/xsk-map.ts";
+import { loadLibc } from "../libc.ts";
 import { checked } from "../netlink-error.ts";
-import { loadBpfSystem } from "../bpf/native-bpf-system.ts";
-import { callBpf } from "../bpf/bpf-system.ts";
-import { loadLibc } from "../native-libc.ts";
 import { inNetworkNamespace } from "../network-namespace.ts";
 
 export interface XdpSocketOptions {
@@ -129,4 +131,16 @@ interface Ring {
   readonly producer: Uint32Array;
   readonly consumer: Uint32Array;
   readonly entries: BigUint64Array;
+}
+
+/**
+ * loadForeignXdpProgram loads an XDP program that passes all packets to the network stack, or to the sockets of a map, under the
+ * name of somebody else.
+ */
+export function loadForeignXdpProgram(name: string, map?: XskMap): Pick<XdpProgram, "fd" | "id"> & Disposable {
+  const system = loadBpfSystem();
+  const pass = Buffer.from("b7000000020000009500000000000000", "hex"); // r0 = XDP_PASS; exit
+  const instructions = map === undefined ? pass : encodeRedirectProgram(map.fd);
+  const fd = loadProgram(system, { instructions, name });
+  return { fd, id: 0, [Symbol.dispose]: () => void system.close(fd) };
 }

@@ -5,7 +5,7 @@ import { closeSync, existsSync, fstatSync, mkdtempSync, openSync, readSync, rmSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { loadSeqpacketSystem } from "./native-seqpacket-system.ts";
+import { loadSeqpacketSystem } from "./seqpacket-system.ts";
 import { listenSeqpackets, type SeqpacketConnection, type SeqpacketServerOptions } from "./seqpacket-server.ts";
 
 const system = loadSeqpacketSystem();

@@ -6,10 +6,8 @@
  */
 import { unlinkSync } from "node:fs";
 import { isErrno } from "@switchyard/service";
-import { errnoName } from "../errno.ts";
-import { checked, NetlinkError } from "../netlink-error.ts";
-import { loadSeqpacketSystem } from "./native-seqpacket-system.ts";
-import type { SeqpacketSystem } from "./seqpacket-system.ts";
+import { checked, errnoName, NetlinkError } from "../netlink-error.ts";
+import { loadSeqpacketSystem, type SeqpacketSystem } from "./seqpacket-system.ts";
 
 /** A received message. */
 export interface SeqpacketMessage {

@@ -116,3 +116,18 @@ export function aligned(length: number): number {
 function requireBytes(value: Buffer, needed: number): void {
   if (value.length < needed) throw malformed(`value of ${value.length} bytes, expected at least ${needed}`);
 }
+
+/**
+ * formatHardwareAddress and parseHardwareAddress convert hardware addresses to and from text.
+ * Returns lower-case hexadecimal bytes with colons; "" for no bytes.
+ */
+export function formatHardwareAddress(address: Buffer): string {
+  return address.toString("hex").replace(/..(?!$)/g, "$&:");
+}
+
+/** Parses a text of formatHardwareAddress. Throws RangeError for other texts: callers validate the input of users. */
+export function parseHardwareAddress(text: string): Buffer {
+  const address = Buffer.from(text.replaceAll(":", ""), "hex");
+  if (formatHardwareAddress(address) !== text) throw new RangeError(`invalid hardware address "${text}"`);
+  return address;
+}

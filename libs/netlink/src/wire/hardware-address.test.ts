@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { formatHardwareAddress, parseHardwareAddress } from "./hardware-address.ts";
+import { formatHardwareAddress, parseHardwareAddress } from "./attributes.ts";
 
 describe("hardware addresses", () => {
   it("are the same after formatting and parsing, with 6 or 20 bytes", () => {

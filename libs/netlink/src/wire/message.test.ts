@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { NetlinkError } from "../netlink-error.ts";
-import { ack, done } from "../testing/answers.ts";
+import { ack, done } from "../testing/fake-kernel.ts";
 import { encodeMessage, parseMessages, parseAck, type Message } from "./message.ts";
 
 const u16s = fc.integer({ min: 0, max: 0xffff });

@@ -5,9 +5,8 @@
  * Usage: `await using connection = await connect("unix:/run/openvswitch/db.sock"); await connection.request("list_dbs", []);`
  */
 import { connect as connectSocket, type Socket } from "node:net";
-import { JsonStream } from "../wire/json-stream.ts";
 import { isOvsdbError, OvsdbError } from "../ovsdb-error.ts";
-import { parseEndpoint } from "./endpoint.ts";
+import { JsonStream } from "../wire/json-stream.ts";
 
 export interface ConnectionOptions {
   /** Gives up the attempt to connect. An open connection is closed by disposing of it. */
@@ -184,4 +183,27 @@ function refusal(method: string, error: unknown): OvsdbError {
   const what = typeof text === "string" ? text : JSON.stringify(error);
   const why = typeof details === "string" ? ` (${details})` : "";
   return new OvsdbError("refused", `${method}: ${what}${why}`, { error: what });
+}
+
+/**
+ * Endpoints of OVSDB servers, in the notation of ovs-vsctl's `--db`.
+ * What net.connect() takes.
+ */
+export type Endpoint = { readonly path: string } | { readonly host: string; readonly port: number };
+
+/** The port that IANA assigned to OVSDB. */
+const defaultPort = 6640;
+
+/**
+ * Reads "unix:/run/openvswitch/db.sock", "unix:///run/openvswitch/db.sock", "/run/openvswitch/db.sock", "tcp:HOST" or
+ * "tcp:HOST:PORT", with an IPv6 address in brackets. Throws OvsdbError `endpoint`.
+ */
+export function parseEndpoint(text: string): Endpoint {
+  const path = /^(?:unix:(?:\/\/)?)?(\/[^\0]+)$/.exec(text)?.[1];
+  if (path !== undefined) return { path };
+  const [, bracketed, plain, port = `${defaultPort}`] =
+    /^tcp:(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host !== undefined && Number(port) >= 1 && Number(port) <= 65535) return { host, port: Number(port) };
+  throw new OvsdbError("endpoint", `"${text}" is not an OVSDB endpoint: expected unix:/PATH or tcp:HOST:PORT`);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { parseEndpoint } from "./endpoint.ts";
+import { parseEndpoint } from "./connection.ts";
 
 describe("parseEndpoint", () => {
   it.each([

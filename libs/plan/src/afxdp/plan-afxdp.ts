@@ -7,11 +7,11 @@
 import type { AfxdpInterfaceSpec, AfxdpInterfaceStatus, AfxdpNetworkNodeState } from "@switchyard/api";
 import type { SriovUse } from "@switchyard/policy";
 import type { Reason } from "../impact.ts";
+import { parseEswitchMode } from "../plan-eswitch.ts";
 import type { PlanProblem } from "../problem.ts";
 import { externalProblems, limitProblems, usedDeviceProblem } from "./afxdp-problems.ts";
 import type { AfxdpStep } from "./afxdp-step.ts";
 import { afxdpDrainReasons, deviceIdOf, isAway } from "./device-use.ts";
-import { planDeviceReset } from "./plan-device-reset.ts";
 import { interfaceSettings, planSubfunctions } from "./plan-subfunctions.ts";
 
 export interface AfxdpPlan {
@@ -147,4 +147,32 @@ function unknownDevice(spec: AfxdpInterfaceSpec, field: string): PlanProblem {
     ...(pciAddress && { pciAddress }),
     message: `${text} is not a network device of this node`,
   };
+}
+
+/**
+ * Plans the reset of an owned device that no policy selects any longer.
+ * Deletes the subfunctions that Switchyard created, restores the settings of the device, and releases it. An externally
+ * managed device is only released. The mode of the embedded switch stays while other programs have subfunctions, because
+ * every change of it removes them.
+ */
+function planDeviceReset(device: AfxdpInterfaceStatus): readonly AfxdpStep[] {
+  const id = deviceIdOf(device);
+  const release = { kind: "release-device", device: id } as const;
+  if (device.externallyManaged === true) return [release];
+  const { initialMtu: mtu, initialQueues: queues } = device;
+  return [
+    ...planSubfunctions(id, device, { numSfs: 0 }),
+    ...eswitchSteps(device),
+    ...interfaceSettings({ device: id }, device, { mtu, queues }),
+    release,
+  ];
+}
+
+function eswitchSteps(device: AfxdpInterfaceStatus): readonly AfxdpStep[] {
+  const { eSwitchMode, initialESwitchMode, subfunctions = [] } = device;
+  if (eSwitchMode === undefined || initialESwitchMode === undefined) return []; // not known
+  const [from, to] = [parseEswitchMode(eSwitchMode), parseEswitchMode(initialESwitchMode)];
+  if (from === undefined || to === undefined || from === to) return [];
+  if (subfunctions.some(({ owned }) => owned !== true)) return [];
+  return [{ kind: "set-eswitch-mode", device: deviceIdOf(device), from, to }];
 }

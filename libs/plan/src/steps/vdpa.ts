@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Steps that add and remove vDPA devices of VFs. */
-import { vpVdpa } from "../virtio.ts";
+import type { InterfaceStatus } from "@switchyard/api";
 import { changesNoVf, vfOf, type PfStepKind } from "./step-kind.ts";
 
 /** The driver of a vDPA device: virtio_vdpa makes it a virtio interface of the host, and vhost_vdpa a character device. */
@@ -52,3 +52,18 @@ export const removeVdpaDevice: PfStepKind<RemoveVdpaDevice> = {
   isNeededBy: (step, other) => other.vfId === step.vfId || other.kind === "set-num-vfs",
   changedVfs: changesNoVf,
 };
+
+/**
+ * What is different on virtio NICs with SR-IOV, which DPUs and hypervisors offer. Their driver has no eswitch, stores no MAC addresses
+ * of VFs (drivers/virtio/virtio_pci_common.c and drivers/net/virtio_net.c, 6.12), and supports no vDPA: a VF with a vDPA device needs
+ * another driver.
+ * PCI vendor ID of virtio devices, whoever makes them.
+ */
+export const virtioVendor = "1af4";
+
+/** The driver with which a virtio function is a vDPA management device instead of a network interface. */
+export const vpVdpa = "vp-vdpa";
+
+export function isVirtio({ vendor }: Pick<InterfaceStatus, "vendor">): boolean {
+  return vendor === virtioVendor;
+}

@@ -11,9 +11,8 @@ import {
   type AfxdpNetworkNodeStateStatus,
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
-import { compareText } from "../compare-text.ts";
-import { withFormerNames } from "../nics/former-names.ts";
-import { maxPfs } from "../nics/status-pfs.ts";
+import { maxPfs, withFormerNames } from "../nics/status-pfs.ts";
+import { compareText } from "../order.ts";
 import { pfOf, type PfAddresses } from "../pods/pf-addresses.ts";
 
 /** A network interface. */
@@ -101,4 +100,18 @@ export function sriovUse({ spec, pfs = [] }: SriovNodeFacts): SriovUse {
 
 function addressOf({ pciAddress }: { readonly pciAddress: string }): string {
   return pciAddress;
+}
+
+/**
+ * A device key identifies an AF_XDP device of a node also while its name is not known because it is in a pod: "0000:86:00.0",
+ * "0000:86:00.0/sf/4" for a subfunction, "veth0" for a device that is not on the PCI bus.
+ * Returns the key of a device in the spec or status of a node state.
+ */
+export function deviceKey({ pciAddress, name = "" }: { readonly pciAddress?: string; readonly name?: string }): string {
+  return pciAddress ?? name;
+}
+
+/** Returns the key of a subfunction, or with "" the start of the keys of all subfunctions of the device. */
+export function subfunctionKey(device: string, sfNumber: number | ""): string {
+  return `${device}/sf/${sfNumber}`;
 }

@@ -10,9 +10,8 @@ import type {
   AfxdpPoolSettings,
   AfxdpProvider,
 } from "@switchyard/api";
-import { compareText } from "../compare-text.ts";
-import type { Labels } from "../nodes/label-selector.ts";
-import { nodeSetLabels } from "../nodes/node-set.ts";
+import { compareText } from "../order.ts";
+import { nodeSetLabels, type Labels } from "../nodes/label-selector.ts";
 import { defaultStaleDelayMs } from "../nodes/stale-state.ts";
 
 /** The objects in the operator's namespace, in any order. Objects in other namespaces have no effect and must be omitted. */

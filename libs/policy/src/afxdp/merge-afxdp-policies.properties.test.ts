@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { afxdpNics, afxdpPolicy } from "../testing/afxdp-objects.ts";
-import { node } from "../testing/objects.ts";
+import { afxdpNics, afxdpPolicy, node } from "../testing/objects.ts";
 import { afxdpDevices } from "./afxdp-device.ts";
 import { createAfxdpRules } from "./afxdp-rules.ts";
 import { mergeAfxdpPolicies } from "./merge-afxdp-policies.ts";

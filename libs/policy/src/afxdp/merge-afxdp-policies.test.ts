@@ -8,9 +8,8 @@ import type {
   AfxdpNicSelector,
   AfxdpProvider,
 } from "@switchyard/api";
-import { afxdpNics, afxdpPolicy } from "../testing/afxdp-objects.ts";
+import { afxdpNics, afxdpPolicy, node } from "../testing/objects.ts";
 import { toPfAddresses } from "../pods/pf-addresses.ts";
-import { node } from "../testing/objects.ts";
 import { afxdpDevices, sriovUse, type SriovNodeFacts } from "./afxdp-device.ts";
 import { createAfxdpRules } from "./afxdp-rules.ts";
 import { mergeAfxdpPolicies } from "./merge-afxdp-policies.ts";

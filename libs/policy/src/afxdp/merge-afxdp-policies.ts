@@ -13,7 +13,7 @@ import {
   type AfxdpProvider,
   type Node,
 } from "@switchyard/api";
-import { compareText } from "../compare-text.ts";
+import { compareText } from "../order.ts";
 import { hasLabels, labelsOf } from "../nodes/label-selector.ts";
 import type { AfxdpDevice } from "./afxdp-device.ts";
 import { couldMatchDevice, fieldNaming, isEmptyAfxdpSelector, matchesDevice } from "./afxdp-nic-selector.ts";

@@ -30,3 +30,22 @@ export type FeatureGate = keyof typeof featureGateDefaults;
 export function isGateOn(gate: FeatureGate, config: SriovOperatorConfig | undefined): boolean {
   return config?.spec?.featureGates?.[gate] ?? featureGateDefaults[gate];
 }
+
+/** FirmwarePolicy is the part of the SriovOperatorConfig that concerns the firmware of Mellanox cards. */
+export interface FirmwarePolicy {
+  /** spec.disablePlugins contains "mellanox". */
+  readonly isDisabled: boolean;
+  /** The feature gate mellanoxFirmwareReset. */
+  readonly isResetAllowed: boolean;
+}
+
+/** Why no settings are read or changed if the policy is disabled. */
+export const firmwareDisabledReason = 'SriovOperatorConfig.spec.disablePlugins contains "mellanox"';
+
+/** Without an operator config, the defaults of the operator apply. */
+export function firmwarePolicyOf(config: SriovOperatorConfig | undefined): FirmwarePolicy {
+  return {
+    isDisabled: config?.spec?.disablePlugins?.includes("mellanox") === true,
+    isResetAllowed: isGateOn("mellanoxFirmwareReset", config),
+  };
+}

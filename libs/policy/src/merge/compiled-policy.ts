@@ -6,11 +6,10 @@
  */
 import type { InterfaceStatus, Result, SriovNetworkNodePolicy } from "@switchyard/api";
 import { bridgeProblems, wantsBridge } from "./bridges.ts";
-import { parseNetFilter } from "../nics/net-filter.ts";
-import { isEmptyNicSelector, isNameOf } from "../nics/nic-selector.ts";
+import { isEmptyNicSelector, isNameOf, parseNetFilter } from "../nics/nic-selector.ts";
 import { parsePfName, type PfName, type PfNameProblem } from "../nics/pf-name.ts";
 import { policyProblem, type PolicyProblem } from "./policy-problem.ts";
-import { priorityOf } from "./policy-order.ts";
+import { priorityOf } from "../order.ts";
 
 /** A policy, parsed and validated. */
 export interface CompiledPolicy {

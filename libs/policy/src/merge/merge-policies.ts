@@ -13,12 +13,12 @@ import type {
   SystemSettings,
 } from "@switchyard/api";
 import { bridgeFor, bridgeNameProblem, type PfBridge } from "./bridges.ts";
-import { withFormerNames } from "../nics/former-names.ts";
+import { withFormerNames } from "../nics/status-pfs.ts";
 import { hasLabels, labelsOf } from "../nodes/label-selector.ts";
 import { adviceOnBarred, mayTake } from "../nics/nic-policy.ts";
 import { couldMatchNic, matchesNic } from "../nics/nic-selector.ts";
 import { entryFor, repeatedNames, type CompiledPolicy } from "./compiled-policy.ts";
-import { compareText } from "../compare-text.ts";
+import { compareText } from "../order.ts";
 import { policyProblem, type PolicyProblem } from "./policy-problem.ts";
 import { offloadHostOf, withReservation, type OffloadHost } from "../offload/offload-host.ts";
 import { unreservedVfs } from "../offload/reservation.ts";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
-import { inOrderOfApplication } from "./policy-order.ts";
+import { inOrderOfApplication } from "../order.ts";
 import { policy } from "../testing/objects.ts";
 
 describe("inOrderOfApplication", () => {

@@ -6,10 +6,9 @@
  */
 import type { SriovNetworkNodePolicy, SriovNetworkPoolConfig, SriovOperatorConfig } from "@switchyard/api";
 import { isGateOn } from "../config/feature-gates.ts";
-import type { Labels } from "../nodes/label-selector.ts";
+import { nodeSetLabels, type Labels } from "../nodes/label-selector.ts";
 import { defaultNicPolicy, type NicPolicy } from "../nics/nic-policy.ts";
-import { nodeSetLabels } from "../nodes/node-set.ts";
-import { inOrderOfApplication } from "./policy-order.ts";
+import { inOrderOfApplication } from "../order.ts";
 import { compilePolicy, type CompiledPolicy } from "./compiled-policy.ts";
 import { compareAge, compilePool, type CompiledPool, type PoolProblem } from "../pools/compiled-pool.ts";
 import { defaultStaleDelayMs } from "../nodes/stale-state.ts";

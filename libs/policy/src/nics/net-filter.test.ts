@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { parseNetFilter, sameNetFilter } from "./net-filter.ts";
+import { parseNetFilter, sameNetFilter } from "./nic-selector.ts";
 
 describe("parseNetFilter", () => {
   it.each([

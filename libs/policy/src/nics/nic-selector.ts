@@ -4,7 +4,6 @@
  * Usage: `interfaces.filter((nic) => matchesNic(policy.spec.nicSelector, nic))`.
  */
 import type { InterfaceStatus, NicSelector } from "@switchyard/api";
-import { parseNetFilter, sameNetFilter } from "./net-filter.ts";
 import { pfNameOf } from "./pf-name.ts";
 
 /** The names of a network interface. */
@@ -60,4 +59,36 @@ export function couldMatchNic(selector: NicSelector, nic: InterfaceStatus): bool
 /** Reports whether `name` is the PF's name or one of its alternative names. */
 export function isNameOf(name: string, nic: NamedNic): boolean {
   return name !== "" && (name === nic.name || (nic.altNames?.includes(name) ?? false));
+}
+
+/**
+ * NetFilter is the network that a virtual machine's NIC is attached to, written as "key:value"
+ * (sriov-operator.md B.5, F.3).
+ * A network, for example the key "openstack/NetworkID" with a UUID as value. Neither part is empty.
+ */
+interface NetFilter {
+  readonly key: string;
+  readonly value: string;
+}
+
+/**
+ * Parses the first `key : value` at the start of a line. As in upstream, blanks around the parts and text after the
+ * value are ignored. The key of "a:b:c" is "a:b". Returns undefined if no line starts with such a pair.
+ */
+export function parseNetFilter(text: string): NetFilter | undefined {
+  // Line by line: a single pattern would take quadratic time on a text of many line breaks.
+  for (const line of text.split("\n")) {
+    const [, key, value] = /^\s*(\S+)\s*:\s*(\S+)/.exec(line) ?? [];
+    if (key !== undefined && value !== undefined) return { key, value };
+  }
+  return undefined;
+}
+
+/**
+ * Reports whether both texts name the same network. Texts that cannot be parsed are never equal. Admission and merging
+ * both use this function, so they treat blanks in the same way (sriov-operator.md M-36).
+ */
+export function sameNetFilter(a: string, b: string): boolean {
+  const [left, right] = [parseNetFilter(a), parseNetFilter(b)];
+  return left !== undefined && right !== undefined && left.key === right.key && left.value === right.value;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { withOwnership } from "./ownership.ts";
+import { withOwnership } from "./status-pfs.ts";
 
 const spec = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 4 }] };
 const interfaces = [{ pciAddress: "0000:3b:00.0" }, { pciAddress: "0000:3b:00.1" }];

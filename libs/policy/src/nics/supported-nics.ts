@@ -73,3 +73,13 @@ const rows = [
 
 /** All supported cards, in upstream's order. */
 export const supportedNics: readonly NamedNic[] = rows.map(([vendor, pf, vf, name]) => ({ vendor, pf, vf, name }));
+
+/**
+ * parseNicRow parses rows of the ConfigMap "supported-nic-ids": "8086 158b 154c" has the IDs of vendor, PF and VF
+ * (sriov-operator.md J).
+ * Parses a row; undefined if it is malformed. IDs have four hexadecimal digits, in lower or upper case.
+ */
+export function parseNicRow(text: string): SupportedNic | undefined {
+  const [, vendor, pf, vf] = /^\s*([0-9a-f]{4})\s+([0-9a-f]{4})\s+([0-9a-f]{4})\s*$/.exec(text.toLowerCase()) ?? [];
+  return vendor === undefined || pf === undefined || vf === undefined ? undefined : { vendor, pf, vf };
+}

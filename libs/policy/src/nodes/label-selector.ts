@@ -4,7 +4,16 @@
  * in a pool's nodeSelector (sriov-operator.md B.2, B.8).
  * Usage: `const selects = compileLabelSelector(spec.nodeSelector); selects.ok && selects.value(labelsOf(node));`
  */
-import { err, ok, type LabelSelector, type LabelSelectorRequirement, type Node, type Result } from "@switchyard/api";
+import {
+  err,
+  ok,
+  type AfxdpOperatorConfig,
+  type LabelSelector,
+  type LabelSelectorRequirement,
+  type Node,
+  type Result,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
 
 /** An object's labels. */
 export type Labels = Readonly<Record<string, string>>;
@@ -76,4 +85,25 @@ function compileRequirement(
     default: // objects stored before the CRD had a rule for the operator
       return err({ code: "unknown-operator", field: `${field}.operator`, value: operator });
   }
+}
+
+/** Linux nodes with the worker role. The value of the worker label is the empty string. */
+const defaultLabels: Labels = { "node-role.kubernetes.io/worker": "", "kubernetes.io/os": "linux" };
+
+/**
+ * The node set consists of the nodes that run the config daemon and have a SriovNetworkNodeState
+ * (sriov-operator.md B.2).
+ * Reports whether the node has all labels of `nodeSet`, which nodeSetLabels returns and Rules contains.
+ */
+export function isInNodeSet(node: Node, { nodeSet }: { readonly nodeSet: Labels }): boolean {
+  return hasLabels(labelsOf(node), nodeSet);
+}
+
+/**
+ * Returns the labels that select the node set: configDaemonNodeSelector, or the labels of Linux workers if that field
+ * is absent or empty or there is no config.
+ */
+export function nodeSetLabels(config: SriovOperatorConfig | AfxdpOperatorConfig | undefined): Labels {
+  const selector = config?.spec?.configDaemonNodeSelector ?? {};
+  return Object.keys(selector).length > 0 ? selector : defaultLabels;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { isInNodeSet } from "./node-set.ts";
+import { isInNodeSet } from "./label-selector.ts";
 import { createRules } from "../merge/rules.ts";
 import { node, operatorConfig } from "../testing/objects.ts";
 

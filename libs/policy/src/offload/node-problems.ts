@@ -5,8 +5,8 @@
  */
 import type { Node } from "@switchyard/api";
 import { labelsOf } from "../nodes/label-selector.ts";
-import { compareText } from "../compare-text.ts";
-import { offloadProblem, type OffloadProblem } from "./offload-problem.ts";
+import { compareText } from "../order.ts";
+import { offloadProblem, type OffloadProblem } from "./offload-selection.ts";
 
 /** The pool that selects the node. */
 interface SelectingPool {

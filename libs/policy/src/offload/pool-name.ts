@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Labels } from "../nodes/label-selector.ts";
-import { compareText } from "../compare-text.ts";
+import { compareText } from "../order.ts";
 
 /**
  * Returns the name of the pool that a nodeSelector makes: the last part of its first key, and the value if it has one. A

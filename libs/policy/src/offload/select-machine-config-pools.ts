@@ -6,13 +6,18 @@
  */
 import { labels } from "@switchyard/api";
 import type { MachineConfigPool, Node, OvnHardwareOffload } from "@switchyard/api";
-import { compareText } from "../compare-text.ts";
+import { compareText } from "../order.ts";
 import { labelsOf, type Labels } from "../nodes/label-selector.ts";
 import { exclusiveRole, readPoolSelectors, requiresLabels, type PoolSelectors } from "./machine-config-selectors.ts";
 import { controlPlaneProblem, isOfControlPlane, severalPoolsProblem } from "./node-problems.ts";
-import { offloadProblem, type OffloadProblem, type OffloadProblemCode } from "./offload-problem.ts";
+import {
+  offloadProblem,
+  type OffloadPool,
+  type OffloadProblem,
+  type OffloadProblemCode,
+  type OffloadSelection,
+} from "./offload-selection.ts";
 import { isPoolName } from "./pool-name.ts";
-import type { OffloadPool, OffloadSelection } from "./offload-pool.ts";
 
 /** Returns the selected pools. A pool that is being deleted counts as selected until it is gone. */
 export function selectMachineConfigPools(

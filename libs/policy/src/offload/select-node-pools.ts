@@ -5,12 +5,11 @@
  * Usage: `const { pools, problems } = selectNodePools(entries, nodes);`
  */
 import type { Node, OvnHardwareOffload } from "@switchyard/api";
-import { compareText } from "../compare-text.ts";
+import { compareText } from "../order.ts";
 import { hasLabels, labelsOf, type Labels } from "../nodes/label-selector.ts";
 import { controlPlaneProblem, isOfControlPlane, severalPoolsProblem } from "./node-problems.ts";
-import { offloadProblem, type OffloadProblem } from "./offload-problem.ts";
+import { offloadProblem, type OffloadPool, type OffloadProblem, type OffloadSelection } from "./offload-selection.ts";
 import { hashedPoolNameOf, poolNameOf } from "./pool-name.ts";
-import type { OffloadPool, OffloadSelection } from "./offload-pool.ts";
 
 /** Returns one pool for each entry with another nodeSelector. */
 export function selectNodePools(entries: readonly OvnHardwareOffload[], nodes: readonly Node[]): OffloadSelection {

@@ -5,11 +5,10 @@
  * Usage: `const { pools, problems } = selectOffloadPools({ entries, machineConfigPools, nodes, interfacesOf });`
  */
 import type { HostNetworkStatus, InterfaceStatus, MachineConfigPool, Node, OvnHardwareOffload } from "@switchyard/api";
-import { compareText } from "../compare-text.ts";
+import { compareText } from "../order.ts";
 import { selectMachineConfigPools } from "./select-machine-config-pools.ts";
 import { selectNodePools } from "./select-node-pools.ts";
-import type { OffloadPool, OffloadSelection } from "./offload-pool.ts";
-import { offloadProblem, type OffloadProblem } from "./offload-problem.ts";
+import { offloadProblem, type OffloadPool, type OffloadProblem, type OffloadSelection } from "./offload-selection.ts";
 import { smartNicsOf } from "./smart-nics.ts";
 
 /** What the selection depends on. */

@@ -5,8 +5,13 @@
  * Usage: `const pf = managementPf(state.status?.interfaces ?? []);`
  */
 import type { InterfaceStatus } from "@switchyard/api";
-import { compareText } from "../compare-text.ts";
-import { smartNicModels, type SmartNicModel } from "./smart-nic-models.ts";
+import { compareText } from "../order.ts";
+
+/** PCI device ID of a PF -> model. */
+export const smartNicModels: Readonly<Record<string, SmartNicModel>> = { a2d6: "bluefield-2", a2dc: "bluefield-3" };
+
+/** The SmartNICs that OVN can run on, by the PCI device ID of their PFs. Their vendor is 15b3 (NVIDIA). */
+export type SmartNicModel = "bluefield-2" | "bluefield-3";
 
 /** PCI vendor ID of all SmartNICs. */
 export const smartNicVendor = "15b3";

@@ -5,9 +5,19 @@
  * ResourceClaims are looked up by withClaimedVfs() (claimed-vfs.ts).
  * Usage: `const { leaving } = selectPods(pods.map((pod) => toDrainedPod(pod, "openshift.io")), "Drain_Required")`.
  */
-import { afxdpResourcePrefix, annotations, taints } from "@switchyard/api";
+import {
+  afxdpResourcePrefix,
+  annotations,
+  drainRequests,
+  taints,
+  type DrainNeed,
+  type SriovNetworkNodeStateSpec,
+} from "@switchyard/api";
+import type { PlacedPod } from "./device-facts.ts";
 import { at, listAt, textAt } from "./json-parts.ts";
+import type { PfAddresses } from "./pf-addresses.ts";
 import { readPodDevices } from "./pod-devices.ts";
+import { podUse, usesAny, type DeviceFacts } from "./pod-use.ts";
 
 export interface DrainedPod {
   readonly name: string;
@@ -64,4 +74,59 @@ function toleratesDrain(toleration: unknown): boolean {
   const isForAnyValue = textAt(toleration, "operator") === "Exists";
   if (key === undefined) return isForAnyValue;
   return key === taints.draining && (isForAnyValue || textAt(toleration, "value") === undefined);
+}
+
+/** selectPods selects the pods that must leave a node before the daemon may change it (sriov-operator.md G). Pure. */
+export interface PodSelection {
+  /** Pods that must leave, terminating ones included. The drain is complete when there are none. */
+  readonly leaving: readonly DrainedPod[];
+  /** Pods that cannot be kept off the node and may lose their VFs. Empty before a reboot, which restarts all pods. */
+  readonly staying: readonly DrainedPod[];
+}
+
+/**
+ * Before a reboot, all pods leave except static pods and pods of DaemonSets. Otherwise the pods that use VFs leave,
+ * also those of DaemonSets: removing a VF in use can block the whole node. taints.draining stops the DaemonSet from
+ * recreating them, unless they tolerate it.
+ */
+export function selectPods(pods: readonly DrainedPod[], needed: DrainNeed): PodSelection {
+  const running = pods.filter(({ isFinished }) => !isFinished);
+  if (needed === drainRequests.reboot) return { leaving: running.filter(({ kind }) => kind === "other"), staying: [] };
+  const holders = running.filter(({ holdsVfs }) => holdsVfs);
+  return {
+    leaving: holders.filter((pod) => !cannotLeave(pod)),
+    staying: holders.filter(cannotLeave),
+  };
+}
+
+function cannotLeave({ kind, toleratesDrain }: DrainedPod): boolean {
+  return kind === "mirror" || (kind === "daemon-set" && toleratesDrain);
+}
+
+/** withClaimedVfs finds the pods of a node that use VFs by ResourceClaims (dynamic resource allocation). */
+export interface ClaimSources {
+  readonly node: string;
+  readonly factsFor: (pod: PlacedPod) => DeviceFacts;
+  /** Reports whether the daemon may change the PF with this PCI address. */
+  readonly isManaged: (pf: string) => boolean;
+}
+
+/** Returns the pods, with `holdsVfs` set for those whose claims contain, or may contain, VFs of managed PFs. */
+export function withClaimedVfs(pods: readonly DrainedPod[], sources: ClaimSources): readonly DrainedPod[] {
+  const { node, factsFor, isManaged } = sources;
+  return pods.map((pod) => {
+    if (pod.holdsVfs || pod.claims.length === 0) return pod;
+    const use = podUse({ resources: [], claims: pod.claims }, factsFor({ node, namespace: pod.namespace }));
+    return usesAny(use, isManaged) ? { ...pod, holdsVfs: true } : pod;
+  });
+}
+
+/** PFs that the daemon may change: they are in the spec or have VFs. Pods may keep all other PFs. */
+export function managedPfs(
+  { interfaces = [] }: SriovNetworkNodeStateSpec,
+  pfs: readonly PfAddresses[],
+): (pf: string) => boolean {
+  const withVfs = pfs.filter(({ vfs }) => vfs.length > 0).map(({ pf }) => pf);
+  const managed = new Set([...interfaces.map(({ pciAddress }) => pciAddress), ...withVfs]);
+  return (pf) => managed.has(pf);
 }

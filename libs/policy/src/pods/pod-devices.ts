@@ -4,8 +4,7 @@
  * ResourceClaims (dynamic resource allocation). pod-use.ts determines which VFs of the node these are.
  * Usage: `readPodDevices(pod, "openshift.io")` is `{ resources: ["fast"], claims: [] }`.
  */
-import { entriesAt, at, listAt, textAt } from "./json-parts.ts";
-import { isZeroQuantity } from "./quantity.ts";
+import { at, entriesAt, isZeroQuantity, listAt, textAt } from "./json-parts.ts";
 
 /** The devices that a pod refers to. */
 export interface PodDevices {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { toDrainedPod, type DrainedPod } from "./drained-pod.ts";
-import { selectPods } from "./select-pods.ts";
+import { selectPods, toDrainedPod, type DrainedPod } from "./drained-pod.ts";
 
 function pod(name: string, overrides: Partial<DrainedPod> = {}): DrainedPod {
   return { ...toDrainedPod({ metadata: { name, namespace: "apps" } }, "openshift.io"), ...overrides };

@@ -4,10 +4,9 @@
  * (sriov-operator.md A.7, B.8).
  * Usage: `const compiled = compilePool(pool); compiled.selects(labelsOf(node))`.
  */
-import type { SriovNetworkPoolConfig } from "@switchyard/api";
+import { err, ok, type Result, type SriovNetworkPoolConfig } from "@switchyard/api";
 import { compileLabelSelector, type LabelPredicate } from "../nodes/label-selector.ts";
-import { parseMaxUnavailable } from "./max-unavailable.ts";
-import { compareText } from "../compare-text.ts";
+import { compareText } from "../order.ts";
 
 /** One problem of one pool. */
 export interface PoolProblem {
@@ -80,4 +79,32 @@ const selectorAdvice = {
 
 function createdMs(pool: SriovNetworkPoolConfig): number {
   return Date.parse(pool.metadata.creationTimestamp ?? "") || Number.POSITIVE_INFINITY;
+}
+
+/**
+ * parseMaxUnavailable returns how many nodes of a pool may be drained at once (sriov-operator.md A.7, B.10).
+ * Why the value is invalid.
+ */
+export interface MaxUnavailableProblem {
+  readonly code: "not-a-count" | "not-a-percentage";
+  readonly value: number | string;
+}
+
+/**
+ * Returns how many nodes of a pool with `nodeCount` nodes may be unavailable at once; Infinity if the value is absent.
+ * A percentage (1% to 100%) is rounded down, but to at least 1: with 0 the pool would never drain, and nothing would
+ * report it (sriov-operator.md M-12). The number 0 blocks all drains.
+ */
+export function parseMaxUnavailable(
+  value: number | string | undefined,
+  nodeCount: number,
+): Result<number, MaxUnavailableProblem> {
+  if (value === undefined) return ok(Number.POSITIVE_INFINITY);
+  if (typeof value === "number") {
+    return Number.isSafeInteger(value) && value >= 0 ? ok(value) : err({ code: "not-a-count", value });
+  }
+  const [, digits] = /^(\d+)%$/.exec(value) ?? [];
+  const percentage = Number(digits); // NaN without digits
+  if (!(percentage >= 1 && percentage <= 100)) return err({ code: "not-a-percentage", value });
+  return ok(Math.max(1, Math.floor((percentage * nodeCount) / 100)));
 }

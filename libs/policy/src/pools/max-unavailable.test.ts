@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { parseMaxUnavailable } from "./max-unavailable.ts";
+import { parseMaxUnavailable } from "./compiled-pool.ts";
 
 describe("parseMaxUnavailable", () => {
   it.each([

@@ -6,7 +6,7 @@
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
 import { matchesNic } from "../nics/nic-selector.ts";
-import { priorityOf } from "../merge/policy-order.ts";
+import { priorityOf } from "../order.ts";
 
 /** Returns spec.interfaces for a node in zone "a". All policies must be for switchdev, netdevice and valid ranges. */
 export function appliedInTurn(

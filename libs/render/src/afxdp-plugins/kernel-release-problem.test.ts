@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { kernelReleaseProblem } from "./kernel-release-problem.ts";
+import { kernelReleaseProblem } from "./plugin-problems.ts";
 
 describe("kernelReleaseProblem", () => {
   it.each(["4.18.0", "5.4.0-89-generic", "5.14.0-503.11.1.el9_5.x86_64", "6.18.0+", "6.1.0-18-amd64", "6.8.12-3-pve"])(

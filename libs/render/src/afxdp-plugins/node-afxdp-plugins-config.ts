@@ -14,8 +14,7 @@ import {
 } from "@switchyard/api";
 import { compareText, upstreamDeviceProblem, upstreamPoolProblems } from "@switchyard/policy";
 import { afxdpPluginsLogLevel, type AfxdpPluginsConfig, type AfxdpPluginsPool } from "./afxdp-plugins-config.ts";
-import { kernelReleaseProblem } from "./kernel-release-problem.ts";
-import { poolValueProblems } from "./pool-value-problems.ts";
+import { kernelReleaseProblem, poolValueProblems } from "./plugin-problems.ts";
 
 /** What is known beyond the node state. What is absent is not checked. */
 export interface AfxdpPluginsFacts {

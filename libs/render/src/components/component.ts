@@ -5,7 +5,7 @@
  */
 import { labels, type AfxdpOperatorConfig, type OwnerReference, type SriovOperatorConfig } from "@switchyard/api";
 import type { ComponentImageName, ComponentSettings } from "./component-settings.ts";
-import type { Manifest, ManifestMetadata } from "./objects/manifest.ts";
+import type { Manifest, ManifestMetadata } from "./objects/kube-objects.ts";
 import type { ComponentName, ComponentProblem } from "./rendered-components.ts";
 
 /** What components are rendered from. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "@jest/globals";
 import type { Node } from "@switchyard/api";
-import { isControlPlaneExternal } from "./control-plane.ts";
+import { isControlPlaneExternal } from "./servers/admission-server.ts";
 
 const node = (role: string): Node => ({
   ...{ apiVersion: "v1", kind: "Node" },

@@ -5,8 +5,7 @@ import fc from "fast-check";
 import { componentInventory } from "./component-inventory.ts";
 import { isComponentKind, resourceTypeOf } from "./objects/component-kinds.ts";
 import { componentImageVariables, type CertificateSource, type ComponentSettings } from "./component-settings.ts";
-import type { RoleBinding } from "./objects/kube-objects.ts";
-import type { Manifest } from "./objects/manifest.ts";
+import type { Manifest, RoleBinding } from "./objects/kube-objects.ts";
 import { renderComponents } from "./render-components.ts";
 import { configWith, everyComponent, isDaemonSet, settingsWith } from "./testing/deployment.ts";
 

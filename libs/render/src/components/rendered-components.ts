@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** RenderedComponents is the result of renderComponents: the state and the objects of each component. */
 import type { AfxdpProvider } from "@switchyard/api";
-import type { Manifest } from "./objects/manifest.ts";
+import type { Manifest } from "./objects/kube-objects.ts";
 
 /** Name of a component, which is deployed or removed as a whole. */
 export type ComponentName = (typeof componentNames)[number];

@@ -6,7 +6,7 @@
 import type { AfxdpNetworkSpec } from "@switchyard/api";
 import type { NetworkProblem } from "./network-texts.ts";
 import type { AfxdpPlugin } from "./plugin-configs.ts";
-import type { PoolDevices } from "./pool-devices.ts";
+import type { PoolDevices } from "./node-devices.ts";
 
 const maxShownNames = 5;
 

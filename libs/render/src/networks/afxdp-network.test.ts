@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { AfxdpInterfaceSpec, AfxdpNetwork, AfxdpNetworkSpec } from "@switchyard/api";
-import { poolDevicesOf } from "./pool-devices.ts";
+import { poolDevicesOf } from "./node-devices.ts";
 import { renderNetwork, type NetworkContext } from "./render-network.ts";
 
 const ipam = '{"type": "host-local", "subnet": "10.56.217.0/24"}';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeState } from "@switchyard/api";
-import { bridgeList, linuxBridgesOf } from "./candidate-bridges.ts";
+import { bridgeList, linuxBridgesOf } from "./node-devices.ts";
 
 function stateOf(node: string, pfs: Readonly<Record<string, string>>): SriovNetworkNodeState {
   const pciAddresses = Object.keys(pfs);

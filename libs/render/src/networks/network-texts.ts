@@ -7,7 +7,13 @@
 import { err, ok, type NetworkSpec, type Result } from "@switchyard/api";
 import { jsonObject, type JsonObject } from "./json.ts";
 import { parseJsonObject, parseJsonObjects, type JsonProblem } from "./parse-json.ts";
-import { configTooLarge, maxConfigBytes } from "./config-size.ts";
+
+/**
+ * Size limit of CNI configurations. A configuration is stored as a string in a NetworkAttachmentDefinition, where each
+ * quote takes two bytes, and etcd rejects requests of more than 1.5 MiB.
+ * Maximum size in bytes of UTF-8, without blanks.
+ */
+export const maxConfigBytes = 512 * 1024;
 
 /** The parsed fields. */
 export interface NetworkTexts {
@@ -85,3 +91,8 @@ function pluginProblems(plugins: readonly JsonObject[]): readonly NetworkProblem
 }
 
 const maxListedPlugins = 3;
+
+/** Returns the message for a configuration of this size. The message does not name the field. */
+export function configTooLarge(bytes: number): string {
+  return `results in a CNI configuration of ${Math.ceil(bytes / 1024)} KiB; the limit is ${maxConfigBytes / 1024} KiB`;
+}

@@ -19,11 +19,15 @@ import {
   type SriovNetwork,
 } from "@switchyard/api";
 import { afxdpNetworkProblems } from "./afxdp-network-problems.ts";
-import { bridgeList } from "./candidate-bridges.ts";
-import { configTooLarge, maxConfigBytes } from "./config-size.ts";
+import { bridgeList, type PoolDevices } from "./node-devices.ts";
+import {
+  configTooLarge,
+  maxConfigBytes,
+  readNetworkTexts,
+  type NetworkProblem,
+  type NetworkTexts,
+} from "./network-texts.ts";
 import { compactJson, formatJson, joinObjects, jsonObject, layoutLength, type JsonObject } from "./json.ts";
-import { readNetworkTexts, type NetworkProblem, type NetworkTexts } from "./network-texts.ts";
-import type { PoolDevices } from "./pool-devices.ts";
 import {
   acceleratedBridgePlugin,
   afxdpPlugin,

@@ -7,7 +7,7 @@
  */
 import type { BridgeNetworkSpec, SriovNetworkNodePolicy, SriovNetworkNodeState } from "@switchyard/api";
 import { isPfBridgeName } from "@switchyard/policy";
-import { bridgesWithVfs } from "./candidate-bridges.ts";
+import { bridgesWithVfs } from "./node-devices.ts";
 import type { NetworkProblem } from "./network-texts.ts";
 
 /** Returns the names of the network's bridges that policies create without VLAN filtering, on any node, sorted and unique. */

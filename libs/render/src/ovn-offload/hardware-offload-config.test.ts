@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { managementResource, offloadHostLabels } from "./hardware-offload-config.ts";
-import { ovnHostLabels } from "./host-labels.ts";
+import { managementResource, offloadHostLabels, ovnHostLabels } from "./hardware-offload-config.ts";
 
 const options = { prefix: "openshift.io", isWanted: true };
 const key = "mgmt-port-resource-name";

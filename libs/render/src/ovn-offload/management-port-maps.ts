@@ -5,7 +5,7 @@
  * JSON merge patch of `data`, which contains no key that is as it should be, and null for a key to be removed.
  * Usage: `const { patch } = managementPortsPatch(configMap?.data ?? {}, { published: new Set(["worker-0"]), kept: new Set() });`
  */
-import { managementPortName } from "./management-port.ts";
+import { managementPortName } from "./offload-units.ts";
 
 /** The nodes that a ConfigMap concerns. Our values of other nodes are removed. */
 export interface ManagementPortNodes {
@@ -22,6 +22,28 @@ export interface MapPatch {
 }
 
 type Data = Readonly<Record<string, string>>;
+
+const openshiftOvn = "openshift-ovn-kubernetes";
+
+/** The ConfigMaps of OpenShift. */
+export const offloadConfigMaps = {
+  managementPorts: { namespace: openshiftOvn, name: "ovn-management-ports" },
+  envOverrides: { namespace: openshiftOvn, name: "env-overrides" },
+  hardwareOffload: { namespace: "openshift-network-operator", name: "hardware-offload-config" },
+} as const satisfies Readonly<Record<string, ConfigMapName>>;
+
+/** Name of the proposal's ConfigMap in the namespace of OVN-Kubernetes, in clusters without OpenShift. */
+export const plainManagementPorts = offloadConfigMaps.managementPorts.name;
+
+/**
+ * The ConfigMaps in which OVN-Kubernetes or OpenShift's network operator look for the management ports, and which of them a
+ * release of OpenShift reads (smartnic.md 1, 4.1). Others also write these ConfigMaps.
+ * Namespace and name of a ConfigMap.
+ */
+export interface ConfigMapName {
+  readonly namespace: string;
+  readonly name: string;
+}
 
 /** Value of a node's key in ConfigMap ovn-management-ports. */
 export function managementPortEntry(): string {
@@ -93,4 +115,13 @@ function patchOf(data: Data, { published, kept }: ManagementPortNodes, wish: Wis
     else if (wanted !== present) patch.set(node, wanted ?? null);
   }
   return { patch: Object.fromEntries(patch), foreign: others };
+}
+
+/**
+ * "resource": from OpenShift 4.14 on, the network operator reads VF 0's resource from hardware-offload-config. "name": until
+ * then, and if the version is unknown, ovnkube reads VF 0's name from env-overrides. The proposal's ConfigMap is always written.
+ */
+export function managementPortForm(openshiftVersion: string | undefined): "name" | "resource" {
+  const [, major = "0", minor = "0"] = /^(\d{1,4})\.(\d{1,4})(?:\.|$)/.exec(openshiftVersion ?? "") ?? [];
+  return Number(major) > 4 || (Number(major) === 4 && Number(minor) >= 14) ? "resource" : "name";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { managementPortForm } from "./offload-config-maps.ts";
+import { managementPortForm } from "./management-port-maps.ts";
 
 describe("managementPortForm", () => {
   it.each([

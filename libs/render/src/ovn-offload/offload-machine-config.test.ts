@@ -2,9 +2,8 @@
 import { describe, expect, it } from "@jest/globals";
 import { machineConfigBootUnits } from "@switchyard/api";
 import { readFileSync } from "node:fs";
-import { isOwnOffloadFile } from "./offload-file.ts";
+import { bridgeRemovalUnit, isOwnOffloadFile, ovnOffloadFiles, ovnOffloadUnits } from "./offload-units.ts";
 import { ovnOffloadMachineConfig } from "./offload-machine-config.ts";
-import { bridgeRemovalUnit, ovnOffloadFiles, ovnOffloadUnits } from "./offload-units.ts";
 
 const golden = (name: string) => readFileSync(new URL(`./testdata/${name}`, import.meta.url), "utf8");
 

@@ -5,10 +5,9 @@
  * Usage: `const config = ovnOffloadMachineConfig({ name: "dpu-host", role: "dpu-host" });`
  */
 import { labels } from "@switchyard/api";
-import type { Manifest } from "../components/objects/manifest.ts";
-import type { OffloadFile, OffloadUnit } from "./offload-file.ts";
-import { ovnOffloadLabels } from "./offload-labels.ts";
-import { ovnOffloadFiles, ovnOffloadUnits } from "./offload-units.ts";
+import type { Manifest } from "../components/objects/kube-objects.ts";
+import { ovnOffloadFiles, ovnOffloadUnits, type OffloadFile, type OffloadUnit } from "./offload-units.ts";
+import { ovnOffloadLabels } from "./offload-policy.ts";
 
 /** A MachineConfig with an Ignition configuration of version 3.2, which all releases of OpenShift since 4.7 accept. */
 export interface MachineConfigManifest extends Manifest {

@@ -4,11 +4,10 @@
  * 3.1). The embedded switch belongs to the SmartNIC's own processors, so eSwitchMode is not set.
  * Usage: `const policy = ovnOffloadPolicy({ pool: "dpu-host", model: "bluefield-2", namespace, present: stored });`
  */
-import { createHash } from "node:crypto";
 import { labels, type SriovNetworkNodePolicy, type SriovNetworkNodePolicySpec } from "@switchyard/api";
 import { smartNicModels, smartNicVendor, type SmartNicModel } from "@switchyard/policy";
-import type { Manifest } from "../components/objects/manifest.ts";
-import { ovnOffloadLabels } from "./offload-labels.ts";
+import { createHash } from "node:crypto";
+import type { Manifest } from "../components/objects/kube-objects.ts";
 
 export interface OffloadPolicyOptions {
   readonly pool: string;
@@ -20,6 +19,21 @@ export interface OffloadPolicyOptions {
 
 /** A policy as it is applied. */
 export type OffloadPolicy = Manifest & { readonly spec: SriovNetworkNodePolicySpec };
+
+const program = "switchyard-ovn-offload";
+
+/**
+ * ovnOffloadLabels returns the labels by which the objects that ovn-offload has created are told from those of users.
+ * Label selector of all objects that ovn-offload has created.
+ */
+export const ovnOffloadSelector = `${labels.managedBy}=${program}`;
+
+/** Label of the objects that ovn-offload creates for all pools together. */
+export const ovnOffloadMark: Readonly<Record<string, string>> = { [labels.managedBy]: program };
+
+interface Labelled {
+  readonly metadata: { readonly labels?: Readonly<Record<string, string>> };
+}
 
 /** Longest name of an object that other names and label values can contain. */
 const maxName = 63;
@@ -61,4 +75,14 @@ function deviceIdOf(model: SmartNicModel): string {
   const [deviceId] = Object.entries(smartNicModels).find(([, known]) => known === model) ?? [];
   if (deviceId === undefined) throw new Error(`SmartNIC model ${model} has no PCI device ID`);
   return deviceId;
+}
+
+/** Labels of all objects that ovn-offload creates for a pool. */
+export function ovnOffloadLabels(pool: string): Readonly<Record<string, string>> {
+  return { ...ovnOffloadMark, [labels.ovnOffloadPool]: pool };
+}
+
+/** Reports whether ovn-offload has created the object. */
+export function isOfOvnOffload({ metadata }: Labelled): boolean {
+  return metadata.labels?.[labels.managedBy] === program;
 }

@@ -13,8 +13,74 @@
  * mode: in daemon mode, ovnkube starts again until the daemon has created VF 0; both run in the network of the host.
  * Usage: `const units = ovnOffloadUnits().filter(({ contents }) => contents !== undefined);`
  */
-import { managementPortRule } from "./management-port.ts";
-import { ownFileHeader, type OffloadFile, type OffloadUnit } from "./offload-file.ts";
+import { smartNicModels, smartNicVendor } from "@switchyard/policy";
+
+/** First line of each file, drop-in and unit, except that a script has it as its second line. It identifies the owner. */
+const ownFileHeader = "# Written by Switchyard for OVN on the SmartNIC. Changes are overwritten.";
+
+/**
+ * Files of the OVN offload on a host. A MachineConfig contains them, or the config daemon writes them.
+ * A file on a host.
+ */
+export interface OffloadFile {
+  /** Absolute. */
+  readonly path: string;
+  /** Permissions: 0o644, or 0o755 for scripts. */
+  readonly mode: number;
+  readonly text: string;
+}
+
+/** A systemd unit, or drop-ins of a unit that belongs to others. */
+export interface OffloadUnit {
+  readonly name: string;
+  /** True for own units, which have an [Install] section. Absent for units of others. */
+  readonly enabled?: true;
+  /** Complete text of an own unit. */
+  readonly contents?: string;
+  readonly dropins?: readonly OffloadDropIn[];
+}
+
+/** A file NAME in /etc/systemd/system/UNIT.d. */
+export interface OffloadDropIn {
+  readonly name: string;
+  readonly contents: string;
+}
+
+/**
+ * The management port of a host whose OVN runs on the SmartNIC: VF 0 of the card's function 0. ovnkube finds it by its name,
+ * which therefore must be the same after each boot and on each kernel (smartnic.md 4). One udev rule, equal on all hosts,
+ * gives the name.
+ * Name of the management port's interface on each host. No name that the kernel, systemd or ovnkube gives looks like it.
+ */
+export const managementPortName = "ovnmgmt0";
+
+/** Name that ovnkube gives to the interface when it uses it. */
+const ovnkubeName = "ovn-k8s-mp0";
+
+/**
+ * The kernel creates the links virtfn0 and physfn before the VF's interface, so they are there when udev handles its "add".
+ * The function of the PF is in its uevent file: the PF is no parent of the VF in sysfs. Other events must not give the name
+ * back, because ovnkube renames the interface, and "add" can be triggered by hand while it is renamed. The interface never
+ * belongs to NetworkManager, under neither name.
+ */
+const managementPortRule: OffloadFile = {
+  path: "/etc/udev/rules.d/70-switchyard-ovn-management-port.rules",
+  mode: 0o644,
+  text: [
+    ownFileHeader,
+    "# VF 0 of function 0 of a BlueField: the management port of OVN-Kubernetes.",
+    'SUBSYSTEM!="net", GOTO="switchyard_ovn_end"',
+    'ACTION=="remove", GOTO="switchyard_ovn_end"',
+    'TEST!="device/physfn/virtfn0/net/%k", GOTO="switchyard_ovn_end"',
+    `ATTR{device/physfn/vendor}!="0x${smartNicVendor}", GOTO="switchyard_ovn_end"`,
+    `ATTR{device/physfn/device}!="${deviceIds().join("|")}", GOTO="switchyard_ovn_end"`,
+    'ATTR{device/physfn/uevent}!="*PCI_SLOT_NAME=????:??:??.0*|*PCI_SLOT_NAME=?????:??:??.0*", GOTO="switchyard_ovn_end"',
+    'ENV{NM_UNMANAGED}="1"',
+    `ACTION=="add", KERNEL!="${ovnkubeName}", NAME="${managementPortName}"`,
+    'LABEL="switchyard_ovn_end"',
+    "",
+  ].join("\n"),
+};
 
 /** Name of the drop-ins. It sorts after those of the distribution. */
 export const ovnOffloadDropIn = "90-switchyard-ovn-offload.conf";
@@ -104,4 +170,15 @@ for name in ovs-if-phys0 ovs-port-phys0 ovs-port-br-ex br-ex ovs-if-br-ex; do
 done
 exit $failed
 `;
+}
+
+function deviceIds(): readonly string[] {
+  return Object.keys(smartNicModels)
+    .sort()
+    .map((id) => `0x${id}`);
+}
+
+/** Reports whether Switchyard wrote a file, drop-in or unit of the OVN offload. */
+export function isOwnOffloadFile(text: string): boolean {
+  return text.split("\n", 2).includes(ownFileHeader);
 }

@@ -9,9 +9,8 @@ import { access, constants, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { withFileLock } from "../file-lock.ts";
-import { withProgress, writeToStderr, type WriteLine } from "../progress.ts";
+import { cachePath, withProgress, writeToStderr, type WriteLine } from "../user-cache.ts";
 import { TestingError } from "../testing-error.ts";
-import { cachePath } from "../user-cache.ts";
 
 /** Where the programs are, and the environment in which they find their libraries. */
 export interface OpenVswitchPrograms {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { missedGoals } from "../harness/goal.ts";
-import { afxdpGoals } from "./afxdp-goals.ts";
+import { afxdpGoals } from "./afxdp-report.ts";
 import type { AfxdpStepId, AfxdpStepResult } from "./afxdp-step-result.ts";
 
 const load = { ownSeconds: 1, othersBusy: 0 };

@@ -3,9 +3,8 @@
  * Parses the command line of `npm run bench -- afxdp`.
  * Usage: `parseAfxdpOptions(["--nodes", "1000", "--check"])`
  */
-import { commonHelp, parseFlags } from "../harness/bench-flags.ts";
+import { commonHelp, parseCount, parseFlags } from "../harness/bench-flags.ts";
 import type { BenchOptions } from "../harness/bench.ts";
-import { parseCount } from "../harness/parse-count.ts";
 
 /** The options of the benchmark. */
 export interface AfxdpOptions extends BenchOptions {

@@ -2,7 +2,7 @@
 /**
  * AfxdpStepResult is the cost of a step of the AF_XDP benchmark. Times are seconds from the first write of the step.
  */
-import type { Load } from "../harness/machine-load.ts";
+import type { Load } from "../harness/machine.ts";
 import type { RequestCount } from "../harness/request-count.ts";
 
 export const afxdpStepTitles = {

@@ -7,27 +7,22 @@ import {
   type AfxdpNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { collectionPath, isRecord, objectPath } from "@switchyard/kube";
-import { createArrivals, type Arrivals } from "../fleet/arrivals.ts";
-import { operatorNamespace, plainNamespace } from "../fleet/fleet-objects.ts";
+import { createArrivals, watchArrivals, type Arrivals } from "../fleet/arrivals.ts";
+import { applyPlainly, operatorNamespace, plainNamespace } from "../fleet/fleet-objects.ts";
 import { createMeasuredOperator } from "../fleet/measured-operator.ts";
-import { applyPlainly } from "../fleet/plain-states.ts";
-import { watchArrivals } from "../fleet/watch-arrivals.ts";
 import { startBenchCluster, type BenchCluster, type BenchUser } from "../harness/bench-cluster.ts";
-import { buildApp } from "../harness/bundle.ts";
-import { loadBetween, readLoad } from "../harness/machine-load.ts";
-import { readMachine } from "../harness/machine-facts.ts";
+import { buildApp } from "../harness/measured-process.ts";
+import { loadBetween, readLoad, readMachine } from "../harness/machine.ts";
 import type { MeasuredService } from "../harness/measured-service.ts";
 import { createPlainClient, type PlainClient } from "../harness/plain-client.ts";
 import { untilIdle } from "../harness/process-meter.ts";
 import { startProgress, type Progress } from "../harness/progress.ts";
 import { countRequests } from "../harness/request-count.ts";
-import { startRun } from "../harness/run-control.ts";
-import { pause, until } from "../harness/until.ts";
+import { pause, startRun, until } from "../harness/run-control.ts";
 import { createNodes, forAll, statePath, type AfxdpFleet } from "./afxdp-fleet.ts";
-import { afxdpGoals } from "./afxdp-goals.ts";
+import { afxdpGoals, type AfxdpReport } from "./afxdp-report.ts";
 import { afxdpConfig, afxdpPolicy, afxdpStateWithSpec, reportedAfxdpState } from "./afxdp-objects.ts";
 import type { AfxdpOptions } from "./afxdp-options.ts";
-import type { AfxdpReport } from "./afxdp-report.ts";
 import { titleOf, type AfxdpStepId, type AfxdpStepResult } from "./afxdp-step-result.ts";
 
 /** What the steps share. */

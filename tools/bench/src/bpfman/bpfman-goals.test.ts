@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { missedGoals } from "../harness/goal.ts";
-import { bpfmanGoals } from "./bpfman-goals.ts";
-import type { BpfmanStepResult } from "./bpfman-report.ts";
+import { bpfmanGoals, type BpfmanStepResult } from "./bpfman-report.ts";
 
 const requests = { writes: { "update leases": 3 }, reads: {}, failed: {} };
 

@@ -4,10 +4,22 @@
  * Usage: `process.stdout.write(renderBpfmanReport(report))`
  */
 import type { BenchReport } from "../harness/bench.ts";
-import { complaintLines, describeRun, goalLines } from "../harness/report-lines.ts";
-import { listCounts, withoutLeases, type RequestCount } from "../harness/request-count.ts";
-import { renderTable, showMb, showRatio, showSeconds } from "../harness/table.ts";
+import { atMost, type Goal } from "../harness/goal.ts";
+import {
+  complaintLines,
+  describeRun,
+  goalLines,
+  renderTable,
+  showMb,
+  showRatio,
+  showSeconds,
+} from "../harness/report-lines.ts";
+import { listCounts, total, withoutLeases, type RequestCount } from "../harness/request-count.ts";
 import type { BpfmanOptions } from "./bpfman-options.ts";
+
+const timesPlain = 1.25;
+
+const moreMb = 20;
 
 export const bpfmanStepTitles = {
   load: "loader bpfman, objects for all devices",
@@ -77,5 +89,28 @@ function rowOf({
     ...[showSeconds(seconds), showSeconds(plainSeconds), showRatio(ratio)],
     ...[showSeconds(cpuSeconds), showMb(rssMb), showMb(peakMb)],
     listCounts(withoutLeases(requests.writes)),
+  ];
+}
+
+/**
+ * The goals of the benchmark of bpfman. Pure.
+ * The goals for time apply to at least 1,000 nodes: with fewer, code that is not yet compiled dominates.
+ */
+export function bpfmanGoals({
+  steps,
+  options: { nodes },
+  builtinPeakMb,
+}: Pick<BpfmanReport, "steps" | "builtinPeakMb"> & { readonly options: { readonly nodes: number } }): readonly Goal[] {
+  const step = (id: BpfmanStepResult["id"]) => steps.find((one) => one.id === id);
+  const restart = step("restart");
+  const peaks = steps.map(({ peakMb }) => peakMb);
+  const ratioOf = (id: BpfmanStepResult["id"]) => {
+    const { seconds = Number.NaN, plainSeconds = Number.NaN } = step(id) ?? {};
+    return atMost(`${bpfmanStepTitles[id]} / plain client`, seconds / plainSeconds, timesPlain, "x");
+  };
+  return [
+    ...(nodes < 1000 ? [] : [ratioOf("load"), ratioOf("remove")]),
+    atMost(`${bpfmanStepTitles.restart}, writes`, restart && total(withoutLeases(restart.requests.writes)), 0, ""),
+    atMost("peak RSS more than with loader builtin", Math.max(...peaks) - builtinPeakMb, moreMb, "MB"),
   ];
 }

@@ -20,22 +20,19 @@ import { collectionPath, objectPath } from "@switchyard/kube";
 import { bpfmanCrds } from "@switchyard/testing";
 import { createNodes, forAll, statePath, type AfxdpFleet } from "../afxdp/afxdp-fleet.ts";
 import { afxdpConfig, afxdpNodeState, reportedAfxdpState } from "../afxdp/afxdp-objects.ts";
-import { nodeName, operatorNamespace, plainNamespace } from "../fleet/fleet-objects.ts";
+import { applyPlainly, nodeName, operatorNamespace, plainNamespace } from "../fleet/fleet-objects.ts";
 import { createMeasuredOperator } from "../fleet/measured-operator.ts";
-import { applyPlainly } from "../fleet/plain-states.ts";
 import { watchStates } from "../fleet/watch-states.ts";
-import { BenchError } from "../harness/bench-error.ts";
+import { BenchError, pause, startRun, until } from "../harness/run-control.ts";
 import { startBenchCluster, type BenchUser } from "../harness/bench-cluster.ts";
-import { buildApp } from "../harness/bundle.ts";
-import { readMachine } from "../harness/machine-facts.ts";
+import { buildApp } from "../harness/measured-process.ts";
+import { readMachine } from "../harness/machine.ts";
 import type { MeasuredService } from "../harness/measured-service.ts";
 import { createPlainClient, inParallel, type PlainClient } from "../harness/plain-client.ts";
 import { untilIdle } from "../harness/process-meter.ts";
 import { startProgress, type Progress } from "../harness/progress.ts";
 import { countRequests } from "../harness/request-count.ts";
-import { startRun } from "../harness/run-control.ts";
-import { pause, until } from "../harness/until.ts";
-import { bpfmanGoals } from "./bpfman-goals.ts";
+import { bpfmanGoals, bpfmanStepTitles, type BpfmanReport, type BpfmanStepResult } from "./bpfman-report.ts";
 import {
   devicesPolicy,
   loadedState,
@@ -46,7 +43,6 @@ import {
   stateWithStatus,
 } from "./bpfman-objects.ts";
 import type { BpfmanOptions } from "./bpfman-options.ts";
-import { bpfmanStepTitles, type BpfmanReport, type BpfmanStepResult } from "./bpfman-report.ts";
 
 /** What the steps share. */
 interface BpfmanBench {

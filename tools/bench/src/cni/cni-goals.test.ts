@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { cniGoals, titles, undisturbed } from "./cni-goals.ts";
+import { cniGoals, titles, undisturbed } from "./cni-report.ts";
 
 const figures = {
   series: [

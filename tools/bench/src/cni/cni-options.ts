@@ -3,9 +3,8 @@
  * Parses the command line of `npm run bench -- cni`.
  * Usage: `parseCniOptions(["--rounds", "100", "--forms"])`
  */
-import { commonHelp, parseFlags } from "../harness/bench-flags.ts";
+import { commonHelp, parseCount, parseFlags } from "../harness/bench-flags.ts";
 import type { BenchOptions } from "../harness/bench.ts";
-import { parseCount } from "../harness/parse-count.ts";
 
 /** The options of the benchmark. */
 export interface CniOptions extends BenchOptions {

@@ -7,7 +7,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BenchError } from "../harness/bench-error.ts";
+import { BenchError } from "../harness/run-control.ts";
 import type { Program } from "./cni-program.ts";
 
 const workspace = join(import.meta.dirname, "../../../..");

@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { closeSync, constants, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { BenchError } from "../harness/bench-error.ts";
+import { BenchError } from "../harness/run-control.ts";
 import { parseMemory } from "../harness/proc-files.ts";
 
 /** A program with its arguments, environment and stdin. */

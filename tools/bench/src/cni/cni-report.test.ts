@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { cniGoals, titles } from "./cni-goals.ts";
-import { renderCniReport, type CniReport } from "./cni-report.ts";
+import { cniGoals, renderCniReport, titles, type CniReport } from "./cni-report.ts";
 
 const figures = {
   series: [

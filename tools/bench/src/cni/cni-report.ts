@@ -4,11 +4,20 @@
  * Usage: `process.stdout.write(renderCniReport(report))`
  */
 import type { BenchReport } from "../harness/bench.ts";
-import { describeMachine } from "../harness/machine-facts.ts";
-import { goalLines } from "../harness/report-lines.ts";
-import { renderTable, showMb, showRatio } from "../harness/table.ts";
-import { undisturbed } from "./cni-goals.ts";
-import type { CniResults, CniSeries } from "./cni-results.ts";
+import { atMost, type Goal } from "../harness/goal.ts";
+import { describeMachine } from "../harness/machine.ts";
+import { goalLines, renderTable, showMb, showRatio } from "../harness/report-lines.ts";
+
+/**
+ * The goals of the cni benchmark. Pure.
+ * The titles of the series.
+ */
+export const titles = {
+  node: "node -e 0",
+  stock: "bridge VERSION (Go)",
+  version: "VERSION",
+  add: "ADD, virtual machine",
+} as const;
 
 /** The report of the benchmark. */
 export interface CniReport extends BenchReport, CniResults {
@@ -20,6 +29,30 @@ export interface CniReport extends BenchReport, CniResults {
   readonly programBytes: number;
   /** Size of the whole installation, including Node. */
   readonly installedBytes: number;
+}
+
+/**
+ * The results of the cni benchmark, from which its goals and its report are made.
+ * One program that was started many times.
+ */
+export interface CniSeries {
+  readonly title: string;
+  /** Durations of the runs. For an ADD, the time that zedrouter took is subtracted. */
+  readonly ownMs: readonly number[];
+  readonly peakMb?: number;
+}
+
+/** What the goals are compared with. */
+export interface CniResults {
+  /** The first series is the baseline. */
+  readonly series: readonly CniSeries[];
+  /** Many ADDs started at the same time; seconds until the last one has ended. */
+  readonly atOnce: {
+    readonly count: number;
+    readonly failed: number;
+    readonly addSeconds: number;
+    readonly nodeSeconds: number;
+  };
 }
 
 export function renderCniReport(report: CniReport): string {
@@ -55,4 +88,29 @@ function seriesRow({ title, ownMs, peakMb }: CniSeries, base: CniSeries | undefi
     showRatio(base === undefined ? undefined : undisturbed(ownMs) / undisturbed(base.ownMs)),
     showMb(peakMb),
   ];
+}
+
+/** The goals for the results. */
+export function cniGoals({ series, atOnce }: CniResults): Goal[] {
+  const find = (title: string) => series.find((one) => one.title === title);
+  const base = find(titles.node);
+  const ratio = (title: string) => {
+    const one = find(title);
+    return base === undefined || one === undefined ? undefined : undisturbed(one.ownMs) / undisturbed(base.ownMs);
+  };
+  return [
+    atMost("VERSION beside node -e 0", ratio(titles.version), 1.15, "x"),
+    atMost("own time of an ADD beside node -e 0", ratio(titles.add), 1.4, "x"),
+    atMost("RSS of an ADD", find(titles.add)?.peakMb, 50, "MB"),
+    atMost(`failures of ${atOnce.count} ADDs at once`, atOnce.failed, 0, ""),
+  ];
+}
+
+/**
+ * The 5th percentile of `times`. All runs do the same work, so longer times come from other work on the machine; the
+ * shortest time of all is an outlier.
+ */
+export function undisturbed(times: readonly number[]): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) / 20)] ?? Number.NaN;
 }

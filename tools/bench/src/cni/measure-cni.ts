@@ -9,11 +9,9 @@ import { prepareForms, type Form } from "./cni-forms.ts";
 import type { CniOptions } from "./cni-options.ts";
 import { buildStockBridge, installPlugin, type InstalledPlugin } from "./cni-plugin.ts";
 import { createProgramRunner, readPeakMb, type Program, type ProgramRunner } from "./cni-program.ts";
-import { cniGoals, titles } from "./cni-goals.ts";
-import type { CniReport } from "./cni-report.ts";
-import type { CniSeries } from "./cni-results.ts";
+import { cniGoals, titles, type CniReport, type CniSeries } from "./cni-report.ts";
 import { startZedrouter, type BenchZedrouter } from "./cni-zedrouter.ts";
-import { readMachine } from "../harness/machine-facts.ts";
+import { readMachine } from "../harness/machine.ts";
 import { startProgress, type Progress } from "../harness/progress.ts";
 
 /** What every part of the measurement needs. */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { describeGoal, missedGoals } from "../harness/goal.ts";
-import { daemonGoals } from "./daemon-goals.ts";
-import type { DaemonReport } from "./daemon-report.ts";
+import { daemonGoals, type DaemonReport } from "./daemon-report.ts";
 import type { ChangeResult } from "./daemon-results.ts";
 import { guestChanges } from "./kernel-baseline.ts";
 

@@ -7,10 +7,9 @@ import type { Bridges } from "@switchyard/api";
 import { untilIdle } from "../harness/process-meter.ts";
 import type { Progress } from "../harness/progress.ts";
 import { countRequests } from "../harness/request-count.ts";
-import { pause, until } from "../harness/until.ts";
+import { pause, until } from "../harness/run-control.ts";
 import type { ChangeResult, Cost, FlapResult, IdleResult, RefusalResult, StartResult } from "./daemon-results.ts";
-import type { DaemonUnderTest } from "./daemon-under-test.ts";
-import type { NodeInterface } from "./node-under-test.ts";
+import type { DaemonUnderTest, NodeInterface } from "./node-under-test.ts";
 
 export interface DaemonMeasures {
   /** Measures a start in each round, on a node whose state has no status yet. The daemon of the last one then runs. */

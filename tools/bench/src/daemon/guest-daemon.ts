@@ -4,19 +4,18 @@
  * server on this machine.
  * Usage: `await using daemon = await createGuestDaemon({ cluster, run, guest, share, healthPort, cpuProf: false })`
  */
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { compileCacheSettings, writeCompileCache } from "@switchyard/images";
 import { frugalFlags, frugalMalloc } from "@switchyard/service/memory";
-import { compileCacheSettings } from "@switchyard/images";
 import type { PodAccount } from "@switchyard/testing";
-import type { Guest, GuestProcess } from "@switchyard/vm-lab";
-import { BenchError } from "../harness/bench-error.ts";
+import { bundleForGuest, type Guest, type GuestProcess } from "@switchyard/vm-lab";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import type { BenchCluster } from "../harness/bench-cluster.ts";
+import { buildApp } from "../harness/measured-process.ts";
 import { parseMemory, parseStat } from "../harness/proc-files.ts";
-import { untilReady } from "../harness/readiness.ts";
-import type { Run } from "../harness/run-control.ts";
-import type { DaemonUnderTest } from "./daemon-under-test.ts";
-import { createNodeUnderTest, nodeUnderTest, type MeasuredKind } from "./node-under-test.ts";
+import { BenchError, untilReady, type Run } from "../harness/run-control.ts";
+import { createNodeUnderTest, nodeUnderTest, type DaemonUnderTest, type MeasuredKind } from "./node-under-test.ts";
 
 export interface GuestDaemonOptions {
   readonly cluster: BenchCluster;
@@ -33,6 +32,15 @@ export interface GuestDaemonOptions {
   readonly kind?: MeasuredKind | undefined;
   /** A device in sysfs that works while a refused change is measured; the first VF by default. */
   readonly workingDevice?: string | undefined;
+}
+
+/**
+ * createGuestShare creates the directory that the guest mounts: the daemon's bundle (main.js), the native packages
+ * that it loads, and the compile cache of its image.
+ * A directory. Disposing it removes the directory.
+ */
+interface GuestShare extends AsyncDisposable {
+  readonly directory: string;
 }
 
 /** The port in the guest on which the daemon serves /readyz. */
@@ -135,4 +143,13 @@ const hostAddress = "10.0.2.2";
 /** A shell command that sets the variables by which a pod finds the API server. There, too, it has an address and no name. */
 function podVariables({ server }: PodAccount): string {
   return `export KUBERNETES_SERVICE_HOST=${hostAddress} KUBERNETES_SERVICE_PORT=${new URL(server).port}`;
+}
+
+export async function createGuestShare(): Promise<GuestShare> {
+  const directory = await mkdtemp(join(tmpdir(), "switchyard-bench-guest-"));
+  await cp(await bundleForGuest("apps/config-daemon/src/main.ts"), directory, { recursive: true });
+  // Not the lab's own bundle, which contains a source map for debugging that would count as memory.
+  await cp(dirname(await buildApp("config-daemon")), directory, { recursive: true });
+  await writeCompileCache(directory, process.execPath);
+  return { directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
 }

@@ -6,7 +6,7 @@
  */
 import type { DaemonOptions } from "./daemon-options.ts";
 import type { ChangeResult, FlapResult } from "./daemon-results.ts";
-import type { DaemonUnderTest } from "./daemon-under-test.ts";
+import type { DaemonUnderTest } from "./node-under-test.ts";
 import { guestChanges } from "./kernel-baseline.ts";
 import type { DaemonMeasures } from "./daemon-measures.ts";
 import { pf, type Played } from "./native-scenario.ts";

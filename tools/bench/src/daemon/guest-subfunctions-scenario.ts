@@ -6,11 +6,11 @@
  */
 import type { AfxdpInterfaceSpec } from "@switchyard/api";
 import type { Guest } from "@switchyard/vm-lab";
-import { BenchError } from "../harness/bench-error.ts";
+import { BenchError } from "../harness/run-control.ts";
 import type { DaemonMeasures } from "./daemon-measures.ts";
 import type { DaemonOptions } from "./daemon-options.ts";
 import type { ChangeResult } from "./daemon-results.ts";
-import type { DaemonUnderTest } from "./daemon-under-test.ts";
+import type { DaemonUnderTest } from "./node-under-test.ts";
 import { parseTimes, type KernelTimes } from "./kernel-baseline.ts";
 import type { Played } from "./native-scenario.ts";
 

@@ -5,7 +5,7 @@
  * Usage: `bestOf(await measureKernel(guest, run.signal), await measureKernel(guest, run.signal))`
  */
 import type { Guest } from "@switchyard/vm-lab";
-import { BenchError } from "../harness/bench-error.ts";
+import { BenchError } from "../harness/run-control.ts";
 
 /** Titles of the changes that are also measured without the daemon. */
 export const guestChanges = {

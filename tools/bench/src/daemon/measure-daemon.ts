@@ -3,27 +3,25 @@
  * measureDaemon measures the config daemon of one node with a real API server, on the fake kernel or in the VM lab.
  */
 import { bootGuest, type Guest, type MachineOptions } from "@switchyard/vm-lab";
+import { once } from "node:events";
 import { cp } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { startBenchCluster, type BenchCluster } from "../harness/bench-cluster.ts";
-import { readMachine } from "../harness/machine-facts.ts";
+import { readMachine } from "../harness/machine.ts";
 import { startProgress, type Progress } from "../harness/progress.ts";
 import { startRun, type Run } from "../harness/run-control.ts";
-import { daemonGoals } from "./daemon-goals.ts";
-import type { DaemonOptions } from "./daemon-options.ts";
-import type { DaemonReport } from "./daemon-report.ts";
-import type { DaemonUnderTest } from "./daemon-under-test.ts";
 import { createDaemonMeasures } from "./daemon-measures.ts";
-import { findFreePort } from "./free-port.ts";
-import { createGuestDaemon, guestHealthPort, type GuestDaemonOptions } from "./guest-daemon.ts";
-import { runGuestScenario } from "./guest-scenario.ts";
-import { createGuestShare } from "./guest-share.ts";
+import type { DaemonOptions } from "./daemon-options.ts";
+import { daemonGoals, type DaemonReport } from "./daemon-report.ts";
+import { createGuestDaemon, createGuestShare, guestHealthPort, type GuestDaemonOptions } from "./guest-daemon.ts";
 import { measureScript, ovsFlags, runGuestOvsScenario, startOpenVSwitch } from "./guest-ovs-scenario.ts";
+import { runGuestScenario } from "./guest-scenario.ts";
 import { firstSubfunction, measureDevlink, runGuestSubfunctionsScenario } from "./guest-subfunctions-scenario.ts";
 import { bestOf, measureKernel, type KernelTimes } from "./kernel-baseline.ts";
 import { createNativeDaemon } from "./native-daemon.ts";
 import { nativeNics, runNativeScenario } from "./native-scenario.ts";
-import { nodeUnderTest } from "./node-under-test.ts";
+import { nodeUnderTest, type DaemonUnderTest } from "./node-under-test.ts";
 
 /** Rejects with BenchError if the measurement fails. */
 export async function measureDaemon(options: DaemonOptions): Promise<DaemonReport> {
@@ -143,4 +141,17 @@ function rethrowWithLog(daemon: DaemonUnderTest) {
     process.stderr.write(`The end of the daemon's log:\n${daemon.logEnd()}\n`);
     throw error;
   };
+}
+
+/**
+ * findFreePort finds a free port on the loopback interface.
+ * Another process may take the port before it is used, which is unlikely because the kernel assigns other ports first.
+ */
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
 }

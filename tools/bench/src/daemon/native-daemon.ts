@@ -8,11 +8,10 @@ import { createFakeKernel, serveFakeKernel, type FakeNic } from "@switchyard/hos
 import { frugalFlags, frugalMalloc } from "@switchyard/service/memory";
 import { join } from "node:path";
 import type { BenchCluster } from "../harness/bench-cluster.ts";
-import { bundleProgram } from "../harness/bundle.ts";
+import { bundleProgram } from "../harness/measured-process.ts";
 import { createMeasuredService } from "../harness/measured-service.ts";
 import type { Run } from "../harness/run-control.ts";
-import type { DaemonUnderTest } from "./daemon-under-test.ts";
-import { createNodeUnderTest, nodeUnderTest } from "./node-under-test.ts";
+import { createNodeUnderTest, nodeUnderTest, type DaemonUnderTest } from "./node-under-test.ts";
 
 export interface NativeDaemonOptions {
   readonly cluster: BenchCluster;

@@ -7,7 +7,7 @@ import type { InterfaceSpec } from "@switchyard/api";
 import { ice } from "@switchyard/host/testing";
 import type { DaemonOptions } from "./daemon-options.ts";
 import type { DaemonReport } from "./daemon-report.ts";
-import type { DaemonUnderTest } from "./daemon-under-test.ts";
+import type { DaemonUnderTest } from "./node-under-test.ts";
 import type { DaemonMeasures } from "./daemon-measures.ts";
 
 /** Two cards with two ports of 128 VFs each. */

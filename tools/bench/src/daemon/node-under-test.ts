@@ -16,11 +16,39 @@ import {
   type InterfaceSpec,
 } from "@switchyard/api";
 import { apiVersionOf, collectionPath, isRecord, objectPath, type ResourceType } from "@switchyard/kube";
-import { BenchError } from "../harness/bench-error.ts";
+import type { AuditTail } from "../harness/audit-tail.ts";
 import type { BenchCluster } from "../harness/bench-cluster.ts";
 import { metadataOnly, type PlainClient } from "../harness/plain-client.ts";
-import { until } from "../harness/until.ts";
-import type { Run } from "../harness/run-control.ts";
+import type { ProcessReading } from "../harness/process-meter.ts";
+import { BenchError, until, type Run } from "../harness/run-control.ts";
+
+/**
+ * DaemonUnderTest is the measured daemon, on the fake kernel or in a guest.
+ * The measured daemon. Disposing it ends the daemon and its host.
+ */
+export interface DaemonUnderTest extends AsyncDisposable {
+  readonly node: NodeUnderTest;
+  /** Its requests to the API server. */
+  readonly requests: AuditTail;
+  /** Resolves when it is ready. */
+  start(): Promise<void>;
+  /** Stops the process with SIGTERM, as a rollout does. */
+  stop(): Promise<void>;
+  /** The duration of each stop. */
+  readonly stopSeconds: readonly number[];
+  /** The figures of the running process. */
+  read(): Promise<ProcessReading>;
+  /** A text that changes when VFs are destroyed, even if others are created in their place. */
+  vfIdentity(): Promise<string>;
+  /** Makes the kernel take this time for each write of sriov_numvfs from now on. Absent on a real kernel. */
+  slowDown?(ms: number): void;
+  /** Interrupts the carrier of the second port, which has VFs. Absent on a host without carriers. */
+  flapLink?(): Promise<void>;
+  /** The end of its log. */
+  logEnd(): string;
+  /** The time of the kernel's first write after `sinceMs`; undefined on a host where it cannot be observed. */
+  firstWriteMs(sinceMs: number): number | undefined;
+}
 
 export const nodeUnderTest = { name: "worker", namespace: "switchyard" } as const;
 

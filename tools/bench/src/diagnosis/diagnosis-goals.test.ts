@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { missedGoals } from "../harness/goal.ts";
-import { diagnosisGoals, listingTitle, type CommandResult } from "./diagnosis-goals.ts";
+import { diagnosisGoals, listingTitle, type CommandResult } from "./diagnosis-report.ts";
 
 const fast: CommandResult = {
   title: "doctor",

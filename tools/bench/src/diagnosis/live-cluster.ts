@@ -7,7 +7,7 @@
 import { customResources, nodes, pods } from "@switchyard/api";
 import { collectionPath, isRecord, objectPath, type KubeObject, type ResourceType } from "@switchyard/kube";
 import { startBenchCluster } from "../harness/bench-cluster.ts";
-import { BenchError } from "../harness/bench-error.ts";
+import { BenchError } from "../harness/run-control.ts";
 import { createPlainClient, inParallel, metadataOnly, type PlainClient } from "../harness/plain-client.ts";
 import type { Progress } from "../harness/progress.ts";
 

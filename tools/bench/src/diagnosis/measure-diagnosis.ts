@@ -7,14 +7,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { BenchError } from "../harness/bench-error.ts";
-import { bundleProgram } from "../harness/bundle.ts";
-import { readMachine } from "../harness/machine-facts.ts";
+import { BenchError, startRun } from "../harness/run-control.ts";
+import { bundleProgram } from "../harness/measured-process.ts";
+import { readMachine } from "../harness/machine.ts";
 import { startProgress } from "../harness/progress.ts";
-import { startRun } from "../harness/run-control.ts";
-import { diagnosisGoals, listingTitle, type CommandResult } from "./diagnosis-goals.ts";
+import { diagnosisGoals, listingTitle, type CommandResult, type DiagnosisReport } from "./diagnosis-report.ts";
 import type { DiagnosisOptions } from "./diagnosis-options.ts";
-import type { DiagnosisReport } from "./diagnosis-report.ts";
 import { startLiveCluster, type LiveCluster } from "./live-cluster.ts";
 
 /** Prints the peak RSS in kB when the process ends, as the last line of stderr. */

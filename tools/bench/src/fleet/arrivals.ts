@@ -4,6 +4,11 @@
  * numbers per object, so that the harness uses little memory. Pure: the caller passes the time.
  * Usage: `arrivals.saw({ namespace, name, generation }, performance.now()); arrivals.of("switchyard")`
  */
+import { defined } from "@switchyard/api";
+import type { ResourceType } from "@switchyard/kube";
+import type { PlainClient } from "../harness/plain-client.ts";
+import { BenchError } from "../harness/run-control.ts";
+import { watchStates, type Metadata, type StatesWatch } from "./watch-states.ts";
 
 /** The object of a watch event. */
 export interface SeenObject {
@@ -61,4 +66,31 @@ export function createArrivals(): Arrivals {
       return { objects: names.size, changes, firstMs, lastMs };
     },
   };
+}
+
+/**
+ * watchArrivals watches the node states of all namespaces and records their arrivals, in place of the nodes' daemons.
+ * Watches from now on until it is disposed. Calls `fail` if the watch fails.
+ */
+export function watchArrivals(
+  client: PlainClient,
+  arrivals: Arrivals,
+  fail: StatesWatch["fail"],
+  type?: ResourceType,
+): Promise<AsyncDisposable> {
+  return watchStates(client, {
+    take(event, metadata) {
+      if (event === "DELETED") arrivals.lost(readObject(metadata));
+      else arrivals.saw(readObject(metadata), performance.now());
+    },
+    fail,
+    ...defined({ type }),
+  });
+}
+
+function readObject({ namespace, name, generation }: Metadata): SeenObject {
+  if (typeof namespace === "string" && typeof name === "string" && typeof generation === "number") {
+    return { namespace, name, generation };
+  }
+  throw new BenchError("watch", "the watch of node states returned an object without a name or generation");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { describeGoal, missedGoals } from "../harness/goal.ts";
-import { fleetGoals, waveGoals } from "./fleet-goals.ts";
+import { fleetGoals, waveGoals } from "./fleet-report.ts";
 import type { StepResult } from "./step-result.ts";
 
 function result(overrides: Partial<StepResult>): StepResult {

@@ -7,6 +7,7 @@ import {
   annotations,
   apiVersion,
   operatorConfigName,
+  sriovNetworkNodeStates,
   type DrainAnswer,
   type DrainRequest,
   type Node,
@@ -15,7 +16,18 @@ import {
   type SriovNetworkNodeStateSpec,
   type SriovOperatorConfig,
 } from "@switchyard/api";
+import { objectPath } from "@switchyard/kube";
+import { inParallel, metadataOnly, type PlainClient } from "../harness/plain-client.ts";
 import { interfacesOf, pfName, type FleetProfile } from "./fleet-profile.ts";
+
+/** writePlainStates lets the plain client write the same node states as the operator. */
+interface PlainWriting {
+  readonly spec: SriovNetworkNodeStateSpec;
+  readonly nodes: number;
+  /** The number of concurrent writes. */
+  readonly connections: number;
+  readonly signal?: AbortSignal;
+}
 
 /** The namespace of the operator. */
 export const operatorNamespace = "switchyard";
@@ -132,11 +144,7 @@ export function stateWithSpec(
  * The same node state with the metadata that the operator writes, because the API server also spends time on the
  * metadata.
  */
-export function ownedStateWithSpec(
-  namespace: string,
-  index: number,
-  spec: SriovNetworkNodeStateSpec,
-): SriovNetworkNodeState {
+function ownedStateWithSpec(namespace: string, index: number, spec: SriovNetworkNodeStateSpec): SriovNetworkNodeState {
   const owner = { apiVersion, kind: "SriovOperatorConfig", name: operatorConfigName, uid: ownerUid };
   const state = stateWithSpec(namespace, index, spec);
   const ownerReferences = [{ ...owner, controller: true, blockOwnerDeletion: true }];
@@ -172,4 +180,26 @@ function policy(index: number, { pfNames, numVfs }: { readonly pfNames: readonly
       deviceType: "netdevice",
     },
   } as const satisfies SriovNetworkNodePolicy;
+}
+
+/** Writes this spec to all of the plain client's node states. Rejects with BenchError `refused`. */
+export async function writePlainStates(client: PlainClient, writing: PlainWriting): Promise<void> {
+  const { spec, nodes, connections, signal } = writing;
+  const indexes = Array.from({ length: nodes }, (_, index) => index);
+  await inParallel(indexes, connections, (index) => {
+    signal?.throwIfAborted();
+    const path = objectPath(sriovNetworkNodeStates, { name: nodeName(index), namespace: plainNamespace });
+    return applyPlainly(client, "plain", path, ownedStateWithSpec(plainNamespace, index, spec));
+  });
+}
+
+/** Applies `body` by server-side apply. Rejects with BenchError `refused`. */
+export function applyPlainly(client: PlainClient, manager: string, path: string, body: unknown): Promise<string> {
+  return client.request({
+    method: "PATCH",
+    path: `${path}?fieldManager=${manager}&force=true`,
+    contentType: "application/apply-patch+yaml",
+    accept: metadataOnly,
+    body,
+  });
 }

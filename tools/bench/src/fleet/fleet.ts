@@ -16,15 +16,15 @@ import {
 import { collectionPath, isRecord, objectPath } from "@switchyard/kube";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { BenchError } from "../harness/bench-error.ts";
+import { BenchError, until, type Run } from "../harness/run-control.ts";
 import type { BenchCluster } from "../harness/bench-cluster.ts";
 import { createPlainClient, inParallel, type PlainClient } from "../harness/plain-client.ts";
-import { bundleProgram } from "../harness/bundle.ts";
+import { bundleProgram } from "../harness/measured-process.ts";
 import type { Progress } from "../harness/progress.ts";
-import { until } from "../harness/until.ts";
-import { createArrivals, type Arrivals } from "./arrivals.ts";
+import { createArrivals, watchArrivals, type Arrivals } from "./arrivals.ts";
 import type { FleetOptions } from "./fleet-options.ts";
 import {
+  applyPlainly,
   nodeName,
   nodeObject,
   operatorConfig,
@@ -32,11 +32,9 @@ import {
   plainNamespace,
   reportedState,
   stateWithSpec,
+  writePlainStates,
 } from "./fleet-objects.ts";
-import type { Run } from "../harness/run-control.ts";
 import { profiles } from "./fleet-profile.ts";
-import { applyPlainly, writePlainStates } from "./plain-states.ts";
-import { watchArrivals } from "./watch-arrivals.ts";
 
 export interface Fleet extends AsyncDisposable {
   readonly size: number;

@@ -4,16 +4,15 @@
  */
 import { startBenchCluster } from "../harness/bench-cluster.ts";
 import { stopGoal } from "../harness/goal.ts";
-import { buildApp } from "../harness/bundle.ts";
-import { readMachine } from "../harness/machine-facts.ts";
+import { buildApp } from "../harness/measured-process.ts";
+import { readMachine } from "../harness/machine.ts";
 import { startRun } from "../harness/run-control.ts";
 import { startProgress } from "../harness/progress.ts";
 import { createFleet } from "./fleet.ts";
 import { measureDrainWave } from "./drain-wave.ts";
-import { fleetGoals, waveGoals } from "./fleet-goals.ts";
+import { fleetGoals, waveGoals, type FleetReport } from "./fleet-report.ts";
 import { operatorNamespace, plainNamespace } from "./fleet-objects.ts";
 import type { FleetOptions } from "./fleet-options.ts";
-import type { FleetReport } from "./fleet-report.ts";
 import { createMeasuredOperator } from "./measured-operator.ts";
 import { fleetScenario } from "./fleet-scenario.ts";
 import { measureStep, type FleetBench } from "./measure-step.ts";

@@ -6,11 +6,11 @@
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { BenchUser } from "../harness/bench-cluster.ts";
 import type { MeasuredService } from "../harness/measured-service.ts";
-import { loadBetween, readLoad } from "../harness/machine-load.ts";
+import { loadBetween, readLoad } from "../harness/machine.ts";
 import { untilIdle } from "../harness/process-meter.ts";
 import type { Progress } from "../harness/progress.ts";
 import { countRequests } from "../harness/request-count.ts";
-import { pause, until } from "../harness/until.ts";
+import { pause, until } from "../harness/run-control.ts";
 import type { Fleet } from "./fleet.ts";
 import { operatorNamespace, plainNamespace } from "./fleet-objects.ts";
 import { titleOf, type StepId, type StepResult } from "./step-result.ts";

@@ -6,10 +6,9 @@
  */
 import { nodes as nodeType, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { collectionPath, isRecord } from "@switchyard/kube";
-import { BenchError } from "../harness/bench-error.ts";
-import { readIdentity } from "../harness/identity.ts";
-import { createPlainClient } from "../harness/plain-client.ts";
-import { writePlainStates } from "./plain-states.ts";
+import { BenchError } from "../harness/run-control.ts";
+import { createPlainClient, readIdentity } from "../harness/plain-client.ts";
+import { writePlainStates } from "./fleet-objects.ts";
 
 const [kubeconfig = "", connections = "", specText = ""] = process.argv.slice(2);
 const spec = JSON.parse(specText) as SriovNetworkNodeStateSpec;

@@ -2,7 +2,7 @@
 /**
  * StepResult is the cost of a step of the scenario. Times are seconds from the first write of the step.
  */
-import type { Load } from "../harness/machine-load.ts";
+import type { Load } from "../harness/machine.ts";
 import type { RequestCount } from "../harness/request-count.ts";
 
 export const stepTitles = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { BenchError } from "../harness/bench-error.ts";
+import type { BenchError } from "../harness/run-control.ts";
 import type { PlainClient } from "../harness/plain-client.ts";
 import { watchStates } from "./watch-states.ts";
 

@@ -6,7 +6,7 @@
  */
 import { sriovNetworkNodeStates } from "@switchyard/api";
 import { collectionPath, isRecord, type ResourceType } from "@switchyard/kube";
-import { BenchError } from "../harness/bench-error.ts";
+import { BenchError } from "../harness/run-control.ts";
 import { metadataOnly, type PlainClient } from "../harness/plain-client.ts";
 
 export type Metadata = Readonly<Record<string, unknown>>;

@@ -12,8 +12,7 @@ import { promisify } from "node:util";
 import { isRecord } from "@switchyard/kube";
 import { createAuditTail, type AuditTail } from "./audit-tail.ts";
 import type { Progress } from "./progress.ts";
-import { readIdentity, type Identity } from "./identity.ts";
-import { createPlainClient, type PlainClient } from "./plain-client.ts";
+import { createPlainClient, readIdentity, type Identity, type PlainClient } from "./plain-client.ts";
 
 export interface BenchUser {
   readonly kubeconfig: string;

@@ -4,7 +4,7 @@
  * Usage: `const values = parseFlags(args, { rounds: { type: "string", default: "3" } })`
  */
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { BenchError } from "./bench-error.ts";
+import { BenchError } from "./run-control.ts";
 
 const commonFlags = {
   json: { type: "string" },
@@ -27,4 +27,18 @@ export function parseFlags<const F extends Flags>(args: readonly string[], flags
   } catch (cause) {
     throw new BenchError("usage", cause instanceof Error ? cause.message : String(cause), cause);
   }
+}
+
+/**
+ * parseCount parses a whole number on a command line.
+ * Returns a number from `minimum` to `maximum`. Throws BenchError `usage`.
+ */
+export function parseCount(
+  flag: string,
+  text: string,
+  { minimum, maximum }: { readonly minimum: number; readonly maximum: number },
+): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= minimum && number <= maximum) return number;
+  throw new BenchError("usage", `${flag} must be a whole number from ${minimum} to ${maximum}, not "${text}"`);
 }

@@ -5,9 +5,9 @@
  * Usage: `await runBench({ help, parse, measure, render }, args)`
  */
 import { writeFile } from "node:fs/promises";
-import { BenchError } from "./bench-error.ts";
+import { BenchError } from "./run-control.ts";
 import { describeGoal, missedGoals, type Goal } from "./goal.ts";
-import type { MachineFacts } from "./machine-facts.ts";
+import type { MachineFacts } from "./machine.ts";
 
 /** The options of every benchmark. */
 export interface BenchOptions {

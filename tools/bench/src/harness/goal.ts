@@ -35,3 +35,11 @@ export function describeGoal({ what, value, limit, unit }: Goal): string {
     Number.isNaN(number) ? "not measured" : `${Math.round(number * 100) / 100} ${unit}`;
   return `${what}: ${show(value).trim()}, goal ${show(limit).trim()}`;
 }
+
+/** The middle value, or the mean of both middle values; NaN, which misses every goal, if one of the values is NaN. */
+export function median(values: readonly number[]): number {
+  if (values.some(Number.isNaN)) return Number.NaN;
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;
+}

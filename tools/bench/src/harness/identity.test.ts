@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readIdentity } from "./identity.ts";
+import { readIdentity } from "./plain-client.ts";
 
 let directory = "";
 beforeEach(async () => {

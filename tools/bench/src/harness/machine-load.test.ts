@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadBetween, readLoad } from "./machine-load.ts";
+import { loadBetween, readLoad } from "./machine.ts";
 
 let root = "";
 beforeEach(async () => {

@@ -4,15 +4,15 @@
  * (util-linux) asks the kernel to kill the process when the benchmark dies, and then execs it.
  * Usage: `await using operator = await startMeasured({ script, args, log, fail }); operator.meter.read()`
  */
-import { spawn } from "node:child_process";
+import { findWorkspaceRoot, podCommand, type PodAccount } from "@switchyard/testing";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { openSync, closeSync, readFileSync, statSync } from "node:fs";
+import { closeSync, openSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { podCommand, type PodAccount } from "@switchyard/testing";
-import { BenchError } from "./bench-error.ts";
+import { promisify } from "node:util";
 import { createProcessMeter, type ProcessMeter } from "./process-meter.ts";
-import { untilReady } from "./readiness.ts";
-import { until } from "./until.ts";
+import { BenchError, until, untilReady } from "./run-control.ts";
 
 export interface MeasuredOptions {
   /** The script that Node runs. */
@@ -112,4 +112,30 @@ export async function startMeasured(options: MeasuredOptions): Promise<MeasuredP
 function healthPortIn(log: string): number | undefined {
   const [, port] = /"healthPort":(\d+)/.exec(log) ?? [];
   return port === undefined ? undefined : Number(port);
+}
+
+/**
+ * Bundles programs with tools/nx/bundle.js, as they are shipped. If Node ran the TypeScript sources, its compiler would
+ * count as memory of the program.
+ * Builds dist/apps/<app>/main.js and its chunks, unless they are up to date, and returns the path of main.js.
+ */
+export async function buildApp(app: "operator" | "config-daemon" | "webhook" | "ovn-offload"): Promise<string> {
+  const root = findWorkspaceRoot();
+  const nx = join(root, "node_modules/.bin/nx");
+  await promisify(execFile)(nx, ["run", `@switchyard/${app}:build`], {
+    cwd: root,
+    env: { ...process.env, NX_DAEMON: "false" },
+  });
+  return join(root, `dist/apps/${app}/main.js`);
+}
+
+/**
+ * Bundles a program that is not an app, and returns the path of main.js. That is below the workspace, so that the program
+ * finds its native packages. `entry` is relative to the workspace.
+ */
+export async function bundleProgram(entry: string): Promise<string> {
+  const root = findWorkspaceRoot();
+  const outdir = join(root, "dist/bench", entry.replace(/\.ts$/, "").replaceAll("/", "-"));
+  await promisify(execFile)(process.execPath, [join(root, "tools/nx/bundle.js"), entry, outdir], { cwd: root });
+  return join(outdir, "main.js");
 }

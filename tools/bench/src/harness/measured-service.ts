@@ -4,7 +4,7 @@
  * Usage: `await using operator = createMeasuredService({ script, args, log, fail }); await operator.start(run.signal)`
  */
 import { readFileSync } from "node:fs";
-import { BenchError } from "./bench-error.ts";
+import { BenchError } from "./run-control.ts";
 import { startMeasured, type MeasuredOptions, type MeasuredProcess } from "./measured-process.ts";
 import type { ProcessReading } from "./process-meter.ts";
 

@@ -6,10 +6,10 @@
  * Usage: `using client = createPlainClient(await readIdentity(kubeconfig), 32); await client.request({ method: "GET", path })`
  */
 import { once } from "node:events";
-import { Agent, request as httpsRequest } from "node:https";
+import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
-import { BenchError } from "./bench-error.ts";
-import type { Identity } from "./identity.ts";
+import { Agent, request as httpsRequest } from "node:https";
+import { BenchError } from "./run-control.ts";
 
 export interface PlainRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -29,6 +29,19 @@ export interface PlainClient extends Disposable {
    * does.
    */
   watch(request: Pick<PlainRequest, "path" | "accept">, signal: AbortSignal): Promise<AsyncIterable<string>>;
+}
+
+/**
+ * readIdentity reads the server and the client certificate from a kubeconfig of libs/testing, which is JSON with embedded
+ * certificates.
+ */
+export interface Identity {
+  /** "https://127.0.0.1:6443" */
+  readonly server: string;
+  /** PEM texts. */
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
 }
 
 /** Requests the metadata only, so that neither the server nor the client handles the rest of large objects. */
@@ -104,4 +117,22 @@ async function readText(response: IncomingMessage): Promise<string> {
   response.on("data", (chunk: Buffer) => chunks.push(chunk));
   await once(response, "end");
   return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Rejects with BenchError `platform` if the kubeconfig has another shape. */
+export async function readIdentity(kubeconfig: string): Promise<Identity> {
+  const config: unknown = JSON.parse(await readFile(kubeconfig, "utf8"));
+  const text = (...path: readonly (string | number)[]): string => {
+    let value: unknown = config;
+    for (const step of path) value = typeof value === "object" && value !== null ? Reflect.get(value, step) : undefined;
+    if (typeof value === "string") return value;
+    throw new BenchError("platform", `${kubeconfig} has no ${path.join(".")}`);
+  };
+  const pem = (...path: readonly (string | number)[]) => Buffer.from(text(...path), "base64").toString("utf8");
+  return {
+    server: text("clusters", 0, "cluster", "server"),
+    ca: pem("clusters", 0, "cluster", "certificate-authority-data"),
+    cert: pem("users", 0, "user", "client-certificate-data"),
+    key: pem("users", 0, "user", "client-key-data"),
+  };
 }

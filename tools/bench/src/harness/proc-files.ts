@@ -3,7 +3,7 @@
  * Parses /proc/<pid>/stat, /proc/<pid>/status and /proc/stat (proc(5)). Pure.
  * Usage: `parseStat(readFileSync("/proc/self/stat", "utf8")).cpuSeconds`
  */
-import { BenchError } from "./bench-error.ts";
+import { BenchError } from "./run-control.ts";
 
 /** From /proc/<pid>/stat. */
 export interface ProcStat {

@@ -5,9 +5,8 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { BenchError } from "./bench-error.ts";
+import { BenchError, pause } from "./run-control.ts";
 import { parseMemory, parseStat, type ProcMemory, type ProcStat } from "./proc-files.ts";
-import { pause } from "./until.ts";
 
 export type ProcessReading = ProcStat & ProcMemory;
 

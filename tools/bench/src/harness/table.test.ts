@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { renderTable, showMb, showRatio, showSeconds } from "./table.ts";
+import { renderTable, showMb, showRatio, showSeconds } from "./report-lines.ts";
 
 describe("renderTable", () => {
   it("makes columns as wide as their widest cell and fills short rows", () => {

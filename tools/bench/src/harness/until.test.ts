@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { BenchError } from "./bench-error.ts";
-import { until } from "./until.ts";
+import { BenchError, until } from "./run-control.ts";
 
 const never = new AbortController().signal;
 

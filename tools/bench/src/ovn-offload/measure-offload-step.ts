@@ -6,14 +6,13 @@
  */
 import type { AuditEvent } from "@switchyard/testing";
 import type { BenchCluster, BenchUser } from "../harness/bench-cluster.ts";
-import { BenchError } from "../harness/bench-error.ts";
-import { loadBetween, readLoad } from "../harness/machine-load.ts";
+import { BenchError, pause } from "../harness/run-control.ts";
+import { loadBetween, readLoad } from "../harness/machine.ts";
 import type { MeasuredService } from "../harness/measured-service.ts";
 import { inParallel, type PlainClient } from "../harness/plain-client.ts";
 import { untilIdle } from "../harness/process-meter.ts";
 import type { Progress } from "../harness/progress.ts";
 import { countRequests } from "../harness/request-count.ts";
-import { pause } from "../harness/until.ts";
 import type { OffloadStep } from "./offload-scenario.ts";
 import { titleOf, type OffloadStepResult } from "./offload-step-result.ts";
 import { readOffload } from "./offload-view.ts";

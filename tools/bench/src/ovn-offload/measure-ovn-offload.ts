@@ -7,9 +7,9 @@ import { openshiftCrds } from "@switchyard/test-cluster";
 import { join } from "node:path";
 import { operatorNamespace, plainNamespace } from "../fleet/fleet-objects.ts";
 import { startBenchCluster } from "../harness/bench-cluster.ts";
-import { buildApp } from "../harness/bundle.ts";
+import { buildApp } from "../harness/measured-process.ts";
 import { stopGoal } from "../harness/goal.ts";
-import { readMachine } from "../harness/machine-facts.ts";
+import { readMachine } from "../harness/machine.ts";
 import { createMeasuredService } from "../harness/measured-service.ts";
 import { createPlainClient } from "../harness/plain-client.ts";
 import { startProgress } from "../harness/progress.ts";
@@ -20,9 +20,8 @@ import { openshiftNamespaces } from "./offload-objects.ts";
 import { offloadScenario } from "./offload-scenario.ts";
 import type { OffloadStepResult } from "./offload-step-result.ts";
 import { readOffload } from "./offload-view.ts";
-import { ovnOffloadGoals } from "./ovn-offload-goals.ts";
+import { ovnOffloadGoals, rowOf, type OvnOffloadReport } from "./ovn-offload-report.ts";
 import type { OvnOffloadOptions } from "./ovn-offload-options.ts";
-import { rowOf, type OvnOffloadReport } from "./ovn-offload-report.ts";
 
 /** Rejects with BenchError if the measurement fails. */
 export async function measureOvnOffload(options: OvnOffloadOptions): Promise<OvnOffloadReport> {

@@ -12,8 +12,7 @@ import {
   type ResourceType,
 } from "@switchyard/api";
 import { collectionPath, isRecord, objectPath } from "@switchyard/kube";
-import { nodeName, nodeObject, operatorNamespace, plainNamespace } from "../fleet/fleet-objects.ts";
-import { applyPlainly } from "../fleet/plain-states.ts";
+import { applyPlainly, nodeName, nodeObject, operatorNamespace, plainNamespace } from "../fleet/fleet-objects.ts";
 import type { BenchCluster } from "../harness/bench-cluster.ts";
 import { inParallel, metadataOnly } from "../harness/plain-client.ts";
 import type { Progress } from "../harness/progress.ts";

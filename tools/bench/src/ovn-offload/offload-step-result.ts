@@ -3,7 +3,7 @@
  * OffloadStepResult is the cost of a step of the scenario. Times are seconds from the end of what causes the step.
  * Usage: `const rows = results.map((result: OffloadStepResult) => titleOf(result));`
  */
-import type { Load } from "../harness/machine-load.ts";
+import type { Load } from "../harness/machine.ts";
 import type { RequestCount } from "../harness/request-count.ts";
 
 export const stepTitles = {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { describeGoal, missedGoals } from "../harness/goal.ts";
 import type { OffloadStepResult } from "./offload-step-result.ts";
-import { ovnOffloadGoals } from "./ovn-offload-goals.ts";
+import { ovnOffloadGoals } from "./ovn-offload-report.ts";
 
 function result(overrides: Partial<OffloadStepResult>): OffloadStepResult {
   return {

@@ -6,12 +6,11 @@ import { startOpenVswitch, type OpenVswitch } from "@switchyard/testing";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { BenchError } from "../harness/bench-error.ts";
-import { readMachine } from "../harness/machine-facts.ts";
+import { BenchError } from "../harness/run-control.ts";
+import { readMachine } from "../harness/machine.ts";
 import { startProgress } from "../harness/progress.ts";
-import { ovsdbGoals, type OvsdbTimes } from "./ovsdb-goals.ts";
+import { ovsdbGoals, type OvsdbReport, type OvsdbTimes } from "./ovsdb-report.ts";
 import type { OvsdbOptions } from "./ovsdb-options.ts";
-import type { OvsdbReport } from "./ovsdb-report.ts";
 
 const bridgesPerTransaction = 50;
 const tables = [openVswitch, bridge, port, iface];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { missedGoals } from "../harness/goal.ts";
-import { ovsdbGoals } from "./ovsdb-goals.ts";
+import { ovsdbGoals } from "./ovsdb-report.ts";
 
 describe("ovsdbGoals", () => {
   it("compares the best times and the median of the changes", () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { summarize } from "./latencies.ts";
+import { summarize } from "./measure-load.ts";
 
 describe("summarize", () => {
   it("returns measured values, in any order of the times", () => {

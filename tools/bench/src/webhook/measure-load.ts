@@ -5,9 +5,18 @@
  */
 import type { MeasuredService } from "../harness/measured-service.ts";
 import { inParallel } from "../harness/plain-client.ts";
-import type { KnownReview, Reviews } from "./review-objects.ts";
 import type { ReviewClient } from "./review-client.ts";
-import { summarize, type Latencies } from "./latencies.ts";
+import type { KnownReview, Reviews } from "./review-objects.ts";
+
+/**
+ * summarize computes percentiles of latencies. Pure.
+ * Percentiles in milliseconds.
+ */
+interface Latencies {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
 
 /** The paths of the webhook, which are the same as upstream's. */
 export const paths = { validate: "/validating-custom-resource", mutate: "/mutating-custom-resource" } as const;
@@ -76,3 +85,10 @@ export async function measureLoad(
 
 /** Number of reviews before the measurement, in which connections are opened and code is compiled. */
 const warmUp = 20;
+
+/** The percentiles of at least one time: p99 is the smallest value that 99% of the times do not exceed. */
+export function summarize(times: readonly number[]): Latencies {
+  const sorted = [...times].sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+  return { p50: at(0.5), p99: at(0.99), max: at(1) };
+}

@@ -16,7 +16,7 @@ import { countRequests, total } from "../harness/request-count.ts";
 import type { Run } from "../harness/run-control.ts";
 import { loads, measureLoad, type LoadResult, type Target } from "./measure-load.ts";
 import { compareAnswers } from "./compare-answers.ts";
-import type { ProfileResult } from "./profile-result.ts";
+import type { ProfileResult } from "./webhook-report.ts";
 import { createReviewClient } from "./review-client.ts";
 import { createReviews } from "./review-objects.ts";
 import { fillCluster, fleetPolicies } from "./webhook-fleet.ts";

@@ -2,16 +2,14 @@
 /**
  * measureWebhook measures the admission webhook with a real API server and the objects of a fleet.
  */
-import { buildApp, bundleProgram } from "../harness/bundle.ts";
+import { buildApp, bundleProgram } from "../harness/measured-process.ts";
 import { stopGoal } from "../harness/goal.ts";
-import { readMachine } from "../harness/machine-facts.ts";
+import { readMachine } from "../harness/machine.ts";
 import { startProgress } from "../harness/progress.ts";
 import { startRun } from "../harness/run-control.ts";
 import { measureProfile } from "./measure-profile.ts";
-import type { ProfileResult } from "./profile-result.ts";
-import { webhookGoals } from "./webhook-goals.ts";
+import { webhookGoals, type ProfileResult, type WebhookReport } from "./webhook-report.ts";
 import type { WebhookOptions } from "./webhook-options.ts";
-import type { WebhookReport } from "./webhook-report.ts";
 
 /** Rejects with BenchError if the measurement fails. */
 export async function measureWebhook(options: WebhookOptions): Promise<WebhookReport> {

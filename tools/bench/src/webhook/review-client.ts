@@ -7,7 +7,7 @@ import { isRecord } from "@switchyard/kube";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
-import { BenchError } from "../harness/bench-error.ts";
+import { BenchError } from "../harness/run-control.ts";
 
 export interface ReviewAnswer {
   /** Milliseconds from the first byte of the request to the last byte of the answer. */

@@ -2,8 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { describeGoal, missedGoals } from "../harness/goal.ts";
 import type { LoadResult } from "./measure-load.ts";
-import type { ProfileResult } from "./profile-result.ts";
-import { webhookGoals } from "./webhook-goals.ts";
+import { webhookGoals, type ProfileResult } from "./webhook-report.ts";
 
 function load(overrides: Partial<LoadResult>): LoadResult {
   return {

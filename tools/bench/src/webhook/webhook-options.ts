@@ -3,10 +3,9 @@
  * Parses the command line of `npm run bench -- webhook`.
  * Usage: `parseWebhookOptions(["--profile", "vf256", "--check"])`
  */
-import { BenchError } from "../harness/bench-error.ts";
-import { commonHelp, parseFlags } from "../harness/bench-flags.ts";
+import { BenchError } from "../harness/run-control.ts";
+import { commonHelp, parseCount, parseFlags } from "../harness/bench-flags.ts";
 import type { BenchOptions } from "../harness/bench.ts";
-import { parseCount } from "../harness/parse-count.ts";
 import { webhookProfileNames, type WebhookProfileName } from "./webhook-profile.ts";
 
 /** The options of the benchmark. */

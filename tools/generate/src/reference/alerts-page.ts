@@ -4,9 +4,23 @@
  * Usage: `writeFileSync("docs/reference/alerts.md", alertsPage(readFileSync(alertsFile, "utf8"), readSources(root)))`.
  */
 import ts from "typescript";
-import { alertsIn } from "../alerts.ts";
+import { parse } from "yaml";
 import { code, fileLink, table } from "./markdown.ts";
 import { constantOf, descend, literalText, memberOf, type Source } from "./sources.ts";
+
+/** Reads the alerting rules of a Prometheus rule file. */
+interface Alert {
+  readonly group: string;
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+interface RuleFile {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly Omit<Alert, "group">[] }[];
+}
 
 export const alertsFile = "charts/switchyard/alerts/switchyard.yaml";
 
@@ -63,4 +77,12 @@ function itemsAround(node: ts.Node): readonly string[] {
   return list !== undefined && ts.isArrayLiteralExpression(list)
     ? list.elements.map((it) => literalText(it) ?? "…")
     : ["…"];
+}
+
+/** All alerts, in the order of the file; recording rules are left out. */
+export function alertsIn(source: string): readonly Alert[] {
+  const { groups } = parse(source) as RuleFile;
+  return groups.flatMap(({ name, rules }) =>
+    rules.filter(({ alert }) => typeof alert === "string").map((rule) => ({ ...rule, group: name })),
+  );
 }

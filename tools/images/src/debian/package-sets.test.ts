@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { architectureNames } from "../architecture.ts";
-import { readLock } from "./lock.ts";
+import { architectureNames } from "../app-image.ts";
+import { readLock } from "./archive.ts";
 import { isKept, packageSets } from "./package-sets.ts";
 
 describe("isKept", () => {

@@ -6,12 +6,10 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Architecture } from "../architecture.ts";
+import type { Architecture } from "../app-image.ts";
 import { cached, keyOf } from "../cache.ts";
-import { ImagesError } from "../images-error.ts";
-import { runProgram } from "../run-program.ts";
-import { readLock, type LockedPackage } from "./lock.ts";
-import { download } from "./mirror.ts";
+import { ImagesError, runProgram } from "../run-program.ts";
+import { download, readLock, type LockedPackage } from "./archive.ts";
 import { filterKey, isKept, packageSets, type PackageSet } from "./package-sets.ts";
 
 /** A change of this number unpacks again. */

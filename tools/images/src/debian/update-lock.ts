@@ -7,12 +7,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Architecture } from "../architecture.ts";
-import { ImagesError } from "../images-error.ts";
+import type { Architecture } from "../app-image.ts";
+import { ImagesError, runProgram } from "../run-program.ts";
 import { during } from "../progress.ts";
-import { runProgram } from "../run-program.ts";
-import { lockFile, type DebianLock, type LockedPackage } from "./lock.ts";
-import { mirror } from "./mirror.ts";
+import { lockFile, mirror, type DebianLock, type LockedPackage } from "./archive.ts";
 import { debianSuite, packageSets } from "./package-sets.ts";
 
 const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg";

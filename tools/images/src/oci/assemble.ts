@@ -6,11 +6,10 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Architecture } from "../architecture.ts";
-import { ImagesError } from "../images-error.ts";
+import type { Architecture } from "../app-image.ts";
+import { ImagesError } from "../run-program.ts";
 import { compressLayer, type Compression } from "./compress.ts";
-import { mediaTypes, type Descriptor, type ImageConfig, type Manifest } from "./descriptor.ts";
-import type { Layout } from "./layout.ts";
+import { mediaTypes, type Descriptor, type ImageConfig, type Layout, type Manifest } from "./layout.ts";
 
 export interface AddImageOptions {
   /** Directory in the format of `buildah push dir:`. */

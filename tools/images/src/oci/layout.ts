@@ -6,7 +6,6 @@
 import { createHash } from "node:crypto";
 import { copyFile, link, mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Descriptor } from "./descriptor.ts";
 
 export interface Layout {
   /** Adds a JSON document as a blob. */
@@ -15,6 +14,39 @@ export interface Layout {
   addFile(mediaType: string, file: string, digest: string): Promise<Descriptor>;
   /** Writes index.json, which makes the layout complete. */
   finish(entries: readonly Descriptor[]): Promise<void>;
+}
+
+export const mediaTypes = {
+  index: "application/vnd.oci.image.index.v1+json",
+  manifest: "application/vnd.oci.image.manifest.v1+json",
+  config: "application/vnd.oci.image.config.v1+json",
+  layer: "application/vnd.oci.image.layer.v1.tar",
+} as const;
+
+/** Types of the OCI image specification 1.1, as far as this tool uses them. */
+export interface Descriptor {
+  readonly mediaType: string;
+  readonly digest: string;
+  readonly size: number;
+  readonly platform?: { readonly architecture: string; readonly os: string };
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+export interface Manifest {
+  readonly schemaVersion: 2;
+  readonly mediaType: string;
+  readonly config: Descriptor;
+  readonly layers: readonly Descriptor[];
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+export interface ImageConfig {
+  readonly created: string;
+  readonly architecture: string;
+  readonly os: string;
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly rootfs: { readonly type: "layers"; readonly diff_ids: readonly string[] };
+  readonly history: readonly { readonly created: string; readonly created_by: string }[];
 }
 
 /** Replaces the directory. */

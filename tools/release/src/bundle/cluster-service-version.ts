@@ -4,7 +4,7 @@
  * its CRDs and its images. See https://olm.operatorframework.io/docs/concepts/crds/clusterserviceversion/.
  * Usage: `const csv = describeOperator({ version, deployment, rights, definitions, examples, icon, createdAt })`.
  */
-import { repositoryUrl } from "../product.ts";
+import { repositoryUrl } from "../version/product-version.ts";
 import { imagesOf, type CustomResourceDefinition, type DeploymentSpec, type Manifest, type Rule } from "./manifest.ts";
 
 /** Name of the package in catalogs. */

@@ -5,12 +5,11 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse } from "yaml";
-import { requireFlag } from "../command-line.ts";
+import { requireFlag, type Verb } from "../command-line.ts";
 import { runProgram } from "../run-program.ts";
 import { isLoopback } from "../sign/sign-artifact.ts";
 import { signFlags, signWithOrigin } from "../sign/verb.ts";
-import { sourceEpoch } from "../source-epoch.ts";
-import type { Verb } from "../verb.ts";
+import { sourceEpoch } from "../archive.ts";
 import { readVersion } from "../version/product-version.ts";
 import { buildBundle, type BundleFiles } from "./build-bundle.ts";
 

@@ -8,12 +8,11 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, utimes } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parse } from "yaml";
-import { ReleaseError } from "../release-error.ts";
-import { runProgram } from "../run-program.ts";
+import { ReleaseError, runProgram } from "../run-program.ts";
 import { isLoopback } from "../sign/sign-artifact.ts";
 import { readVersion } from "../version/product-version.ts";
 
-const chart = "charts/switchyard";
+const chartFolder = "charts/switchyard";
 
 /** Returns the path of the archive; `epoch` is the time of its files, in seconds. Rejects if Chart.yaml has another version than package.json, or if lint fails. */
 export async function packageChart(
@@ -21,18 +20,23 @@ export async function packageChart(
   { output, epoch }: { readonly output: string; readonly epoch: number },
 ): Promise<string> {
   const version = await readVersion(root);
-  const stated = parse(await readFile(join(root, chart, "Chart.yaml"), "utf8")) as Readonly<Record<string, unknown>>;
+  const stated = parse(await readFile(join(root, chartFolder, "Chart.yaml"), "utf8")) as Readonly<
+    Record<string, unknown>
+  >;
   for (const field of ["version", "appVersion"]) {
     if (stated[field] === version) continue;
-    throw new ReleaseError("failed", `${chart}/Chart.yaml: ${field} must be "${version}", the version in package.json`);
+    throw new ReleaseError(
+      "failed",
+      `${chartFolder}/Chart.yaml: ${field} must be "${version}", the version in package.json`,
+    );
   }
   const helm = join(await goPrograms("helm4"), "helm");
-  await runProgram(helm, ["lint", "--strict", join(root, chart)]);
+  await runProgram(helm, ["lint", "--strict", join(root, chartFolder)]);
   await mkdir(output, { recursive: true });
   const draft = await mkdtemp(join(tmpdir(), "switchyard-chart-"));
   try {
     const copy = join(draft, "switchyard");
-    await cp(join(root, chart), copy, { recursive: true });
+    await cp(join(root, chartFolder), copy, { recursive: true });
     await setTimes(copy, epoch);
     await runProgram(helm, ["package", copy, "--destination", resolve(output)]);
   } finally {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `npm run release -- chart` packages the Helm chart, and pushes and signs it if asked to. */
-import { requireFlag } from "../command-line.ts";
-import { sourceEpoch } from "../source-epoch.ts";
+import { requireFlag, type Verb } from "../command-line.ts";
+import { sourceEpoch } from "../archive.ts";
 import { signFlags, signWithOrigin } from "../sign/verb.ts";
-import type { Verb } from "../verb.ts";
 import { packageChart, pushChart } from "./publish-chart.ts";
 
 export const chart: Verb = {

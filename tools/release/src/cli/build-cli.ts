@@ -4,9 +4,9 @@
  * Usage: `const files = await buildCli(root, "/tmp/switchyard")`.
  */
 import { build } from "esbuild";
-import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { thirdPartyLicences } from "./third-party-licences.ts";
+import { ReleaseError } from "../run-program.ts";
 
 /** The oldest Node.js on which the bundle runs: undici, which reads clusters through kubeconfigs, needs it. */
 export const oldestNode = { major: 22, minor: 19 } as const;
@@ -53,4 +53,30 @@ export async function buildCli(root: string, directory: string): Promise<readonl
   const others = await thirdPartyLicences(root, Object.keys(metafile.inputs));
   await writeFile(join(directory, licenceFiles.others), others);
   return [cliFile, ...Object.values(licenceFiles)];
+}
+
+/**
+ * thirdPartyLicences collects the licence texts of the packages that a bundle contains, from esbuild's list of inputs.
+ * `inputs` are paths from the workspace. Rejects if a package has no licence, neither as a file nor by its name.
+ */
+export async function thirdPartyLicences(root: string, inputs: readonly string[]): Promise<string> {
+  const packages = new Set(inputs.map(packageOf).filter((directory) => directory !== undefined));
+  const texts = await Promise.all([...packages].sort().map((directory) => licenceOf(join(root, directory))));
+  return texts.join(`\n${"-".repeat(80)}\n\n`);
+}
+
+/** "node_modules/a/node_modules/@b/c/x.js" is in "node_modules/a/node_modules/@b/c". */
+function packageOf(input: string): string | undefined {
+  return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0];
+}
+
+async function licenceOf(directory: string): Promise<string> {
+  const manifest = JSON.parse(await readFile(join(directory, "package.json"), "utf8")) as Readonly<
+    Record<"name" | "version" | "license", string | undefined>
+  >;
+  const file = (await readdir(directory)).find((name) => /^licen[cs]e(?:[.-]|$)/i.test(name));
+  const title = `${manifest.name ?? directory} ${manifest.version ?? ""} (${manifest.license ?? "see below"})`;
+  if (file !== undefined) return `${title}\n\n${(await readFile(join(directory, file), "utf8")).trim()}\n`;
+  if (manifest.license === undefined) throw new ReleaseError("failed", `${directory} does not state its licence`);
+  return `${title}\n`;
 }

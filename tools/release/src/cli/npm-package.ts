@@ -7,10 +7,20 @@
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { requireFlag, type Verb } from "../command-line.ts";
 import { runProgram } from "../run-program.ts";
-import { readVersion } from "../version/product-version.ts";
-import { repositoryUrl } from "../product.ts";
+import { readVersion, repositoryUrl } from "../version/product-version.ts";
 import { buildCli, cliFile, oldestNode } from "./build-cli.ts";
+
+/** `npm run release -- cli` makes the archive of the command line for npm. */
+export const cli: Verb = {
+  summary: "make an archive that npm installs by its path: the command line in one file",
+  operands: "",
+  flags: { output: { value: "DIR", summary: "directory of the archive" } },
+  run: async (input) => {
+    input.print(await packCli(input.root, requireFlag(input, "output")));
+  },
+};
 
 /** Returns the path of the archive. */
 export async function packCli(root: string, output: string): Promise<string> {

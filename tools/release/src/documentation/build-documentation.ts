@@ -6,10 +6,31 @@
  */
 import { mkdir, readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { writeArchive } from "../archive.ts";
-import { ReleaseError } from "../release-error.ts";
-import { runProgram } from "../run-program.ts";
+import { sourceEpoch, writeArchive } from "../archive.ts";
+import { requireFlag, type Verb } from "../command-line.ts";
+import { ReleaseError, runProgram } from "../run-program.ts";
 import { readVersion } from "../version/product-version.ts";
+
+/** `npm run release -- documentation` adds this version to the documentation site. */
+export const documentation: Verb = {
+  summary: "make the documentation site with the pages of all versions, and its archive",
+  operands: "",
+  flags: {
+    output: { value: "DIR", summary: "directory of the site and its archive" },
+    previous: { value: "FILE", summary: "archive of the last release, whose versions stay (default: none)" },
+    base: { value: "PATH", summary: 'path of the site on its server (default "/")' },
+  },
+  run: async (input) => {
+    const { root, flags, env, print } = input;
+    const { site, archive } = await buildDocumentation(root, {
+      output: requireFlag(input, "output"),
+      previous: flags["previous"],
+      base: flags["base"] ?? "/",
+      epoch: await sourceEpoch(root, env),
+    });
+    for (const path of [site, archive]) print(path);
+  },
+};
 
 export interface DocumentationOptions {
   /** Directory of the results. It must be empty or absent. */
@@ -30,7 +51,7 @@ export interface Documentation {
 }
 
 /** Rejects with ReleaseError if the output is not empty, an archive cannot be read, or the site has dead links. */
-export async function buildDocumentation(
+async function buildDocumentation(
   root: string,
   { output, previous, base, epoch }: DocumentationOptions,
 ): Promise<Documentation> {

@@ -8,10 +8,23 @@ import { build } from "esbuild";
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { writeArchive } from "../archive.ts";
-import { thirdPartyLicences } from "../cli/third-party-licences.ts";
-import { repositoryUrl } from "../product.ts";
-import { readVersion } from "../version/product-version.ts";
+import { sourceEpoch, writeArchive } from "../archive.ts";
+import { thirdPartyLicences } from "../cli/build-cli.ts";
+import { requireFlag, type Verb } from "../command-line.ts";
+import { readVersion, repositoryUrl } from "../version/product-version.ts";
+
+/** `npm run release -- headlamp` makes the plugin for Headlamp. */
+export const headlamp: Verb = {
+  summary: "make the plugin for Headlamp",
+  operands: "",
+  flags: { output: { value: "DIR", summary: "directory of the archive" } },
+  run: async (input) => {
+    const { root, env, print } = input;
+    const options = { output: requireFlag(input, "output"), epoch: await sourceEpoch(root, env) };
+    const { archive, sha256 } = await buildHeadlampPlugin(root, options);
+    print(`${archive} sha256:${sha256}`);
+  },
+};
 
 export interface HeadlampPluginOptions {
   /** Directory of the archive. */
@@ -26,7 +39,7 @@ export interface HeadlampPluginOptions {
  */
 const libraryVersion = "^0.14.0";
 
-export async function buildHeadlampPlugin(
+async function buildHeadlampPlugin(
   root: string,
   { output, epoch }: HeadlampPluginOptions,
 ): Promise<{ readonly archive: string; readonly sha256: string }> {

@@ -3,11 +3,9 @@
 import { appImages, isAppName } from "@switchyard/images";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { requireFlag } from "../command-line.ts";
-import { ReleaseError } from "../release-error.ts";
-import { runProgram } from "../run-program.ts";
+import { requireFlag, type Verb } from "../command-line.ts";
+import { ReleaseError, runProgram } from "../run-program.ts";
 import { signFlags, signWithOrigin } from "../sign/verb.ts";
-import type { Verb } from "../verb.ts";
 import { affectedApps } from "./affected.ts";
 
 export const affected: Verb = {

@@ -4,15 +4,34 @@
  * archives for Linux contain Node.js, those for macOS use the one of the user (docs/decisions/013-kubectl-plugin.md).
  * Usage: `const { manifest, archives } = await buildPlugin(root, { output: "dist/krew", downloadUrl, epoch })`.
  */
+import { npmPackage } from "@switchyard/images";
 import { chmod, copyFile, cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { npmPackage } from "@switchyard/images";
 import { stringify } from "yaml";
+import { sourceEpoch, writeArchive } from "../archive.ts";
 import { buildCli, cliFile, oldestNode } from "../cli/build-cli.ts";
-import { repositoryUrl } from "../product.ts";
-import { readVersion } from "../version/product-version.ts";
-import { writeArchive } from "../archive.ts";
+import { requireFlag, type Verb } from "../command-line.ts";
+import { readVersion, repositoryUrl } from "../version/product-version.ts";
+
+/** `npm run release -- krew` makes the kubectl plugin. */
+export const krew: Verb = {
+  summary: "make the kubectl plugin: archives, and the manifest for krew's index",
+  operands: "",
+  flags: {
+    output: { value: "DIR", summary: "directory of the files" },
+    "download-url": { value: "URL", summary: "where the archives can be downloaded (default: the GitHub release)" },
+  },
+  run: async (input) => {
+    const { root, flags, env, print } = input;
+    const { manifest, archives } = await buildPlugin(root, {
+      output: requireFlag(input, "output"),
+      downloadUrl: flags["download-url"] ?? `${repositoryUrl}/releases/download/v${await readVersion(root)}`,
+      epoch: await sourceEpoch(root, env),
+    });
+    for (const file of [...archives, manifest]) print(file);
+  },
+};
 
 export interface PluginOptions {
   readonly output: string;

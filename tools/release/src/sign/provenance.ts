@@ -4,7 +4,7 @@
  * on GitHub has made: from which commit, by which workflow (https://slsa.dev/spec/v1.0/provenance).
  * Usage: `const predicate = describeOrigin(process.env)`.
  */
-import { ReleaseError } from "../release-error.ts";
+import { ReleaseError } from "../run-program.ts";
 
 const buildType = "https://slsa-framework.github.io/github-actions-buildtypes/workflow/v1";
 

@@ -6,8 +6,7 @@
  */
 import { goPrograms } from "@switchyard/go-programs";
 import { join } from "node:path";
-import { ReleaseError } from "../release-error.ts";
-import { runProgram } from "../run-program.ts";
+import { ReleaseError, runProgram } from "../run-program.ts";
 
 /** What a statement says, in cosign's words. */
 export type StatementType = "slsaprovenance1" | "spdxjson" | "cyclonedx";

@@ -4,9 +4,8 @@ import { goPrograms } from "@switchyard/go-programs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ReleaseError } from "../release-error.ts";
-import { runProgram } from "../run-program.ts";
-import type { Verb, VerbInput } from "../verb.ts";
+import { ReleaseError, runProgram } from "../run-program.ts";
+import type { Verb, VerbInput } from "../command-line.ts";
 import { describeOrigin } from "./provenance.ts";
 import { signArtifact, type Statement } from "./sign-artifact.ts";
 

@@ -4,7 +4,7 @@
  * changes. Its lines are written with the changes, for users; the commits are for developers.
  * Usage: `const text = releaseSection(changelog, { version: "1.2.0", date: "2026-11-22" })`.
  */
-import { ReleaseError } from "../release-error.ts";
+import { ReleaseError } from "../run-program.ts";
 
 const unreleased = "## Unreleased";
 

@@ -5,7 +5,13 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ReleaseError } from "../release-error.ts";
+import { ReleaseError } from "../run-program.ts";
+
+/**
+ * Where the product lives.
+ * Repository of the sources and of the releases.
+ */
+export const repositoryUrl = "https://github.com/switchyard/switchyard";
 
 /** A semantic version without build metadata, which tags of images cannot have. */
 const semanticVersion = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/;

@@ -7,8 +7,7 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ReleaseError } from "../release-error.ts";
-import { runProgram } from "../run-program.ts";
+import { ReleaseError, runProgram } from "../run-program.ts";
 import { releaseSection } from "./changelog.ts";
 import { compareVersions, parseVersion, readVersion } from "./product-version.ts";
 

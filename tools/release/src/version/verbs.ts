@@ -2,9 +2,8 @@
 /** The verbs about versions: `version`, `check-tag` and `changelog`. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ReleaseError } from "../release-error.ts";
-import { runProgram } from "../run-program.ts";
-import type { Verb } from "../verb.ts";
+import { ReleaseError, runProgram } from "../run-program.ts";
+import type { Verb } from "../command-line.ts";
 import { groupCommits, sectionOf } from "./changelog.ts";
 import { readVersion } from "./product-version.ts";
 import { setVersion } from "./set-version.ts";

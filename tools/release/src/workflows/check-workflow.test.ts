@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { checkWorkflow } from "./check-workflow.ts";
-import { knownActions } from "./known-actions.ts";
+import { checkWorkflow, knownActions } from "./check-workflow.ts";
 
 const { commit, version } = knownActions["actions/checkout"] ?? { commit: "", version: "" };
 const good = `name: good

@@ -4,7 +4,7 @@ import { findWorkspaceRoot } from "@switchyard/testing";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { listParts } from "./e2e-parts.ts";
+import { listParts } from "./verb.ts";
 
 interface Workflow {
   readonly jobs: Readonly<

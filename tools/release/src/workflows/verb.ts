@@ -5,10 +5,21 @@ import { ensurePrograms, TestingError } from "@switchyard/testing";
 import { accessSync, constants } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { ReleaseError } from "../release-error.ts";
-import { runProgram } from "../run-program.ts";
-import type { Verb, VerbInput } from "../verb.ts";
+import type { Verb, VerbInput } from "../command-line.ts";
+import { ReleaseError, runProgram } from "../run-program.ts";
 import { checkWorkflow } from "./check-workflow.ts";
+
+/** `npm test` runs these folders of e2e. */
+const ofTest = ["integration", "src"];
+
+export const e2eParts: Verb = {
+  summary: "print the parts of npm run e2e, as JSON",
+  operands: "",
+  flags: {},
+  run: async ({ root, print }) => {
+    print(JSON.stringify(await listParts(root)));
+  },
+};
 
 export const workflows: Verb = {
   summary: "check the workflows: actionlint, shellcheck, pinned actions, rights, time limits",
@@ -69,4 +80,16 @@ async function lint(root: string, shellcheck: string): Promise<readonly string[]
     if (error instanceof ReleaseError) return [error.message];
     throw error;
   }
+}
+
+/**
+ * listParts lists the parts of `npm run e2e`, so that the nightly run has all of them.
+ * Arguments of `npm run e2e`: the folders with tests; faults at every point.
+ */
+export async function listParts(root: string): Promise<readonly string[]> {
+  const files = await readdir(join(root, "e2e"), { recursive: true });
+  const tests = files.filter((file) => file.endsWith(".test.ts") && !file.includes("node_modules"));
+  const folders = new Set(tests.map((file) => file.split("/")[0] ?? ""));
+  const parts = [...folders].filter((folder) => !ofTest.includes(folder)).sort();
+  return parts.map((part) => (part === "faults" ? "faults --all" : part));
 }

@@ -3,8 +3,7 @@
 import { annotations, apiGroup, afxdpApiGroup, upstreamFinalizers } from "@switchyard/api";
 import { isInNodeSet } from "@switchyard/policy";
 import { at, listAt, stringsAt, textAt } from "../../json.ts";
-import { findingOf, type Finding } from "../finding.ts";
-import { refOf, resourceOf } from "../refs.ts";
+import { findingOf, refOf, resourceOf, type Finding } from "../finding.ts";
 import { timeMs, type Snapshot } from "../snapshot.ts";
 import { containerLines, describePod, findOperator, isRunning } from "./operator.ts";
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Conditions that report a problem, or that something has been in progress for long. The Go operator sets few of them. */
 import { afxdpApiGroup, apiGroup, conditionTypes, customResources } from "@switchyard/api";
-import { listAt, textAt } from "../../json.ts";
-import type { Manifest } from "../../input/manifest.ts";
+import { listAt, textAt, type Manifest } from "../../json.ts";
 import { adviceOnReason, type ReasonTableName } from "../condition-advice.ts";
-import { commandFor, findingOf, type Finding } from "../finding.ts";
-import { meaningOfReason } from "../meaning-of-reason.ts";
-import { placesOf, refOf, resourceOf } from "../refs.ts";
+import { commandFor, findingOf, placesOf, refOf, resourceOf, type Finding } from "../finding.ts";
+import { reference } from "../reference.gen.ts";
 import { timeMs, type Snapshot } from "../snapshot.ts";
 
 const progressLimitMs = 15 * 60_000;
@@ -111,3 +109,11 @@ const ofType: ReadonlyMap<string, ReasonTableName> = new Map([
   [conditionTypes.webhookCertificate, "certificateReasons"],
   [conditionTypes.resetHeld, "resetHeldReasons"],
 ]);
+
+/**
+ * meaningOfReason returns what the reason of a condition means, from the generated reference.
+ * Undefined if the table has no such reason.
+ */
+export function meaningOfReason(table: ReasonTableName, reason: string): string | undefined {
+  return reference.reasons.find((entry) => entry.table === table && entry.name === reason)?.meaning;
+}

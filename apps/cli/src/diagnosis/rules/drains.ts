@@ -12,11 +12,8 @@ import {
   type AfxdpNetworkNodeState,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
-import { at, isJsonObject, listAt, textAt } from "../../json.ts";
-import type { Manifest } from "../../input/manifest.ts";
-import { findingOf, type Finding } from "../finding.ts";
-import { selectsPods } from "../pod-selector.ts";
-import { refOf } from "../refs.ts";
+import { at, isJsonObject, listAt, stringsAt, textAt, type JsonObject, type Manifest } from "../../json.ts";
+import { findingOf, refOf, type Finding } from "../finding.ts";
 import type { PodFacts } from "../pod-facts.ts";
 import { lastStatusWriteMs, type Snapshot } from "../snapshot.ts";
 
@@ -130,4 +127,24 @@ export function usesDevices(pod: PodFacts, { resourcePrefix }: Snapshot): boolea
 /** "apps/client-0". */
 export function nameOfPod({ namespace, name }: PodFacts): string {
   return `${namespace}/${name}`;
+}
+
+/**
+ * selectsPods decides whether a metav1.LabelSelector of a file or cluster selects labels.
+ * An empty selector selects everything; a malformed requirement selects nothing.
+ */
+function selectsPods(selector: JsonObject, labels: Readonly<Record<string, string>>): boolean {
+  const required = Object.entries(stringsAt(selector, "matchLabels"));
+  return (
+    required.every(([key, value]) => labels[key] === value) &&
+    listAt(selector, "matchExpressions").every((requirement) => {
+      const [key = "", operator] = [textAt(requirement, "key"), textAt(requirement, "operator")];
+      const values = listAt(requirement, "values");
+      const has = Object.hasOwn(labels, key);
+      if (operator === "In") return has && values.includes(labels[key]);
+      if (operator === "NotIn") return !has || !values.includes(labels[key]);
+      if (operator === "Exists") return has;
+      return operator === "DoesNotExist" && !has;
+    })
+  );
 }

@@ -4,7 +4,7 @@ import { annotations } from "@switchyard/api";
 import { targetNamespace, type Network } from "@switchyard/render";
 import { listAt, stringsAt } from "../../json.ts";
 import { findingOf, type Finding } from "../finding.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../../text.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 export function findNetworks(snapshot: Snapshot): readonly Finding[] {

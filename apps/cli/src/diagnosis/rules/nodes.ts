@@ -6,8 +6,7 @@
 import { annotations, type SriovNetworkNodeState } from "@switchyard/api";
 import { isInNodeSet } from "@switchyard/policy";
 import { listAt } from "../../json.ts";
-import { findingOf, type Finding } from "../finding.ts";
-import { placesOf } from "../refs.ts";
+import { findingOf, placesOf, type Finding } from "../finding.ts";
 import { lastStatusWriteMs, timeMs, type Snapshot } from "../snapshot.ts";
 
 const progressLimitMs = 15 * 60_000;

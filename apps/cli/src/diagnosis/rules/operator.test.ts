@@ -2,8 +2,8 @@
 /** What only a live cluster shows: that something does not exist, and what time it is. */
 import { describe, expect, it } from "@jest/globals";
 import { collectObjects } from "../../cluster/cluster-objects.ts";
-import { silentDiagnostics } from "../../diagnostics.ts";
-import { toManifest } from "../../input/manifest.ts";
+import { silentDiagnostics } from "../../terminal.ts";
+import { toManifest } from "../../json.ts";
 import { diagnose } from "../diagnose.ts";
 import { createSnapshot } from "../snapshot.ts";
 

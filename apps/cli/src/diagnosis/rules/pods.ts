@@ -3,7 +3,7 @@
 import { annotations } from "@switchyard/api";
 import { stringsAt } from "../../json.ts";
 import { findingOf, type Finding } from "../finding.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../../text.ts";
 import type { NetworkRef, PodFacts } from "../pod-facts.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nameOfPod } from "./drains.ts";

@@ -10,9 +10,8 @@ import {
   pfNameOf,
   poolOverlaps,
 } from "@switchyard/policy";
-import { findingOf, type Finding } from "../finding.ts";
-import { nearest } from "../nearest.ts";
-import { refOf, resourceOf } from "../refs.ts";
+import { findingOf, refOf, resourceOf, type Finding } from "../finding.ts";
+import { nearest } from "../../text.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 export function findPolicies(snapshot: Snapshot): readonly Finding[] {

@@ -3,14 +3,17 @@
  * Certificates of the servers that webhook configurations call, as far as their Secrets can be read. Only tls.crt is used, never
  * the key.
  */
-import type { X509Certificate } from "node:crypto";
-import { at, listAt, textAt } from "../../json.ts";
-import type { Manifest } from "../../input/manifest.ts";
-import { certificatesIn, expiresSoonMs } from "../certificates-in.ts";
+import { X509Certificate } from "node:crypto";
+import { at, listAt, textAt, type Manifest } from "../../json.ts";
 import type { FindingCode } from "../finding-catalogue.ts";
-import { findingOf, type Finding } from "../finding.ts";
-import { refOf } from "../refs.ts";
+import { findingOf, refOf, type Finding } from "../finding.ts";
 import type { Snapshot } from "../snapshot.ts";
+
+/**
+ * certificatesIn reads the certificates of a CA bundle or of a Secret: PEM in base64.
+ * A certificate that expires within this time should have been renewed.
+ */
+export const expiresSoonMs = 14 * 24 * 60 * 60_000;
 
 export function findServerCertificates(snapshot: Snapshot): readonly Finding[] {
   const servers = serversOf(snapshot);
@@ -83,4 +86,17 @@ function isTrusted(
   const others = chain.filter((one) => one.fingerprint256 !== certificate.fingerprint256);
   const issuer = others.find(issues);
   return issuer !== undefined && isTrusted(issuer, others, trusted);
+}
+
+/** What is no certificate is left out. */
+export function certificatesIn(base64: string): readonly X509Certificate[] {
+  const text = Buffer.from(base64, "base64").toString("latin1");
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return blocks.flatMap((pem) => {
+    try {
+      return [new X509Certificate(pem)];
+    } catch {
+      return [];
+    }
+  });
 }

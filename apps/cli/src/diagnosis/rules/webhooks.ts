@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Webhook configurations that would lock users out: no server, no certificate authority, or an expired one. */
-import { at, listAt, stringsAt, textAt } from "../../json.ts";
-import type { Manifest } from "../../input/manifest.ts";
-import { certificatesIn, expiresSoonMs } from "../certificates-in.ts";
+import { at, listAt, stringsAt, textAt, type Manifest } from "../../json.ts";
+import { certificatesIn, expiresSoonMs } from "./server-certificates.ts";
 import type { FindingCode } from "../finding-catalogue.ts";
-import { findingOf, type Finding } from "../finding.ts";
-import { refOf } from "../refs.ts";
+import { findingOf, refOf, type Finding } from "../finding.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 export function findWebhooks(snapshot: Snapshot): readonly Finding[] {

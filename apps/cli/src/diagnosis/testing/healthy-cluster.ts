@@ -6,7 +6,7 @@
  */
 import { isJsonObject, listAt, type JsonObject } from "../../json.ts";
 import { network, node, policy, state } from "../../testing/objects.ts";
-import { validBundle } from "./ca-bundles.ts";
+import { validBundle } from "./server-certificates.ts";
 import { runCli } from "../../testing/run-cli.ts";
 
 /** An object that tests may change. */

@@ -9,8 +9,7 @@ import type { Requeue } from "@switchyard/kube";
 import type { PlanProblem } from "@switchyard/plan";
 import type { Logger } from "@switchyard/service";
 import type { WithDeadline } from "../../deadlines/with-deadline.ts";
-import { freeNow, settlingMs } from "./free-since.ts";
-import type { LeftProgramsState } from "./left-programs.ts";
+import { freeNow, settlingMs, type LeftProgramsState } from "./left-programs.ts";
 
 export interface LeftProgramsPassDeps {
   /** One attempt. Rejects with HostError if the host cannot be read. */

@@ -5,8 +5,7 @@
  * Usage: `const devices = await findDeviceLinks(host, { pfs, links }); devices.get("0000:86:00.0")?.link`.
  */
 import { HostError, type Host, type Link, type NetDevice, type PfFacts } from "@switchyard/host";
-import { isRepresentor } from "../../observe/representors.ts";
-import { uplinkOf } from "../../observe/interface-status.ts";
+import { isRepresentor, uplinkOf } from "../../observe/interface-status.ts";
 
 /** A device that could be an AF_XDP device. */
 export interface DeviceLink {

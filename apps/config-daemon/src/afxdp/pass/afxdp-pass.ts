@@ -10,13 +10,12 @@ import { describeAfxdpStep } from "@switchyard/plan";
 import { sriovUse, toPfAddresses } from "@switchyard/policy";
 import type { Logger } from "@switchyard/service";
 import { createWithDeadline, type DeadlineDeps } from "../../deadlines/with-deadline.ts";
-import { pauseAfter } from "../../pass/pause-after.ts";
+import { pauseAfter } from "../../pass/main-loop.ts";
 import { createRecentUses } from "../observe/recent-uses.ts";
 import type { ReportAfxdp } from "../report/afxdp-reports.ts";
 import { createAfxdpSteps } from "./apply-afxdp-steps.ts";
 import { configureAfxdp, type ConfigureAfxdpDeps } from "./configure-afxdp.ts";
-import type { DrainDemand } from "./drain-demand.ts";
-import { createOwnDrain } from "./own-drain.ts";
+import { createOwnDrain, type DrainDemand } from "./drain-demand.ts";
 
 export interface AfxdpPassDeps
   extends DeadlineDeps, Pick<ConfigureAfxdpDeps, "apiServerAddresses" | "onObserve" | "keepBoot"> {

@@ -10,8 +10,12 @@ import { isAfxdpStepBlockedBy, type AfxdpStep } from "@switchyard/plan";
 import { mapConcurrently } from "@switchyard/service";
 import { createWithDeadline, type DeadlineDeps, type WithDeadline } from "../../deadlines/with-deadline.ts";
 import { batchesOf, runAfxdpSteps } from "../steps/run-afxdp-steps.ts";
-import { createAfxdpStepContext, createDeviceMemory, type DeviceMemory } from "../steps/step-context.ts";
-import type { StepOutcomes } from "../steps/step-outcomes.ts";
+import {
+  createAfxdpStepContext,
+  createDeviceMemory,
+  type DeviceMemory,
+  type StepOutcomes,
+} from "../steps/step-context.ts";
 
 /** A step that the host refused, or that hangs. */
 export interface AfxdpStepFailure {

@@ -4,8 +4,22 @@
  * without a SriovNetworkNodeState, the pass for AF_XDP (own-drain.ts).
  * Usage: `const demand = createDrainDemand(wake); demand.setNeeded(true);`
  */
-import type { DrainRequest } from "@switchyard/api";
-import { isDrainedFor, requestOf, type Handshake } from "../../pass/drain-request.ts";
+import {
+  afxdpNetworkNodeStates,
+  type AfxdpNetworkNodeState,
+  type DrainRequest,
+  type SriovNetworkNodeState,
+} from "@switchyard/api";
+import type { Transport } from "@switchyard/kube";
+import {
+  isDrainedFor,
+  nextRequest,
+  requestDrain,
+  requestOf,
+  requestOnState,
+  withdrawRequest,
+  type Handshake,
+} from "../../pass/drain-request.ts";
 
 export interface DrainDemand {
   /** Whether AF_XDP devices need a drain. */
@@ -34,6 +48,33 @@ export function createDrainDemand(wake: () => void): DrainDemand {
     isDrained(state) {
       if (requestOf(state) === "Idle") isWithdrawn = false; // The cache shows it.
       return !isWithdrawn && isDrainedFor("Drain_Required", state);
+    },
+  };
+}
+
+/**
+ * createOwnDrain writes requests for drains to the AfxdpNetworkNodeState while the node has no SriovNetworkNodeState, and
+ * withdraws them there when it gets one.
+ */
+interface OwnDrain {
+  /** Writes the request of this node if it differs. Rejects with KubeError. */
+  sync(state: AfxdpNetworkNodeState, sriovState: SriovNetworkNodeState | undefined, signal: AbortSignal): Promise<void>;
+}
+
+export function createOwnDrain(deps: { readonly demand: DrainDemand; readonly transport: Transport }): OwnDrain {
+  const { demand, transport } = deps;
+  return {
+    async sync(state, sriovState, signal) {
+      const carrier = { type: afxdpNetworkNodeStates, metadata: state.metadata };
+      if (sriovState !== undefined) {
+        // The Node's annotation belongs to the SriovNetworkNodeState now.
+        if (requestOf(state) !== "Idle") await requestOnState("Idle", carrier, transport, signal);
+        return;
+      }
+      const request = demand.isNeeded() ? nextRequest("Drain_Required", state) : undefined;
+      demand.requested(request ?? "Idle");
+      if (request === undefined) await withdrawRequest(carrier, transport, signal);
+      else await requestDrain(request, carrier, transport, signal);
     },
   };
 }

@@ -15,8 +15,7 @@ import type { AfxdpRecord, Host } from "@switchyard/host";
 import { deviceIdOf, type AfxdpStep } from "@switchyard/plan";
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { chooseMacs } from "../../addresses/choose-macs.ts";
-import type { RandomBytes } from "../../addresses/random-address.ts";
+import { chooseMacs, type RandomBytes } from "../../addresses/choose-macs.ts";
 import { cardOf, describeCard } from "../../observe/same-card.ts";
 import { allNamesOf } from "../../observe/interface-status.ts";
 

@@ -2,8 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { annotations, type AfxdpNetworkNodeState, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Transport, TransportRequest } from "@switchyard/kube";
-import { createDrainDemand } from "./drain-demand.ts";
-import { createOwnDrain } from "./own-drain.ts";
+import { createDrainDemand, createOwnDrain } from "./drain-demand.ts";
 
 const never = new AbortController().signal;
 const sriov: SriovNetworkNodeState = {

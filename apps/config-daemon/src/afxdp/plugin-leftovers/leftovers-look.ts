@@ -5,11 +5,20 @@
  * Usage: `const look = createLeftoversLook(host, { kubelet, free, keepsPrograms: false }); await look.releasePool("fast"); look.state()`.
  */
 import { HostError, type Host } from "@switchyard/host";
-import type { FreeSince } from "../left-programs/free-since.ts";
-import type { LeftProgramsState } from "../left-programs/left-programs.ts";
+import type { FreeSince, LeftProgramsState } from "../left-programs/left-programs.ts";
 import type { KubeletDevices } from "../left-programs/read-kubelet-devices.ts";
 import type { PluginDevice } from "./find-plugin-devices.ts";
-import { leftoverActions } from "./leftover-actions.ts";
+
+/**
+ * leftoverActions describes how what the plugins of upstream have left is removed, for logs and for `config-daemon cleanup`.
+ * Usage: `leftoverActions.detach("xsk_def_prog", "ens1f0")` is `"detach XDP program xsk_def_prog from ens1f0"`.
+ */
+export const leftoverActions = {
+  detach: (program: string, name: string) => `detach XDP program ${program} from ${name}`,
+  unmount: (path: string) => `unmount ${path} and remove it`,
+  forget: (device: string) => `remove the record that the plugins of upstream had ${device}`,
+  remove: (path: string) => `remove ${path}`,
+} as const;
 
 export interface LeftoversLookOptions {
   readonly kubelet: KubeletDevices;

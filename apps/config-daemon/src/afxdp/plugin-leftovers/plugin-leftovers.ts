@@ -6,11 +6,9 @@
  * Usage: `const left = createPluginLeftovers({ readKubelet, nowMs }); await left.release(host, { wanted }, signal);`
  */
 import { HostError, type Host, type UpstreamDevice } from "@switchyard/host";
-import { createFreeSince } from "../left-programs/free-since.ts";
-import type { LeftProgramsDeps, LeftProgramsState } from "../left-programs/left-programs.ts";
+import { createFreeSince, type LeftProgramsDeps, type LeftProgramsState } from "../left-programs/left-programs.ts";
 import { findPluginDevices } from "./find-plugin-devices.ts";
-import { leftoverActions } from "./leftover-actions.ts";
-import { createLeftoversLook } from "./leftovers-look.ts";
+import { createLeftoversLook, leftoverActions } from "./leftovers-look.ts";
 import type { WantedFromPlugins } from "./wanted-from-plugins.ts";
 
 export interface ReleaseOptions {

@@ -3,12 +3,18 @@
  * createAfxdpReports writes the status of the AfxdpNetworkNodeState and records its events, one report after another.
  * Usage: `const report = createAfxdpReports({ writer, recordEvent, now }); await report(state, phase, found);`
  */
-import { defined, type AfxdpInterfaceStatus, type AfxdpNetworkNodeState } from "@switchyard/api";
-import type { Writer } from "@switchyard/kube";
+import {
+  conditionTypes,
+  defined,
+  type AfxdpInterfaceStatus,
+  type AfxdpNetworkNodeState,
+  type AfxdpNetworkNodeStateStatus,
+} from "@switchyard/api";
+import { setConditions, type Writer } from "@switchyard/kube";
 import { deviceIdOf } from "@switchyard/plan";
-import type { Phase } from "../../report/phase.ts";
+import { phaseConditions } from "../../report/phase-conditions.ts";
+import { errorOf, syncStatusOf, type Phase } from "../../report/phase.ts";
 import { eventOf, type NodeEvent } from "../../report/reporter.ts";
-import { afxdpStatusOf } from "./afxdp-status.ts";
 
 export interface AfxdpReportsDeps {
   /** Skips writes that change nothing. */
@@ -24,6 +30,23 @@ export type ReportAfxdp = (
   phase: Phase,
   found: readonly AfxdpInterfaceStatus[] | undefined,
 ) => Promise<void>;
+
+const types: readonly string[] = [conditionTypes.ready, conditionTypes.progressing, conditionTypes.degraded];
+
+/**
+ * afxdpStatusOf computes the part of the status of the AfxdpNetworkNodeState that the daemon writes. The pools belong to the
+ * device plugin. It is a pure function.
+ */
+interface AfxdpStatusInput {
+  /** The previous status. */
+  readonly status: AfxdpNetworkNodeStateStatus | undefined;
+  /** metadata.generation of the spec that the pass applies. */
+  readonly generation: number;
+  /** The last observation; undefined keeps the devices of the status. */
+  readonly found: readonly AfxdpInterfaceStatus[] | undefined;
+  readonly phase: Phase;
+  readonly now: Date;
+}
 
 export function createAfxdpReports({ writer, recordEvent, now }: AfxdpReportsDeps): ReportAfxdp {
   /** The last written status. The cache receives it later. */
@@ -62,4 +85,18 @@ function replacedCards(
     const message = `${id} has another card than the one that Switchyard configured, ${replacedCard}, whose record is not used`;
     return [{ type: "Normal", reason: "CardReplaced", message }];
   });
+}
+
+/** Returns the whole status of the daemon's field manager. */
+function afxdpStatusOf(input: AfxdpStatusInput): AfxdpNetworkNodeStateStatus {
+  const { status: before, generation: observedGeneration, found, phase, now } = input;
+  const own = (before?.conditions ?? []).filter(({ type }) => types.includes(type));
+  const syncStatus = syncStatusOf(phase);
+  return {
+    ...defined({ interfaces: found ?? before?.interfaces }),
+    syncStatus,
+    lastSyncError: syncStatus === "InProgress" ? (before?.lastSyncError ?? "") : errorOf(phase),
+    conditions: setConditions(own, phaseConditions(phase, own), { now, observedGeneration }),
+    observedGeneration,
+  };
 }

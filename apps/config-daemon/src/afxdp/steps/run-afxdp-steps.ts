@@ -4,16 +4,14 @@
  * Usage: `for (const batch of batchesOf(steps)) await runAfxdpSteps(batch, context, outcomes);`
  */
 import type { AfxdpStep } from "@switchyard/plan";
-import { activateSubfunctions } from "./activate-subfunctions.ts";
-import { createSubfunction } from "./create-subfunction.ts";
-import { deactivateSubfunctions } from "./deactivate-subfunctions.ts";
-import { deleteSubfunction } from "./delete-subfunction.ts";
-import { releaseDevice } from "./release-device.ts";
-import { setEswitchMode } from "./set-eswitch-mode.ts";
-import { setLinkUp, setMtu, setQueues } from "./set-interface.ts";
-import { setSubfunctionMac } from "./set-subfunction-mac.ts";
-import type { AfxdpStepContext } from "./step-context.ts";
-import { runEach, type StepOutcomes } from "./step-outcomes.ts";
+import { runEach, type AfxdpStepContext, type StepOutcomes } from "./step-context.ts";
+import {
+  activateSubfunctions,
+  createSubfunction,
+  deactivateSubfunctions,
+  deleteSubfunction,
+  setSubfunctionMac,
+} from "./subfunctions.ts";
 
 /** Limits how long the steps of one batch take, because they share a deadline. */
 const maxBatch = 64;
@@ -65,4 +63,37 @@ async function runStep(step: AfxdpStep, context: AfxdpStepContext): Promise<void
     case "deactivate-subfunction":
       return; // above
   }
+}
+
+/**
+ * The steps that change a network interface: its MTU, its queues and its link.
+ * Sets the MTU.
+ */
+async function setMtu({ sfNumber, to }: AfxdpStep<"set-mtu">, context: AfxdpStepContext): Promise<void> {
+  await context.host.links.setMtu(await context.interfaceName(sfNumber), to);
+}
+
+/** Sets the number of queues unless the interface has it: some drivers reset the link for each request. */
+async function setQueues({ sfNumber, to }: AfxdpStep<"set-queues">, context: AfxdpStepContext): Promise<void> {
+  const { xdp } = context.host;
+  const name = await context.interfaceName(sfNumber);
+  if ((await xdp.readQueues(name))?.count !== to) await xdp.setQueues(name, to);
+}
+
+/** Sets the link of the device up. */
+async function setLinkUp(_step: AfxdpStep<"set-link-up">, context: AfxdpStepContext): Promise<void> {
+  await context.host.links.setAdminUp(await context.interfaceName(undefined), true);
+}
+
+/** Changes the mode of the embedded switch. The device has no VFs, whose drivers would have to be unbound first. */
+async function setEswitchMode({ to }: AfxdpStep<"set-eswitch-mode">, context: AfxdpStepContext): Promise<void> {
+  const pf = context.pf();
+  if ((await context.host.devlink.readEswitchMode(pf)) !== to) await context.host.devlink.setEswitchMode(pf, to);
+  context.changed();
+  await context.settle(); // Some drivers create the interface of the device again.
+}
+
+/** Removes the record of the device. */
+async function releaseDevice(_step: unknown, { host, device }: AfxdpStepContext): Promise<void> {
+  await host.afxdpRecords.remove(device);
 }

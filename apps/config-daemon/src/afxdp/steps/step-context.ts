@@ -7,6 +7,7 @@
  */
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
 import { HostError, type Host, type Subfunction } from "@switchyard/host";
+import type { AfxdpStep } from "@switchyard/plan";
 import type { StepTiming } from "../../steps/step-context.ts";
 import { findDeviceLinks } from "../observe/device-links.ts";
 
@@ -51,6 +52,9 @@ export interface AfxdpStepContextOptions {
   readonly signal: AbortSignal;
   readonly memory: DeviceMemory;
 }
+
+/** The steps that have ended, with the errors of those that failed, and undefined for the others. */
+export type StepOutcomes = Map<AfxdpStep, unknown>;
 
 const pollMs = 50;
 
@@ -121,4 +125,21 @@ export function createAfxdpStepContext(
     },
     settle: () => host.udev.settle({ timeoutMs: timing.udevTimeoutMs, signal }),
   };
+}
+
+/** Runs steps one after another. A step that fails does not stop the others; `signal` ends them after the running one. */
+export async function runEach<Step extends AfxdpStep>(
+  steps: readonly Step[],
+  { outcomes, signal }: { readonly outcomes: StepOutcomes; readonly signal: AbortSignal },
+  run: (step: Step) => Promise<void>,
+): Promise<void> {
+  for (const step of steps) {
+    if (signal.aborted) return;
+    try {
+      await run(step);
+      outcomes.set(step, undefined);
+    } catch (error) {
+      outcomes.set(step, error);
+    }
+  }
 }

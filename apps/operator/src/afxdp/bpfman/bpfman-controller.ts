@@ -21,9 +21,9 @@ import {
   type Source,
   type Transport,
 } from "@switchyard/kube";
-import { isKindServed } from "../../components/kind-served.ts";
+import { isKindServed } from "../../components/cluster-facts.ts";
 import { fieldManagers } from "../../field-managers.ts";
-import { parallelNodes } from "../../node-states/parallel-nodes.ts";
+import { parallelNodes } from "../../controller-pace.ts";
 import type { ControllerDefinition, OperatorContext } from "../../operator-context.ts";
 import { changesRules } from "../afxdp-live-rules.ts";
 import type { AfxdpMergeResults } from "../afxdp-merge-results.ts";

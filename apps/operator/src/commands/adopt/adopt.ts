@@ -8,10 +8,10 @@
  *
  * Usage: `const isComplete = await adopt({ transport, limit, print, fail }, { release, namespace });`
  */
-import { labels, operatorConfigName, sriovOperatorConfigs } from "@switchyard/api";
-import { isKubeError, patchMetadata, type KubeObject, type MetadataChanges } from "@switchyard/kube";
-import { readObject, type CommandDeps } from "../command-deps.ts";
-import { upstreamObjects, type UpstreamObject } from "./upstream-objects.ts";
+import { labels, operatorConfigName, sriovOperatorConfigs, type ResourceType } from "@switchyard/api";
+import { isKubeError, patchMetadata, type KubeObject, type MetadataChanges, type ObjectName } from "@switchyard/kube";
+import { componentInventory } from "@switchyard/render";
+import { readObject, type CommandDeps } from "../command.ts";
 
 export interface AdoptOptions {
   /** Name of the Helm release. */
@@ -21,6 +21,20 @@ export interface AdoptOptions {
   readonly includeConfig?: boolean;
   /** Only print what would be done. */
   readonly isDryRun?: boolean;
+}
+
+/** Name of the config daemon's service account and its roles, which upstream's chart contains and Switchyard's operator deploys. */
+const daemonAccount = "sriov-network-config-daemon";
+
+const accountKinds: readonly string[] = ["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"];
+
+/**
+ * upstreamObjects lists the objects of a release of upstream's chart that Switchyard's chart does not contain and that must
+ * stay when Helm upgrades the release. Helm deletes objects that are only in the last manifest, unless the object has the
+ * annotation helm.sh/resource-policy: keep.
+ */
+interface UpstreamObject extends ObjectName {
+  readonly type: ResourceType;
 }
 
 const helm = {
@@ -93,4 +107,15 @@ async function patch(
 
 function nameOf({ type, name }: UpstreamObject): string {
   return `${type.kind} ${name}`;
+}
+
+/**
+ * The service account: with another UID, tokens of running pods answer 401 for up to an hour. The SriovOperatorConfig: without
+ * it, all components and node states are deleted.
+ */
+function upstreamObjects(namespace: string): readonly UpstreamObject[] {
+  const account = componentInventory({ namespace }).filter(({ component, type, name }) => {
+    return component === "config-daemon" && name === daemonAccount && accountKinds.includes(type.kind);
+  });
+  return [...account, { type: sriovOperatorConfigs, name: operatorConfigName, namespace }];
 }

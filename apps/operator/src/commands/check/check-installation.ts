@@ -5,7 +5,7 @@
  */
 import { operatorConfigName, sriovOperatorConfigs } from "@switchyard/api";
 import { isRecord, type KubeObject, type ResourceType } from "@switchyard/kube";
-import { readObject, type CommandDeps } from "../command-deps.ts";
+import { readObject, type CommandDeps } from "../command.ts";
 
 const leases: ResourceType = {
   ...{ group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true },

@@ -19,7 +19,7 @@ import {
 import { collectionPath, createWriter, isKubeError, isRecord, type KubeObject, type Transport } from "@switchyard/kube";
 import { productVersion } from "@switchyard/service";
 import { fieldManagers } from "../../field-managers.ts";
-import { readObject, type CommandDeps } from "../command-deps.ts";
+import { readObject, type CommandDeps } from "../command.ts";
 import { isNewer } from "./product-version.ts";
 import type { ShippedCrd } from "./read-crds.ts";
 import { missingFields } from "../../schemas/schema-fields.ts";

@@ -6,7 +6,7 @@
  */
 import { customResourceDefinitions as type } from "@switchyard/api";
 import { isKubeError, isRecord, objectPath } from "@switchyard/kube";
-import { readObject, type CommandDeps } from "../command-deps.ts";
+import { readObject, type CommandDeps } from "../command.ts";
 import type { ShippedCrd } from "./read-crds.ts";
 
 const pollMs = 500;

@@ -16,7 +16,7 @@ import { isErrno } from "@switchyard/service";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { CommandError } from "../command-error.ts";
+import { CommandError } from "../command.ts";
 
 /** A CRD and the file that it comes from, for messages. */
 export interface ShippedCrd {

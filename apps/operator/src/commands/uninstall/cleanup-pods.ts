@@ -13,7 +13,7 @@ import {
   objectPath,
   type KubeObject,
 } from "@switchyard/kube";
-import { readObject, type CommandDeps } from "../command-deps.ts";
+import { readObject, type CommandDeps } from "../command.ts";
 import { cleanupPod, type CleanupPodOptions } from "./cleanup-pod.ts";
 
 type Deps = Pick<CommandDeps, "transport" | "limit">;

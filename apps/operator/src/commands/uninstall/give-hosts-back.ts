@@ -7,18 +7,19 @@
  *
  * Usage: `const left = await giveHostsBack({ transport, limit, startLastLimit, print, fail }, ["worker-1"], options);`
  */
-import { isKubeError, type KubeObject } from "@switchyard/kube";
-import { CommandError } from "../command-error.ts";
-import type { CommandDeps } from "../command-deps.ts";
-import type { TimeLimit } from "../time-limit.ts";
+import { nodes } from "@switchyard/api";
+import { isKubeError, isRecord, type KubeObject } from "@switchyard/kube";
+import { CommandError, readObject, type CommandDeps, type TimeLimit } from "../command.ts";
 import { podName, readCleanup, type CleanupPodOptions } from "./cleanup-pod.ts";
 import { createCleanupPod, deleteCleanupPod, listCleanupPods } from "./cleanup-pods.ts";
-import { readReadiness } from "./node-readiness.ts";
 
 export interface HandbackDeps extends CommandDeps {
   /** Starts the time in which pods that have not started are deleted. */
   readonly startLastLimit: () => TimeLimit;
 }
+
+/** readReadiness reads whether a node exists and can run a pod now. */
+type Readiness = { readonly state: "ready" | "gone" } | { readonly state: "not ready"; readonly why: string };
 
 const pollMs = 1_000;
 /** How many nodes are cleaned up at once. */
@@ -154,4 +155,16 @@ export async function giveHostsBack(
     await end();
   }
   return left;
+}
+
+/** Rejects with KubeError, or with CommandError TIMED_OUT. */
+async function readReadiness(deps: Pick<CommandDeps, "transport" | "limit">, name: string): Promise<Readiness> {
+  const node = await readObject(deps, nodes, { name });
+  if (node === undefined) return { state: "gone" };
+  const status = "status" in node && isRecord(node.status) ? node.status : {};
+  const conditions: readonly unknown[] = Array.isArray(status["conditions"]) ? status["conditions"] : [];
+  const ready = conditions.filter(isRecord).find(({ type }) => type === "Ready");
+  if (ready?.["status"] === "True") return { state: "ready" };
+  const reason = ready?.["reason"];
+  return { state: "not ready", why: typeof reason === "string" ? reason : "it has not reported" };
 }

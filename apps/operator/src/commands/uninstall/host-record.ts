@@ -8,7 +8,7 @@
 import { afxdpNetworkNodeStates, configMaps, sriovNetworkNodeStates } from "@switchyard/api";
 import { isKubeError, isRecord, listPages, objectPath, type ResourceType } from "@switchyard/kube";
 import { fieldManagers } from "../../field-managers.ts";
-import { readObject, type CommandDeps } from "../command-deps.ts";
+import { readObject, type CommandDeps } from "../command.ts";
 
 /** Name of the ConfigMap. */
 export const hostRecordName = "switchyard-hosts-to-give-back";

@@ -9,7 +9,7 @@ import { isKubeError, KubeError, listPages, type KubeObject } from "@switchyard/
 import { componentInventory, type InventoryItem } from "@switchyard/render";
 import { toSeenObject } from "../../components/component-objects.ts";
 import { isRegistration } from "../../components/webhook-registrations.ts";
-import { readObject, type CommandDeps } from "../command-deps.ts";
+import { readObject, type CommandDeps } from "../command.ts";
 
 export interface Leftovers {
   /** The configs named "default" that exist, in the order in which they are to be deleted. */

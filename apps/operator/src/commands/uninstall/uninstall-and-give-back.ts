@@ -3,8 +3,7 @@
  * uninstallAndGiveBack uninstalls the components and then gives the hosts back on which Switchyard's config daemon has run.
  * Usage: `const exitCode = await uninstallAndGiveBack(deps, { namespace, image, imagePullSecrets: [], keepsVfs: false, limitSeconds: 600 });`
  */
-import type { CommandDeps } from "../command-deps.ts";
-import type { TimeLimit } from "../time-limit.ts";
+import type { CommandDeps, TimeLimit } from "../command.ts";
 import type { CleanupPodOptions } from "./cleanup-pod.ts";
 import { giveHostsBack } from "./give-hosts-back.ts";
 import { forgetHosts, hostRecordName, recordHosts } from "./host-record.ts";

@@ -20,10 +20,7 @@ import {
   type KubeObject,
   type ResourceType,
 } from "@switchyard/kube";
-import { CommandError } from "../command-error.ts";
-import { readObject, type CommandDeps } from "../command-deps.ts";
-import type { TimeLimit } from "../time-limit.ts";
-import { offloadAdvice, poolsWithOffload } from "./offload-hosts.ts";
+import { CommandError, readObject, type CommandDeps, type TimeLimit } from "../command.ts";
 import { readLeftovers, type Leftovers, type OperatorConfig, type Registration } from "./leftovers.ts";
 
 export interface UninstallDeps extends CommandDeps {
@@ -206,4 +203,25 @@ function describe({ configs, daemonSets, registrations }: Leftovers): string {
     registrations.map(({ item }) => `${item.type.kind} ${item.name}`).join(", "),
   ];
   return parts.filter((part) => part !== "").join(" and ");
+}
+
+/**
+ * poolsWithOffload returns the pools whose hosts run OVN on their SmartNIC, or are about to run it on the host again. Without
+ * the SriovOperatorConfig and ovn-offload, nobody would give them back their Open vSwitch.
+ * Reads status.ovnHardwareOffload, which has a pool until all its hosts are restored.
+ */
+function poolsWithOffload(config: KubeObject): readonly string[] {
+  const status = "status" in config && isRecord(config.status) ? config.status : {};
+  const pools: readonly unknown[] = Array.isArray(status["ovnHardwareOffload"]) ? status["ovnHardwareOffload"] : [];
+  return pools.filter(isRecord).flatMap(({ pool }) => (typeof pool === "string" ? [pool] : []));
+}
+
+/** What an administrator must do first. */
+function offloadAdvice(pools: readonly string[]): string {
+  return (
+    `nothing is uninstalled, because OVN of these pools runs on SmartNICs: ${pools.join(", ")}; remove ` +
+    "spec.ovnHardwareOffload from SriovOperatorConfig default, wait until its status.ovnHardwareOffload is empty, and " +
+    "repeat; if ovn-offload cannot run any more, delete SriovOperatorConfig default by hand: the hosts then stay without " +
+    "Open vSwitch"
+  );
 }

@@ -5,11 +5,20 @@
  * machines of the pool, so an existing MachineConfig that enables offload is not changed, whatever its text.
  * Usage: `const config = offloadMachineConfig("offload");`
  */
-import { labels, policyReasons } from "@switchyard/api";
+import { labels, policyReasons, upstreamManager } from "@switchyard/api";
 import { isRecord, recordAt, type KubeObject } from "@switchyard/kube";
 import type { Manifest } from "@switchyard/render";
 import type { ConditionSummary } from "../../status/condition-summary.ts";
-import { unitsOf, wasWrittenByUpstream } from "./machine-config.ts";
+
+/**
+ * unitsOf reads the systemd units of an OpenShift MachineConfig, which contains an Ignition configuration. It does not
+ * trust the input.
+ */
+export interface ConfiguredUnit {
+  readonly name: string;
+  readonly contents: string;
+  readonly dropIns: readonly { readonly name: string; readonly contents: string }[];
+}
 
 /** Labels of the MachineConfigs that this operator creates. */
 export const offloadLabels = {
@@ -98,4 +107,29 @@ function offloadText(config: KubeObject): string | undefined {
 
 function count(value: unknown): number {
   return typeof value === "number" ? value : 0;
+}
+
+/** Fields that are missing or have another type are empty. */
+export function unitsOf(config: KubeObject): readonly ConfiguredUnit[] {
+  const { units } = recordAt(config, "spec", "config", "systemd");
+  return recordsOf(units).map((unit) => ({
+    ...namedText(unit),
+    dropIns: recordsOf(unit["dropins"]).map(namedText),
+  }));
+}
+
+/** Reports whether upstream's operator created or changed the object. */
+function wasWrittenByUpstream({ metadata: { managedFields = [] } }: KubeObject): boolean {
+  return managedFields.some(({ manager }) => manager === upstreamManager);
+}
+
+function recordsOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+function namedText({ name, contents }: Readonly<Record<string, unknown>>) {
+  return {
+    name: typeof name === "string" ? name : "",
+    contents: typeof contents === "string" ? contents : "",
+  };
 }

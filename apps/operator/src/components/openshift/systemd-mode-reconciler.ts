@@ -9,7 +9,7 @@
 import { isUpstreamUnit, machineConfigBootUnits } from "@switchyard/api";
 import type { KubeObject, Reconcile } from "@switchyard/kube";
 import { systemdModeConfigName, systemdModeMachineConfig } from "@switchyard/render";
-import { unitsOf, type ConfiguredUnit } from "./machine-config.ts";
+import { unitsOf, type ConfiguredUnit } from "./hardware-offload.ts";
 import type { MachineConfigs } from "./machine-configs.ts";
 
 export interface SystemdModeDeps {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { EvictionResult } from "./evict-pod.ts";
-import { createEvictions, type EvictionsDeps } from "./evictions.ts";
+import { createEvictionConcurrencyLimit, createEvictions, type EvictionsDeps } from "./evictions.ts";
 import type { DrainedPod } from "@switchyard/policy";
-import { createEvictionConcurrencyLimit } from "./eviction-concurrency-limit.ts";
 import { pod } from "../testing/drain-cluster.ts";
 
 const never = new AbortController().signal;

@@ -4,11 +4,10 @@
  * Usage: `const { refused, nextMs } = await evictions.attempt(leaving, signal);`
  */
 import { backoffMs } from "@switchyard/kube";
+import type { DrainedPod } from "@switchyard/policy";
 import { mapConcurrently } from "@switchyard/service";
 import type { RefusedEviction } from "../drain-conditions.ts";
 import type { EvictionResult } from "./evict-pod.ts";
-import type { EvictionConcurrencyLimit } from "./eviction-concurrency-limit.ts";
-import type { DrainedPod } from "@switchyard/policy";
 
 export interface Evictions {
   /** Evicts the pods whose next attempt is due. Pods that are terminating are not evicted again. */
@@ -29,6 +28,17 @@ export interface EvictionsDeps {
   readonly nowMs: () => number;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
+}
+
+/**
+ * EvictionConcurrencyLimit limits how many evictions run at once, over all nodes. Each node may always run one eviction
+ * and takes the others from this shared limit. An eviction can hang for as long as an admission webhook does, and
+ * evictions must not use up the connections to the API server that the Lease renewal needs.
+ */
+interface EvictionConcurrencyLimit {
+  /** Takes as many as are free, at most `most`, and returns their number. */
+  acquire(most: number): number;
+  release(count: number): void;
 }
 
 /**
@@ -98,4 +108,18 @@ interface Attempt {
   readonly message: string | undefined;
   /** When the pod is evicted next. */
   readonly dueMs: number;
+}
+
+export function createEvictionConcurrencyLimit(count: number): EvictionConcurrencyLimit {
+  let free = count;
+  return {
+    acquire(most) {
+      const acquired = Math.max(0, Math.min(free, most));
+      free -= acquired;
+      return acquired;
+    },
+    release(released) {
+      free += released;
+    },
+  };
 }

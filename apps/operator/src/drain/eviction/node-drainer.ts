@@ -11,10 +11,9 @@ import { isCordoned, type CordonOptions } from "../cordon-node.ts";
 import type { DrainOutcome, DrainPhase } from "../drain-conditions.ts";
 import type { MachineConfigPools } from "../slots/machine-config-pools.ts";
 import type { ClaimedDevices } from "./claimed-devices.ts";
-import { createEvictions, type EvictionRound, type Evictions } from "./evictions.ts";
+import { createEvictionConcurrencyLimit, createEvictions, type EvictionRound, type Evictions } from "./evictions.ts";
 import type { EvictionResult } from "./evict-pod.ts";
 import type { NodePods } from "./node-pods.ts";
-import { createEvictionConcurrencyLimit } from "./eviction-concurrency-limit.ts";
 
 /** Result of a step. */
 export interface DrainStep {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { Condition } from "@switchyard/api";
-import { countDrains } from "./count-drains.ts";
+import { countDrains } from "../../metrics/operator-metrics.ts";
 import type { DrainFacts } from "../drain-facts.ts";
 
 describe("countDrains", () => {

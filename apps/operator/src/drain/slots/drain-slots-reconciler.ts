@@ -17,7 +17,7 @@ import { hasDrainMarks } from "../cordon-node.ts";
 import type { DrainAnswers, ListedHandshake } from "../drain-answers.ts";
 import { answerOf, requestFor, waitingSince, type DrainFacts } from "../drain-facts.ts";
 import type { DrainCarriers } from "../drain-carriers.ts";
-import { recheckSoon } from "../../recheck-soon.ts";
+import { recheckSoon } from "../../controller-pace.ts";
 import { planDrains, type DrainNode, type DrainPlan, type DrainPool } from "./plan-drains.ts";
 import type { QueuePositions } from "./queue-positions.ts";
 

@@ -8,7 +8,15 @@
  *
  * Clusters without these kinds (hosted control planes) and nodes in no pool need no pause.
  */
-import { annotations, machineConfigPools, machineConfigs, type Node, type ResourceType } from "@switchyard/api";
+import {
+  annotations,
+  drainAnswers,
+  drainRequests,
+  machineConfigPools,
+  machineConfigs,
+  type Node,
+  type ResourceType,
+} from "@switchyard/api";
 import {
   isKubeError,
   isKubeObject,
@@ -17,9 +25,13 @@ import {
   listPages,
   metadataOnly,
   objectPath,
+  type Cache,
   type KubeObject,
+  type Reconcile,
   type Transport,
 } from "@switchyard/kube";
+import type { DrainCarriers } from "../drain-carriers.ts";
+import { answerOf, requestFor } from "../drain-facts.ts";
 
 export interface MachineConfigPools {
   /** Pauses the pool of the node. Returns why it cannot be paused yet as `message`. Rejects with KubeError. */
@@ -166,4 +178,32 @@ function parts(object: object): Record<"spec" | "status", Readonly<Record<string
 
 function configurationName({ configuration }: Readonly<Record<string, unknown>>): unknown {
   return isRecord(configuration) ? configuration["name"] : undefined;
+}
+
+/**
+ * createDrainPausesReconciler resumes MachineConfigPools that no drain needs paused any more: the drain has ended, its
+ * node is gone, or the replica that paused the pool has died. A node that waits for a slot needs the pause, too.
+ * Otherwise the Machine Config Operator could start on that node just before its drain begins (sriov-operator.md G).
+ */
+interface DrainPausesDeps {
+  readonly nodes: Cache<Node>;
+  readonly states: DrainCarriers;
+  readonly machineConfigPools: Pick<MachineConfigPools, "resume">;
+}
+
+/** The only key, because any node may be the last of its pool. */
+export const drainPausesKey = "pauses";
+
+export function createDrainPausesReconciler({ nodes, states, machineConfigPools }: DrainPausesDeps): Reconcile {
+  const needsPause = (node: Node): boolean => {
+    const facts = states.get(node.metadata.name)?.drain;
+    return (
+      facts !== undefined && (requestFor(node, facts) !== drainRequests.idle || answerOf(facts) !== drainAnswers.idle)
+    );
+  };
+
+  return async function reconcile(_key, signal) {
+    await machineConfigPools.resume(() => nodes.list().filter(needsPause), signal);
+    return undefined;
+  };
 }

@@ -2,8 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { encodeCall, takeMessage } from "./message.ts";
-import { splitSignature } from "./signature.ts";
-import { decodeValues, encodeValues } from "./wire.ts";
+import { decodeValues, encodeValues, splitSignature } from "./wire.ts";
 
 describe("splitSignature", () => {
   it("returns the complete types of a signature", () => {

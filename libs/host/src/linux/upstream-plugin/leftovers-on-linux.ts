@@ -11,9 +11,9 @@ import {
   listExtensions,
   listXdpSockets,
   NetlinkError,
-  type NetlinkSocket,
   openXdpProgram,
   readXdp,
+  type NetlinkSocket,
 } from "@switchyard/netlink";
 import { isErrno } from "@switchyard/service";
 import { promises as fs } from "node:fs";
@@ -21,17 +21,21 @@ import { dirname, join, relative } from "node:path";
 import { HostError, withHostError } from "../../calls/host-error.ts";
 import { operations } from "../../calls/operations.ts";
 import type { PluginLeftovers } from "../../ports/plugin-leftovers.ts";
-import type { Systemd } from "../../ports/systemd.ts";
+import type { Systemd } from "../../ports/system-services.ts";
 import type { Xdp } from "../../ports/xdp.ts";
-import { askKernel } from "../ask-kernel.ts";
 import { parseAfxdpDevice } from "../afxdp-record-file.ts";
+import { askKernel } from "../ask-kernel.ts";
 import { createLinuxHostFiles } from "../linux-host-files.ts";
-import { runHostProgram } from "../run-host-program.ts";
-import { mountUnitName } from "../unit-name.ts";
-import { parseMountInfo } from "./mount-info.ts";
-import { isPluginPool, parsePluginMount, parsePluginSocket, pluginDirectories } from "./plugin-paths.ts";
+import { mountUnitName } from "../linux-systemd.ts";
+import { runHostProgram } from "../run-program.ts";
+import {
+  isPluginPool,
+  parsePluginMount,
+  parsePluginSocket,
+  pluginDirectories,
+  upstreamDeviceRecords,
+} from "./upstream-device-record.ts";
 import { listPluginSockets, removeEmpty, removePluginSocket } from "./plugin-sockets.ts";
-import { upstreamDeviceRecords } from "./upstream-device-record.ts";
 
 export interface LeftoverDeps {
   /** "/" or "/host". */
@@ -165,4 +169,21 @@ function nameOf(programId: number): string {
 
 async function readMounts(file: string): Promise<ReadonlyMap<string, string>> {
   return parseMountInfo(await fs.readFile(file, "utf8"));
+}
+
+/**
+ * parseMountInfo reads the mounts of a process (proc_pid_mountinfo(5)).
+ * Returns the type of the file system of each mount point; of several mounts at one point, that of the last, which covers the others.
+ * Mount points are as in the file, with octal escapes for white space. Lines that are not valid are left out.
+ */
+export function parseMountInfo(text: string): ReadonlyMap<string, string> {
+  const types = new Map<string, string>();
+  for (const line of text.split("\n")) {
+    // id, parent, device, root, mount point, options, optional fields, "-", type, source, options
+    const [before = "", after = ""] = line.split(" - ", 2);
+    const point = before.split(" ")[4];
+    const [type] = after.split(" ");
+    if (point !== undefined && type) types.set(point, type);
+  }
+  return types;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { mountUnitName } from "../unit-name.ts";
-import { parseMountInfo } from "./mount-info.ts";
-import { parsePluginMount, parsePluginSocket } from "./plugin-paths.ts";
+import { mountUnitName } from "../linux-systemd.ts";
+import { parseMountInfo } from "./leftovers-on-linux.ts";
+import { parsePluginMount, parsePluginSocket } from "./upstream-device-record.ts";
 
 const id = "3f2b8a10-1111-4222-8333-0123456789ab";
 

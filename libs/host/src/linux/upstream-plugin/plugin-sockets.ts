@@ -9,7 +9,7 @@
 import { isErrno } from "@switchyard/service";
 import { lstat, readdir, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { uuid } from "./plugin-paths.ts";
+import { uuid } from "./upstream-device-record.ts";
 
 export interface UnusedSockets {
   /** Directory of the plugin for sockets. */

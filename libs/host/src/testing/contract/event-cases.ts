@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import type { Host } from "../../ports/host.ts";
-import type { KernelEvent } from "../../ports/kernel-events.ts";
+import type { KernelEvent } from "../../ports/kernel.ts";
 import { eventually, linkOf, makeVf, type ContractCase } from "./world.ts";
 
 /** Collects events while `act` runs and until all of `expected` have arrived. */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Contract cases of the boot, devlink, udev and records. */
 import assert from "node:assert/strict";
-import type { AfxdpRecord } from "../../ports/afxdp-records.ts";
-import type { PfRecord } from "../../ports/pf-records.ts";
+import type { AfxdpRecord, PfRecord } from "../../ports/records.ts";
 import { assertRefused, assertRefusedBy, linkOf, makeVfs, readVfs, settle, type ContractCase } from "./world.ts";
 
 export const otherCases: readonly ContractCase[] = [
@@ -122,6 +121,25 @@ export const otherCases: readonly ContractCase[] = [
       for (const _ of ["first", "second"]) await afxdpRecords.remove(pf);
       assert.deepEqual(await afxdpRecords.list(), new Map());
       await assertRefusedBy(afxdpRecords.save("../pci", record), "EINVAL");
+    },
+  },
+];
+
+/** Contract cases of the program that systemd starts while the host boots. */
+export const bootProgramCases: readonly ContractCase[] = [
+  {
+    name: "installs, replaces and removes the program for the boot",
+    async run({ host: { bootProgram } }) {
+      await bootProgram.removeAll();
+      assert.equal(await bootProgram.readVersion(), undefined);
+      for (const id of ["1", "2", "2"]) {
+        await bootProgram.install({ id, files: [{ to: "lib/main.js", text: id }] });
+        assert.equal(await bootProgram.readVersion(), id);
+      }
+      await assertRefused(bootProgram.install({ id: "../3", files: [] }), "EINVAL");
+      assert.equal(await bootProgram.readVersion(), "2");
+      await bootProgram.removeAll();
+      assert.equal(await bootProgram.readVersion(), undefined);
     },
   },
 ];

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { PciAddress } from "@switchyard/api";
 import type { Host } from "../../ports/host.ts";
-import type { Subfunction } from "../../ports/subfunctions.ts";
+import type { Subfunction } from "../../ports/devices.ts";
 import { assertRefused, assertRefusedBy, eventually, mac, settle, type ContractCase } from "./world.ts";
 
 const limit = 64;

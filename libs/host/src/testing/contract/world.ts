@@ -9,7 +9,7 @@ import { defined, parseMacAddress, type MacAddress, type PciAddress } from "@swi
 import { HostError } from "../../calls/host-error.ts";
 import type { Host } from "../../ports/host.ts";
 import type { Link } from "../../ports/links.ts";
-import type { RdmaMode } from "../../ports/rdma.ts";
+import type { RdmaMode } from "../../ports/devices.ts";
 import type { PfFacts, VfFacts } from "../../ports/sriov-sysfs.ts";
 
 /** A machine with one dual-port igb, and the actions of its administrator. */

@@ -3,12 +3,10 @@
  * configDaemon deploys the config daemon on each node of the node set, with init containers that install the CNI
  * plugins (sriov-operator.md F, H).
  */
-import type { SriovOperatorConfigSpec } from "@switchyard/api";
-import { isGateOn, checkDaemonVariable } from "@switchyard/policy";
-import { accessObjects, eventRule, privilegedRules, readAfxdpConfigRule, readConfigRule } from "../rights/access.ts";
-import { cniInstallers, cniVolumes } from "./cni-installers.ts";
+import { labels, machineConfigBootUnits, type SriovOperatorConfigSpec } from "@switchyard/api";
+import { checkDaemonVariable, isGateOn } from "@switchyard/policy";
 import { namespaced, type Component, type ComponentInput } from "../component.ts";
-import type { RbacRule } from "../objects/kube-objects.ts";
+import type { Manifest, RbacRule } from "../objects/kube-objects.ts";
 import {
   daemonSet,
   everyTaint,
@@ -20,8 +18,29 @@ import {
   requests,
 } from "../objects/pod-parts.ts";
 import type { Container, EnvVar } from "../objects/pod-template.ts";
-import { isSystemdMode } from "../systemd-mode.ts";
-import { fieldsWithoutEffect } from "../without-effect.ts";
+import type { ComponentProblem } from "../rendered-components.ts";
+import { accessObjects, eventRule, privilegedRules, readAfxdpConfigRule, readConfigRule } from "../rights/access.ts";
+import { cniInstallers, cniVolumes } from "./cni-installers.ts";
+
+/** Name of upstream's MachineConfig, which this one replaces. */
+export const systemdModeConfigName = "sriov-config-service";
+
+/** Upstream's role. On nodes without the program and its configuration, the units do nothing. */
+const role = "worker";
+
+const fields: readonly WithoutEffect[] = [
+  {
+    field: "spec.enableOvsOffload",
+    message: "has no effect and should be removed",
+    isSet: (spec) => "enableOvsOffload" in spec,
+  },
+];
+
+interface WithoutEffect {
+  readonly field: string;
+  readonly message: string;
+  readonly isSet: (spec: SriovOperatorConfigSpec) => boolean;
+}
 
 const component = "config-daemon";
 const name = "sriov-network-config-daemon";
@@ -163,4 +182,40 @@ function daemonEnv(input: ComponentInput): readonly EnvVar[] {
   });
   const others = fromValues({ ...fromSettings, ...Object.fromEntries(users) });
   return [...identity, ...others.toSorted((a, b) => (a.name < b.name ? -1 : 1))];
+}
+
+/**
+ * fieldsWithoutEffect returns the fields of a SriovOperatorConfig that this release does not implement. They are not
+ * passed to any process; each of them results in a warning.
+ * Returns the fields that are set and have no effect, with messages.
+ */
+function fieldsWithoutEffect(spec: SriovOperatorConfigSpec): readonly Pick<ComponentProblem, "field" | "message">[] {
+  return fields.filter(({ isSet }) => isSet(spec)).map(({ field, message }) => ({ field, message }));
+}
+
+/**
+ * The systemd mode (SriovOperatorConfig.spec.configurationMode) as far as the cluster is concerned: whether it is on, and on
+ * OpenShift the MachineConfig that installs the units. A change of its text reboots all machines of the pool.
+ * Reports whether nodes are configured while they boot. The mode does not work with a hosted control plane of OpenShift.
+ */
+export function isSystemdMode({ config, settings }: Pick<ComponentInput, "config" | "settings">): boolean {
+  const isHosted = settings.clusterType === "openshift" && settings.isControlPlaneExternal === true;
+  return config.spec?.configurationMode === "systemd" && !isHosted;
+}
+
+export function systemdModeMachineConfig(): Manifest & { readonly spec: object } {
+  const units = machineConfigBootUnits.map(({ name, text }) => ({ name, enabled: true, contents: text }));
+  return {
+    apiVersion: "machineconfiguration.openshift.io/v1",
+    kind: "MachineConfig",
+    metadata: {
+      name: systemdModeConfigName,
+      labels: {
+        [labels.managedBy]: "switchyard-operator",
+        "app.kubernetes.io/component": "systemd-mode",
+        [labels.machineConfigRole]: role,
+      },
+    },
+    spec: { config: { ignition: { version: "3.2.0" }, systemd: { units } } },
+  };
 }

@@ -4,8 +4,7 @@
  * (sriov-operator.md H).
  */
 import { namespaced, type ComponentInput } from "../component.ts";
-import type { RbacRule, Role, RoleBinding } from "../objects/kube-objects.ts";
-import type { Manifest } from "../objects/manifest.ts";
+import type { Manifest, RbacRule, Role, RoleBinding } from "../objects/kube-objects.ts";
 
 /** Name of the exporter's Service and value of its label "name". */
 export const metricsService = "sriov-network-metrics-exporter-service";

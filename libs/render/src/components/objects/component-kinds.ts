@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** componentKinds has the API resource of each kind that the operator deploys. */
 import type { ResourceType } from "@switchyard/api";
-import type { Manifest } from "./manifest.ts";
+import type { Manifest } from "./kube-objects.ts";
 
 const rbac = { group: "rbac.authorization.k8s.io", version: "v1" };
 const admission = { group: "admissionregistration.k8s.io", version: "v1", namespaced: false };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Kubernetes kinds that the operator deploys, restricted to the fields that are used. Pods are in pod-template.ts. */
-import type { Manifest } from "./manifest.ts";
+import type { OwnerReference } from "@switchyard/api";
 import type { Labels, PodTemplate } from "./pod-template.ts";
 
 export interface DaemonSet extends Manifest {
@@ -151,4 +151,24 @@ export interface ValidatingAdmissionPolicyBinding extends Manifest {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly kind: "ValidatingAdmissionPolicyBinding";
   readonly spec: { readonly policyName: string; readonly validationActions: readonly "Deny"[] };
+}
+
+/**
+ * Manifest is a Kubernetes object as the operator applies it, without the fields that the API server adds.
+ * An object of any kind. The kinds in kube-objects.ts extend it.
+ */
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ManifestMetadata;
+}
+
+/** Metadata of an object. */
+export interface ManifestMetadata {
+  readonly name: string;
+  /** Absent for cluster-scoped kinds. */
+  readonly namespace?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
 }

@@ -7,8 +7,7 @@ import { defined } from "@switchyard/api";
 import { nodeSetLabels } from "@switchyard/policy";
 import type { ComponentInput } from "../component.ts";
 import type { ComponentSettings } from "../component-settings.ts";
-import type { DaemonSet } from "./kube-objects.ts";
-import type { ManifestMetadata } from "./manifest.ts";
+import type { DaemonSet, ManifestMetadata } from "./kube-objects.ts";
 import type {
   Container,
   EnvVar,

@@ -4,10 +4,9 @@
  * rules is omitted.
  * Usage: `accessObjects("operator-webhook", { serviceAccount, inNamespace: { role, binding, rules } }, input)`.
  */
-import { operatorConfigName } from "@switchyard/api";
+import { defined, operatorConfigName } from "@switchyard/api";
 import { clusterScoped, namespaced, type ComponentInput } from "../component.ts";
-import type { RbacRule, Role, RoleBinding, ServiceAccount } from "../objects/kube-objects.ts";
-import type { Manifest } from "../objects/manifest.ts";
+import type { Manifest, RbacRule, Role, RoleBinding, ServiceAccount } from "../objects/kube-objects.ts";
 import type { ComponentName } from "../rendered-components.ts";
 
 /** A service account and its rights. */
@@ -99,3 +98,20 @@ export const readAfxdpConfigRule: RbacRule = {
   apiGroups: ["afxdpnetwork.hns.dev"],
   resources: ["afxdpoperatorconfigs"],
 };
+
+/**
+ * RuleWithReason is a rule of a Role or ClusterRole that states why its owner needs it.
+ * A right and the reason for it.
+ */
+export interface RuleWithReason {
+  readonly why: string;
+  /** API group; "" is the core group. */
+  readonly group: string;
+  readonly resources: readonly string[];
+  readonly names?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+export function toRbacRule({ group, resources, names, verbs }: RuleWithReason): RbacRule {
+  return { apiGroups: [group], resources, ...defined({ resourceNames: names }), verbs };
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "@jest/globals";
-import { celLiteral } from "./cel.ts";
+import { celLiteral } from "./policy-for-users.ts";
 
 // e2e/ovn-offload/rights.test.ts shows that the API server accepts literals of whole objects.
 it.each([

@@ -6,10 +6,8 @@
  */
 import { annotations } from "@switchyard/api";
 import { clusterScoped, type Component, type ComponentInput } from "../component.ts";
-import type { NamedExpression, RequestRule, RoleBinding } from "../objects/kube-objects.ts";
-import type { Manifest } from "../objects/manifest.ts";
-import { sameEntriesExcept, sameFields } from "./cel.ts";
-import { policyForUsers } from "./policy-for-users.ts";
+import type { Manifest, NamedExpression, RequestRule, RoleBinding } from "../objects/kube-objects.ts";
+import { policyForUsers, sameEntriesExcept, sameFields } from "./policy-for-users.ts";
 
 const component = "node-identity";
 

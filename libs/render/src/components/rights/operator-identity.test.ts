@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { componentKinds } from "../objects/component-kinds.ts";
-import type { Role } from "../objects/kube-objects.ts";
-import type { Manifest } from "../objects/manifest.ts";
+import type { Manifest, Role } from "../objects/kube-objects.ts";
 import { operatorIdentity } from "./operator-identity.ts";
 import { settingsWith } from "../testing/deployment.ts";
 

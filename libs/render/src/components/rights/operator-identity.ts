@@ -8,12 +8,11 @@
  */
 import { operatorConfigName } from "@switchyard/api";
 import { componentImageVariables, type ComponentSettings } from "../component-settings.ts";
-import type { RbacRule, Role, RoleBinding, ServiceAccount } from "../objects/kube-objects.ts";
-import type { Manifest } from "../objects/manifest.ts";
+import type { Manifest, RbacRule, Role, RoleBinding, ServiceAccount } from "../objects/kube-objects.ts";
 import { renderComponents } from "../render-components.ts";
 import { clusterRules, namespaceRules } from "./operator-rules.ts";
 import { operatorSecretLimit } from "./operator-secret-limit.ts";
-import { toRbacRule, type RuleWithReason } from "./rule-with-reason.ts";
+import { toRbacRule, type RuleWithReason } from "./access.ts";
 
 const rbac = "rbac.authorization.k8s.io";
 const apiVersion = `${rbac}/v1` as const;

@@ -7,7 +7,7 @@ import { operatorConfigName } from "@switchyard/api";
 import { componentInventory } from "../component-inventory.ts";
 import { componentKinds } from "../objects/component-kinds.ts";
 import type { ComponentSettings } from "../component-settings.ts";
-import type { RuleWithReason } from "./rule-with-reason.ts";
+import type { RuleWithReason } from "./access.ts";
 
 const sriov = "sriovnetwork.openshift.io";
 const afxdp = "afxdpnetwork.hns.dev";

@@ -6,7 +6,7 @@
  * Usage: `const [policy, binding] = operatorSecretLimit({ namespace, operatorServiceAccount });`
  */
 import type { ComponentSettings } from "../component-settings.ts";
-import type { Manifest } from "../objects/manifest.ts";
+import type { Manifest } from "../objects/kube-objects.ts";
 import { policyForUsers } from "./policy-for-users.ts";
 
 export function operatorSecretLimit({

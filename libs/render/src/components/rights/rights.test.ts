@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Lists the rights of each process. e2e/integration/security/identity.test.ts shows that they are sufficient. */
 import { expect, it } from "@jest/globals";
-import type { Role } from "../objects/kube-objects.ts";
-import type { Manifest } from "../objects/manifest.ts";
+import type { Manifest, Role } from "../objects/kube-objects.ts";
 import { renderComponents } from "../render-components.ts";
 import { afxdpConfigWith, configWith, everyComponent, settingsWith } from "../testing/deployment.ts";
 

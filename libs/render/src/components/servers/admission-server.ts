@@ -3,12 +3,19 @@
  * Objects that the two admission servers have in common, the operator's webhook and the network resources injector.
  * Both run on control plane nodes behind a Service and read their certificates from a Secret (sriov-operator.md H).
  */
-import { annotated, clusterScoped, namespaced, type ComponentInput } from "../component.ts";
-import { controlPlaneLabels } from "../control-plane.ts";
+import type { Node } from "@switchyard/api";
 import type { AdmissionServerSettings } from "../component-settings.ts";
+import { annotated, clusterScoped, namespaced, type ComponentInput } from "../component.ts";
 import type { NetworkPolicy, Service, Webhook, WebhookConfiguration } from "../objects/kube-objects.ts";
 import type { Labels, PodSpec, Toleration } from "../objects/pod-template.ts";
 import type { ComponentName } from "../rendered-components.ts";
+
+/**
+ * isControlPlaneExternal reports whether the cluster has no control plane nodes, as with a hosted or managed control
+ * plane. If it has some, the servers that the API server calls run there.
+ * The old and the new role label. A control plane node has one of them.
+ */
+const controlPlaneLabels = ["node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"];
 
 /** Port of the container, the target of the Service. */
 export const serverPort = 6443;
@@ -126,4 +133,16 @@ export function serverPlacement({
     nodeSelector: { "kubernetes.io/os": "linux" },
     ...(settings.isControlPlaneExternal === true ? {} : onControlPlane),
   };
+}
+
+/**
+ * Reports whether no node belongs to the control plane. False if there are no nodes at all, since then it is unknown.
+ */
+export function isControlPlaneExternal(nodes: readonly Node[]): boolean {
+  return nodes.length > 0 && !nodes.some(isOfControlPlane);
+}
+
+/** Reports whether the node belongs to the control plane. */
+export function isOfControlPlane({ metadata: { labels = {} } }: Node): boolean {
+  return controlPlaneLabels.some((label) => Object.hasOwn(labels, label));
 }

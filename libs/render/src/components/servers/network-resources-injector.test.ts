@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { WebhookConfiguration } from "../objects/kube-objects.ts";
-import type { Manifest } from "../objects/manifest.ts";
+import type { Manifest, WebhookConfiguration } from "../objects/kube-objects.ts";
 import { containerOf, objectsOf, podOf, settingsWith } from "../testing/deployment.ts";
 
 function webhook(resourceInjectorMatchCondition: boolean) {

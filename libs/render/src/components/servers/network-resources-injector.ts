@@ -4,23 +4,29 @@
  * requests of a pod's networks to the pod (cnis.md 4).
  */
 import { isGateOn } from "@switchyard/policy";
+import type { CertificateSource, ComponentSettings } from "../component-settings.ts";
+import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
+import type { ConfigMap, DaemonSet, NamedExpression, WebhookConfiguration } from "../objects/kube-objects.ts";
+import { daemonSet, notRoot, ownNamespace, probesAt, requests, unprivileged } from "../objects/pod-parts.ts";
+import type { ComponentProblem } from "../rendered-components.ts";
 import { accessObjects } from "../rights/access.ts";
 import {
-  webhookConfiguration,
   serverHealthPort,
   serverNetworkPolicy,
   serverPlacement,
   serverPort,
   serverService,
   tlsDirectory,
+  webhookConfiguration,
   type AdmissionServer,
   type WebhookCalls,
 } from "./admission-server.ts";
-import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
-import type { ConfigMap, DaemonSet, NamedExpression, WebhookConfiguration } from "../objects/kube-objects.ts";
-import { hasOwnSecret, sharedSecretProblem } from "./own-secret.ts";
-import { daemonSet, notRoot, ownNamespace, probesAt, requests, unprivileged } from "../objects/pod-parts.ts";
 import { goCurveFlags, goTlsFlags } from "./tls-flags.ts";
+
+/** Sources whose certificates are valid for one Service only. Other certificates may be valid for both. */
+const madeForOne: readonly CertificateSource["kind"][] = ["self-made", "service-ca"];
+
+type Servers = Pick<ComponentSettings, "webhook" | "injector">;
 
 const component = "network-resources-injector";
 const app = "network-resources-injector";
@@ -151,3 +157,21 @@ const hasNetworks: NamedExpression = {
     '["k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network"]' +
     ".exists(key, key in object.metadata.annotations)",
 };
+
+/**
+ * hasOwnSecret reports whether webhook and injector use different Secrets. If they shared one, the program that creates
+ * the certificate of one server would overwrite, or reuse, that of the other.
+ * Also returns true if the servers share a Secret but the source of the certificates allows it.
+ */
+export function hasOwnSecret({ webhook, injector }: Servers): boolean {
+  const kinds = [webhook.certificates.kind, injector.certificates.kind];
+  return webhook.secretName !== injector.secretName || !kinds.some((kind) => madeForOne.includes(kind));
+}
+
+/** Returns the problem of an injector that shares the webhook's Secret. */
+function sharedSecretProblem({ injector: { secretName } }: Servers): Omit<ComponentProblem, "component"> {
+  const message =
+    `cannot be deployed, because the webhook uses the Secret ${secretName}, too: ` +
+    "set the operator's environment variable ADMISSION_CONTROLLERS_CERTIFICATES_INJECTOR_SECRET_NAME to another name";
+  return { severity: "error", field: "spec.enableInjector", message };
+}

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { CertificateSource, ComponentSettings } from "../component-settings.ts";
-import type { Role, WebhookConfiguration } from "../objects/kube-objects.ts";
-import type { Manifest } from "../objects/manifest.ts";
+import type { Manifest, Role, WebhookConfiguration } from "../objects/kube-objects.ts";
 import { containerOf, envOf, objectsOf, podOf, settingsWith } from "../testing/deployment.ts";
 
 function withCertificates(certificates: CertificateSource): Partial<ComponentSettings> {

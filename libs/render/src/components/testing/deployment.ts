@@ -10,8 +10,7 @@ import type {
   SriovOperatorConfigSpec,
 } from "@switchyard/api";
 import { componentImageVariables, type ComponentSettings } from "../component-settings.ts";
-import type { DaemonSet } from "../objects/kube-objects.ts";
-import type { Manifest } from "../objects/manifest.ts";
+import type { DaemonSet, Manifest } from "../objects/kube-objects.ts";
 import type { Container, EnvVar, PodTemplate } from "../objects/pod-template.ts";
 import { renderComponents } from "../render-components.ts";
 import type { ComponentName } from "../rendered-components.ts";

@@ -4,13 +4,11 @@
  * only those that it created and that are empty.
  * Usage: `const { variables, validations } = configMapLimit({ clusterType: "openshift", ovnNamespace: "ovn-kubernetes" });`
  */
-import { celLiteral, sameEntriesExcept, sameFields } from "../../components/rights/cel.ts";
+import { celLiteral, sameEntriesExcept, sameFields } from "../../components/rights/policy-for-users.ts";
 import { managementResourceKey, managementResourceSuffix, ownKeyAnnotation } from "../hardware-offload-config.ts";
 import { managementPortEntry, managementPortLine } from "../management-port-maps.ts";
-import { ovnOffloadMaps } from "./offload-maps.ts";
-import type { OffloadLimit } from "./offload-limit.ts";
-import type { OvnOffloadIdentitySettings } from "./identity-settings.ts";
-import { isOwn, targetVariable } from "./own-objects.ts";
+import { ovnOffloadMaps, type OvnOffloadIdentitySettings } from "./offload-rules.ts";
+import { isOwn, targetVariable, type OffloadLimit } from "./offload-limit.ts";
 
 type Settings = Pick<OvnOffloadIdentitySettings, "clusterType" | "ovnNamespace">;
 

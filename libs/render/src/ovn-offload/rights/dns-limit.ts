@@ -3,7 +3,7 @@
  * ovn-offload may only change the nodeSelector of OpenShift's DNS, and the annotation with the nodeSelector before.
  * Usage: `const { variables, validations } = dnsLimit();`
  */
-import { celLiteral, sameEntriesExcept, sameFields } from "../../components/rights/cel.ts";
+import { celLiteral, sameEntriesExcept, sameFields } from "../../components/rights/policy-for-users.ts";
 import { dnsPlacementBefore } from "../dns-placement.ts";
 import type { OffloadLimit } from "./offload-limit.ts";
 

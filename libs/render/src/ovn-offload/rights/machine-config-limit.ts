@@ -5,10 +5,9 @@
  * Usage: `const { variables, validations } = machineConfigLimit();`
  */
 import { labels } from "@switchyard/api";
-import { celLiteral } from "../../components/rights/cel.ts";
+import { celLiteral } from "../../components/rights/policy-for-users.ts";
 import { ovnOffloadMachineConfig, ovnOffloadMachineConfigName } from "../offload-machine-config.ts";
-import type { OffloadLimit } from "./offload-limit.ts";
-import { ownVariable, poolVariable, targetVariable } from "./own-objects.ts";
+import { ownVariable, poolVariable, targetVariable, type OffloadLimit } from "./offload-limit.ts";
 
 /** What fields of the spec contain that an API server fills in. */
 const empty = celLiteral([null, "", false, [], {}]);

@@ -5,12 +5,11 @@
  */
 import { taints } from "@switchyard/api";
 import { offloadLabelKeys } from "@switchyard/policy";
-import { celLiteral, sameEntriesExcept, sameFields } from "../../components/rights/cel.ts";
+import { celLiteral, sameEntriesExcept, sameFields } from "../../components/rights/policy-for-users.ts";
 import { dnsEligibleLabel } from "../dns-placement.ts";
-import { defaultHostLabel } from "../hardware-offload-config.ts";
-import { plainHostLabel, proposalHostLabel } from "../host-labels.ts";
+import { defaultHostLabel, plainHostLabel, proposalHostLabel } from "../hardware-offload-config.ts";
 import type { OffloadLimit } from "./offload-limit.ts";
-import type { OvnOffloadIdentitySettings } from "./identity-settings.ts";
+import type { OvnOffloadIdentitySettings } from "./offload-rules.ts";
 
 /** "NoSchedule" is the only effect that entries of ovnHardwareOffload can have. */
 const effect = "NoSchedule";

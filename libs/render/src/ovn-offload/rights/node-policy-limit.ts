@@ -5,10 +5,9 @@
  */
 import { labels } from "@switchyard/api";
 import { smartNicModels, smartNicVendor } from "@switchyard/policy";
-import { celLiteral } from "../../components/rights/cel.ts";
+import { celLiteral } from "../../components/rights/policy-for-users.ts";
 import { ovnOffloadPolicyPrefix } from "../offload-policy.ts";
-import type { OffloadLimit } from "./offload-limit.ts";
-import { ownVariable, poolVariable, targetVariable } from "./own-objects.ts";
+import { ownVariable, poolVariable, targetVariable, type OffloadLimit } from "./offload-limit.ts";
 
 export function nodePolicyLimit(): OffloadLimit {
   const deviceIds = JSON.stringify(Object.keys(smartNicModels).sort());

@@ -4,7 +4,7 @@
  * create an object has no name that RBAC could limit, and RBAC knows no fields. Requests of others are not affected.
  * Usage: `const policies = ovnOffloadLimits(settings);`
  */
-import type { Manifest } from "../../components/objects/manifest.ts";
+import type { Manifest } from "../../components/objects/kube-objects.ts";
 import { policyForUsers } from "../../components/rights/policy-for-users.ts";
 import { configMapLimit } from "./config-map-limit.ts";
 import { dnsLimit } from "./dns-limit.ts";
@@ -12,8 +12,7 @@ import { machineConfigLimit } from "./machine-config-limit.ts";
 import { nodeLimit } from "./node-limit.ts";
 import { nodePolicyLimit } from "./node-policy-limit.ts";
 import type { OffloadLimit } from "./offload-limit.ts";
-import { ovnOffloadLease } from "./offload-rules.ts";
-import type { OvnOffloadIdentitySettings } from "./identity-settings.ts";
+import { ovnOffloadLease, type OvnOffloadIdentitySettings } from "./offload-rules.ts";
 
 export function ovnOffloadLimits(settings: OvnOffloadIdentitySettings): readonly Manifest[] {
   const { namespace, serviceAccount, clusterType } = settings;

@@ -4,9 +4,8 @@
  * Usage: `const { inCluster, inNamespaces } = writingRules(settings);`
  */
 import { operatorConfigName } from "@switchyard/api";
-import type { RuleWithReason } from "../../components/rights/rule-with-reason.ts";
-import { ovnOffloadMaps } from "./offload-maps.ts";
-import type { OvnOffloadIdentitySettings } from "./identity-settings.ts";
+import type { RuleWithReason } from "../../components/rights/access.ts";
+import { offloadConfigMaps, plainManagementPorts, type ConfigMapName } from "../management-port-maps.ts";
 
 export interface RulesByScope {
   readonly inCluster: readonly RuleWithReason[];
@@ -18,6 +17,22 @@ interface NamespaceRules {
   /** End of the role's name, if there are several roles that could be in one namespace. */
   readonly suffix?: string;
   readonly rules: readonly RuleWithReason[];
+}
+
+/**
+ * OvnOffloadIdentitySettings are what the rights of ovn-offload depend on.
+ * Settings of the chart.
+ */
+export interface OvnOffloadIdentitySettings {
+  /** Namespace of the operator and of ovn-offload. */
+  readonly namespace: string;
+  /** Name of the service account, and beginning of the names of all other objects. */
+  readonly serviceAccount: string;
+  readonly clusterType: "kubernetes" | "openshift";
+  /** Namespace of OVN-Kubernetes in clusters other than OpenShift. */
+  readonly ovnNamespace: string;
+  /** Key of the label that the key dpu-host-mode-label of hardware-offload-config names; the default is always allowed. */
+  readonly hostLabel: string;
 }
 
 /** Lease of the leader election. */
@@ -145,3 +160,14 @@ const openshiftRules: readonly RuleWithReason[] = [
     ...{ group: "operator.openshift.io", resources: ["dnses"], names: ["default"], verbs: ["patch"] },
   },
 ];
+
+/** ovnOffloadMaps returns the ConfigMaps that ovn-offload writes in a cluster of this type. */
+export function ovnOffloadMaps({
+  clusterType,
+  ovnNamespace,
+}: Pick<OvnOffloadIdentitySettings, "clusterType" | "ovnNamespace">): Readonly<
+  Partial<Record<keyof typeof offloadConfigMaps, ConfigMapName>>
+> {
+  if (clusterType === "openshift") return offloadConfigMaps;
+  return { managementPorts: { namespace: ovnNamespace, name: plainManagementPorts } };
+}

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** e2e/ovn-offload shows on a real API server that the rights are sufficient, and what they do not allow. */
 import { describe, expect, it } from "@jest/globals";
-import type { RequestRule, Role } from "../../components/objects/kube-objects.ts";
-import type { Manifest } from "../../components/objects/manifest.ts";
+import type { Manifest, RequestRule, Role } from "../../components/objects/kube-objects.ts";
 import { ovnOffloadIdentity } from "./ovn-offload-identity.ts";
 
 const settings = {

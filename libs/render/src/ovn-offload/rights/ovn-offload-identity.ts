@@ -4,12 +4,10 @@
  * `writing` what it needs to configure hosts. `limits` are the admission policies that limit `writing`, and must exist before.
  * Usage: `const { reading, limits, writing } = ovnOffloadIdentity(settings);`
  */
-import type { Role, RoleBinding, ServiceAccount } from "../../components/objects/kube-objects.ts";
-import type { Manifest } from "../../components/objects/manifest.ts";
-import { toRbacRule, type RuleWithReason } from "../../components/rights/rule-with-reason.ts";
+import type { Manifest, Role, RoleBinding, ServiceAccount } from "../../components/objects/kube-objects.ts";
+import { toRbacRule, type RuleWithReason } from "../../components/rights/access.ts";
 import { ovnOffloadLimits } from "./offload-limits.ts";
-import type { OvnOffloadIdentitySettings } from "./identity-settings.ts";
-import { readingRules, writingRules, type RulesByScope } from "./offload-rules.ts";
+import { readingRules, writingRules, type OvnOffloadIdentitySettings, type RulesByScope } from "./offload-rules.ts";
 
 export interface OvnOffloadIdentity {
   readonly reading: readonly Manifest[];

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * printable replaces line breaks and control characters in texts of users, which could control the terminal.
+ * Usage: `printable("a\nb")` is "a b".
+ */
+
+export function printable(text: string): string {
+  return text.replace(/\s*\n\s*/g, " ").replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");
+}
+
+const maxLength = 600;
+
+/**
+ * clip makes a text of the cluster fit for a page: no line breaks, no control characters, no characters that change the
+ * direction of the text around it, and a limited length.
+ */
+export function clip(text: string): string {
+  const plain = printable(text).replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "?");
+  return plain.length <= maxLength ? plain : `${plain.slice(0, maxLength)} … (${plain.length} characters)`;
+}
+
+/**
+ * wrap breaks text into lines at blanks.
+ * Lines have at most `width` characters. A longer word is on a line by itself.
+ */
+export function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(/\s+/).filter((part) => part !== "")) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === "" ? word : `${line} ${word}`;
+    }
+  }
+  return line === "" ? lines : [...lines, line];
+}
+
+/**
+ * table aligns rows in columns, as kubectl does.
+ * The text ends with a newline. Lines have no trailing blanks.
+ */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
+  }
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("   "));
+  return `${lines.map((line) => line.trimEnd()).join("\n")}\n`;
+}
+
+/**
+ * nearest finds the known name that is most like a misspelt one.
+ * Undefined if no name differs by at most a third of its characters.
+ */
+export function nearest(text: string, names: Iterable<string>): string | undefined {
+  let best: { name: string; edits: number } | undefined;
+  for (const name of new Set(names)) {
+    const edits = distance(text.slice(0, 100), name.slice(0, 100));
+    if (best === undefined || edits < best.edits) best = { name, edits };
+  }
+  return best !== undefined && best.edits <= Math.max(2, text.length / 3) ? best.name : undefined;
+}
+
+/** Number of characters to insert, delete or replace (Levenshtein). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: Array.from(b).length + 1 }, (_, i) => i);
+  for (const [i, letter] of Array.from(a).entries()) {
+    const next = [i + 1];
+    for (const [j, other] of Array.from(b).entries()) {
+      next.push(Math.min((next[j] ?? 0) + 1, (row[j + 1] ?? 0) + 1, (row[j] ?? 0) + Number(letter !== other)));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/** checkResourceName checks the name by which pods request the VFs (sriov-operator.md E.2). */
+import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import { isGateOn } from "@switchyard/policy";
+import { quote, refuse, warn, type Finding } from "../finding.ts";
+import { isIgnoredPolicy, type PolicyContext } from "../policy-context.ts";
+
+/** The limit of Kubernetes for the part of a resource name after the prefix. */
+const maxLength = 63;
+
+export function checkResourceName({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
+  const { resourceName } = spec;
+  const field = "spec.resourceName";
+  if (resourceName === "") return [refuse(field, "must not be empty: pods request the VFs by this name")];
+  if (resourceName.length > maxLength) {
+    return [refuse(field, `must be at most ${maxLength} characters long, not ${resourceName.length}`)];
+  }
+  if (/^[A-Za-z0-9]([-A-Za-z0-9_]*[A-Za-z0-9])?$/.test(resourceName)) return [];
+  const right = 'must consist of letters, digits, "-" and "_", and start and end with a letter or digit';
+  return [refuse(field, `${right}, not ${quote(resourceName)}`)];
+}
+
+/**
+ * checkBridge warns about a spec.bridge that has no effect because of the feature gate. The rules for bridges are in
+ * libs/policy and are checked by nic-selector.ts.
+ */
+export function checkBridge({ spec }: SriovNetworkNodePolicy, { view }: PolicyContext): readonly Finding[] {
+  const { ovs, linux } = spec.bridge ?? {};
+  if (ovs === undefined && linux === undefined) return [];
+  if (isGateOn("manageSoftwareBridges", view.operatorConfig)) return [];
+  const message =
+    "no bridge is created while the feature gate manageSoftwareBridges is off: set spec.featureGates.manageSoftwareBridges to true in SriovOperatorConfig/default";
+  return [warn("spec.bridge", message)];
+}
+
+/**
+ * checkIgnored warns about policies that the operator ignores because of their namespace or name (sriov-operator.md E.2).
+ */
+export function checkIgnored(
+  policy: SriovNetworkNodePolicy,
+  { namespace }: { readonly namespace: string },
+): readonly Finding[] {
+  const findings: Finding[] = [];
+  if (policy.metadata.namespace !== namespace) {
+    findings.push(
+      warn(
+        "metadata.namespace",
+        `this policy has no effect: the operator uses policies of namespace ${namespace} only`,
+      ),
+    );
+  }
+  if (isIgnoredPolicy(policy)) findings.push(warn("metadata.name", 'a policy named "default" has no effect'));
+  return findings;
+}
