@@ -14,7 +14,7 @@ import { disposeOf } from "../src/dispose-of.ts";
 import { startBpfmanAgent } from "../src/bpfman-agent.ts";
 import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
 import { startBpfmanGuest, type BpfmanGuest } from "./bpfman-guest.ts";
-import { becomesLike } from "../src/plain-api.ts";
+import { eventuallyMatches } from "../src/plain-api.ts";
 
 const device = "0000:01:00.1";
 const sender = "0000:01:00.0";
@@ -71,7 +71,7 @@ async function statusOf(object: string): Promise<Readonly<Record<string, unknown
 
 /** Waits until the status matches. */
 function reports(object: string, expected: object): Promise<void> {
-  return becomesLike(object, () => statusOf(object), expected, within.withinMs);
+  return eventuallyMatches(object, () => statusOf(object), expected, within.withinMs);
 }
 
 const ready = (status: string, message: string) => ({
@@ -89,11 +89,9 @@ const programOnPort = async (): Promise<string> =>
 
 const setPolicy = () =>
   apply("AfxdpNetworkNodePolicy", "fast", {
-    ...{
-      poolName: "fast",
-      nodeSelector: { "node-role.kubernetes.io/worker": "" },
-      nicSelector: { rootDevices: [device] },
-    },
+    poolName: "fast",
+    nodeSelector: { "node-role.kubernetes.io/worker": "" },
+    nicSelector: { rootDevices: [device] },
   });
 const removePolicy = () => testCluster.kubectl(["delete", "afxdpnetworknodepolicies", "--all"]);
 
@@ -116,7 +114,10 @@ describe("loader bpfman", () => {
   it("has bpfman load and attach a program, whose map a pod gets and receives packets by", async () => {
     await testCluster.cluster.applyCrds(bpfmanCrds("0.6"));
     agent = startBpfmanAgent({
-      ...{ transport: testCluster.transport, version: "0.6", nodeName: "vm", loader: guest.loader },
+      transport: testCluster.transport,
+      version: "0.6",
+      nodeName: "vm",
+      loader: guest.loader,
     });
     await setPolicy();
     await reports("afxdpnetworknodepolicy/fast", ready("True", "1 of 1 nodes configured"));

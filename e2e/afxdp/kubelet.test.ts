@@ -31,8 +31,13 @@ interface Held {
   }, 60_000);
 
   const pool = {
-    ...{ name: "intel", hasSocket: true, hasPinnedMap: false, idleTimeoutMs: 0, uid: 1500 },
-    ...{ requiresUnprivilegedBpf: false, devices: ids.map((id) => ({ id, name: id, key: id, queues: 1 })) },
+    name: "intel",
+    hasSocket: true,
+    hasPinnedMap: false,
+    idleTimeoutMs: 0,
+    uid: 1500,
+    requiresUnprivilegedBpf: false,
+    devices: ids.map((id) => ({ id, name: id, key: id, queues: 1 })),
   };
   const known = (): Promise<boolean> =>
     eventually(

@@ -23,7 +23,12 @@ describe("AF_XDP devices on NICs", () => {
   const run = (command: string) => node.run(command);
 
   const pool = (name: string, device: { readonly id: string; readonly name: string }) => ({
-    ...{ name, hasSocket: true, hasPinnedMap: false, idleTimeoutMs: 0, uid: 1500, requiresUnprivilegedBpf: false },
+    name,
+    hasSocket: true,
+    hasPinnedMap: false,
+    idleTimeoutMs: 0,
+    uid: 1500,
+    requiresUnprivilegedBpf: false,
     devices: [{ ...device, key: device.id, queues: 8 }],
   });
   const pods = (resourceName: string, id: string) => [

@@ -40,8 +40,13 @@ interface Allocation {
   });
 
   const pool = (settings: object) => ({
-    ...{ name: "intel", hasSocket: true, hasPinnedMap: false, idleTimeoutMs: 0, uid: 1500 },
-    ...{ requiresUnprivilegedBpf: false, ...settings },
+    name: "intel",
+    hasSocket: true,
+    hasPinnedMap: false,
+    idleTimeoutMs: 0,
+    uid: 1500,
+    requiresUnprivilegedBpf: false,
+    ...settings,
     devices: [{ id: pciAddress, name: "v0", key: pciAddress, queues: 1 }],
   });
   const heldBy = (name: string) => [
@@ -115,8 +120,10 @@ interface Allocation {
       expect(refused.stdout).toContain("runtime config DeviceID v1 not found or unsupported");
       const rendered = renderNetwork(
         {
-          ...{ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpNetwork" },
-          ...{ metadata: { name: "fast", namespace: "default" }, spec: { poolName: "veths" } },
+          apiVersion: "afxdpnetwork.hns.dev/v1alpha1",
+          kind: "AfxdpNetwork",
+          metadata: { name: "fast", namespace: "default" },
+          spec: { poolName: "veths" },
         },
         { resourcePrefix: "", afxdpDevices: poolDevicesOf("veths", [{ spec: { interfaces: [veth] } }]) },
       );

@@ -30,11 +30,17 @@ const setup = `mount -t tmpfs tmpfs /var/lib; mount -t tmpfs tmpfs /run; mount -
 mkdir -p ${directory}/pods; ip link set lo up`;
 
 const settings = {
-  ...{ apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration" },
-  ...{ cgroupsPerQOS: false, enforceNodeAllocatable: [], cgroupDriver: "cgroupfs", failSwapOn: false },
+  apiVersion: "kubelet.config.k8s.io/v1beta1",
+  kind: "KubeletConfiguration",
+  cgroupsPerQOS: false,
+  enforceNodeAllocatable: [],
+  cgroupDriver: "cgroupfs",
+  failSwapOn: false,
   authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
   authorization: { mode: "AlwaysAllow" },
-  ...{ staticPodPath: `${directory}/pods`, fileCheckFrequency: "1s", localStorageCapacityIsolation: false },
+  staticPodPath: `${directory}/pods`,
+  fileCheckFrequency: "1s",
+  localStorageCapacityIsolation: false,
   containerRuntimeEndpoint: "unix:///run/containerd/containerd.sock",
 };
 
@@ -72,7 +78,9 @@ export async function createRealKubelet(node: PluginNode): Promise<RealKubelet> 
     async addPod(name, resource) {
       const resources = { requests: { [resource]: "1" }, limits: { [resource]: "1" } };
       const pod = {
-        ...{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "default" } },
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name, namespace: "default" },
         spec: { hostNetwork: true, containers: [{ name: "app", image: "registry.test/none", resources }] },
       };
       await writeFile(at(`${directory}/pods/${name}.json`), JSON.stringify(pod));

@@ -31,11 +31,15 @@ const kinds: readonly Nic[] = [
   { about: "with one queue", queuePairs: 1, mode: "native" },
   {
     about: "whose offloads the driver cannot switch off",
-    ...{ queuePairs: spare, properties: ["ctrl_guest_offloads=off"], mode: "generic" },
+    queuePairs: spare,
+    properties: ["ctrl_guest_offloads=off"],
+    mode: "generic",
   },
   {
     about: "behind an IOMMU of the hypervisor",
-    ...{ queuePairs: spare, properties: ["iommu_platform=on", "disable-legacy=on"], mode: "native" },
+    queuePairs: spare,
+    properties: ["iommu_platform=on", "disable-legacy=on"],
+    mode: "native",
     zeroCopy: "backports",
   },
 ];
@@ -50,8 +54,13 @@ const nics = kinds.map((nic, index) => ({
 }));
 
 const pool = ({ id, name }: (typeof nics)[number]) => ({
-  ...{ name: "virtio", hasSocket: true, hasPinnedMap: false, idleTimeoutMs: 0, uid: 1500 },
-  ...{ requiresUnprivilegedBpf: false, devices: [{ id, name, key: id, queues: 1 }] },
+  name: "virtio",
+  hasSocket: true,
+  hasPinnedMap: false,
+  idleTimeoutMs: 0,
+  uid: 1500,
+  requiresUnprivilegedBpf: false,
+  devices: [{ id, name, key: id, queues: 1 }],
 });
 
 const kernels = [{ kernel: "6.12" }, { kernel: "backports" }] as const;

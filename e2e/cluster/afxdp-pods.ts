@@ -22,16 +22,22 @@ const group = { apiVersion: "afxdpnetwork.hns.dev/v1alpha1" };
 
 /** testpmd reads one queue. */
 export const policy = {
-  ...{ ...group, kind: "AfxdpNetworkNodePolicy", metadata: { name: "intel-nics", namespace } },
+  ...group,
+  kind: "AfxdpNetworkNodePolicy",
+  metadata: { name: "intel-nics", namespace },
   spec: {
     nodeSelector: { "node-role.kubernetes.io/worker": "" },
     nicSelector: { rootDevices: [pf] },
-    ...{ poolName: pool, uid: 1500, queues: 1 },
+    poolName: pool,
+    uid: 1500,
+    queues: 1,
   },
 };
 
 export const network = {
-  ...{ ...group, kind: "AfxdpNetwork", metadata: { name: "fast-path", namespace } },
+  ...group,
+  kind: "AfxdpNetwork",
+  metadata: { name: "fast-path", namespace },
   spec: { poolName: pool, networkNamespace: tenant },
 };
 
@@ -45,7 +51,8 @@ export function testpmdPod(name: string, image: string): object {
   const [container, ...more] = Array.isArray(spec["containers"]) ? (spec["containers"] as object[]) : [];
   if (container === undefined || more.length > 0) throw new Error("the pod of the guide has other than one container");
   return {
-    ...{ ...pod, metadata: { ...metadata, name } },
+    ...pod,
+    metadata: { ...metadata, name },
     spec: { ...spec, terminationGracePeriodSeconds: 1, containers: [{ ...container, image }] },
   };
 }

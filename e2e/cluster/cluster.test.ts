@@ -350,17 +350,19 @@ describe("an installation", () => {
 /** Runs `config-daemon cleanup` on the node, as docs/guide/operate.md describes. */
 function cleanupPod(image: string, ...more: readonly string[]) {
   return {
-    ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "cleanup", namespace } },
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "cleanup", namespace },
     spec: {
-      ...{ nodeName, hostNetwork: true, restartPolicy: "Never" },
+      nodeName,
+      hostNetwork: true,
+      restartPolicy: "Never",
       containers: [
         {
-          ...{
-            name: "cleanup",
-            image,
-            args: ["cleanup", "--host-root", "/host", ...more],
-            securityContext: { privileged: true },
-          },
+          name: "cleanup",
+          image,
+          args: ["cleanup", "--host-root", "/host", ...more],
+          securityContext: { privileged: true },
           volumeMounts: [{ name: "host", mountPath: "/host" }],
         },
       ],

@@ -86,7 +86,10 @@ export async function startKubeCluster(registry: Registry): Promise<KubeCluster>
   await writeNodeFiles(join(share, "node"), controlPlane, { registry: registry.port, multus: multusPort });
   const guest = stack.use(
     await bootGuest({
-      ...{ boot: "systemd", share, disks: [disk], bootTimeoutMs: 600_000 },
+      boot: "systemd",
+      share,
+      disks: [disk],
+      bootTimeoutMs: 600_000,
       hostForwards: [{ hostPort: proxyPort, guestPort: nodeProxyPort }],
       kernelArguments: unusedUnits.map((unit) => `systemd.mask=${unit}`),
     }),
@@ -94,7 +97,10 @@ export async function startKubeCluster(registry: Registry): Promise<KubeCluster>
   await run(guest, "sh /share/node/usr/sbin/node-setup");
   const owned = stack.move();
   return {
-    ...{ controlPlane, guest, directory, kubectl },
+    controlPlane,
+    guest,
+    directory,
+    kubectl,
     async nodeIsReady() {
       const path = `jsonpath={.status.conditions[?(@.type=="Ready")].status}`;
       const isReady = async (): Promise<boolean> => (await kubectl(["get", "node", nodeName, "-o", path])) === "True";
@@ -146,7 +152,8 @@ const rbac = { apiVersion: `${rbacGroup}/v1`, metadata: { name: multusUser } };
 const multusAccess = [
   { ...rbac, kind: "ClusterRole", ...multusRole },
   {
-    ...{ ...rbac, kind: "ClusterRoleBinding" },
+    ...rbac,
+    kind: "ClusterRoleBinding",
     roleRef: { apiGroup: rbacGroup, kind: "ClusterRole", name: multusUser },
     subjects: [{ apiGroup: rbacGroup, kind: "User", name: multusUser }],
   },
@@ -168,7 +175,9 @@ async function writeNodeFiles(
   await writeFile(join(kubernetes, "cluster.env"), `API_PORT=${port}\nNODE_NAME=${nodeName}\n`);
   // Multus gives each request 250 ms, which is not enough for a TLS handshake under emulation. So it gets plain HTTP.
   const forMultus = {
-    ...{ apiVersion: "v1", kind: "Config", "current-context": "test" },
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "test",
     clusters: [{ name: "test", cluster: { server: `http://${host}:${ports.multus}` } }],
     users: [{ name: "test", user: {} }],
     contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],

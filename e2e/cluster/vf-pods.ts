@@ -18,21 +18,28 @@ const app = "vf";
 
 export function policyWith(numVfs: number, name = "fast") {
   return {
-    ...{ ...group, kind: "SriovNetworkNodePolicy", metadata: { name, namespace } },
+    ...group,
+    kind: "SriovNetworkNodePolicy",
+    metadata: { name, namespace },
     spec: {
       nodeSelector: { "node-role.kubernetes.io/worker": "" },
       nicSelector: { pfNames: ["enp1s0f0"] },
-      ...{ numVfs, resourceName: "fast" },
+      numVfs,
+      resourceName: "fast",
     },
   };
 }
 
 export const network = {
-  ...{ ...group, kind: "SriovNetwork", metadata: { name: "fast", namespace } },
+  ...group,
+  kind: "SriovNetwork",
+  metadata: { name: "fast", namespace },
   spec: {
-    ...{ networkNamespace: "default", resourceName: "fast" },
+    networkNamespace: "default",
+    resourceName: "fast",
     ipam: JSON.stringify({
-      ...{ type: "host-local", dataDir: "/run/vf-addresses" },
+      type: "host-local",
+      dataDir: "/run/vf-addresses",
       ranges: [[{ subnet: "192.168.77.0/24" }]],
     }),
   },
@@ -42,9 +49,12 @@ export const network = {
 export function deploymentOf(image: string) {
   const vf = { [resource]: "1" };
   return {
-    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: app, namespace: "default" } },
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: app, namespace: "default" },
     spec: {
-      ...{ replicas: 2, selector: { matchLabels: { app } } },
+      replicas: 2,
+      selector: { matchLabels: { app } },
       template: {
         metadata: { labels: { app }, annotations: { "k8s.v1.cni.cncf.io/networks": "fast" } },
         spec: {
@@ -63,7 +73,9 @@ export const podWithoutRequests = "only-a-network";
 export function podOf(image: string) {
   const annotations = { "k8s.v1.cni.cncf.io/networks": "fast" };
   return {
-    ...{ apiVersion: "v1", kind: "Pod", metadata: { name: podWithoutRequests, namespace: "default", annotations } },
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: podWithoutRequests, namespace: "default", annotations },
     spec: { terminationGracePeriodSeconds: 1, containers: [{ name: "tools", image }] },
   };
 }

@@ -34,9 +34,19 @@ export function pfStatus({ numVfs, slot = 1, ...rest }: PfOptions): InterfaceSta
     return { pciAddress: address, vfID, name: `${name}v${vfID}`, driver: "igbvf", adminMac, mac: adminMac, mtu: 1500 };
   });
   return {
-    ...{ pciAddress, name, vendor: "8086", deviceID: "10c9", driver: "igb", mtu: 1500, linkType: "ETH" },
-    ...{ linkAdminState: "up", totalvfs: 8, eSwitchMode: "legacy", owned: true },
-    ...{ numVfs, ...(numVfs === 0 ? {} : { Vfs }) },
+    pciAddress,
+    name,
+    vendor: "8086",
+    deviceID: "10c9",
+    driver: "igb",
+    mtu: 1500,
+    linkType: "ETH",
+    linkAdminState: "up",
+    totalvfs: 8,
+    eSwitchMode: "legacy",
+    owned: true,
+    numVfs,
+    ...(numVfs === 0 ? {} : { Vfs }),
     ...rest,
   };
 }

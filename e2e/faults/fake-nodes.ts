@@ -96,7 +96,12 @@ export function createFakeNodes({ transport, observer, namespace, directory, fai
       const kernel = createFakeKernel({ nics: [mlx5(port)] });
       kernels.set(name, kernel);
       const ended = runDaemon({
-        ...{ transport, namespace, nodeName: name, maxPfs: 4, maxCacheAgeMs: 300_000, signal: end.signal },
+        transport,
+        namespace,
+        nodeName: name,
+        maxPfs: 4,
+        maxCacheAgeMs: 300_000,
+        signal: end.signal,
         host: kernel.host(),
         log: log.child({ node: name }),
         metrics: new Registry(),

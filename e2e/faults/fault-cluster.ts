@@ -114,7 +114,7 @@ export async function startFaultCluster({
       await operator.kill();
       proxy.sever();
       if (!keepLease) await voidLease();
-      injector.beginAnew();
+      injector.resetForRestart();
       proxy.mend();
       operator.restart();
     }
@@ -137,7 +137,10 @@ export async function startFaultCluster({
     const hasCrashed = () => replicas.some((replica) => replica.operator.hasCrashed);
 
     return {
-      ...{ users: createClusterUsers(transport, nodes), observer, injector, readLog },
+      users: createClusterUsers(transport, nodes),
+      observer,
+      injector,
+      readLog,
       async readErrors() {
         const logs = await Promise.all(replicas.map((replica) => replica.operator.readLog()));
         return logs.flat().filter(isError);

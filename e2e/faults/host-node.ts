@@ -38,7 +38,13 @@ export async function createHostNode(testCluster: TestCluster, name: string): Pr
     startDaemon() {
       scenario = new AbortController();
       ended = runDaemon({
-        ...{ namespace, nodeName: name, maxPfs: 1, maxCacheAgeMs: 300_000, stepDeadlineMs, log, signal: stop.signal },
+        namespace,
+        nodeName: name,
+        maxPfs: 1,
+        maxCacheAgeMs: 300_000,
+        stepDeadlineMs,
+        log,
+        signal: stop.signal,
         transport: mortalTransport(testCluster.transport, scenario.signal),
         host: mortal(kernel.host(), scenario.signal),
         metrics: new Registry(),

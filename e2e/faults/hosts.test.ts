@@ -41,8 +41,10 @@ let news: News;
 beforeAll(async () => {
   testCluster = await startTestCluster(silentNarrator);
   await testCluster.kubectl(["apply", "-f", "-"], {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig" },
-    ...{ metadata: { name: "default", namespace }, spec: { disableDrain: true } },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovOperatorConfig",
+    metadata: { name: "default", namespace },
+    spec: { disableDrain: true },
   });
   news = watchNews(testCluster.transport, silentNarrator);
 }, 600_000);
@@ -56,7 +58,9 @@ async function apply(node: string, port: "fast" | "slow", spec: Partial<SriovNet
   await applyPolicy(testCluster, name, {
     nodeSelector: { "kubernetes.io/hostname": node },
     nicSelector: { rootDevices: [port === "fast" ? first : second] },
-    ...{ resourceName: port, numVfs: 2, ...spec },
+    resourceName: port,
+    numVfs: 2,
+    ...spec,
   });
   return name;
 }
@@ -96,7 +100,7 @@ async function injectFault({ kind, port, nth }: Point, name: string): Promise<vo
   await using node = await begin(name);
   const { kernel } = node;
   const gate = Promise.withResolvers<undefined>();
-  const struck = Promise.withResolvers<undefined>();
+  const applied = Promise.withResolvers<undefined>();
   const faults = {
     "the write hangs": { until: gate.promise },
     // The kernel completes the write, but the daemon gets no answer.
@@ -115,13 +119,13 @@ async function injectFault({ kind, port, nth }: Point, name: string): Promise<vo
   const strike = {
     delayMs: 1,
     act: () => {
-      struck.resolve(undefined);
+      applied.resolve(undefined);
     },
   };
   kernel.fault({ port, method: "writes", nth }, strike);
   kernel.fault({ port, method: "writes", nth }, faults[kind]);
   const fast = await apply(name, "fast", { numVfs: 4, mtu: 3000 });
-  await struck.promise;
+  await applied.promise;
 
   if (kind === "the write hangs") {
     await stateIs(name, "reports what hangs", (state) => {

@@ -3,7 +3,7 @@
  * createInjector decides which requests of the operator get a fault. It counts the operator's writes in a step, and
  * injects the faults of the step's points. Renewals of the lease and events do not count as writes, because they do not
  * change the result and their times vary. Renewals and reads have their own faults.
- * Usage: `injector.begin([{ step, fault: "409", nth: 3 }]); …; injector.writes; injector.struck`.
+ * Usage: `injector.begin([{ step, fault: "409", nth: 3 }]); …; injector.writes; injector.applied`.
  */
 import { describeRequest, type ApiRequest } from "../src/api-request.ts";
 import type { FaultRules, Fate, Refusal } from "../src/fault-rules.ts";
@@ -20,7 +20,7 @@ export interface Injector {
   /** Resources for which the operator received a watch event in this step. */
   readonly told: ReadonlySet<string>;
   /** The points of this step whose fault has occurred. */
-  readonly struck: ReadonlySet<Point>;
+  readonly applied: ReadonlySet<Point>;
   /** performance.now() of the operator's last request, except those for its lease and for events. */
   readonly heardAtMs: number;
   /** Whether the operator has repeated all watches that a fault ended. */
@@ -28,11 +28,11 @@ export interface Injector {
   /** Returns the watches that the replica opened since it was started or cut off: paths with their field selectors. */
   watchingOf(replica: number): ReadonlySet<string>;
   /** From now on, lists return the objects at this resourceVersion, and watches deliver no events. */
-  tellThePast(version: string): void;
+  serveStaleReads(version: string): void;
   /** Ends all stale reads. */
-  tellAll(): void;
+  endStaleReads(): void;
   /** Call this before the operator is restarted. */
-  beginAnew(): void;
+  resetForRestart(): void;
 }
 
 export interface WriteRecord {
@@ -82,7 +82,7 @@ export interface InjectorOptions {
 
 export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOptions): Injector {
   let armed: readonly Point[] = [];
-  let struck = new Set<Point>();
+  let applied = new Set<Point>();
   let writes: WriteRecord[] = [];
   let told = new Set<string>();
   let heardAtMs = performance.now();
@@ -94,7 +94,7 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
   /** Whether a kill is in progress. There is only one at a time. */
   let isDying = false;
   /** Path of the object whose writes never succeed ("500 for ever"). */
-  let doomed: string | undefined;
+  let alwaysFailing: string | undefined;
   const reads = createReadFaults();
   /** Number of failed renewals in this step. */
   let renewals = 0;
@@ -107,7 +107,7 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
     const point = armed.find((each) => isLeaseFault(each.fault));
     if (point === undefined || !isLeaseFault(point.fault) || renewals >= renewalsAtOnce) return undisturbed;
     renewals += 1;
-    struck.add(point);
+    applied.add(point);
     return leaseFate(point.fault);
   }
 
@@ -116,10 +116,10 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
     if (isBackground(write)) return undisturbed;
     const nth = writes.length + 1;
     const point = armed.filter((each) => "nth" in each).find((each) => each.nth <= nth && mayStrike(each));
-    if (point?.fault === "500 for ever") doomed = write.path;
-    const fault = doomed === write.path ? "500 for ever" : point?.fault;
+    if (point?.fault === "500 for ever") alwaysFailing = write.path;
+    const fault = alwaysFailing === write.path ? "500 for ever" : point?.fault;
     writes.push({ request: write, replica, fault, version: newestVersion() });
-    if (point !== undefined) struck.add(point);
+    if (point !== undefined) applied.add(point);
     if (fault !== undefined && isKill(fault)) {
       isDying = true;
       watching.clear();
@@ -140,31 +140,32 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
       case "partition":
       case "silent partition":
         return {
-          ...{ isCarriedOut: true, answer: "none" },
+          isCarriedOut: true,
+          answer: "none",
           before: () => {
             watching.delete(replica);
             kill.partition(replica, fault === "partition" ? "cut" : "silent");
           },
         };
       case "kill, told the past":
-        tellThePast(writes[Math.floor(nth / 2)]?.version ?? "");
+        serveStaleReads(writes[Math.floor(nth / 2)]?.version ?? "");
         return fateBy("kill", kill);
       default:
         return fateBy(fault, kill);
     }
   }
 
-  function tellThePast(version: string): void {
+  function serveStaleReads(version: string): void {
     past = version;
   }
 
   function mayStrike(point: WritePoint): boolean {
-    return !struck.has(point) && !(isDying && isKill(point.fault));
+    return !applied.has(point) && !(isDying && isKill(point.fault));
   }
 
   function isHeld(resource: string): boolean {
     const point = armed.find((each) => each.fault === "held watch" && [resource, everything].includes(each.resource));
-    if (point !== undefined) struck.add(point);
+    if (point !== undefined) applied.add(point);
     return point !== undefined || past !== undefined || isLate;
   }
 
@@ -191,13 +192,13 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
         while (isHeld(watch.resource)) await live.promise;
         const end = reads.endOf(watch);
         const point = armed.find((each) => "resource" in each && each.resource === watch.resource);
-        if (end !== undefined && point !== undefined) struck.add(point);
+        if (end !== undefined && point !== undefined) applied.add(point);
         return end;
       },
     }),
     begin(points) {
       armed = points;
-      struck = new Set();
+      applied = new Set();
       writes = [];
       told = new Set();
       renewals = 0;
@@ -210,8 +211,8 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
     get told() {
       return told;
     },
-    get struck() {
-      return struck;
+    get applied() {
+      return applied;
     },
     get heardAtMs() {
       return heardAtMs;
@@ -220,15 +221,15 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
       return reads.isOver;
     },
     watchingOf: (replica) => watching.get(replica) ?? new Set(),
-    tellThePast,
-    tellAll() {
+    serveStaleReads,
+    endStaleReads() {
       past = undefined;
       isLate = false;
       armed = [];
       live.resolve(undefined);
       live = Promise.withResolvers();
     },
-    beginAnew() {
+    resetForRestart() {
       isDying = false;
       watching.clear();
     },

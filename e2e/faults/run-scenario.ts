@@ -99,8 +99,8 @@ export async function runWithFaults(run: FaultyRun): Promise<readonly Point[]> {
     const shown = reference.steps.get(step.name);
     if (shown === undefined) throw new RangeError(`the reference has no step "${step.name}"`);
     const ofStep = points.filter(({ step: name }) => name === step.name);
-    const struck = await runStep({ withinMs: disturbedMs, ...run, step, points: ofStep, expected: shown });
-    missed.push(...ofStep.filter((point) => !struck.has(point)));
+    const applied = await runStep({ withinMs: disturbedMs, ...run, step, points: ofStep, expected: shown });
+    missed.push(...ofStep.filter((point) => !applied.has(point)));
   }
   return missed;
 }
@@ -137,7 +137,7 @@ async function runStep(run: StepRun): Promise<ReadonlySet<Point>> {
   };
   const converge = () =>
     until("the step ends as without faults", () => {
-      const mayStrike = points.some((point) => "nth" in point && !injector.struck.has(point));
+      const mayStrike = points.some((point) => "nth" in point && !injector.applied.has(point));
       const isOver = isUp() && injector.areReadsWhole && (mayStrike ? isAtRest() : isCalm());
       return isOver && differences(expected.clusterState, observer.clusterState()) === "";
     });
@@ -149,27 +149,27 @@ async function runStep(run: StepRun): Promise<ReadonlySet<Point>> {
   users.nodes.takeVfChanges();
   await step.act(users);
   sinceMs = performance.now();
-  let struck: ReadonlySet<Point>;
+  let applied: ReadonlySet<Point>;
   switch (points[0]?.fault) {
     case "held watch":
       // If the operator does not receive the changes of others, it may retry for ever.
       await until("the operator is idle while events are held", () => isCalm() || performance.now() - sinceMs > holdMs);
-      ({ struck } = injector);
-      injector.tellAll();
+      ({ applied } = injector);
+      injector.endStaleReads();
       await converge();
       break;
     case "past at start":
       await converge();
-      injector.tellThePast(before);
+      injector.serveStaleReads(before);
       await faultCluster.restartOperator();
       sinceMs = performance.now();
       await until(
         "the operator is idle while its reads are stale",
         () => isUp() && (isCalm() || performance.now() - sinceMs > holdMs),
       );
-      injector.tellAll();
+      injector.endStaleReads();
       await converge();
-      struck = new Set(points);
+      applied = new Set(points);
       break;
     case "restart at rest":
       await converge();
@@ -178,38 +178,38 @@ async function runStep(run: StepRun): Promise<ReadonlySet<Point>> {
       await faultCluster.restartOperator();
       await until("the operator is idle after the restart", () => isUp() && isAtRest());
       if (injector.writes.some(hasChanged)) fail("started again with nothing to do, the operator wrote");
-      struck = new Set(points);
+      applied = new Set(points);
       break;
     case "late from here":
     case "kill, told the past":
-      await until("the write after which events are late", () => injector.struck.size > 0 || isAtRest());
+      await until("the write after which events are late", () => injector.applied.size > 0 || isAtRest());
       sinceMs = performance.now();
       await until(
         "the operator is idle while events are late",
         () => isUp() && (isCalm() || performance.now() - sinceMs > holdMs),
       );
-      ({ struck } = injector);
-      injector.tellAll();
+      ({ applied } = injector);
+      injector.endStaleReads();
       await converge();
       break;
     case "renewal refused":
     case "renewal slow":
     case "renewal unanswered":
     case "renewal in conflict":
-      await until("a renewal of the lease", () => injector.struck.size > 0);
+      await until("a renewal of the lease", () => injector.applied.size > 0);
       await converge();
-      ({ struck } = injector);
+      ({ applied } = injector);
       break;
     default:
       await converge();
-      ({ struck } = injector);
+      ({ applied } = injector);
   }
   if (writersOf(injector.writes).length > 2) fail("a replica wrote that did not lead any more");
   const detour = differences(expected.history, observer.takeHistory());
   const lost = lostVfs(step, faultCluster);
   if (lost !== "") fail(lost);
   if (detour !== "") fail(`the step ended as undisturbed, but by another way:\n${detour}`);
-  return struck;
+  return applied;
 }
 
 /** The replicas whose writes succeeded, in order, without direct repetitions. */

@@ -7,16 +7,25 @@ import { customResources, networkAttachmentDefinitions, nodes, pods, type Resour
 export const namespaces = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };
 export const daemonSets = { group: "apps", version: "v1", kind: "DaemonSet", plural: "daemonsets", namespaced: true };
 export const serviceAccounts = {
-  ...{ group: "", version: "v1", namespaced: true },
-  ...{ kind: "ServiceAccount", plural: "serviceaccounts" },
+  group: "",
+  version: "v1",
+  namespaced: true,
+  kind: "ServiceAccount",
+  plural: "serviceaccounts",
 };
 export const podDisruptionBudgets = {
-  ...{ group: "policy", version: "v1", namespaced: true },
-  ...{ kind: "PodDisruptionBudget", plural: "poddisruptionbudgets" },
+  group: "policy",
+  version: "v1",
+  namespaced: true,
+  kind: "PodDisruptionBudget",
+  plural: "poddisruptionbudgets",
 };
 export const leases = {
-  ...{ group: "coordination.k8s.io", version: "v1", namespaced: true },
-  ...{ kind: "Lease", plural: "leases" },
+  group: "coordination.k8s.io",
+  version: "v1",
+  namespaced: true,
+  kind: "Lease",
+  plural: "leases",
 };
 
 const rbac = { group: "rbac.authorization.k8s.io", version: "v1" };

@@ -10,7 +10,14 @@ import fc from "fast-check";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { runProgram } from "../src/run-program.ts";
-import { inOrder, operatorConfig, playNode, type DoneStep, type Happened, type PlayedNode } from "./played-node.ts";
+import {
+  inOrder,
+  operatorConfig,
+  simulateNode,
+  type DoneStep,
+  type Happened,
+  type PlayedNode,
+} from "./simulated-node.ts";
 import { randomChange, type RandomChange } from "./random-change.ts";
 
 const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
@@ -37,7 +44,7 @@ let planned: ReadonlyMap<string, PlannedNode>;
 
 beforeAll(async () => {
   changes = fc.sample(randomChange, { numRuns: runs, seed });
-  nodes = changes.map((change, at) => playNode(`r${at}`, change));
+  nodes = changes.map((change, at) => simulateNode(`r${at}`, change));
   for (const [at, node] of nodes.entries()) {
     if (at % 100 === 0) say(`seed ${seed}: ${at} of ${runs} nodes have their first policies`);
     await node.apply("before");

@@ -9,7 +9,7 @@ import { createFakeKernel } from "@switchyard/host/testing";
 import { collectionPath } from "@switchyard/kube";
 import { Registry, type Logger } from "@switchyard/service";
 import type { DrainCluster } from "../integration/drain/drain-cluster.ts";
-import { labelsOfNode, namespace } from "./played-node.ts";
+import { labelsOfNode, namespace } from "./simulated-node.ts";
 import { models, slots, type RandomChange } from "./random-change.ts";
 
 export interface LiveNode extends AsyncDisposable {
@@ -45,7 +45,11 @@ export async function startLiveNode(
         if (kernel.requestedReboots.length > reboots) shutdown.abort();
       }, 5);
       await runDaemon({
-        ...{ transport, namespace, nodeName: name, maxPfs: 4, maxCacheAgeMs: 300_000 },
+        transport,
+        namespace,
+        nodeName: name,
+        maxPfs: 4,
+        maxCacheAgeMs: 300_000,
         signal: AbortSignal.any([off.signal, shutdown.signal]),
         host: kernel.host(),
         log: log.child({ node: name }),

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { runProgram } from "../src/run-program.ts";
 import { startDrainCluster, type DrainCluster } from "../integration/drain/drain-cluster.ts";
 import { startLiveNode, type LiveNode } from "./live-node.ts";
-import { demandOf, namespace, operatorConfig, poolOf } from "./played-node.ts";
+import { demandOf, namespace, operatorConfig, poolOf } from "./simulated-node.ts";
 import { randomChange, type RandomChange } from "./random-change.ts";
 
 const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);

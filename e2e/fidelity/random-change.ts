@@ -56,7 +56,8 @@ const policy: fc.Arbitrary<RandomPolicy> = fc
   .map(({ address, mtu, isRdma, deviceType, first, bridge, ...rest }) => ({
     ...rest,
     ...(bridge !== undefined && rest.eSwitchMode === "switchdev" && { bridge }),
-    ...{ deviceType, isRdma: isRdma && deviceType === "netdevice" },
+    deviceType,
+    isRdma: isRdma && deviceType === "netdevice",
     ...(mtu > 0 && { mtu }),
     nicSelector: {
       rootDevices: [address],

@@ -44,7 +44,9 @@ export async function runGuide(blocks: readonly Block[], place: GuidePlace): Pro
 function runShell(script: string, place: GuidePlace): Promise<{ readonly status: number; readonly output: string }> {
   const { kubeconfig, path, directory } = place;
   const env = {
-    ...{ HOME: directory, KUBECONFIG: kubeconfig, TERM: "dumb" },
+    HOME: directory,
+    KUBECONFIG: kubeconfig,
+    TERM: "dumb",
     PATH: [...path, process.env["PATH"] ?? ""].join(delimiter),
   };
   return new Promise((resolve, reject) => {

@@ -221,14 +221,17 @@ if (missing !== undefined) process.stderr.write(`\n!!! SKIPPED: images: ${missin
       const scratch = join(directory, "templates");
       mkdirSync(scratch);
       const { code, output: all } = await start("config-daemon", ["/usr/bin/busybox", "sh", "-c", script], {
-        ...{ env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"], mounts: { [scratch]: "/tmp" } },
+        env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"],
+        mounts: { [scratch]: "/tmp" },
       }).ended;
       expect({ code, all }).toEqual({ code: 0, all: expect.stringContaining("<nv_internal_cpu_conf>") });
       const legal = [...all.matchAll(/<!-- Legal Values:(\S+) -->\s*<(\w+)>/g)].map(([, values = "", name = ""]) => ({
-        ...{ name, values: values.split("|").sort() },
+        name,
+        values: values.split("|").sort(),
       }));
       const ours = Object.entries(cardModeSettings).map(([name, values]) => ({
-        ...{ name: templateNames[name], values: values.toSorted() },
+        name: templateNames[name],
+        values: values.toSorted(),
       }));
       expect(legal).toEqual(expect.arrayContaining(ours));
 

@@ -15,7 +15,7 @@ import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { snapshotOffload } from "./offload-objects.ts";
-import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
+import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
 
 const hostNames = ["host-1", "host-2"];
 const path = objectPath(sriovOperatorConfigs, { name: operatorConfigName, namespace });

@@ -5,7 +5,7 @@ import { machineConfigPools, machineConfigs, nodes } from "@switchyard/api";
 import { connect, objectPath, type Transport } from "@switchyard/kube";
 import {
   openshiftCrds,
-  playMachineConfigOperator,
+  simulateMachineConfigOperator,
   type MergedMachineConfig,
   type PlayedMachineConfigOperator,
 } from "@switchyard/test-cluster";
@@ -28,7 +28,7 @@ beforeAll(async () => {
   for (const name of ["a", "b"]) await apply(node(name, ["worker", "dpu-host"]));
   await apply(node("plain", ["worker"]), machineConfig("00-worker", "worker"));
   transport = await connect({ kubeconfig: cluster.kubeconfig });
-  operator = playMachineConfigOperator({
+  operator = simulateMachineConfigOperator({
     transport,
     onReboot(name, config) {
       reboots.push({ node: name, config });
@@ -49,7 +49,9 @@ async function apply(...objects: readonly object[]): Promise<void> {
 
 function pool(name: string, roles: readonly string[]) {
   return {
-    ...{ apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfigPool", metadata: { name } },
+    apiVersion: "machineconfiguration.openshift.io/v1",
+    kind: "MachineConfigPool",
+    metadata: { name },
     spec: {
       machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: "In", values: roles }] },
       nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: "" } },
@@ -65,7 +67,8 @@ function node(name: string, roles: readonly string[]) {
 function machineConfig(name: string, role: string) {
   const units = [{ name: `${role}.service`, enabled: true, contents: "[Service]\nExecStart=/bin/true\n" }];
   return {
-    ...{ apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfig" },
+    apiVersion: "machineconfiguration.openshift.io/v1",
+    kind: "MachineConfig",
     metadata: { name, labels: { [roleLabel]: role } },
     spec: { config: { ignition: { version: "3.2.0" }, systemd: { units } } },
   };

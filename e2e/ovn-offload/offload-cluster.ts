@@ -12,7 +12,7 @@ import {
   createOperatorConfig,
   namespace,
   openshiftCrds,
-  playMachineConfigOperator,
+  simulateMachineConfigOperator,
   silentNarrator,
   startTestCluster,
   type MergedMachineConfig,
@@ -103,7 +103,7 @@ export async function startOffloadCluster({
   await createOperatorConfig(testCluster);
   await addNode("worker-0");
   const machineConfigOperator = testCluster.use(
-    playMachineConfigOperator({
+    simulateMachineConfigOperator({
       transport,
       async onReboot(node, config) {
         await onReboot?.(node, config);
@@ -112,7 +112,14 @@ export async function startOffloadCluster({
     }),
   );
   return {
-    ...{ testCluster, api, machineConfigOperator, reboots, create, addNode, untilConfigured, overall },
+    testCluster,
+    api,
+    machineConfigOperator,
+    reboots,
+    create,
+    addNode,
+    untilConfigured,
+    overall,
     async select(...entries) {
       await api.patch(configPath, { spec: { ovnHardwareOffload: entries.length === 0 ? null : entries } });
     },

@@ -12,7 +12,7 @@ import { fieldAt } from "../src/plain-api.ts";
 import { isOffloaded, settledWithinMs, startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
 import { listPublished, snapshotOffload } from "./offload-objects.ts";
 import { startOffloadService, type OffloadService } from "./offload-service.ts";
-import { playHosts, type PlayedHost } from "./played-hosts.ts";
+import { simulateHosts, type PlayedHost } from "./simulated-hosts.ts";
 
 const hosts = new Map<string, PlayedHost>();
 const entry = (role: string) => ({ nodeSelector: { [`node-role.kubernetes.io/${role}`]: "" } });
@@ -35,7 +35,7 @@ beforeAll(async () => {
       if (host !== undefined) host.isOffloaded = isOffloaded(config);
     },
   });
-  place.testCluster.use(playHosts({ transport: place.testCluster.transport, hosts }));
+  place.testCluster.use(simulateHosts({ transport: place.testCluster.transport, hosts }));
   service = await startOffloadService(place.testCluster);
   await place.create(poolObject("second"));
   await addHost("host-1");
@@ -55,7 +55,9 @@ afterAll(async () => {
 function poolObject(name: string) {
   const key = "machineconfiguration.openshift.io/role";
   return {
-    ...{ apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfigPool", metadata: { name } },
+    apiVersion: "machineconfiguration.openshift.io/v1",
+    kind: "MachineConfigPool",
+    metadata: { name },
     spec: {
       machineConfigSelector: { matchExpressions: [{ key, operator: "In", values: ["worker", name] }] },
       nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: "" } },

@@ -8,7 +8,7 @@ import { disposeOf } from "../src/dispose-of.ts";
 import type { Fate } from "../src/fault-rules.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { setOpenshiftVersion } from "./offload-cluster.ts";
-import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
+import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
 
 const pass: Fate = { isCarriedOut: true, answer: "server's" };
 const ovnMaps = "/api/v1/namespaces/openshift-ovn-kubernetes/configmaps";
@@ -24,7 +24,9 @@ let played: PlayedCluster;
 beforeAll(async () => {
   played = await startPlayedCluster(["host-1"]);
   await played.place.create({
-    ...{ apiVersion: "v1", kind: "ConfigMap", data: { "dpu-node-lease-duration": "50" } },
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    data: { "dpu-node-lease-duration": "50" },
     metadata: { name: "hardware-offload-config", namespace: "openshift-network-operator" },
   });
 }, 600_000);
@@ -56,7 +58,7 @@ it("keeps lines that are added to a host's value of env-overrides while it is pu
   const conflicts = editBefore("PATCH", linesPath, { data: { "host-1": "OVN_KUBE_LOG_LEVEL=4\n" } });
   await played.wayIn();
   expect(await dataOf(linesPath)).toEqual({
-    ...{ _master: "OVN_KUBE_LOG_LEVEL=5" },
+    _master: "OVN_KUBE_LOG_LEVEL=5",
     "host-1": `${line}\nOVN_KUBE_LOG_LEVEL=4\n`,
   });
   expect(conflicts()).toBe(true);
@@ -67,7 +69,8 @@ it("keeps lines that are changed while the host's line is removed", async () => 
   const conflicts = editBefore("PATCH", linesPath, { data: { "host-1": text, other: "A=1" } });
   await played.wayOut();
   expect(await dataOf(linesPath)).toEqual({
-    ...{ _master: "OVN_KUBE_LOG_LEVEL=5", other: "A=1" },
+    _master: "OVN_KUBE_LOG_LEVEL=5",
+    other: "A=1",
     "host-1": "OVN_KUBE_LOG_LEVEL=3\n",
   });
   expect(conflicts()).toBe(true);

@@ -7,7 +7,7 @@ import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
-import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
+import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
 
 let played: PlayedCluster;
 

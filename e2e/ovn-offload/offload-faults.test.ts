@@ -15,7 +15,7 @@ import type { Fate } from "../src/fault-rules.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { snapshotOffload } from "./offload-objects.ts";
-import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
+import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
 
 const pass: Fate = { isCarriedOut: true, answer: "server's" };
 const lost: Fate = { isCarriedOut: true, answer: "reset" };

@@ -6,7 +6,7 @@ import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
-import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
+import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
 
 const podsPath = `/api/v1/namespaces/${namespace}/pods`;
 const configPath = `/apis/sriovnetwork.openshift.io/v1/namespaces/${namespace}/sriovoperatorconfigs/default`;

@@ -54,12 +54,18 @@ export async function startOffloadService(
   const main = join(findWorkspaceRoot(), "apps/ovn-offload/src/main.ts");
   const process = testCluster.use(
     await OperatorProcess.start({
-      ...{ main, server: proxy.url, namespace, directory: await mkdtemp(join(directory, "ovn-offload-")) },
+      main,
+      server: proxy.url,
+      namespace,
+      directory: await mkdtemp(join(directory, "ovn-offload-")),
       flags: ["--leader-elect=false", ...flags], // renewals of the lease are writes, too
     }),
   );
   return {
-    ...{ process, proxy, writes, refused },
+    process,
+    proxy,
+    writes,
+    refused,
     setFate(next) {
       fateOf = next;
     },
@@ -77,7 +83,10 @@ export async function grantOffloadRights({ cluster }: TestCluster): Promise<stri
   const serviceAccount = "ovn-offload";
   const kinds = await cluster.kubectl(["api-resources", "-o", "name"]);
   const settings: OvnOffloadIdentitySettings = {
-    ...{ namespace, serviceAccount, hostLabel, ovnNamespace: "ovn-kubernetes" },
+    namespace,
+    serviceAccount,
+    hostLabel,
+    ovnNamespace: "ovn-kubernetes",
     clusterType: kinds.includes("machineconfigs.") ? "openshift" : "kubernetes",
   };
   const { reading, limits, writing } = ovnOffloadIdentity(settings);

@@ -10,7 +10,7 @@ import { disposeOf } from "../src/dispose-of.ts";
 import type { ApiRequest } from "../src/api-request.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { snapshotOffload } from "./offload-objects.ts";
-import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
+import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
 
 const lagMs = 1_500;
 

@@ -10,7 +10,7 @@ import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/plain-api.ts";
 import { snapshotOffload } from "./offload-objects.ts";
 import { setOpenshiftVersion } from "./offload-cluster.ts";
-import { startPlayedCluster, type PlayedCluster } from "./played-cluster.ts";
+import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
 
 const ovnMaps = "/api/v1/namespaces/openshift-ovn-kubernetes/configmaps";
 const resourcePath = "/api/v1/namespaces/openshift-network-operator/configmaps/hardware-offload-config";

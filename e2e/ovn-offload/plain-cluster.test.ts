@@ -11,7 +11,7 @@ import { fieldAt } from "../src/plain-api.ts";
 import { settledWithinMs, startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
 import { listPublished, snapshotOffload } from "./offload-objects.ts";
 import { startOffloadService } from "./offload-service.ts";
-import { playHosts, type PlayedHost } from "./played-hosts.ts";
+import { simulateHosts, type PlayedHost } from "./simulated-hosts.ts";
 
 const hosts = new Map<string, PlayedHost>();
 const nodePath = (name: string) => `/api/v1/nodes/${name}`;
@@ -20,7 +20,7 @@ let before: Readonly<Record<string, unknown>>;
 
 beforeAll(async () => {
   place = await startOffloadCluster({ isOpenshift: false });
-  place.testCluster.use(playHosts({ transport: place.testCluster.transport, hosts }));
+  place.testCluster.use(simulateHosts({ transport: place.testCluster.transport, hosts }));
   await place.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "ovn-kubernetes" } });
   for (const name of ["host-1", "host-2"]) {
     hosts.set(name, { cards: ["a2dc"], mode: "embedded-cpu", isOffloaded: false });
@@ -40,7 +40,8 @@ it("makes the selected nodes hosts, with the files of the config daemon and the 
   await place.untilOverall("True Ready");
   for (const name of hosts.keys()) {
     expect(fieldAt(await place.api.read(nodePath(name)), "metadata", "labels")).toMatchObject({
-      ...{ [labels.ovnOffloadPool]: "card-bluefield", [labels.ovnOffloadFiles]: "daemon" },
+      [labels.ovnOffloadPool]: "card-bluefield",
+      [labels.ovnOffloadFiles]: "daemon",
       "k8s.ovn.org/dpu-host": "",
     });
   }

@@ -273,7 +273,9 @@ describe.each([
     if (!isOpenshift) await create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "ovn-kubernetes" } });
     await api.patch(nodePath, { metadata: { labels: { mine: "x" } } });
     await create({
-      ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodePolicy", spec: policy.spec },
+      apiVersion: "sriovnetwork.openshift.io/v1",
+      kind: "SriovNetworkNodePolicy",
+      spec: policy.spec,
       metadata: { name: "users", namespace },
     });
     if (isOpenshift) {

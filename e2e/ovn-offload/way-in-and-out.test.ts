@@ -31,7 +31,9 @@ beforeAll(async () => {
   place = await startOffloadCluster({ onReboot: (node, config) => hosts.get(node)?.reboot(config) });
   const { testCluster, api } = place;
   await place.create({
-    ...{ apiVersion: "v1", kind: "ConfigMap", data: { "dpu-host-mode-label": "example.com/host=yes" } },
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    data: { "dpu-host-mode-label": "example.com/host=yes" },
     metadata: { name: "hardware-offload-config", namespace: "openshift-network-operator" },
   });
   for (const name of hostNames) {
@@ -60,7 +62,9 @@ it("makes the nodes of a selected pool hosts, with one reboot each", async () =>
   for (const name of hostNames) {
     const node = await place.api.read(nodePath(name));
     expect(fieldAt(node, "metadata", "labels")).toMatchObject({
-      ...{ [labels.ovnOffloadPool]: hostPool, "example.com/host": "yes", mine: "x" },
+      [labels.ovnOffloadPool]: hostPool,
+      "example.com/host": "yes",
+      mine: "x",
     });
     expect(fieldAt(node, "metadata", "labels", "network.operator.openshift.io/dpu-host")).toBeUndefined();
     expect(fieldAt(node, "spec", "taints")).toMatchObject([{ key: "switchyard.io/ovn-offload", effect: "NoSchedule" }]);
@@ -95,8 +99,10 @@ it("writes the MachineConfig once, after VFs and DNS", () => {
 it("leaves VF 0 to OVN-Kubernetes: a user's policy that claims it is refused", async () => {
   const path = collectionPath(sriovNetworkNodePolicies, namespace);
   const spec = {
-    ...{ nodeSelector: { [hostRole]: "" }, nicSelector: { pfNames: ["enp59s0f0np0#0-3"] } },
-    ...{ numVfs: 16, resourceName: "mine" },
+    nodeSelector: { [hostRole]: "" },
+    nicSelector: { pfNames: ["enp59s0f0np0#0-3"] },
+    numVfs: 16,
+    resourceName: "mine",
   };
   const policy = { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodePolicy", spec };
   await expect(place.api.create(path, { ...policy, metadata: { name: "mine", namespace } })).rejects.toThrow(

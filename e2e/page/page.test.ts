@@ -37,7 +37,9 @@ function afxdpState(name: string): object {
     xdp: { native: true },
   };
   return {
-    ...{ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpNetworkNodeState", metadata },
+    apiVersion: "afxdpnetwork.hns.dev/v1alpha1",
+    kind: "AfxdpNetworkNodeState",
+    metadata,
     status: {
       interfaces: [{ ...device, subfunctions: [subfunction] }],
       pools: [{ name: "fast", announced: 1, allocatable: 0, error: hostile }],
@@ -89,7 +91,9 @@ function afxdpState(name: string): object {
     async ({ verb, width, scheme }) => {
       // axe is a script, which the page's own policy refuses.
       await using opened = await open(verb, {
-        ...{ viewport: { width, height: 900 }, colorScheme: scheme, bypassCSP: true },
+        viewport: { width, height: 900 },
+        colorScheme: scheme,
+        bypassCSP: true,
       });
       await opened.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
       const tooWide: unknown = await opened.page.evaluate("document.documentElement.scrollWidth - innerWidth");

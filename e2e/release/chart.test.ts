@@ -15,15 +15,19 @@ const directory = mkdtempSync(join(tmpdir(), "switchyard-chart-"));
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 /** What GitHub sets in the run of a workflow. */
 const run = {
-  ...{
-    GITHUB_SERVER_URL: "https://github.com",
-    GITHUB_REPOSITORY: "o/r",
-    GITHUB_EVENT_NAME: "push",
-    GITHUB_REF: "refs/tags/v1",
-  },
-  ...{ GITHUB_WORKFLOW_REF: "o/r/.github/workflows/release.yml@refs/tags/v1", GITHUB_REPOSITORY_ID: "1" },
-  ...{ GITHUB_REPOSITORY_OWNER_ID: "2", RUNNER_ENVIRONMENT: "github-hosted", GITHUB_SHA: "a".repeat(40) },
-  ...{ GITHUB_RUN_ID: "3", GITHUB_RUN_ATTEMPT: "1", COSIGN_PASSWORD: "", SOURCE_DATE_EPOCH: "1770000000" },
+  GITHUB_SERVER_URL: "https://github.com",
+  GITHUB_REPOSITORY: "o/r",
+  GITHUB_EVENT_NAME: "push",
+  GITHUB_REF: "refs/tags/v1",
+  GITHUB_WORKFLOW_REF: "o/r/.github/workflows/release.yml@refs/tags/v1",
+  GITHUB_REPOSITORY_ID: "1",
+  GITHUB_REPOSITORY_OWNER_ID: "2",
+  RUNNER_ENVIRONMENT: "github-hosted",
+  GITHUB_SHA: "a".repeat(40),
+  GITHUB_RUN_ID: "3",
+  GITHUB_RUN_ATTEMPT: "1",
+  COSIGN_PASSWORD: "",
+  SOURCE_DATE_EPOCH: "1770000000",
 };
 let registry: Registry;
 let cosign: string;

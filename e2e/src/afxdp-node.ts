@@ -11,7 +11,7 @@ import { namespace } from "@switchyard/test-cluster";
 import type { MachineOptions } from "@switchyard/vm-lab";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { startWatchedNode, type WatchedNode } from "./watched-node.ts";
-import { becomesLike } from "./plain-api.ts";
+import { eventuallyMatches } from "./plain-api.ts";
 
 /** The PF that the policy selects. */
 export const pf = "0000:01:00.0";
@@ -62,7 +62,7 @@ export async function startAfxdpNode(
   }
 
   function reports(object: string, expected: object): Promise<void> {
-    return becomesLike(object, () => statusOf(object), expected, withinMs);
+    return eventuallyMatches(object, () => statusOf(object), expected, withinMs);
   }
 
   const isTrue = (type: string) => ({
@@ -70,10 +70,14 @@ export async function startAfxdpNode(
   });
   await apply("AfxdpOperatorConfig", "default", {});
   return {
-    ...{ ...watched, reports, isTrue },
+    ...watched,
+    reports,
+    isTrue,
     setPolicy: (spec) =>
       apply("AfxdpNetworkNodePolicy", "fast", {
-        ...{ poolName: "fast", nodeSelector: {}, nicSelector: { rootDevices: [pf] } },
+        poolName: "fast",
+        nodeSelector: {},
+        nicSelector: { rootDevices: [pf] },
         ...spec,
       }),
     policyIsReady: () => reports("afxdpnetworknodepolicy/fast", isTrue("Ready")),

@@ -140,8 +140,10 @@ export function startBpfmanAgent(options: BpfmanAgentOptions): AsyncDisposable {
     const conditionOf06 = { ...condition, status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" };
     const isLoaded = condition === success;
     const conditionOf05 = {
-      ...{ type: isLoaded ? "Loaded" : "NotLoaded", reason: isLoaded ? "bpfmanLoaded" : "bpfmanNotLoaded" },
-      ...{ status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" },
+      type: isLoaded ? "Loaded" : "NotLoaded",
+      reason: isLoaded ? "bpfmanLoaded" : "bpfmanNotLoaded",
+      status: "True",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
       message: isLoaded ? "Successfully loaded bpfProgram" : "Failed to load bpfProgram",
     };
     const link = {
@@ -153,7 +155,10 @@ export function startBpfmanAgent(options: BpfmanAgentOptions): AsyncDisposable {
     const status =
       version === "0.6"
         ? {
-            ...{ node: nodeName, appLoadStatus: load, updateCount: 1, conditions: [conditionOf06] },
+            node: nodeName,
+            appLoadStatus: load,
+            updateCount: 1,
+            conditions: [conditionOf06],
             programs: programId === undefined ? [] : [{ name: "p", type: "XDP", programId, xdp: { links: [link] } }],
           }
         : { conditions: [conditionOf05] };
@@ -197,7 +202,8 @@ function workOfApplication(object: unknown): Work {
   const program = itemOf(spec["programs"]);
   const link = itemOf(recordAt(program, "xdp")["links"]);
   return {
-    ...{ functionName: textOf(program, "name"), path: textOf(spec["byteCode"], "path") },
+    functionName: textOf(program, "name"),
+    path: textOf(spec["byteCode"], "path"),
     image: textOf(recordAt(spec, "byteCode", "image"), "url"),
     interfaceName: String(firstOf(recordAt(link, "interfaceSelector")["interfaces"])),
     priority: Number(recordAt(link)["priority"]),
@@ -208,7 +214,8 @@ function workOfApplication(object: unknown): Work {
 function workOfXdpProgram(object: unknown): Work {
   const spec = recordAt(object, "spec");
   return {
-    ...{ functionName: textOf(spec, "bpffunctionname"), path: textOf(spec["bytecode"], "path") },
+    functionName: textOf(spec, "bpffunctionname"),
+    path: textOf(spec["bytecode"], "path"),
     image: textOf(recordAt(spec, "bytecode", "image"), "url"),
     interfaceName: String(firstOf(recordAt(spec, "interfaceselector")["interfaces"])),
     priority: Number(spec["priority"]),

@@ -36,7 +36,9 @@ export const openshiftCrds = [machineConfigs, machineConfigPools, apiServers, in
       kind: "CustomResourceDefinition",
       metadata: { name: `${plural}.${group}` },
       spec: {
-        ...{ group, names: { kind, plural }, scope: "Cluster" },
+        group,
+        names: { kind, plural },
+        scope: "Cluster",
         versions: [{ name: version, served: true, storage: true, schema }],
       },
     };

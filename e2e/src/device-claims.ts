@@ -27,7 +27,9 @@ export async function publishDevices(
     return { name, attributes: Object.fromEntries(attributes) };
   });
   await apply({
-    ...{ apiVersion, kind: "ResourceSlice", metadata: { name: `${node}-${driver}` } },
+    apiVersion,
+    kind: "ResourceSlice",
+    metadata: { name: `${node}-${driver}` },
     spec: { driver, nodeName: node, pool: { name: node, generation: 1, resourceSliceCount: 1 }, devices: rows },
   });
 }

@@ -8,7 +8,9 @@ export const namespace = "sriov-network-operator";
 
 /** Settings of the operator with an image for each component. */
 export const componentSettings: ComponentSettings = {
-  ...{ namespace, resourcePrefix: "openshift.io", clusterType: "kubernetes" },
+  namespace,
+  resourcePrefix: "openshift.io",
+  clusterType: "kubernetes",
   operatorServiceAccount: "switchyard-operator",
   images: Object.fromEntries(
     Object.keys(componentImageVariables).map((name) => [name, `example.com/${name.toLowerCase()}:1`]),
@@ -23,7 +25,8 @@ export const componentSettings: ComponentSettings = {
     secretName: "metrics-exporter-cert",
     prometheusOperator: { serviceAccount: "prometheus-k8s", namespace: "monitoring", deployRules: true },
   },
-  ...{ useExternalDrainer: false, devMode: false },
+  useExternalDrainer: false,
+  devMode: false,
 };
 
 /** A config that enables every component. */
@@ -32,7 +35,9 @@ export const everyComponent: SriovOperatorConfig = {
   kind: "SriovOperatorConfig",
   metadata: { name: "default", namespace },
   spec: {
-    ...{ enableInjector: true, enableOperatorWebhook: true, useCDI: true },
+    enableInjector: true,
+    enableOperatorWebhook: true,
+    useCDI: true,
     featureGates: { metricsExporter: true, resourceInjectorMatchCondition: true },
     configDaemonEnvVars: { METRICS_ADDRESS: ":29120" },
   },
@@ -58,7 +63,9 @@ function crdWithoutSchema(group: string, names: { readonly kind: string; readonl
     kind: "CustomResourceDefinition",
     metadata: { name: `${names.plural}.${group}` },
     spec: {
-      ...{ group, names, scope: "Namespaced" },
+      group,
+      names,
+      scope: "Namespaced",
       versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
     },
   };

@@ -55,10 +55,10 @@ export async function readIfThere(transport: Transport, path: string): Promise<u
 }
 
 /**
- * becomesLike waits until what is read matches, as toMatchObject() compares.
+ * eventuallyMatches waits until what is read matches, as toMatchObject() compares.
  * The error shows how what was read last differs.
  */
-export async function becomesLike(
+export async function eventuallyMatches(
   what: string,
   read: () => Promise<unknown>,
   expected: object,

@@ -35,11 +35,18 @@ const daemon = "sriov-network-config-daemon";
 const rightsOfDaemons = [ServiceAccount, Role, RoleBinding, ClusterRole, ClusterRoleBinding];
 
 const crds: ResourceType = {
-  ...{ group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition" },
-  ...{ plural: "customresourcedefinitions", namespaced: false },
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  namespaced: false,
 };
 const deployments: ResourceType = {
-  ...{ group: "apps", version: "v1", kind: "Deployment", plural: "deployments", namespaced: true },
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  plural: "deployments",
+  namespaced: true,
 };
 const deployment = "sriov-sriov-network-operator";
 const upgrade = ["upgrade", release, switchyardChart, "--wait", "--timeout", "180s"];

@@ -27,7 +27,11 @@ interface WayBack {
 }
 
 const deployments: ResourceType = {
-  ...{ group: "apps", version: "v1", kind: "Deployment", plural: "deployments", namespaced: true },
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  plural: "deployments",
+  namespaced: true,
 };
 const { ServiceAccount, Role, RoleBinding, ClusterRole, ClusterRoleBinding } = componentKinds;
 const rightsOfDaemons = [ServiceAccount, Role, RoleBinding, ClusterRole, ClusterRoleBinding];

@@ -159,7 +159,9 @@ async function writePolicy(name: string, by: Transport): Promise<void> {
 /** Returns "written", or the code of the error: "InternalError" if no webhook answers. */
 async function tryPolicy(name: string, by: Transport, query: { readonly dryRun?: "All" } = {}): Promise<string> {
   const body = {
-    ...{ apiVersion: apiVersionOf(sriovNetworkNodePolicies), kind: sriovNetworkNodePolicies.kind, metadata: { name } },
+    apiVersion: apiVersionOf(sriovNetworkNodePolicies),
+    kind: sriovNetworkNodePolicies.kind,
+    metadata: { name },
     spec: { resourceName: "fast", numVfs: 2, nodeSelector: {}, nicSelector: { pfNames: ["ens1f0"] } },
   };
   try {

@@ -175,7 +175,7 @@ describe("going back to upstream", () => {
     ];
     const { metadata, spec } = renderedByUpstream(one, stored);
     const { uid, resourceVersion = "" } = nad.metadata;
-    const asItWrites = { ...nad, ...{ spec }, metadata: { ...metadata, resourceVersion } };
+    const asItWrites = { ...nad, spec, metadata: { ...metadata, resourceVersion } };
     const updated = await testCluster.as(upstream.operator).update(nads, asItWrites);
     expect(updated).toMatchObject({ metadata: { uid }, spec });
     await markAsUpstream(testCluster, one, placeOf(one).namespace);

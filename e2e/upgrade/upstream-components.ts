@@ -47,12 +47,15 @@ const secrets: ResourceType = { group: "", version: "v1", kind: "Secret", plural
 
 const rbac = "rbac.authorization.k8s.io";
 const readOf = (resource: string, group = "") => ({
-  ...{ apiGroups: [group], resources: [resource] },
+  apiGroups: [group],
+  resources: [resource],
   verbs: ["get", "list", "watch"],
 });
 const privileged = {
   apiGroups: ["security.openshift.io"],
-  ...{ resources: ["securitycontextconstraints"], resourceNames: ["privileged"], verbs: ["use"] },
+  resources: ["securitycontextconstraints"],
+  resourceNames: ["privileged"],
+  verbs: ["use"],
 };
 
 function named(type: ResourceType, name: string, fields: object = {}, metadata: object = {}): Piece {
@@ -77,7 +80,8 @@ function service(name: string, app: string): Piece {
 function networkPolicy(app: string): Piece {
   const spec = {
     podSelector: { matchLabels: { app } },
-    ...{ policyTypes: ["Ingress", "Egress"], ingress: [{ ports: [{ protocol: "TCP", port: 6443 }] }] },
+    policyTypes: ["Ingress", "Egress"],
+    ingress: [{ ports: [{ protocol: "TCP", port: 6443 }] }],
     egress: [{ ports: [{ protocol: "TCP", port: 6443 }] }],
   };
   return named(NetworkPolicy, `${app}-allow-traffic-api-server`, { spec });
@@ -209,10 +213,13 @@ export async function writeAsUpstream(testCluster: UpstreamCluster, { type, obje
   const { clusterIP, clusterIPs } = isRecord(now.spec) ? now.spec : {};
   const address = type === Service ? { clusterIP, clusterIPs } : {};
   await operator.update(type, {
-    ...{ apiVersion: now.apiVersion, kind: now.kind, ...object },
+    apiVersion: now.apiVersion,
+    kind: now.kind,
+    ...object,
     ...(isRecord(object["spec"]) && { spec: { ...object["spec"], ...address } }),
     metadata: {
-      ...{ ...object.metadata, resourceVersion },
+      ...object.metadata,
+      resourceVersion,
       labels: { ...labels, ...object.metadata.labels },
       annotations: { ...annotations, ...object.metadata.annotations },
     },
@@ -240,8 +247,12 @@ export async function leaveComponents(testCluster: UpstreamCluster): Promise<Lef
   await operator.applyStatus(sriovOperatorConfigs, operatorConfigName, {
     conditions: [
       {
-        ...{ type: "Ready", status: "True", reason: "OperatorConfigReady", message: "all components are in sync" },
-        ...{ observedGeneration: 1, lastTransitionTime: "2026-10-01T00:00:00Z" },
+        type: "Ready",
+        status: "True",
+        reason: "OperatorConfigReady",
+        message: "all components are in sync",
+        observedGeneration: 1,
+        lastTransitionTime: "2026-10-01T00:00:00Z",
       },
     ],
   });
@@ -262,7 +273,9 @@ export function registrationPieces(caBundle: string): readonly Piece[] {
   const webhook = (name: string, service: string, path: string, question: object) => ({
     webhooks: [
       {
-        ...{ name, sideEffects: "None", admissionReviewVersions: ["v1", "v1beta1"] },
+        name,
+        sideEffects: "None",
+        admissionReviewVersions: ["v1", "v1beta1"],
         clientConfig: { service: { name: service, namespace, path }, caBundle },
         ...question,
       },

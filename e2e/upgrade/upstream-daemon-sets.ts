@@ -45,8 +45,10 @@ function cniInstaller(name: string, image: string, start: object = { args: ["--n
 function configDaemon(): NewObject {
   const copyOvs = "cp /ovs /host/opt/cni/bin/ovs";
   const container = {
-    ...{ name: "sriov-network-config-daemon", image: upstreamImages.SRIOV_NETWORK_CONFIG_DAEMON_IMAGE },
-    ...{ command: ["sriov-network-config-daemon"], args: ["start", "--manage-software-bridges"] },
+    name: "sriov-network-config-daemon",
+    image: upstreamImages.SRIOV_NETWORK_CONFIG_DAEMON_IMAGE,
+    command: ["sriov-network-config-daemon"],
+    args: ["start", "--manage-software-bridges"],
     securityContext: { privileged: true, readOnlyRootFilesystem: true },
     env: [
       nodeName,
@@ -60,7 +62,10 @@ function configDaemon(): NewObject {
     lifecycle: { preStop: { exec: { command: ["/bindata/scripts/clean-k8s-services.sh"] } } },
   };
   const spec = {
-    ...{ ...onEveryNode, hostPID: true, nodeSelector: worker, serviceAccountName: container.name },
+    ...onEveryNode,
+    hostPID: true,
+    nodeSelector: worker,
+    serviceAccountName: container.name,
     initContainers: [
       cniInstaller("sriov-cni", foreignImages.SRIOV_CNI_IMAGE),
       cniInstaller("sriov-infiniband-cni", foreignImages.SRIOV_INFINIBAND_CNI_IMAGE),
@@ -81,19 +86,23 @@ function configDaemon(): NewObject {
 function devicePlugin(): NewObject {
   const waiting = ["--pod-name=$(POD_NAME)", "--pod-namespace=$(NAMESPACE)"];
   const spec = {
-    ...{ ...onEveryNode, serviceAccountName: "sriov-device-plugin" },
+    ...onEveryNode,
+    serviceAccountName: "sriov-device-plugin",
     nodeSelector: { ...worker, [labels.devicePlugin]: "Enabled" },
     initContainers: [
       {
-        ...{ name: "sriov-device-plugin-init", image: upstreamImages.SRIOV_NETWORK_CONFIG_DAEMON_IMAGE },
-        ...{ command: ["sriov-network-config-daemon"], args: ["wait-for-config", ...waiting] },
+        name: "sriov-device-plugin-init",
+        image: upstreamImages.SRIOV_NETWORK_CONFIG_DAEMON_IMAGE,
+        command: ["sriov-network-config-daemon"],
+        args: ["wait-for-config", ...waiting],
         env: [fromField("POD_NAME", "metadata.name"), ownNamespace],
         ...requests("10m", "50Mi"),
       },
     ],
     containers: [
       {
-        ...{ name: "sriov-device-plugin", image: foreignImages.SRIOV_DEVICE_PLUGIN_IMAGE },
+        name: "sriov-device-plugin",
+        image: foreignImages.SRIOV_DEVICE_PLUGIN_IMAGE,
         args: ["--log-level=10", "--resource-prefix=openshift.io", "--config-file=/etc/pcidp/$(NODE_NAME)"],
         env: [nodeName],
         securityContext: { privileged: true, readOnlyRootFilesystem: true },
@@ -121,7 +130,8 @@ function admissionServer(app: string, image: string, secretName: string, args: r
   const roles = ["node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"];
   const nodeSelectorTerms = roles.map((key) => ({ matchExpressions: [{ key, operator: "Exists" }] }));
   const spec = {
-    ...{ serviceAccountName: `${app}-sa`, priorityClassName: "system-cluster-critical" },
+    serviceAccountName: `${app}-sa`,
+    priorityClassName: "system-cluster-critical",
     securityContext: { runAsNonRoot: true },
     nodeSelector: { "kubernetes.io/os": "linux" },
     affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
@@ -130,7 +140,10 @@ function admissionServer(app: string, image: string, secretName: string, args: r
     }),
     containers: [
       {
-        ...{ name: "webhook-server", image, imagePullPolicy: "Always", command: ["webhook"] },
+        name: "webhook-server",
+        image,
+        imagePullPolicy: "Always",
+        command: ["webhook"],
         args: [...args, "--tls-private-key-file=/etc/tls/tls.key", "--tls-cert-file=/etc/tls/tls.crt"],
         env: [ownNamespace, { name: "DEV_MODE", value: "" }],
         securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
@@ -149,16 +162,21 @@ function metricsExporter(): NewObject {
     { ...hostPath("sysclassnet", "/sys/class/net", "Directory"), at: "/host/sys/class/net" },
   ];
   const spec = {
-    ...{ ...onEveryNode, nodeSelector: worker, serviceAccountName: "metrics-exporter-sa" },
+    ...onEveryNode,
+    nodeSelector: worker,
+    serviceAccountName: "metrics-exporter-sa",
     containers: [
       {
-        ...{ name: "metrics-exporter", image: foreignImages.METRICS_EXPORTER_IMAGE, imagePullPolicy: "IfNotPresent" },
+        name: "metrics-exporter",
+        image: foreignImages.METRICS_EXPORTER_IMAGE,
+        imagePullPolicy: "IfNotPresent",
         args: ["--web.listen-address=127.0.0.1:9110", "--collector.kubepoddevice=true"],
         ...requests("100m", "100Mi"),
         volumeMounts: host.map(({ name, at }) => mount(name, at, true)),
       },
       {
-        ...{ name: "kube-rbac-proxy", image: foreignImages.METRICS_EXPORTER_KUBE_RBAC_PROXY_IMAGE },
+        name: "kube-rbac-proxy",
+        image: foreignImages.METRICS_EXPORTER_KUBE_RBAC_PROXY_IMAGE,
         args: ["--logtostderr", "--secure-listen-address=[$(HOST_IP)]:9110", "--upstream=http://127.0.0.1:9110/"],
         ports: [{ name: "https-metrics", containerPort: 9110 }],
         env: [fromField("HOST_IP", "status.hostIP")],

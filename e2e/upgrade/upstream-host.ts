@@ -67,7 +67,13 @@ export function changesOf(kernel: FakeKernel, from: number): readonly string[] {
 function pfStatus(pf: PfFacts, link: Link | undefined): InterfaceStatus {
   const { pciAddress, driver = "", vendor, deviceId: deviceID } = pf;
   return {
-    ...{ pciAddress, driver, vendor, deviceID, linkSpeed: "25000 Mb/s", linkType: "ETH", linkAdminState: "up" },
+    pciAddress,
+    driver,
+    vendor,
+    deviceID,
+    linkSpeed: "25000 Mb/s",
+    linkType: "ETH",
+    linkAdminState: "up",
     ...(link && { name: link.name, mac: link.mac, mtu: link.mtu }),
     ...(link !== undefined && link.altNames.length > 0 && { altNames: link.altNames }),
     ...(pf.sriov && { totalvfs: pf.sriov.totalVfs, eSwitchMode: "legacy" }),

@@ -23,7 +23,8 @@ export function systemdModeByUpstream(): NewObject {
       ["sriov-config.service", "pre"],
       ["sriov-config-post-network.service", "post"],
     ].map(([name, phase]) => ({
-      ...{ name, enabled: true },
+      name,
+      enabled: true,
       contents: [
         "[Unit]",
         "ConditionPathExists=!/etc/ignition-machine-config-encapsulated.json",

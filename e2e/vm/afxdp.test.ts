@@ -63,10 +63,15 @@ describe("AF_XDP devices on igbsw", () => {
     const made = { state: "active", mtu: 1400, poolName: "fast", owned: true, name: expect.any(String) };
     const device = expect.stringMatching(/^auxiliary\/mlx5_core\.sf\.\d+$/);
     await reports("afxdpnetworknodestate/vm", {
-      ...{ syncStatus: "Succeeded", ...watched.isTrue("Ready") },
+      syncStatus: "Succeeded",
+      ...watched.isTrue("Ready"),
       interfaces: expect.arrayContaining([
         expect.objectContaining({
-          ...{ pciAddress: pf, maxSfs: 64, numSfs: 2, eSwitchMode: "switchdev", initialESwitchMode: "legacy" },
+          pciAddress: pf,
+          maxSfs: 64,
+          numSfs: 2,
+          eSwitchMode: "switchdev",
+          initialESwitchMode: "legacy",
           subfunctions: macs.map((mac) => expect.objectContaining({ ...made, device, mac, assignedMac: mac })),
         }),
       ]),
@@ -146,7 +151,9 @@ describe("AF_XDP devices on igbsw", () => {
     await setPolicy({ numSfs: 2 });
     const error = `wait for network interface on subfunction 0 of ${pf}: ETIMEDOUT (its driver has created none after 10 s)`;
     await reports("afxdpnetworknodestate/vm", {
-      ...{ syncStatus: "Failed", lastSyncError: expect.stringContaining(error), ...watched.isTrue("Degraded") },
+      syncStatus: "Failed",
+      lastSyncError: expect.stringContaining(error),
+      ...watched.isTrue("Degraded"),
     });
     await inGuest("echo 1 >/sys/bus/auxiliary/drivers_autoprobe");
     await policyIsReady();
@@ -165,7 +172,9 @@ describe("AF_XDP devices on igbsw", () => {
     await setPolicy({ numSfs: 1 });
     const refusal = "EBUSY (igbsw: the lab refuses to change the mode)";
     await reports("afxdpnetworknodestate/vm", {
-      ...{ syncStatus: "Failed", lastSyncError: expect.stringContaining(refusal), ...watched.isTrue("Degraded") },
+      syncStatus: "Failed",
+      lastSyncError: expect.stringContaining(refusal),
+      ...watched.isTrue("Degraded"),
     });
     expect(await subfunctions()).toEqual([]);
     await inGuest(`echo 0 > ${parameters}/lab_refuse_mode`);

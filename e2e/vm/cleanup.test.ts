@@ -90,8 +90,10 @@ async function applyPolicies(): Promise<void> {
     policySpec({ pfNames: [other] }, { ...settings, ...linux, numVfs: 2, resourceName: "linux" }),
   );
   await testCluster.kubectl(["apply", "-f", "-"], {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig" },
-    ...{ metadata: { name: "rdma" }, spec: { nodeSelector: {}, rdmaMode: "exclusive" } },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkPoolConfig",
+    metadata: { name: "rdma" },
+    spec: { nodeSelector: {}, rdmaMode: "exclusive" },
   });
 }
 
@@ -114,13 +116,20 @@ async function seen() {
 }
 
 const configured = {
-  ...{ vfs: "3\n2", modes: "mode switchdev\nmode switchdev", mtus: "2000\n2000" },
-  ...{ ovs: `${ovsBridge}\novs-user`, bridges: `${linuxBridge}/bridge\nbr-user/bridge` },
+  vfs: "3\n2",
+  modes: "mode switchdev\nmode switchdev",
+  mtus: "2000\n2000",
+  ovs: `${ovsBridge}\novs-user`,
+  bridges: `${linuxBridge}/bridge\nbr-user/bridge`,
 };
 
 const clean = {
-  ...{ vfs: "0\n0", modes: "mode legacy\nmode legacy", mtus: "1500\n1500" },
-  ...{ ovs: "ovs-user", bridges: "br-user/bridge", files: "" },
+  vfs: "0\n0",
+  modes: "mode legacy\nmode legacy",
+  mtus: "1500\n1500",
+  ovs: "ovs-user",
+  bridges: "br-user/bridge",
+  files: "",
 };
 
 /** Starts a daemon and waits until it has configured the node. The policies can still be ready from an earlier daemon. */

@@ -180,7 +180,8 @@ const word = fc.oneof(fc.constantFrom("ens1f0", "ens1f0#0-3", '"', "<&>"), fc.st
 const policy: fc.Arbitrary<SriovNetworkNodePolicy> = fc
   .record(
     {
-      ...{ resourceName, ...ways },
+      resourceName,
+      ...ways,
       nicSelector: fc.record(
         { vendor: fc.constantFrom("8086", "15b3"), pfNames: fc.array(word), rootDevices: fc.array(word) },
         { requiredKeys: [] },
@@ -190,14 +191,18 @@ const policy: fc.Arbitrary<SriovNetworkNodePolicy> = fc
     { requiredKeys: ["resourceName", "nicSelector"] },
   )
   .map((spec) => ({
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodePolicy", metadata: { name: "p" } },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodePolicy",
+    metadata: { name: "p" },
     spec: { nodeSelector: {}, numVfs: 4, ...spec },
   }));
 
 function stateOf(groups: readonly (readonly VfGroup[])[]): SriovNetworkNodeState {
   const pfs = groups.map((_, index) => pfStatus({ numVfs: 4, slot: index + 1 }));
   return {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState", metadata: { name: "worker-1" } },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodeState",
+    metadata: { name: "worker-1" },
     spec: {
       interfaces: pfs.map(({ pciAddress }, index) => ({ pciAddress, numVfs: 4, vfGroups: groups[index] ?? [] })),
     },

@@ -137,7 +137,10 @@ describe("the firmware of a card that allows fewer VFs than a policy requests", 
       expect(await changes()).toEqual([set, resetCard]);
       expect(requests).toContain("Drain_Required");
       expect(card()).toMatchObject({
-        ...{ vendor: "15b3", deviceID: "1017", numVfs: 6, totalvfs: 6 },
+        vendor: "15b3",
+        deviceID: "1017",
+        numVfs: 6,
+        totalvfs: 6,
         firmware: { numVfs: { current: 6, next: 6 }, initial: { numVfs: 4 }, resetAllowed: true },
       });
 

@@ -103,8 +103,10 @@ async function applyPolicies(): Promise<void> {
   const linux = { ...settings, bridge: { linux: {} }, numVfs: 2, resourceName: "linux" };
   await applyPolicy(testCluster, "linux", policySpec({ pfNames: [other] }, linux));
   await testCluster.kubectl(["apply", "-f", "-"], {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig" },
-    ...{ metadata: { name: "rdma" }, spec: { nodeSelector: {}, rdmaMode: "exclusive" } },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkPoolConfig",
+    metadata: { name: "rdma" },
+    spec: { nodeSelector: {}, rdmaMode: "exclusive" },
   });
 }
 
@@ -129,16 +131,28 @@ async function seen() {
 }
 
 const configured = {
-  ...{ vfs: "3\n2", modes: "mode switchdev\n mode switchdev", mtus: "2000\n2000" },
-  ...{ drivers: "igbvf\nigbvf\nvfio-pci", rdma: "netns exclusive" },
-  ...{ ovs: `${ovsBridge} ${uplink}\novs-user user1`, bridges: `${linuxBridge} ${other}\nbr-user user0` },
-  ...{ modprobe: "mine.conf\nsriov_network_operator_modules_config.conf", records: `${first}\n${second}` },
+  vfs: "3\n2",
+  modes: "mode switchdev\n mode switchdev",
+  mtus: "2000\n2000",
+  drivers: "igbvf\nigbvf\nvfio-pci",
+  rdma: "netns exclusive",
+  ovs: `${ovsBridge} ${uplink}\novs-user user1`,
+  bridges: `${linuxBridge} ${other}\nbr-user user0`,
+  modprobe: "mine.conf\nsriov_network_operator_modules_config.conf",
+  records: `${first}\n${second}`,
   override: "(null)",
 };
 
 const clean = {
-  ...{ vfs: "0\n0", modes: "mode legacy\n mode legacy", mtus: "1500\n1500", drivers: "" },
-  ...{ ovs: "ovs-user user1", bridges: "br-user user0", rules: "99-admin.rules", modprobe: "mine.conf", records: "" },
+  vfs: "0\n0",
+  modes: "mode legacy\n mode legacy",
+  mtus: "1500\n1500",
+  drivers: "",
+  ovs: "ovs-user user1",
+  bridges: "br-user user0",
+  rules: "99-admin.rules",
+  modprobe: "mine.conf",
+  records: "",
 };
 
 describe("a daemon that is killed before and after each kind of write", () => {

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { bootGuest, type Guest } from "@switchyard/vm-lab";
-import { leaveInService, timerVector } from "../src/leave-in-service.ts";
+import { corruptApicIsr, timerVector } from "../src/corrupt-apic-isr.ts";
 
 /** Time for a boot under load, including the build of a missing image. */
 const bootLimitMs = 600_000;
@@ -174,7 +174,7 @@ describe("a guest with systemd, Open vSwitch and the switchdev test driver", () 
   ])(
     "goes on if QEMU leaves $what of processor $processor in service",
     async ({ vector, processor }) => {
-      await leaveInService(guest, processor, vector);
+      await corruptApicIsr(guest, processor, vector);
       const message = `lab_tick: ended interrupt 0x${vector.toString(16)} that processor ${processor} had`;
       await output(guest, `until dmesg | grep "${message}"; do sleep 0.2; done`);
       await output(guest, `taskset -c ${processor} sleep 0.1`);

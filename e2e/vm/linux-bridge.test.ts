@@ -78,7 +78,8 @@ describe("Linux bridges of policies", () => {
     const shown = JSON.parse(await inGuest(`ip -json -details link show ${bridge}`)) as readonly unknown[];
     expect(shown).toMatchObject([
       {
-        ...{ ifalias: "switchyard.io/owner=config-daemon", flags: expect.arrayContaining(["UP"]) },
+        ifalias: "switchyard.io/owner=config-daemon",
+        flags: expect.arrayContaining(["UP"]),
         linkinfo: { info_data: { vlan_filtering: 1, vlan_protocol: "802.1ad" } },
       },
     ]);
@@ -88,7 +89,9 @@ describe("Linux bridges of policies", () => {
     const reported = status()?.bridges?.linux;
     expect(reported).toMatchObject([
       {
-        ...{ name: bridge, linkAdminState: "up", bridge: linux.bridge },
+        name: bridge,
+        linkAdminState: "up",
+        bridge: linux.bridge,
         uplinks: [{ pciAddress: "0000:01:00.0", name: uplink, uplink: { learning: "0" } }],
       },
     ]);

@@ -48,8 +48,13 @@ describe("Linux bridges", () => {
     const index = shown.ifindex;
     expect(await call("listBridges")).toEqual([
       {
-        ...{ index, name: "br0", alias: "ours", group: 0, adminUp: false },
-        ...{ vlanFiltering: true, vlanProtocol: "802.1ad" },
+        index,
+        name: "br0",
+        alias: "ours",
+        group: 0,
+        adminUp: false,
+        vlanFiltering: true,
+        vlanProtocol: "802.1ad",
       },
     ]);
     expect(await call("createBridge", { name: "br0" })).toEqual(error("EEXIST"));

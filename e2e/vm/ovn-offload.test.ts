@@ -58,7 +58,10 @@ beforeAll(async () => {
     await writeFile(join(share, "openshift", path), text);
   }
   guest = await bootGuest({
-    ...{ boot: "systemd", udev: true, driver: "igbsw", share },
+    boot: "systemd",
+    udev: true,
+    driver: "igbsw",
+    share,
     kernelArguments: ids.map((id) => `igbsw.${id}`),
   });
 }, 1_200_000);

@@ -60,7 +60,9 @@ const status = () => news.states.get("vm")?.status;
 const policy = policySpec(
   { pfNames: [uplink] },
   {
-    ...{ numVfs: 2, resourceName: "switched", eSwitchMode: "switchdev" },
+    numVfs: 2,
+    resourceName: "switched",
+    eSwitchMode: "switchdev",
     bridge: { ovs: { bridge: { otherConfig: { "mac-aging-time": "100" } } } },
   },
 );
@@ -81,7 +83,8 @@ describe("Open vSwitch bridges of policies", () => {
     expect(await inGuest(`ovs-dpctl show | grep -c ${uplink}`)).toBe("1");
     expect(status()?.bridges?.ovs).toEqual([
       {
-        ...{ name: bridge, bridge: { otherConfig: { "mac-aging-time": "100" } } },
+        name: bridge,
+        bridge: { otherConfig: { "mac-aging-time": "100" } },
         uplinks: [{ pciAddress: "0000:01:00.0", name: uplink }],
       },
     ]);

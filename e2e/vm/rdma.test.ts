@@ -36,8 +36,10 @@ async function inGuest(command: string): Promise<string> {
 
 async function ask(rdmaMode: "shared" | "exclusive"): Promise<void> {
   await testCluster.kubectl(["apply", "-f", "-"], {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig" },
-    ...{ metadata: { name: "rdma" }, spec: { nodeSelector: {}, rdmaMode } },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkPoolConfig",
+    metadata: { name: "rdma" },
+    spec: { nodeSelector: {}, rdmaMode },
   });
 }
 

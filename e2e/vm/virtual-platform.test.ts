@@ -122,7 +122,7 @@ async function useCard(netFilter: string, whileBound: () => Promise<void>): Prom
   await applyPolicy(testCluster, "cloud", policy);
   await policyIs(news, "cloud", "Ready", withinMs);
   expect(await driver()).toBe("vfio-pci");
-  expect(card()).toMatchObject({ ...{ netFilter, mac, driver: "vfio-pci", numVfs: 1, totalvfs: 1, owned: true } });
+  expect(card()).toMatchObject({ netFilter, mac, driver: "vfio-pci", numVfs: 1, totalvfs: 1, owned: true });
   await whileBound();
   await testCluster.kubectl(["delete", "sriovnetworknodepolicies", "--all", "-n", namespace]);
   await eventually("the card has its kernel driver", async () => (await driver()) === "igb", { withinMs });
@@ -144,7 +144,9 @@ describe("the card of an OpenStack instance", () => {
       await withDaemon(async () => {
         await hasNetwork(netFilter);
         expect(card()).toMatchObject({
-          ...{ mac, totalvfs: 1, numVfs: 1 },
+          mac,
+          totalvfs: 1,
+          numVfs: 1,
           Vfs: [{ pciAddress: pf, vfID: 0, mac, driver: "igb" }],
         });
         await useCard(netFilter, () => Promise.resolve());

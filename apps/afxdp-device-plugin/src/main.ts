@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The process of afxdp-device-plugin. It imports the service only after runFrugally, which starts the process again: the
+ * The process of afxdp-device-plugin. It imports the service only after restartWithMemoryFlags, which starts the process again: the
  * first process would load the service in vain.
  * Usage: `node apps/afxdp-device-plugin/src/main.ts --node-name worker-1 --namespace sriov-network-operator`.
  */
-import { runFrugally } from "@switchyard/service/memory";
+import { restartWithMemoryFlags } from "@switchyard/service/memory";
 
-runFrugally();
+restartWithMemoryFlags();
 const { runAfxdpDevicePlugin } = await import("./afxdp-device-plugin.ts");
 const exitCode = await runAfxdpDevicePlugin();
 // Idle connections would keep the process alive.

@@ -28,7 +28,8 @@ export interface ServePoolsOptions {
 export async function servePoolsOfNode(options: ServePoolsOptions): Promise<void> {
   const { transport, namespace, nodeName, server, log, signal } = options;
   await using states = watchObjects({
-    ...{ transport, namespace },
+    transport,
+    namespace,
     type: afxdpNetworkNodeStates,
     fieldSelector: `metadata.name=${nodeName}`,
     project: ({ metadata, spec, status, ...kind }: AfxdpNetworkNodeState) => {
@@ -48,7 +49,9 @@ export async function servePoolsOfNode(options: ServePoolsOptions): Promise<void
       server,
       state: () => states.get(nodeName),
       writer: createWriter<AfxdpNetworkNodeState>({
-        ...{ transport, namespace, manager },
+        transport,
+        namespace,
+        manager,
         type: afxdpNetworkNodeStates,
         cache: states,
       }),

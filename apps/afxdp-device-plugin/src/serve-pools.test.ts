@@ -76,20 +76,19 @@ const resource = "afxdp/intel";
   }
 
   const pool = (settings: Partial<NodePool> = {}): NodePool => ({
-    ...{
-      name: "intel",
-      hasSocket: true,
-      hasPinnedMap: false,
-      idleTimeoutMs: 0,
-      uid: 0,
-      requiresUnprivilegedBpf: false,
-    },
+    name: "intel",
+    hasSocket: true,
+    hasPinnedMap: false,
+    idleTimeoutMs: 0,
+    uid: 0,
+    requiresUnprivilegedBpf: false,
     devices: ["v0", "v1"].map((name) => ({ id: name, name, key: name, queues: 1 })),
     ...settings,
   });
 
   const podWith = (name: string, ...ids: string[]): PodDevices => ({
-    ...{ name, namespace: "default" },
+    name,
+    namespace: "default",
     containers: [{ name: "app", devices: ids.map((id) => ({ resourceName: resource, ids: [id] })) }],
   });
 
@@ -117,7 +116,9 @@ const resource = "afxdp/intel";
     expect(await programOf("v0")).toBeUndefined();
     const allocation = await kubelet.allocate(resource, ["v1", "v0"]);
     const mount = (device: string) => ({
-      ...{ containerPath: `/tmp/afxdp_dp/${device}`, hostPath: join(directory, "sockets", device), isReadOnly: true },
+      containerPath: `/tmp/afxdp_dp/${device}`,
+      hostPath: join(directory, "sockets", device),
+      isReadOnly: true,
     });
     expect(allocation).toEqual({ environment: { AFXDP_DEVICES_INTEL: "v0 v1" }, mounts: [mount("v0"), mount("v1")] });
     expect([(await programOf("v0"))?.name, (await programOf("v1"))?.name]).toEqual([

@@ -157,8 +157,11 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
       register() {
         done ??= keepRegistered(
           {
-            ...{ directory: pluginDirectory, endpoint: `afxdp-${name}.sock`, resourceName },
-            ...{ service: plugin.service, watch },
+            directory: pluginDirectory,
+            endpoint: `afxdp-${name}.sock`,
+            resourceName,
+            service: plugin.service,
+            watch,
             registered() {
               metrics.registrations.inc({ pool: name, result: "ok" });
               log.info({ resource: resourceName }, "registered with the kubelet");

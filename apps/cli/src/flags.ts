@@ -57,11 +57,16 @@ export interface FlagSpec {
 
 export const flagSpecs: Readonly<Record<FlagName, FlagSpec>> = {
   filename: {
-    ...{ long: "filename", short: "f", value: "FILE|DIR|-", multiple: true },
+    long: "filename",
+    short: "f",
+    value: "FILE|DIR|-",
+    multiple: true,
     help: "File, directory (read recursively) or tar archive with objects in YAML or JSON, or - for standard input. Repeatable.",
   },
   existing: {
-    ...{ long: "existing", value: "FILE|DIR", multiple: true },
+    long: "existing",
+    value: "FILE|DIR",
+    multiple: true,
     help: "File or directory with objects that exist in the cluster. Repeatable.",
   },
   context: {
@@ -76,28 +81,37 @@ export const flagSpecs: Readonly<Record<FlagName, FlagSpec>> = {
   },
   output: { long: "output", short: "o", value: "FORMAT", choices: ["yaml", "json", "text"], help: "Output format." },
   pageOutput: {
-    ...{ long: "output", short: "o", value: "FORMAT", choices: ["yaml", "json", "text", "html"] },
+    long: "output",
+    short: "o",
+    value: "FORMAT",
+    choices: ["yaml", "json", "text", "html"],
     help: "Output format; html is a page in one file.",
   },
   rowsOutput: {
-    ...{ long: "output", short: "o", value: "FORMAT", choices: ["yaml", "json", "text", "wide", "html"] },
+    long: "output",
+    short: "o",
+    value: "FORMAT",
+    choices: ["yaml", "json", "text", "wide", "html"],
     help: "Output format; wide is text with all columns, html is a page in one file.",
   },
   namespace: {
-    ...{ long: "namespace", short: "n", value: "NS", default: clusterDefaults.namespace },
+    long: "namespace",
+    short: "n",
+    value: "NS",
+    default: clusterDefaults.namespace,
     help: "Namespace of the operator. Objects without a namespace belong to it.",
   },
   resourcePrefix: {
-    ...{ long: "resource-prefix", value: "PREFIX", default: clusterDefaults.resourcePrefix },
+    long: "resource-prefix",
+    value: "PREFIX",
+    default: clusterDefaults.resourcePrefix,
     help: "Prefix of resource names, the part before the slash.",
   },
   clusterType: {
-    ...{
-      long: "cluster-type",
-      value: "TYPE",
-      default: clusterDefaults.clusterType,
-      choices: ["kubernetes", "openshift"],
-    },
+    long: "cluster-type",
+    value: "TYPE",
+    default: clusterDefaults.clusterType,
+    choices: ["kubernetes", "openshift"],
     help: "Type of the cluster.",
   },
   only: { long: "only", value: "KIND[,KIND]", multiple: true, help: "Print only objects of these kinds. Repeatable." },
@@ -106,7 +120,10 @@ export const flagSpecs: Readonly<Record<FlagName, FlagSpec>> = {
     help: "Also print what the operator deploys: DaemonSets, RBAC and webhook configurations. Images come from the operator's environment variables, such as SRIOV_CNI_IMAGE, if they are set.",
   },
   operation: {
-    ...{ long: "operation", value: "VERB", default: "CREATE", choices: ["CREATE", "UPDATE", "DELETE"] },
+    long: "operation",
+    value: "VERB",
+    default: "CREATE",
+    choices: ["CREATE", "UPDATE", "DELETE"],
     help: "Operation on the objects. For UPDATE, the old objects come from --existing or from the cluster.",
   },
   node: { long: "node", value: "NAME", help: "Print only this node." },

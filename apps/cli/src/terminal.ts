@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Terminal is the standard input, output and environment of a command. `process` is one; tests use their own. */
+/** What a command reads and writes, and how it ends. */
 import { printable } from "./text.ts";
 
 /** exitCodes are the exit codes of the process. */
@@ -12,6 +12,7 @@ export const exitCodes = {
   usage: 64,
 } as const;
 
+/** The standard input, output and environment of a command. `process` is one; tests use their own. */
 export interface Terminal {
   readonly stdin: AsyncIterable<Uint8Array | string>;
   readonly stdout: Output;
@@ -28,12 +29,10 @@ export interface Output {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/**
- * CliError ends a command with one line on stderr.
- * usage: the command line is invalid. unavailable: something that it names does not exist or cannot be read.
- */
+/** usage: the command line is invalid. unavailable: something that it names does not exist or cannot be read. */
 type CliErrorCode = "usage" | "unavailable";
 
+/** Ends a command with one line on stderr. */
 export class CliError extends Error {
   override readonly name = "CliError";
   readonly code: CliErrorCode;

@@ -94,8 +94,21 @@ export function runConfigDaemon(): Promise<number> {
         setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
       };
       await runDaemon({
-        ...{ transport, host, nodeName, namespace, maxPfs, maxHanging, useExternalDrainer, maxCacheAgeMs },
-        ...{ log, metrics, metadataUrl: flags.metadataUrl, onVerbosity, setNotReady, setNotAlive, signal },
+        transport,
+        host,
+        nodeName,
+        namespace,
+        maxPfs,
+        maxHanging,
+        useExternalDrainer,
+        maxCacheAgeMs,
+        log,
+        metrics,
+        metadataUrl: flags.metadataUrl,
+        onVerbosity,
+        setNotReady,
+        setNotAlive,
+        signal,
         onFirstPass: createSaveMemory(),
         readKubelet: kubeletDevices(hostRoot),
         readHeld: heldDevices(hostRoot),

@@ -101,7 +101,12 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const programsEvent = createPendingEvent(wakeUp.wake);
   if (options.systemdMode === undefined) {
     const cleanup = startUpstreamCleanup({
-      ...{ host, timing, runningSteps, log, signal, wake: wakeUp.wake },
+      host,
+      timing,
+      runningSteps,
+      log,
+      signal,
+      wake: wakeUp.wake,
       onFailure(message) {
         cleanupEvent.set({ type: "Warning", reason: "UpstreamFilesNotRemoved", message });
       },
@@ -118,7 +123,14 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     },
   });
   await using afxdp = openAfxdp({
-    ...{ transport, host, namespace, nodeName, timing, now, log, signal },
+    transport,
+    host,
+    namespace,
+    nodeName,
+    timing,
+    now,
+    log,
+    signal,
     maxPfs: options.maxPfs,
     sriovStates: states,
     keepBoot: options.systemdMode && keepAfxdpBoot,
@@ -132,30 +144,52 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   followVerbosity({ sriov: configs, afxdp: afxdp.configs }, (verbosity) => options.onVerbosity?.(verbosity));
   await using reports = openNodeReports({ transport, namespace, nodeName, states, wake: wakeUp.wake, log });
   const firmware = createFirmwareReader(host, {
-    ...{ timing, wake: wakeUp.wake },
+    timing,
+    wake: wakeUp.wake,
     policy: () => configs.get(operatorConfigName)?.firmware ?? firmwarePolicyOf(undefined),
   });
   const apiServerAddresses = createApiServerAddresses(transport.serverHost);
   const virtualNics = createVirtualNics(host, {
-    ...{ timing, wake: wakeUp.wake, metadataUrl: options.metadataUrl ?? defaultMetadataUrl },
+    timing,
+    wake: wakeUp.wake,
+    metadataUrl: options.metadataUrl ?? defaultMetadataUrl,
     readPlatform: () => readPlatform({ transport, nodeName, log }),
   });
   const kernel = createKernelSource(feed, nodeName);
   const pass = createPass({
-    ...{ host, transport, timing, metrics, loop, runningSteps, firmware, log, signal, report: reports.report },
+    host,
+    transport,
+    timing,
+    metrics,
+    loop,
+    runningSteps,
+    firmware,
+    log,
+    signal,
+    report: reports.report,
     ...createHostCalls(host, {
-      ...{ timing, firmware, virtualNics, apiServerAddresses },
+      timing,
+      firmware,
+      virtualNics,
+      apiServerAddresses,
       onObserve: kernel.observing,
     }),
     ...(options.systemdMode && {
       beginPass: createSystemdMode(host, {
-        ...{ ...options.systemdMode, maxPfs: options.maxPfs, apiServerAddresses, timing, now, log },
+        ...options.systemdMode,
+        maxPfs: options.maxPfs,
+        apiServerAddresses,
+        timing,
+        now,
+        log,
       }),
     }),
     missingInterfaces:
       options.readHeld &&
       createMissingInterfaces({
-        ...{ readHeld: options.readHeld, nowMs: () => timing.nowMs(), graceMs: timing.linkTimeoutMs },
+        readHeld: options.readHeld,
+        nowMs: () => timing.nowMs(),
+        graceMs: timing.linkTimeoutMs,
       }),
     refusedChanges: createRefusedChanges({ nowMs: () => timing.nowMs() }),
     maxPfs: options.maxPfs,
@@ -202,7 +236,8 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
 
   const caches = [states, configs, ...afxdp.caches];
   void logAbsentKinds([states, configs], {
-    ...{ log, signal },
+    log,
+    signal,
     effect: "SR-IOV devices of the node are not configured",
   });
   showCacheAges(options.metrics, () => caches);

@@ -4,7 +4,7 @@
  * command that runs while the host boots must load little.
  * Usage: `node apps/config-daemon/src/main.ts --node-name worker-1`, `node apps/config-daemon/src/main.ts boot pre`, `node apps/config-daemon/src/main.ts cleanup --dry-run`.
  */
-import { growInSmallSteps, keepBytecode, runFrugally } from "@switchyard/service/memory";
+import { setHeapGrowthStep, keepCompiledCode, restartWithMemoryFlags } from "@switchyard/service/memory";
 
 /** A command gets the arguments after its name and resolves with the exit code. */
 type Command = (args: readonly string[]) => Promise<number>;
@@ -21,11 +21,11 @@ const exitCode = await (command === undefined ? runService() : command(args));
 // Idle connections and watches of the kernel would keep the process alive.
 process.exit(exitCode);
 
-/** Imports the daemon only after runFrugally, which starts the process again: the first process would load it in vain. */
+/** Imports the daemon only after restartWithMemoryFlags, which starts the process again: the first process would load it in vain. */
 async function runService(): Promise<number> {
-  runFrugally();
-  growInSmallSteps();
-  keepBytecode();
+  restartWithMemoryFlags();
+  setHeapGrowthStep();
+  keepCompiledCode();
   const { runConfigDaemon } = await import("./config-daemon.ts");
   return runConfigDaemon();
 }

@@ -59,7 +59,9 @@ export function watchDesiredState<State extends KubeObject, CachedState, Config 
   const watches = new AsyncDisposableStack();
   const states = watches.use(
     watchObjects({
-      ...{ ...common, ...kinds.states, managers: [daemonManager] },
+      ...common,
+      ...kinds.states,
+      managers: [daemonManager],
       fieldSelector: `metadata.name=${nodeName}`,
     }),
   );

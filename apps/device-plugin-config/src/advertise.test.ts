@@ -61,7 +61,8 @@ describe("advertise", () => {
       vf.vfID === 3 ? { ...vf, missingInterface: "permanent" } : { ...vf, name },
     );
     expect(advertised(nodeState([{ ...port, status: { ...port.status, Vfs } }]), { block })).toEqual({
-      ...{ resources: { fast: "1:10.0 1:10.1 1:10.2" }, pending: ["fast 1 no-interface"] },
+      resources: { fast: "1:10.0 1:10.1 1:10.2" },
+      pending: ["fast 1 no-interface"],
     });
   });
 

@@ -52,7 +52,9 @@ export function runDevicePluginConfig(): Promise<number> {
         return;
       }
       await using _logLevel = followLogLevel({
-        ...{ transport, namespace: flags.namespace, log: service.log },
+        transport,
+        namespace: flags.namespace,
+        log: service.log,
         onVerbosity(verbosity) {
           setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
         },
@@ -69,10 +71,13 @@ export function runDevicePluginConfig(): Promise<number> {
 function configurePlugin(options: ConfigurePluginOptions): Promise<void> {
   const { hostRoot, log } = options;
   return keepConfigured<SriovNetworkNodeState>(options, {
-    ...{ type: sriovNetworkNodeStates, manager },
+    type: sriovNetworkNodeStates,
+    manager,
     createReconcile: (deps) =>
       createPluginReconciler({
-        ...{ flags: options, log, ...deps },
+        flags: options,
+        log,
+        ...deps,
         withholding: createWithholding({
           resourcePrefix: options.resourcePrefix,
           offered: () => readOfferedVfs(options.configFile),
@@ -86,7 +91,8 @@ function configurePlugin(options: ConfigurePluginOptions): Promise<void> {
 /** Disposing of the result ends the watch. */
 function followLogLevel({ transport, namespace, log, onVerbosity }: FollowLogLevelOptions): AsyncDisposable {
   const configs = watchObjects({
-    ...{ transport, namespace },
+    transport,
+    namespace,
     type: sriovOperatorConfigs,
     fieldSelector: `metadata.name=${operatorConfigName}`,
     project: ({ spec }: SriovOperatorConfig) => ({ verbosity: spec?.logLevel }),

@@ -67,7 +67,10 @@ export async function keepConfigured<State extends NodeState>(
     log.warn({ resource, ageMs, error }, "watch failed; retrying");
   };
   await using states = watchObjects({
-    ...{ transport, namespace, report, type },
+    transport,
+    namespace,
+    report,
+    type,
     fieldSelector: `metadata.name=${nodeName}`,
     project: (state: State): State => ({ ...state, metadata: withoutManagedFields(state.metadata) }),
     managers: [manager],
@@ -79,7 +82,7 @@ export async function keepConfigured<State extends NodeState>(
     name: "device-plugin-config",
     reconcile: createReconcile({
       state: () => states.get(nodeName),
-      writer: createWriter<State>({ ...{ transport, namespace, manager, type }, cache: states }),
+      writer: createWriter<State>({ transport, namespace, manager, type, cache: states }),
       onWritten: () => {
         written.abort();
       },

@@ -60,7 +60,10 @@ function process({ wait = false, block = true, kubeletDirectory = directory } = 
   };
   const reconcile = createPluginReconciler({
     flags: {
-      ...{ nodeName: "worker-1", configFile, wait, blockUntilConfigured: block },
+      nodeName: "worker-1",
+      configFile,
+      wait,
+      blockUntilConfigured: block,
       pluginProcess: "no-such-plugin",
     },
     host: {
@@ -97,7 +100,8 @@ describe("a resource that is renamed while pods have its VFs", () => {
     expect(await sidecar.run()).toBe(10_000);
     expect(await sidecar.offered()).toEqual({ lab2: [vf1, vf3] });
     expect(sidecar.condition).toMatchObject({
-      ...{ status: "False", reason: "VfsHeld" },
+      status: "False",
+      reason: "VfsHeld",
       message:
         "lab2: 2 VFs of 0000:01:00.0 are withheld until pods that have them end: default/app1 (openshift.io/lab); " +
         "VFs advertised: lab2: 2",

@@ -74,21 +74,24 @@ export function watchCluster({ transport, deferred, namespace, settings, report 
     policies: watchObjects({
       ...common,
       type: sriovNetworkNodePolicies,
-      ...{ namespace, optional: true },
+      namespace,
+      optional: true,
       project: (policy: SriovNetworkNodePolicy) => ({ ...policy, metadata: keepIdentity(policy) }),
       managers: [fieldManagers.policyStatus, fieldManagers.failures],
     }),
     pools: watchObjects({
       ...common,
       type: sriovNetworkPoolConfigs,
-      ...{ namespace, optional: true },
+      namespace,
+      optional: true,
       project: (pool: SriovNetworkPoolConfig) => ({ ...pool, metadata: keepLifeCycle(pool) }),
       managers: [fieldManagers.poolStatus, fieldManagers.hardwareOffload, fieldManagers.failures],
     }),
     operatorConfigs: watchObjects({
       ...common,
       type: sriovOperatorConfigs,
-      ...{ namespace, optional: true },
+      namespace,
+      optional: true,
       project: (config: SriovOperatorConfig) => ({ ...config, metadata: keepLifeCycle(config) }),
       managers: [
         fieldManagers.operatorConfigStatus,
@@ -103,7 +106,8 @@ export function watchCluster({ transport, deferred, namespace, settings, report 
     states: watchObjects({
       ...common,
       type: sriovNetworkNodeStates,
-      ...{ namespace, optional: true },
+      namespace,
+      optional: true,
       pageSize: 50,
       project: sharingEqual((state: SriovNetworkNodeState) => toNodeStateFacts(state)),
       managers: [fieldManagers.nodeState, fieldManagers.drain, fieldManagers.failures],

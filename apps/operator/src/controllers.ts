@@ -53,12 +53,20 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   );
 
   const failureReports = createFailureReports({
-    ...{ transport, caches, events, now: () => new Date() },
+    transport,
+    caches,
+    events,
+    now: () => new Date(),
     namespace: settings.namespace,
   });
 
   const context: OperatorContext = {
-    ...{ transport, settings, caches, events, log, signal },
+    transport,
+    settings,
+    caches,
+    events,
+    log,
+    signal,
     rules: createLiveRules(
       { ...caches, staleDelayMs: settings.staleDelayMs, devMode: settings.components.devMode },
       signal,

@@ -4,7 +4,7 @@
  * hooks of the chart, and for administrators.
  * Usage: `node apps/operator/src/main.ts --namespace sriov-network-operator`, `node apps/operator/src/main.ts crds apply`.
  */
-import { roomForYoung, useOneArena } from "@switchyard/service/memory";
+import { minSemiSpaceFlag, restartWithOneMallocArena } from "@switchyard/service/memory";
 
 /** A command gets the arguments after its name and resolves with the exit code. */
 type Command = (args: readonly string[]) => Promise<number>;
@@ -23,9 +23,9 @@ const exitCode = await (command === undefined ? runService() : command(args));
 // Idle connections and file watches that are still open would keep the process alive.
 process.exit(exitCode);
 
-/** Imports the service only after useOneArena, which starts the process again: the first process would load it in vain. */
+/** Imports the service only after restartWithOneMallocArena, which starts the process again: the first process would load it in vain. */
 async function runService(): Promise<number> {
-  useOneArena(roomForYoung);
+  restartWithOneMallocArena(minSemiSpaceFlag);
   const { runOperator } = await import("./operator.ts");
   return runOperator();
 }

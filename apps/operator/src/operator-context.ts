@@ -4,7 +4,7 @@
  * the function that starts a controller. Each group of controllers is started by one function that takes it.
  * Usage: `context.start({ name: "networks", reads: [], reconcile, sources });`
  */
-import type { Ageing, Controller, ControllerOptions, EventRecorder, Transport } from "@switchyard/kube";
+import type { HasAge, Controller, ControllerOptions, EventRecorder, Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 import type { AfxdpLiveRules } from "./afxdp/afxdp-live-rules.ts";
 import type { ClusterCaches } from "./cluster-caches.ts";
@@ -30,7 +30,7 @@ export interface OperatorContext {
    */
   readonly start: (controller: ControllerDefinition) => Pick<Controller, "whenIdle">;
   /** Adds caches outside of `context.caches` to the metric of cache ages. */
-  readonly showAges: (caches: Pick<Ageing, "ages">) => void;
+  readonly showAges: (caches: Pick<HasAge, "ages">) => void;
 }
 
 /** Kind of the objects that the keys of a controller name. Undefined stands for the SriovOperatorConfig. */
@@ -42,7 +42,7 @@ export interface ControllerDefinition extends Pick<
   "name" | "reconcile" | "sources" | "caches" | "parallel" | "deadlineMs" | "debounceMs" | "maxDebounceMs"
 > {
   /** The caches that it reads. It does not run while one of them is stale, because objects may be missing from it. */
-  readonly reads: readonly Ageing[];
+  readonly reads: readonly HasAge[];
   /** Kind of the objects that its keys name, on which failures are reported (status/failure-reports.ts). */
   readonly about?: About;
 }

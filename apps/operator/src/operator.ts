@@ -71,7 +71,12 @@ const operator: Service<OperatorFlagValues> = {
       if (leading.aborted) return;
       const outdated = new AbortController();
       await using _controllers = startControllers({
-        ...{ transport: client, settings, instance: hostname(), caches, log, metrics },
+        transport: client,
+        settings,
+        instance: hostname(),
+        caches,
+        log,
+        metrics,
         onNodeStatesWritten: deferred.release,
         signal: AbortSignal.any([leading, outdated.signal]),
       });

@@ -39,7 +39,8 @@ export function createForeignMachineConfigs(transport: Transport): ForeignMachin
   }
 
   return {
-    ...{ names, isTaken },
+    names,
+    isTaken,
     async recheck(signal) {
       for (const name of [...names]) await isTaken(name, signal);
     },

@@ -3,9 +3,9 @@
  * The process of ovn-offload.
  * Usage: `node apps/ovn-offload/src/main.ts --namespace sriov-network-operator`.
  */
-import { runFrugally } from "@switchyard/service/memory";
+import { restartWithMemoryFlags } from "@switchyard/service/memory";
 
-runFrugally();
+restartWithMemoryFlags();
 // Imported only now: the first process, which starts the second, would load it in vain.
 const { runOvnOffload } = await import("./ovn-offload.ts");
 

@@ -20,7 +20,8 @@ export function observe(caches: OffloadCaches, settings: ObserveSettings): Obser
   const { namespace, ovnNamespace, resourcePrefix, foreignMachineConfigs, waitingPodsOf } = settings;
   const isOpenshift = caches.machineConfigPools.served;
   const at = (of: string, name: string, found: [Cache<unknown>, Cache<ConfigMapFacts>]): ObservedConfigMap => ({
-    ...{ namespace: of, name },
+    namespace: of,
+    name,
     isPossible: found[0].get(of) !== undefined,
     present: found[1].get(name),
   });
@@ -29,7 +30,10 @@ export function observe(caches: OffloadCaches, settings: ObserveSettings): Obser
     ? at(ovn, "ovn-management-ports", [caches.ovnNamespace, caches.managementPorts])
     : at(ovnNamespace, "ovn-management-ports", [caches.plainOvnNamespace, caches.plainManagementPorts]);
   return {
-    ...{ namespace, resourcePrefix, foreignMachineConfigs, waitingPodsOf },
+    namespace,
+    resourcePrefix,
+    foreignMachineConfigs,
+    waitingPodsOf,
     entries: entriesOf(caches.operatorConfigs.get(operatorConfigName)),
     machineConfigPools: isOpenshift ? caches.machineConfigPools.list() : undefined,
     machineConfigs: caches.machineConfigs.list(),

@@ -17,8 +17,11 @@ type State = "Ready" | "Progressing" | "Degraded";
 
 function pool(state: State, nodes: readonly OvnOffloadNode[], nodeCount = nodes.length): OvnHardwareOffloadStatus {
   const conditions = (["Ready", "Progressing", "Degraded"] as const).map((type) => ({
-    ...{ type, status: type === state ? ("True" as const) : ("False" as const), reason: state },
-    ...{ message: "why", lastTransitionTime: "" },
+    type,
+    status: type === state ? ("True" as const) : ("False" as const),
+    reason: state,
+    message: "why",
+    lastTransitionTime: "",
   }));
   return { pool: "dpu", nodeCount, readyNodeCount: 0, nodes, conditions };
 }

@@ -113,7 +113,9 @@ function conditionsOf({ state, message }: OffloadState) {
   const reason = reasons[state];
   const text = state === "ready" ? "OVN of all hosts runs on their SmartNIC" : message;
   return (["Ready", "Progressing", "Degraded"] as const).map((type) => ({
-    ...{ type, reason, message: text },
+    type,
+    reason,
+    message: text,
     status: type === reasons[state] ? ("True" as const) : ("False" as const),
   }));
 }

@@ -66,7 +66,9 @@ export function runOvnOffload(): Promise<number> {
       const { namespace, ovnNamespace, resourcePrefix } = flags;
       await using connection = await connect({ kubeconfig: flags.kubeconfig });
       await using caches = watchOffload({
-        ...{ transport: connection, namespace, ovnNamespace },
+        transport: connection,
+        namespace,
+        ovnNamespace,
         report(error, { resource, ageMs }) {
           log.warn({ resource, ageMs, error }, "watch failed; retrying");
         },
@@ -89,14 +91,17 @@ export function runOvnOffload(): Promise<number> {
         log.info("started leading");
         const foreign = createForeignMachineConfigs(transport);
         const pods = createPodChecks({
-          ...{ transport, now: () => new Date() },
+          transport,
+          now: () => new Date(),
           report(error, node) {
             log.warn({ node, error }, "pods of a host could not be listed; retrying");
           },
         });
         const settings = { namespace, ovnNamespace, resourcePrefix };
         await using events = createEventRecorder({
-          ...{ transport, controller: "switchyard-ovn-offload", instance: hostname() },
+          transport,
+          controller: "switchyard-ovn-offload",
+          instance: hostname(),
           report(error) {
             log.warn({ error }, "event could not be sent; dropped");
           },
@@ -104,17 +109,26 @@ export function runOvnOffload(): Promise<number> {
         await using _controller = startController({
           name: "ovn-offload",
           reconcile: createOffloadReconciler({
-            ...{ caches, settings, foreign, pods },
+            caches,
+            settings,
+            foreign,
+            pods,
             execute: createExecutor({ transport, caches, namespace, foreign }),
             writeStatus: createOffloadStatusWriter({
-              ...{ caches, namespace, events, now: () => new Date() },
+              caches,
+              namespace,
+              events,
+              now: () => new Date(),
               reportKept(nodes) {
                 const hosts = { count: nodes.length, nodes: nodes.slice(0, maxLogged) };
                 log.warn(hosts, "SriovOperatorConfig default does not exist; hosts stay as they are");
               },
               writer: createWriter<SriovOperatorConfig>({
-                ...{ transport, type: sriovOperatorConfigs, namespace },
-                ...{ manager: fieldManagers.status, cache: caches.operatorConfigs },
+                transport,
+                type: sriovOperatorConfigs,
+                namespace,
+                manager: fieldManagers.status,
+                cache: caches.operatorConfigs,
               }),
             }),
           }),
@@ -144,7 +158,9 @@ export function runOvnOffload(): Promise<number> {
         return;
       }
       await runWhenLeading({
-        ...{ transport: connection, signal, lease: { namespace, name: lease } },
+        transport: connection,
+        signal,
+        lease: { namespace, name: lease },
         identity: `${hostname()}_${randomUUID()}`,
         onLeading: (leadership) => lead(leadership.transport, leadership.signal),
         report(error) {

@@ -89,14 +89,16 @@ export function watchCluster({ transport, namespace, hasMachineConfigPools, repo
     states: watchObjects({
       ...common,
       type: sriovNetworkNodeStates,
-      ...{ namespace, optional: true },
+      namespace,
+      optional: true,
       pageSize: 10,
       project: (state: SriovNetworkNodeState) => readState(state),
     }),
     policies: watchObjects({
       ...common,
       type: sriovNetworkNodePolicies,
-      ...{ namespace, optional: true },
+      namespace,
+      optional: true,
       project: ({ status: _, ...policy }: SriovNetworkNodePolicy): SriovNetworkNodePolicy => ({
         ...policy,
         metadata: keepIdentity(policy),
@@ -105,7 +107,8 @@ export function watchCluster({ transport, namespace, hasMachineConfigPools, repo
     pools: watchObjects({
       ...common,
       type: sriovNetworkPoolConfigs,
-      ...{ namespace, optional: true },
+      namespace,
+      optional: true,
       project: ({ status: _, ...pool }: SriovNetworkPoolConfig): SriovNetworkPoolConfig => ({
         ...pool,
         metadata: keepIdentity(pool),
@@ -114,7 +117,8 @@ export function watchCluster({ transport, namespace, hasMachineConfigPools, repo
     operatorConfigs: watchObjects({
       ...common,
       type: sriovOperatorConfigs,
-      ...{ namespace, optional: true },
+      namespace,
+      optional: true,
       fieldSelector: `metadata.name=${operatorConfigName}`, // the webhook is not authorized to read others
       project: ({ status: _, ...config }: SriovOperatorConfig): SriovOperatorConfig => ({
         ...config,
@@ -122,21 +126,31 @@ export function watchCluster({ transport, namespace, hasMachineConfigPools, repo
       }),
     }),
     afxdpPolicies: watchObjects({
-      ...{ ...common, type: afxdpNetworkNodePolicies, namespace, optional: true },
+      ...common,
+      type: afxdpNetworkNodePolicies,
+      namespace,
+      optional: true,
       project: ({ status: _, ...policy }: AfxdpNetworkNodePolicy): AfxdpNetworkNodePolicy => ({
         ...policy,
         metadata: keepIdentity(policy),
       }),
     }),
     afxdpConfigs: watchObjects({
-      ...{ ...common, type: afxdpOperatorConfigs, namespace, optional: true },
+      ...common,
+      type: afxdpOperatorConfigs,
+      namespace,
+      optional: true,
       project: ({ status: _, ...config }: AfxdpOperatorConfig): AfxdpOperatorConfig => ({
         ...config,
         metadata: keepIdentity(config),
       }),
     }),
     afxdpStates: watchObjects({
-      ...{ ...common, type: afxdpNetworkNodeStates, namespace, optional: true, pageSize: 50 },
+      ...common,
+      type: afxdpNetworkNodeStates,
+      namespace,
+      optional: true,
+      pageSize: 50,
       project: toAfxdpFacts,
     }),
     nicLists: watchObjects({

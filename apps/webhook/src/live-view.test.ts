@@ -36,35 +36,43 @@ function createCaches() {
   return {
     nodes: new ObjectStore({ type: nodes, project: ({ metadata: { name, labels = {} } }: Node) => ({ name, labels }) }),
     states: new ObjectStore({
-      ...{ type: sriovNetworkNodeStates, namespace },
+      type: sriovNetworkNodeStates,
+      namespace,
       project: (state: SriovNetworkNodeState) => readState(state),
     }),
     policies: new ObjectStore({
-      ...{ type: sriovNetworkNodePolicies, namespace },
+      type: sriovNetworkNodePolicies,
+      namespace,
       project: (policy: SriovNetworkNodePolicy) => policy,
     }),
     pools: new ObjectStore({
-      ...{ type: sriovNetworkPoolConfigs, namespace },
+      type: sriovNetworkPoolConfigs,
+      namespace,
       project: (pool: SriovNetworkPoolConfig) => pool,
     }),
     operatorConfigs: new ObjectStore({
-      ...{ type: sriovOperatorConfigs, namespace },
+      type: sriovOperatorConfigs,
+      namespace,
       project: (config: SriovOperatorConfig) => config,
     }),
     nicLists: new ObjectStore({
-      ...{ type: configMaps, namespace },
+      type: configMaps,
+      namespace,
       project: ({ data = {} }: ConfigMap): readonly string[] => Object.values(data),
     }),
     afxdpPolicies: new ObjectStore({
-      ...{ type: afxdpNetworkNodePolicies, namespace },
+      type: afxdpNetworkNodePolicies,
+      namespace,
       project: (policy: AfxdpNetworkNodePolicy) => policy,
     }),
     afxdpConfigs: new ObjectStore({
-      ...{ type: afxdpOperatorConfigs, namespace },
+      type: afxdpOperatorConfigs,
+      namespace,
       project: (config: AfxdpOperatorConfig) => config,
     }),
     afxdpStates: new ObjectStore({
-      ...{ type: afxdpNetworkNodeStates, namespace },
+      type: afxdpNetworkNodeStates,
+      namespace,
       project: ({ metadata: { name }, status = {} }: AfxdpNetworkNodeState) => ({ name, status }),
     }),
   };
@@ -130,7 +138,9 @@ describe("createLiveView", () => {
     const caches = createCaches();
     const view = createLiveView(caches, { namespace, devMode: false });
     const strict: SriovOperatorConfig = {
-      ...{ apiVersion, kind: "SriovOperatorConfig", metadata: { name: "default", namespace, uid: "1" } },
+      apiVersion,
+      kind: "SriovOperatorConfig",
+      metadata: { name: "default", namespace, uid: "1" },
       spec: { supportedNics: "strict" },
     };
     caches.operatorConfigs.upsert(strict);

@@ -5,7 +5,7 @@ import type { KeyPair } from "@switchyard/certificates";
 import { connect, isKubeError, type FailedWatch } from "@switchyard/kube";
 import {
   cacheProblems,
-  compileLittle,
+  disableOptimizer,
   levelOfVerbosity,
   logAbsentKinds,
   runService,
@@ -29,7 +29,7 @@ const keyPairIntervalMs = 2000;
 /** A process must end within 10 s. The rest of the time is for pending reviews. */
 const maxLingerMs = 5000;
 
-compileLittle();
+disableOptimizer();
 process.exitCode = await runService({
   name: "webhook",
   summary: "Fills in defaults, refuses objects that cannot work, and warns about the impact of changes on pods.",
@@ -44,7 +44,9 @@ process.exitCode = await runService({
       log.warn({ resource, ageMs, error }, "watch failed; retrying");
     };
     await using caches = watchCluster({
-      ...{ transport, namespace, report },
+      transport,
+      namespace,
+      report,
       hasMachineConfigPools: flags.clusterType === "openshift",
     });
     caches.operatorConfigs.subscribe(({ key, after }) => {
@@ -63,15 +65,19 @@ process.exitCode = await runService({
         .filter(({ served }) => !served)
         .flatMap(({ ages }) => ages.map(({ resource }) => `${resource}: cache is not synced`));
     void logAbsentKinds(sriovKinds, {
-      ...{ log, signal },
+      log,
+      signal,
       effect: "SR-IOV policies, pools and networks are not checked, and no SR-IOV policy counts as using a PF",
     });
     const staleOrNotSynced = () => cacheProblems(needed, flags.maxCacheAge);
     const synced = Promise.allSettled(needed.map((cache) => cache.whenSynced(signal)));
     await using pods = flags.countPods
       ? watchPodUsers({
-          ...{ transport, resourcePrefix: flags.resourcePrefix, states: caches.states },
-          ...{ after: synced, report: reportPods(log) },
+          transport,
+          resourcePrefix: flags.resourcePrefix,
+          states: caches.states,
+          after: synced,
+          report: reportPods(log),
         })
       : undefined;
     const metrics = createWebhookMetrics(registry);

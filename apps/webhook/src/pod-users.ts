@@ -7,10 +7,10 @@
 import { readPod, type PodOnNode, type StateFacts } from "@switchyard/admission";
 import { pods, resourceClaims, resourceSlices } from "@switchyard/api";
 import {
-  HeardClock,
+  FreshnessClock,
   keyOf,
   reflect,
-  type Ageing,
+  type HasAge,
   type Cache,
   type FailedWatch,
   type KubeObject,
@@ -21,7 +21,7 @@ import {
 import type { PodUse } from "@switchyard/policy";
 import { createDeviceClaims } from "./device-claims.ts";
 
-export interface PodUsers extends Pick<Ageing, "ages"> {
+export interface PodUsers extends Pick<HasAge, "ages"> {
   /** Whether all pods and their allocated devices are known. */
   readonly synced: boolean;
   /** The devices that each pod on the node uses, for pods that name devices. */
@@ -79,7 +79,7 @@ export function createPodUsers(resourcePrefix: string, useOf: (pod: PodOnNode) =
   const nodeOf = new Map<string, string>();
   let listed: Set<string> | undefined;
   let synced = false;
-  const lastHeard = new HeardClock();
+  const lastHeard = new FreshnessClock();
 
   function drop(key: string): void {
     const node = nodeOf.get(key);

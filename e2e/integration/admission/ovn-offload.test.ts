@@ -54,7 +54,9 @@ function pool(name: string) {
   const key = "machineconfiguration.openshift.io/role";
   const values = name === "worker" ? [name] : ["worker", name];
   return {
-    ...{ apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfigPool", metadata: { name } },
+    apiVersion: "machineconfiguration.openshift.io/v1",
+    kind: "MachineConfigPool",
+    metadata: { name },
     spec: {
       machineConfigSelector: { matchExpressions: [{ key, operator: "In", values }] },
       nodeSelector: { matchLabels: { [role(name)]: "" } },
@@ -71,7 +73,8 @@ async function reportCard(name: string): Promise<void> {
   const pf = { vendor: "15b3", deviceID: "a2d6", mtu: 1500, totalvfs: 16, linkType: "ETH", driver: "mlx5_core" };
   const interfaces = [0, 1].map((port) => ({ pciAddress: `0000:3b:00.${port}`, name: `ens1f${port}np${port}`, ...pf }));
   await cluster.transport.request({
-    ...{ method: "PATCH", path: objectPath(sriovNetworkNodeStates, at, "status") },
+    method: "PATCH",
+    path: objectPath(sriovNetworkNodeStates, at, "status"),
     body: { status: { interfaces, syncStatus: "Succeeded" } },
     contentType: "application/merge-patch+json",
   });
@@ -95,8 +98,10 @@ function policy(pfName: string) {
     nicSelector: { pfNames: [pfName] },
   };
   return {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodePolicy" },
-    ...{ metadata: { name: "mine", namespace }, spec },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodePolicy",
+    metadata: { name: "mine", namespace },
+    spec,
   };
 }
 

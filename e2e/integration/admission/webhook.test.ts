@@ -63,7 +63,11 @@ async function reportEightVfs(name: string, more: Partial<InterfaceStatus> = {})
   expect(state).toMatchObject({ apiVersion: `${group}/${version}`, kind });
   const pf = { pciAddress: pci, name: "ens1f0", vendor: "8086", deviceID: "158b", mtu: 1500, totalvfs: 64, numVfs: 8 };
   const Vfs = Array.from({ length: 8 }, (_, vfID) => ({
-    ...{ pciAddress: `0000:3b:02.${vfID}`, vfID, name: `ens1f0v${vfID}`, driver: "iavf", mtu: 1500 },
+    pciAddress: `0000:3b:02.${vfID}`,
+    vfID,
+    name: `ens1f0v${vfID}`,
+    driver: "iavf",
+    mtu: 1500,
     adminMac: `02:00:00:00:00:0${vfID}`,
   }));
   const status = { interfaces: [{ ...pf, linkType: "ETH", owned: true, Vfs, ...more }], syncStatus: "Succeeded" };

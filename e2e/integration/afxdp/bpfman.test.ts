@@ -41,7 +41,7 @@ import { deployedOperatorArguments } from "../../src/operator-command.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { runProgram } from "../../src/run-program.ts";
-import { becomesLike, readIfThere } from "../../src/plain-api.ts";
+import { eventuallyMatches, readIfThere } from "../../src/plain-api.ts";
 
 const operatorUser = `system:serviceaccount:${namespace}:${componentSettings.operatorServiceAccount}`;
 const nodeName = "worker-1";
@@ -130,7 +130,7 @@ async function read(type: ResourceType, name: string): Promise<Readonly<Record<s
 }
 
 function becomes(type: ResourceType, name: string, expected: object, withinMs?: number): Promise<void> {
-  return becomesLike(`${type.kind} ${name}`, () => read(type, name), expected, withinMs);
+  return eventuallyMatches(`${type.kind} ${name}`, () => read(type, name), expected, withinMs);
 }
 
 const ready = (status: string, reason: string, message: string): object => ({
@@ -210,11 +210,9 @@ describe("the operator with loader bpfman", () => {
           bpffunctionname: "xsk_redirect",
           bytecode: { path: "/var/lib/bpfman/switchyard/xsk_redirect.o" },
           nodeselector: { matchLabels: { "kubernetes.io/hostname": nodeName } },
-          ...{
-            interfaceselector: { interfaces: ["ens1f0"] },
-            priority: 1000,
-            proceedon: ["pass", "dispatcher_return"],
-          },
+          interfaceselector: { interfaces: ["ens1f0"] },
+          priority: 1000,
+          proceedon: ["pass", "dispatcher_return"],
         },
       },
     ]);

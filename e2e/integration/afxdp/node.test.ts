@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { startDrainCluster, type DrainCluster } from "../drain/drain-cluster.ts";
-import { becomesLike, readIfThere } from "../../src/plain-api.ts";
+import { eventuallyMatches, readIfThere } from "../../src/plain-api.ts";
 
 const nodeName = "worker-1";
 const pf = pci("0000:3b:00.0");
@@ -62,7 +62,7 @@ function read(type: ResourceType, name: string): Promise<unknown> {
 }
 
 function becomes(type: ResourceType, name: string, expected: object): Promise<void> {
-  return becomesLike(`${type.kind} ${name}`, () => read(type, name), expected);
+  return eventuallyMatches(`${type.kind} ${name}`, () => read(type, name), expected);
 }
 
 const condition = (type: string, status: string, reason: string): object => ({
@@ -90,7 +90,8 @@ describe("a node with AF_XDP devices", () => {
     await becomes(afxdpNetworkNodeStates, nodeName, {
       status: {
         interfaces: [{ pciAddress: pf, driver: "mlx5_core", maxSfs: 64, numSfs: 0, eSwitchMode: "legacy" }],
-        ...{ syncStatus: "Succeeded", ...condition("Ready", "True", "Configured") },
+        syncStatus: "Succeeded",
+        ...condition("Ready", "True", "Configured"),
       },
     });
   });
@@ -105,7 +106,9 @@ describe("a node with AF_XDP devices", () => {
       status: {
         interfaces: [
           {
-            ...{ owned: true, eSwitchMode: "switchdev", initialESwitchMode: "legacy" },
+            owned: true,
+            eSwitchMode: "switchdev",
+            initialESwitchMode: "legacy",
             subfunctions: [
               { sfNumber: 0, ...made },
               { sfNumber: 1, ...made },
@@ -123,13 +126,15 @@ describe("a node with AF_XDP devices", () => {
       path: `${objectPath(afxdpNetworkNodeStates, { name: nodeName, namespace }, "status")}?fieldManager=plugin&force=true`,
       contentType: "application/apply-patch+yaml",
       body: {
-        ...{ apiVersion: apiVersionOf(afxdpNetworkNodeStates), kind: afxdpNetworkNodeStates.kind },
-        ...{ metadata: { name: nodeName, namespace }, status: { pools } },
+        apiVersion: apiVersionOf(afxdpNetworkNodeStates),
+        kind: afxdpNetworkNodeStates.kind,
+        metadata: { name: nodeName, namespace },
+        status: { pools },
       },
     });
     await setPolicy({ numSfs: 3, mtu: 9000 });
     await becomes(afxdpNetworkNodeStates, nodeName, {
-      status: { ...{ pools, syncStatus: "Succeeded" }, interfaces: [{ numSfs: 3 }] },
+      status: { pools, syncStatus: "Succeeded", interfaces: [{ numSfs: 3 }] },
     });
     await eventually("events", async () => {
       const path = [
@@ -169,7 +174,8 @@ describe("a node with AF_XDP devices", () => {
     await becomes(afxdpNetworkNodePolicies, "fast", { status: condition("Ready", "False", "NodesFailed") });
     await becomes(afxdpNetworkNodeStates, nodeName, {
       status: {
-        ...{ syncStatus: "Failed", lastSyncError: expect.stringContaining("EINVAL (Incorrect pfnum)") },
+        syncStatus: "Failed",
+        lastSyncError: expect.stringContaining("EINVAL (Incorrect pfnum)"),
         ...condition("Degraded", "True", "StepFailed"),
       },
     });
@@ -201,7 +207,8 @@ describe("a node with AF_XDP devices", () => {
     const why = `XDP programs of Switchyard stay on ${name}: the kubelet does not say which devices pods have: 14 UNAVAILABLE`;
     await becomes(afxdpNetworkNodeStates, nodeName, {
       status: {
-        ...{ syncStatus: "Failed", lastSyncError: expect.stringContaining(why) },
+        syncStatus: "Failed",
+        lastSyncError: expect.stringContaining(why),
         ...condition("Degraded", "True", "NotPossible"),
       },
     });
@@ -228,7 +235,8 @@ describe("a node with AF_XDP devices", () => {
     const why = `XDP program xsk_def_prog stays on ${name}: AF_XDP sockets of the host use the interface (1)`;
     await becomes(afxdpNetworkNodeStates, nodeName, {
       status: {
-        ...{ syncStatus: "Failed", lastSyncError: expect.stringContaining(why) },
+        syncStatus: "Failed",
+        lastSyncError: expect.stringContaining(why),
         ...condition("Degraded", "True", "NotPossible"),
       },
     });

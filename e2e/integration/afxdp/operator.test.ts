@@ -31,14 +31,19 @@ import { applyCrdsOf, workspace } from "../../src/crd-objects.ts";
 import { deployedOperatorArguments } from "../../src/operator-command.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
-import { becomesLike, readIfThere } from "../../src/plain-api.ts";
+import { eventuallyMatches, readIfThere } from "../../src/plain-api.ts";
 
 const operatorUser = `system:serviceaccount:${namespace}:${componentSettings.operatorServiceAccount}`;
 const nadCrd = join(workspace, "libs/testing/testdata/multus/network-attachment-definitions.yaml");
 const nodes = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false };
 const nodeName = "worker-1";
 const device: AfxdpInterfaceStatus = {
-  ...{ pciAddress: "0000:86:00.0", name: "ens1f0", vendor: "8086", deviceID: "1592", driver: "ice", maxSfs: 64 },
+  pciAddress: "0000:86:00.0",
+  name: "ens1f0",
+  vendor: "8086",
+  deviceID: "1592",
+  driver: "ice",
+  maxSfs: 64,
 };
 const hostDevice: AfxdpInterfaceStatus = {
   pciAddress: "0000:01:00.0",
@@ -97,7 +102,7 @@ async function read(type: ResourceType, name: string): Promise<Readonly<Record<s
 }
 
 function becomes(type: ResourceType, name: string, expected: object): Promise<void> {
-  return becomesLike(`${type.kind} ${name}`, () => read(type, name), expected);
+  return eventuallyMatches(`${type.kind} ${name}`, () => read(type, name), expected);
 }
 
 /** The condition Ready of a status, in any place of the list. */

@@ -27,7 +27,7 @@ import { applyCrdsOf, workspace } from "../../src/crd-objects.ts";
 import { componentImageFlags, deployedOperatorArguments } from "../../src/operator-command.ts";
 import { componentSettings, namespace } from "../../src/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
-import { becomesLike, readIfThere } from "../../src/plain-api.ts";
+import { eventuallyMatches, readIfThere } from "../../src/plain-api.ts";
 
 const nodes = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false };
 const nodeName = "worker-1";
@@ -134,7 +134,9 @@ async function change(type: ResourceType, name: string, spec: object): Promise<v
 async function createPod(name: string, limits: Readonly<Record<string, string>>): Promise<void> {
   const container = { name: "main", image: "localhost/none", resources: { limits } };
   const spec = {
-    ...{ nodeName, terminationGracePeriodSeconds: 0, automountServiceAccountToken: false },
+    nodeName,
+    terminationGracePeriodSeconds: 0,
+    automountServiceAccountToken: false,
     containers: [container],
   };
   const body = { apiVersion: "v1", kind: "Pod", metadata: { name }, spec };
@@ -150,7 +152,7 @@ function read(type: ResourceType, name: string, place = namespace): Promise<unkn
 }
 
 function becomes(type: ResourceType, name: string, expected: object): Promise<void> {
-  return becomesLike(`${type.kind} ${name}`, () => read(type, name), expected);
+  return eventuallyMatches(`${type.kind} ${name}`, () => read(type, name), expected);
 }
 
 const condition = (type: string, status: string, reason: string, message = ""): object => ({
@@ -161,7 +163,9 @@ const condition = (type: string, status: string, reason: string, message = ""): 
 
 const afxdpPolicy = { poolName: "fast", nodeSelector: {}, nicSelector: { rootDevices: [afxdpPf] }, numSfs: 2 };
 const sriovPolicy = {
-  ...{ resourceName: "vfs", numVfs: 2, nicSelector: { rootDevices: [sriovPf] } },
+  resourceName: "vfs",
+  numVfs: 2,
+  nicSelector: { rootDevices: [sriovPf] },
   nodeSelector: { "kubernetes.io/os": "linux" },
 };
 

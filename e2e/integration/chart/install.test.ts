@@ -12,7 +12,11 @@ import type { Values } from "../../src/helm/helm.ts";
 import { fieldAt } from "../../src/plain-api.ts";
 
 const deployments: ResourceType = {
-  ...{ group: "apps", version: "v1", kind: "Deployment", plural: "deployments", namespaced: true },
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  plural: "deployments",
+  namespaced: true,
 };
 const deployment = "sriov-sriov-network-operator";
 const unreachable = "unreachable.example.com";

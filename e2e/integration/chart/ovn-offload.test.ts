@@ -41,11 +41,9 @@ async function applyTo(cluster: ControlPlane, ...objects: readonly object[]): Pr
 function cluster(isOpenshift: boolean): readonly object[] {
   const labels = { [role]: "", "kubernetes.io/os": "linux" };
   const pool = {
-    ...{
-      apiVersion: "machineconfiguration.openshift.io/v1",
-      kind: "MachineConfigPool",
-      metadata: { name: "dpu-host" },
-    },
+    apiVersion: "machineconfiguration.openshift.io/v1",
+    kind: "MachineConfigPool",
+    metadata: { name: "dpu-host" },
     spec: {
       nodeSelector: { matchLabels: { [role]: "" } },
       machineConfigSelector: { matchLabels: { "machineconfiguration.openshift.io/role": "dpu-host" } },
@@ -59,17 +57,21 @@ function cluster(isOpenshift: boolean): readonly object[] {
           pool,
           { apiVersion: "operator.openshift.io/v1", kind: "DNS", metadata: { name: "default" }, spec: {} },
           {
-            ...{ apiVersion: "config.openshift.io/v1", kind: "ClusterVersion", metadata: { name: "version" } },
+            apiVersion: "config.openshift.io/v1",
+            kind: "ClusterVersion",
+            metadata: { name: "version" },
             spec: { clusterID: "d3c7f0a6-6f0e-4f6c-8f43-1c52b0f8e9aa" },
           },
         ]
       : []),
     {
-      ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState" },
+      apiVersion: "sriovnetwork.openshift.io/v1",
+      kind: "SriovNetworkNodeState",
       metadata: { name: "host-1", namespace },
     },
     {
-      ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig" },
+      apiVersion: "sriovnetwork.openshift.io/v1",
+      kind: "SriovOperatorConfig",
       metadata: { name: "default", namespace },
       spec: { ovnHardwareOffload: [{ nodeSelector: { [role]: "" } }] },
     },

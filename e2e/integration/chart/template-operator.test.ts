@@ -117,7 +117,9 @@ describe("the operator's variables", () => {
     const valueFrom = { secretKeyRef: { name: "proxy", key: "url" } };
     const extraEnv = { LOG_LEVEL: "debug", DEV_MODE: true, HTTPS_PROXY: { valueFrom } };
     expect(envOf(await chart.objects({ operator: { extraEnv } }))).toMatchObject({
-      ...{ LOG_LEVEL: "debug", DEV_MODE: "true", HTTPS_PROXY: valueFrom },
+      LOG_LEVEL: "debug",
+      DEV_MODE: "true",
+      HTTPS_PROXY: valueFrom,
     });
   });
 
@@ -147,7 +149,8 @@ describe("the chart's metadata", () => {
     const metadata: unknown = parse(readFileSync(join(chartDirectory, "Chart.yaml"), "utf8"));
     const product: unknown = JSON.parse(readFileSync(join(findWorkspaceRoot(), "package.json"), "utf8"));
     expect(metadata).toMatchObject({
-      ...{ version: fieldAt(product, "version"), appVersion: fieldAt(product, "version") },
+      version: fieldAt(product, "version"),
+      appVersion: fieldAt(product, "version"),
       kubeVersion: ">=1.30.0-0",
     });
   });

@@ -148,7 +148,8 @@ describe("lists of two forms", () => {
   it("accept NICs as lines and as maps", async () => {
     const objects = await chart.objects({ supportedExtraNICs: ['One: "8086 1521 1520"', { Two: "15b3 1017 1018" }] });
     expect(only(objects, "ConfigMap", "supported-nic-ids")["data"]).toEqual({
-      ...{ One: "8086 1521 1520", Two: "15b3 1017 1018" },
+      One: "8086 1521 1520",
+      Two: "15b3 1017 1018",
     });
     expect(await chart.refusal({ supportedExtraNICs: ["- nonsense"] })).toContain("Write a row as");
   });
@@ -190,13 +191,12 @@ describe("values that a previous chart does not have", () => {
 describe("common labels and annotations", () => {
   it("are on each object of the chart", async () => {
     const values = {
-      ...{
-        commonLabels: { team: "net" },
-        commonAnnotations: { "example.com/owner": "net" },
-        eveBridge: { enabled: true },
-        ovnOffload: { enabled: true },
-      },
-      ...{ sriovOperatorConfig: { deploy: true }, networkPolicy: { enabled: true } },
+      commonLabels: { team: "net" },
+      commonAnnotations: { "example.com/owner": "net" },
+      eveBridge: { enabled: true },
+      ovnOffload: { enabled: true },
+      sriovOperatorConfig: { deploy: true },
+      networkPolicy: { enabled: true },
       operator: { podDisruptionBudget: { enabled: true } },
       metrics: { podMonitor: { enabled: true }, alerts: { enabled: true }, dashboard: { enabled: true } },
     };

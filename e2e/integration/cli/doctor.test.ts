@@ -201,22 +201,32 @@ function expiredServer(): readonly object[] {
   const clientConfig = { caBundle, service: { name: "operator-webhook-service", namespace } };
   return [
     ...["server-cert", "other-cert"].map((name) => ({
-      ...{ apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, data },
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name, namespace },
+      data,
     })),
     {
-      ...{ apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name: "server", namespace } },
+      apiVersion: "apps/v1",
+      kind: "DaemonSet",
+      metadata: { name: "server", namespace },
       spec: {
         selector: { matchLabels: labels },
         template: { metadata: { labels }, spec: { containers: [container], volumes } },
       },
     },
     {
-      ...{ apiVersion: "admissionregistration.k8s.io/v1", kind: "ValidatingWebhookConfiguration" },
+      apiVersion: "admissionregistration.k8s.io/v1",
+      kind: "ValidatingWebhookConfiguration",
       metadata: { name: "expired" },
       webhooks: [
         {
-          ...{ name: "expired.example.com", clientConfig, failurePolicy: "Ignore", sideEffects: "None" },
-          ...{ admissionReviewVersions: ["v1"], rules: [] },
+          name: "expired.example.com",
+          clientConfig,
+          failurePolicy: "Ignore",
+          sideEffects: "None",
+          admissionReviewVersions: ["v1"],
+          rules: [],
         },
       ],
     },
@@ -224,7 +234,9 @@ function expiredServer(): readonly object[] {
 }
 
 const pendingPod = {
-  ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "client", namespace: "default" } },
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "client", namespace: "default" },
   spec: { containers: [{ name: "main", image: "none", resources: { limits: { "openshift.io/fsat": "1" } } }] },
 };
 
@@ -266,20 +278,36 @@ async function report(testCluster: TestCluster, name: string, { vfs = 2, mac }: 
   const path = objectPath(sriovNetworkNodeStates, { name, namespace });
   await eventually(`the state of ${name}`, () => testCluster.transport.request({ method: "GET", path }));
   const Vfs = [0, 1].slice(0, vfs).map((vfID) => ({
-    ...{ vfID, pciAddress: `0000:3b:02.${vfID}`, driver: "iavf", mtu: 1500 },
+    vfID,
+    pciAddress: `0000:3b:02.${vfID}`,
+    driver: "iavf",
+    mtu: 1500,
     ...(vfID === 0 && mac !== undefined && { mac }),
   }));
   const pf = {
-    ...{ pciAddress: "0000:3b:00.0", name: "ens1f0", vendor: "8086", deviceID: "158b", mtu: 1500, totalvfs: 64 },
-    ...{ linkType: "ETH", linkAdminState: "up", numVfs: vfs, owned: true, Vfs },
+    pciAddress: "0000:3b:00.0",
+    name: "ens1f0",
+    vendor: "8086",
+    deviceID: "158b",
+    mtu: 1500,
+    totalvfs: 64,
+    linkType: "ETH",
+    linkAdminState: "up",
+    numVfs: vfs,
+    owned: true,
+    Vfs,
   };
   const contentType = "application/merge-patch+json";
   await testCluster.transport.request({
-    ...{ method: "PATCH", path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"), contentType },
+    method: "PATCH",
+    path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"),
+    contentType,
     body: { status: { interfaces: [pf], syncStatus: "Succeeded" } },
   });
   await testCluster.transport.request({
-    ...{ method: "PATCH", path: `/api/v1/nodes/${name}/status`, contentType },
+    method: "PATCH",
+    path: `/api/v1/nodes/${name}/status`,
+    contentType,
     body: { status: { allocatable: { "openshift.io/fast": "2" }, capacity: { "openshift.io/fast": "2" } } },
   });
 }

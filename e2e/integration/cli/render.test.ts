@@ -43,8 +43,10 @@ const files = [
   policy("second", { numVfs: 8, nicSelector: { pfNames: ["ens1f1#4-7"] }, isRdma: true, priority: 98 }),
   policy("infiniband", { numVfs: 4, nicSelector: { pfNames: ["ib0"] }, linkType: "ib" }),
   policy("infiniband-dpdk", {
-    ...{ numVfs: 4, nicSelector: { pfNames: ["ib1"] } },
-    ...{ linkType: "IB", deviceType: "vfio-pci" },
+    numVfs: 4,
+    nicSelector: { pfNames: ["ib1"] },
+    linkType: "IB",
+    deviceType: "vfio-pci",
   }),
 ];
 
@@ -77,8 +79,11 @@ describe("switchyard render", () => {
     const fromFiles = await render(["-f", "-"], [...nodeObjects, ...discovered, stored, ...files]);
     expect(fromFiles.map(({ name }) => name)).toEqual(workers);
     expect(winners(fromFiles)).toEqual({
-      ...{ ens1f0: ["special"], ens1f1: ["second with RDMA", "first"], ens3f0: ["early"] },
-      ...{ ib0: ["infiniband with RDMA"], ib1: ["infiniband-dpdk"] },
+      ens1f0: ["special"],
+      ens1f1: ["second with RDMA", "first"],
+      ens3f0: ["early"],
+      ib0: ["infiniband with RDMA"],
+      ib1: ["infiniband-dpdk"],
     });
 
     let inCluster: readonly unknown[] = [];
@@ -149,7 +154,11 @@ async function report(testCluster: TestCluster, name: string): Promise<void> {
   const path = objectPath(sriovNetworkNodeStates, { name, namespace });
   await eventually(`the state of ${name}`, () => get(testCluster, path));
   const port = (pciAddress: string, nic: Partial<InterfaceStatus>): InterfaceStatus => ({
-    ...{ pciAddress, mtu: 1500, totalvfs: 16, numVfs: 0, linkAdminState: "up" },
+    pciAddress,
+    mtu: 1500,
+    totalvfs: 16,
+    numVfs: 0,
+    linkAdminState: "up",
     ...nic,
   });
   const intel = { vendor: "8086", deviceID: "158b", linkType: "ETH" };
@@ -164,6 +173,9 @@ async function report(testCluster: TestCluster, name: string): Promise<void> {
   const body = { status: { interfaces, syncStatus: "Succeeded" } };
   const contentType = "application/merge-patch+json";
   await testCluster.transport.request({
-    ...{ method: "PATCH", path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"), body, contentType },
+    method: "PATCH",
+    path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"),
+    body,
+    contentType,
   });
 }

@@ -32,7 +32,9 @@ const stored: readonly Manifest[] = [
 
 /** A pod that uses a VF of the policy "low". */
 const podWithVf = {
-  ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "user", namespace: "default" } },
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "user", namespace: "default" },
   spec: {
     nodeName: "worker-1",
     containers: [{ name: "main", image: "none", resources: { limits: { "openshift.io/low": "1" } } }],
@@ -43,7 +45,9 @@ const claim = { name: "nic", namespace: "default" };
 
 /** A pod that uses a VF of the same PF by dynamic resource allocation. */
 const podWithClaim = {
-  ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "claimant", namespace: "default" } },
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "claimant", namespace: "default" },
   spec: {
     nodeName: "worker-2",
     containers: [{ name: "main", image: "none" }],
@@ -161,23 +165,32 @@ async function report(testCluster: TestCluster, name: string): Promise<void> {
   const path = objectPath(sriovNetworkNodeStates, { name, namespace });
   await eventually(`the state of ${name}`, () => testCluster.transport.request({ method: "GET", path }));
   const pf = (index: number) => ({
-    ...{ pciAddress: `0000:3b:00.${index}`, name: `ens1f${index}`, altNames: [`eno${index + 1}`] },
-    ...{ vendor: "8086", deviceID: "158b", mtu: 1500, totalvfs: 64, linkType: "ETH", linkAdminState: "up" },
-    ...{ numVfs: 8, owned: true },
+    pciAddress: `0000:3b:00.${index}`,
+    name: `ens1f${index}`,
+    altNames: [`eno${index + 1}`],
+    vendor: "8086",
+    deviceID: "158b",
+    mtu: 1500,
+    totalvfs: 64,
+    linkType: "ETH",
+    linkAdminState: "up",
+    numVfs: 8,
+    owned: true,
     Vfs: Array.from({ length: 8 }, (_, vfID) => ({
-      ...{
-        vfID,
-        pciAddress: `0000:3b:0${index + 2}.${vfID}`,
-        name: `ens1f${index}v${vfID}`,
-        driver: "iavf",
-        mtu: 1500,
-      },
+      vfID,
+      pciAddress: `0000:3b:0${index + 2}.${vfID}`,
+      name: `ens1f${index}v${vfID}`,
+      driver: "iavf",
+      mtu: 1500,
       adminMac: `02:00:00:00:0${index}:0${vfID}`,
     })),
   });
   const body = { status: { interfaces: [pf(0), pf(1)], syncStatus: "Succeeded" } };
   const contentType = "application/merge-patch+json";
   await testCluster.transport.request({
-    ...{ method: "PATCH", path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"), body, contentType },
+    method: "PATCH",
+    path: objectPath(sriovNetworkNodeStates, { name, namespace }, "status"),
+    body,
+    contentType,
   });
 }

@@ -24,7 +24,12 @@ interface Pod extends KubeObject {
 
 const statusOf = (phase: string, state: object) => ({ phase, containerStatuses: [containerStatus(state)] });
 const containerStatus = (state: object) => ({
-  ...{ name: "cleanup", image: "x", imageID: "x", ready: false, restartCount: 0, state },
+  name: "cleanup",
+  image: "x",
+  imageID: "x",
+  ready: false,
+  restartCount: 0,
+  state,
 });
 
 export const runs: Course = [statusOf("Running", { running: { startedAt: "2026-01-01T00:00:00Z" } })];
@@ -49,7 +54,11 @@ export function playCleanups(
   let most = 0;
   const errors: unknown[] = [];
   const pods = watchObjects({
-    ...{ transport, type, namespace, labelSelector: `${labels.cleanup}=host`, report: () => undefined },
+    transport,
+    type,
+    namespace,
+    labelSelector: `${labels.cleanup}=host`,
+    report: () => undefined,
     project: (pod: Pod) => pod,
   });
 

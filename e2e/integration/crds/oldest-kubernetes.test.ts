@@ -22,7 +22,10 @@ const stored = plurals.flatMap((plural) => readManifests(`${folder}/${plural}.ya
 const status = {
   conditions: [
     {
-      ...{ type: "Ready", status: "False", reason: "Invalid", message: "" },
+      type: "Ready",
+      status: "False",
+      reason: "Invalid",
+      message: "",
       lastTransitionTime: "2026-08-06T20:24:48Z",
     },
   ],

@@ -85,7 +85,8 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync(), 60_000);
 
 const of = (kind: string, name: string) => ({
-  ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind },
+  apiVersion: "sriovnetwork.openshift.io/v1",
+  kind,
   metadata: { name, namespace },
 });
 
@@ -299,7 +300,9 @@ describe("the sidecar", () => {
     startConfigurator("follower-3", []);
     await applyPolicy("fast", { numVfs: 6, resourceName: "fast" });
     await applyPolicy("other", {
-      ...{ numVfs: 1, resourceName: "fast", needVhostNet: true },
+      numVfs: 1,
+      resourceName: "fast",
+      needVhostNet: true,
       nicSelector: { pfNames: ["ens2f0"] },
     });
     await makeVfs(directory, vfAddresses(0, 0, 2));

@@ -69,7 +69,9 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 function rulesFor(nicSelector: SriovNetworkNodePolicySpec["nicSelector"]) {
   const policy: SriovNetworkNodePolicy = {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodePolicy", metadata: { name: "fast" } },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodePolicy",
+    metadata: { name: "fast" },
     spec: { resourceName: "fast", nodeSelector: {}, numVfs: 4, nicSelector },
   };
   return createRules({ policies: [policy], pools: [] });

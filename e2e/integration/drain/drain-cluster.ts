@@ -137,7 +137,14 @@ export async function startDrainCluster(): Promise<DrainCluster> {
   await startOperator();
 
   const testCluster: Omit<DrainCluster, keyof AsyncDisposable> = {
-    ...{ cluster, transport, nodes, states, pods, answers, apply, startOperator },
+    cluster,
+    transport,
+    nodes,
+    states,
+    pods,
+    answers,
+    apply,
+    startOperator,
 
     async addNode(name, labels = {}) {
       const all = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "", ...labels };
@@ -166,7 +173,8 @@ export async function startDrainCluster(): Promise<DrainCluster> {
 
     async addPod(name, { node, labels = {}, requests = {}, initRequests, claim }) {
       const container = (of: string, resources: object) => ({
-        ...{ name: of, image: "example.com/none:1" },
+        name: of,
+        image: "example.com/none:1",
         resources: { requests: resources, limits: resources },
       });
       const body = {

@@ -305,7 +305,8 @@ describe("a node with a DRA driver", () => {
   it("loses the pods to which its VFs are allocated, and no others", async () => {
     await addNode("dra");
     await publishDevices(testCluster.apply, {
-      ...{ driver: nics, node: "dra" },
+      driver: nics,
+      node: "dra",
       devices: {
         "vf-0": { "resource.kubernetes.io/pciBusID": "0000:3b:02.0" },
         "vf-of-pf": { pciAddress: "0000:3b:02.1", pfPciAddress: "0000:3b:00.0" },
@@ -517,8 +518,10 @@ async function startRealNode(name: string, stack: AsyncDisposableStack): Promise
         kind: "SriovNetworkNodePolicy",
         metadata: { name, namespace: componentSettings.namespace },
         spec: {
-          ...{ nodeSelector: { "kubernetes.io/hostname": name }, nicSelector: { rootDevices: [pf] } },
-          ...{ resourceName: "fast", numVfs },
+          nodeSelector: { "kubernetes.io/hostname": name },
+          nicSelector: { rootDevices: [pf] },
+          resourceName: "fast",
+          numVfs,
         },
       }),
     vfCount: async () => (await kernel.host().sriov.readPf(pf))?.sriov?.vfs.length,

@@ -48,7 +48,10 @@ describe("a backup of etcd that is restored below a running cache and writer", (
     transport = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test" });
     const common = { transport, type: configMaps, namespace };
     cache = watchObjects({
-      ...{ ...common, project: colorOf, managers: [manager], clock: fastClock },
+      ...common,
+      project: colorOf,
+      managers: [manager],
+      clock: fastClock,
       report: (error) => {
         if (!isKubeError(error)) throw error;
       },

@@ -63,8 +63,11 @@ beforeAll(async () => {
   const proxy = stack.use(await FaultProxy.before(cluster.kubeconfig, rules));
   operator = stack.use(
     await OperatorProcess.start({
-      ...{ main: join(findWorkspaceRoot(), "apps/operator/src/main.ts"), server: proxy.url, namespace },
-      ...{ directory: cluster.dataDir, flags: [] },
+      main: join(findWorkspaceRoot(), "apps/operator/src/main.ts"),
+      server: proxy.url,
+      namespace,
+      directory: cluster.dataDir,
+      flags: [],
     }),
   );
 }, 600_000);

@@ -38,7 +38,10 @@ let allowed = 0;
 beforeAll(async () => {
   testCluster = await startUpstreamCluster();
   states = watchObjects({
-    ...{ transport: testCluster.transport, type: sriovNetworkNodeStates, namespace, report: () => undefined },
+    transport: testCluster.transport,
+    type: sriovNetworkNodeStates,
+    namespace,
+    report: () => undefined,
     project: (state: SriovNetworkNodeState) => state,
   });
   states.subscribe(({ key }) => {

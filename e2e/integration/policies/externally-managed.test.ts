@@ -27,8 +27,12 @@ afterAll(async () => {
 /** A policy for VFs 1 and 2 of four VFs that another tool creates. */
 function policyFor(node: string, overrides: Partial<SriovNetworkNodePolicySpec> = {}): SriovNetworkNodePolicySpec {
   return {
-    ...{ nodeSelector: { "kubernetes.io/hostname": node }, nicSelector: { pfNames: ["enp1s0f0#1-2"] } },
-    ...{ resourceName: "fast", numVfs: 4, externallyManaged: true, ...overrides },
+    nodeSelector: { "kubernetes.io/hostname": node },
+    nicSelector: { pfNames: ["enp1s0f0#1-2"] },
+    resourceName: "fast",
+    numVfs: 4,
+    externallyManaged: true,
+    ...overrides,
   };
 }
 

@@ -26,8 +26,10 @@ afterAll(async () => {
 }, 60_000);
 
 const policyFor = (node: string, numVfs: number) => ({
-  ...{ nodeSelector: { "kubernetes.io/hostname": node }, nicSelector: { rootDevices: [pf] } },
-  ...{ resourceName: "fast", numVfs },
+  nodeSelector: { "kubernetes.io/hostname": node },
+  nicSelector: { rootDevices: [pf] },
+  resourceName: "fast",
+  numVfs,
 });
 
 function conditionOf(node: string, type: string): Condition | undefined {
@@ -55,11 +57,15 @@ async function refuse(name: string, resource: { group: string; plural: string },
   const message = "refused by this test";
   const objects = [
     {
-      ...{ apiVersion: version, kind: "ValidatingAdmissionPolicy", metadata },
+      apiVersion: version,
+      kind: "ValidatingAdmissionPolicy",
+      metadata,
       spec: { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: allowed, message }] },
     },
     {
-      ...{ apiVersion: version, kind: "ValidatingAdmissionPolicyBinding", metadata },
+      apiVersion: version,
+      kind: "ValidatingAdmissionPolicyBinding",
+      metadata,
       spec: { policyName: name, validationActions: ["Deny"] },
     },
   ];

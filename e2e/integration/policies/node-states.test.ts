@@ -26,7 +26,9 @@ const soon = { withinMs: 10_000 };
 const asWanted: SriovNetworkNodeStateSpec = {
   interfaces: [
     {
-      ...{ pciAddress: pf, name: "ens1f0", numVfs: 4 },
+      pciAddress: pf,
+      name: "ens1f0",
+      numVfs: 4,
       vfGroups: [{ resourceName: "fast", policyName: "fast", vfRange: "0-3", deviceType: "netdevice" }],
     },
   ],
@@ -40,7 +42,10 @@ let states: Cache<SriovNetworkNodeState> & AsyncDisposable;
 beforeAll(async () => {
   testCluster = await startUpstreamCluster();
   states = watchObjects({
-    ...{ transport: testCluster.transport, type: sriovNetworkNodeStates, namespace, report: () => undefined },
+    transport: testCluster.transport,
+    type: sriovNetworkNodeStates,
+    namespace,
+    report: () => undefined,
     project: (state: SriovNetworkNodeState) => state,
   });
   for (const name of ["worker-1", "worker-2"]) await createNode(testCluster, name);

@@ -132,7 +132,8 @@ describe("the rdmaMode of a pool", () => {
     worker.startDaemon();
     const askFor = (rdmaMode: "shared" | "exclusive") =>
       testCluster.kubectl(["apply", "-f", "-"], {
-        ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig" },
+        apiVersion: "sriovnetwork.openshift.io/v1",
+        kind: "SriovNetworkPoolConfig",
         metadata: { name: "rdma" },
         spec: { nodeSelector: { matchLabels: { "kubernetes.io/hostname": "rdma" } }, rdmaMode },
       });

@@ -23,8 +23,11 @@ import { createWorker, type FakeWorker } from "../../src/fake-worker.ts";
 const pf = pci("0000:01:00.0");
 const node = "worker-1";
 const policySpec = {
-  ...{ nodeSelector: {}, nicSelector: { pfNames: ["enp1s0f0"] } },
-  ...{ resourceName: "fast", numVfs: 4, mtu: 9000 },
+  nodeSelector: {},
+  nicSelector: { pfNames: ["enp1s0f0"] },
+  resourceName: "fast",
+  numVfs: 4,
+  mtu: 9000,
 };
 let testCluster: TestCluster;
 let news: News;

@@ -70,7 +70,10 @@ export async function prepareCluster(): Promise<DeployedCluster> {
   const operator = stack.use(await connect({ kubeconfig: await kubeconfigOf("switchyard-operator") }));
 
   return {
-    ...{ cluster, create, kubeconfigOf, operator },
+    cluster,
+    create,
+    kubeconfigOf,
+    operator,
     manifests: [...components, ...upstreamPlugins].flatMap(({ objects }) => objects),
     async apply(manifest) {
       const { apiVersion: _, kind: _kind, ...intent } = manifest;
@@ -85,7 +88,9 @@ export async function prepareCluster(): Promise<DeployedCluster> {
 /** The largest spec to expect: 8 PFs with 32 VF groups each. */
 const largestSpec = {
   interfaces: Array.from({ length: 8 }, (_, pf) => ({
-    ...{ pciAddress: `0000:3b:00.${pf}`, name: `ens1f${pf}`, numVfs: 32 },
+    pciAddress: `0000:3b:00.${pf}`,
+    name: `ens1f${pf}`,
+    numVfs: 32,
     vfGroups: Array.from({ length: 32 }, (_, vf) => {
       return { resourceName: `vfs${vf}`, vfRange: `${vf}-${vf}`, policyName: `policy-${vf}`, deviceType: "netdevice" };
     }),

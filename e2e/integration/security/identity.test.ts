@@ -54,7 +54,9 @@ describe("the operator", () => {
     "cannot write other roles or broader rules, or read Secrets of other namespaces",
     async () => {
       const role = (name: string) => ({
-        ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name } },
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRole",
+        metadata: { name },
         rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }],
       });
       await expect(deployed.apply(role("other"))).rejects.toMatchObject({ code: "Forbidden" });
@@ -146,9 +148,12 @@ describe("the config daemon", () => {
     "is limited to the node of its pod if its token is bound to the pod",
     async () => {
       const pod = {
-        ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "daemon-x", namespace } },
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name: "daemon-x", namespace },
         spec: {
-          ...{ nodeName: "worker-2", serviceAccountName: daemonAccount },
+          nodeName: "worker-2",
+          serviceAccountName: daemonAccount,
           containers: [{ name: "daemon", image: "example.com/daemon:1" }],
         },
       };
@@ -237,7 +242,8 @@ describe("with the environment and token of its pod,", () => {
       await merge(admin, `${statesPath}/worker-2/status`, { status: { interfaces: [] } });
       const file = join(deployed.cluster.dataDir, "pcidp/config.json");
       await using configurer = await startRendered(deployed, "sriov-device-plugin/wait-for-config", {
-        ...{ program: "apps/device-plugin-config/src/main.ts", node: "worker-2" },
+        program: "apps/device-plugin-config/src/main.ts",
+        node: "worker-2",
         env: { CONFIG_FILE: file, BLOCK_UNTIL_CONFIGURED: "false" },
       });
       expect(await configurer.exited).toBe(0);
@@ -255,7 +261,8 @@ describe("with the environment and token of its pod,", () => {
       const socket = join(deployed.cluster.dataDir, "kernel.sock");
       await using _kernel = await serveFakeKernel(kernel, socket);
       await using _daemon = await startRendered(deployed, `${daemonAccount}/${daemonAccount}`, {
-        ...{ program: "apps/config-daemon/src/testing/fake-node.ts", node: "worker-3" },
+        program: "apps/config-daemon/src/testing/fake-node.ts",
+        node: "worker-3",
         env: { KERNEL_SOCKET: socket, HEALTH_ADDRESS: "0" },
       });
       await using admin = await connect({ kubeconfig: deployed.cluster.kubeconfig });
@@ -298,7 +305,9 @@ async function startWebhook(env: Readonly<Record<string, string>>): Promise<Rend
   const testCluster = { directory: deployed.cluster.dataDir };
   await writeWebhookCertificate(testCluster, await issueWebhookCertificate());
   return startRendered(deployed, "operator-webhook/webhook-server", {
-    ...{ program: "apps/webhook/src/main.ts", node: "worker-1", args: certificateFlags(testCluster) },
+    program: "apps/webhook/src/main.ts",
+    node: "worker-1",
+    args: certificateFlags(testCluster),
     env: { ...env, SHUTDOWN_DELAY: "0s" },
   });
 }
@@ -313,9 +322,14 @@ async function review(port: number): Promise<void> {
   const metadata = { name: "blue", namespace };
   const object = { apiVersion: `${group}/v1`, kind: "OVSNetwork", metadata, spec: { resourceName: "nics" } };
   const about = {
-    ...{ uid: "1", kind: { group, version: "v1", kind: "OVSNetwork" }, operation: "CREATE" },
-    ...{ resource: { group, version: "v1", resource: "ovsnetworks" }, namespace, name: "blue" },
-    ...{ userInfo: { username: "test" }, object },
+    uid: "1",
+    kind: { group, version: "v1", kind: "OVSNetwork" },
+    operation: "CREATE",
+    resource: { group, version: "v1", resource: "ovsnetworks" },
+    namespace,
+    name: "blue",
+    userInfo: { username: "test" },
+    object,
   };
   const body = JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: about });
   const headers = { "content-type": "application/json" };

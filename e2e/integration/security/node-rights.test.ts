@@ -47,7 +47,8 @@ beforeAll(async () => {
       return { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
     }),
     {
-      ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig" },
+      apiVersion: "sriovnetwork.openshift.io/v1",
+      kind: "SriovOperatorConfig",
       metadata: { name: "default", namespace },
     },
   ];

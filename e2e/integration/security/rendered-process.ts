@@ -56,7 +56,8 @@ function readPod(manifests: readonly Manifest[], daemonSet: string, container: s
     ),
   );
   const fields: Readonly<Record<string, string>> = {
-    ...{ "metadata.namespace": namespace, "spec.nodeName": node },
+    "metadata.namespace": namespace,
+    "spec.nodeName": node,
     "metadata.name": `${daemonSet}-x7k2p`,
   };
   const variables = env.map((variable) => {

@@ -66,7 +66,9 @@ export function readRight(text: string): Right {
   const type = types.get(plural);
   if (verb === undefined || type === undefined) throw new RangeError(`not a right: ${text}`);
   return {
-    ...{ text, verb, type },
+    text,
+    verb,
+    type,
     ...(type.namespaced && { namespace: other ?? operatorNamespace }),
     ...(name !== undefined && { name }),
     ...(subresource !== undefined && { subresource }),

@@ -202,7 +202,7 @@ describe("the operator", () => {
   /** The limit of Secrets begins shortly after its policy is stored. */
   const isLimited = () =>
     eventually("Secrets are limited", async () => {
-      const body = { ...{ apiVersion: "v1", kind: "Secret", type: "example.com/probe" }, metadata: { name: "probe" } };
+      const body = { apiVersion: "v1", kind: "Secret", type: "example.com/probe", metadata: { name: "probe" } };
       const query = { dryRun: "All" };
       return deployed.operator.request({ method: "POST", path: secrets, query, body }).then(
         () => false,
@@ -281,7 +281,9 @@ describe("the operator", () => {
       const name = "operator-webhook-role-binding";
       await admin.request({ method: "DELETE", path: `/apis/${rbac}/v1/clusterrolebindings/${name}` });
       const binding = {
-        ...{ apiVersion: `${rbac}/v1`, kind: "ClusterRoleBinding", metadata: { name } },
+        apiVersion: `${rbac}/v1`,
+        kind: "ClusterRoleBinding",
+        metadata: { name },
         roleRef: { apiGroup: rbac, kind: "ClusterRole", name: "cluster-admin" },
         subjects: [{ kind: "ServiceAccount", name: "operator-webhook-sa", namespace }],
       };

@@ -65,12 +65,12 @@ export async function prepareHelm(version: HelmVersion, place: HelmPlace): Promi
   const program = join(await goPrograms(version), "helm");
   const home = join(directory, version);
   const env = {
-    ...{ PATH: process.env["PATH"], HOME: home, HELM_NAMESPACE: namespace },
-    ...{
-      HELM_CACHE_HOME: join(home, "cache"),
-      HELM_CONFIG_HOME: join(home, "config"),
-      HELM_DATA_HOME: join(home, "data"),
-    },
+    PATH: process.env["PATH"],
+    HOME: home,
+    HELM_NAMESPACE: namespace,
+    HELM_CACHE_HOME: join(home, "cache"),
+    HELM_CONFIG_HOME: join(home, "config"),
+    HELM_DATA_HOME: join(home, "data"),
     ...(kubeconfig === undefined ? {} : { KUBECONFIG: kubeconfig }),
   };
   const attempt = (args: readonly string[], values?: Values): Promise<HelmResult> => {

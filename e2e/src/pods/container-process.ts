@@ -89,7 +89,8 @@ export async function startContainer(start: ContainerStart): Promise<ContainerPr
   }
   const { namespace = "", uid = "" } = pod.metadata;
   const account = {
-    ...{ server, namespace },
+    server,
+    namespace,
     authority: await authorityOf(transport, namespace),
     token: await requestToken(transport, pod, uid),
   };

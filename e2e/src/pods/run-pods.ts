@@ -171,7 +171,11 @@ function runPod({ transport, cluster, contentOf, log, pod, signal, patchStatus }
       return { type, status: type === "PodScheduled" || type === "Initialized" ? "True" : ready };
     });
     const containerStatuses = containers.map((each) => ({
-      ...{ name: each.name, image: each.image, imageID: each.image, ready: isReady, restartCount: run.exits.length },
+      name: each.name,
+      image: each.image,
+      imageID: each.image,
+      ready: isReady,
+      restartCount: run.exits.length,
       ...container(each),
     }));
     await patchStatus(pod, { phase, startTime, conditions, containerStatuses });

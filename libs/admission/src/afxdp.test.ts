@@ -17,7 +17,13 @@ import { namespace, node, pf, policy, still, view } from "./testing/objects.ts";
 const apiVersion = "afxdpnetwork.hns.dev/v1alpha1";
 const workers = { labels: { "node-role.kubernetes.io/worker": "", "kubernetes.io/os": "linux" } };
 const nic: AfxdpInterfaceStatus = {
-  ...{ pciAddress: "0000:3b:00.0", name: "ens1f0", vendor: "8086", driver: "ice", mtu: 1500, maxMtu: 9702, maxSfs: 64 },
+  pciAddress: "0000:3b:00.0",
+  name: "ens1f0",
+  vendor: "8086",
+  driver: "ice",
+  mtu: 1500,
+  maxMtu: 9702,
+  maxSfs: 64,
 };
 const other: AfxdpInterfaceStatus = { ...nic, pciAddress: "0000:3b:00.1", name: "ens1f1" };
 
@@ -43,7 +49,9 @@ function review(object: Review, cluster = clusterOf()) {
 }
 
 const create = (object: AfxdpNetworkNodePolicy): Review => ({
-  ...{ kind: "AfxdpNetworkNodePolicy", operation: "CREATE", object },
+  kind: "AfxdpNetworkNodePolicy",
+  operation: "CREATE",
+  object,
 });
 const admitted = { problems: [], warnings: [] };
 
@@ -70,7 +78,9 @@ describe("an AF_XDP policy", () => {
 
   it("is refused with provider upstream if its device plugin cannot offer the pool, and says what can", () => {
     const operatorConfig: AfxdpOperatorConfig = {
-      ...{ apiVersion, kind: "AfxdpOperatorConfig", metadata: { name: "default", namespace } },
+      apiVersion,
+      kind: "AfxdpOperatorConfig",
+      metadata: { name: "default", namespace },
       spec: { provider: "upstream" },
     };
     const cluster = clusterOf({ operatorConfig });
@@ -145,7 +155,9 @@ describe("an AF_XDP policy", () => {
 describe("an AfxdpNetwork", () => {
   const network = (spec: Partial<AfxdpNetworkSpec>, home = namespace): Review => {
     const object: AfxdpNetwork = {
-      ...{ apiVersion, kind: "AfxdpNetwork", metadata: { name: "n", namespace: home } },
+      apiVersion,
+      kind: "AfxdpNetwork",
+      metadata: { name: "n", namespace: home },
       spec: { poolName: "fast", ...spec },
     };
     return { kind: "AfxdpNetwork", operation: "CREATE", object };
@@ -220,7 +232,9 @@ describe("an AfxdpOperatorConfig", () => {
   it("warns about policies that the device plugin of provider upstream cannot offer", () => {
     const cluster = clusterOf({ policies: [afxdpPolicy("a", { numSfs: 2 }), afxdpPolicy("b", { poolName: "b" })] });
     const object: AfxdpOperatorConfig = {
-      ...{ apiVersion, kind: "AfxdpOperatorConfig", metadata: { name: "default", namespace } },
+      apiVersion,
+      kind: "AfxdpOperatorConfig",
+      metadata: { name: "default", namespace },
       spec: { provider: "upstream" },
     };
     expect(review({ kind: "AfxdpOperatorConfig", operation: "CREATE", object }, cluster)).toEqual({

@@ -212,18 +212,21 @@ describe("a BridgeNetwork with VLANs", () => {
     return policy(name, { resourceName: "lin", eSwitchMode: "switchdev", bridge });
   };
   const blue = (spec: Partial<BridgeNetworkSpec>): BridgeNetwork => ({
-    ...{
-      apiVersion: "sriovnetwork.openshift.io/v1",
-      kind: "BridgeNetwork",
-      metadata: { name: "blue", namespace: "tenant" },
-    },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "BridgeNetwork",
+    metadata: { name: "blue", namespace: "tenant" },
     spec: { resourceName: "lin", ...spec },
   });
   const create = (spec: Partial<BridgeNetworkSpec>): Review => ({
-    ...{ kind: "BridgeNetwork", operation: "CREATE", object: blue(spec) },
+    kind: "BridgeNetwork",
+    operation: "CREATE",
+    object: blue(spec),
   });
   const update = (from: Partial<BridgeNetworkSpec>, to: Partial<BridgeNetworkSpec>): Review => ({
-    ...{ kind: "BridgeNetwork", operation: "UPDATE", oldObject: blue(from), object: blue(to) },
+    kind: "BridgeNetwork",
+    operation: "UPDATE",
+    oldObject: blue(from),
+    object: blue(to),
   });
   const plain = view({ policies: [bridged("plain")] });
   const refusal =

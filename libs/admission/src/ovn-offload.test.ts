@@ -38,8 +38,10 @@ function review(change: Review, seen = cluster) {
 
 const config = (...entries: OvnHardwareOffload[]) => operatorConfig({ ovnHardwareOffload: entries });
 const select = (...entries: OvnHardwareOffload[]): Review => ({
-  ...{ kind: "SriovOperatorConfig", operation: "UPDATE" },
-  ...{ object: config(...entries), oldObject: operatorConfig({}) },
+  kind: "SriovOperatorConfig",
+  operation: "UPDATE",
+  object: config(...entries),
+  oldObject: operatorConfig({}),
 });
 const at = (index: number) => `spec.ovnHardwareOffload[${index}].nodeSelector`;
 

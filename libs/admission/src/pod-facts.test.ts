@@ -14,7 +14,9 @@ describe("readPod", () => {
     const metadata = { name: "web", namespace: "apps" };
     const pod = { metadata, spec: { nodeName: "w1", containers, initContainers }, status: { phase: "Running" } };
     const found = (resources: readonly string[]) => ({
-      ...{ node: "w1", namespace: "apps", devices: { resources, claims: [] } },
+      node: "w1",
+      namespace: "apps",
+      devices: { resources, claims: [] },
     });
     expect(readPod(pod, "openshift.io")).toEqual(found(["early", "fast"]));
     expect(readPod(pod, "example.com")).toEqual(found(["gpu"]));

@@ -39,7 +39,10 @@ function createCluster(startMs = Date.UTC(2026, 0, 1)) {
       },
     };
     const keep = createCertificateKeeper({
-      ...{ store, names, timings, nowMs: () => cluster.nowMs },
+      store,
+      names,
+      timings,
+      nowMs: () => cluster.nowMs,
       onChange: ({ cert }) => shown.push(cert),
     });
     return {

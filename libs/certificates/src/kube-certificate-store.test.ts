@@ -18,14 +18,19 @@ function createWorld() {
   let version = 0;
   let live: Secret | undefined;
   const secrets = new ObjectStore({
-    ...{ type: secretType, namespace },
+    type: secretType,
+    namespace,
     project: ({ metadata: { uid = "", resourceVersion = "" }, data = {} }: Secret) => ({ uid, resourceVersion, data }),
   });
   secrets.beginList();
   secrets.endList("0");
   const watches: CertificateWatches = {
-    ...{ places: { namespace, secretName: name, registrations: [] }, secrets, registrations: [], synced: true },
-    ...{ ageMs: 0, ages: [] },
+    places: { namespace, secretName: name, registrations: [] },
+    secrets,
+    registrations: [],
+    synced: true,
+    ageMs: 0,
+    ages: [],
     whenSynced: () => Promise.resolve(),
     subscribe: () => () => undefined,
     [Symbol.asyncDispose]: () => Promise.resolve(),

@@ -30,7 +30,7 @@ export {
 export { listPages, type ListRequest, type Page } from "./http/list-pages.ts";
 export { reflect, type ReflectorOptions } from "./cache/reflector.ts";
 export { type Cache, type Change, type Observations, type Observed, isBehind } from "./cache/cache.ts";
-export { HeardClock, whenFresh, type Ageing, type CacheAge, type FailedWatch } from "./cache/cache-age.ts";
+export { FreshnessClock, whenFresh, type HasAge, type CacheAge, type FailedWatch } from "./cache/cache-age.ts";
 export { ObjectStore, type ObjectSink, type StoreOptions } from "./cache/object-store.ts";
 export type { Indexers } from "./cache/object-index.ts";
 export { joinWatches, type JoinedWatches, watchObjects, type WatchOptions } from "./cache/watch-objects.ts";

@@ -142,7 +142,9 @@ const allocations: Codec<readonly ContainerAllocation[]> = {
       .map(({ messages }) => ({
         environment: Object.fromEntries(messages(1).map(({ text }) => [text(1), text(2)] as const)),
         mounts: messages(2).map(({ text, number }) => ({
-          ...{ containerPath: text(1), hostPath: text(2), isReadOnly: number(3) !== 0 },
+          containerPath: text(1),
+          hostPath: text(2),
+          isReadOnly: number(3) !== 0,
         })),
       })),
 };

@@ -51,7 +51,10 @@ export function valuesForEmbeddedCpu(model: SmartNicModel, next: CardMode | unde
   if (next === "separated-host") return { INTERNAL_CPU_MODEL: 1 };
   if (model === "bluefield-3") return { INTERNAL_CPU_OFFLOAD_ENGINE: 0 };
   return {
-    ...{ INTERNAL_CPU_MODEL: 1, INTERNAL_CPU_PAGE_SUPPLIER: 0, INTERNAL_CPU_ESWITCH_MANAGER: 0 },
-    ...{ INTERNAL_CPU_IB_VPORT0: 0, INTERNAL_CPU_OFFLOAD_ENGINE: 0 },
+    INTERNAL_CPU_MODEL: 1,
+    INTERNAL_CPU_PAGE_SUPPLIER: 0,
+    INTERNAL_CPU_ESWITCH_MANAGER: 0,
+    INTERNAL_CPU_IB_VPORT0: 0,
+    INTERNAL_CPU_OFFLOAD_ENGINE: 0,
   };
 }

@@ -64,13 +64,21 @@ function vfDemands(ports: readonly WantedPort[]): readonly FirmwareDemand[] {
   return [
     // More VFs than needed are enough: lowering numVfs must not reboot the node (sriov-operator.md M-47).
     {
-      ...{ ...about, name: "NUM_OF_VFS", value: numVfs, isEnough: (value) => value >= numVfs },
-      ...{ current: count?.current, next: count?.next },
+      ...about,
+      name: "NUM_OF_VFS",
+      value: numVfs,
+      isEnough: (value) => value >= numVfs,
+      current: count?.current,
+      next: count?.next,
     },
     {
-      ...{ ...about, isNeeded: isNeeded && !isSriovOn },
-      ...{ name: "SRIOV_EN", value: 1, isEnough: (value) => value === 1 },
-      ...{ current: toNumber(enabled?.current), next: toNumber(enabled?.next) },
+      ...about,
+      isNeeded: isNeeded && !isSriovOn,
+      name: "SRIOV_EN",
+      value: 1,
+      isEnough: (value) => value === 1,
+      current: toNumber(enabled?.current),
+      next: toNumber(enabled?.next),
     },
   ];
 }
@@ -84,10 +92,15 @@ function linkTypeDemand({ pf, spec, field }: WantedPort): readonly FirmwareDeman
   const present = pf.linkType || current;
   return [
     {
-      ...{ name, value, isEnough: (other: number) => other === value },
+      name,
+      value,
+      isEnough: (other: number) => other === value,
       isNeeded: present !== undefined && present.toUpperCase() !== wanted,
-      ...{ current: linkTypeNumbers.get(current ?? ""), next: linkTypeNumbers.get(next ?? "") },
-      ...{ field: `${field}.linkType`, pciAddress: pf.pciAddress, wanted: `link type ${wanted}` },
+      current: linkTypeNumbers.get(current ?? ""),
+      next: linkTypeNumbers.get(next ?? ""),
+      field: `${field}.linkType`,
+      pciAddress: pf.pciAddress,
+      wanted: `link type ${wanted}`,
     },
   ];
 }

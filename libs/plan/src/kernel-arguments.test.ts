@@ -21,7 +21,12 @@ function planned(
   given: { readonly spec?: InterfaceSpec; readonly pf?: Partial<InterfaceStatus>; readonly reboot?: RebootStatus } = {},
 ) {
   const pf: InterfaceStatus = {
-    ...{ pciAddress: pci, name: "ens1f0", linkAdminState: "up", mtu: 1500, totalvfs: 8, numVfs: 0 },
+    pciAddress: pci,
+    name: "ens1f0",
+    linkAdminState: "up",
+    mtu: 1500,
+    totalvfs: 8,
+    numVfs: 0,
     ...given.pf,
   };
   const system = { ...(kernel && { kernel }), ...(given.reboot && { reboot: given.reboot }) };

@@ -12,8 +12,16 @@ const second = "0000:3b:00.1";
 /** A port of a BlueField-2 that supports 16 VFs. */
 function port(cardMode: CardModeStatus | undefined, overrides: Partial<InterfaceStatus> = {}): InterfaceStatus {
   return {
-    ...{ pciAddress: first, vendor: "15b3", deviceID: "a2d6", driver: "mlx5_core", mtu: 1500, linkType: "ETH" },
-    ...{ linkAdminState: "up", eSwitchMode: "legacy", totalvfs: 16, numVfs: 0 },
+    pciAddress: first,
+    vendor: "15b3",
+    deviceID: "a2d6",
+    driver: "mlx5_core",
+    mtu: 1500,
+    linkType: "ETH",
+    linkAdminState: "up",
+    eSwitchMode: "legacy",
+    totalvfs: 16,
+    numVfs: 0,
     ...(cardMode && { cardMode }),
     ...overrides,
   };
@@ -26,7 +34,9 @@ function planned(ports: readonly InterfaceStatus[], specs?: readonly InterfaceSp
   return {
     steps: steps.map(describeStep),
     problems: problems.map(describeProblem),
-    ...{ impact, reasons, waiting },
+    impact,
+    reasons,
+    waiting,
   };
 }
 
@@ -66,7 +76,9 @@ describe("the mode of a SmartNIC", () => {
           setVfs,
         ],
         problems: [powerCycle(from, deviceID === "a2d6" ? "bluefield-2" : "bluefield-3")],
-        ...{ impact: "none", reasons: [], waiting: undefined },
+        impact: "none",
+        reasons: [],
+        waiting: undefined,
       });
     },
   );
@@ -74,7 +86,9 @@ describe("the mode of a SmartNIC", () => {
   it("needs a power cycle after it was set, and never a reboot", () => {
     const set = port({ current: "separated-host", next: "embedded-cpu", powerCycleRequired: true });
     expect(planned([set])).toMatchObject({
-      ...{ steps: [setVfs], problems: [powerCycle("separated-host")], impact: "none" },
+      steps: [setVfs],
+      problems: [powerCycle("separated-host")],
+      impact: "none",
     });
   });
 
@@ -143,7 +157,9 @@ describe("the mode of a SmartNIC", () => {
       [{ pciAddress: first, numVfs: 16, cardMode: "embedded-cpu" }],
     );
     expect(result).toMatchObject({
-      ...{ steps: ["set NUM_OF_VFS=16 in the firmware of card 0000:3b:00"], impact: "none", waiting: [first] },
+      steps: ["set NUM_OF_VFS=16 in the firmware of card 0000:3b:00"],
+      impact: "none",
+      waiting: [first],
       problems: [powerCycle("separated-host")],
     });
   });

@@ -68,7 +68,10 @@ function cardsOf(
 function planCard({ address, model, field, pciAddress, ports }: Card): CardModePlan {
   const known = ports.filter(({ cardMode }) => cardMode !== undefined);
   const problem = (code: "card-mode" | "power-cycle-required", message: string): PlanProblem => ({
-    ...{ code, field, pciAddress, message: `"embedded-cpu" requested, but ${message}` },
+    code,
+    field,
+    pciAddress,
+    message: `"embedded-cpu" requested, but ${message}`,
   });
   const [unreadable] = known.filter(({ cardMode }) => cardMode?.unavailable !== undefined);
   if (unreadable !== undefined) {

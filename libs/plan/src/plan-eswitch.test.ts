@@ -13,7 +13,12 @@ function pfStatus(driver: string, mode: string, numVfs: number, overrides: Parti
   const vfs = Array.from({ length: numVfs }, (_, vfID): VfStatus => {
     const address = `02:00:00:00:01:0${vfID}`;
     return {
-      ...{ pciAddress: `0000:3b:02.${vfID}`, vfID, name: `v${vfID}`, mac: address, adminMac: address, driver: "vf" },
+      pciAddress: `0000:3b:02.${vfID}`,
+      vfID,
+      name: `v${vfID}`,
+      mac: address,
+      adminMac: address,
+      driver: "vf",
       ...(mode === "switchdev" && { representorName: `ens1f0np0_${vfID}` }),
     };
   });

@@ -108,13 +108,17 @@ function planCard(card: Card, waitsForPowerCycle: boolean): FirmwarePlan {
   if (waitsForPowerCycle) return { ...nothing, steps: set, held };
   const change = formatFirmwareChange(valuesOf(pending));
   const about = ({ field, pciAddress }: FirmwareDemand, text: string): Reason => ({
-    ...{ field, pciAddress, text: `${pciAddress}: ${text}` },
+    field,
+    pciAddress,
+    text: `${pciAddress}: ${text}`,
   });
   const [first] = pending;
   if (first === undefined) return nothing;
   if (firmware?.resetAllowed === true && !hasForeignVfs(card)) {
     const reset: ResetFirmware = {
-      ...{ kind: "reset-firmware", card: card.address, ports: card.ports.map(({ pciAddress }) => pciAddress) },
+      kind: "reset-firmware",
+      card: card.address,
+      ports: card.ports.map(({ pciAddress }) => pciAddress),
     };
     const reason = about(first, `changing its firmware settings (${change}) resets the card`);
     return { ...nothing, steps: [...set, reset], reasons: [reason], held };

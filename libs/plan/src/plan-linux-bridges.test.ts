@@ -12,12 +12,27 @@ const name = "br-0000_3b_00.0";
 /** A PF in switchdev mode with two configured VFs. */
 function pfStatus(overrides: Partial<InterfaceStatus> = {}): InterfaceStatus {
   const vfs = [0, 1].map((vfID) => ({
-    ...{ pciAddress: `0000:3b:02.${vfID}`, vfID, name: `ens1f0v${vfID}`, driver: "iavf", mtu: 1500 },
-    ...{ mac: `02:00:00:00:01:0${vfID}`, adminMac: `02:00:00:00:01:0${vfID}`, representorName: `ens1f0_${vfID}` },
+    pciAddress: `0000:3b:02.${vfID}`,
+    vfID,
+    name: `ens1f0v${vfID}`,
+    driver: "iavf",
+    mtu: 1500,
+    mac: `02:00:00:00:01:0${vfID}`,
+    adminMac: `02:00:00:00:01:0${vfID}`,
+    representorName: `ens1f0_${vfID}`,
   }));
   return {
-    ...{ pciAddress: pci, name: "ens1f0", mtu: 1500, maxMtu: 9216, linkType: "ETH", linkAdminState: "up" },
-    ...{ eSwitchMode: "switchdev", totalvfs: 8, numVfs: 2, Vfs: vfs, owned: true },
+    pciAddress: pci,
+    name: "ens1f0",
+    mtu: 1500,
+    maxMtu: 9216,
+    linkType: "ETH",
+    linkAdminState: "up",
+    eSwitchMode: "switchdev",
+    totalvfs: 8,
+    numVfs: 2,
+    Vfs: vfs,
+    owned: true,
     ...overrides,
   };
 }

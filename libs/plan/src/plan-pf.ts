@@ -46,7 +46,9 @@ export function planPf(wanted: InterfaceSpec, pf: InterfaceStatus, field: string
   const mode = parseEswitchMode(wanted.eSwitchMode);
   const eswitch = wanted.externallyManaged === true ? [] : eswitchSteps(pf, { numVfs, mode });
   const groups = groupPlans(wanted, pf, field, {
-    ...{ vfs: vfsAfter(eswitch), numVfs, isMtuRefused: mtuProblem !== undefined },
+    vfs: vfsAfter(eswitch),
+    numVfs,
+    isMtuRefused: mtuProblem !== undefined,
   });
   return {
     steps: [

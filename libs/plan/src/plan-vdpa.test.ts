@@ -53,7 +53,8 @@ describe("the plan for vDPA devices", () => {
     { what: "whose interface is on the host", given: vf(), reasons: [] },
     { what: "whose device has no driver", given: vf({ vdpaType: "unbound" }), reasons: [] },
     {
-      ...{ what: "that a pod may use", given: vf({ name: "" }) },
+      what: "that a pod may use",
+      given: vf({ name: "" }),
       reasons: reason("VF 0 gets a vDPA device, and a pod may use the VF"),
     },
   ])("adds a device to an existing VF $what", ({ given, reasons }) => {
@@ -108,7 +109,8 @@ describe("the plan for vDPA devices", () => {
     },
   ])("refuses a group: $problem", ({ group, problem }) => {
     expect(planned([vf()], group)).toEqual({
-      ...{ steps: [], reasons: [] },
+      steps: [],
+      reasons: [],
       problems: [`spec.interfaces[0].vfGroups[0].vdpaType: ${problem}`],
     });
   });

@@ -42,7 +42,10 @@ function bind({ pciAddress, driver, owned }: InterfaceStatus, to: string): PfSte
 function problemOf(wanted: InterfaceSpec, { pciAddress }: InterfaceStatus, field: string): PlanProblem | undefined {
   const isVf = `${pciAddress} is a VF that the hypervisor passes to this virtual machine`;
   const unsupported = (name: string, message: string): PlanProblem => ({
-    ...{ code: "unsupported", field: `${field}.${name}`, pciAddress, message },
+    code: "unsupported",
+    field: `${field}.${name}`,
+    pciAddress,
+    message,
   });
   const { numVfs = 0, vfGroups = [], eSwitchMode = "", linkType = "" } = wanted;
   if (numVfs !== 1) {

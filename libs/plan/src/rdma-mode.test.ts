@@ -28,7 +28,8 @@ describe("plan for an RDMA mode", () => {
   it("writes the option before it changes the mode, without a drain", () => {
     expect(planned("exclusive", { rdmaMode: "shared" })).toMatchObject({
       steps: ["set RDMA mode exclusive in /etc/modprobe.d", "set RDMA mode shared -> exclusive"],
-      ...{ impact: "none", problems: [] },
+      impact: "none",
+      problems: [],
     });
   });
 
@@ -42,7 +43,9 @@ describe("plan for an RDMA mode", () => {
   it("removes the option, and keeps the mode, if no mode is requested any more (sriov-operator.md M-44)", () => {
     for (const wanted of [undefined, ""] as const) {
       expect(planned(wanted, { rdmaMode: "exclusive", persistentRdmaMode: "exclusive" })).toMatchObject({
-        ...{ steps: ["remove RDMA mode exclusive from /etc/modprobe.d"], impact: "none", problems: [] },
+        steps: ["remove RDMA mode exclusive from /etc/modprobe.d"],
+        impact: "none",
+        problems: [],
       });
     }
   });

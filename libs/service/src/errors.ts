@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ServiceError is the error class of this library. Callers branch on `code`, never on the message.
+ * ServiceError is the error class of this library, and isErrno recognises errors of system calls. Callers branch on `code`, never on
+ * the message.
  */
 
 /** BAD_FLAG_DEFAULT is a bug in the definition of a flag. LISTEN_FAILED has the error of the system call as its cause. */

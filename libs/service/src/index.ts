@@ -34,7 +34,7 @@ export {
   levelOfVerbosity,
 } from "./logger.ts";
 export type { LogStream } from "./readable-stream.ts";
-export { compileLittle } from "./memory.ts";
+export { disableOptimizer } from "./memory.ts";
 export { Counter, Gauge, Histogram, Registry } from "./metrics.ts";
 export type { NotReady } from "./probes.ts";
 export { logAbsentKinds, cacheProblems, showCacheAges, type AgeingCaches } from "./caches.ts";

@@ -3,9 +3,9 @@
  * Functions that reduce the memory of a service. By default V8 lets the heap grow to several times the size of the live
  * objects before it collects, and reserves up to 48 MB for new objects. An operator of 1,000 nodes used 265 MB with these
  * defaults and uses 109 MB with keepHeapSmall, for 10 % more CPU time (Node 24.21, `npm run bench -- fleet`).
- * runService calls keepHeapSmall. A main.ts calls runFrugally, runInLittleSpace or useOneArena before anything else, and a service
- * can call growInSmallSteps and keepBytecode, and collectEarly and releaseMemoryAfter when it has started.
- * Usage: `useOneArena(roomForYoung)`.
+ * runService calls keepHeapSmall. A main.ts calls restartWithMemoryFlags, restartWithSmallHeap or restartWithOneMallocArena before anything else, and a service
+ * can call setHeapGrowthStep and keepCompiledCode, and collectAtQuarterOfLimit and releaseMemoryAfter when it has started.
+ * Usage: `restartWithOneMallocArena(minSemiSpaceFlag)`.
  */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -22,7 +22,7 @@ export function keepHeapSmall(): void {
  * Under load at 1,000 nodes the webhook uses 105 MB instead of 136 MB and the same CPU time (Node 24.21,
  * `npm run bench -- webhook`).
  */
-export function compileLittle(): void {
+export function disableOptimizer(): void {
   setFlagsFromString("--no-opt");
   setFlagsFromString("--no-maglev");
 }
@@ -32,7 +32,7 @@ export function compileLittle(): void {
  * V8's initial 1 MB within 2 ms and are then copied although they soon become garbage. The flag saves 12 % of the
  * operator's CPU time and costs 10 MB (Node 24.21, `npm run bench -- fleet`).
  */
-export const roomForYoung = "--min-semi-space-size=8";
+export const minSemiSpaceFlag = "--min-semi-space-size=8";
 
 /**
  * 1 MB for new objects, one helper thread for the garbage collector, no collections by V8 while the process is idle, which freed
@@ -40,7 +40,7 @@ export const roomForYoung = "--min-semi-space-size=8";
  * twentieth of the instructions of a start. The entry points of images have these flags, because Node and V8 read them only at their
  * start. V8 ends a process that changes --memory-reducer-gc-count after such a collection has begun (Node 24.21).
  */
-export const frugalFlags: readonly string[] = [
+export const memoryFlags: readonly string[] = [
   ...["--max-semi-space-size=1", "--v8-pool-size=1"],
   ...["--no-memory-reducer", "--use-openssl-ca"],
 ];
@@ -50,7 +50,7 @@ export const frugalFlags: readonly string[] = [
  * at once. By default, glibc keeps up to 64 MB of freed memory after it has seen larger blocks. They save 0.8 MB of the daemon's 65 MB.
  * The image of the config daemon has them.
  */
-export const frugalMalloc: Readonly<Record<string, string>> = {
+export const mallocVariables: Readonly<Record<string, string>> = {
   MALLOC_ARENA_MAX: "1",
   MALLOC_MMAP_THRESHOLD_: "65536",
   MALLOC_TRIM_THRESHOLD_: "65536",
@@ -60,17 +60,17 @@ export const frugalMalloc: Readonly<Record<string, string>> = {
 const builtins = ["cluster", "fs/promises", "http", "https", "perf_hooks", "timers/promises"];
 
 /**
- * Sets up a process that is mostly idle for little memory: frugalFlags, with which it replaces itself unless it has them, and no
+ * Sets up a process that is mostly idle for little memory: memoryFlags, with which it replaces itself unless it has them, and no
  * compilation to machine code. Together they save 5 MB of the daemon's 68 MB, mostly pages of V8's compilers that are then never
  * touched, and 17 MB of ovn-offload's 106 MB with 1,000 hosts, mostly room for new objects; the second start takes 25 ms.
  *
  * Node's own modules are loaded before V8's flags change, because V8 then refuses the code of these modules that is compiled into
  * Node: a fifth of the instructions of a start (Node 24.21). Import the service afterwards.
  */
-export function runFrugally(): void {
-  restartWith(frugalFlags);
+export function restartWithMemoryFlags(): void {
+  restartWith(memoryFlags);
   for (const name of builtins) process.getBuiltinModule(name);
-  compileLittle();
+  disableOptimizer();
   setFlagsFromString("--no-sparkplug");
 }
 
@@ -78,16 +78,16 @@ export function runFrugally(): void {
  * Lets the heap grow by at least 2 MB instead of 8 between two collections. It saves 1 MB of the daemon's 66 MB (Node 24.21). For a
  * process with few objects: with many, each collection takes long.
  */
-export function growInSmallSteps(): void {
+export function setHeapGrowthStep(): void {
   setFlagsFromString("--optimize-for-size");
 }
 
 /**
  * Lets V8 begin a collection when the heap has used a quarter of the room up to its limit. Without it, a heap of 8 MB grows by 6 to 9
- * MB before the next collection, also with growInSmallSteps. While 64 subfunctions come and go, the daemon uses 67 MB instead of 70
+ * MB before the next collection, also with setHeapGrowthStep. While 64 subfunctions come and go, the daemon uses 67 MB instead of 70
  * (Node 24.21). For a process with few objects. Call it after the start, whose objects stay: a collection would find no garbage.
  */
-export function collectEarly(): void {
+export function collectAtQuarterOfLimit(): void {
   setFlagsFromString("--incremental-marking-hard-trigger=25");
 }
 
@@ -96,7 +96,7 @@ export function collectEarly(): void {
  * that does the same every few minutes: an idle daemon would compile its pass again each time, which is a third of the pass's CPU
  * time (Node 24.21, `npm run bench -- daemon --vm --ovs --idle-seconds 300`).
  */
-export function keepBytecode(): void {
+export function keepCompiledCode(): void {
   setFlagsFromString("--no-flush-bytecode");
 }
 
@@ -129,7 +129,7 @@ export function releaseMemoryAfter(delayMs: number): () => void {
  * command that reads much and ends soon. `switchyard doctor` with the objects of 1,000 nodes uses 150 MB instead of 290 MB, and no
  * more time; the second start takes 25 ms (Node 24.21).
  */
-export function runInLittleSpace(): void {
+export function restartWithSmallHeap(): void {
   restartWith(["--max-semi-space-size=4", "--heap-growing-percent=20"]);
 }
 
@@ -144,7 +144,7 @@ function restartWith(flags: readonly string[]): void {
  * threads never shrink. The operator at 1,000 nodes uses 124 MB instead of 149 MB (Node 24.21, `npm run bench -- fleet`).
  * Does nothing if MALLOC_ARENA_MAX is set. `v8Flags` are flags that V8 reads only at its start.
  */
-export function useOneArena(...v8Flags: readonly string[]): void {
+export function restartWithOneMallocArena(...v8Flags: readonly string[]): void {
   if (process.env["MALLOC_ARENA_MAX"] !== undefined || process.execve === undefined) return;
   const args = [process.execPath, ...v8Flags, ...process.execArgv, ...process.argv.slice(1)];
   process.execve(process.execPath, args, { ...process.env, MALLOC_ARENA_MAX: "1" });

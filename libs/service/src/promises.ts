@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
+ * Functions on promises. mapConcurrently limits how many run at once.
  * whenAborted turns an abort signal into a promise, for a main function that only has to wait for the end.
  * Usage: `await whenAborted(signal)`.
  */

@@ -19,10 +19,10 @@ export {
 export { playKubelets, startPod, type PodNews } from "./fake-kubelet.ts";
 export {
   openshiftCrds,
-  playMachineConfigOperator,
+  simulateMachineConfigOperator,
   type MachineConfigOperatorOptions,
   type PlayedMachineConfigOperator,
-} from "./machine-config-operator/play-machine-config-operator.ts";
+} from "./machine-config-operator/simulate-machine-config-operator.ts";
 export { mergeMachineConfigs, type MergedMachineConfig } from "./machine-config-operator/merge-machine-configs.ts";
 export { createNarrator, silentNarrator, type Narrator } from "./narrator.ts";
 export { watchNews, type News, eachNode, policyIs, waitFor } from "./node-news.ts";

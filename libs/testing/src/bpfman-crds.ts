@@ -26,15 +26,18 @@ const oneOfTwo = { minProperties: 1, maxProperties: 1 };
 const path = { type: "string", pattern: "^(/[^/\\0]+)+/?$" };
 
 const application = {
-  ...{ type: "object", required: ["nodeSelector", "byteCode"] },
+  type: "object",
+  required: ["nodeSelector", "byteCode"],
   properties: {
     nodeSelector: selector,
     byteCode: {
-      ...{ type: "object", "x-kubernetes-validations": exactlyOne },
+      type: "object",
+      "x-kubernetes-validations": exactlyOne,
       properties: {
         path,
         image: {
-          ...{ type: "object", required: ["url"] },
+          type: "object",
+          required: ["url"],
           properties: {
             url: { type: "string", maxLength: 525 },
             imagePullPolicy: { type: "string", enum: ["Always", "Never", "IfNotPresent"], default: "IfNotPresent" },
@@ -46,7 +49,8 @@ const application = {
     programs: {
       type: "array",
       items: {
-        ...{ type: "object", required: ["name", "type"] },
+        type: "object",
+        required: ["name", "type"],
         properties: {
           name: { type: "string", pattern: "^[a-zA-Z][a-zA-Z0-9_]+.", maxLength: 64 },
           type: { type: "string", enum: ["XDP", "TC", "TCX"] },
@@ -56,10 +60,12 @@ const application = {
               links: {
                 type: "array",
                 items: {
-                  ...{ type: "object", required: ["interfaceSelector"] },
+                  type: "object",
+                  required: ["interfaceSelector"],
                   properties: {
                     interfaceSelector: {
-                      ...{ type: "object", ...oneOfTwo },
+                      type: "object",
+                      ...oneOfTwo,
                       properties: {
                         interfaces: { type: "array", items: text },
                         primaryNodeInterface: { type: "boolean" },
@@ -67,9 +73,11 @@ const application = {
                     },
                     priority: { ...priority, default: 1000 },
                     proceedOn: {
-                      ...{ type: "array", default: ["Pass", "DispatcherReturn"] },
+                      type: "array",
+                      default: ["Pass", "DispatcherReturn"],
                       items: {
-                        ...{ type: "string", enum: ["Aborted", "Drop", "Pass", "TX", "ReDirect", "DispatcherReturn"] },
+                        type: "string",
+                        enum: ["Aborted", "Drop", "Pass", "TX", "ReDirect", "DispatcherReturn"],
                       },
                     },
                   },
@@ -90,16 +98,19 @@ const application = {
 };
 
 const xdpProgram = {
-  ...{ type: "object", required: ["bpffunctionname", "nodeselector", "bytecode", "interfaceselector", "priority"] },
+  type: "object",
+  required: ["bpffunctionname", "nodeselector", "bytecode", "interfaceselector", "priority"],
   properties: {
     bpffunctionname: text,
     nodeselector: selector,
     bytecode: {
-      ...{ type: "object", "x-kubernetes-validations": exactlyOne },
+      type: "object",
+      "x-kubernetes-validations": exactlyOne,
       properties: {
         path: text,
         image: {
-          ...{ type: "object", required: ["url"] },
+          type: "object",
+          required: ["url"],
           properties: {
             url: text,
             imagepullpolicy: { type: "string", enum: ["Always", "Never", "IfNotPresent"], default: "IfNotPresent" },
@@ -109,12 +120,14 @@ const xdpProgram = {
       },
     },
     interfaceselector: {
-      ...{ type: "object", ...oneOfTwo },
+      type: "object",
+      ...oneOfTwo,
       properties: { interfaces: { type: "array", items: text }, primarynodeinterface: { type: "boolean" } },
     },
     priority,
     proceedon: {
-      ...{ type: "array", default: ["pass", "dispatcher_return"] },
+      type: "array",
+      default: ["pass", "dispatcher_return"],
       items: { type: "string", enum: ["aborted", "drop", "pass", "tx", "redirect", "dispatcher_return"] },
     },
   },
@@ -136,13 +149,19 @@ export function bpfmanTypes(version: BpfmanVersion): readonly (readonly [Resourc
 /** Returns the CustomResourceDefinitions. */
 export function bpfmanCrds(version: BpfmanVersion): readonly { readonly metadata: ObjectMeta }[] {
   return bpfmanTypes(version).map(([{ group, version: apiVersion, kind, plural }, spec]) => ({
-    ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
     metadata: { name: `${plural}.${group}` },
     spec: {
-      ...{ group, scope: "Cluster", names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` } },
+      group,
+      scope: "Cluster",
+      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
       versions: [
         {
-          ...{ name: apiVersion, served: true, storage: true, subresources: { status: {} } },
+          name: apiVersion,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
           schema: { openAPIV3Schema: { type: "object", properties: { spec, status: anything } } },
         },
       ],

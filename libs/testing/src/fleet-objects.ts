@@ -52,10 +52,17 @@ function faultOf(at: number): Fault {
 
 function policy(name: string, pf: string, numVfs: number): FleetObject {
   return {
-    ...{ apiVersion, kind: "SriovNetworkNodePolicy", metadata: { name, namespace } },
+    apiVersion,
+    kind: "SriovNetworkNodePolicy",
+    metadata: { name, namespace },
     spec: {
-      ...{ resourceName: name.replace("-", ""), numVfs, priority: 10, mtu: 9000, deviceType: "netdevice" },
-      ...{ nodeSelector: { "node-role.kubernetes.io/worker": "" }, nicSelector: { pfNames: [pf] } },
+      resourceName: name.replace("-", ""),
+      numVfs,
+      priority: 10,
+      mtu: 9000,
+      deviceType: "netdevice",
+      nodeSelector: { "node-role.kubernetes.io/worker": "" },
+      nicSelector: { pfNames: [pf] },
     },
   };
 }
@@ -78,7 +85,9 @@ function nodeObjects(name: string, { vfsPerPf, fault, text }: OfNode): readonly 
   const spec = { interfaces: pfs.map(({ spec: one }) => one) };
   const labels = { "node-role.kubernetes.io/worker": "", "kubernetes.io/os": "linux" };
   const node = {
-    ...{ apiVersion: "v1", kind: "Node", metadata: { name, labels } },
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name, labels },
     spec: { unschedulable: fault === "draining" },
     status: {
       allocatable: { "openshift.io/fast0": `${vfsPerPf}`, "openshift.io/fast1": `${vfsPerPf}` },
@@ -98,29 +107,38 @@ function pf(port: number, numVfs: number, fault: Fault) {
   const resourceName = `fast${port}`;
   const isLess = fault === "changes" && port === 1;
   const Vfs = Array.from({ length: isLess ? 2 : numVfs }, (_, vfID) => ({
-    ...{ vfID, pciAddress: addressOf(port, vfID), driver: "iavf", mtu: 9000, vendor: "8086", deviceID: "1889" },
-    ...{ name: `ens1f${port}v${vfID}`, mac: `02:00:00:0${port}:00:${vfID.toString(16).padStart(2, "0")}` },
+    vfID,
+    pciAddress: addressOf(port, vfID),
+    driver: "iavf",
+    mtu: 9000,
+    vendor: "8086",
+    deviceID: "1889",
+    name: `ens1f${port}v${vfID}`,
+    mac: `02:00:00:0${port}:00:${vfID.toString(16).padStart(2, "0")}`,
   }));
   const nic = { name: `ens1f${port}`, pciAddress, mtu: 9000 };
   return {
     spec: {
-      ...{ ...nic, numVfs },
+      ...nic,
+      numVfs,
       vfGroups: [
         { resourceName, deviceType: "netdevice", vfRange: `0-${numVfs - 1}`, policyName: `fast-${port}`, mtu: 9000 },
       ],
     },
     status: {
-      ...{
-        ...nic,
-        numVfs: Vfs.length,
-        totalvfs: 128,
-        Vfs,
-        vendor: "8086",
-        deviceID: "1592",
-        driver: "ice",
-        maxMtu: 9702,
-      },
-      ...{ linkSpeed: "100000 Mb/s", linkType: "ETH", linkAdminState: "up", eSwitchMode: "legacy", owned: true },
+      ...nic,
+      numVfs: Vfs.length,
+      totalvfs: 128,
+      Vfs,
+      vendor: "8086",
+      deviceID: "1592",
+      driver: "ice",
+      maxMtu: 9702,
+      linkSpeed: "100000 Mb/s",
+      linkType: "ETH",
+      linkAdminState: "up",
+      eSwitchMode: "legacy",
+      owned: true,
     },
   };
 }
@@ -138,7 +156,9 @@ function pod(name: string, nodeName: string, address: string): FleetObject {
   };
   const requests = { "openshift.io/fast0": "1" };
   return {
-    ...{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "apps", annotations } },
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "apps", annotations },
     spec: { nodeName, containers: [{ name: "main", image: "web", resources: { requests, limits: requests } }] },
     status: { phase: "Running" },
   };

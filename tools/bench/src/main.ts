@@ -40,17 +40,17 @@ const cni = { help: cniHelp, parse: parseCniOptions, measure: measureCni, render
 const webhook = { help: webhookHelp, parse: parseWebhookOptions, measure: measureWebhook, render: renderWebhookReport };
 const ovsdb = { help: ovsdbHelp, parse: parseOvsdbOptions, measure: measureOvsdb, render: renderOvsdbReport };
 const ovnOffload = {
-  ...{
-    help: ovnOffloadHelp,
-    parse: parseOvnOffloadOptions,
-    measure: measureOvnOffload,
-    render: renderOvnOffloadReport,
-  },
+  help: ovnOffloadHelp,
+  parse: parseOvnOffloadOptions,
+  measure: measureOvnOffload,
+  render: renderOvnOffloadReport,
 };
 
 const diagnosis = {
-  ...{ help: diagnosisHelp, parse: parseDiagnosisOptions },
-  ...{ measure: measureDiagnosis, render: renderDiagnosisReport },
+  help: diagnosisHelp,
+  parse: parseDiagnosisOptions,
+  measure: measureDiagnosis,
+  render: renderDiagnosisReport,
 };
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {

@@ -27,8 +27,11 @@ configure VFs.
 
 const { values } = parseArgs({
   options: {
-    ...{ vm: { type: "boolean" }, "ovn-offload": { type: "boolean" }, afxdp: { type: "boolean" } },
-    ...{ keep: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+    vm: { type: "boolean" },
+    "ovn-offload": { type: "boolean" },
+    afxdp: { type: "boolean" },
+    keep: { type: "boolean" },
+    help: { type: "boolean", short: "h" },
   } as const,
 });
 if (values.help === true) {

@@ -10,7 +10,7 @@ import {
   eachNode,
   namespace,
   openshiftCrds,
-  playMachineConfigOperator,
+  simulateMachineConfigOperator,
   registerWebhooks,
   startWebhook,
   watchNews,
@@ -61,7 +61,7 @@ async function startHosts(testCluster: TestCluster, narrator: Narrator): Promise
     await makeReady(testCluster, name);
   }
   testCluster.use(
-    playMachineConfigOperator({
+    simulateMachineConfigOperator({
       transport: testCluster.transport,
       async onReboot(name, merged) {
         narrator.line(name, "reboots with the configuration of its pool");
@@ -118,8 +118,10 @@ async function showResult({ testCluster, narrator, news }: Demo): Promise<void> 
 async function showReservedVf({ testCluster, narrator }: Demo): Promise<void> {
   narrator.scene("A user's policy that claims VF 0 is refused");
   const spec = {
-    ...{ nodeSelector: { [hostRole]: "" }, nicSelector: { pfNames: ["enp59s0f0np0#0-3"] } },
-    ...{ numVfs: 16, resourceName: "mine" },
+    nodeSelector: { [hostRole]: "" },
+    nicSelector: { pfNames: ["enp59s0f0np0#0-3"] },
+    numVfs: 16,
+    resourceName: "mine",
   };
   const metadata = { name: "mine", namespace };
   const policy = { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodePolicy", metadata, spec };

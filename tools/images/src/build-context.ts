@@ -4,7 +4,7 @@
  * Modes and times do not depend on the machine, because they are part of a layer's digest.
  * Usage: `const parts = await prepareContext(directory, { apps: ["operator"], architecture: "amd64", withDebian: true });`
  */
-import { frugalFlags } from "@switchyard/service/memory";
+import { memoryFlags } from "@switchyard/service/memory";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { chmod, cp, lstat, lutimes, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -96,7 +96,7 @@ export async function writeCompileCache(app: string, node: string): Promise<void
     ...compileCacheSettings("/mnt/app"),
     "/mnt/node",
     "--random-seed=1",
-    ...frugalFlags,
+    ...memoryFlags,
     "/mnt/app/main.js",
     "--help",
   ];

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { frugalFlags, frugalMalloc, roomForYoung } from "@switchyard/service/memory";
+import { memoryFlags, mallocVariables, minSemiSpaceFlag } from "@switchyard/service/memory";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { compileCacheSettings } from "./build-context.ts";
 
 describe("Containerfile", () => {
   it.each([
-    { stage: "service", flags: [roomForYoung] },
-    { stage: "frugal-service", flags: frugalFlags },
-    { stage: "config-daemon", flags: frugalFlags },
+    { stage: "service", flags: [minSemiSpaceFlag] },
+    { stage: "frugal-service", flags: memoryFlags },
+    { stage: "config-daemon", flags: memoryFlags },
   ])("starts $stage with the V8 flags for which it would start itself again", async ({ stage, flags }) => {
     const text = await readFile(join(__dirname, "../Containerfile"), "utf8");
     const [, after = ""] = text.split(`FROM common AS ${stage}\n`);
@@ -25,7 +25,7 @@ describe("Containerfile", () => {
     const set = [...`${common}\n${ownText}`.matchAll(/^ENV (.*)$/gm)].flatMap(([, settings = ""]) =>
       settings.split(" "),
     );
-    const malloc = Object.entries(frugalMalloc).map((setting) => setting.join("="));
+    const malloc = Object.entries(mallocVariables).map((setting) => setting.join("="));
     expect(set.toSorted()).toEqual([...compileCacheSettings("/app"), ...malloc].toSorted());
   });
 });

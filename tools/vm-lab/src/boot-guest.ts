@@ -76,7 +76,12 @@ async function bootOnce(options: BootOptions): Promise<Guest> {
   });
 
   const guest = new Guest({
-    ...{ agent, qemu, consoleLog, bootTimeoutMs, env: options.env ?? {}, reportHang },
+    agent,
+    qemu,
+    consoleLog,
+    bootTimeoutMs,
+    env: options.env ?? {},
+    reportHang,
     ...(boot === "fast" ? fastBoot : systemdBoot),
     owned: parts.move(),
   });

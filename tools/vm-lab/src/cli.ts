@@ -129,7 +129,11 @@ function parse(args: readonly string[]): { options: MachineOptions; timeLimitMs:
     return {
       options: {
         boot: values.systemd ? "systemd" : "fast",
-        ...{ udev: values.udev, driver, kernel, share, virtioVfs },
+        udev: values.udev,
+        driver,
+        kernel,
+        share,
+        virtioVfs,
       },
       timeLimitMs,
       rest: args.slice(args[end] === "--" ? end + 1 : end),

@@ -47,7 +47,8 @@ export async function bootGuestNode(
   let started = 0;
 
   return {
-    ...{ guest, share },
+    guest,
+    share,
     startDaemon(flags = []) {
       const common = ["--kubeconfig", "/share/kubeconfig", "--namespace", namespace, "--host-root", "/"];
       const daemon = guest.spawn(["node", "/share/main.mjs", ...common, "--node-name", name, ...flags]);

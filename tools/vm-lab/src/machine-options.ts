@@ -83,7 +83,11 @@ export async function machineFor(
   const { vmlinux, disk } = imageFiles(lab.image);
   const accelerator = await chooseAccelerator();
   return {
-    ...{ vmlinux, initrd, disk, accelerator, console },
+    vmlinux,
+    initrd,
+    disk,
+    accelerator,
+    console,
     cpu: options.cpu ?? (accelerator === "kvm" ? "host" : "max"),
     cpus: smp,
     memoryMb: memMb,

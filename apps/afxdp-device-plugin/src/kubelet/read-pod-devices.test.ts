@@ -7,7 +7,8 @@ const resourceName = "afxdp/intel";
 
 function pod(name: string, namespace: string, ...containers: readonly (readonly string[])[]): PodDevices {
   return {
-    ...{ name, namespace },
+    name,
+    namespace,
     // The kubelet lists the devices of a resource in several parts.
     containers: containers.map((ids) => ({ name: "c", devices: ids.map((id) => ({ resourceName, ids: [id] })) })),
   };

@@ -35,14 +35,12 @@ const signal = new AbortController().signal;
 const resource = "afxdp/intel";
 const row: AfxdpLoadedProgram = { device: "v0", interfaceName: "v0", objectName: "afxdp-worker-1-v0" };
 const pool: NodePool = {
-  ...{
-    name: "intel",
-    hasSocket: true,
-    hasPinnedMap: true,
-    idleTimeoutMs: 0,
-    uid: 1500,
-    requiresUnprivilegedBpf: false,
-  },
+  name: "intel",
+  hasSocket: true,
+  hasPinnedMap: true,
+  idleTimeoutMs: 0,
+  uid: 1500,
+  requiresUnprivilegedBpf: false,
   devices: [{ id: "v0", name: "v0", key: "v0", queues: 2 }],
 };
 
@@ -82,10 +80,16 @@ const pool: NodePool = {
   function start(loader: AfxdpLoader): Promise<PoolServer> {
     return createPoolServer({
       paths: {
-        ...{ kubelet: directory, sockets: join(directory, "sockets"), maps: `${namespace.root}/mnt/own` },
-        ...{ record: join(directory, "pools.json"), unprivilegedBpf: "/none" },
+        kubelet: directory,
+        sockets: join(directory, "sockets"),
+        maps: `${namespace.root}/mnt/own`,
+        record: join(directory, "pools.json"),
+        unprivilegedBpf: "/none",
       },
-      ...{ loader, settlingMs: 0, netns: namespace.path, log: silentLogger },
+      loader,
+      settlingMs: 0,
+      netns: namespace.path,
+      log: silentLogger,
       metrics: createPluginMetrics(new Registry()),
     });
   }
@@ -108,13 +112,15 @@ const pool: NodePool = {
   }
 
   const podWithDevice = {
-    ...{ name: "app", namespace: "default" },
+    name: "app",
+    namespace: "default",
     containers: [{ name: "app", devices: [{ resourceName: resource, ids: ["v0"] }] }],
   };
 
   it("offers a device as soon as its program is loaded and attached, with the map of bpfman and the rights of the pod", async () => {
     expect(await serve([])).toEqual({
-      ...{ problem: "device v0: bpfman has not loaded its program", healthy: 0 },
+      problem: "device v0: bpfman has not loaded its program",
+      healthy: 0,
       bpfman: { readyDevices: ["v0"], releasedPrograms: [] },
     });
     expect(await serve([{ ...row, error: "refused" }])).toMatchObject({
@@ -210,7 +216,8 @@ const pool: NodePool = {
     await server[Symbol.asyncDispose]();
     server = await start("builtin");
     expect(await serve([{ ...row, programID, release: true }])).toMatchObject({
-      ...{ healthy: 0, problem: expect.stringContaining("that Switchyard did not attach") },
+      healthy: 0,
+      problem: expect.stringContaining("that Switchyard did not attach"),
       bpfman: { readyDevices: [], releasedPrograms: [programID] },
     });
     await namespace.run("ip", "link", "set", "v0", "xdp", "off");

@@ -26,14 +26,12 @@ describe("nodePools", () => {
     expect(nodePools(state(spec, { pciAddress, name: "ens1f0", numaNode: 1, queues: 8 }), [])).toEqual({
       pools: [
         {
-          ...{
-            name: "intel",
-            hasSocket: true,
-            hasPinnedMap: false,
-            idleTimeoutMs: 0,
-            uid: 1500,
-            requiresUnprivilegedBpf: false,
-          },
+          name: "intel",
+          hasSocket: true,
+          hasPinnedMap: false,
+          idleTimeoutMs: 0,
+          uid: 1500,
+          requiresUnprivilegedBpf: false,
           devices: [{ id: pciAddress, name: "ens1f0", key: pciAddress, numaNode: 1, queues: 8 }],
         },
       ],

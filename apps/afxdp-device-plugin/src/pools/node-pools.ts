@@ -102,7 +102,11 @@ function settingsOf(pool: AfxdpPoolSpec): Omit<NodePool, "devices"> {
   const { name, udsServer = true, bpfMapPinning = false, udsTimeout = 0, uid = 0 } = pool;
   const seconds = udsTimeout === 0 ? defaultIdleSeconds : Math.max(udsTimeout, 0);
   return {
-    ...{ name, uid, hasSocket: udsServer, hasPinnedMap: bpfMapPinning, idleTimeoutMs: seconds * 1000 },
+    name,
+    uid,
+    hasSocket: udsServer,
+    hasPinnedMap: bpfMapPinning,
+    idleTimeoutMs: seconds * 1000,
     requiresUnprivilegedBpf: pool.requiresUnprivilegedBpf === true,
   };
 }

@@ -47,7 +47,9 @@ describe("createMapSession", () => {
     const { answers, ask, state } = start();
     for (const request of ["/connect,app", "/version", "/xsk_map_fd,ens1f0", "/fin"]) await ask(request);
     expect({ answers, ...state }).toEqual({
-      ...{ answers: ["/host_ok", "0.1", "/fd_ack fd 7", "/fin_ack"], result: "served", closed: true },
+      answers: ["/host_ok", "0.1", "/fd_ack fd 7", "/fin_ack"],
+      result: "served",
+      closed: true,
     });
   });
 

@@ -49,7 +49,9 @@ export function createMapSockets(options: MapSocketsOptions): MapSockets {
     if (pool.hasPinnedMap) await writeFile(join(own, mapName), ""); // where the container runtime mounts the map
     const path = join(own, socketName);
     const server = listenSeqpackets({
-      ...{ path, maxConnections, messageBytes },
+      path,
+      maxConnections,
+      messageBytes,
       refused() {
         options.ended(pool.name, "too-many");
       },

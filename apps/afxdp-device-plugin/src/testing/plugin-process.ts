@@ -34,7 +34,9 @@ const podResources = join(kubeletDirectory ?? directory, "pod-resources", "kubel
 await using server = await createPoolServer({
   paths: {
     kubelet: kubeletDirectory ?? directory,
-    ...{ sockets: join(directory, "sockets"), maps, record: join(directory, "pools.json") },
+    sockets: join(directory, "sockets"),
+    maps,
+    record: join(directory, "pools.json"),
     unprivilegedBpf: "/proc/sys/kernel/unprivileged_bpf_disabled",
   },
   loader: "builtin",

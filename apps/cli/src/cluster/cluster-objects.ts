@@ -165,7 +165,8 @@ interface AcceptOptions extends Pick<CollectOptions, "diagnostics"> {
 function accepted(manifest: Manifest, { diagnostics, old, defaults }: AcceptOptions): JsonObject | undefined {
   const { kind } = manifest;
   const { object, malformed, problems, unknownFields } = checkAgainstCrd(manifest.object, {
-    ...{ kind, old },
+    kind,
+    old,
     mutate: (coerced) => defaults(coerced, old),
   });
   if (malformed !== undefined) diagnostics.report(`${labelOf(manifest)}: metadata: ${malformed}`);

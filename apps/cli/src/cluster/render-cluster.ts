@@ -99,7 +99,10 @@ function renderNetworks(
     const unfilteredBridges = network.kind === "BridgeNetwork" ? unfilteredBridgesOf(network.spec, states) : [];
     const afxdpProvider = afxdpProviderOf(afxdp.operatorConfig);
     const rendered = renderNetwork(network, {
-      ...{ resourcePrefix, bridges, unfilteredBridges, afxdpProvider },
+      resourcePrefix,
+      bridges,
+      unfilteredBridges,
+      afxdpProvider,
       ...(network.kind === "AfxdpNetwork" && { afxdpDevices: poolDevicesOf(network.spec.poolName, afxdpStates) }),
     });
     if (rendered.ok) return [rendered.value];

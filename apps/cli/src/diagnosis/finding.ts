@@ -44,7 +44,13 @@ export function findingOf(code: FindingCode, observed: Observed): Finding {
   const { object, field, message, evidence = [], values = {} } = observed;
   const { severity, cause, next } = findingCatalogue[code];
   return {
-    ...{ code, severity, object, ...defined({ field }), message, evidence, cause },
+    code,
+    severity,
+    object,
+    ...defined({ field }),
+    message,
+    evidence,
+    cause,
     next: commandFor(next, object, values),
   };
 }

@@ -76,7 +76,10 @@ function rowsOf(nic: InterfaceStatus, { state, holders }: OfNode): readonly VfRo
   return (nic.Vfs ?? []).map((vf) => {
     const group = groups.find(({ range }) => includesVf(range, vf.vfID))?.group;
     return {
-      ...{ node: state.metadata.name, pfAddress: nic.pciAddress, vf: vf.vfID, address: vf.pciAddress },
+      node: state.metadata.name,
+      pfAddress: nic.pciAddress,
+      vf: vf.vfID,
+      address: vf.pciAddress,
       ...settingsOf(vf, nic),
       ...defined({ policy: group?.policyName, resource: group?.resourceName }),
       ...podOf(vf, group, holders),

@@ -55,7 +55,10 @@ export function readPodFacts(pod: unknown): PodFacts | undefined {
     (condition) => textAt(condition, "type") === "PodScheduled" && textAt(condition, "status") === "False",
   );
   return {
-    ...{ namespace, name, phase, node: textAt(at(pod, "spec"), "nodeName") },
+    namespace,
+    name,
+    phase,
+    node: textAt(at(pod, "spec"), "nodeName"),
     labels: stringsAt(pod, "metadata", "labels"),
     requests: requestsOf(at(pod, "spec")),
     networks: networksOf(annotations[networksAnnotation] ?? "", namespace),

@@ -3,7 +3,10 @@ import { describe, expect, it } from "@jest/globals";
 import { vfChanges, type VfRow } from "./list-vfs.ts";
 
 const row = (vf: number, more: Partial<VfRow> = {}): VfRow => ({
-  ...{ node: "worker-1", pfAddress: "0000:3b:00.0", vf, address: `0000:3b:02.${vf}` },
+  node: "worker-1",
+  pfAddress: "0000:3b:00.0",
+  vf,
+  address: `0000:3b:02.${vf}`,
   ...more,
 });
 

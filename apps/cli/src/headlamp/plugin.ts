@@ -8,9 +8,16 @@ declare const pluginLib: HeadlampLibrary;
 const path = "/switchyard";
 
 pluginLib.registerSidebarEntry({
-  ...{ parent: null, name: "switchyard", label: "Switchyard", url: path, icon: "mdi:expansion-card" },
+  parent: null,
+  name: "switchyard",
+  label: "Switchyard",
+  url: path,
+  icon: "mdi:expansion-card",
 });
 pluginLib.registerRoute({
-  ...{ path, name: "Switchyard", sidebar: "switchyard", exact: true },
+  path,
+  name: "Switchyard",
+  sidebar: "switchyard",
+  exact: true,
   component: createClusterView(pluginLib),
 });

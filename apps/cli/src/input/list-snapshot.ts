@@ -97,26 +97,51 @@ async function list(transport: Lister, request: Request, origin: string): Promis
 
 const events = { group: "", version: "v1", kind: "Event", plural: "events", namespaced: true } as const;
 const disruptionBudgets = {
-  ...{ group: "policy", version: "v1", kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", namespaced: true },
+  group: "policy",
+  version: "v1",
+  kind: "PodDisruptionBudget",
+  plural: "poddisruptionbudgets",
+  namespaced: true,
 } satisfies ResourceType;
 /** The workloads of the components. */
 export const daemonSets = {
-  ...{ group: "apps", version: "v1", kind: "DaemonSet", plural: "daemonsets", namespaced: true },
+  group: "apps",
+  version: "v1",
+  kind: "DaemonSet",
+  plural: "daemonsets",
+  namespaced: true,
 } satisfies ResourceType;
 /** The operator's workload. */
 const deployments = {
-  ...{ group: "apps", version: "v1", kind: "Deployment", plural: "deployments", namespaced: true },
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  plural: "deployments",
+  namespaced: true,
 } satisfies ResourceType;
 const leases = {
-  ...{ group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true },
+  group: "coordination.k8s.io",
+  version: "v1",
+  kind: "Lease",
+  plural: "leases",
+  namespaced: true,
 } satisfies ResourceType;
 const endpointSlices = {
-  ...{ group: "discovery.k8s.io", version: "v1", kind: "EndpointSlice", plural: "endpointslices", namespaced: true },
+  group: "discovery.k8s.io",
+  version: "v1",
+  kind: "EndpointSlice",
+  plural: "endpointslices",
+  namespaced: true,
 } satisfies ResourceType;
 const validatingWebhooks = {
-  ...{ group: "admissionregistration.k8s.io", version: "v1", kind: "ValidatingWebhookConfiguration" },
-  ...{ plural: "validatingwebhookconfigurations", namespaced: false },
+  group: "admissionregistration.k8s.io",
+  version: "v1",
+  kind: "ValidatingWebhookConfiguration",
+  plural: "validatingwebhookconfigurations",
+  namespaced: false,
 } satisfies ResourceType;
 const mutatingWebhooks = {
-  ...{ ...validatingWebhooks, kind: "MutatingWebhookConfiguration", plural: "mutatingwebhookconfigurations" },
+  ...validatingWebhooks,
+  kind: "MutatingWebhookConfiguration",
+  plural: "mutatingwebhookconfigurations",
 } satisfies ResourceType;

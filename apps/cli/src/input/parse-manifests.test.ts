@@ -28,7 +28,12 @@ describe("parseManifests", () => {
   it("reads scalars as kubectl does", () => {
     const text = `${head}on: yes\npci: 0000:03:00.0\nmac: 00:11:22:33:44:55\ntime: 12:30\nday: 2024-01-01\noctal: 010\n`;
     expect(parseManifests(text, "f").manifests[0]?.object).toMatchObject({
-      ...{ true: true, pci: "0000:03:00.0", mac: "00:11:22:33:44:55", time: "12:30", day: "2024-01-01", octal: 8 },
+      true: true,
+      pci: "0000:03:00.0",
+      mac: "00:11:22:33:44:55",
+      time: "12:30",
+      day: "2024-01-01",
+      octal: 8,
     });
   });
 

@@ -8,7 +8,8 @@ import { parsePlainYaml, plainLines } from "./parse-plain-yaml.ts";
 /** As parse-manifests.ts reads it: YAML 1.1 without times. */
 function complete(text: string): unknown {
   return parse(text, {
-    ...{ version: "1.1", logLevel: "silent" },
+    version: "1.1",
+    logLevel: "silent",
     customTags: (tags) =>
       tags.filter((tag) => typeof tag === "string" || (tag.format !== "TIME" && !tag.tag.endsWith(":timestamp"))),
   });
@@ -24,7 +25,8 @@ describe("parsePlainYaml", () => {
     const text =
       'apiVersion: v1\nitems:\n- kind: Node\n  metadata:\n    labels:\n      a: "yes"\n- kind: Pod\nkind: List\n';
     expect(parsePlainYaml(text)).toEqual({
-      ...{ apiVersion: "v1", kind: "List" },
+      apiVersion: "v1",
+      kind: "List",
       items: [{ kind: "Node", metadata: { labels: { a: "yes" } } }, { kind: "Pod" }],
     });
     expect(plainLines(text)).toEqual([1, 3, 7]);

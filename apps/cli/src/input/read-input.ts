@@ -75,8 +75,8 @@ export async function readSnapshotInput(
   diagnostics: Diagnostics,
 ): Promise<SnapshotInput> {
   const { context, kubeconfig, namespace } = flags;
-  const isLive = context !== undefined || kubeconfig !== undefined;
-  if (isLive && flags.filename.length === 0) {
+  const readsCluster = context !== undefined || kubeconfig !== undefined;
+  if (readsCluster && flags.filename.length === 0) {
     const { readSnapshot } = await import("./read-cluster.ts");
     return readSnapshot({ context, kubeconfig, namespace, env: terminal.env }, diagnostics);
   }

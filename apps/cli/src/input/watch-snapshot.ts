@@ -30,7 +30,9 @@ export async function* watchSnapshot(
   { readKinds, diagnostics }: WatchSnapshotOptions,
 ): AsyncGenerator<readonly Manifest[], never> {
   await using transport = await connect({
-    ...{ kubeconfig: kubeconfigOf(source), context: source.context, env: source.env },
+    kubeconfig: kubeconfigOf(source),
+    context: source.context,
+    env: source.env,
   });
   await using stack = new AsyncDisposableStack();
   const origin = source.context ?? source.kubeconfig ?? "the cluster";
@@ -40,7 +42,9 @@ export async function* watchSnapshot(
     .map((type) =>
       stack.use(
         watchObjects({
-          ...{ transport, type, pageSize: 100 },
+          transport,
+          type,
+          pageSize: 100,
           project: (object): JsonObject => (isJsonObject(object) ? object : {}),
           report(error) {
             diagnostics.note(`watching ${type.plural}: ${error instanceof Error ? error.message : String(error)}`);

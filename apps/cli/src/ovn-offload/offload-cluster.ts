@@ -141,7 +141,8 @@ function resourceLabel(given: ClusterObjects, isOpenshift: boolean, { resourcePr
   if (!isOpenshift || !readsManagementResource(given.network)) return {};
   const { dataOf, annotationsOf } = given.network;
   const { resource, problem } = managementResource(dataOf(networkConfigMaps.hardwareOffload), {
-    ...{ prefix: resourcePrefix, isWanted: true },
+    prefix: resourcePrefix,
+    isWanted: true,
     isOwn: annotationsOf(networkConfigMaps.hardwareOffload)[ownKeyAnnotation] !== undefined,
   });
   if (problem !== undefined) diagnostics.report(problem);

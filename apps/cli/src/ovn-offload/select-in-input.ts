@@ -63,7 +63,8 @@ export function selectInInput(cluster: ClusterObjects, options: SelectOptions): 
   }
   const unclear = new Set(selection.problems.flatMap(({ node }) => node ?? []));
   return {
-    ...{ isOpenshift, unclear },
+    isOpenshift,
+    unclear,
     pools: selection.pools.map((pool) => {
       const hosts = new Map<string, SmartNicModel>();
       for (const node of pool.nodes) {

@@ -67,7 +67,10 @@ function afxdpState(name: string, status: object = {}): Editable {
       syncStatus: "Succeeded",
       interfaces: [
         {
-          ...{ ...device, linkAdminState: "up", owned: true, xdp },
+          ...device,
+          linkAdminState: "up",
+          owned: true,
+          xdp,
           subfunctions: [{ ...subfunction, xdp: { native: false } }],
         },
         { pciAddress: "0000:00:03.0", name: "eth0", driver: "virtio_net" },

@@ -39,7 +39,8 @@ export function buildReport(snapshot: Snapshot, parts: ReportParts): Report {
   const isList = command === "vfs";
   const columns = isList ? allColumns : mergedColumns;
   const nodes = nodeViews(snapshot, {
-    ...{ rows, columns },
+    rows,
+    columns,
     isEmptyShown: !isList,
     ...(diagnosis !== undefined && { results: diagnosis.results }),
   }).filter(({ name }) => node === undefined || name === node);

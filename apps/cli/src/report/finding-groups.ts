@@ -20,7 +20,9 @@ export function findingGroups(findings: readonly Finding[]): readonly FindingGro
     if (first === undefined) return [];
     const { code, severity, cause } = first;
     return {
-      ...{ code, severity, cause: clip(cause) },
+      code,
+      severity,
+      cause: clip(cause),
       findings: same.slice(0, maxDescribed).map(viewOf),
       more: same.slice(maxDescribed).map(({ object }) => clip(labelOf(object))),
     };

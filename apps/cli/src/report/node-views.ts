@@ -57,7 +57,9 @@ function nodeView(name: string, { snapshot, options, rows, result }: OfNode): No
   const health = healthOf([state, afxdp], result);
   const codes = result?.codes ?? [];
   return {
-    ...{ name: clip(name), health, codes },
+    name: clip(name),
+    health,
+    codes,
     words: codes.length > 0 ? codes.join(", ") : wordsOf[health],
     facts: factsOf([state, afxdp], snapshot.nodes.get(name)?.isUnschedulable === true),
     pfs: pfViews(state?.status?.interfaces ?? [], rows, options),

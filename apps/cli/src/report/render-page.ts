@@ -25,7 +25,11 @@ const maxPodLines = 20;
 
 const signs: Readonly<Record<NodeHealth, string>> = { error: "✕", warning: "!", info: "…", healthy: "✓", unknown: "?" };
 const healthWords: Readonly<Record<NodeHealth, string>> = {
-  ...{ error: "with errors", warning: "with warnings", info: "in progress", healthy: "healthy", unknown: "unknown" },
+  error: "with errors",
+  warning: "with warnings",
+  info: "in progress",
+  healthy: "healthy",
+  unknown: "unknown",
 };
 const impacts = { reboot: "Reboot", drain: "Drain", none: "No pod is disrupted" };
 const marks: Readonly<Record<VfUse, string>> = { pod: "p", maybe: "m", free: "f", plain: "n" };

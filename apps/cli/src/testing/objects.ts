@@ -12,15 +12,31 @@ export function node(name: string, labels: Readonly<Record<string, string>> = {}
 /** One PF, ens1f0 at 0000:3b:00.0, with `numVfs` VFs of its kernel driver. */
 export function state(name: string, numVfs = 0) {
   const Vfs = Array.from({ length: numVfs }, (_, vfID) => ({
-    ...{ vfID, pciAddress: `0000:3b:02.${vfID}`, driver: "iavf", name: `ens1f0v${vfID}`, mtu: 1500 },
+    vfID,
+    pciAddress: `0000:3b:02.${vfID}`,
+    driver: "iavf",
+    name: `ens1f0v${vfID}`,
+    mtu: 1500,
   }));
   const pf = {
-    ...{ name: "ens1f0", pciAddress: "0000:3b:00.0", vendor: "8086", deviceID: "158b", driver: "i40e" },
-    ...{ linkType: "ETH", linkAdminState: "up", mtu: 1500, totalvfs: 64, numVfs, Vfs },
+    name: "ens1f0",
+    pciAddress: "0000:3b:00.0",
+    vendor: "8086",
+    deviceID: "158b",
+    driver: "i40e",
+    linkType: "ETH",
+    linkAdminState: "up",
+    mtu: 1500,
+    totalvfs: 64,
+    numVfs,
+    Vfs,
   };
   return {
-    ...{ apiVersion, kind: "SriovNetworkNodeState", metadata: { name, namespace } },
-    ...{ spec: {}, status: { syncStatus: "Succeeded", interfaces: [pf] } },
+    apiVersion,
+    kind: "SriovNetworkNodeState",
+    metadata: { name, namespace },
+    spec: {},
+    status: { syncStatus: "Succeeded", interfaces: [pf] },
   };
 }
 

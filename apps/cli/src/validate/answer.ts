@@ -48,7 +48,11 @@ export function answer(manifest: Manifest, options: AnswerOptions): Answer {
   const { apiVersion, kind, namespace = "", name } = manifest;
   const about = { apiVersion, kind, namespace, name, operation };
   const refused = (code: number, message: string, patched?: JsonObject, warnings: readonly string[] = []): Answer => ({
-    ...{ ...about, allowed: false, code, message, warnings },
+    ...about,
+    allowed: false,
+    code,
+    message,
+    warnings,
     ...defined({ patched }),
   });
   if (operation === "UPDATE" && old === undefined) return refused(404, notFound(manifest));

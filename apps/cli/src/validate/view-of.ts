@@ -35,7 +35,11 @@ export function viewOf(cluster: ClusterObjects, options: ViewOptions): ClusterVi
   const podsOn = (node: string): readonly PodUse[] =>
     (users.get(node) ?? []).map((pod) => podUse(pod.devices, factsFor(pod)));
   return {
-    ...{ namespace, nodes, policies, pools, operatorConfig },
+    namespace,
+    nodes,
+    policies,
+    pools,
+    operatorConfig,
     machineConfigPools: machineConfigPoolsIn(cluster, options),
     nics: nicPolicyOf(cluster),
     ...(arePodsKnown && { podsOn }),

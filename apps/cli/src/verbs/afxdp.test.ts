@@ -6,16 +6,22 @@ import { runCli } from "../testing/run-cli.ts";
 const apiVersion = "afxdpnetwork.hns.dev/v1alpha1";
 const namespace = "sriov-network-operator";
 const afxdpPolicy = (name: string, spec: object) => ({
-  ...{ apiVersion, kind: "AfxdpNetworkNodePolicy", metadata: { name, namespace } },
+  apiVersion,
+  kind: "AfxdpNetworkNodePolicy",
+  metadata: { name, namespace },
   spec: { poolName: "fast", nodeSelector: {}, nicSelector: { pfNames: ["ens2f0"] }, ...spec },
 });
 const device = { pciAddress: "0000:5e:00.0", name: "ens2f0", driver: "ice", maxSfs: 64 };
 const afxdpState = {
-  ...{ apiVersion, kind: "AfxdpNetworkNodeState", metadata: { name: "worker-1", namespace } },
+  apiVersion,
+  kind: "AfxdpNetworkNodeState",
+  metadata: { name: "worker-1", namespace },
   status: { interfaces: [{ pciAddress: "0000:3b:00.0", name: "ens1f0", driver: "ice" }, device] },
 };
 const network = {
-  ...{ apiVersion, kind: "AfxdpNetwork", metadata: { name: "net", namespace } },
+  apiVersion,
+  kind: "AfxdpNetwork",
+  metadata: { name: "net", namespace },
   spec: { poolName: "fast", ipam: '{"type": "host-local", "subnet": "10.56.0.0/16"}' },
 };
 const cluster = [node("worker-1"), state("worker-1"), policy("sriov"), afxdpState, network];
@@ -25,7 +31,10 @@ const run = (argv: readonly string[], input: readonly unknown[]) =>
 describe("switchyard nics, with node states,", () => {
   const withXdp = { ...device, xdp: { native: true, zeroCopy: true }, queues: 8, maxQueues: 64 };
   const used = {
-    ...{ pciAddress: "0000:01:00.0", name: "eth0", driver: "virtio_net", usedBy: ["default route"] },
+    pciAddress: "0000:01:00.0",
+    name: "eth0",
+    driver: "virtio_net",
+    usedBy: ["default route"],
     xdp: { native: true, zeroCopy: false },
   };
   const old = { name: "veth10", driver: "veth\u001b[31m" };
@@ -65,7 +74,9 @@ describe("switchyard render, for AF_XDP,", () => {
     expect(JSON.parse(out)).toMatchObject({
       items: [
         {
-          ...{ apiVersion, kind: "AfxdpNetworkNodeState", metadata: { name: "worker-1", namespace } },
+          apiVersion,
+          kind: "AfxdpNetworkNodeState",
+          metadata: { name: "worker-1", namespace },
           spec: {
             interfaces: [
               { pciAddress: "0000:5e:00.0", name: "ens2f0", mode: "subfunction", poolName: "fast", numSfs: 4 },
@@ -83,7 +94,10 @@ describe("switchyard render, for AF_XDP,", () => {
 
   it("prints the objects by which bpfman loads programs, with loader bpfman", async () => {
     const config = (spec: object) => ({
-      ...{ apiVersion, kind: "AfxdpOperatorConfig", metadata: { name: "default", namespace }, spec },
+      apiVersion,
+      kind: "AfxdpOperatorConfig",
+      metadata: { name: "default", namespace },
+      spec,
     });
     const only = ["render", "--only", "ClusterBpfApplication"];
     const given = [...cluster, afxdpPolicy("a", {})];
@@ -116,7 +130,9 @@ describe("switchyard render, for AF_XDP,", () => {
 
   it("prints the configuration of the device plugin of each node with provider upstream, and its DaemonSet", async () => {
     const config = {
-      ...{ apiVersion, kind: "AfxdpOperatorConfig", metadata: { name: "default", namespace } },
+      apiVersion,
+      kind: "AfxdpOperatorConfig",
+      metadata: { name: "default", namespace },
       spec: { provider: "upstream", logLevel: 2 },
     };
     const input = [...cluster, config, afxdpPolicy("a", { uid: 1500 })];
@@ -179,7 +195,9 @@ describe("switchyard plan, for AF_XDP,", () => {
     expect(JSON.parse(out)).toMatchObject({
       nodes: [
         {
-          ...{ node: "worker-1", impact: "none", converged: false },
+          node: "worker-1",
+          impact: "none",
+          converged: false,
           steps: [
             { kind: "set-eswitch-mode", device: "0000:5e:00.0", text: expect.any(String) as unknown },
             { text: "create subfunction 0 of 0000:5e:00.0" },

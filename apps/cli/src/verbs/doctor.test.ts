@@ -79,7 +79,9 @@ const served = (certificate: string, caBundle: string) =>
   both(
     set("ValidatingWebhookConfiguration", { "webhooks|0|clientConfig|caBundle": caBundle }),
     plus({
-      ...{ apiVersion: "v1", kind: "Secret", metadata: { name: "operator-webhook-cert", namespace: ns } },
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "operator-webhook-cert", namespace: ns },
       data: { "tls.crt": certificate, "tls.key": Buffer.from("a secret key").toString("base64") },
     }),
   );
@@ -96,74 +98,90 @@ const condition = (type: string, reason: string, status = "True") => [
 
 const operatorDeployment = `Deployment/${ns}/sriov-network-operator`;
 const deployment = (replicas: number, availableReplicas: number): Editable => ({
-  ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "sriov-network-operator", namespace: ns } },
-  ...{ spec: { replicas }, status: { availableReplicas } },
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "sriov-network-operator", namespace: ns },
+  spec: { replicas },
+  status: { availableReplicas },
 });
 const podOf = (name: string, labels: Editable, container: Editable): Editable => ({
-  ...{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: ns, labels } },
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, namespace: ns, labels },
   status: { phase: "Running", containerStatuses: [container] },
 });
 const crashing = {
-  ...{
-    name: "operator",
-    restartCount: 23,
-    state: { waiting: { reason: "CrashLoopBackOff", message: "back-off 5m0s" } },
-  },
+  name: "operator",
+  restartCount: 23,
+  state: { waiting: { reason: "CrashLoopBackOff", message: "back-off 5m0s" } },
   lastState: { terminated: { reason: "Error", exitCode: 64 } },
 };
 
 const faults: readonly Fault[] = [
   {
-    ...{ code: "OperatorNotRunning", on: operatorDeployment, what: "the operator crashes again and again" },
+    code: "OperatorNotRunning",
+    on: operatorDeployment,
+    what: "the operator crashes again and again",
     inject: plus(deployment(1, 0), podOf("operator-0", { name: "sriov-network-operator" }, crashing)),
     also: ["ContainerNotRunning"],
   },
   {
-    ...{ code: "OperatorNotRunning", on: operatorDeployment, what: "the operator is scaled to 0" },
+    code: "OperatorNotRunning",
+    on: operatorDeployment,
+    what: "the operator is scaled to 0",
     inject: plus(deployment(0, 0)),
   },
   {
-    ...{ code: "OperatorNotRunning", on: operatorDeployment, what: "its pod crashes, in an input without Deployments" },
+    code: "OperatorNotRunning",
+    on: operatorDeployment,
+    what: "its pod crashes, in an input without Deployments",
     inject: plus(podOf("operator-0", { name: "sriov-network-operator" }, crashing)),
     also: ["ContainerNotRunning"],
   },
   {
-    ...{
-      code: "OperatorUnknown",
-      on: operatorDeployment,
-      what: "the input does not show the operator",
-      severity: "info",
-    },
+    code: "OperatorUnknown",
+    on: operatorDeployment,
+    what: "the input does not show the operator",
+    severity: "info",
     inject: without("Lease"),
   },
   {
-    ...{ code: "ContainerNotRunning", on: `Pod/${ns}/operator-webhook-0`, what: "an image cannot be pulled" },
+    code: "ContainerNotRunning",
+    on: `Pod/${ns}/operator-webhook-0`,
+    what: "an image cannot be pulled",
     inject: plus(
       podOf(
         "operator-webhook-0",
         { app: "operator-webhook" },
         {
-          ...{ name: "webhook", restartCount: 0 },
+          name: "webhook",
+          restartCount: 0,
           state: { waiting: { reason: "ImagePullBackOff", message: 'Back-off pulling image "webhook:9"' } },
         },
       ),
     ),
   },
   {
-    ...{ code: "ContainerOutOfMemory", on: `Pod/${ns}/operator-webhook-0`, what: "a container ran out of memory" },
+    code: "ContainerOutOfMemory",
+    on: `Pod/${ns}/operator-webhook-0`,
+    what: "a container ran out of memory",
     inject: plus(
       podOf(
         "operator-webhook-0",
         { app: "operator-webhook" },
         {
-          ...{ name: "webhook", restartCount: 1, state: { running: {} } },
+          name: "webhook",
+          restartCount: 1,
+          state: { running: {} },
           lastState: { terminated: { reason: "OOMKilled", exitCode: 137 } },
         },
       ),
     ),
   },
   {
-    ...{ code: "NodeSyncFailed", on: state1, what: "upstream's status is Failed" },
+    code: "NodeSyncFailed",
+    on: state1,
+    what: "upstream's status is Failed",
     inject: set(
       "SriovNetworkNodeState",
       { ...upstream, "status|syncStatus": "Failed", "status|lastSyncError": "EBUSY" },
@@ -171,27 +189,39 @@ const faults: readonly Fault[] = [
     ),
   },
   {
-    ...{ code: "NodeInProgressTooLong", on: state1, what: "upstream's daemon retries without an error" },
+    code: "NodeInProgressTooLong",
+    on: state1,
+    what: "upstream's daemon retries without an error",
     inject: set("SriovNetworkNodeState", { ...upstream, "status|syncStatus": "InProgress" }, "worker-1"),
   },
   {
-    ...{ code: "NodeNeverReported", on: state1, what: "the daemon has never reported" },
+    code: "NodeNeverReported",
+    on: state1,
+    what: "the daemon has never reported",
     inject: set("SriovNetworkNodeState", { status: {} }, "worker-1"),
   },
   {
-    ...{ code: "NodeStateMissing", on: "Node/worker-1", what: "a node has no node state" },
+    code: "NodeStateMissing",
+    on: "Node/worker-1",
+    what: "a node has no node state",
     inject: without("SriovNetworkNodeState", "worker-1"),
   },
   {
-    ...{ code: "NodeStateWithoutNode", on: state1, what: "a node is gone" },
+    code: "NodeStateWithoutNode",
+    on: state1,
+    what: "a node is gone",
     inject: without("Node", "worker-1"),
   },
   {
-    ...{ code: "NodeNotConfiguredSinceBoot", on: state1, what: "a node has booted an hour ago" },
+    code: "NodeNotConfiguredSinceBoot",
+    on: state1,
+    what: "a node has booted an hour ago",
     inject: set("Node", { "status|nodeInfo|bootID": "boot-2" }, "worker-1"),
   },
   {
-    ...{ code: "NodeLeftCordoned", on: "Node/worker-1", what: "a node stayed cordoned after its drain" },
+    code: "NodeLeftCordoned",
+    on: "Node/worker-1",
+    what: "a node stayed cordoned after its drain",
     inject: set(
       "Node",
       { "spec|unschedulable": true, "metadata|annotations|switchyard.io/cordoned-by": "operator" },
@@ -199,33 +229,46 @@ const faults: readonly Fault[] = [
     ),
   },
   {
-    ...{ code: "KubernetesTooOld", on: "Node/worker-1", what: "a kubelet is too old" },
+    code: "KubernetesTooOld",
+    on: "Node/worker-1",
+    what: "a kubelet is too old",
     inject: set("Node", { "status|nodeInfo|kubeletVersion": "v1.29.4" }, "worker-1"),
   },
   {
-    ...{ code: "DrainWaits", on: state1, what: "a drain is requested and not started", severity: "info" },
+    code: "DrainWaits",
+    on: state1,
+    what: "a drain is requested and not started",
+    severity: "info",
     inject: set("SriovNetworkNodeState", { [requested]: "Drain_Required" }, "worker-1"),
   },
   {
-    ...{ code: "DrainWaits", on: `AfxdpNetworkNodeState/${ns}/worker-1`, what: "a node with AF_XDP only waits" },
+    code: "DrainWaits",
+    on: `AfxdpNetworkNodeState/${ns}/worker-1`,
+    what: "a node with AF_XDP only waits",
     also: ["NodeStateMissing"],
     inject: both(
       without("SriovNetworkNodeState", "worker-1"),
       plus({
-        ...{ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpNetworkNodeState" },
+        apiVersion: "afxdpnetwork.hns.dev/v1alpha1",
+        kind: "AfxdpNetworkNodeState",
         metadata: {
-          ...{ name: "worker-1", namespace: ns },
+          name: "worker-1",
+          namespace: ns,
           annotations: { "sriovnetwork.openshift.io/desired-state": "Drain_Required" },
         },
       }),
     ),
   },
   {
-    ...{ code: "DrainTakesLong", on: state1, what: "a drain does not end" },
+    code: "DrainTakesLong",
+    on: state1,
+    what: "a drain does not end",
     inject: set("SriovNetworkNodeState", { [requested]: "Drain_Required", [answered]: "Draining" }, "worker-1"),
   },
   {
-    ...{ code: "DisruptionBudgetBlocksDrain", on: "PodDisruptionBudget/apps/client", what: "a budget allows nothing" },
+    code: "DisruptionBudgetBlocksDrain",
+    on: "PodDisruptionBudget/apps/client",
+    what: "a budget allows nothing",
     also: ["DrainTakesLong"],
     inject: both(
       set("SriovNetworkNodeState", { [requested]: "Drain_Required", [answered]: "Draining" }, "worker-1"),
@@ -233,74 +276,84 @@ const faults: readonly Fault[] = [
     ),
   },
   {
-    ...{ code: "DaemonPodNotRunning", on: "Node/worker-1", what: "the config daemon is missing on a node" },
+    code: "DaemonPodNotRunning",
+    on: "Node/worker-1",
+    what: "the config daemon is missing on a node",
     inject: without("Pod", "config-daemon-worker-1"),
   },
   {
-    ...{ code: "DaemonPodNotRunning", on: "Node/worker-1", what: "the config daemon crashes again and again" },
+    code: "DaemonPodNotRunning",
+    on: "Node/worker-1",
+    what: "the config daemon crashes again and again",
     inject: set("Pod", { "status|containerStatuses": [crashing] }, "config-daemon-worker-1"),
   },
   {
-    ...{ code: "DevicePluginStale", on: "Node/worker-1", what: "a node offers fewer devices than it has VFs" },
+    code: "DevicePluginStale",
+    on: "Node/worker-1",
+    what: "a node offers fewer devices than it has VFs",
     inject: set("Node", { "status|allocatable|openshift.io/nics": "2" }, "worker-1"),
   },
   {
-    ...{ code: "VfsWithoutPolicy", on: state1, what: "VFs remain of a deleted policy" },
+    code: "VfsWithoutPolicy",
+    on: state1,
+    what: "VFs remain of a deleted policy",
     inject: set("SriovNetworkNodeState", { spec: {} }, "worker-1"),
   },
   {
-    ...{
-      code: "PolicyOutsideOperatorNamespace",
-      on: "SriovNetworkNodePolicy/apps/mine",
-      what: "a policy is in another namespace",
-    },
+    code: "PolicyOutsideOperatorNamespace",
+    on: "SriovNetworkNodePolicy/apps/mine",
+    what: "a policy is in another namespace",
     inject: both(plus({ ...policy("mine") }), set("SriovNetworkNodePolicy", { "metadata|namespace": "apps" }, "mine")),
   },
   {
-    ...{
-      code: "NodeSelectorMatchesNothing",
-      on: `SriovNetworkNodePolicy/${ns}/other`,
-      what: "a nodeSelector has a misspelt label",
-    },
+    code: "NodeSelectorMatchesNothing",
+    on: `SriovNetworkNodePolicy/${ns}/other`,
+    what: "a nodeSelector has a misspelt label",
     inject: plus({ ...policy("other", { nodeSelector: { "node-role.kubernetes.io/wroker": "" } }) }),
   },
   {
-    ...{
-      code: "NicSelectorMatchesNothing",
-      on: `SriovNetworkNodePolicy/${ns}/other`,
-      what: "a nicSelector has a misspelt name",
-    },
+    code: "NicSelectorMatchesNothing",
+    on: `SriovNetworkNodePolicy/${ns}/other`,
+    what: "a nicSelector has a misspelt name",
     inject: plus({ ...policy("other", { nicSelector: { pfNames: ["ens1f1"], vendor: "8086" } }) }),
   },
   {
-    ...{ code: "PolicyProblem", on: fast, what: "a policy names a PF twice" },
+    code: "PolicyProblem",
+    on: fast,
+    what: "a policy names a PF twice",
     inject: set("SriovNetworkNodePolicy", { "spec|nicSelector": { pfNames: ["ens1f0#0-1", "ens1f0#2-3"] } }),
   },
   {
-    ...{ code: "OperatorConfigMissing", on: `SriovOperatorConfig/${ns}/default`, what: "there is no operator config" },
+    code: "OperatorConfigMissing",
+    on: `SriovOperatorConfig/${ns}/default`,
+    what: "there is no operator config",
     inject: without("SriovOperatorConfig"),
   },
   {
-    ...{ code: "PoolProblem", on: `SriovNetworkPoolConfig/${ns}/pool`, what: "two pools select the same nodes" },
+    code: "PoolProblem",
+    on: `SriovNetworkPoolConfig/${ns}/pool`,
+    what: "two pools select the same nodes",
     inject: (cluster) => {
       const pool = cluster.find(({ kind }) => kind === "SriovNetworkPoolConfig");
       return [...cluster, { ...pool, metadata: { name: "second", namespace: ns } }];
     },
   },
   {
-    ...{ code: "PoolAllowsNoDrain", on: `SriovNetworkPoolConfig/${ns}/pool`, what: "a pool allows no drain" },
+    code: "PoolAllowsNoDrain",
+    on: `SriovNetworkPoolConfig/${ns}/pool`,
+    what: "a pool allows no drain",
     inject: set("SriovNetworkPoolConfig", { "spec|maxUnavailable": 0 }),
   },
   {
-    ...{ code: "NetworkResourceUnknown", on: `SriovNetwork/${ns}/net`, what: "a network has a misspelt resource" },
+    code: "NetworkResourceUnknown",
+    on: `SriovNetwork/${ns}/net`,
+    what: "a network has a misspelt resource",
     inject: set("SriovNetwork", { "spec|resourceName": "nic" }),
   },
   {
-    ...{
-      code: "NetworkDefinitionMissing",
-      on: `SriovNetwork/${ns}/net`,
-      what: "upstream created no NetworkAttachmentDefinition",
-    },
+    code: "NetworkDefinitionMissing",
+    on: `SriovNetwork/${ns}/net`,
+    what: "upstream created no NetworkAttachmentDefinition",
     inject: both(
       set("SriovNetwork", upstream),
       set("NetworkAttachmentDefinition", {
@@ -309,99 +362,114 @@ const faults: readonly Fault[] = [
     ),
   },
   {
-    ...{ code: "ResourceOnNoNode", on: "Pod/apps/new", what: "a pod requests a misspelt resource" },
+    code: "ResourceOnNoNode",
+    on: "Pod/apps/new",
+    what: "a pod requests a misspelt resource",
     also: ["PodLacksResource"],
     inject: pending({ "spec|containers|0|resources": { requests: { "openshift.io/nisc": "1" } } }),
   },
   {
-    ...{ code: "ResourceExhausted", on: "Pod/apps/new", what: "a pod requests more VFs than are free" },
+    code: "ResourceExhausted",
+    on: "Pod/apps/new",
+    what: "a pod requests more VFs than are free",
     inject: pending({ "spec|containers|0|resources|requests|openshift.io/nics": "4" }),
   },
   {
-    ...{ code: "PodNetworkMissing", on: "Pod/apps/client-0", what: "a pod names a network that does not exist" },
+    code: "PodNetworkMissing",
+    on: "Pod/apps/client-0",
+    what: "a pod names a network that does not exist",
     inject: set("Pod", { "metadata|annotations|k8s.v1.cni.cncf.io/networks": "nett" }, "client-0"),
   },
   {
-    ...{
-      code: "PodNetworkInOtherNamespace",
-      on: "Pod/other/client-0",
-      what: "a pod names a network of another namespace",
-    },
+    code: "PodNetworkInOtherNamespace",
+    on: "Pod/other/client-0",
+    what: "a pod names a network of another namespace",
     inject: set("Pod", { "metadata|namespace": "other" }, "client-0"),
   },
   {
-    ...{ code: "PodNetworksMalformed", on: "Pod/apps/client-0", what: "the annotation of a pod is malformed" },
+    code: "PodNetworksMalformed",
+    on: "Pod/apps/client-0",
+    what: "the annotation of a pod is malformed",
     inject: set("Pod", { "metadata|annotations|k8s.v1.cni.cncf.io/networks": "[{" }, "client-0"),
   },
   {
-    ...{ code: "PodLacksResource", on: "Pod/apps/client-0", what: "the injector was off" },
+    code: "PodLacksResource",
+    on: "Pod/apps/client-0",
+    what: "the injector was off",
     inject: set("Pod", { "spec|containers": [{ name: "main" }] }, "client-0"),
   },
   {
-    ...{ code: "FinalizerBlocksDeletion", on: `SriovNetwork/${ns}/net`, what: "upstream's finalizer has no operator" },
+    code: "FinalizerBlocksDeletion",
+    on: `SriovNetwork/${ns}/net`,
+    what: "upstream's finalizer has no operator",
     inject: set("SriovNetwork", {
       "metadata|deletionTimestamp": "2026-01-05T10:00:00Z",
       "metadata|finalizers": ["netattdef.finalizers.sriovnetwork.openshift.io"],
     }),
   },
   {
-    ...{
-      code: "ConfigMapNearLimit",
-      on: `ConfigMap/${ns}/device-plugin-config`,
-      what: "upstream's ConfigMap is large",
-    },
+    code: "ConfigMapNearLimit",
+    on: `ConfigMap/${ns}/device-plugin-config`,
+    what: "upstream's ConfigMap is large",
     inject: set("ConfigMap", { "data|more": "x".repeat(900 * 1024) }),
   },
   {
-    ...{ code: "WebhookWithoutEndpoints", on: "ValidatingWebhookConfiguration/sriov-operator-webhook-config" },
+    code: "WebhookWithoutEndpoints",
+    on: "ValidatingWebhookConfiguration/sriov-operator-webhook-config",
     what: "the webhook locks users out",
     inject: set("EndpointSlice", { endpoints: [] }),
   },
   {
-    ...{ code: "WebhookWithoutCa", on: "ValidatingWebhookConfiguration/sriov-operator-webhook-config" },
+    code: "WebhookWithoutCa",
+    on: "ValidatingWebhookConfiguration/sriov-operator-webhook-config",
     what: "the webhook has no CA bundle",
     inject: set("ValidatingWebhookConfiguration", { "webhooks|0|clientConfig|caBundle": "" }),
   },
   {
-    ...{ code: "WebhookCaExpired", on: "ValidatingWebhookConfiguration/sriov-operator-webhook-config" },
+    code: "WebhookCaExpired",
+    on: "ValidatingWebhookConfiguration/sriov-operator-webhook-config",
     what: "the CA of the webhook has expired",
     inject: set("ValidatingWebhookConfiguration", { "webhooks|0|clientConfig|caBundle": expiredBundle }),
   },
   {
-    ...{ code: "WebhookCaExpiresSoon", on: "ValidatingWebhookConfiguration/sriov-operator-webhook-config" },
+    code: "WebhookCaExpiresSoon",
+    on: "ValidatingWebhookConfiguration/sriov-operator-webhook-config",
     what: "the CA of the webhook expires in ten days",
     inject: set("ValidatingWebhookConfiguration", { "webhooks|0|clientConfig|caBundle": expiringBundle }),
   },
   {
-    ...{ code: "ServerCertificateExpired", on: secretRef, what: "the certificate of the webhook's server has expired" },
+    code: "ServerCertificateExpired",
+    on: secretRef,
+    what: "the certificate of the webhook's server has expired",
     inject: served(expiredCertificate, serverCa),
   },
   {
-    ...{ code: "ServerCertificateExpiresSoon", on: secretRef, what: "that certificate expires in seven days" },
+    code: "ServerCertificateExpiresSoon",
+    on: secretRef,
+    what: "that certificate expires in seven days",
     inject: served(expiringCertificate, serverCa),
   },
   {
-    ...{ code: "ServerCertificateUntrusted", on: secretRef, what: "that certificate is issued by another CA" },
+    code: "ServerCertificateUntrusted",
+    on: secretRef,
+    what: "that certificate is issued by another CA",
     inject: served(validCertificate, validBundle),
   },
   {
-    ...{
-      code: "OperatorNotLeading",
-      on: `Lease/${ns}/switchyard-operator`,
-      what: "the operator does not renew its lease",
-    },
+    code: "OperatorNotLeading",
+    on: `Lease/${ns}/switchyard-operator`,
+    what: "the operator does not renew its lease",
     inject: set("Lease", { "spec|renewTime": "2026-01-05T10:00:00Z" }),
   },
   {
-    ...{
-      code: "ComponentNotAvailable",
-      on: `DaemonSet/${ns}/sriov-network-config-daemon`,
-      what: "a DaemonSet lacks pods",
-    },
+    code: "ComponentNotAvailable",
+    on: `DaemonSet/${ns}/sriov-network-config-daemon`,
+    what: "a DaemonSet lacks pods",
     inject: set("DaemonSet", { "status|numberAvailable": 1 }),
   },
   {
-    ...{ code: "CrdVersionsDiffer", on: "CustomResourceDefinition/sriovnetworks.sriovnetwork.openshift.io" },
+    code: "CrdVersionsDiffer",
+    on: "CustomResourceDefinition/sriovnetworks.sriovnetwork.openshift.io",
     what: "an upgrade of the CRDs was interrupted",
     inject: set(
       "CustomResourceDefinition",
@@ -410,15 +478,21 @@ const faults: readonly Fault[] = [
     ),
   },
   {
-    ...{ code: "ConditionUnknownReason", on: state1, what: "a condition of a later version" },
+    code: "ConditionUnknownReason",
+    on: state1,
+    what: "a condition of a later version",
     inject: set("SriovNetworkNodeState", { "status|conditions": condition("Degraded", "Melted") }, "worker-1"),
   },
   {
-    ...{ code: "StepHangs", on: state1, what: "a step hangs in the kernel" },
+    code: "StepHangs",
+    on: state1,
+    what: "a step hangs in the kernel",
     inject: set("SriovNetworkNodeState", { "status|conditions": condition("Degraded", "StepHangs") }, "worker-1"),
   },
   {
-    ...{ code: "LockNotFree", on: state1, what: "another process has the lock" },
+    code: "LockNotFree",
+    on: state1,
+    what: "another process has the lock",
     inject: set(
       "SriovNetworkNodeState",
       { "status|conditions": condition("WaitingForLock", "LockNotFree") },
@@ -426,7 +500,9 @@ const faults: readonly Fault[] = [
     ),
   },
   {
-    ...{ code: "VfsMissing", on: state1, what: "the device plugin lacks VFs" },
+    code: "VfsMissing",
+    on: state1,
+    what: "the device plugin lacks VFs",
     inject: set(
       "SriovNetworkNodeState",
       { "status|conditions": condition("DevicePluginConfigured", "VfsMissing", "False") },
@@ -434,11 +510,15 @@ const faults: readonly Fault[] = [
     ),
   },
   {
-    ...{ code: "NodesFailed", on: fast, what: "a node of a policy failed" },
+    code: "NodesFailed",
+    on: fast,
+    what: "a node of a policy failed",
     inject: set("SriovNetworkNodePolicy", { "status|conditions": condition("Degraded", "NodesFailed") }),
   },
   {
-    ...{ code: "ForeignSecret", on: `SriovOperatorConfig/${ns}/default`, what: "a certificate is foreign" },
+    code: "ForeignSecret",
+    on: `SriovOperatorConfig/${ns}/default`,
+    what: "a certificate is foreign",
     inject: set("SriovOperatorConfig", {
       "status|conditions": condition("WebhookCertificate", "ForeignSecret", "False"),
     }),
@@ -555,12 +635,21 @@ describe("switchyard doctor", () => {
       ...copyOf(),
       waiting,
       {
-        ...{ ...warning, apiVersion: "v1", metadata: { name: "a", namespace: "apps" }, involvedObject: about },
-        ...{ count: 4, lastTimestamp: "2026-01-05T10:00:00Z", message: "Insufficient openshift.io/none" },
+        ...warning,
+        apiVersion: "v1",
+        metadata: { name: "a", namespace: "apps" },
+        involvedObject: about,
+        count: 4,
+        lastTimestamp: "2026-01-05T10:00:00Z",
+        message: "Insufficient openshift.io/none",
       },
       {
-        ...{ ...warning, apiVersion: "events.k8s.io/v1", metadata: { name: "b", namespace: "apps" }, regarding: about },
-        ...{ eventTime: "2026-01-05T10:30:00Z", note: "no node" },
+        ...warning,
+        apiVersion: "events.k8s.io/v1",
+        metadata: { name: "b", namespace: "apps" },
+        regarding: about,
+        eventTime: "2026-01-05T10:30:00Z",
+        note: "no node",
       },
       {
         ...warning,

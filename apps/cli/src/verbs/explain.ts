@@ -58,7 +58,9 @@ export function explainedNames(): readonly string[] {
 
 function findings(): readonly Section[] {
   return Object.entries(findingCatalogue).map(([name, { severity, cause, next }]) => ({
-    ...{ name, head: `FINDING:  ${name} (${severity})`, body: [cause, `Next: ${next}`] },
+    name,
+    head: `FINDING:  ${name} (${severity})`,
+    body: [cause, `Next: ${next}`],
   }));
 }
 

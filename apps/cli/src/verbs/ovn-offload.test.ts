@@ -13,8 +13,13 @@ function cardState(name: string, numVfs = 0, cards = 1) {
   const [pf] = base.status.interfaces;
   const ports = Array.from({ length: cards }, (_, at) =>
     [0, 1].map((port) => ({
-      ...{ ...pf, name: `ens${at + 1}f${port}np${port}`, pciAddress: `0000:${at === 0 ? "3b" : "af"}:00.${port}` },
-      ...{ vendor: "15b3", deviceID: "a2d6", driver: "mlx5_core", totalvfs: 16 },
+      ...pf,
+      name: `ens${at + 1}f${port}np${port}`,
+      pciAddress: `0000:${at === 0 ? "3b" : "af"}:00.${port}`,
+      vendor: "15b3",
+      deviceID: "a2d6",
+      driver: "mlx5_core",
+      totalvfs: 16,
       ...(port === 1 && { numVfs: 0, Vfs: [] }),
     })),
   );
@@ -36,7 +41,9 @@ function pool(name: string, source: readonly string[] = []) {
   const key = "machineconfiguration.openshift.io/role";
   const values = name === "worker" ? [name] : ["worker", name];
   return {
-    ...{ apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfigPool", metadata: { name } },
+    apiVersion: "machineconfiguration.openshift.io/v1",
+    kind: "MachineConfigPool",
+    metadata: { name },
     spec: {
       machineConfigSelector: { matchExpressions: [{ key, operator: "In", values }] },
       nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: "" } },
@@ -46,7 +53,9 @@ function pool(name: string, source: readonly string[] = []) {
 }
 
 const version = (text: string) => ({
-  ...{ apiVersion: "config.openshift.io/v1", kind: "ClusterVersion", metadata: { name: "version" } },
+  apiVersion: "config.openshift.io/v1",
+  kind: "ClusterVersion",
+  metadata: { name: "version" },
   status: { desired: { version: text } },
 });
 
@@ -94,7 +103,8 @@ describe("switchyard render with spec.ovnHardwareOffload", () => {
       data: { "mgmt-port-resource-name": "openshift.io/ovn_mgmt_vf" },
     });
     expect(find("Node", "h1")).toEqual({
-      ...{ apiVersion: "v1", kind: "Node" },
+      apiVersion: "v1",
+      kind: "Node",
       metadata: {
         name: "h1",
         labels: {
@@ -112,7 +122,9 @@ describe("switchyard render with spec.ovnHardwareOffload", () => {
       spec: {
         interfaces: [
           {
-            ...{ pciAddress: "0000:3b:00.0", numVfs: 16, cardMode: "embedded-cpu" },
+            pciAddress: "0000:3b:00.0",
+            numVfs: 16,
+            cardMode: "embedded-cpu",
             vfGroups: [
               { resourceName: "ovn_mgmt_vf", vfRange: "0-0", reservedFor: "ovn-management-port" },
               { resourceName: "bluefield2", vfRange: "1-15" },

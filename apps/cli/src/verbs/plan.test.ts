@@ -9,7 +9,9 @@ const used = [node("worker-2"), state("worker-2", 2)];
 const cluster = [...fresh, ...used, policy("a", { nodeSelector: {}, numVfs: 4 })];
 
 const config = (spec: object) => ({
-  ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig", spec },
+  apiVersion: "sriovnetwork.openshift.io/v1",
+  kind: "SriovOperatorConfig",
+  spec,
   metadata: { name: "default", namespace: "sriov-network-operator" },
 });
 
@@ -33,7 +35,10 @@ describe("switchyard plan", () => {
       converged: false,
     });
     expect(plan).toHaveProperty("steps.0", {
-      ...{ kind: "set-num-vfs", pciAddress: "0000:3b:00.0", from: 2, to: 4 },
+      kind: "set-num-vfs",
+      pciAddress: "0000:3b:00.0",
+      from: 2,
+      to: 4,
       text: "set sriov_numvfs 2 -> 4 on 0000:3b:00.0",
     });
   });
@@ -118,8 +123,11 @@ describe("switchyard plan", () => {
   describe("with pods in the input", () => {
     const vf = { containers: [{ resources: { requests: { "openshift.io/nics": "1" } } }] };
     const pod = (name: string, nodeName: string, spec: object = {}, metadata: object = {}) => ({
-      ...{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "apps", ...metadata } },
-      ...{ spec: { nodeName, ...spec }, status: { phase: "Running" } },
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name, namespace: "apps", ...metadata },
+      spec: { nodeName, ...spec },
+      status: { phase: "Running" },
     });
     const daemonSet = [{ kind: "DaemonSet", controller: true }];
     const pods = [
@@ -157,11 +165,15 @@ describe("switchyard plan", () => {
         ...cluster,
         pod("claimant", "worker-2", { resourceClaims: [{ name: "nic", resourceClaimName: "mine" }] }),
         {
-          ...{ ...resource, kind: "ResourceClaim", metadata: { name: "mine", namespace: "apps" } },
+          ...resource,
+          kind: "ResourceClaim",
+          metadata: { name: "mine", namespace: "apps" },
           status: { allocation: { devices: { results } } },
         },
         {
-          ...{ ...resource, kind: "ResourceSlice", metadata: { name: "w2" } },
+          ...resource,
+          kind: "ResourceSlice",
+          metadata: { name: "w2" },
           spec: { driver, nodeName: "worker-2", pool: { name: "worker-2" }, devices: [{ name: "vf-1", attributes }] },
         },
       ];

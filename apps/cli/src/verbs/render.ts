@@ -94,7 +94,9 @@ function settingsOf({ nodes }: ClusterObjects, options: DeploymentOptions): Comp
   const certificates: CertificateSource = { kind: clusterType === "openshift" ? "service-ca" : "self-made" };
   const given = Object.entries(componentImageVariables).map(([image, variable]) => [image, env[variable]] as const);
   return {
-    ...{ namespace, resourcePrefix, clusterType },
+    namespace,
+    resourcePrefix,
+    clusterType,
     operatorServiceAccount: "switchyard-operator",
     isControlPlaneExternal: isControlPlaneExternal(nodes),
     images: { ...placeholders, ...Object.fromEntries(given.filter(([, reference]) => reference)) },
@@ -104,6 +106,7 @@ function settingsOf({ nodes }: ClusterObjects, options: DeploymentOptions): Comp
     injector: { certificates, secretName: "network-resources-injector-cert", port: 6443 },
     tls: { cipherSuites: [], curvePreferences: [] },
     metricsExporter: { port: 9110 },
-    ...{ useExternalDrainer: false, devMode: false },
+    useExternalDrainer: false,
+    devMode: false,
   };
 }

@@ -36,9 +36,15 @@ describe("switchyard validate", () => {
     const { answers } = await validate([policy("a")]);
     expect(answers).toEqual([
       {
-        ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodePolicy" },
-        ...{ namespace: "sriov-network-operator", name: "a", operation: "CREATE" },
-        ...{ allowed: true, code: 200, message: "", warnings: expect.any(Array) },
+        apiVersion: "sriovnetwork.openshift.io/v1",
+        kind: "SriovNetworkNodePolicy",
+        namespace: "sriov-network-operator",
+        name: "a",
+        operation: "CREATE",
+        allowed: true,
+        code: 200,
+        message: "",
+        warnings: expect.any(Array),
         patched: policy("a", { deviceType: "netdevice", priority: 99, isRdma: false }),
       },
     ]);
@@ -66,7 +72,8 @@ describe("switchyard validate", () => {
       expect(answers).toEqual(
         expect.arrayContaining([
           expect.objectContaining({
-            ...{ kind: "BridgeNetwork", allowed: false },
+            kind: "BridgeNetwork",
+            allowed: false,
             message: expect.stringContaining("set spec.bridge.linux.bridge.vlanFiltering to true"),
           }),
         ]),
@@ -179,7 +186,9 @@ describe("switchyard validate", () => {
       const { answers } = await validate([general(), special()], existing, "--operation", "UPDATE");
       expect(answers).toMatchObject([
         {
-          ...{ name: "z-general", allowed: true, patched: { spec: { priority: 20 } } },
+          name: "z-general",
+          allowed: true,
+          patched: { spec: { priority: 20 } },
           warnings: expect.arrayContaining([expect.stringContaining(precedence)]),
         },
         { name: "special", allowed: true, patched: { spec: { priority: 10 } } },
@@ -218,7 +227,9 @@ describe("switchyard validate", () => {
 
   it("counts the pods that use the VFs, if the input has pods", async () => {
     const pod = (name: string, resource: string) => ({
-      ...{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "tenant" } },
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name, namespace: "tenant" },
       spec: { nodeName: "worker-1", containers: [{ name: "main", resources: { limits: { [resource]: "1" } } }] },
     });
     const busy = [node("worker-1"), state("worker-1", 4), policy("first")];
@@ -241,17 +252,25 @@ describe("switchyard validate", () => {
     const attributes = { "resource.kubernetes.io/pciBusID": { string: "0000:3b:00.0" } };
     const allocated = [
       {
-        ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "tenant" } },
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name: "a", namespace: "tenant" },
         spec: { nodeName: "worker-1", resourceClaims: [{ name: "nic", resourceClaimName: "nic" }] },
       },
       {
-        ...{ apiVersion: "resource.k8s.io/v1", kind: "ResourceClaim", metadata },
+        apiVersion: "resource.k8s.io/v1",
+        kind: "ResourceClaim",
+        metadata,
         status: { allocation: { devices: { results } } },
       },
       {
-        ...{ apiVersion: "resource.k8s.io/v1", kind: "ResourceSlice", metadata: { name: "slice" } },
+        apiVersion: "resource.k8s.io/v1",
+        kind: "ResourceSlice",
+        metadata: { name: "slice" },
         spec: {
-          ...{ driver: "nics.example.com", nodeName: "worker-1", pool: { name: "worker-1" } },
+          driver: "nics.example.com",
+          nodeName: "worker-1",
+          pool: { name: "worker-1" },
           devices: [{ name: "vf-0", attributes }],
         },
       },

@@ -20,26 +20,26 @@ function placedClient(name: string, address: string) {
 const device = { driver: "nics.example.com", pool: "worker-2", device: "vf-3" };
 const byClaim: readonly Editable[] = [
   {
-    ...{
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: { name: "claimant", namespace: "apps" },
-      status: { phase: "Running" },
-    },
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "claimant", namespace: "apps" },
+    status: { phase: "Running" },
     spec: { nodeName: "worker-2", containers: [], resourceClaims: [{ name: "nic", resourceClaimName: "nic" }] },
   },
   {
-    ...{ apiVersion: "resource.k8s.io/v1", kind: "ResourceClaim", metadata: { name: "nic", namespace: "apps" } },
+    apiVersion: "resource.k8s.io/v1",
+    kind: "ResourceClaim",
+    metadata: { name: "nic", namespace: "apps" },
     status: { allocation: { devices: { results: [{ request: "a", ...device }] } } },
   },
   {
-    ...{ apiVersion: "resource.k8s.io/v1", kind: "ResourceSlice", metadata: { name: "s" } },
+    apiVersion: "resource.k8s.io/v1",
+    kind: "ResourceSlice",
+    metadata: { name: "s" },
     spec: {
-      ...{
-        nodeName: "worker-2",
-        driver: device.driver,
-        pool: { name: device.pool, generation: 1, resourceSliceCount: 1 },
-      },
+      nodeName: "worker-2",
+      driver: device.driver,
+      pool: { name: device.pool, generation: 1, resourceSliceCount: 1 },
       devices: [{ name: device.device, attributes: { "resource.kubernetes.io/pciBusID": { string: "0000:3b:02.3" } } }],
     },
   },
@@ -60,9 +60,19 @@ describe("switchyard vfs", () => {
     const rows = await list();
     expect(rows).toHaveLength(8);
     expect(rows[1]).toEqual({
-      ...{ node: "worker-1", pf: "ens1f0", pfAddress: "0000:3b:00.0", link: "up", vf: 1, address: "0000:3b:02.1" },
-      ...{ driver: "iavf", name: "ens1f0v1", mtu: 1500, policy: "fast", resource: "nics" },
-      ...{ pod: "apps/placed", podFrom: "network-status" },
+      node: "worker-1",
+      pf: "ens1f0",
+      pfAddress: "0000:3b:00.0",
+      link: "up",
+      vf: 1,
+      address: "0000:3b:02.1",
+      driver: "iavf",
+      name: "ens1f0v1",
+      mtu: 1500,
+      policy: "fast",
+      resource: "nics",
+      pod: "apps/placed",
+      podFrom: "network-status",
     });
     expect(rows[7]).toMatchObject({ node: "worker-2", vf: 3, pod: "apps/claimant", podFrom: "resource-claim" });
   });

@@ -31,7 +31,11 @@ import {
 } from "../watch-desired-state.ts";
 import { createLeftPrograms, settlingMs } from "./left-programs/left-programs.ts";
 import type { ReadKubeletDevices } from "./left-programs/kubelet-devices.ts";
-import { createLeftProgramsPass, ofOwnPlugin, type LeftProgramsPass } from "./left-programs/left-programs-pass.ts";
+import {
+  createLeftProgramsPass,
+  ownPluginMessages,
+  type LeftProgramsPass,
+} from "./left-programs/left-programs-pass.ts";
 import { createAfxdpPass, type AfxdpPass } from "./pass/afxdp-pass.ts";
 import { createDrainDemand, type DrainDemand } from "./pass/drain-demand.ts";
 import { createPluginLeftoversPass } from "./plugin-leftovers/plugin-leftovers-pass.ts";
@@ -89,19 +93,25 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
   const { states, configs } = resources.use(watchAfxdp(options));
   const events = resources.use(
     createEventRecorder({
-      ...{ transport, controller: manager, instance: nodeName },
+      transport,
+      controller: manager,
+      instance: nodeName,
       report(error) {
         log.warn({ error }, "event could not be sent");
       },
     }),
   );
   const writer = createWriter<AfxdpNetworkNodeState>({
-    ...{ transport, namespace, manager, cache: states },
+    transport,
+    namespace,
+    manager,
+    cache: states,
     type: afxdpNetworkNodeStates,
   });
   const left = openLeftPrograms(options, { states, configs });
   const writeReport = createAfxdpReports({
-    ...{ writer, now },
+    writer,
+    now,
     recordEvent(regarding, { message, ...event }) {
       events.record({ regarding, ...event, note: message, action: "Configure" });
     },
@@ -115,18 +125,16 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
   });
   const demand = createDrainDemand(options.wakeSriov);
   const pass = createAfxdpPass({
-    ...{
-      host,
-      transport,
-      demand,
-      report,
-      log,
-      now,
-      timing: options.timing,
-      signal: options.signal,
-      maxPfs: options.maxPfs,
-      keepBoot: options.keepBoot,
-    },
+    host,
+    transport,
+    demand,
+    report,
+    log,
+    now,
+    timing: options.timing,
+    signal: options.signal,
+    maxPfs: options.maxPfs,
+    keepBoot: options.keepBoot,
     apiServerAddresses: createApiServerAddresses(transport.serverHost),
     onObserve: kernel.observing,
     state: () => states.get(nodeName),
@@ -134,7 +142,10 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
     isDrainDisabled: () => configs.get(operatorConfigName)?.disableDrain === true,
   });
   return {
-    ...{ key, demand, configs, caches: [states, configs] },
+    key,
+    demand,
+    configs,
+    caches: [states, configs],
     pass: (signal) =>
       kernel.during(async () => {
         let again: Requeue | undefined;
@@ -178,19 +189,24 @@ function openLeftPrograms(
   const isKnown = () => configs.served && states.served;
   const deps = { readKubelet, nowMs: () => options.timing.nowMs() };
   const common = {
-    ...{ log, withDeadline: createWithDeadline(host, options) },
+    log,
+    withDeadline: createWithDeadline(host, options),
     onProblem(message: string) {
       if (states.get(nodeName) === undefined) onProgramsLeft(message);
     },
   };
   return [
     createLeftProgramsPass({
-      ...{ ...common, left: createLeftPrograms(deps), says: ofOwnPlugin, retryMs: settlingMs },
+      ...common,
+      left: createLeftPrograms(deps),
+      says: ownPluginMessages,
+      retryMs: settlingMs,
       // A node that the AfxdpOperatorConfig does not select has no state.
       isPluginWanted: () => !isKnown() || (provider() === "switchyard" && states.get(nodeName) !== undefined),
     }),
     createPluginLeftoversPass({
-      ...{ ...common, ...deps },
+      ...common,
+      ...deps,
       wanted: () => (isKnown() ? wantedFromPlugins(provider(), states.get(nodeName)) : undefined),
     }),
   ];

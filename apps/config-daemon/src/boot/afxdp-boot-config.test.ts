@@ -65,12 +65,11 @@ describe("parseAfxdpBootConfig", () => {
   it("never throws, and returns only entries with a valid device, whatever the file contains", () => {
     const entry = fc.record(
       {
-        ...{
-          mode: fc.constantFrom("primary", "x"),
-          poolName: fc.string(),
-          pciAddress: fc.constantFrom(pciAddress, "/"),
-        },
-        ...{ numSfs: fc.oneof(fc.integer(), fc.double()), mtu: fc.anything() },
+        mode: fc.constantFrom("primary", "x"),
+        poolName: fc.string(),
+        pciAddress: fc.constantFrom(pciAddress, "/"),
+        numSfs: fc.oneof(fc.integer(), fc.double()),
+        mtu: fc.anything(),
       },
       { requiredKeys: [] },
     );

@@ -41,7 +41,10 @@ export async function runBootCommand(args: readonly string[]): Promise<number> {
     ovsdbAddress: await readOvsdbAddress(hostRoot),
   });
   return await runPhase({
-    ...{ phase, host, maxHanging, log },
+    phase,
+    host,
+    maxHanging,
+    log,
     limitMs: bootPhaseLimitMs,
     signal: stop.signal,
     lock: () =>

@@ -61,7 +61,11 @@ describe("parseBootConfig", () => {
       spec: {
         interfaces: [
           {
-            ...{ pciAddress: "0000:3b:00.0", numVfs: 4, name: "ens1f0", linkType: "eth", eSwitchMode: "switchdev" },
+            pciAddress: "0000:3b:00.0",
+            numVfs: 4,
+            name: "ens1f0",
+            linkType: "eth",
+            eSwitchMode: "switchdev",
             externallyManaged: false,
             vfGroups: [{ resourceName: "fast", vfRange: "0-3", mtu: 9000, isRdma: true, policyName: "fast" }],
           },

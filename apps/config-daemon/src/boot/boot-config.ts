@@ -49,11 +49,10 @@ export function formatBootConfig(config: BootConfig): string {
   const fields = {
     spec: toUpstreamFields(spec),
     // Only the Go operator's program reads these two.
-    ...{ unsupportedNics: true, platformType: 0 },
-    ...{
-      manageSoftwareBridges: address !== undefined,
-      ovsdbSocketPath: upstreamAddress(address ?? defaultOvsdbAddress),
-    },
+    unsupportedNics: true,
+    platformType: 0,
+    manageSoftwareBridges: address !== undefined,
+    ovsdbSocketPath: upstreamAddress(address ?? defaultOvsdbAddress),
     ...defined({
       maxPfs,
       hostUse: Object.keys(hostUse).length === 0 ? undefined : hostUse,
@@ -96,7 +95,8 @@ export async function parseBootConfig(text: string): Promise<Result<ParsedBootCo
   const facts = readHostFacts(fields);
   return ok({
     spec,
-    ...{ hostUse: facts.hostUse, apiServerAddresses: facts.apiServerAddresses },
+    hostUse: facts.hostUse,
+    apiServerAddresses: facts.apiServerAddresses,
     problems: [...problems, ...facts.problems],
     maxPfs: typeof maxPfs === "number" && Number.isInteger(maxPfs) && maxPfs >= 1 && maxPfs <= 64 ? maxPfs : undefined,
     ovsdbAddress:

@@ -9,7 +9,10 @@ const statuses = fc.constantFrom("InProgress", "Succeeded", "Failed");
 describe("a boot result", () => {
   it("is read as it was written, also by a YAML parser", () => {
     const results = fc.record({
-      ...{ syncStatus: statuses, lastSyncError: fc.string(), bootID: fc.uuid(), configDigest: fc.string() },
+      syncStatus: statuses,
+      lastSyncError: fc.string(),
+      bootID: fc.uuid(),
+      configDigest: fc.string(),
     });
     fc.assert(
       fc.property(results, (result) => {

@@ -81,7 +81,11 @@ async function configure({ interfaces, problems }: ParsedAfxdpBootConfig, option
   const { error } = await configureAfxdpOffline(
     { interfaces },
     {
-      ...{ host, timing, maxPfs: options.maxPfs, sriovUse: options.sriovUse, signal },
+      host,
+      timing,
+      maxPfs: options.maxPfs,
+      sriovUse: options.sriovUse,
+      signal,
       apiServerAddresses: () => Promise.resolve(options.apiServerAddresses),
       onStep(step, failure) {
         log(failure === undefined ? describeAfxdpStep(step) : `failed: ${failure.message}`);

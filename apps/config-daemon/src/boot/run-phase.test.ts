@@ -5,7 +5,7 @@ import type { Host } from "@switchyard/host";
 import { createFakeKernel, igb, pci, systemClock, type FakeKernel } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
 import { observe } from "../observe/observe.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 import { digestOf, formatBootConfig } from "./boot-config.ts";
 import { bootResultPath, parseBootResult, type BootPhase } from "./boot-result.ts";
 import { runPhase, type PhaseOptions } from "./run-phase.ts";
@@ -15,7 +15,10 @@ const other = "0000:01:00.1";
 const spec: SriovNetworkNodeStateSpec = {
   interfaces: [
     {
-      ...{ pciAddress: pf, name: "enp1s0f0", numVfs: 3, mtu: 9000 },
+      pciAddress: pf,
+      name: "enp1s0f0",
+      numVfs: 3,
+      mtu: 9000,
       vfGroups: [
         { resourceName: "kernel", vfRange: "0-1", mtu: 9000 },
         { resourceName: "user", vfRange: "2-2", deviceType: "vfio-pci" },
@@ -36,7 +39,11 @@ async function run(host: Host, phase: BootPhase, overrides: Partial<PhaseOptions
   const sleep = (ms: number, signal: AbortSignal) =>
     delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
   const exitCode = await runPhase({
-    ...{ phase, host, maxHanging: 4, limitMs: 60_000, signal: new AbortController().signal },
+    phase,
+    host,
+    maxHanging: 4,
+    limitMs: 60_000,
+    signal: new AbortController().signal,
     timing: { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemClock.nowMs, sleep },
     lock: () => Promise.resolve({ [Symbol.asyncDispose]: () => Promise.resolve() }),
     log: (line) => lines.push(line),
@@ -71,7 +78,9 @@ describe("runPhase", () => {
     expect((await run(kernel.host(), "post")).exitCode).toBe(0);
     expect(await vfsOf(kernel)).toEqual(configured);
     expect(await resultOf(kernel)).toEqual({
-      ...{ syncStatus: "Succeeded", lastSyncError: "", bootID: await kernel.host().boot.readBootId() },
+      syncStatus: "Succeeded",
+      lastSyncError: "",
+      bootID: await kernel.host().boot.readBootId(),
       configDigest: digestOf(formatBootConfig({ spec })),
     });
   });
@@ -175,7 +184,7 @@ describe("runPhase", () => {
     for (const isDone of [false, true]) {
       for (let nth = 1; ; nth++) {
         const kernel = kernelWith(spec);
-        const killed = mortal(kernel.host(), nth, isDone);
+        const killed = killedAtWrite(kernel.host(), nth, isDone);
         const both = async () => {
           for (const phase of ["pre", "post"] as const) await run(killed.host, phase);
           return "survived";

@@ -79,7 +79,12 @@ export async function runPhase(options: PhaseOptions): Promise<number> {
 
   async function configureAfxdp(config: ParsedBootConfig | undefined): Promise<boolean> {
     const error = await configureAfxdpAtBoot({
-      ...{ host, timing, log, signal: options.signal, bootId: result.bootID, waitMs: pfsLimitMs },
+      host,
+      timing,
+      log,
+      signal: options.signal,
+      bootId: result.bootID,
+      waitMs: pfsLimitMs,
       maxPfs: config?.maxPfs ?? defaultMaxPfs,
       sriovUse: sriovUse({ spec: config?.spec }),
       apiServerAddresses: config?.apiServerAddresses ?? [],
@@ -135,7 +140,11 @@ async function configure(config: ParsedBootConfig, options: PhaseOptions): Promi
   await waitForPfs(spec, { host, timing, signal, limitMs: pfsLimitMs, log });
   const created = new Set<string>();
   const error = await configureOffline(spec, {
-    ...{ host, timing, signal, maxHanging: options.maxHanging, maxPfs: config.maxPfs ?? defaultMaxPfs },
+    host,
+    timing,
+    signal,
+    maxHanging: options.maxHanging,
+    maxPfs: config.maxPfs ?? defaultMaxPfs,
     hostNetwork: {
       apiServerAddresses: () => Promise.resolve(config.apiServerAddresses),
       knownHostUse: config.hostUse,

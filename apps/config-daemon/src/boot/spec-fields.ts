@@ -37,21 +37,43 @@ interface ObjectShape {
 type ShapeOf<Type> = { readonly [Field in keyof Required<Type>]: Shape };
 
 const vfGroup = {
-  ...{ resourceName: "text", deviceType: "text", vfRange: "text", policyName: "text", mtu: "number", isRdma: "flag" },
-  ...{ vdpaType: "text", needVhostNet: "flag", excludeTopology: "flag", reservedFor: "text" },
+  resourceName: "text",
+  deviceType: "text",
+  vfRange: "text",
+  policyName: "text",
+  mtu: "number",
+  isRdma: "flag",
+  vdpaType: "text",
+  needVhostNet: "flag",
+  excludeTopology: "flag",
+  reservedFor: "text",
 } as const satisfies ShapeOf<VfGroup>;
 
 const pf = {
-  ...{ pciAddress: "text", numVfs: "number", mtu: "number", name: "text", linkType: "text", eSwitchMode: "text" },
-  ...{ externallyManaged: "flag", cardMode: "text", vfGroups: [vfGroup] },
+  pciAddress: "text",
+  numVfs: "number",
+  mtu: "number",
+  name: "text",
+  linkType: "text",
+  eSwitchMode: "text",
+  externallyManaged: "flag",
+  cardMode: "text",
+  vfGroups: [vfGroup],
 } as const satisfies ShapeOf<InterfaceSpec>;
 
 const ovsConfig = {
-  ...{ datapathType: "text", externalIDs: "map", otherConfig: "map", failMode: "text" },
+  datapathType: "text",
+  externalIDs: "map",
+  otherConfig: "map",
+  failMode: "text",
 } as const satisfies ShapeOf<OvsBridgeConfig>;
 
 const ovsInterface = {
-  ...{ type: "text", options: "map", externalIDs: "map", otherConfig: "map", mtuRequest: "number" },
+  type: "text",
+  options: "map",
+  externalIDs: "map",
+  otherConfig: "map",
+  mtuRequest: "number",
 } as const satisfies ShapeOf<OvsInterfaceConfig>;
 
 const ovsUplink = { pciAddress: "text", name: "text", interface: ovsInterface } as const satisfies ShapeOf<
@@ -68,7 +90,10 @@ const linux = { name: "text", bridge: linuxConfig, uplinks: [linuxUplink] } as c
 const bridges = { ovs: [ovs], linux: [linux] } as const satisfies ShapeOf<Bridges>;
 const system = { rdmaMode: "text", openVSwitchDisabled: "flag" } as const satisfies ShapeOf<SystemSettings>;
 const specShape = {
-  ...{ interfaces: [pf], unselected: "texts", bridges, system },
+  interfaces: [pf],
+  unselected: "texts",
+  bridges,
+  system,
 } as const satisfies ShapeOf<SriovNetworkNodeStateSpec>;
 
 /** Returns the spec with all field names in lower case. Keys that users choose stay as they are. */
@@ -134,13 +159,11 @@ function readField(value: unknown, shape: Shape, path: string, problems: string[
 }
 
 const expected = {
-  ...{
-    text: "a text",
-    number: "a whole number",
-    flag: "true or false",
-    map: "a map of texts",
-    texts: "a list of texts",
-  },
+  text: "a text",
+  number: "a whole number",
+  flag: "true or false",
+  map: "a map of texts",
+  texts: "a list of texts",
 } as const;
 
 function matches(value: unknown, shape: keyof typeof expected): boolean {

@@ -56,7 +56,12 @@ export async function runCleanupCommand(args: readonly string[]): Promise<number
           onWaiting: fail,
         });
     return await runCleanup({
-      ...{ ...options, host, maxHanging, fail, readKubelet: kubeletDevices(hostRoot), signal: stop.signal },
+      ...options,
+      host,
+      maxHanging,
+      fail,
+      readKubelet: kubeletDevices(hostRoot),
+      signal: stop.signal,
       print: (line) => void process.stdout.write(`${line}\n`),
       timing: defaultTiming,
     });

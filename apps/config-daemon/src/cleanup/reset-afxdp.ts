@@ -42,7 +42,11 @@ export async function resetAfxdp({ host, keepsVfs, timing, print, signal }: Rese
   let gone: readonly string[] = spec.unselected ?? [];
   if (!keepsVfs) {
     const reset = await configureAfxdpOffline(spec, {
-      ...{ host, timing, maxPfs: defaultMaxPfs, sriovUse: () => undefined, signal },
+      host,
+      timing,
+      maxPfs: defaultMaxPfs,
+      sriovUse: () => undefined,
+      signal,
       onStep(step, failure) {
         if (failure === undefined) print(describeAfxdpStep(step));
       },

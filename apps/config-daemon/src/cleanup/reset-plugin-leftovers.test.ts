@@ -5,7 +5,7 @@ import { createFakeKernel, igb, type FakeKernel } from "@switchyard/host/testing
 import { setTimeout as delay } from "node:timers/promises";
 import { settlingMs } from "../afxdp/left-programs/left-programs.ts";
 import { kubeletWith, type KubeletWith } from "../testing/kubelet-with.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 import { runCleanup, type CleanupOptions } from "./run-cleanup.ts";
 
 const pf = "0000:01:00.0";
@@ -35,12 +35,19 @@ async function cleanup(options: Partial<CleanupOptions> = {}, host: Host = kerne
   const lines: string[] = [];
   const failures: string[] = [];
   const exitCode = await runCleanup({
-    ...{ host, keepsVfs: false, isDryRun: false, maxHanging: 4, signal: new AbortController().signal },
+    host,
+    keepsVfs: false,
+    isDryRun: false,
+    maxHanging: 4,
+    signal: new AbortController().signal,
     readKubelet: (signal) => kubelet.read(signal),
     print: (line) => lines.push(line),
     fail: (line) => failures.push(line),
     timing: {
-      ...{ stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: () => nowMs },
+      stepDeadlineMs: 60_000,
+      linkTimeoutMs: 200,
+      udevTimeoutMs: 1_000,
+      nowMs: () => nowMs,
       /** Deadlines do not pass. */
       async sleep(ms, stop) {
         if (ms !== settlingMs) await delay(ms, undefined, { signal: stop, ref: false }).catch(() => undefined);
@@ -93,14 +100,15 @@ describe("config-daemon cleanup of what the plugins of upstream left", () => {
   it("fails if the program is in use, and removes the rest", async () => {
     kernel.pluginLeftovers.setSockets("eth0", 2);
     expect(await cleanup()).toEqual({
-      ...{ exitCode: 1, lines: rest.slice(0, 2) },
+      exitCode: 1,
+      lines: rest.slice(0, 2),
       failures: ["XDP program xsk_def_prog stays on eth0: AF_XDP sockets of the host use the interface (2)"],
     });
     expect(await left()).toEqual([1, 0, 1]);
   });
 
   it.each([1, 2, 3, 4, 5, 6])("can be killed at write %i, and repeated", async (nth) => {
-    const { host, death } = mortal(kernel.host(), nth, nth % 2 === 0);
+    const { host, death } = killedAtWrite(kernel.host(), nth, nth % 2 === 0);
     await Promise.race([cleanup({}, host), death]);
     expect(await cleanup()).toMatchObject({ exitCode: 0, failures: [] });
     expect(await left()).toEqual([0, 0, 0]);

@@ -58,7 +58,9 @@ export async function resetXdp({
   if (keepsVfs) return "";
   const left = createLeftPrograms({ readKubelet, nowMs: () => timing.nowMs() });
   return releaseUntilSettled(() => left.release(host, signal), {
-    ...{ timing, signal, staying: "the XDP program of Switchyard stays on" },
+    timing,
+    signal,
+    staying: "the XDP program of Switchyard stays on",
     print(name) {
       print(actionOn(name));
     },

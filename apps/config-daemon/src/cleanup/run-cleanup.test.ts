@@ -6,7 +6,7 @@ import { createFakeKernel, igb, mlx5, pci, systemClock, type FakeKernel } from "
 import { setTimeout as delay } from "node:timers/promises";
 import { afxdpOn } from "../testing/afxdp-on.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 import { kubeletWith } from "../testing/kubelet-with.ts";
 import { cleanupUsage, parseCleanupArguments } from "./cleanup-command.ts";
 import { runCleanup, type CleanupOptions } from "./run-cleanup.ts";
@@ -49,13 +49,19 @@ async function cleanup(host: Host, options: Partial<CleanupOptions> = {}) {
   const lines: string[] = [];
   const failures: string[] = [];
   const exitCode = await runCleanup({
-    ...{ host, keepsVfs: false, isDryRun: false, maxHanging: 4 },
+    host,
+    keepsVfs: false,
+    isDryRun: false,
+    maxHanging: 4,
     readKubelet: kubeletWith().read,
     signal: new AbortController().signal,
     print: (line) => lines.push(line),
     fail: (line) => failures.push(line),
     timing: {
-      ...{ stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemClock.nowMs },
+      stepDeadlineMs: 60_000,
+      linkTimeoutMs: 200,
+      udevTimeoutMs: 1_000,
+      nowMs: systemClock.nowMs,
       sleep: (ms, signal) => delay(ms, undefined, { signal, ref: false }).catch(() => undefined),
     },
     ...options,
@@ -91,7 +97,7 @@ describe("config-daemon cleanup", () => {
   it("gives AF_XDP devices back, with their subfunctions, and removes records of devices that are gone", async () => {
     const card = pci("0000:02:00.0");
     const interfaces = [card, "0000:02:00.1"].map((pciAddress) => {
-      return { ...{ pciAddress, poolName: "fast", numSfs: 2 }, mode: "subfunction" } as const;
+      return { pciAddress, poolName: "fast", numSfs: 2, mode: "subfunction" } as const;
     });
     const kernel = createFakeKernel({ nics: [mlx5("0000:02:00.0")] });
     const host = kernel.host();
@@ -110,7 +116,7 @@ describe("config-daemon cleanup", () => {
   it("removes the AF_XDP record of a card whose slot has another one, and does not change that one", async () => {
     const card = pci("0000:02:00.0");
     const kernel = createFakeKernel({ nics: [mlx5(card, { ports: 1 })] });
-    const spec = { ...{ pciAddress: card, poolName: "fast", mtu: 9000 }, mode: "primary" } as const;
+    const spec = { pciAddress: card, poolName: "fast", mtu: 9000, mode: "primary" } as const;
     await afxdpOn(kernel.host()).pass({ interfaces: [spec] });
     kernel.unplug(card);
     kernel.plug(igb(card, { ports: 1 }));
@@ -122,7 +128,7 @@ describe("config-daemon cleanup", () => {
 
   it("keeps the subfunctions of AF_XDP devices on request, and removes the record", async () => {
     const kernel = createFakeKernel({ nics: [mlx5("0000:02:00.0", { ports: 1 })] });
-    const spec = { ...{ pciAddress: "0000:02:00.0", poolName: "fast", numSfs: 2 }, mode: "subfunction" } as const;
+    const spec = { pciAddress: "0000:02:00.0", poolName: "fast", numSfs: 2, mode: "subfunction" } as const;
     await afxdpOn(kernel.host()).pass({ interfaces: [spec] });
     expect((await cleanup(kernel.host(), { keepsVfs: true })).lines).toEqual(["release 0000:02:00.0"]);
     expect((await kernel.host().subfunctions.list()).length).toBe(2);
@@ -196,7 +202,7 @@ describe("config-daemon cleanup", () => {
     async (nth) => {
       for (const isDone of [true, false]) {
         const kernel = await configuredNode();
-        const killed = mortal(kernel.host(), nth, isDone);
+        const killed = killedAtWrite(kernel.host(), nth, isDone);
         await Promise.race([cleanup(killed.host), killed.death]);
         expect((await cleanup(kernel.host())).exitCode).toBe(0);
         expect(await seen(kernel)).toEqual(clean);

@@ -108,7 +108,11 @@ async function cleanUp(options: CleanupOptions): Promise<number> {
 async function resetPfs(options: CleanupOptions): Promise<string> {
   const { host, timing, maxHanging, keepsVfs, print, signal } = options;
   return configureOffline(await emptySpec(host), {
-    ...{ host, timing, maxHanging, maxPfs: defaultMaxPfs, signal },
+    host,
+    timing,
+    maxHanging,
+    maxPfs: defaultMaxPfs,
+    signal,
     firmwareReason: "a cleanup does not change them",
     keepUdevRules: () => () => Promise.resolve([]), // those of released PFs are removed with them
     loadVhostModules: () => () => Promise.resolve([]),

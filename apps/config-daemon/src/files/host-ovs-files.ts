@@ -150,7 +150,8 @@ export async function readHostOvsFiles(files: HostFiles): Promise<HostOvsObserva
   const booted = (await files.readText(bootedPath))?.trim();
   const isWritten = record?.complete === true && own.length + equal > 0;
   return {
-    ...{ own: own.length + (record === undefined ? 0 : 1), foreign },
+    own: own.length + (record === undefined ? 0 : 1),
+    foreign,
     complete: isWritten && current + equal === wanted.length && own.length === current,
     isDisabled: booted === undefined ? isWritten : booted === "disabled",
   };

@@ -18,7 +18,8 @@ export function toCardModeStatus(model: SmartNicModel, { settings, privilege }: 
     mode === "embedded-cpu" && privilege === "restricted" ? "restricted" : mode;
   const isChanging = next !== "unknown" && current !== "unknown" && current !== next;
   return {
-    ...{ current: withLevel(current), next: withLevel(next) },
+    current: withLevel(current),
+    next: withLevel(next),
     ...defined({
       powerCycleRequired: isChanging ? true : undefined,
       privilegeUnknown: typeof privilege === "object" ? privilege.unknown : undefined,

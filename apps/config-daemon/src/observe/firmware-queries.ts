@@ -65,7 +65,11 @@ export function createFirmwareQueries(host: Host, { timing, wake }: FirmwareQuer
     const known = queries.get(pf);
     if (known !== undefined && isUsable(known, incarnation)) return known;
     const query: Query = {
-      ...{ pf, incarnation, startedMs: timing.nowMs(), answer: undefined, isAwaited: false },
+      pf,
+      incarnation,
+      startedMs: timing.nowMs(),
+      answer: undefined,
+      isAwaited: false,
       ended: Promise.resolve(),
     };
     queries.set(pf, query);

@@ -33,14 +33,16 @@ describe("the network of the host of a SmartNIC", () => {
       made: true,
     },
     {
-      ...{ does: "is given back if another file has the name", made: true },
+      does: "is given back if another file has the name",
+      made: true,
       profiles: [`${run}/ovs-if-br-ex-0a1b2c3d-0a1b-4c3d-8e5f-0123456789ab.nmconnection`],
     },
     { does: "is lost with the profiles of NMState", profiles: [`${etc}/br-ex-if.nmconnection`], made: false },
     { does: "is lost without profiles", profiles: [], made: false },
   ])("on br-ex $does", async ({ profiles, made }) => {
     expect(await hostNetworkOf({ route: "br-ex", profiles })).toEqual({
-      ...{ openVSwitchInterfaces: ["br-ex"], madeByConfigureOvs: made },
+      openVSwitchInterfaces: ["br-ex"],
+      madeByConfigureOvs: made,
     });
   });
 
@@ -62,7 +64,8 @@ describe("the network of the host of a SmartNIC", () => {
     ];
     for (const [route, make] of cases) {
       expect(await hostNetworkOf({ route, profiles, make })).toEqual({
-        ...{ openVSwitchInterfaces: [route], madeByConfigureOvs: false },
+        openVSwitchInterfaces: [route],
+        madeByConfigureOvs: false,
       });
     }
   });

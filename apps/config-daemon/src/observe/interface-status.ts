@@ -99,7 +99,10 @@ function mayHaveEswitch({ driver, vendor, deviceId: deviceID, sriov }: PfFacts, 
 
 function linkFields({ name, mac, mtu, maxMtu, type, adminUp, altNames }: Link): Partial<InterfaceStatus> {
   return {
-    ...{ name, mac, mtu, linkAdminState: adminUp ? "up" : "down" },
+    name,
+    mac,
+    mtu,
+    linkAdminState: adminUp ? "up" : "down",
     ...defined({
       maxMtu,
       linkType: type === "other" ? undefined : linkTypes[type],

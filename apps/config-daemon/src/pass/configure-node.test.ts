@@ -13,7 +13,7 @@ import {
 } from "@switchyard/host/testing";
 import { observe } from "../observe/observe.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 
 const pf = "0000:01:00.0";
 
@@ -461,7 +461,7 @@ describe("configureNode, killed", () => {
     const expected = await outcome(undisturbed);
     for (let nth = 1; nth <= undisturbed.writes.length; nth++) {
       const kernel = igbKernel();
-      const killed = mortal(kernel.host(), nth, isDone);
+      const killed = killedAtWrite(kernel.host(), nth, isDone);
       await Promise.race([daemonOn(killed.host).pass(nodeState([spec()])), killed.death]);
       expect([nth, await daemonOn(kernel.host()).pass(nodeState([spec()]))]).toEqual([nth, "settled"]);
       expect([nth, await outcome(kernel)]).toEqual([nth, expected]);

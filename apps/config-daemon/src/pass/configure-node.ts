@@ -139,7 +139,11 @@ export async function configureNode(
     const owning = await ownAndReport(wanted, next, found, deps);
     if (owning === "failed") return "retry";
     const ruleProblems = await deps.keepUdevRules({
-      ...{ desired, wanted, found: found.interfaces, pfNumbers: found.pfNumbers, hasSteps: next.steps.length > 0 },
+      desired,
+      wanted,
+      found: found.interfaces,
+      pfNumbers: found.pfNumbers,
+      hasSteps: next.steps.length > 0,
     });
     const ruled = { ...next, problems: [...next.problems, ...ruleProblems] };
     if (next.steps.length === 0) {
@@ -222,7 +226,10 @@ function planRound(
   const { interfaces, system, metadataProblem, bridges, openVSwitch } = found;
   const { openVSwitch: _before, ...known } = status ?? {};
   const observed: SriovNetworkNodeStateStatus = {
-    ...{ ...known, interfaces, system, ...defined({ openVSwitch }) },
+    ...known,
+    interfaces,
+    system,
+    ...defined({ openVSwitch }),
     bridges: knownBridges(status?.bridges, bridges),
   };
   const planned = plan(desired, observed, ownedInStatus(observed));

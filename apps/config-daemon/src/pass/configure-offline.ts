@@ -41,10 +41,16 @@ export async function configureOffline(spec: SriovNetworkNodeStateSpec, options:
   await configureNode(
     stateOf(spec),
     {
-      ...{ host, timing, maxPfs, maxHanging, onStep },
+      host,
+      timing,
+      maxPfs,
+      maxHanging,
+      onStep,
       runningSteps: createRunningSteps({ nowMs: () => timing.nowMs(), now }),
       observeHost: createObserver(host, {
-        ...{ ...deps, ...options.hostNetwork, firmware: unavailable(options.firmwareReason) },
+        ...deps,
+        ...options.hostNetwork,
+        firmware: unavailable(options.firmwareReason),
       }),
       withRecordDeadline: createWithDeadline(host, deps),
       loadVhostModules: options.loadVhostModules(deps),

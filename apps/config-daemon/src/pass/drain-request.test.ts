@@ -175,19 +175,31 @@ describe("withdrawRequest", () => {
   it.each([
     {
       does: "withdraws the request on both objects",
-      ...{ state: "Drain_Required", answer: "Draining", manager: daemonManager, node: "Idle" },
+      state: "Drain_Required",
+      answer: "Draining",
+      manager: daemonManager,
+      node: "Idle",
     },
     {
       does: "withdraws a request that only the Node still has",
-      ...{ state: "Idle", answer: "Draining", manager: daemonManager, node: "Idle" },
+      state: "Idle",
+      answer: "Draining",
+      manager: daemonManager,
+      node: "Idle",
     },
     {
       does: "leaves the request of a script on the Node",
-      ...{ state: "Idle", answer: "Draining", manager: "kubectl-annotate", node: "Drain_Required" },
+      state: "Idle",
+      answer: "Draining",
+      manager: "kubectl-annotate",
+      node: "Drain_Required",
     },
     {
       does: "leaves a request that the operator has not answered to a later pass",
-      ...{ state: "Idle", answer: "Idle", manager: daemonManager, node: "Drain_Required" },
+      state: "Idle",
+      answer: "Idle",
+      manager: daemonManager,
+      node: "Drain_Required",
     },
   ])("$does", async ({ state, answer, manager, node }) => {
     const { values, transport } = apiServer("Drain_Required", { manager });

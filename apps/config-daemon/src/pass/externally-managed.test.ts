@@ -5,7 +5,7 @@ import type { InterfaceSpec, SriovNetworkNodeState, SriovNetworkNodeStateSpec } 
 import { createFakeKernel, igb, pci, type FakeKernel } from "@switchyard/host/testing";
 import { observe } from "../observe/observe.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 
 const pf = pci("0000:01:00.0");
 const name = "enp1s0f0";
@@ -63,7 +63,11 @@ async function seen(of = kernel) {
 }
 
 const configured = {
-  ...{ numVfs: 4, mtu: 4_000, linkAdminState: "up", eSwitchMode: "legacy", owned: true },
+  numVfs: 4,
+  mtu: 4_000,
+  linkAdminState: "up",
+  eSwitchMode: "legacy",
+  owned: true,
   vfs: ["igbvf 1500", "igbvf 3000", "vfio-pci undefined", "igbvf 1500"],
 };
 
@@ -126,7 +130,7 @@ describe("an externally managed PF", () => {
     for (const isDone of [false, true]) {
       for (let nth = 1; nth <= count; nth++) {
         const other = await newKernel();
-        const killed = mortal(other.host(), nth, isDone);
+        const killed = killedAtWrite(other.host(), nth, isDone);
         await Promise.race([daemonOn(killed.host).pass(selecting()), killed.death]);
         expect([nth, await daemonOn(other.host()).pass(selecting())]).toEqual([nth, "settled"]);
         expect([nth, await seen(other)]).toEqual([nth, configured]);

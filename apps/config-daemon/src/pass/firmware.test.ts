@@ -4,7 +4,7 @@ import type { InterfaceSpec, SriovNetworkNodeState } from "@switchyard/api";
 import { createFakeKernel, mlx5, pci, type FakeKernel, type FakeKernelOptions } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
 import { daemonOn, type DaemonTestOptions } from "../testing/daemon-on.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 
 const first = "0000:3b:00.0";
 const second = "0000:3b:00.1";
@@ -53,7 +53,9 @@ describe("the firmware of a Mellanox card", () => {
     expect(daemon.error()).toBe("");
     expect(await settingsOf(kernel)).toMatchObject({ NUM_OF_VFS: [32, 32] });
     expect(statusOf(daemon)).toMatchObject({
-      ...{ numVfs: 32, totalvfs: 32, owned: true },
+      numVfs: 32,
+      totalvfs: 32,
+      owned: true,
       firmware: { numVfs: { current: 32, next: 32 }, initial: { numVfs: 16 }, resetAllowed: true },
     });
     expect(firmwareWrites(kernel)).toEqual(["firmware.setValues", "firmware.resetCard"]);
@@ -276,7 +278,7 @@ describe("the firmware of a Mellanox card", () => {
     await daemonOn(undisturbed.host()).pass(many);
     for (let nth = 1; nth <= undisturbed.writes.length; nth++) {
       const kernel = kernelWith();
-      const killed = mortal(kernel.host(), nth, isDone);
+      const killed = killedAtWrite(kernel.host(), nth, isDone);
       await Promise.race([daemonOn(killed.host).pass(many), killed.death]);
       const daemon = daemonOn(kernel.host());
       expect([nth, await daemon.pass(many)]).toEqual([nth, "settled"]);

@@ -49,13 +49,17 @@ function daemonOn(kernel: FakeKernel, clock: ManualClock, { maxPfs = 4, maxHangi
   const requests: string[] = [];
   const returned: string[] = [];
   const timing = {
-    ...{ stepDeadlineMs: 2 * minuteMs, linkTimeoutMs: 200, udevTimeoutMs: 1_000 },
-    ...{ nowMs: () => clock.nowMs(), sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal) },
+    stepDeadlineMs: 2 * minuteMs,
+    linkTimeoutMs: 200,
+    udevTimeoutMs: 1_000,
+    nowMs: () => clock.nowMs(),
+    sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal),
   };
   const now = () => new Date(Date.parse("2026-11-20T12:00:00Z") + clock.nowMs());
   const runningSteps = createRunningSteps({ nowMs: timing.nowMs, now });
   const firmware = createFirmwareReader(host, {
-    ...{ timing, wake: () => undefined },
+    timing,
+    wake: () => undefined,
     policy: () => ({ isDisabled: false, isResetAllowed: true }),
   });
   const observeHost = createObserver(host, { timing, now, firmware });
@@ -74,7 +78,13 @@ function daemonOn(kernel: FakeKernel, clock: ManualClock, { maxPfs = 4, maxHangi
       configureNode(
         state,
         {
-          ...{ host, timing, observeHost, withRecordDeadline, runningSteps, maxPfs, maxHanging },
+          host,
+          timing,
+          observeHost,
+          withRecordDeadline,
+          runningSteps,
+          maxPfs,
+          maxHanging,
           keepUdevRules: createUdevRules(host, { timing, now }),
           refusedChanges: createRefusedChanges({ nowMs: timing.nowMs }),
           loadVhostModules: createVhostModules(host, { timing, now }),

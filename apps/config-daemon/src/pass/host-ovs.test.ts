@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { runCleanup } from "../cleanup/run-cleanup.ts";
 import { enabledUnits, hostOvsFiles, hostOvsRecord } from "../files/host-ovs-files.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 import { kubeletWith } from "../testing/kubelet-with.ts";
 
 const pf = "0000:3b:00.0";
@@ -158,13 +158,19 @@ describe("Open vSwitch of a host", () => {
     kernel.reboot();
     const lines: string[] = [];
     const code = await runCleanup({
-      ...{ host: kernel.host(), keepsVfs: false, isDryRun: false, maxHanging: 4 },
+      host: kernel.host(),
+      keepsVfs: false,
+      isDryRun: false,
+      maxHanging: 4,
       readKubelet: kubeletWith().read,
       signal: new AbortController().signal,
       print: (line) => lines.push(line),
       fail: (line) => lines.push(line),
       timing: {
-        ...{ stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemClock.nowMs },
+        stepDeadlineMs: 60_000,
+        linkTimeoutMs: 200,
+        udevTimeoutMs: 1_000,
+        nowMs: systemClock.nowMs,
         sleep: (ms, signal) => delay(ms, undefined, { signal, ref: false }).catch(() => undefined),
       },
     });
@@ -176,6 +182,6 @@ describe("Open vSwitch of a host", () => {
 
 /** Runs a daemon that dies at its write `nth`. */
 async function runKilled(kernel: FakeKernel, nth: number, isDone: boolean, wanted: boolean | undefined): Promise<void> {
-  const { host, death } = mortal(kernel.host(), nth, isDone);
+  const { host, death } = killedAtWrite(kernel.host(), nth, isDone);
   await Promise.race([run(kernel, wanted, host), death]);
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from "@jest/globals";
 import type { InterfaceSpec, LinuxBridge, SriovNetworkNodeState, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { createFakeKernel, igb, type FakeKernel } from "@switchyard/host/testing";
 import { daemonOn } from "../testing/daemon-on.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 
 const pf = "0000:01:00.0";
 const uplink = "enp1s0f0";
@@ -20,8 +20,10 @@ const wanted: LinuxBridge = {
 
 function stateWith(spec: SriovNetworkNodeStateSpec): SriovNetworkNodeState {
   return {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState" },
-    ...{ metadata: { name: "worker-1", generation: 1 }, spec },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodeState",
+    metadata: { name: "worker-1", generation: 1 },
+    spec,
   };
 }
 
@@ -243,7 +245,7 @@ describe("a daemon that is killed while it changes a Linux bridge", () => {
     for (const isDone of [false, true]) {
       for (let nth = 1; nth <= count; nth++) {
         const kernel = await prepared();
-        const killed = mortal(kernel.host(), nth, isDone);
+        const killed = killedAtWrite(kernel.host(), nth, isDone);
         await Promise.race([daemonOn(killed.host).pass(after), killed.death]);
         const next = daemonOn(kernel.host());
         expect([nth, await next.pass(after), next.error()]).toEqual([nth, "settled", ""]);

@@ -13,7 +13,8 @@ const problem =
 
 function stateOf(group: VfGroup = {}, status?: SriovNetworkNodeStateStatus): SriovNetworkNodeState {
   return {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState" },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodeState",
     metadata: { name: "worker-1", generation: 1 },
     spec: { interfaces: [{ pciAddress: pf, numVfs: 5, vfGroups: [{ resourceName: "r", vfRange: "0-4", ...group }] }] },
     ...(status && { status }),

@@ -4,7 +4,7 @@ import { describe, expect, it } from "@jest/globals";
 import type { InterfaceSpec, OvsBridge, SriovNetworkNodeState, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { createFakeKernel, igb, type FakeKernel } from "@switchyard/host/testing";
 import { daemonOn } from "../testing/daemon-on.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 
 const pf = "0000:01:00.0";
 const bridge = "br-0000_01_00.0";
@@ -23,8 +23,11 @@ function stateWith(
   status: SriovNetworkNodeState["status"] = {},
 ): SriovNetworkNodeState {
   return {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState" },
-    ...{ metadata: { name: "worker-1", generation: 1 }, spec, status },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodeState",
+    metadata: { name: "worker-1", generation: 1 },
+    spec,
+    status,
   };
 }
 
@@ -276,7 +279,7 @@ describe("a daemon killed while it configures bridges", () => {
     expect(undisturbed.ovs.listBridges()).toEqual(bridges);
     for (let nth = 1; nth <= undisturbed.writes.length - before; nth++) {
       const kernel = await prepared();
-      const killed = mortal(kernel.host(), nth, isDone);
+      const killed = killedAtWrite(kernel.host(), nth, isDone);
       await Promise.race([daemonOn(killed.host).pass(state), killed.death]);
       expect([nth, await daemonOn(kernel.host()).pass(state)]).toEqual([nth, "settled"]);
       expect([nth, kernel.ovs.listBridges()]).toEqual([nth, bridges]);

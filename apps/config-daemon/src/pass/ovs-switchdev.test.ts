@@ -4,7 +4,7 @@ import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeState, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { createFakeKernel, mlx5, type FakeKernel } from "@switchyard/host/testing";
 import { daemonOn } from "../testing/daemon-on.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 
 const pf = "0000:3b:00.0";
 const bridge = "br-0000_3b_00.0";
@@ -12,8 +12,10 @@ const uplink = "enp59s0f0np0";
 
 function stateWith(spec: SriovNetworkNodeStateSpec): SriovNetworkNodeState {
   return {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState" },
-    ...{ metadata: { name: "worker-1", generation: 1 }, spec },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodeState",
+    metadata: { name: "worker-1", generation: 1 },
+    spec,
   };
 }
 
@@ -42,7 +44,9 @@ async function outcome(kernel: FakeKernel) {
   await daemon.pass(stateWith({})); // only observes
   const [first] = daemon.shown();
   return {
-    ...{ mode: first?.eSwitchMode, numVfs: first?.numVfs, owned: first?.owned },
+    mode: first?.eSwitchMode,
+    numVfs: first?.numVfs,
+    owned: first?.owned,
     bridges: kernel.ovs.listBridges(),
     rule: kernel.listFiles().includes(`/etc/udev/rules.d/10-nm-disable-${bridge}.rules`),
   };
@@ -115,7 +119,7 @@ describe("a PF in switchdev mode with a bridge", () => {
       await daemonOn(undisturbed.host()).pass(state);
       for (let nth = 1; nth <= undisturbed.writes.length - before; nth++) {
         const kernel = await prepared();
-        const killed = mortal(kernel.host(), nth, isDone);
+        const killed = killedAtWrite(kernel.host(), nth, isDone);
         await Promise.race([daemonOn(killed.host).pass(state), killed.death]);
         expect([nth, await daemonOn(kernel.host()).pass(state)]).toEqual([nth, "settled"]);
         expect([nth, await outcome(kernel)]).toEqual([nth, expected]);

@@ -33,19 +33,17 @@ function setUp(write: (phase: Phase) => Promise<void>) {
   const runningSteps = createRunningSteps({ nowMs, now });
   const metrics = new Registry();
   const pass = createPass({
-    ...{
-      host,
-      timing,
-      runningSteps,
-      observeHost: createObserver(host, { timing, now, firmware: { addTo: (pfs) => Promise.resolve(pfs) } }),
-      withRecordDeadline: createWithDeadline(host, { timing, now }),
-      keepUdevRules: createUdevRules(host, { timing, now }),
-      refusedChanges: createRefusedChanges({ nowMs }),
-      loadVhostModules: createVhostModules(host, { timing, now }),
-      firmware: { stepEnded: () => undefined },
-      maxPfs: 4,
-      maxHanging: 4,
-    },
+    host,
+    timing,
+    runningSteps,
+    observeHost: createObserver(host, { timing, now, firmware: { addTo: (pfs) => Promise.resolve(pfs) } }),
+    withRecordDeadline: createWithDeadline(host, { timing, now }),
+    keepUdevRules: createUdevRules(host, { timing, now }),
+    refusedChanges: createRefusedChanges({ nowMs }),
+    loadVhostModules: createVhostModules(host, { timing, now }),
+    firmware: { stepEnded: () => undefined },
+    maxPfs: 4,
+    maxHanging: 4,
     // These tests send no other requests, because only the status changes.
     transport: { request: () => Promise.reject(new Error("not expected")) } as unknown as Transport,
     useExternalDrainer: false,

@@ -3,14 +3,15 @@ import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeState } from "@switchyard/api";
 import { createFakeKernel, igb, pci, type FakeKernel } from "@switchyard/host/testing";
 import { daemonOn } from "../testing/daemon-on.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 
 const path = "/etc/modprobe.d/sriov_network_operator_modules_config.conf";
 
 function asking(rdmaMode: "shared" | "exclusive" | "" | undefined): SriovNetworkNodeState {
   return {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState" },
-    ...{ metadata: { name: "worker-1", generation: 1 } },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodeState",
+    metadata: { name: "worker-1", generation: 1 },
     spec: { interfaces: [], ...(rdmaMode !== undefined && { system: { rdmaMode } }) },
   };
 }
@@ -132,7 +133,7 @@ describe("the RDMA mode of a node", () => {
       for (let nth = 1; nth <= writes; nth++) {
         const kernel = await prepared();
         kernel.writeFile("/etc/modprobe.d/mine.conf", "options igb max_vfs=0\n");
-        const killed = mortal(kernel.host(), nth, isDone);
+        const killed = killedAtWrite(kernel.host(), nth, isDone);
         await Promise.race([daemonOn(killed.host).pass(asking(to)), killed.death]);
         expect([nth, await daemonOn(kernel.host()).pass(asking(to))]).toEqual([nth, "settled"]);
         expect([nth, await modes(kernel)]).toEqual([nth, await modes(undisturbed)]);

@@ -5,7 +5,7 @@ import type { SriovNetworkNodeState } from "@switchyard/api";
 import { createFakeKernel, igb, pci, type FakeKernel, type FakeKernelOptions } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
 import { daemonOn } from "../testing/daemon-on.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 
 const pf = "0000:01:00.0";
 const other = "0000:01:00.1";
@@ -220,7 +220,7 @@ describe("a daemon that is killed", () => {
     const kernel = machine();
     kernel.setNextArgumentsByHand(["ro", "iommu=pt", "mitigations=off"]); // the administrator's choice for the next boot
     await kernel.setNumVfsByHand(pci(other), 1);
-    const killed = mortal(kernel.host(), nth, isDone);
+    const killed = killedAtWrite(kernel.host(), nth, isDone);
     const passing = daemonOn(killed.host).pass(state);
     const polled = new AbortController();
     const rebooted = (async () => {

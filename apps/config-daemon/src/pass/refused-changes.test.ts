@@ -22,7 +22,8 @@ function drainedNode(daemon: Daemon) {
         "sriovnetwork.openshift.io/current-state": answer,
       };
       const state = {
-        ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState" },
+        apiVersion: "sriovnetwork.openshift.io/v1",
+        kind: "SriovNetworkNodeState",
         metadata: { name: "worker-1", generation: 1, annotations },
         spec: { interfaces },
       } satisfies SriovNetworkNodeState;
@@ -41,7 +42,10 @@ function counts(kernel: FakeKernel, first = 0): readonly unknown[] {
 
 describe("a driver that creates fewer VFs than requested", () => {
   const seven: InterfaceSpec = {
-    ...{ pciAddress: igbPort, name: "enp1s0f0", numVfs: 7, mtu: 9000 },
+    pciAddress: igbPort,
+    name: "enp1s0f0",
+    numVfs: 7,
+    mtu: 9000,
     vfGroups: [
       { resourceName: "kernel", vfRange: "0-3", mtu: 9000 },
       { resourceName: "user", vfRange: "4-6", deviceType: "vfio-pci" },
@@ -96,7 +100,9 @@ describe("a driver that creates fewer VFs than requested", () => {
     expect(status.interfaces?.[0]?.fewerVfs).toEqual({ requested: 7, created: 5 });
     const { steps, impact, problems } = plan({ interfaces: [seven] }, status, ownedInStatus(status));
     expect({ steps, impact, codes: problems.map(({ code }) => code) }).toEqual({
-      ...{ steps: [], impact: "none", codes: ["fewer-vfs"] },
+      steps: [],
+      impact: "none",
+      codes: ["fewer-vfs"],
     });
   });
 
@@ -172,7 +178,9 @@ describe("a disruptive change that the host refuses", () => {
     for (let nth = 1; nth <= 5; nth++) await node.pass([switchdev]);
     const status = daemon.status();
     expect(plan({ interfaces: [switchdev] }, status, ownedInStatus(status))).toMatchObject({
-      ...{ steps: [], impact: "none", problems: [{ code: "refused" }] },
+      steps: [],
+      impact: "none",
+      problems: [{ code: "refused" }],
     });
   });
 

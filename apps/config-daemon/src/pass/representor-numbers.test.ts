@@ -20,10 +20,15 @@ const [first, second] = ["0000:06:00.0", "0000:06:00.1"] as const;
 
 function asking(...pfs: readonly string[]): SriovNetworkNodeState {
   const specOf = (pciAddress: string): InterfaceSpec => ({
-    ...{ pciAddress, numVfs: 2, eSwitchMode: "switchdev", vfGroups: [{ resourceName: "fast", vfRange: "0-1" }] },
+    pciAddress,
+    numVfs: 2,
+    eSwitchMode: "switchdev",
+    vfGroups: [{ resourceName: "fast", vfRange: "0-1" }],
   });
   return {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState", metadata: { name: "worker-1" } },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodeState",
+    metadata: { name: "worker-1" },
     spec: { interfaces: pfs.map(specOf) },
   };
 }

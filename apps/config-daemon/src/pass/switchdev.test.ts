@@ -13,7 +13,7 @@ import {
 } from "@switchyard/host/testing";
 import { observe } from "../observe/observe.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 
 const pf = "0000:3b:00.0";
 const uplink = "enp59s0f0np0";
@@ -44,14 +44,20 @@ async function stateOf(kernel: FakeKernel) {
   const found = interfaces.find(({ pciAddress }) => pciAddress === pf);
   return (
     found && {
-      ...{ name: found.name, mode: found.eSwitchMode, numVfs: found.numVfs, owned: found.owned },
+      name: found.name,
+      mode: found.eSwitchMode,
+      numVfs: found.numVfs,
+      owned: found.owned,
       vfs: (found.Vfs ?? []).map(({ driver, name, mtu, representorName }) => [driver, name, mtu, representorName]),
     }
   );
 }
 
 const configured = {
-  ...{ name: uplink, mode: "switchdev", numVfs: 3, owned: true },
+  name: uplink,
+  mode: "switchdev",
+  numVfs: 3,
+  owned: true,
   vfs: [
     ["mlx5_core", "enp59s0f0v0", 1400, `${uplink}_0`],
     ["mlx5_core", "enp59s0f0v1", 1400, `${uplink}_1`],
@@ -271,7 +277,7 @@ describe("configureNode in switchdev mode, killed", () => {
       const files = undisturbed.listFiles();
       for (let nth = 1; nth <= undisturbed.writes.length - first; nth++) {
         const kernel = await prepared();
-        const killed = mortal(kernel.host(), nth, isDone);
+        const killed = killedAtWrite(kernel.host(), nth, isDone);
         await Promise.race([daemonOn(killed.host).pass(then), killed.death]);
         expect([nth, await daemonOn(kernel.host()).pass(then)]).toEqual([nth, "settled"]);
         expect([nth, await stateOf(kernel)]).toEqual([nth, expected]);

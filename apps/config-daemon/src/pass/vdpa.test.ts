@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeState, VfGroup } from "@switchyard/api";
 import { createFakeKernel, mlx5, pci, virtioWithVfs, type FakeKernel } from "@switchyard/host/testing";
 import { daemonOn } from "../testing/daemon-on.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 
 const pf = pci("0000:3b:00.0");
 const firstVf = pci("0000:3b:00.2");
@@ -25,8 +25,9 @@ function asking(...types: VfTypes): SriovNetworkNodeState {
     return { ...range, ...(type !== undefined && { vdpaType: type }) };
   });
   return {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState" },
-    ...{ metadata: { name: "worker-1", generation: 1 } },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodeState",
+    metadata: { name: "worker-1", generation: 1 },
     spec: { interfaces: [{ pciAddress: pf, numVfs: types.length, eSwitchMode: "switchdev", vfGroups }] },
   };
 }
@@ -170,7 +171,7 @@ describe("the vDPA devices of VFs", () => {
       const writes = undisturbed.writes.length - before;
       for (let nth = 1; nth <= writes; nth++) {
         const kernel = await prepared();
-        const killed = mortal(kernel.host(), nth, isDone);
+        const killed = killedAtWrite(kernel.host(), nth, isDone);
         await Promise.race([daemonOn(killed.host).pass(state), killed.death]);
         expect([stage, nth, await daemonOn(kernel.host()).pass(state)]).toEqual([stage, nth, "settled"]);
         expect([stage, nth, await devices(kernel)]).toEqual([stage, nth, expected]);
@@ -195,7 +196,8 @@ describe("the vDPA devices of virtio VFs", () => {
     expect(await devices(kernel)).toEqual({ [`vdpa:${first}`]: "vhost_vdpa" });
     expect(await drivers(kernel)).toEqual(["vp-vdpa", "virtio-pci"]);
     expect(daemon.shown()[0]).toMatchObject({
-      ...{ name: "enp2s0", linkAdminState: "up" },
+      name: "enp2s0",
+      linkAdminState: "up",
       Vfs: [{ driver: "vp-vdpa", vdpaType: "vhost" }, { name: "enp2s0v1" }],
     });
     const writes = kernel.writes.length;

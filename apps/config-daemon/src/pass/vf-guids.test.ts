@@ -4,7 +4,7 @@ import type { SriovNetworkNodeState, VfGroup } from "@switchyard/api";
 import { createFakeKernel, mlx5Ib, pci, type FakeKernel } from "@switchyard/host/testing";
 import { observe } from "../observe/observe.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 
 const pf = pci("0000:3b:00.0");
 const path = "/etc/sriov-operator/infiniband/guids";
@@ -18,8 +18,9 @@ function asking(
   vfGroups: readonly VfGroup[] = [{ resourceName: "ib", vfRange: `0-${numVfs - 1}` }],
 ): SriovNetworkNodeState {
   return {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState" },
-    ...{ metadata: { name: "worker-1", generation: 1 } },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodeState",
+    metadata: { name: "worker-1", generation: 1 },
     spec: { interfaces: [{ pciAddress: pf, numVfs, linkType: "ib", vfGroups }] },
   };
 }
@@ -126,7 +127,7 @@ describe("the GUIDs of InfiniBand VFs", () => {
     await daemonOn(undisturbed.host()).pass(asking());
     for (let nth = 1; nth <= undisturbed.writes.length; nth++) {
       const kernel = ibNode();
-      const killed = mortal(kernel.host(), nth, isDone);
+      const killed = killedAtWrite(kernel.host(), nth, isDone);
       await Promise.race([daemonOn(killed.host).pass(asking()), killed.death]);
       const before = (await kernel.host().records.list()).get(pf)?.guids ?? {};
       expect([nth, await daemonOn(kernel.host()).pass(asking())]).toEqual([nth, "settled"]);

@@ -15,8 +15,11 @@ const needing: SriovNetworkNodeStateSpec = {
 function setUp(clock: Clock = systemClock) {
   const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], clock });
   const timing = {
-    ...{ stepDeadlineMs: 120_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000 },
-    ...{ nowMs: () => clock.nowMs(), sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal) },
+    stepDeadlineMs: 120_000,
+    linkTimeoutMs: 200,
+    udevTimeoutMs: 1_000,
+    nowMs: () => clock.nowMs(),
+    sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal),
   };
   const now = () => new Date("2026-11-20T12:00:00Z");
   const loads = () => kernel.writes.filter(({ method }) => method === "load").map(({ args }) => args[0]);

@@ -12,8 +12,16 @@ function pf(vfs: readonly Partial<NonNullable<InterfaceStatus["Vfs"]>[number]>[]
     return { vfID, pciAddress: `0000:01:10.${vfID}`, name: `v${vfID}`, driver: "igbvf", adminMac: "02:00", ...vf };
   });
   return {
-    ...{ pciAddress: address, name: "ens1", linkType: "ETH", linkAdminState: "up", totalvfs: 7, mtu: 1500 },
-    ...{ eSwitchMode: "legacy", owned: true, numVfs: vfs.length, Vfs },
+    pciAddress: address,
+    name: "ens1",
+    linkType: "ETH",
+    linkAdminState: "up",
+    totalvfs: 7,
+    mtu: 1500,
+    eSwitchMode: "legacy",
+    owned: true,
+    numVfs: vfs.length,
+    Vfs,
   };
 }
 

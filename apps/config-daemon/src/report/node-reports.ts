@@ -45,7 +45,9 @@ export function openNodeReports(options: NodeReportsOptions): NodeReports {
     events.record({ regarding, ...event, note: message, action: "Configure" });
   };
   const writer = createWriter<SriovNetworkNodeState>({
-    ...{ transport, namespace, manager },
+    transport,
+    namespace,
+    manager,
     type: sriovNetworkNodeStates,
     cache: states,
     adopts: [upstreamDaemonManager],

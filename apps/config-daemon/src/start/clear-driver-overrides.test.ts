@@ -33,7 +33,9 @@ async function driverAfterProbe(kernel: FakeKernel, vf: PciAddress): Promise<str
 
 function clear(kernel: FakeKernel): Promise<void> {
   return clearDriverOverrides(kernel.host(), {
-    ...{ timing: defaultTiming, now: () => new Date(0), log: silentLogger },
+    timing: defaultTiming,
+    now: () => new Date(0),
+    log: silentLogger,
   });
 }
 

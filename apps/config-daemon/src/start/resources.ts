@@ -4,7 +4,7 @@
  * seconds, and a write that hangs occupies it for good. The pool is large enough for both.
  * Usage: `const { maxHanging } = sizeThreadPool(maxPfs);` before the first use of the pool.
  */
-import { collectEarly, releaseMemoryAfter } from "@switchyard/service/memory";
+import { collectAtQuarterOfLimit, releaseMemoryAfter } from "@switchyard/service/memory";
 
 /** Threads for everything except the steps of PFs, such as observations and credential files. */
 const otherThreads = 4;
@@ -35,7 +35,7 @@ const startEndMs = 1_000;
 export function createSaveMemory(): () => void {
   const releaseMemory = releaseMemoryAfter(startEndMs);
   return () => {
-    collectEarly();
+    collectAtQuarterOfLimit();
     releaseMemory();
   };
 }

@@ -10,7 +10,8 @@ export async function setOvsBridge(step: PfStep<"set-ovs-bridge">, context: Step
   await keepBridgeRule(context.host, name);
   const link = await context.pfLink();
   await context.host.ovs.setBridge({
-    ...{ name, settings },
+    name,
+    settings,
     uplink: { name: link.name, pciAddress: context.pf, settings: uplink },
   });
   context.forgetLinks(); // the bridge has an interface, and the MTU of the uplink may have changed

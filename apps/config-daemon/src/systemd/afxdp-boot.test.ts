@@ -10,7 +10,7 @@ import { formatBootConfig } from "../boot/boot-config.ts";
 import { bootResultPath, formatBootResult, parseBootResult, type BootPhase } from "../boot/boot-result.ts";
 import { runPhase } from "../boot/run-phase.ts";
 import { afxdpOn } from "../testing/afxdp-on.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 import { silentLogger } from "../testing/silent-logger.ts";
 import { keepAfxdpBoot } from "./afxdp-boot.ts";
 import { removeBoot } from "./remove-boot.ts";
@@ -33,7 +33,12 @@ async function run(host: Host, phase: BootPhase, limitMs = 60_000): Promise<numb
   const sleep = (ms: number, signal: AbortSignal) =>
     delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
   return runPhase({
-    ...{ phase, host, maxHanging: 4, limitMs, signal: new AbortController().signal, log: () => undefined },
+    phase,
+    host,
+    maxHanging: 4,
+    limitMs,
+    signal: new AbortController().signal,
+    log: () => undefined,
     timing: { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemClock.nowMs, sleep },
     lock: () => Promise.resolve({ [Symbol.asyncDispose]: () => Promise.resolve() }),
   });
@@ -203,7 +208,7 @@ describe("AF_XDP devices of a node in systemd mode", () => {
       for (let nth = 1; ; nth++) {
         const kernel = makeKernel();
         kernel.writeFile(afxdpBootConfigPath, formatAfxdpBootConfig([sfs]));
-        const killed = mortal(kernel.host(), nth, isDone);
+        const killed = killedAtWrite(kernel.host(), nth, isDone);
         const end = await Promise.race([run(killed.host, "post"), killed.death]);
         expect(await run(kernel.host(), "post")).toBe(0);
         expect([nth, (await stateOf(kernel)).subfunctions.length]).toEqual([nth, 2]);

@@ -52,9 +52,14 @@ function daemonIn(kernel: FakeKernel, apiServerAddresses: readonly string[] = []
   const host = kernel.host();
   const addresses = () => Promise.resolve(apiServerAddresses);
   const beginPass = createSystemdMode(host, {
-    ...{ maxPfs: 4, ovsdbAddress: "/run/openvswitch/db.sock", unitsFromMachineConfig: false, log: silentLogger },
+    maxPfs: 4,
+    ovsdbAddress: "/run/openvswitch/db.sock",
+    unitsFromMachineConfig: false,
+    log: silentLogger,
     program: () => Promise.resolve({ id: "v1", files: [] }),
-    ...{ timing, now: () => new Date(), apiServerAddresses: addresses },
+    timing,
+    now: () => new Date(),
+    apiServerAddresses: addresses,
   });
   return daemonOn(host, { beginPass, apiServerAddresses: addresses });
 }
@@ -72,7 +77,12 @@ async function passUntilReboot(kernel: FakeKernel, daemon: ReturnType<typeof dae
 async function run(kernel: FakeKernel, phase: BootPhase) {
   const lines: string[] = [];
   const exitCode = await runPhase({
-    ...{ phase, host: kernel.host(), timing, maxHanging: 4, limitMs: 60_000, signal: new AbortController().signal },
+    phase,
+    host: kernel.host(),
+    timing,
+    maxHanging: 4,
+    limitMs: 60_000,
+    signal: new AbortController().signal,
     lock: () => Promise.resolve({ [Symbol.asyncDispose]: () => Promise.resolve() }),
     log: (line) => lines.push(line),
   });

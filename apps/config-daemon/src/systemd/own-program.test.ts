@@ -9,9 +9,17 @@ let directory = "";
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "own-program-"));
   for (const [path, text] of Object.entries({
-    ...{ "main.js": "1", "main.js.map": "{}", "chunks/a.js": "2", "chunks/a.js.map": "{}", "package.json": "{}" },
-    ...{ "node_modules/koffi/index.js": "3", "node_modules/koffi/README.md": "4", kubeconfig: "secret" },
-    ...{ "bin/node": "5", "lib/libc.so.6": "6", "lib/ld-linux-x86-64.so.2": "7" },
+    "main.js": "1",
+    "main.js.map": "{}",
+    "chunks/a.js": "2",
+    "chunks/a.js.map": "{}",
+    "package.json": "{}",
+    "node_modules/koffi/index.js": "3",
+    "node_modules/koffi/README.md": "4",
+    kubeconfig: "secret",
+    "bin/node": "5",
+    "lib/libc.so.6": "6",
+    "lib/ld-linux-x86-64.so.2": "7",
   })) {
     await mkdir(join(directory, path, ".."), { recursive: true });
     await writeFile(join(directory, path), text);

@@ -21,7 +21,9 @@ function plan(next: Plan, boot: Partial<PreparedBoot> = {}, reboot?: SystemStatu
   const { steps, impact, problems, reasons } = planForBoot(next, { system, bootId }, prepared);
   return {
     steps: steps.map(describeStep),
-    ...{ impact, reasons: reasons.map(({ text }) => text), problems: problems.map(({ message }) => message) },
+    impact,
+    reasons: reasons.map(({ text }) => text),
+    problems: problems.map(({ message }) => message),
   };
 }
 

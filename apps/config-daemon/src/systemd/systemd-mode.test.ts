@@ -16,7 +16,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { bootResultPath } from "../boot/boot-result.ts";
 import { runPhase } from "../boot/run-phase.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 import { silentLogger } from "../testing/silent-logger.ts";
 import { removeUpstreamLeftovers } from "../upstream/upstream-leftovers.ts";
 import { removeBoot } from "./remove-boot.ts";
@@ -38,7 +38,11 @@ function asking(numVfs: number, annotations: Readonly<Record<string, string>> = 
 
 const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
 const timing = {
-  ...{ stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemClock.nowMs, sleep },
+  stepDeadlineMs: 60_000,
+  linkTimeoutMs: 200,
+  udevTimeoutMs: 1_000,
+  nowMs: systemClock.nowMs,
+  sleep,
 };
 
 interface ModeOptions {
@@ -49,7 +53,12 @@ interface ModeOptions {
 function daemonIn(host: Host, { unitsFromMachineConfig = false, drains = false }: ModeOptions = {}) {
   const program = () => Promise.resolve({ id: "v1", files: [] });
   const options = {
-    ...{ program, unitsFromMachineConfig, maxPfs: 4, log: silentLogger, timing, now: () => new Date() },
+    program,
+    unitsFromMachineConfig,
+    maxPfs: 4,
+    log: silentLogger,
+    timing,
+    now: () => new Date(),
     apiServerAddresses: () => Promise.resolve([]),
   };
   return daemonOn(host, { drains, beginPass: createSystemdMode(host, options) });
@@ -80,7 +89,12 @@ async function boot(kernel: FakeKernel): Promise<void> {
     const { unitFileState } = await host.systemd.readUnit(bootUnits[nth]?.name ?? "");
     if (unitFileState !== "enabled") continue;
     await runPhase({
-      ...{ phase, host, timing, maxHanging: 4, limitMs: 60_000, signal: new AbortController().signal },
+      phase,
+      host,
+      timing,
+      maxHanging: 4,
+      limitMs: 60_000,
+      signal: new AbortController().signal,
       lock: () => Promise.resolve({ [Symbol.asyncDispose]: () => Promise.resolve() }),
       log: () => undefined,
     });
@@ -223,7 +237,7 @@ describe("a node in systemd mode", () => {
         const kernel = createFakeKernel({ nics: [igb(pf)] });
         for (const [path, text] of upstreamSystemdMode()) kernel.writeFile(path, text);
         for (const [path, target] of upstreamUnitLinks) kernel.linkFile(path, target);
-        const killed = mortal(kernel.host(), nth, isDone);
+        const killed = killedAtWrite(kernel.host(), nth, isDone);
         const daemon = daemonIn(killed.host);
         const survived = passUntilReboot(kernel, daemon, asking(2)).then(() => "survived");
         const end = await Promise.race([survived, killed.death]);
@@ -246,7 +260,7 @@ describe("a node in systemd mode", () => {
         await boot(kernel);
         await daemonIn(kernel.host()).pass(asking(2));
         kernel.writeFile("/etc/systemd/system/other.service", "");
-        const killed = mortal(kernel.host(), nth, isDone);
+        const killed = killedAtWrite(kernel.host(), nth, isDone);
         const end = await Promise.race([removeBoot(killed.host, silentLogger).then(() => "survived"), killed.death]);
         await removeBoot(kernel.host(), silentLogger);
         await removeUpstreamLeftovers(kernel.host().files, silentLogger);

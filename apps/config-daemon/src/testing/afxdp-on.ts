@@ -51,11 +51,18 @@ export function afxdpOn(host: Host, options: AfxdpTestOptions = {}) {
     pass: (spec: AfxdpNetworkNodeStateSpec, signal = new AbortController().signal): Promise<PassResult> =>
       configureAfxdp(
         {
-          ...{ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpNetworkNodeState" },
-          ...{ metadata: { name: "worker-1" }, spec, status: { interfaces: shown } },
+          apiVersion: "afxdpnetwork.hns.dev/v1alpha1",
+          kind: "AfxdpNetworkNodeState",
+          metadata: { name: "worker-1" },
+          spec,
+          status: { interfaces: shown },
         },
         {
-          ...{ withDeadline, applySteps, sriovUse, keepBoot, recentUses },
+          withDeadline,
+          applySteps,
+          sriovUse,
+          keepBoot,
+          recentUses,
           drain: { isDrained, setNeeded: (isNeeded) => needs.push(isNeeded) },
           onStep: () => undefined,
           report(phase, found) {

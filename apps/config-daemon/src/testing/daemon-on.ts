@@ -68,11 +68,17 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
   const now = () => new Date();
   const firmware = createFirmwareReader(host, { timing, policy: () => firmwarePolicy, wake: () => undefined });
   const virtualNics = createVirtualNics(host, {
-    ...{ timing, wake: () => undefined, metadataUrl: virtual?.metadataUrl ?? "" },
+    timing,
+    wake: () => undefined,
+    metadataUrl: virtual?.metadataUrl ?? "",
     readPlatform: () => Promise.resolve(virtual?.platform ?? "baremetal"),
   });
   const observeHost = createObserver(host, {
-    ...{ timing, now, firmware, virtualNics, apiServerAddresses: options.apiServerAddresses },
+    timing,
+    now,
+    firmware,
+    virtualNics,
+    apiServerAddresses: options.apiServerAddresses,
   });
   const withRecordDeadline = createWithDeadline(host, { timing, now });
   const runningSteps = createRunningSteps({ nowMs, now });

@@ -9,7 +9,7 @@ import { runDaemon } from "@switchyard/config-daemon/daemon";
 import { connectFakeHost } from "@switchyard/host/testing";
 import { connect } from "@switchyard/kube";
 import { flag, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
-import { growInSmallSteps, keepBytecode, runFrugally } from "@switchyard/service/memory";
+import { setHeapGrowthStep, keepCompiledCode, restartWithMemoryFlags } from "@switchyard/service/memory";
 import { kubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
 import { parseCleanupArguments } from "../cleanup/cleanup-command.ts";
 import { runCleanup } from "../cleanup/run-cleanup.ts";
@@ -18,9 +18,9 @@ import { heldDevices } from "../observe/held-devices.ts";
 import { createSaveMemory } from "../start/resources.ts";
 
 if (process.argv[2] === "cleanup") process.exit(await cleanUp(process.argv.slice(3)));
-runFrugally();
-growInSmallSteps();
-keepBytecode();
+restartWithMemoryFlags();
+setHeapGrowthStep();
+keepCompiledCode();
 const exitCode = await runService({
   name: "config-daemon",
   summary: "The config daemon on a fake kernel.",
@@ -81,7 +81,9 @@ async function cleanUp(args: readonly string[]): Promise<number> {
   return runCleanup({
     ...parsed.value,
     host: connectFakeHost(process.env["KERNEL_SOCKET"] ?? ""),
-    ...{ maxHanging: 4, timing: defaultTiming, signal: new AbortController().signal },
+    maxHanging: 4,
+    timing: defaultTiming,
+    signal: new AbortController().signal,
     readKubelet: kubeletDevices(parsed.value.hostRoot),
     print: (line) => void process.stdout.write(`${line}\n`),
     fail: (line) => void process.stderr.write(`${line}\n`),

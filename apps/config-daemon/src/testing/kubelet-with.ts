@@ -17,7 +17,10 @@ export interface KubeletWith {
 
 export function kubeletWith({ held = [], offered = [] }: Partial<Pick<KubeletWith, "held" | "offered">> = {}) {
   const kubelet: KubeletWith = {
-    ...{ held, offered, heldPools: [], error: undefined },
+    held,
+    offered,
+    heldPools: [],
+    error: undefined,
     read() {
       const { error } = kubelet;
       const heldPools = new Set(kubelet.heldPools);

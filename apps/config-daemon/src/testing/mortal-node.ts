@@ -42,7 +42,7 @@ const exitCode = await runService({
 
     /** A write that ends in a kill. Others wait: were they done by then, the next process would not repeat them to be killed. */
     let isDying = false;
-    const mortal = wrapPorts(host, (call, proceed) => {
+    const killedAtWrite = wrapPorts(host, (call, proceed) => {
       if (!isWrite(call)) return proceed();
       const kind = kindOf(call);
       if (killed.has(`before ${kind}`) && killed.has(`after ${kind}`)) return proceed();
@@ -54,8 +54,17 @@ const exitCode = await runService({
       });
     });
     await runDaemon({
-      ...{ transport, host: mortal, nodeName, namespace, maxPfs: 4, maxCacheAgeMs },
-      ...{ log, metrics, setNotReady, setNotAlive, signal },
+      transport,
+      host: killedAtWrite,
+      nodeName,
+      namespace,
+      maxPfs: 4,
+      maxCacheAgeMs,
+      log,
+      metrics,
+      setNotReady,
+      setNotAlive,
+      signal,
     });
   },
 });

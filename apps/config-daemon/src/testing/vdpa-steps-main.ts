@@ -16,7 +16,10 @@ const pciAddress = address.value;
 
 await using host = createLinuxHost("/", { onUnreadableRecord: () => undefined });
 const timing = {
-  ...{ stepDeadlineMs: 60_000, linkTimeoutMs: 10_000, udevTimeoutMs: 60_000, nowMs: () => performance.now() },
+  stepDeadlineMs: 60_000,
+  linkTimeoutMs: 10_000,
+  udevTimeoutMs: 60_000,
+  nowMs: () => performance.now(),
   sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
 };
 const context: StepContext = {

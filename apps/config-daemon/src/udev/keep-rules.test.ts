@@ -20,7 +20,9 @@ const unmanaged = `${directory}/10-nm-disable-${pf}.rules`;
 
 function nodeState(spec: Partial<InterfaceSpec>): SriovNetworkNodeState {
   return {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState", metadata: { name: "worker-1" } },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodeState",
+    metadata: { name: "worker-1" },
     spec: { interfaces: [{ pciAddress: pf, numVfs: 2, ...spec }] },
   };
 }

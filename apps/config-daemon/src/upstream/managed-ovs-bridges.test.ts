@@ -17,7 +17,8 @@ describe("parseManagedBridges", () => {
         name: "br-0000_3b_00.0",
         settings: { externalIDs: { a: "1" }, otherConfig: { b: "2" } },
         uplink: {
-          ...{ name: "ens1f0", pciAddress: "0000:3b:00.0" },
+          name: "ens1f0",
+          pciAddress: "0000:3b:00.0",
           settings: { options: { c: "3" }, externalIDs: {}, otherConfig: {} },
         },
       },

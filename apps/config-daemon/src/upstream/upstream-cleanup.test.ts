@@ -14,7 +14,10 @@ function setUp() {
   for (const [path, text] of upstreamSystemdMode()) kernel.writeFile(path, text);
   const nowMs = () => clock.nowMs();
   const timing = {
-    ...{ stepDeadlineMs: 2 * minuteMs, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs },
+    stepDeadlineMs: 2 * minuteMs,
+    linkTimeoutMs: 200,
+    udevTimeoutMs: 1_000,
+    nowMs,
     sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal),
   };
   const now = () => new Date(Date.parse("2026-11-20T12:00:00Z") + clock.nowMs());
@@ -24,7 +27,11 @@ function setUp() {
   const stop = new AbortController();
   const start = () =>
     startUpstreamCleanup({
-      ...{ host: kernel.host(), timing, runningSteps, log: silentLogger, signal: stop.signal },
+      host: kernel.host(),
+      timing,
+      runningSteps,
+      log: silentLogger,
+      signal: stop.signal,
       onFailure: (message) => failures.push(message),
       wake: () => wakes.push(nowMs()),
     });

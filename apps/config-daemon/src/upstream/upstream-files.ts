@@ -38,22 +38,29 @@ export function rulesOf(pf: PciAddress): readonly UpstreamFile[] {
     {
       path: of("10-nm-disable"),
       isUpstreams: isRule({
-        ...{ "SUBSYSTEM==": "net", "ACTION==": /^[a-z|]+$/, "ATTRS{device}==": /^[0-9a-fx|]*$/ },
+        "SUBSYSTEM==": "net",
+        "ACTION==": /^[a-z|]+$/,
+        "ATTRS{device}==": /^[0-9a-fx|]*$/,
         "IMPORT{program}=": `${disableNetworkManager.path} $env{INTERFACE} ${pf}`,
       }),
     },
     {
       path: of("10-pf-name"),
       isUpstreams: isRule({
-        ...{ "SUBSYSTEM==": "net", "ACTION==": "add", "DRIVERS==": "?*" },
-        ...{ "KERNELS==": pf, "NAME=": /./ },
+        "SUBSYSTEM==": "net",
+        "ACTION==": "add",
+        "DRIVERS==": "?*",
+        "KERNELS==": pf,
+        "NAME=": /./,
       }),
     },
     {
       path: of("20-switchdev"),
       isUpstreams: isRule({
-        ...{ "SUBSYSTEM==": "net", "ACTION==": /^[a-z|]+$/ },
-        ...{ "ATTRS{phys_switch_id}==": /./, "ATTR{phys_port_name}==": /^pf\d+vf\*$/ },
+        "SUBSYSTEM==": "net",
+        "ACTION==": /^[a-z|]+$/,
+        "ATTRS{phys_switch_id}==": /./,
+        "ATTR{phys_port_name}==": /^pf\d+vf\*$/,
         "IMPORT{program}=": `${nameRepresentor.path} $attr{phys_port_name}`,
         "NAME=": /_\$env\{NUMBER\}$/,
       }),

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { daemonOn } from "../testing/daemon-on.ts";
-import { mortal } from "../testing/mortal-host.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 import { parseKnownNics } from "./known-nics.ts";
 import { cloudNicsOf } from "./openstack.ts";
 import { platformOf, type Platform } from "./platform.ts";
@@ -104,7 +104,10 @@ describe("the card of an OpenStack instance", () => {
     const one = daemon(machine());
     expect(await one.pass(nothing)).toBe("settled");
     expect(cardOf(one)).toMatchObject({
-      ...{ netFilter: `openstack/NetworkID:${networkId}`, mac: firstMac, totalvfs: 1, numVfs: 1 },
+      netFilter: `openstack/NetworkID:${networkId}`,
+      mac: firstMac,
+      totalvfs: 1,
+      numVfs: 1,
       Vfs: [{ pciAddress: first, vfID: 0, mac: firstMac, driver: "mlx5_core", vendor: "15b3", deviceID: "1018" }],
     });
     expect(cardOf(one, second)).not.toHaveProperty("netFilter");
@@ -254,7 +257,7 @@ describe("the card of an OpenStack instance", () => {
     await daemon(undisturbed).pass(state({}));
     for (let nth = 1; nth <= undisturbed.writes.length; nth++) {
       const kernel = machine();
-      const killed = mortal(kernel.host(), nth, isDone);
+      const killed = killedAtWrite(kernel.host(), nth, isDone);
       await Promise.race([daemon({ host: () => killed.host }).pass(state({})), killed.death]);
       const next = daemon(kernel);
       expect([nth, await next.pass(state({}))]).toEqual([nth, "settled"]);

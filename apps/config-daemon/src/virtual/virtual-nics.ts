@@ -153,7 +153,10 @@ function toVirtual(pf: InterfaceStatus, nic: KnownNic | undefined): InterfaceSta
   const { eSwitchMode: _mode, ...rest } = pf;
   return {
     ...rest,
-    ...{ mac: pf.mac ?? mac, netFilter, totalvfs: 1, numVfs: 1 },
+    mac: pf.mac ?? mac,
+    netFilter,
+    totalvfs: 1,
+    numVfs: 1,
     Vfs: [{ pciAddress, vfID: 0, mac: pf.mac ?? mac, ...defined({ name, mtu, driver, vendor, deviceID }) }],
   };
 }

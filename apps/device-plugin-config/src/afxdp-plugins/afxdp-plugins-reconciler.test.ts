@@ -48,7 +48,8 @@ function stateOf(given: Given = {}): AfxdpNetworkNodeState {
   } = given;
   const [{ name: poolName } = { name: "" }] = pools;
   return {
-    ...{ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpNetworkNodeState" },
+    apiVersion: "afxdpnetwork.hns.dev/v1alpha1",
+    kind: "AfxdpNetworkNodeState",
     metadata: { name: "worker-1", namespace: "sriov", uid: "u1", generation: 1 },
     spec: {
       pools,
@@ -166,7 +167,11 @@ describe("the record of a device", () => {
     init.isFull = false;
     await init.run();
     expect(await readRecord()).toEqual({
-      ...{ device: "0000:81:00.0", bootId: "boot-1", programBefore: 7, names: ["ens1"], pools: ["intel"] },
+      device: "0000:81:00.0",
+      bootId: "boot-1",
+      programBefore: 7,
+      names: ["ens1"],
+      pools: ["intel"],
     });
   });
 

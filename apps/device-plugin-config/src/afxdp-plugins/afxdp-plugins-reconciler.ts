@@ -88,7 +88,8 @@ export function createAfxdpPluginsReconciler(deps: AfxdpPluginsReconcilerDeps): 
     }
     names ??= recordedNames(await readRecord(configFile));
     const rendered = nodeAfxdpPluginsConfig(state, {
-      ...{ verbosity: flags.verbosity, knownNames: names },
+      verbosity: flags.verbosity,
+      knownNames: names,
       ...(await node.kernelFacts()),
     });
     names = new Map([...names, ...rendered.devices.map(({ key, name }) => [key, name] as const)]);
@@ -145,7 +146,9 @@ export function createAfxdpPluginsReconciler(deps: AfxdpPluginsReconcilerDeps): 
     }
     const isStuck = missing.length > 0 && (pace?.restarts ?? 0) > 0;
     const rows = poolRows(rendered, {
-      ...{ pools: wanted, offered: offered.value, stuck: isStuck ? missing : [] },
+      pools: wanted,
+      offered: offered.value,
+      stuck: isStuck ? missing : [],
       stuckText: stuckText(decided.next === "given-up", ran),
     });
     sayOnce(rendered.problems.map(({ poolName, message }) => `pool ${poolName}: ${message}`).join("; "));

@@ -35,10 +35,13 @@ export async function configureAfxdpPlugins(options: ConfigurePluginOptions): Pr
   }
 
   await keepConfigured<AfxdpNetworkNodeState>(options, {
-    ...{ type: afxdpNetworkNodeStates, manager: afxdpPluginManager },
+    type: afxdpNetworkNodeStates,
+    manager: afxdpPluginManager,
     createReconcile: (deps) =>
       createAfxdpPluginsReconciler({
-        ...{ flags: options, log, ...deps },
+        flags: options,
+        log,
+        ...deps,
         node: {
           kernelFacts: () => readKernelFacts(hostRoot),
           offered: (signal) => readOffered(socket, signal),

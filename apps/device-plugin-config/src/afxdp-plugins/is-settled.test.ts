@@ -6,8 +6,10 @@ import { isSettled } from "./afxdp-plugins-reconciler.ts";
 const settled = { interfaces: [], observedGeneration: 2, syncStatus: "Succeeded" };
 const state = (status: AfxdpNetworkNodeStateStatus): AfxdpNetworkNodeState => {
   return {
-    ...{ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpNetworkNodeState" },
-    ...{ metadata: { name: "worker-1", generation: 2 }, status },
+    apiVersion: "afxdpnetwork.hns.dev/v1alpha1",
+    kind: "AfxdpNetworkNodeState",
+    metadata: { name: "worker-1", generation: 2 },
+    status,
   };
 };
 const progressing = (reason: string) => {

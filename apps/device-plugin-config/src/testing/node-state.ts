@@ -33,8 +33,16 @@ export function pf({ slot = 1, spec = {}, vfs = spec.numVfs ?? 4, vf = {}, statu
   return {
     spec: { pciAddress, numVfs: 4, vfGroups: [{ resourceName: "fast", vfRange: "0-3", policyName: "p" }], ...spec },
     status: {
-      ...{ pciAddress, name: `ens${slot}`, linkType: "ETH", linkAdminState: "up", totalvfs: 8 },
-      ...{ mtu: 1500, numVfs: vfs, eSwitchMode: "legacy", owned: true, Vfs },
+      pciAddress,
+      name: `ens${slot}`,
+      linkType: "ETH",
+      linkAdminState: "up",
+      totalvfs: 8,
+      mtu: 1500,
+      numVfs: vfs,
+      eSwitchMode: "legacy",
+      owned: true,
+      Vfs,
       ...status,
     },
   };

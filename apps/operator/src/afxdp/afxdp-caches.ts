@@ -92,7 +92,11 @@ function toFacts(state: AfxdpNetworkNodeState): AfxdpStateFacts {
   const kept = until === undefined ? {} : { annotations: { [annotations.keepStateUntil]: until } };
   const drain = toDrainFacts(state);
   return {
-    ...{ apiVersion, kind, metadata: { ...keep(metadata), ...kept }, spec, drain },
+    apiVersion,
+    kind,
+    metadata: { ...keep(metadata), ...kept },
+    spec,
+    drain,
     ...defined({ slot: toSlotFacts(state, drain) }),
     status: {
       ...defined({ syncStatus, observedGeneration }),
@@ -111,8 +115,22 @@ function toDevice(nic: AfxdpInterfaceStatus): AfxdpInterfaceStatus {
   const { pciAddress, name, altNames, recordedNames, mac, vendor, deviceID, driver, usedBy, owned } = nic;
   const { mtu, maxMtu, queues, maxQueues, numSfs, maxSfs } = nic;
   return defined({
-    ...{ pciAddress, name, altNames, recordedNames, mac, vendor, deviceID, driver, usedBy, owned },
-    ...{ mtu, maxMtu, queues, maxQueues, numSfs, maxSfs },
+    pciAddress,
+    name,
+    altNames,
+    recordedNames,
+    mac,
+    vendor,
+    deviceID,
+    driver,
+    usedBy,
+    owned,
+    mtu,
+    maxMtu,
+    queues,
+    maxQueues,
+    numSfs,
+    maxSfs,
     xdp: toXdp(nic.xdp),
     subfunctions: nic.subfunctions?.map(toSubfunction),
   });

@@ -51,7 +51,9 @@ export function afxdpConfigController(context: OperatorContext, report: AfxdpRep
     components: (config) => summaryOf(config, report.get(), context),
     hasBpfman: () => bpfmanKind(caches) !== undefined,
     writer: createWriter<AfxdpOperatorConfig>({
-      ...{ transport, type: afxdpOperatorConfigs, namespace: settings.namespace },
+      transport,
+      type: afxdpOperatorConfigs,
+      namespace: settings.namespace,
       manager: fieldManagers.operatorConfigStatus,
       cache: afxdpConfigs,
     }),

@@ -12,7 +12,9 @@ async function report(
   name = "default",
 ): Promise<readonly string[]> {
   const config: AfxdpOperatorConfig = {
-    ...{ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", spec },
+    apiVersion: "afxdpnetwork.hns.dev/v1alpha1",
+    kind: "AfxdpOperatorConfig",
+    spec,
     metadata: { name, namespace: "sriov", generation: 3 },
   };
   let written: readonly Condition[] = [];

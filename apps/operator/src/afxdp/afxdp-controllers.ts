@@ -46,9 +46,15 @@ function nodeStateController(
     parallel: parallelNodes,
     reads: [nodes, states, afxdpPolicies, afxdpStates, afxdpConfigs],
     reconcile: createAfxdpNodeStateReconciler({
-      ...{ nodes, states, afxdpStates, rules, results },
+      nodes,
+      states,
+      afxdpStates,
+      rules,
+      results,
       writer: createWriter<AfxdpNetworkNodeState>({
-        ...{ transport, namespace, type: afxdpNetworkNodeStates },
+        transport,
+        namespace,
+        type: afxdpNetworkNodeStates,
         manager: fieldManagers.nodeState,
         cache: afxdpStates,
       }),
@@ -69,10 +75,17 @@ function policyStatusController(context: OperatorContext, results: AfxdpMergeRes
   const { nodes, afxdpPolicies, afxdpStates, afxdpConfigs } = context.caches;
   const { transport, settings, afxdpRules: rules } = context;
   const reconcile = createAfxdpPolicyStatusReconciler({
-    ...{ nodes, afxdpPolicies, afxdpStates, rules, results, now: () => new Date() },
+    nodes,
+    afxdpPolicies,
+    afxdpStates,
+    rules,
+    results,
+    now: () => new Date(),
     recordTransition: createTransitionEvents(context.events),
     writer: createWriter<AfxdpNetworkNodePolicy>({
-      ...{ transport, namespace: settings.namespace, type: afxdpNetworkNodePolicies },
+      transport,
+      namespace: settings.namespace,
+      type: afxdpNetworkNodePolicies,
       manager: fieldManagers.policyStatus,
       cache: afxdpPolicies,
     }),

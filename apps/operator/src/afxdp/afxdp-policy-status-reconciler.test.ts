@@ -34,17 +34,29 @@ function createAfxdpCluster() {
   const stateWriter = createKeepingWriter<AfxdpNetworkNodeState>();
   const common = { nodes, states, afxdpStates, afxdpPolicies, rules, results };
   const merge = createAfxdpNodeStateReconciler({
-    ...{ ...common, writer: stateWriter.writer, configExists: () => Promise.resolve(true), nowMs: () => 0 },
+    ...common,
+    writer: stateWriter.writer,
+    configExists: () => Promise.resolve(true),
+    nowMs: () => 0,
   });
   const report = createAfxdpPolicyStatusReconciler({
-    ...{ ...common, writer: policyWriter.writer, recordTransition: () => undefined, now: () => new Date(0) },
+    ...common,
+    writer: policyWriter.writer,
+    recordTransition: () => undefined,
+    now: () => new Date(0),
   });
   let version = 0;
   const meta = (name: string, generation = 1) => ({
-    ...{ name, namespace, uid: name, generation, resourceVersion: `${++version}` },
+    name,
+    namespace,
+    uid: name,
+    generation,
+    resourceVersion: `${++version}`,
   });
   const config: AfxdpOperatorConfig = {
-    ...{ apiVersion: afxdpApiVersion, kind: "AfxdpOperatorConfig", metadata: meta("default") },
+    apiVersion: afxdpApiVersion,
+    kind: "AfxdpOperatorConfig",
+    metadata: meta("default"),
   };
   afxdpConfigs.upsert(config);
 
@@ -62,14 +74,20 @@ function createAfxdpCluster() {
         numSfs,
       };
       const policy: AfxdpNetworkNodePolicy = {
-        ...{ apiVersion: afxdpApiVersion, kind: "AfxdpNetworkNodePolicy", metadata: meta("fast", generation), spec },
+        apiVersion: afxdpApiVersion,
+        kind: "AfxdpNetworkNodePolicy",
+        metadata: meta("fast", generation),
+        spec,
       };
       afxdpPolicies.upsert(policy);
     },
     showState(generation: number, spec: AfxdpNetworkNodeState["spec"], status: AfxdpNetworkNodeStateStatus): void {
       const state: AfxdpNetworkNodeState = {
-        ...{ apiVersion: afxdpApiVersion, kind: "AfxdpNetworkNodeState", metadata: meta("worker-1", generation) },
-        ...{ spec: spec ?? {}, status },
+        apiVersion: afxdpApiVersion,
+        kind: "AfxdpNetworkNodeState",
+        metadata: meta("worker-1", generation),
+        spec: spec ?? {},
+        status,
       };
       afxdpStates.upsert(state);
     },

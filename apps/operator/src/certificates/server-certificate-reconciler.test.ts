@@ -56,14 +56,19 @@ function setUp({ isIssuedByOperator = true, server = injector } = {}) {
       },
     }),
     store: isIssuedByOperator ? store : undefined,
-    ...{ secretName: "cert", names: ["injector.ns.svc"], nowMs: () => world.nowMs },
+    secretName: "cert",
+    names: ["injector.ns.svc"],
+    nowMs: () => world.nowMs,
   });
 
   function configure(spec: SriovOperatorConfig["spec"], life: { readonly deletionTimestamp?: string } = {}): void {
     const status = statuses.get(operatorConfigName);
     const namespace = "sriov-network-operator";
     const config: SriovOperatorConfig = {
-      ...{ apiVersion, kind: "SriovOperatorConfig", ...(status && { status }), ...(spec && { spec }) },
+      apiVersion,
+      kind: "SriovOperatorConfig",
+      ...(status && { status }),
+      ...(spec && { spec }),
       metadata: { name: operatorConfigName, namespace, uid: "1", generation: 1, ...life },
     };
     operatorConfigs.upsert(config);

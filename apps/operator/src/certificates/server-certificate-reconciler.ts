@@ -43,7 +43,10 @@ export function createServerCertificateReconciler(deps: ServerCertificateDeps): 
   const keep =
     store &&
     createCertificateKeeper({
-      ...{ store, names, timings: defaultTimings, nowMs },
+      store,
+      names,
+      timings: defaultTimings,
+      nowMs,
       onChange({ cert }) {
         last = new X509Certificate(cert);
       },

@@ -52,19 +52,27 @@ const injectorSecret = "metadata.name=network-resources-injector-cert";
 it.each<Case & { readonly of: string; readonly secrets: readonly string[] }>([
   {
     of: "both servers if the operator issues both certificates",
-    ...{ webhook: "self-made", injector: "self-made", secrets: [webhookSecret, injectorSecret] },
+    webhook: "self-made",
+    injector: "self-made",
+    secrets: [webhookSecret, injectorSecret],
   },
   {
     of: "no server if cert-manager issues the certificates",
-    ...{ webhook: "cert-manager", injector: "cert-manager", secrets: [] },
+    webhook: "cert-manager",
+    injector: "cert-manager",
+    secrets: [],
   },
   {
     of: "the webhook if another issuer provides the injector's certificate",
-    ...{ webhook: "self-made", injector: "cert-manager", secrets: [webhookSecret] },
+    webhook: "self-made",
+    injector: "cert-manager",
+    secrets: [webhookSecret],
   },
   {
     of: "only the webhook if the injector uses the same Secret",
-    ...{ webhook: "self-made", injector: "self-made", injectorSecret: "operator-webhook-cert" },
+    webhook: "self-made",
+    injector: "self-made",
+    injectorSecret: "operator-webhook-cert",
     secrets: [webhookSecret],
   },
 ])("Secrets are read by name, and only of $of", async ({ secrets, ...of }) => {

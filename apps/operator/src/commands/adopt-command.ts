@@ -31,7 +31,9 @@ export function runAdoptCommand(args: readonly string[]): Promise<number> {
     "them when the release is upgraded to Switchyard's chart. Objects that are not of this release are reported and not changed. " +
     "It exits with 0 if all objects could be read and annotated, else with 1.";
   const command = {
-    ...{ name, summary, flags },
+    name,
+    summary,
+    flags,
     async main({ flags: given, print, fail, signal }: AdoptContext) {
       const { release, namespace, includeConfig, dryRun: isDryRun } = given;
       await using transport = await connect({ kubeconfig: given.kubeconfig, userAgent: "switchyard-operator" });

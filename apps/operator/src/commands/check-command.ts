@@ -26,7 +26,9 @@ export function runCheckCommand(args: readonly string[]): Promise<number> {
     "SriovOperatorConfig that does not exist is reported, but is no failure. It exits with 0 if the installation works, " +
     "else with 1.";
   const command = {
-    ...{ name, summary, flags },
+    name,
+    summary,
+    flags,
     async main({ flags: given, print, fail, signal }: CheckContext) {
       await using transport = await connect({ kubeconfig: given.kubeconfig, userAgent: "switchyard-operator" });
       using limit = limitTime({ timeoutMs: given.timeoutSeconds * 1000, signal, print });

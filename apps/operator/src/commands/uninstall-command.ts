@@ -54,7 +54,7 @@ export function runUninstallCommand(args: readonly string[]): Promise<number> {
     "it removes the webhook registrations and the finalizer of the SriovOperatorConfig itself. CustomResourceDefinitions, " +
     "policies, networks and VFs stay; with --give-hosts-back the hosts are reset. It exits with 0 if nothing is left that could " +
     `block requests, with ${exitHostsLeft} if only hosts are left that were not given back, else with 1.`;
-  const command = { ...{ name, summary, flags }, main };
+  const command = { name, summary, flags, main };
   return runCommand(command, args);
 }
 

@@ -71,7 +71,10 @@ const singleton = "cluster";
 export function watchClusterFacts({ transport, settings, report }: WatchFactsOptions): WatchedClusterFacts {
   const { operatorServiceAccount: roleName, clusterType } = settings;
   const role = watchObjects({
-    ...{ transport, report, type: clusterRoles, fieldSelector: `metadata.name=${roleName}` },
+    transport,
+    report,
+    type: clusterRoles,
+    fieldSelector: `metadata.name=${roleName}`,
     project: ({ metadata: { uid = "" } }: KubeObject) => ({ uid }),
   });
   const openshift = clusterType === "openshift" ? watchOpenshift({ transport, report }) : undefined;
@@ -92,11 +95,13 @@ function watchOpenshift(watching: Pick<WatchFactsOptions, "transport" | "report"
   const options = { ...watching, fieldSelector: `metadata.name=${singleton}`, optional: true };
   return {
     apiServer: watchObjects({
-      ...{ ...options, type: apiServers },
+      ...options,
+      type: apiServers,
       project: (object: ApiServerConfig) => ({ tls: readTlsProfile(object) }),
     }),
     infrastructure: watchObjects({
-      ...{ ...options, type: infrastructures },
+      ...options,
+      type: infrastructures,
       project: (object: KubeObject) => ({ isControlPlaneExternal: readTopology(object) }),
     }),
   };

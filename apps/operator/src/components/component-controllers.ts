@@ -65,7 +65,9 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
     write: createComponentWriters({ transport, objects: componentObjects }),
     owner: () => clusterFacts.owner(),
     writer: createWriter<SriovOperatorConfig>({
-      ...{ transport, type, namespace },
+      transport,
+      type,
+      namespace,
       manager: fieldManagers.operatorConfigStatus,
       cache: operatorConfigs,
     }),
@@ -74,12 +76,16 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
       configExists(transport, config, signal, config.kind === type.kind ? type : afxdpOperatorConfigs),
     async removeFinalizer(metadata, signal) {
       await removeFinalizer({
-        ...{ transport, type, signal, object: { metadata } },
+        transport,
+        type,
+        signal,
+        object: { metadata },
         finalizer: upstreamFinalizers.operatorConfig,
       });
     },
     recordTransition: createTransitionEvents(events),
-    ...{ log, now: () => new Date() },
+    log,
+    now: () => new Date(),
   });
   const limited = limitRate(reconcile, { intervalMs, nowMs: () => performance.now() });
   return {
@@ -114,15 +120,22 @@ function hardwareOffloadController(
     parallel: 1,
     reads: [pools, policies, operatorConfigs],
     reconcile: createHardwareOffloadReconciler({
-      ...{ pools, machineConfigs, isManaged: () => rules() !== undefined },
+      pools,
+      machineConfigs,
+      isManaged: () => rules() !== undefined,
       writer: createWriter<SriovNetworkPoolConfig>({
-        ...{ transport, type, namespace },
+        transport,
+        type,
+        namespace,
         manager: fieldManagers.hardwareOffload,
         cache: pools,
       }),
       async removeFinalizer(metadata, signal) {
         await removeFinalizer({
-          ...{ transport, type, signal, object: { metadata } },
+          transport,
+          type,
+          signal,
+          object: { metadata },
           finalizer: upstreamFinalizers.poolConfig,
         });
       },
@@ -145,7 +158,8 @@ function systemdModeController(
     parallel: 1,
     reads: [nodes, pools, policies, operatorConfigs, clusterFacts],
     reconcile: createSystemdModeReconciler({
-      ...{ machineConfigs, isManaged: () => rules() !== undefined },
+      machineConfigs,
+      isManaged: () => rules() !== undefined,
       isSystemdMode() {
         const config = operatorConfigs.get(operatorConfigName);
         const isExternal = clusterFacts.isControlPlaneExternal() ?? isControlPlaneExternal(nodes.list());

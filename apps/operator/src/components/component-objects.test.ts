@@ -4,7 +4,8 @@ import { componentInventory } from "@switchyard/render";
 import { groupByWatch, toSeenObject } from "./component-objects.ts";
 
 const object = (managers: readonly string[], owners: readonly string[] = []) => ({
-  ...{ apiVersion: "v1", kind: "Service" },
+  apiVersion: "v1",
+  kind: "Service",
   metadata: {
     name: "a",
     managedFields: managers.map((manager) => ({ manager, operation: "Update" })),

@@ -74,7 +74,10 @@ export function watchComponentObjects({ transport, settings, report }: WatchComp
   const watches = groupByWatch(inventory).map(({ type, items: [first, ...more] }) => {
     const names = new Set([first, ...more].map(({ name }) => name));
     const cache = watchObjects({
-      ...{ transport, type, report, namespace: first.namespace },
+      transport,
+      type,
+      report,
+      namespace: first.namespace,
       optional: true, // without the Prometheus operator, there is no ServiceMonitor
       ...(more.length === 0 ? { fieldSelector: `metadata.name=${first.name}` } : {}),
       project: (object: KubeObject) => (names.has(object.metadata.name) ? toSeenObject(object) : undefined),

@@ -4,7 +4,8 @@ import type { Node } from "@switchyard/api";
 import { changesControlPlane } from "./component-controllers.ts";
 
 const node = (role: string, labels = {}): Node => ({
-  ...{ apiVersion: "v1", kind: "Node" },
+  apiVersion: "v1",
+  kind: "Node",
   metadata: { name: role, labels: { [`node-role.kubernetes.io/${role}`]: "", ...labels } },
 });
 

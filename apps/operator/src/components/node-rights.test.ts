@@ -14,7 +14,10 @@ import { removeUnowned, syncComponents } from "./sync-components.ts";
 const namespace = "sriov-network-operator";
 
 const settings: ComponentSettings = {
-  ...{ namespace, resourcePrefix: "openshift.io", clusterType: "kubernetes", cniBinPath: "/opt/cni/bin" },
+  namespace,
+  resourcePrefix: "openshift.io",
+  clusterType: "kubernetes",
+  cniBinPath: "/opt/cni/bin",
   operatorServiceAccount: "switchyard-operator",
   images: Object.fromEntries(Object.keys(componentImageVariables).map((name) => [name, `example.com/${name}:1`])),
   imagePullSecrets: [],
@@ -22,11 +25,14 @@ const settings: ComponentSettings = {
   injector: { certificates: { kind: "self-made" }, secretName: "network-resources-injector-cert", port: 6443 },
   tls: { cipherSuites: [], curvePreferences: [] },
   metricsExporter: { port: 9110 },
-  ...{ useExternalDrainer: false, devMode: false },
+  useExternalDrainer: false,
+  devMode: false,
 };
 
 const config: SriovOperatorConfig = {
-  ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig", spec: {} },
+  apiVersion: "sriovnetwork.openshift.io/v1",
+  kind: "SriovOperatorConfig",
+  spec: {},
   metadata: { name: "default", namespace, uid: "uid-1" },
 };
 

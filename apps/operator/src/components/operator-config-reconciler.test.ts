@@ -19,7 +19,10 @@ import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts"
 const namespace = "sriov-network-operator";
 
 const settings: ComponentSettings = {
-  ...{ namespace, resourcePrefix: "openshift.io", clusterType: "kubernetes", cniBinPath: "/opt/cni/bin" },
+  namespace,
+  resourcePrefix: "openshift.io",
+  clusterType: "kubernetes",
+  cniBinPath: "/opt/cni/bin",
   operatorServiceAccount: "switchyard-operator",
   images: Object.fromEntries(Object.keys(componentImageVariables).map((name) => [name, `example.com/${name}:1`])),
   imagePullSecrets: [],
@@ -27,7 +30,8 @@ const settings: ComponentSettings = {
   injector: { certificates: { kind: "cert-manager" }, secretName: "network-resources-injector-cert", port: 6443 },
   tls: { cipherSuites: [], curvePreferences: [] },
   metricsExporter: { port: 9110 },
-  ...{ useExternalDrainer: false, devMode: false },
+  useExternalDrainer: false,
+  devMode: false,
 };
 
 const owner: OwnerReference = {
@@ -40,7 +44,8 @@ const owner: OwnerReference = {
 function setUp(overrides: Partial<ComponentSettings> = {}) {
   let version = 0;
   const configs = new ObjectStore({
-    ...{ type: sriovOperatorConfigs, namespace },
+    type: sriovOperatorConfigs,
+    namespace,
     project: (config: SriovOperatorConfig) => config,
   });
   configs.beginList();
@@ -55,7 +60,9 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
   /** Names of deleted SriovOperatorConfigs that the cache still shows. */
   const gone = new Set<string>();
   const reconcile = createOperatorConfigReconciler({
-    ...{ ...cluster.deps, configs, writer },
+    ...cluster.deps,
+    configs,
+    writer,
     afxdp: () => afxdp,
     reportAfxdp(summary) {
       reports.push(summary && `${summary.state}: ${summary.message}`);
@@ -76,7 +83,9 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
 
   function put(name: string, spec: SriovOperatorConfigSpec, rest: Partial<SriovOperatorConfig> = {}): void {
     configs.upsert({
-      ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig", spec },
+      apiVersion: "sriovnetwork.openshift.io/v1",
+      kind: "SriovOperatorConfig",
+      spec,
       ...rest,
       metadata: {
         ...rest.metadata,
@@ -89,7 +98,13 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
     });
   }
   return {
-    ...{ cluster, statuses, told, freed, configs, put, reports },
+    cluster,
+    statuses,
+    told,
+    freed,
+    configs,
+    put,
+    reports,
     putAfxdp(spec: AfxdpOperatorConfigSpec | undefined): void {
       const metadata = { name: "default", namespace, uid: "uid-afxdp" };
       afxdp = spec && { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", metadata, spec };

@@ -7,13 +7,20 @@ import type { SyncOutcome } from "./sync-components.ts";
 
 const nothing: SyncOutcome = { failures: [], incomplete: [], pending: [], isStale: false };
 const warning: ComponentProblem = {
-  ...{ component: "config-daemon", severity: "warning", field: "spec.disablePlugins", message: "has no effect yet" },
+  component: "config-daemon",
+  severity: "warning",
+  field: "spec.disablePlugins",
+  message: "has no effect yet",
 };
 const error: ComponentProblem = {
-  ...{ component: "operator-webhook", severity: "error", field: "spec.enableOperatorWebhook", message: "cannot be" },
+  component: "operator-webhook",
+  severity: "error",
+  field: "spec.enableOperatorWebhook",
+  message: "cannot be",
 };
 const refusal = {
-  ...{ kind: "Service", name: "a" },
+  kind: "Service",
+  name: "a",
   error: new KubeError("apply Service a", "Forbidden", { words: "not today" }),
 };
 
@@ -28,39 +35,38 @@ describe("operatorConfigSummary", () => {
     { is: "ready", problems: [], outcome: {}, says: "ready OperatorConfigReady: all components are disabled" },
     {
       is: "ready with a warning",
-      ...{ problems: [warning], outcome: {} },
+      problems: [warning],
+      outcome: {},
       says: "ready OperatorConfigReady: all components are disabled; spec.disablePlugins: has no effect yet",
     },
     {
       is: "ready while pods are missing, with Progressing",
-      ...{ problems: [warning], outcome: { pending: ["a: 1 of 2 pods available", "b is being started"] } },
+      problems: [warning],
+      outcome: { pending: ["a: 1 of 2 pods available", "b is being started"] },
       says:
         "ready OperatorConfigReady: all components are disabled; spec.disablePlugins: has no effect yet" +
         " | RollingOut: a: 1 of 2 pods available; b is being started",
     },
     {
       is: "progressing while an object is not deployed as configured",
-      ...{
-        problems: [warning],
-        outcome: { incomplete: ["a is registered later"], pending: ["a: 0 of 2 pods available"] },
-      },
+      problems: [warning],
+      outcome: { incomplete: ["a is registered later"], pending: ["a: 0 of 2 pods available"] },
       says:
         "progressing RollingOut: a is registered later; a: 0 of 2 pods available; " +
         "spec.disablePlugins: has no effect yet",
     },
     {
       is: "degraded after a refusal, even if objects are incomplete",
-      ...{
-        problems: [],
-        outcome: { failures: [refusal], incomplete: ["later"], pending: ["a: 1 of 2 pods available"] },
-      },
+      problems: [],
+      outcome: { failures: [refusal], incomplete: ["later"], pending: ["a: 1 of 2 pods available"] },
       says:
         "degraded OperatorConfigSyncFailed: Service a: Forbidden (not today)" +
         " | RollingOut: a: 1 of 2 pods available",
     },
     {
       is: "degraded by an invalid setting, which comes first",
-      ...{ problems: [warning, error], outcome: { failures: [refusal] } },
+      problems: [warning, error],
+      outcome: { failures: [refusal] },
       says:
         "degraded UnsupportedConfiguration: spec.enableOperatorWebhook: cannot be; Service a: Forbidden (not today); " +
         "spec.disablePlugins: has no effect yet",

@@ -19,24 +19,30 @@ describe("pendingRollout and isServing", () => {
     { are: "not created yet", status: undefined, pending: "daemon is being started", serves: false },
     {
       are: "not available, with absent counts",
-      ...{ status: { observedGeneration: 2, desiredNumberScheduled: 1, updatedNumberScheduled: 1 } },
-      ...{ pending: "daemon: 0 of 1 pods available", serves: false },
+      status: { observedGeneration: 2, desiredNumberScheduled: 1, updatedNumberScheduled: 1 },
+      pending: "daemon: 0 of 1 pods available",
+      serves: false,
     },
     {
       are: "counted for the previous spec",
       status: { ...counts(3, 3, 3), observedGeneration: 1 },
-      ...{ pending: "daemon is being started", serves: false },
+      pending: "daemon is being started",
+      serves: false,
     },
     { are: "updated and available", status: counts(3, 3, 3), pending: undefined, serves: true },
     { are: "not scheduled on any node", status: counts(0, 0, 0), pending: undefined, serves: false },
     { are: "not all available", status: counts(3, 3, 2), pending: "daemon: 2 of 3 pods available", serves: true },
     {
       are: "not all updated, and the available ones may be old",
-      ...{ status: counts(3, 1, 2), pending: "daemon: 1 of 3 pods updated, 2 of 3 pods available", serves: false },
+      status: counts(3, 1, 2),
+      pending: "daemon: 1 of 3 pods updated, 2 of 3 pods available",
+      serves: false,
     },
     {
       are: "not all updated, but one updated pod is available",
-      ...{ status: counts(3, 1, 3), pending: "daemon: 1 of 3 pods updated, 3 of 3 pods available", serves: true },
+      status: counts(3, 1, 3),
+      pending: "daemon: 1 of 3 pods updated, 3 of 3 pods available",
+      serves: true,
     },
   ])("return $pending and $serves if the pods are $are", ({ status, pending, serves }) => {
     const rollout = readRollout(daemonSet(2, status));

@@ -16,11 +16,16 @@ const kinds = {
   daemonSet: { group: "apps", version: "v1", kind: "DaemonSet", plural: "daemonsets", namespaced: true },
   service: { group: "", version: "v1", kind: "Service", plural: "services", namespaced: true },
   monitor: {
-    ...{ group: "monitoring.coreos.com", version: "v1", kind: "ServiceMonitor", plural: "servicemonitors" },
+    group: "monitoring.coreos.com",
+    version: "v1",
+    kind: "ServiceMonitor",
+    plural: "servicemonitors",
     namespaced: true,
   },
   registration: {
-    ...{ group: "admissionregistration.k8s.io", version: "v1", plural: "validatingwebhookconfigurations" },
+    group: "admissionregistration.k8s.io",
+    version: "v1",
+    plural: "validatingwebhookconfigurations",
     kind: "ValidatingWebhookConfiguration",
     namespaced: false,
   },

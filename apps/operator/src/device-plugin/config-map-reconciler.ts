@@ -64,7 +64,9 @@ interface NodeText {
 export function createConfigMapReconciler(deps: ConfigMapDeps): Reconcile {
   const { nodes, states, operatorConfigs, rules, namespace } = deps;
   const setConfigCondition = createConfigCondition({
-    ...{ type: conditionTypes.devicePluginConfigMap, writer: deps.statusWriter, now: deps.now },
+    type: conditionTypes.devicePluginConfigMap,
+    writer: deps.statusWriter,
+    now: deps.now,
   });
   let rendered: ReadonlyMap<string, NodeText> = new Map();
 

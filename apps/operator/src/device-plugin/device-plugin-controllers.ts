@@ -42,7 +42,9 @@ export function startDevicePluginControllers(context: OperatorContext, nodeState
     deadlineMs: longestWriteMs,
     reads,
     reconcile: createNodeLabelReconciler({
-      ...{ nodes, states, rules },
+      nodes,
+      states,
+      rules,
       whenStatesAreWritten: () => nodeStates.whenIdle(),
       patch: (object, changes, signal) => patchMetadata({ transport, type: nodeType, object, ...changes, signal }),
     }),
@@ -64,15 +66,24 @@ export function startDevicePluginControllers(context: OperatorContext, nodeState
     reads: [...reads, configMaps],
     reconcile: limitRate(
       createConfigMapReconciler({
-        ...{ nodes, states, operatorConfigs, rules, namespace, isWanted: writeConfigMap },
+        nodes,
+        states,
+        operatorConfigs,
+        rules,
+        namespace,
+        isWanted: writeConfigMap,
         writer: createWriter<ConfigMap>({
-          ...{ transport, namespace, type: configMapType },
+          transport,
+          namespace,
+          type: configMapType,
           manager: fieldManagers.devicePluginConfigMap,
           ...defined({ cache: written }),
           adopts: [upstreamManager],
         }),
         statusWriter: createWriter<SriovOperatorConfig>({
-          ...{ transport, namespace, type: sriovOperatorConfigs },
+          transport,
+          namespace,
+          type: sriovOperatorConfigs,
           manager: fieldManagers.devicePluginConfigMap,
           cache: operatorConfigs,
         }),

@@ -126,7 +126,11 @@ export function drainControllers(options: DrainOptions): DrainControllers {
   const reporter = createReporter(options);
   const drainer = createNodeDrainer({
     devices: createClaimedDevices({ transport, states: caches.states }),
-    ...{ pods, machineConfigPools, nowMs, elapsedMs, random },
+    pods,
+    machineConfigPools,
+    nowMs,
+    elapsedMs,
+    random,
     evict: (pod, abort) => evictPod(pod, transport, abort),
     cordon: (node, how, abort) => cordonNode(node, how, { transport, signal: abort }),
     nodeCount: () => nodes.size,
@@ -153,7 +157,15 @@ export function drainControllers(options: DrainOptions): DrainControllers {
     reads,
     ...debounce,
     reconcile: createDrainReconciler({
-      ...{ nodes, states, rules, positions, answers, reporter, drainer, namespace, nowMs },
+      nodes,
+      states,
+      rules,
+      positions,
+      answers,
+      reporter,
+      drainer,
+      namespace,
+      nowMs,
       uncordon: (node, abort) => uncordonNode(node, { transport, signal: abort }),
     }),
     sources: [
@@ -173,10 +185,14 @@ function createReporter({ transport, caches, settings, record, nowMs, elapsedMs 
   const { namespace } = settings;
   const common = { transport, namespace, manager: fieldManagers.drain };
   const sriov = createWriter<SriovNetworkNodeState>({
-    ...{ ...common, type: sriovNetworkNodeStates, cache: caches.states },
+    ...common,
+    type: sriovNetworkNodeStates,
+    cache: caches.states,
   });
   const afxdp = createWriter<AfxdpNetworkNodeState>({
-    ...{ ...common, type: afxdpNetworkNodeStates, cache: caches.afxdpStates },
+    ...common,
+    type: afxdpNetworkNodeStates,
+    cache: caches.afxdpStates,
   });
   return createDrainReporter({
     writerOf: (type) => (type === sriovNetworkNodeStates ? sriov : afxdp),
@@ -224,9 +240,15 @@ function defaultPoolController(
     reads,
     reconcile: limitRate(
       createDefaultPoolStatusReconciler({
-        ...{ nodes, states, rules, configs: operatorConfigs, now: () => new Date(nowMs()) },
+        nodes,
+        states,
+        rules,
+        configs: operatorConfigs,
+        now: () => new Date(nowMs()),
         writer: createWriter<SriovOperatorConfig>({
-          ...{ transport, namespace, type: sriovOperatorConfigs },
+          transport,
+          namespace,
+          type: sriovOperatorConfigs,
           manager: fieldManagers.defaultPoolStatus,
           cache: operatorConfigs,
         }),

@@ -8,7 +8,9 @@ import { pod } from "./testing/drain-cluster.ts";
 
 const never = new AbortController().signal;
 const subject = {
-  ...{ type: sriovNetworkNodeStates, name: "a", uid: "u" },
+  type: sriovNetworkNodeStates,
+  name: "a",
+  uid: "u",
   drain: { desired: "Drain_Required", isExternal: false, conditions: [] },
 };
 

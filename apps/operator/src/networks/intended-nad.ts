@@ -64,7 +64,10 @@ export function intendedNad(
   const afxdpDevices =
     network.kind === "AfxdpNetwork" ? poolDevicesOf(network.spec.poolName, afxdpStates.list()) : undefined;
   const rendered = renderNetwork(network, {
-    ...{ resourcePrefix: settings.resourcePrefix, bridges, unfilteredBridges, afxdpProvider },
+    resourcePrefix: settings.resourcePrefix,
+    bridges,
+    unfilteredBridges,
+    afxdpProvider,
     ...(afxdpDevices && { afxdpDevices }),
   });
   if (!rendered.ok) problems.push(...rendered.error.map(({ field, message }) => `${field}: ${message}`));

@@ -92,7 +92,8 @@ export function watchNetworks(options: WatchNetworksOptions) {
     bridgeNetworks: watchObjects({ ...options, ...networkStores.bridgeNetworks, optional: true }),
     afxdpNetworks: watchObjects({ ...options, ...networkStores.afxdpNetworks, optional: true }),
     networkAttachmentDefinitions: watchObjects({
-      ...{ ...options, ...networkStores.networkAttachmentDefinitions },
+      ...options,
+      ...networkStores.networkAttachmentDefinitions,
       optional: true,
     }),
     namespaces: watchObjects({ ...options, ...networkStores.namespaces }),

@@ -46,7 +46,10 @@ export function networkController(context: NetworkControllerContext): Controller
   const networks = createNetworks(caches);
   const manager = fieldManagers.networks;
   const writer = createWriter<NetworkAttachmentDefinition>({
-    ...{ transport, type: networkAttachmentDefinitions, manager, cache: nads },
+    transport,
+    type: networkAttachmentDefinitions,
+    manager,
+    cache: nads,
   });
   const byKind = networkCachesByKind(caches);
   const statusWriter = (kind: NetworkKind) =>
@@ -56,7 +59,11 @@ export function networkController(context: NetworkControllerContext): Controller
     about: "network",
     reads: [...Object.values(byKind), nads, caches.namespaces, caches.states, caches.afxdpStates, caches.afxdpConfigs],
     reconcile: createNetworkReconciler({
-      ...{ networks, nads, transport, writer, settings },
+      networks,
+      nads,
+      transport,
+      writer,
+      settings,
       namespaces: caches.namespaces,
       states: caches.states,
       afxdpStates: caches.afxdpStates,

@@ -57,7 +57,8 @@ describe("nodesAffectedByPolicy", () => {
 
 describe("affectsNodes", () => {
   const config = (uid: string, rest: Partial<SriovOperatorConfig> = {}, going = {}): SriovOperatorConfig => ({
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig" },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovOperatorConfig",
     metadata: { name: "default", uid, ...going },
     ...rest,
   });

@@ -23,7 +23,9 @@ function countsOf(drivers: readonly (string | undefined)[], wanted: InterfaceSpe
   return toNodeStateFacts({
     apiVersion: "sriovnetwork.openshift.io/v1",
     kind: "SriovNetworkNodeState",
-    ...{ metadata, spec: { interfaces: [wanted] }, status },
+    metadata,
+    spec: { interfaces: [wanted] },
+    status,
   }).configuredVfs;
 }
 

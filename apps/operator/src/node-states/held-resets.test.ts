@@ -15,7 +15,8 @@ function setUp() {
   const conditions: (ConfigCondition | undefined)[] = [];
   const news: News[] = [];
   const reconcile = createHeldResetsReconciler({
-    ...{ heldResets, configs: cluster.operatorConfigs },
+    heldResets,
+    configs: cluster.operatorConfigs,
     setCondition(_config, condition) {
       conditions.push(condition);
       return Promise.resolve();

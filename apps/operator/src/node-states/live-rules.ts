@@ -54,7 +54,10 @@ export function createLiveRules(caches: RuleCaches, signal: AbortSignal): LiveRu
     // Objects of a SriovOperatorConfig that is being deleted must not be recreated: foreground deletion waits for them.
     if (operatorConfig === undefined || operatorConfig.metadata.deletionTimestamp !== undefined) return undefined;
     current ??= createRules({
-      ...{ policies: policies.list(), pools: pools.list(), operatorConfig, staleDelayMs },
+      policies: policies.list(),
+      pools: pools.list(),
+      operatorConfig,
+      staleDelayMs,
       nics: { known: knownNics(nicList), unlisted: devMode ? "any" : unlistedNics(operatorConfig) },
     });
     return current;

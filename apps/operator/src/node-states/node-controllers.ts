@@ -61,9 +61,15 @@ function nodeStateController(
     caches: [], // it reads only the caches of its sources
     reads,
     reconcile: createNodeStateReconciler({
-      ...{ nodes, states, rules, mergeResults, namespace },
+      nodes,
+      states,
+      rules,
+      mergeResults,
+      namespace,
       writer: createWriter<SriovNetworkNodeState>({
-        ...{ transport, namespace, type: sriovNetworkNodeStates },
+        transport,
+        namespace,
+        type: sriovNetworkNodeStates,
         manager: fieldManagers.nodeState,
         cache: states,
         adopts: [upstreamManager],
@@ -95,14 +101,18 @@ function heldResetsController(context: OperatorContext, heldResets: HeldResets):
   const { transport, caches, settings, events } = context;
   const { operatorConfigs } = caches;
   const writer = createWriter<SriovOperatorConfig>({
-    ...{ transport, namespace: settings.namespace, type: sriovOperatorConfigs },
-    ...{ manager: fieldManagers.resetHeld, cache: operatorConfigs },
+    transport,
+    namespace: settings.namespace,
+    type: sriovOperatorConfigs,
+    manager: fieldManagers.resetHeld,
+    cache: operatorConfigs,
   });
   return {
     name: "held-resets",
     reads: [operatorConfigs],
     reconcile: createHeldResetsReconciler({
-      ...{ heldResets, configs: operatorConfigs },
+      heldResets,
+      configs: operatorConfigs,
       setCondition: createConfigCondition({ type: conditionTypes.resetHeld, writer, now: () => new Date() }),
       record(news) {
         events.record(news);
@@ -117,10 +127,17 @@ function policyStatusController(context: OperatorContext, reads: Reads): Control
   const { namespace } = settings;
   const { nodes, policies, operatorConfigs, states } = caches;
   const reconcile = createPolicyStatusReconciler({
-    ...{ policies, nodes, states, rules, mergeResults, now: () => new Date() },
+    policies,
+    nodes,
+    states,
+    rules,
+    mergeResults,
+    now: () => new Date(),
     recordTransition: createTransitionEvents(context.events),
     writer: createWriter<SriovNetworkNodePolicy>({
-      ...{ transport, namespace, type: sriovNetworkNodePolicies },
+      transport,
+      namespace,
+      type: sriovNetworkNodePolicies,
       manager: fieldManagers.policyStatus,
       cache: policies,
     }),
@@ -145,10 +162,17 @@ function poolStatusController(context: OperatorContext, reads: Reads): Controlle
   const { namespace } = settings;
   const { nodes, pools, operatorConfigs, states } = caches;
   const reconcile = createPoolStatusReconciler({
-    ...{ pools, nodes, states, rules, mergeResults, now: () => new Date() },
+    pools,
+    nodes,
+    states,
+    rules,
+    mergeResults,
+    now: () => new Date(),
     recordTransition: createTransitionEvents(context.events),
     writer: createWriter<SriovNetworkPoolConfig>({
-      ...{ transport, namespace, type: sriovNetworkPoolConfigs },
+      transport,
+      namespace,
+      type: sriovNetworkPoolConfigs,
       manager: fieldManagers.poolStatus,
       cache: pools,
     }),

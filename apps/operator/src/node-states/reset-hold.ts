@@ -143,7 +143,10 @@ const terminatingRecheckMs = 10_000;
 
 const namespaces = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };
 const definitions = {
-  ...{ group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition" },
-  ...{ plural: "customresourcedefinitions", namespaced: false },
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  namespaced: false,
 };
 const definitionName = `${sriovNetworkNodePolicies.plural}.${sriovNetworkNodePolicies.group}`;

@@ -29,7 +29,10 @@ export function readOperatorSettings(
 ): OperatorSettings {
   const { namespace, resourcePrefix, clusterType, maxCacheAge: maxCacheAgeMs } = flags;
   return {
-    ...{ namespace, resourcePrefix, clusterType, maxCacheAgeMs },
+    namespace,
+    resourcePrefix,
+    clusterType,
+    maxCacheAgeMs,
     staleDelayMs: parseStaleDelayMs(flags.staleNodeStateCleanupDelayMinutes),
     components: readComponentSettings(flags),
     writeConfigMap: flags.writeConfigmap,
@@ -39,7 +42,13 @@ export function readOperatorSettings(
 function readComponentSettings(flags: Parameters<typeof readOperatorSettings>[0]): ComponentSettings {
   const { namespace, resourcePrefix, clusterType, useExternalDrainer, devMode, cniBinPath, ovsdbSocketPath } = flags;
   return {
-    ...{ namespace, resourcePrefix, clusterType, useExternalDrainer, devMode, cniBinPath, ovsdbSocketPath },
+    namespace,
+    resourcePrefix,
+    clusterType,
+    useExternalDrainer,
+    devMode,
+    cniBinPath,
+    ovsdbSocketPath,
     imagePullSecrets: flags.imagePullSecrets ?? [],
     operatorServiceAccount: flags.serviceAccount,
     images: {

@@ -69,7 +69,11 @@ function setUp() {
   const targets: string[] = [];
   for (const source of reports.controller.sources) source.start((key) => targets.push(key));
   return {
-    ...{ reports, news, writes, targets, stores },
+    reports,
+    news,
+    writes,
+    targets,
+    stores,
     pass: (ms: number) => {
       nowMs += ms;
     },
@@ -93,7 +97,10 @@ const stale = { type: "ReconcileFailed", status: "True", reason: "Retrying", mes
 const managed = {
   managedFields: [
     {
-      ...{ manager: fieldManagers.failures, operation: "Apply", subresource: "status", fieldsType: "FieldsV1" },
+      manager: fieldManagers.failures,
+      operation: "Apply",
+      subresource: "status",
+      fieldsType: "FieldsV1",
       fieldsV1: { "f:status": { "f:conditions": { 'k:{"type":"ReconcileFailed"}': { ".": {}, "f:type": {} } } } },
     },
   ],

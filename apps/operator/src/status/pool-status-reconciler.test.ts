@@ -58,8 +58,11 @@ async function statusOf(pools: readonly string[], { config = true, spec = everyN
 describe("createPoolStatusReconciler", () => {
   it("counts the nodes of the pool and those that are configured", async () => {
     expect(await statusOf(["gpu"])).toEqual({
-      ...{ told: ["gpu progressing Configuring"], messages: ["1 of 2 nodes configured"], counts: [2, 1] },
-      ...{ drainingNodes: undefined, requeue: undefined },
+      told: ["gpu progressing Configuring"],
+      messages: ["1 of 2 nodes configured"],
+      counts: [2, 1],
+      drainingNodes: undefined,
+      requeue: undefined,
     });
   });
 

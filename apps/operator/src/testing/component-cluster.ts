@@ -40,7 +40,9 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
 
   const watches = groupByWatch(inventory).map(({ type, items: [first, ...more] }) => {
     const cache = new ObjectStore<KubeObject, SeenObject | undefined>({
-      ...{ type, namespace: first.namespace, managers: [fieldManagers.components] },
+      type,
+      namespace: first.namespace,
+      managers: [fieldManagers.components],
       project: toSeenObject,
     });
     cache.beginList();

@@ -63,57 +63,82 @@ export function watchOffload({ transport, namespace, ovnNamespace, report }: Off
   const common = { transport, report };
   const watchMap = (at: string, name: string) =>
     watchObjects({
-      ...{ ...common, type: configMaps, namespace: at, fieldSelector: `metadata.name=${name}` },
+      ...common,
+      type: configMaps,
+      namespace: at,
+      fieldSelector: `metadata.name=${name}`,
       project: sharingEqual(toConfigMapFacts),
     });
   const watchNamespace = (name: string) =>
     watchObjects({
-      ...{ ...common, type: namespaces, fieldSelector: `metadata.name=${name}` },
+      ...common,
+      type: namespaces,
+      fieldSelector: `metadata.name=${name}`,
       project: sharingEqual(({ metadata }: KubeObject) => ({ name: metadata.name })),
     });
   const caches = {
     nodes: watchObjects({
-      ...{ ...common, type: nodes, pageSize: 20, managers: [fieldManagers.objects] },
+      ...common,
+      type: nodes,
+      pageSize: 20,
+      managers: [fieldManagers.objects],
       project: sharingEqual(toObservedNode),
     }),
     states: watchObjects({
-      ...{ ...common, type: sriovNetworkNodeStates, namespace, pageSize: 20 },
+      ...common,
+      type: sriovNetworkNodeStates,
+      namespace,
+      pageSize: 20,
       project: sharingEqual((state: SriovNetworkNodeState): NodeReport => toNodeReport(state)),
     }),
     operatorConfigs: watchObjects({
-      ...{ ...common, type: sriovOperatorConfigs, namespace, managers: [fieldManagers.status] },
+      ...common,
+      type: sriovOperatorConfigs,
+      namespace,
+      managers: [fieldManagers.status],
       fieldSelector: `metadata.name=${operatorConfigName}`,
       project: (config: SriovOperatorConfig) => config,
     }),
     policies: watchObjects({
-      ...{ ...common, type: sriovNetworkNodePolicies, namespace, managers: [fieldManagers.objects] },
+      ...common,
+      type: sriovNetworkNodePolicies,
+      namespace,
+      managers: [fieldManagers.objects],
       project: sharingEqual(({ apiVersion, kind, metadata, spec }: SriovNetworkNodePolicy): SriovNetworkNodePolicy => {
         const { name, uid, labels: own = {} } = metadata;
         return { apiVersion, kind, metadata: { name, ...defined({ uid }), labels: own }, spec };
       }),
     }),
     machineConfigPools: watchObjects({
-      ...{ ...common, type: machineConfigPools, optional: true },
+      ...common,
+      type: machineConfigPools,
+      optional: true,
       project: sharingEqual(toPoolFacts),
     }),
     machineConfigs: watchObjects({
-      ...{
-        ...common,
-        type: machineConfigs,
-        optional: true,
-        labelSelector: ovnOffloadSelector,
-        managers: [fieldManagers.objects],
-      },
+      ...common,
+      type: machineConfigs,
+      optional: true,
+      labelSelector: ovnOffloadSelector,
+      managers: [fieldManagers.objects],
       project: sharingEqual(({ metadata }: KubeObject) => ({
-        ...{ name: metadata.name, uid: metadata.uid ?? "", pool: metadata.labels?.[labels.ovnOffloadPool] ?? "" },
+        name: metadata.name,
+        uid: metadata.uid ?? "",
+        pool: metadata.labels?.[labels.ovnOffloadPool] ?? "",
       })),
     }),
     dns: watchObjects({
-      ...{ ...common, type: dnses, optional: true, fieldSelector: "metadata.name=default" },
+      ...common,
+      type: dnses,
+      optional: true,
+      fieldSelector: "metadata.name=default",
       project: sharingEqual(toDnsFacts),
     }),
     clusterVersions: watchObjects({
-      ...{ ...common, type: clusterVersions, optional: true, fieldSelector: "metadata.name=version" },
+      ...common,
+      type: clusterVersions,
+      optional: true,
+      fieldSelector: "metadata.name=version",
       project: sharingEqual(toVersion),
     }),
     managementPorts: watchMap(openshiftNamespaces.ovn, "ovn-management-ports"),
@@ -134,7 +159,9 @@ export function watchOffload({ transport, namespace, ovnNamespace, report }: Off
 
 function toPoolFacts({ apiVersion, kind, metadata, spec, status }: MachineConfigPool): MachineConfigPool {
   return {
-    ...{ apiVersion, kind, metadata: { name: metadata.name } },
+    apiVersion,
+    kind,
+    metadata: { name: metadata.name },
     ...(spec && { spec }),
     ...(status && { status: { ...status, conditions: (status.conditions ?? []).map(withoutText) } }),
   };

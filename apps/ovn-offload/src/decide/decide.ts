@@ -33,7 +33,9 @@ export function decide(observed: Observed): Decision {
   const { entries, nodes, machineConfigPools, reportOf } = observed;
   if (isUnknown(entries)) return keepAll(observed, entries);
   const selection = selectOffloadPools({
-    ...{ entries, nodes, machineConfigPools },
+    entries,
+    nodes,
+    machineConfigPools,
     interfacesOf: (node) => reportOf(node)?.interfaces,
     networkOf: (node) => reportOf(node)?.hostNetwork,
   });
@@ -62,7 +64,10 @@ export function decide(observed: Observed): Decision {
       ...configs.writes,
     ],
     ...offloadStatuses({
-      ...{ hosts, pools: selection.pools, problems: selection.problems, configs },
+      hosts,
+      pools: selection.pools,
+      problems: selection.problems,
+      configs,
       conflicts: labelled.conflicts,
       waitingPodsOf: observed.waitingPodsOf,
       clusterProblems: [
@@ -86,7 +91,12 @@ function keepAll(observed: Observed, entries: UnknownEntries): Decision {
   return {
     writes: [],
     ...offloadStatuses({
-      ...{ hosts, pools: [], problems: [], clusterProblems: [], configs: none, conflicts: new Map() },
+      hosts,
+      pools: [],
+      problems: [],
+      clusterProblems: [],
+      configs: none,
+      conflicts: new Map(),
       waitingPodsOf: observed.waitingPodsOf,
     }),
   };

@@ -96,7 +96,9 @@ function poolStatus(pool: string, hosts: readonly Host[], input: StatusInput): P
             ? (["progressing", waiting] as const)
             : (["ready", ""] as const);
   return {
-    ...{ pool, state, message },
+    pool,
+    state,
+    message,
     nodeCount: hosts.length,
     readyNodeCount: nodes.filter(({ node }) => node.missing === undefined).length,
     nodes: sorted.slice(0, maxNodes).map(({ node }) => node),

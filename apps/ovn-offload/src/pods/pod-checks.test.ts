@@ -20,7 +20,8 @@ function checks({ refuses = false } = {}) {
   } as unknown as Transport;
   const pods = createPodChecks({ transport, now: () => new Date(nowMs), report: (_, node) => reported.push(node) });
   return {
-    ...{ pods, reported },
+    pods,
+    reported,
     /** Rechecks after a time, and returns the hosts whose pods were listed. */
     async after(ms: number, hosts: readonly string[]) {
       nowMs += ms;

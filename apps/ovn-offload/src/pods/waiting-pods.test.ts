@@ -17,12 +17,10 @@ interface Given {
 
 function pod({ name = "a", spec = {}, phase = "Pending", ready = "False", since = longAgo, ...metadata }: Given = {}) {
   return {
-    ...{
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: { name, namespace: "ns", creationTimestamp: longAgo, ...metadata },
-      spec,
-    },
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "ns", creationTimestamp: longAgo, ...metadata },
+    spec,
     status: { phase, conditions: [{ type: "Ready", status: ready, lastTransitionTime: since }] },
   };
 }

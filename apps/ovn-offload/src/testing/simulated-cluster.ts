@@ -67,13 +67,16 @@ export class SimulatedCluster {
 
   addNode(name: string, role: string, more: Partial<SimulatedNode> = {}): void {
     this.nodes.set(name, {
-      ...{
-        labels: { "kubernetes.io/os": "linux", [`node-role.kubernetes.io/${role}`]: "" },
-        ownLabels: [],
-        taints: [],
-      },
-      ...{ cards: ["a2d6"], mode: "embedded-cpu", hasReported: true, isOffloaded: false, hasVfs: false },
-      ...{ network: { openVSwitchInterfaces: ["br-ex"], madeByConfigureOvs: true }, ...more },
+      labels: { "kubernetes.io/os": "linux", [`node-role.kubernetes.io/${role}`]: "" },
+      ownLabels: [],
+      taints: [],
+      cards: ["a2d6"],
+      mode: "embedded-cpu",
+      hasReported: true,
+      isOffloaded: false,
+      hasVfs: false,
+      network: { openVSwitchInterfaces: ["br-ex"], madeByConfigureOvs: true },
+      ...more,
     });
   }
 
@@ -203,10 +206,15 @@ export class SimulatedCluster {
 
   observed(): Observed {
     const map = (namespace: string, role: ConfigMapRole) => ({
-      ...{ namespace, name: role, isPossible: true, present: this.observedMap(role) },
+      namespace,
+      name: role,
+      isPossible: true,
+      present: this.observedMap(role),
     });
     return {
-      ...{ entries: this.entries, namespace: "sriov", resourcePrefix: "openshift.io" },
+      entries: this.entries,
+      namespace: "sriov",
+      resourcePrefix: "openshift.io",
       machineConfigPools: this.isOpenshift ? this.observedPools() : undefined,
       machineConfigs: [...this.configs].map(([name, pool]) => ({ name, uid: name, pool })),
       foreignMachineConfigs: this.foreignMachineConfigs,
@@ -260,7 +268,8 @@ export class SimulatedCluster {
       const role = { key: "machineconfiguration.openshift.io/role", operator: "In" as const };
       const head = { apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfigPool" } as const;
       return {
-        ...{ ...head, metadata: { name } },
+        ...head,
+        metadata: { name },
         spec: {
           paused: pool.isPaused,
           machineConfigSelector: { matchExpressions: [{ ...role, values: [...new Set(["worker", name])] }] },
@@ -271,8 +280,11 @@ export class SimulatedCluster {
           configuration: actual,
           conditions: [
             {
-              ...{ type: "Degraded", status: pool.isDegraded ? "True" : "False" },
-              ...{ reason: "", message: "", lastTransitionTime: "" },
+              type: "Degraded",
+              status: pool.isDegraded ? "True" : "False",
+              reason: "",
+              message: "",
+              lastTransitionTime: "",
             } as const,
           ],
         },
@@ -288,9 +300,12 @@ export class SimulatedCluster {
   private observedNode(name: string, node: SimulatedNode): ObservedNode {
     const current = rendered(this.poolOf(node), node.isOffloaded).name;
     return {
-      ...{ apiVersion: "v1", kind: "Node" },
+      apiVersion: "v1",
+      kind: "Node",
       metadata: {
-        ...{ name, uid: name, labels: { ...node.labels } },
+        name,
+        uid: name,
+        labels: { ...node.labels },
         annotations: this.isOpenshift ? { [annotations.currentMachineConfig]: current } : {},
       },
       spec: { taints: [...node.taints] },
@@ -307,7 +322,10 @@ export class SimulatedCluster {
       interfaces: [
         { pciAddress: "0000:01:00.0", vendor: "8086", deviceID: "1572" },
         ...node.cards.map((deviceID, i) => ({
-          ...{ pciAddress: `0000:${i + 1}b:00.0`, vendor: "15b3", deviceID, cardMode },
+          pciAddress: `0000:${i + 1}b:00.0`,
+          vendor: "15b3",
+          deviceID,
+          cardMode,
         })),
       ],
       hostNetwork: node.isOffloaded ? {} : node.network,

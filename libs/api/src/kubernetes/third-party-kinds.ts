@@ -9,12 +9,16 @@ const bpfman = { group: "bpfman.io", version: "v1alpha1", namespaced: false } as
 
 /** API resource of ClusterBpfApplications. */
 export const clusterBpfApplications = {
-  ...{ ...bpfman, kind: "ClusterBpfApplication", plural: "clusterbpfapplications" },
+  ...bpfman,
+  kind: "ClusterBpfApplication",
+  plural: "clusterbpfapplications",
 } as const satisfies ResourceType;
 
 /** API resource of ClusterBpfApplicationStates: the state of an application on one node. */
 export const clusterBpfApplicationStates = {
-  ...{ ...bpfman, kind: "ClusterBpfApplicationState", plural: "clusterbpfapplicationstates" },
+  ...bpfman,
+  kind: "ClusterBpfApplicationState",
+  plural: "clusterbpfapplicationstates",
 } as const satisfies ResourceType;
 
 /** API resource of XdpPrograms. */

@@ -13,8 +13,12 @@ const pf = "0000:86:00.0";
 const ofPf: AfxdpRecord = {
   spec: { pciAddress: pf, name: "ens1f0", mode: "subfunction", poolName: "fast", numSfs: 2, queues: 4, mtu: 9000 },
   initial: { mtu: 1500, queues: 8, eSwitchMode: "legacy" },
-  ...{ subfunctions: [1000, 1001], macs: { 1000: "02:00:00:00:10:00" }, names: ["ens1f0", "enp134s0f0"] },
-  ...{ card: "15b3:1017", permanentMac: "02:00:00:00:00:01", replacedCard: "8086:1592" },
+  subfunctions: [1000, 1001],
+  macs: { 1000: "02:00:00:00:10:00" },
+  names: ["ens1f0", "enp134s0f0"],
+  card: "15b3:1017",
+  permanentMac: "02:00:00:00:00:01",
+  replacedCard: "8086:1592",
 };
 const ofVeth: AfxdpRecord = { spec: { name: "veth10", mode: "primary", poolName: "kind" } };
 

@@ -72,7 +72,9 @@ describe("readEswitchMode", () => {
   it("rejects with HostError for other errors and for malformed answers", async () => {
     const refused = createDevlink((asked) => [ack(asked, { code: "EBUSY", words: "no" })]).devlink;
     await expect(refused.readEswitchMode(pf)).rejects.toMatchObject({
-      ...{ name: "HostError", code: "EBUSY", words: "no" },
+      name: "HostError",
+      code: "EBUSY",
+      words: "no",
       message: "read eswitch mode on 0000:06:00.0: EBUSY (no)",
     });
     const odd = createDevlink(mode(7)).devlink;
@@ -85,7 +87,8 @@ describe("setEswitchMode", () => {
     const words = "Changing eswitch mode is allowed only if there is no VFs created";
     const { devlink } = createDevlink((asked) => [ack(asked, { code: "EOPNOTSUPP", words })]);
     await expect(devlink.setEswitchMode(pf, "switchdev")).rejects.toMatchObject({
-      ...{ name: "HostError", code: "EOPNOTSUPP" },
+      name: "HostError",
+      code: "EOPNOTSUPP",
       message: `set eswitch mode switchdev on 0000:06:00.0: EOPNOTSUPP (${words})`,
     });
   });

@@ -91,7 +91,8 @@ printf 'Current device configurations:\\n%-30s: %s\\n' level RESTRICTED
   it("refuses a level that it does not know", async () => {
     await writeFile(join(root, "level-0000:3b:00"), "ISOLATED\n");
     await expect(firmware().readPrivilege(pf)).rejects.toMatchObject({
-      ...{ code: "EBADMSG", words: "mstprivhost printed no level" },
+      code: "EBADMSG",
+      words: "mstprivhost printed no level",
     });
   });
 

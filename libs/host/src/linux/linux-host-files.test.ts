@@ -48,7 +48,9 @@ describe("createLinuxHostFiles", () => {
   it("names the operation, its target and the answer in an error", async () => {
     await mkdir(join(root, "directory"));
     await expect(files.remove("/directory")).rejects.toMatchObject({
-      ...{ name: "HostError", code: "EISDIR", message: "remove on /directory: EISDIR" },
+      name: "HostError",
+      code: "EISDIR",
+      message: "remove on /directory: EISDIR",
     });
   });
 });

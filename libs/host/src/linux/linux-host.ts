@@ -62,7 +62,11 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     subfunctions: createLinuxSubfunctions({ root, socket: generic, openSocket: openAndKeep }),
     xdp,
     pluginLeftovers: createLinuxPluginLeftovers({
-      ...{ root, socket: route, xdp, systemd, onUnreadable: options.onUnreadableRecord },
+      root,
+      socket: route,
+      xdp,
+      systemd,
+      onUnreadable: options.onUnreadableRecord,
       openDiagnosis: () => new NetlinkSocket({ protocol: protocols.sockDiag }),
     }),
     rdma: createLinuxRdma({ root, openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }), route }),

@@ -38,7 +38,9 @@ describe("createLinuxKernelModules", () => {
     await mkdir(join(root, "sys/module/igbvf"), { recursive: true });
     await writeFile(join(root, "sys/module/igbvf/initstate"), "coming\n");
     await expect(createLinuxKernelModules(root).load("igbvf")).rejects.toMatchObject({
-      ...{ name: "HostError", code: "MODPROBE_FAILED", operation: { action: "load kernel module", target: "igbvf" } },
+      name: "HostError",
+      code: "MODPROBE_FAILED",
+      operation: { action: "load kernel module", target: "igbvf" },
       words: expect.stringContaining("modprobe"),
     });
   });

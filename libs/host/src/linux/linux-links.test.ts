@@ -45,13 +45,30 @@ const missing = missingForNamespaces();
 
   it("lists interfaces with exactly the fields of the port", async () => {
     expect(await find("lo")).toEqual({
-      ...{ index: 1, name: "lo", altNames: [], mac: "00:00:00:00:00:00", mtu: 65_536, adminUp: false, type: "other" },
-      ...{ hasXdp: false, vfs: [] },
+      index: 1,
+      name: "lo",
+      altNames: [],
+      mac: "00:00:00:00:00:00",
+      mtu: 65_536,
+      adminUp: false,
+      type: "other",
+      hasXdp: false,
+      vfs: [],
     });
     const index: unknown = expect.any(Number);
     expect(await find("v0")).toEqual({
-      ...{ index, name: "v0", altNames: [], mac: "02:00:00:00:00:01", mtu: 1500, maxMtu: 65_535, adminUp: false },
-      ...{ type: "ether", kind: "veth", lowerIndex: index, hasXdp: false, vfs: [] },
+      index,
+      name: "v0",
+      altNames: [],
+      mac: "02:00:00:00:00:01",
+      mtu: 1500,
+      maxMtu: 65_535,
+      adminUp: false,
+      type: "ether",
+      kind: "veth",
+      lowerIndex: index,
+      hasXdp: false,
+      vfs: [],
     });
   });
 
@@ -65,7 +82,9 @@ const missing = missingForNamespaces();
 
   it("names the operation, its target and the explanation of the kernel in an error", async () => {
     await expect(links.setMtu("v0", 100_000)).rejects.toMatchObject({
-      ...{ name: "HostError", code: "EINVAL", words: "mtu greater than device maximum" },
+      name: "HostError",
+      code: "EINVAL",
+      words: "mtu greater than device maximum",
       message: "set mtu 100000 on v0: EINVAL (mtu greater than device maximum)",
     });
   });

@@ -83,7 +83,13 @@ function toLink(root: string, info: LinkInfo): Link {
   const parent = info.parent && deviceOf(root, info.parent);
   const { kind, masterIndex, lowerIndex, permanentAddress } = info;
   return {
-    ...{ index, name, altNames, mac: info.address, mtu, adminUp, type: types.get(info.hardwareType) ?? "other" },
+    index,
+    name,
+    altNames,
+    mac: info.address,
+    mtu,
+    adminUp,
+    type: types.get(info.hardwareType) ?? "other",
     hasXdp,
     ...defined({
       permanentMac: permanentAddress,

@@ -40,7 +40,11 @@ export function createLinuxLinuxBridges(socket: NetlinkSocket): LinuxBridges {
     const { index, name, alias, adminUp, vlanFiltering, vlanProtocol } = bridge;
     const ports = isOwn(bridge) ? await listBridgePorts(socket, index) : [];
     return {
-      ...{ name, isOwn: isOwn(bridge), isComplete: alias === ownAlias, adminUp, vlanFiltering },
+      name,
+      isOwn: isOwn(bridge),
+      isComplete: alias === ownAlias,
+      adminUp,
+      vlanFiltering,
       ...defined({ vlanProtocol }),
       ports: ports.map(({ name: port, parent, settings }) => ({ name: port, ...defined({ parent }), settings })),
     };

@@ -12,7 +12,11 @@ const pf = pci("0000:01:00.0");
 const other = pci("0000:01:00.1");
 const record: PfRecord = {
   spec: {
-    ...{ pciAddress: pf, name: "enp1s0f0", numVfs: 4, mtu: 9000, eSwitchMode: "legacy" },
+    pciAddress: pf,
+    name: "enp1s0f0",
+    numVfs: 4,
+    mtu: 9000,
+    eSwitchMode: "legacy",
     vfGroups: [
       { resourceName: "nic", deviceType: "vfio-pci", vfRange: "0-3", policyName: "p", mtu: 9000, isRdma: false },
     ],
@@ -100,7 +104,9 @@ describe("createLinuxPfRecords", () => {
     await mkdir(join(root, "etc"));
     await writeFile(join(root, "etc/sriov-operator"), ""); // a file where the directory should be
     await expect(records.save(pf, record)).rejects.toMatchObject({
-      ...{ name: "HostError", code: "ENOTDIR", message: "save record on 0000:01:00.0: ENOTDIR" },
+      name: "HostError",
+      code: "ENOTDIR",
+      message: "save record on 0000:01:00.0: ENOTDIR",
     });
   });
 

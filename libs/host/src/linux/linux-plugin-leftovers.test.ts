@@ -35,7 +35,10 @@ const onUnreadable = () => undefined;
     socket = sockets.use(new NetlinkSocket({ protocol: protocols.route, netns }));
     const genericSocket = sockets.use(new NetlinkSocket({ protocol: protocols.generic, netns }));
     leftovers = createLinuxPluginLeftovers({
-      ...{ root, socket, onUnreadable, systemd: { stopUnit: () => Promise.resolve() } },
+      root,
+      socket,
+      onUnreadable,
+      systemd: { stopUnit: () => Promise.resolve() },
       xdp: createLinuxXdp({ root, socket, genericSocket }),
       openDiagnosis: () => new NetlinkSocket({ protocol: protocols.sockDiag, netns }),
     });
@@ -93,7 +96,10 @@ describe("PluginLeftovers", () => {
     await writeFile(mountInfo(), "");
     const socket = new NetlinkSocket({ protocol: protocols.route });
     leftovers = createLinuxPluginLeftovers({
-      ...{ root, socket, onUnreadable, openDiagnosis: () => socket },
+      root,
+      socket,
+      onUnreadable,
+      openDiagnosis: () => socket,
       xdp: { readPrograms: () => Promise.resolve([]) },
       systemd: {
         /** As systemd, it runs umount(8). */

@@ -69,7 +69,8 @@ describe("readMode", () => {
     await loadIbCore();
     const refused = createRdma((asked) => [ack(asked, { code: "EPERM", words: "no" })]);
     await expect(refused.rdma.readMode()).rejects.toMatchObject({
-      ...{ name: "HostError", code: "EPERM" },
+      name: "HostError",
+      code: "EPERM",
       message: "read RDMA mode on the kernel: EPERM (no)",
     });
     const odd = createRdma(mode(7));

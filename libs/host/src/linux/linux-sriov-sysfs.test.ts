@@ -36,9 +36,14 @@ describe("reading a captured igb", () => {
   it("lists the PFs with all fields of the port", async () => {
     expect(await sriov.listPfs()).toEqual([
       {
-        ...{ pciAddress: pf, vendor: "8086", deviceId: "10c9", driver: "igb", netdevs: ["enp1s0f0"] },
+        pciAddress: pf,
+        vendor: "8086",
+        deviceId: "10c9",
+        driver: "igb",
+        netdevs: ["enp1s0f0"],
         sriov: {
-          ...{ totalVfs: 7, numVfs: 4 },
+          totalVfs: 7,
+          numVfs: 4,
           vfs: [
             { vfId: 0, pciAddress: "0000:01:10.0", ...bound, netdevs: ["enp1s0f0v0"] },
             { vfId: 1, pciAddress: "0000:01:10.2", ...bound, netdevs: ["enp1s0f0v1"] },
@@ -48,9 +53,14 @@ describe("reading a captured igb", () => {
         },
       },
       {
-        ...{ pciAddress: "0000:01:00.1", vendor: "8086", deviceId: "10c9", driver: "igb", netdevs: ["enp1s0f1"] },
+        pciAddress: "0000:01:00.1",
+        vendor: "8086",
+        deviceId: "10c9",
+        driver: "igb",
+        netdevs: ["enp1s0f1"],
         sriov: {
-          ...{ totalVfs: 7, numVfs: 2 },
+          totalVfs: 7,
+          numVfs: 2,
           vfs: [
             { vfId: 0, pciAddress: "0000:01:10.1", ...bound, netdevs: ["enp1s0f1v0"] },
             { vfId: 1, pciAddress: "0000:01:10.3", ...bound, netdevs: ["enp1s0f1v1"] },
@@ -130,7 +140,9 @@ describe("reading while devices change", () => {
 
   it("rejects if the root has no PCI bus", async () => {
     await expect(createLinuxSriovSysfs(join(root, "nowhere")).listPfs()).rejects.toMatchObject({
-      ...{ name: "HostError", code: "ENOENT", operation: { action: "list", target: "PCI functions" } },
+      name: "HostError",
+      code: "ENOENT",
+      operation: { action: "list", target: "PCI functions" },
     });
   });
 });

@@ -66,8 +66,14 @@ describe("Subfunctions without hardware", () => {
     await expect(open([port(88), port(7)]).subfunctions.list()).resolves.toEqual([
       { pf, portIndex: 0x8007, sfNumber: 7, state: "active", operationalState: "attached" },
       {
-        ...{ pf, portIndex: 0x8058, sfNumber: 88, state: "active", operationalState: "attached" },
-        ...{ device: "mlx5_core.sf.4", driver: "mlx5_core.sf", netdev: "odd-name" },
+        pf,
+        portIndex: 0x8058,
+        sfNumber: 88,
+        state: "active",
+        operationalState: "attached",
+        device: "mlx5_core.sf.4",
+        driver: "mlx5_core.sf",
+        netdev: "odd-name",
       },
     ]);
   });

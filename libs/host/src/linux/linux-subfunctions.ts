@@ -86,7 +86,11 @@ export function createLinuxSubfunctions({ root, socket, openSocket }: LinuxSubfu
     const [netdev] = (directory && readNames(join(directory, "net"))) ?? [];
     const driver = directory && readLinkName(join(directory, "driver"));
     return {
-      ...{ pf, portIndex: port.index, sfNumber, state, operationalState },
+      pf,
+      portIndex: port.index,
+      sfNumber,
+      state,
+      operationalState,
       ...defined({ mac: address, device, driver, netdev, representor: port.netdev?.name }),
     };
   }

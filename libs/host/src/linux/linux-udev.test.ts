@@ -119,7 +119,8 @@ describe("createLinuxUdev", () => {
   it("rejects at the deadline", async () => {
     await writeFile(join(root, "run/udev/queue"), "");
     await expect(createLinuxUdev(root).settle({ timeoutMs: 20, signal })).rejects.toMatchObject({
-      ...{ code: "ETIMEDOUT", message: "settle within 20 ms on udev: ETIMEDOUT" },
+      code: "ETIMEDOUT",
+      message: "settle within 20 ms on udev: ETIMEDOUT",
     });
   });
 

@@ -10,8 +10,14 @@ const group = fc.record(
 );
 const spec = fc.record(
   {
-    ...{ pciAddress: text, numVfs: fc.nat(), mtu: fc.nat(), name: text, linkType: text, eSwitchMode: text },
-    ...{ externallyManaged: fc.boolean(), vfGroups: fc.array(group) },
+    pciAddress: text,
+    numVfs: fc.nat(),
+    mtu: fc.nat(),
+    name: text,
+    linkType: text,
+    eSwitchMode: text,
+    externallyManaged: fc.boolean(),
+    vfGroups: fc.array(group),
   },
   { requiredKeys: ["pciAddress"] },
 );

@@ -34,7 +34,11 @@ describe("readNetDevice", () => {
   ])("reads $does", async ({ device, driver }) => {
     await addInterface("eth0", device, driver);
     expect(readNetDevice(root, "eth0")).toEqual({
-      ...{ driver, pciAddress: "0000:00:03.0", vendor: "1af4", deviceId: "1041", numaNode: 1 },
+      driver,
+      pciAddress: "0000:00:03.0",
+      vendor: "1af4",
+      deviceId: "1041",
+      numaNode: 1,
     });
   });
 

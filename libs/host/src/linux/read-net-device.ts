@@ -22,8 +22,11 @@ export function readNetDevice(root: string, name: string): NetDevice | undefined
   const [vendor, deviceId] = ["vendor", "device"].map((file) => readAttribute(join(pci, file)));
   const address = parsePciAddress(basename(pci));
   return defined({
-    ...{ driver, pciAddress: address.ok ? address.value : undefined, numaNode },
-    ...{ vendor: vendor?.replace(/^0x/, ""), deviceId: deviceId?.replace(/^0x/, "") },
+    driver,
+    pciAddress: address.ok ? address.value : undefined,
+    numaNode,
+    vendor: vendor?.replace(/^0x/, ""),
+    deviceId: deviceId?.replace(/^0x/, ""),
   });
 }
 

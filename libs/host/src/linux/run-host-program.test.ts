@@ -16,7 +16,9 @@ describe("runHostProgram", () => {
 
   it("reports what the program printed", async () => {
     await expect(run("echo 'no space' >&2; exit 3")).rejects.toMatchObject({
-      ...{ name: "HostError", code: "FAILED", words: "no space" },
+      name: "HostError",
+      code: "FAILED",
+      words: "no space",
       message: "configure on the boot loader: FAILED (no space)",
     });
     await expect(run("exit 3")).rejects.toMatchObject({ words: "sh failed with exit code 3" });

@@ -55,8 +55,12 @@ export function createFakeEswitch({ find, netdevs, nextMac, onSync }: FakeEswitc
       if (present.has(vf) || hidden.has(`${pf.pciAddress} ${vf.vfId}`)) continue;
       present.add(vf);
       netdevs.add({
-        ...{ parent: pf.pciAddress, mac: nextMac(), maxMtu: pf.port.maxMtu, representorOf: vf.pciAddress },
-        ...{ physPortName: representorName(pf.port, `vf${vf.vfId}`), physSwitchId: pf.port.physSwitchId ?? "" },
+        parent: pf.pciAddress,
+        mac: nextMac(),
+        maxMtu: pf.port.maxMtu,
+        representorOf: vf.pciAddress,
+        physPortName: representorName(pf.port, `vf${vf.vfId}`),
+        physSwitchId: pf.port.physSwitchId ?? "",
       });
     }
   }

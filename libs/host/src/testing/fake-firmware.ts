@@ -160,10 +160,16 @@ function initialValues({ sriov, linkType, hasOwnSystem }: FakePort): Readonly<Re
   const type = linkType === "infiniband" ? 1 : 2;
   const enabled = sriov === undefined ? 0 : 1;
   return {
-    ...{ NUM_OF_VFS: sriov?.totalVfs ?? 0, SRIOV_EN: enabled, LINK_TYPE_P1: type, LINK_TYPE_P2: type },
+    NUM_OF_VFS: sriov?.totalVfs ?? 0,
+    SRIOV_EN: enabled,
+    LINK_TYPE_P1: type,
+    LINK_TYPE_P2: type,
     ...(hasOwnSystem === true && {
-      ...{ INTERNAL_CPU_MODEL: 1, INTERNAL_CPU_PAGE_SUPPLIER: 0, INTERNAL_CPU_ESWITCH_MANAGER: 0 },
-      ...{ INTERNAL_CPU_IB_VPORT0: 0, INTERNAL_CPU_OFFLOAD_ENGINE: 0 },
+      INTERNAL_CPU_MODEL: 1,
+      INTERNAL_CPU_PAGE_SUPPLIER: 0,
+      INTERNAL_CPU_ESWITCH_MANAGER: 0,
+      INTERNAL_CPU_IB_VPORT0: 0,
+      INTERNAL_CPU_OFFLOAD_ENGINE: 0,
     }),
   };
 }

@@ -49,8 +49,12 @@ describe("createFakeKernel", () => {
     expect((await sriov.readPf(pf))?.sriov?.vfs).toEqual([
       { vfId: 0, pciAddress: vf0, vendor: "8086", deviceId: "10ca", driver: "igbvf", netdevs: ["enp1s0f0v0"] },
       {
-        ...{ vfId: 1, pciAddress: "0000:01:10.2", vendor: "8086", deviceId: "10ca" },
-        ...{ driver: "igbvf", netdevs: ["enp1s0f0v1"] },
+        vfId: 1,
+        pciAddress: "0000:01:10.2",
+        vendor: "8086",
+        deviceId: "10ca",
+        driver: "igbvf",
+        netdevs: ["enp1s0f0v1"],
       },
     ]);
   });

@@ -160,11 +160,15 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const hasIommu = (running: readonly string[]) =>
     iommu === "with-argument" ? running.includes("intel_iommu=on") : iommu;
   const bootLoader = createFakeBootLoader({
-    ...{ cpuVendor, hasIommu, initial: ["ro", "quiet"] },
+    cpuVendor,
+    hasIommu,
+    initial: ["ro", "quiet"],
     program: program === "none" ? undefined : program,
   });
   const rdma = createFakeRdma({
-    ...{ mode: options.rdmaMode, emit, hasOtherNamespaces: netdevs.hasPods },
+    mode: options.rdmaMode,
+    emit,
+    hasOtherNamespaces: netdevs.hasPods,
     readOption: () => readRdmaOption(files),
   });
   const vdpa = createFakeVdpa();
@@ -174,7 +178,11 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     isNoIommuOn: false,
   };
   const bus: PciBus = createPciBus({
-    ...{ netdevs, rdma, vdpa, emit, nextMac: createMacSource() },
+    netdevs,
+    rdma,
+    vdpa,
+    emit,
+    nextMac: createMacSource(),
     allowsVfio: () => iommuState.exists() || iommuState.isNoIommuOn,
     onVfsChanged: (pf) => {
       eswitch.sync(pf);

@@ -39,7 +39,14 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
     const { kind, masterIndex, lowerIndex, xdpProgram } = netdev;
     const pf = netdev.representorOf === undefined ? pfOf(netdev) : undefined;
     return {
-      ...{ index, name, altNames: [...altNames], mac, mtu, maxMtu, adminUp, type: typeOf(netdev) },
+      index,
+      name,
+      altNames: [...altNames],
+      mac,
+      mtu,
+      maxMtu,
+      adminUp,
+      type: typeOf(netdev),
       hasXdp: xdpProgram !== undefined,
       ...defined({
         permanentMac: pf?.port.mac,
@@ -131,8 +138,15 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
 }
 
 const loopback: Link = {
-  ...{ index: 1, name: "lo", altNames: [], mac: noMac, mtu: 65_536, adminUp: true, type: "other" },
-  ...{ hasXdp: false, vfs: [] },
+  index: 1,
+  name: "lo",
+  altNames: [],
+  mac: noMac,
+  mtu: 65_536,
+  adminUp: true,
+  type: "other",
+  hasXdp: false,
+  vfs: [],
 };
 
 /** Implements the GUIDs that a PF assigns to its InfiniBand VFs (do_setvfinfo in rtnetlink.c, 6.12). */

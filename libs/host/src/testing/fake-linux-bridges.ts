@@ -12,24 +12,22 @@ export const newBridge: FakeBridge = { isOwn: false, isComplete: false, vlanFilt
 
 /** What a new port has. The kernel computes path_cost from the speed of the link. */
 const newPort: LinuxBridgePortSettings = {
-  ...{
-    priority: 32,
-    path_cost: 100,
-    hairpin_mode: 0,
-    bpdu_guard: 0,
-    root_block: 0,
-    multicast_fast_leave: 0,
-    learning: 1,
-  },
-  ...{
-    unicast_flood: 1,
-    proxyarp: 0,
-    proxyarp_wifi: 0,
-    multicast_router: 1,
-    multicast_flood: 1,
-    multicast_to_unicast: 0,
-  },
-  ...{ broadcast_flood: 1, neigh_suppress: 0, isolated: 0 },
+  priority: 32,
+  path_cost: 100,
+  hairpin_mode: 0,
+  bpdu_guard: 0,
+  root_block: 0,
+  multicast_fast_leave: 0,
+  learning: 1,
+  unicast_flood: 1,
+  proxyarp: 0,
+  proxyarp_wifi: 0,
+  multicast_router: 1,
+  multicast_flood: 1,
+  multicast_to_unicast: 0,
+  broadcast_flood: 1,
+  neigh_suppress: 0,
+  isolated: 0,
 };
 
 /** The largest value of a setting; 255 for flags, of which the kernel takes any number except 0 as on. */
@@ -60,7 +58,9 @@ export function createFakeLinuxBridges(netdevs: Netdevs): LinuxBridges {
           .listVisible()
           .filter(isBridge)
           .map((netdev) => ({
-            ...{ name: netdev.name, adminUp: netdev.adminUp, ...netdev.bridge },
+            name: netdev.name,
+            adminUp: netdev.adminUp,
+            ...netdev.bridge,
             ports: portsOf(netdev).map(({ name, parent, portSettings }) => ({
               name,
               ...(parent && { parent: { bus: "pci", name: parent } }),

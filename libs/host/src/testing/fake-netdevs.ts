@@ -211,9 +211,15 @@ export function createNetdevs(emit: (event: KernelEvent) => void): Netdevs {
 }
 
 const initial = () => ({
-  ...{ mtu: 1_500, adminUp: false, inPod: false },
-  ...{ masterIndex: undefined, bridge: undefined, portSettings: {}, xdpProgram: undefined },
-  ...{ features: new Set<string>(), properties: new Map<string, string>() },
+  mtu: 1_500,
+  adminUp: false,
+  inPod: false,
+  masterIndex: undefined,
+  bridge: undefined,
+  portSettings: {},
+  xdpProgram: undefined,
+  features: new Set<string>(),
+  properties: new Map<string, string>(),
 });
 
 function eventOf(netdev: Netdev): KernelEvent {

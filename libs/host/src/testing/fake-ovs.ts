@@ -98,7 +98,9 @@ export function createFakeOvs({ isManaged, hasInterface }: FakeOvsDeps): FakeOvs
       mtuRequest,
     });
     return {
-      ...{ name, type, isMissing: !works },
+      name,
+      type,
+      isMissing: !works,
       ...defined({
         uplink: pciAddress === undefined ? undefined : { pciAddress, settings },
         error: works ? undefined : `could not open network device ${name} (No such device)`,
@@ -160,7 +162,9 @@ export function createFakeOvs({ isManaged, hasInterface }: FakeOvsDeps): FakeOvs
       isManaged
         ? whileRunning(() => ({
             bridges: [...bridges].sort(byKey).map(([name, bridge]) => ({
-              ...{ name, isOwned: bridge.isOwned, settings: bridge.isOwned ? settingsOf(bridge) : {} },
+              name,
+              isOwned: bridge.isOwned,
+              settings: bridge.isOwned ? settingsOf(bridge) : {},
               ports: [...bridge.ports].sort(byKey).map(([portName, each]) => toPort(portName, each)),
             })),
             hardwareOffload: { isOn: hardwareOffload.isOn, ...defined({ mark: hardwareOffload.mark }) },

@@ -242,13 +242,11 @@ function addNetdev(fn: AnyFunction, deps: NetdevDeps): void {
   if (fn.kind === "pf") {
     const { linkType, mac, maxMtu, physPortName, physSwitchId } = fn.port;
     netdevs.add({
-      ...{
-        parent,
-        mac: linkType === "infiniband" ? ipoibAddress(fn) : mac,
-        maxMtu,
-        isVirtio: isVirtio(fn),
-        ...defined({ physPortName, physSwitchId }),
-      },
+      parent,
+      mac: linkType === "infiniband" ? ipoibAddress(fn) : mac,
+      maxMtu,
+      isVirtio: isVirtio(fn),
+      ...defined({ physPortName, physSwitchId }),
     });
   } else {
     const { linkType, sriov, maxMtu } = fn.pf.port;

@@ -117,7 +117,10 @@ export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: F
 function factsOf(pf: PfFunction, netdevs: Netdevs): PfFacts {
   const { vendor, deviceId, sriov } = pf.port;
   return {
-    ...{ pciAddress: pf.pciAddress, vendor, deviceId, ...defined({ driver: pf.driver }) },
+    pciAddress: pf.pciAddress,
+    vendor,
+    deviceId,
+    ...defined({ driver: pf.driver }),
     netdevs: namesOf(pf.pciAddress, netdevs),
     ...(sriov && {
       sriov: { totalVfs: limitOf(pf, sriov), numVfs: pf.vfs.length, vfs: pf.vfs.map((vf) => vfFactsOf(vf, netdevs)) },

@@ -102,7 +102,10 @@ export function createFakeSubfunctions({ find, netdevs, nextMac }: FakeSubfuncti
             const netdev = device?.netdev?.inPod === false ? device.netdev.name : undefined;
             const isBound = device?.netdev !== undefined;
             return {
-              ...{ pf: pf.pciAddress, portIndex, sfNumber, representor: representor.name },
+              pf: pf.pciAddress,
+              portIndex,
+              sfNumber,
+              representor: representor.name,
               ...(pf.port.choosesSubfunctionMacs !== true && { mac }),
               state: device === undefined ? ("inactive" as const) : ("active" as const),
               operationalState: device === undefined ? ("detached" as const) : ("attached" as const),
@@ -128,7 +131,11 @@ export function createFakeSubfunctions({ find, netdevs, nextMac }: FakeSubfuncti
         const portIndex = nextIndexes.get(pf) ?? firstPortIndex;
         nextIndexes.set(pf, portIndex + 1);
         const representor = netdevs.add({
-          ...{ parent: address, mac: nextMac(), maxMtu, physSwitchId, representorOf: "subfunction" },
+          parent: address,
+          mac: nextMac(),
+          maxMtu,
+          physSwitchId,
+          representorOf: "subfunction",
           physPortName: representorName(pf.port, `sf${sfNumber}`),
         });
         ports.add({ pf, portIndex, sfNumber, representor, mac: noMac, device: undefined });

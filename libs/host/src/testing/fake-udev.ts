@@ -96,7 +96,10 @@ export function createFakeUdev({ bus, netdevs, clock, readRules, delayMs }: Fake
     const { name, parent, physPortName, physSwitchId } = netdev;
     const fn = parent && bus.find(parent);
     return {
-      ...{ action, name, parent, driver: fn?.driver },
+      action,
+      name,
+      parent,
+      driver: fn?.driver,
       attributes: { phys_port_name: physPortName, phys_switch_id: physSwitchId, ...attributesOfPf(fn) },
       exists(path) {
         const [, directory = "", vfId] = /^(.+)\/virtfn(\d+)\/net\//.exec(path) ?? [];

@@ -117,7 +117,8 @@ describe("the fake kernel meets the host contract", () => {
 describe("the fake kernel with an eswitch meets the host contract", () => {
   const ports = igb("0000:01:00.0").ports.map((port, number) => ({
     ...port,
-    ...{ parameters: { flow_steering_mode: "dmfs" }, maxSubfunctions: 64 },
+    parameters: { flow_steering_mode: "dmfs" },
+    maxSubfunctions: 64,
     ...({ eswitchMode: "legacy", physPortName: `p${number}`, physSwitchId: "525400aa00000000" } as const),
   }));
 

@@ -219,7 +219,9 @@ export function blueField(pciAddress: string, { generation = 2, ...options }: Bl
   const deviceId = generation === 2 ? "a2d6" : "a2dc";
   return {
     ports: mlx5(pciAddress, options).ports.map(({ eswitchMode: _mode, ...port }) => ({
-      ...{ ...port, deviceId, hasOwnSystem: true },
+      ...port,
+      deviceId,
+      hasOwnSystem: true,
       ...(port.sriov && { sriov: { ...port.sriov, vfDeviceId: "101e" } }),
     })),
   };

@@ -20,11 +20,17 @@ describe("Open vSwitch of the fake kernel meets the contract", () => {
       };
     const { addBridge, removeBridge, addPort, removePort, setOtherConfig, stop, start } = kernel.ovs;
     await runOvsCase(ovsCase, {
-      ...{ ovs, nics: ["enp1s0f0", "enp1s0f1"] },
-      ...{ addBridge: byHand(addBridge), removeBridge: byHand(removeBridge), addPort: byHand(addPort) },
-      ...{ removePort: byHand(removePort), setOtherConfig: byHand(setOtherConfig) },
-      ...{ listBridges: byHand(kernel.ovs.listBridges), readOtherConfig: byHand(kernel.ovs.readOtherConfig) },
-      ...{ stop: byHand(stop), start: byHand(start) },
+      ovs,
+      nics: ["enp1s0f0", "enp1s0f1"],
+      addBridge: byHand(addBridge),
+      removeBridge: byHand(removeBridge),
+      addPort: byHand(addPort),
+      removePort: byHand(removePort),
+      setOtherConfig: byHand(setOtherConfig),
+      listBridges: byHand(kernel.ovs.listBridges),
+      readOtherConfig: byHand(kernel.ovs.readOtherConfig),
+      stop: byHand(stop),
+      start: byHand(start),
     });
   });
 });
@@ -48,7 +54,8 @@ describe("a real Open vSwitch meets the contract", () => {
       await server.vsctl(...args);
     };
     return {
-      ...{ ovs, nics: ["nic0", "nic1"] },
+      ovs,
+      nics: ["nic0", "nic1"],
       addBridge: (name) => run("add-br", name),
       removeBridge: (name) => run("del-br", name),
       addPort: (bridge, name) => run("add-port", bridge, name),

@@ -43,9 +43,11 @@ describe("connectFakeHost", () => {
   it("rejects with the HostError of the kernel", async () => {
     using host = connectFakeHost(socketPath);
     await expect(host.links.setMtu("enp1s0f0", 9300)).rejects.toMatchObject({
-      ...{ name: "HostError", code: "EINVAL", words: "mtu greater than device maximum" },
-      ...{ operation: { action: "set mtu 9300", target: "enp1s0f0" } },
-      ...{ message: "set mtu 9300 on enp1s0f0: EINVAL (mtu greater than device maximum)" },
+      name: "HostError",
+      code: "EINVAL",
+      words: "mtu greater than device maximum",
+      operation: { action: "set mtu 9300", target: "enp1s0f0" },
+      message: "set mtu 9300 on enp1s0f0: EINVAL (mtu greater than device maximum)",
     });
   });
 

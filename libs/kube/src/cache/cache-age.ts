@@ -23,7 +23,7 @@ export interface CacheAge {
 export type FailedWatch = Pick<CacheAge, "resource" | "ageMs">;
 
 /** One cache, or several that are used together. */
-export interface Ageing {
+export interface HasAge {
   /** Age of the oldest cache. */
   readonly ageMs: number;
   readonly ages: readonly CacheAge[];
@@ -36,7 +36,7 @@ export interface FreshnessLimit {
 }
 
 /** Measures the time since its creation or the last heard(). Its default clock continues while the machine is suspended. */
-export class HeardClock {
+export class FreshnessClock {
   readonly #clock: Pick<Clock, "nowMs">;
   #heardAtMs: number;
 
@@ -55,12 +55,12 @@ export class HeardClock {
 }
 
 /** Returns the caches that are older than the limit. */
-export function staleAmong(caches: Iterable<Ageing>, maxAgeMs: number): readonly CacheAge[] {
+export function staleAmong(caches: Iterable<HasAge>, maxAgeMs: number): readonly CacheAge[] {
   return Array.from(caches).flatMap(({ ages }) => ages.filter(({ ageMs }) => ageMs > maxAgeMs));
 }
 
 /** Resolves within a second when no cache is older than the limit; rejects with the signal's reason. */
-export async function whenFresh(caches: readonly Pick<Ageing, "ageMs">[], limit: FreshnessLimit): Promise<void> {
+export async function whenFresh(caches: readonly Pick<HasAge, "ageMs">[], limit: FreshnessLimit): Promise<void> {
   const { maxAgeMs, clock, signal } = limit;
   while (caches.some(({ ageMs }) => ageMs > maxAgeMs)) await sleep(clock, pollMs, signal);
 }

@@ -5,13 +5,13 @@
  * Usage: `const node = nodes.get("worker-0"); const gpuNodes = nodes.byIndex("pool", "gpu")`.
  */
 import type { ObjectName } from "../kube-object.ts";
-import type { Ageing } from "./cache-age.ts";
+import type { HasAge } from "./cache-age.ts";
 
 /**
  * Objects of one kind, each reduced to its projection. Keys are names if the kind is cluster-scoped or the cache holds a
  * single namespace, otherwise "namespace/name".
  */
-export interface Cache<T> extends Observations, Ageing {
+export interface Cache<T> extends Observations, HasAge {
   /** Whether the first list is complete. */
   readonly synced: boolean;
   /** False while the server does not serve the kind; then the cache is empty. Only with the option `optional`. */

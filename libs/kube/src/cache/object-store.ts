@@ -3,7 +3,7 @@
  * ObjectStore holds the objects of a Cache. The reflector fills it in a service, and a test fills it by hand.
  * Usage: `const nodes = new ObjectStore({ type: nodeType, project: ({ metadata }: Node) => ({ metadata }) })`.
  */
-import { HeardClock, type CacheAge, type FailedWatch } from "./cache-age.ts";
+import { FreshnessClock, type CacheAge, type FailedWatch } from "./cache-age.ts";
 import { isBehind, type Cache, type Change, type Observed } from "./cache.ts";
 import type { Clock } from "../clock.ts";
 import { equalJson } from "../json/equal-json.ts";
@@ -70,11 +70,11 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
   /** Whether the current list is the first one after a rewind. */
   #isRewound = false;
   #onDoubt: (() => void) | undefined;
-  readonly #lastHeard: HeardClock;
+  readonly #lastHeard: FreshnessClock;
 
   constructor(options: StoreOptions<Wire, T>) {
     this.#options = options;
-    this.#lastHeard = new HeardClock(options.clock);
+    this.#lastHeard = new FreshnessClock(options.clock);
     this.#index = new ObjectIndex(options.indexes ?? {});
   }
 

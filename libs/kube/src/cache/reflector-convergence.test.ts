@@ -34,7 +34,13 @@ describe("watchObjects", () => {
       await using transport = new HttpTransport(server.endpoint);
       const clock = new FakeClock();
       await using cache = watchObjects({
-        ...{ transport, type: configMaps, namespace: "ns", pageSize: 2, optional: true, clock, random: () => 1 },
+        transport,
+        type: configMaps,
+        namespace: "ns",
+        pageSize: 2,
+        optional: true,
+        clock,
+        random: () => 1,
         project: ({ data }: ConfigMap) => data?.["color"] ?? "",
         report: () => undefined,
       });

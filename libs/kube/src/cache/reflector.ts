@@ -47,8 +47,12 @@ export interface ReflectorOptions {
 export async function reflect(options: ReflectorOptions): Promise<void> {
   const { signal } = options;
   const progress: Progress = {
-    ...{ position: undefined, known: undefined, isRewound: false },
-    ...{ failures: 0, lastPauseMs: 0, sendsBookmarks: false },
+    position: undefined,
+    known: undefined,
+    isRewound: false,
+    failures: 0,
+    lastPauseMs: 0,
+    sendsBookmarks: false,
   };
   while (!signal.aborted) {
     try {

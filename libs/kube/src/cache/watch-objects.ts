@@ -4,7 +4,7 @@
  * Usage: `await using nodes = watchObjects({ transport, type: nodeType, project: ({ metadata }: Node) => ({ metadata }), report })`.
  */
 import type { KubeObject } from "../kube-object.ts";
-import type { Ageing } from "./cache-age.ts";
+import type { HasAge } from "./cache-age.ts";
 import type { Cache } from "./cache.ts";
 import { ObjectStore, type StoreOptions } from "./object-store.ts";
 import { reflect, type ReflectorOptions } from "./reflector.ts";
@@ -30,7 +30,7 @@ export function watchObjects<Wire extends KubeObject, T>(options: WatchOptions<W
  * current value of `synced`.
  * Disposing it ends the watches. The result of watchObjects has this type, too.
  */
-export interface JoinedWatches extends Ageing, AsyncDisposable {
+export interface JoinedWatches extends HasAge, AsyncDisposable {
   /** Whether all watches are synced. */
   readonly synced: boolean;
   /** Resolves when all watches are synced; rejects with the signal's reason. */

@@ -8,7 +8,7 @@ import {
   type Reconcile,
   type Source,
 } from "./controller.ts";
-import type { Ageing, CacheAge } from "../cache/cache-age.ts";
+import type { HasAge, CacheAge } from "../cache/cache-age.ts";
 import { KubeError } from "../http/kube-error.ts";
 import { ObjectStore } from "../cache/object-store.ts";
 import { configMaps, type ConfigMap } from "../testing/fake-api-server.ts";
@@ -43,7 +43,7 @@ class Keys implements Source {
 }
 
 /** A cache with an age that a test sets. */
-class Age implements Ageing {
+class Age implements HasAge {
   ageMs = 0;
 
   get ages(): readonly CacheAge[] {

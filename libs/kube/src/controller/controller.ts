@@ -4,7 +4,7 @@
  * state of one key and acts. It does not get events, so it can be repeated, killed at any instruction, and repeated again.
  * Usage: `await using controller = startController({ name: "node-states", reconcile, sources, signal, report })`.
  */
-import { staleAmong, whenFresh, type Ageing, type CacheAge } from "../cache/cache-age.ts";
+import { staleAmong, whenFresh, type HasAge, type CacheAge } from "../cache/cache-age.ts";
 import type { Cache, Change } from "../cache/cache.ts";
 import { systemClock, type BackoffRange, type Clock } from "../clock.ts";
 import { isKubeError, KubeError } from "../http/kube-error.ts";
@@ -54,7 +54,7 @@ export interface ControllerOptions {
 
 /** While one of `caches` is older than this, no key is reconciled: an object that a stale cache lacks may exist. */
 export interface Freshness {
-  readonly caches: readonly Ageing[];
+  readonly caches: readonly HasAge[];
   readonly maxAgeMs: number;
   /** Called with the stale caches each time that keys start to wait for them. */
   readonly onStale: (stale: readonly CacheAge[]) => void;

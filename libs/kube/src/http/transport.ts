@@ -18,7 +18,7 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 
 export interface TransportRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Encoded path without a query, from resource-path.ts. */
+  /** Encoded path without a query, from resourcePath or objectPath. */
   readonly path: string;
   readonly query?: Query | undefined;
   /** Sent as JSON. */

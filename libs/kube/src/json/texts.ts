@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
+ * Texts that are compared, cut or stored: JSON in one form, limited messages, and times in microseconds.
  * canonicalJson renders equal JSON values as equal texts: members are sorted, and undefined members are left out.
  * Usage: `canonicalJson({ b: 1, a: undefined })`, which is '{"b":1}'.
  */

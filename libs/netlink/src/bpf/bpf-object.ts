@@ -54,7 +54,9 @@ export function readObjectInfo(
   attributes.writeUInt32LE(fd, 0);
   attributes.writeUInt32LE(info.length, 4);
   callBpf(system, {
-    ...{ tried: "read description of BPF object", command: bpfCommands.readInfo, attributes },
+    tried: "read description of BPF object",
+    command: bpfCommands.readInfo,
+    attributes,
     pointers: [{ offset: 8, bytes: info }, ...(list === undefined ? [] : [{ ...list, into: info }])],
   });
 }

@@ -64,16 +64,26 @@ export function encodeElfObject({ sections, symbols, relocations }: ElfContent):
       encodeRelocation(offset, 1 + symbols.findIndex(({ name }) => name === symbol)),
     );
     return {
-      ...{ name: `.rel${section}`, type: sectionTypes.relocations, flags: 0, content: Buffer.concat(places) },
-      ...{ link: symbolIndex, info: indexOf(section), entryBytes: relocationBytes },
+      name: `.rel${section}`,
+      type: sectionTypes.relocations,
+      flags: 0,
+      content: Buffer.concat(places),
+      link: symbolIndex,
+      info: indexOf(section),
+      entryBytes: relocationBytes,
     };
   });
   const namesIndex = symbolIndex + relocated.length + 1;
   const parts: readonly Part[] = [
     ...sections.map(({ name, content, use }) => ({ name, content, type: sectionTypes.data, flags: flagsOf[use] })),
     {
-      ...{ name: ".symtab", type: sectionTypes.symbols, flags: 0, content: symbolTable },
-      ...{ link: namesIndex, info: 1, entryBytes: symbolBytes }, // 1: number of the first global symbol
+      name: ".symtab",
+      type: sectionTypes.symbols,
+      flags: 0,
+      content: symbolTable,
+      link: namesIndex,
+      info: 1,
+      entryBytes: symbolBytes, // 1: number of the first global symbol
     },
     ...relocated,
   ];

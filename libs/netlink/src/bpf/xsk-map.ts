@@ -53,7 +53,8 @@ export function openXskMap(id: number, system: BpfSystem = loadBpfSystem()): Xsk
 /** Opens a pinned map. Throws NetlinkError: ENOENT if there is no such file, EINVAL if it is no XSK map. */
 export function openPinnedXskMap(path: string, system: BpfSystem = loadBpfSystem()): XskMap {
   const call = {
-    ...{ tried: `open pinned XSK map ${path}`, command: bpfCommands.openPinned },
+    tried: `open pinned XSK map ${path}`,
+    command: bpfCommands.openPinned,
     attributes: Buffer.alloc(16), // u64 path, u32 fd, u32 flags
     pointers: [{ offset: 0, bytes: Buffer.from(`${path}\0`) }],
   };

@@ -58,10 +58,17 @@ const subfunction = [
 ];
 
 const parsed = {
-  ...{ handle: pf, index: 0x8000, flavour: "pcisf", isExternal: false, pfNumber: 1, sfNumber: 88 },
+  handle: pf,
+  index: 0x8000,
+  flavour: "pcisf",
+  isExternal: false,
+  pfNumber: 1,
+  sfNumber: 88,
   netdev: { index: 12, name: "eth7" },
   function: {
-    ...{ address: "02:00:00:00:88:88", state: "active", operationalState: "attached" },
+    address: "02:00:00:00:88:88",
+    state: "active",
+    operationalState: "attached",
     instance: { bus: "auxiliary", device: "mlx5_core.sf.4" },
   },
 };

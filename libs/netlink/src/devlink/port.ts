@@ -56,16 +56,14 @@ export type DevlinkPortHandle = Pick<DevlinkPort, "handle" | "index">;
 
 const commands = { portGet: 5, portSet: 6, portNew: 7, portDelete: 8 };
 const attributes = {
-  ...{
-    index: 3,
-    netdevIndex: 6,
-    netdevName: 7,
-    flavour: 77,
-    pfNumber: 127,
-    function: 145,
-    external: 149,
-    sfNumber: 164,
-  },
+  index: 3,
+  netdevIndex: 6,
+  netdevName: 7,
+  flavour: 77,
+  pfNumber: 127,
+  function: 145,
+  external: 149,
+  sfNumber: 164,
 };
 const functionAttributes = { address: 1, state: 2, operationalState: 3, instance: 5 };
 const flavours: readonly DevlinkPort["flavour"][] = [
@@ -99,7 +97,8 @@ export async function addSubfunctionPort(
 ): Promise<DevlinkPort> {
   const tried = `add subfunction ${sfNumber} to ${nameOf(handle)}`;
   const [answer] = await requestGeneric(family, {
-    ...{ tried, command: commands.portNew },
+    tried,
+    command: commands.portNew,
     attributes: [
       ...encodeHandle(handle),
       u16(attributes.flavour, pcisf),
@@ -180,7 +179,9 @@ function parsePort(answer: readonly Attribute[]): DevlinkPort {
   const sfNumber = number(attributes.sfNumber, readU32);
   const fn = find(answer, attributes.function);
   return {
-    ...{ handle, index: readU32(index), isExternal: find(answer, attributes.external)?.[0] === 1 },
+    handle,
+    index: readU32(index),
+    isExternal: find(answer, attributes.external)?.[0] === 1,
     ...(flavour !== undefined && { flavour }),
     ...(netdevIndex !== undefined && netdevName && { netdev: { index: netdevIndex, name: readText(netdevName) } }),
     ...(pfNumber !== undefined && { pfNumber }),

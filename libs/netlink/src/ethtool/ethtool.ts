@@ -51,7 +51,8 @@ const now = { receive: 6, send: 7, combined: 9 };
 export async function getChannels(family: GenericFamily, name: string): Promise<Channels> {
   const tried = `read channels of ${name}`;
   const [answer] = await requestGeneric(family, {
-    ...{ tried, command: channelCommands.getChannels },
+    tried,
+    command: channelCommands.getChannels,
     attributes: [encodeDevice(name)],
   });
   if (answer === undefined) throw malformed(`no channels in the answer to "${tried}"`);
@@ -61,7 +62,9 @@ export async function getChannels(family: GenericFamily, name: string): Promise<
     return value === undefined ? 0 : readU32(value);
   };
   const counts = (types: typeof most): ChannelCounts => ({
-    ...{ receive: count(types.receive), send: count(types.send), combined: count(types.combined) },
+    receive: count(types.receive),
+    send: count(types.send),
+    combined: count(types.combined),
   });
   return { now: counts(now), most: counts(most) };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * joinMulticast receives the events that the kernel sends to multicast groups. No thread waits for them: the event loop
- * polls the socket (native-libc.ts).
+ * polls the socket (libc.ts).
  * Usage: `joinMulticast({ protocol: protocols.route, groups: 1, decode }, sink, signal)`.
  */
 import { checked, errnoName, NetlinkError } from "../netlink-error.ts";

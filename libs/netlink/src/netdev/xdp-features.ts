@@ -37,7 +37,9 @@ export async function listXdpFeatures(family: GenericFamily): Promise<readonly X
     const has = (feature: number) => (readU64(mask) & feature) !== 0;
     return [
       {
-        ...{ index: readU32(index), native: has(features.basic), redirect: has(features.redirect) },
+        index: readU32(index),
+        native: has(features.basic),
+        redirect: has(features.redirect),
         zeroCopy: has(features.zeroCopy),
         ...(segments && { zeroCopySegments: readU32(segments) }),
       },

@@ -41,7 +41,9 @@ describe("the settings of bridge ports", () => {
     const other = Buffer.concat([header, text(3, "eth1"), u32(10, 6)]);
     await expect(listBridgePorts(listing([other, port]), 5)).resolves.toEqual([
       {
-        ...{ index: 7, name: "eth0", parent: { bus: "pci", name: "0000:01:00.0" } },
+        index: 7,
+        name: "eth0",
+        parent: { bus: "pci", name: "0000:01:00.0" },
         settings: { priority: 32, path_cost: 100_000, learning: 1, hairpin_mode: 0 },
       },
     ]);

@@ -28,8 +28,13 @@ describe("listBridges", () => {
     const device = Buffer.concat([header, text(3, "eth0")]);
     await expect(listBridges(listing([device, bridge, veth]))).resolves.toEqual([
       {
-        ...{ index: 7, name: "br0", alias: "ours", group: 0, adminUp: false },
-        ...{ vlanFiltering: true, vlanProtocol: "802.1ad" },
+        index: 7,
+        name: "br0",
+        alias: "ours",
+        group: 0,
+        adminUp: false,
+        vlanFiltering: true,
+        vlanProtocol: "802.1ad",
       },
     ]);
   });

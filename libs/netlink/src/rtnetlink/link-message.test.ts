@@ -14,9 +14,16 @@ describe("parseLink", () => {
   it("parses a PF with its VFs", () => {
     const none = "00:00:00:00:00:00";
     expect(parseLink(igb)).toEqual({
-      ...{ index: 2, name: "eth0", altNames: [], hardwareType: 1, address: "52:54:00:aa:00:00" },
+      index: 2,
+      name: "eth0",
+      altNames: [],
+      hardwareType: 1,
+      address: "52:54:00:aa:00:00",
       permanentAddress: "52:54:00:aa:00:00",
-      ...{ adminUp: true, mtu: 9000, maxMtu: 9216, parent: { bus: "pci", name: "0000:01:00.0" } },
+      adminUp: true,
+      mtu: 9000,
+      maxMtu: 9216,
+      parent: { bus: "pci", name: "0000:01:00.0" },
       hasXdp: false,
       vfs: [
         { vfId: 0, address: none, vlan: 0 },
@@ -46,8 +53,13 @@ describe("parseLink", () => {
       nested(linkAttributes.xdp, [bytes(2, Buffer.of(1))]),
     ]);
     expect(parseLink(message)).toMatchObject({
-      ...{ name: "ib0", address: Array(20).fill("01").join(":"), physPortName: "pf0vf3", physSwitchId: "525400aa" },
-      ...{ kind: "ipoib", altNames: ["one", "two"], hasXdp: true },
+      name: "ib0",
+      address: Array(20).fill("01").join(":"),
+      physPortName: "pf0vf3",
+      physSwitchId: "525400aa",
+      kind: "ipoib",
+      altNames: ["one", "two"],
+      hasXdp: true,
       vfs: [{ vfId: 7, address: Array(20).fill("ab").join(":"), vlan: 0, nodeGuid: "00:11:22:33:44:55:66:77" }],
     });
     expect(parseLink(message)).not.toHaveProperty("maxMtu");

@@ -71,7 +71,8 @@ interface IpLink {
       ...(link.max_mtu !== 0 && { maxMtu: link.max_mtu }),
       ...(link.linkinfo?.info_kind !== undefined && { kind: link.linkinfo.info_kind }),
       ...(link.link !== undefined && { lowerIndex: all.find(({ ifname }) => ifname === link.link)?.ifindex }),
-      ...{ hasXdp: false, vfs: [] },
+      hasXdp: false,
+      vfs: [],
     }));
     expect(expected.map(({ name }) => name)).toEqual(expect.arrayContaining(["lo", "v0", "v1"]));
     expect(await listLinks(socket)).toEqual(expected.sort((a, b) => a.index - b.index));

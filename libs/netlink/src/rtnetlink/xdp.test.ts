@@ -96,7 +96,8 @@ const missing = missingForNamespaces();
     });
     const other = mode === "native" ? "generic" : "native";
     await expect(attachXdp(socket, "v0", { program, mode: other })).rejects.toMatchObject({
-      ...{ code: "EEXIST", words: "Native and generic XDP can't be active at the same time" },
+      code: "EEXIST",
+      words: "Native and generic XDP can't be active at the same time",
     });
     await expect(detachXdp(socket, "v0", { program, mode })).rejects.toMatchObject({ code: "EEXIST" });
     await expect(readXdp(socket, "v0")).resolves.toEqual(before);
@@ -106,7 +107,8 @@ const missing = missingForNamespaces();
     using map = createXskMap({ queues: 1 });
     using program = loadRedirectProgram(map);
     await expect(attachXdp(socket, "lo", { program, mode: "native" })).rejects.toMatchObject({
-      ...{ code: "EOPNOTSUPP", words: "Underlying driver does not support XDP in native mode" },
+      code: "EOPNOTSUPP",
+      words: "Underlying driver does not support XDP in native mode",
     });
     await attachXdp(socket, "lo", { program, mode: "generic" });
     await expect(readXdp(socket, "lo")).resolves.toEqual([{ mode: "generic", programId: program.id }]);

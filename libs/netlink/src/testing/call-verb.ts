@@ -39,8 +39,18 @@ const [verb = "", ...texts] = process.argv.slice(2);
 const values = texts.map((text) => JSON.parse(text) as never);
 
 const route = {
-  ...{ createBridge, deleteLink, listBridges, setBridge, setLinkAlias, setMaster, setVfGuids },
-  ...{ listBridgePorts, setBridgePort, defaultRouteLinks, routeLinks, getLink },
+  createBridge,
+  deleteLink,
+  listBridges,
+  setBridge,
+  setLinkAlias,
+  setMaster,
+  setVfGuids,
+  listBridgePorts,
+  setBridgePort,
+  defaultRouteLinks,
+  routeLinks,
+  getLink,
 };
 const rdma = { getRdmaMode, setRdmaMode };
 const ethtool = { getFeatures, setFeature };

@@ -103,7 +103,9 @@ export function openXdpSocket({ ifindex, queue, netns }: XdpSocketOptions): XdpS
       value.writeUInt32LE(fd);
       attributes.writeUInt32LE(mapFd);
       callBpf(loadBpfSystem(), {
-        ...{ tried: "write AF_XDP socket to XSK map", command: updateElement, attributes },
+        tried: "write AF_XDP socket to XSK map",
+        command: updateElement,
+        attributes,
         pointers: [
           { offset: 8, bytes: key },
           { offset: 16, bytes: value },

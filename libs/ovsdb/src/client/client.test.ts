@@ -79,7 +79,8 @@ describe("OvsdbClient", () => {
       updateRows(bridge, [], { fail_mode: "sometimes" }),
     ]);
     await expect(wrong).rejects.toMatchObject({
-      ...{ code: "transaction", failures: [{ index: 2, error: "constraint violation" }] },
+      code: "transaction",
+      failures: [{ index: 2, error: "constraint violation" }],
       message: expect.stringContaining("update Bridge: constraint violation"),
     });
     expect(await bridgeNames()).toEqual(before);
@@ -90,7 +91,8 @@ describe("OvsdbClient", () => {
     await client.untilConnected();
     const uuid = await addBridge(client, "referred");
     await expect(client.transact([deleteRows(bridge, [isRow(uuid)])])).rejects.toMatchObject({
-      ...{ code: "transaction", failures: [{ index: 1, error: "referential integrity violation" }] },
+      code: "transaction",
+      failures: [{ index: 1, error: "referential integrity violation" }],
       message: expect.stringMatching(/^commit: referential integrity violation/),
     });
     await ovs.vsctl("del-br", "referred");
@@ -123,7 +125,8 @@ describe("OvsdbClient", () => {
     expect([...client.cache.rows(bridge).values()].map(({ name }) => name).sort()).toEqual(["goes", "stays"]);
     await expect(client.transact([])).rejects.toMatchObject({ code: "disconnected" });
     await expect(client.untilConnected(AbortSignal.timeout(50))).rejects.toMatchObject({
-      ...{ code: "aborted", message: expect.stringContaining(`cannot connect to ${ovs.endpoint}`) },
+      code: "aborted",
+      message: expect.stringContaining(`cannot connect to ${ovs.endpoint}`),
     });
 
     await ovs.startServer();

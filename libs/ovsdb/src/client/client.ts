@@ -140,7 +140,9 @@ export class OvsdbClient implements AsyncDisposable {
     const limit = AbortSignal.any([this.#end.signal, AbortSignal.timeout(connectTimeoutMs)]);
     const connection = stack.use(
       await connect(endpoint, {
-        ...{ signal: limit, probeIntervalMs, maxMessageBytes },
+        signal: limit,
+        probeIntervalMs,
+        maxMessageBytes,
         onNotification: (method, parameters) => void this.#monitor.receive(method, parameters),
       }),
     );

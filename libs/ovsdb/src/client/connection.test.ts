@@ -60,7 +60,8 @@ describe("Connection", () => {
     });
     await using connection = await connect(server.endpoint);
     await expect(connection.request("list_dbs", [])).rejects.toMatchObject({
-      ...{ code: "disconnected", message: expect.stringContaining(reason) },
+      code: "disconnected",
+      message: expect.stringContaining(reason),
     });
     await expect(connection.request("list_dbs", [])).rejects.toMatchObject({ code: "disconnected" });
     expect((await connection.closed).message).toContain(reason);

@@ -54,7 +54,8 @@ describe("configure", () => {
   it("says that ovs-vswitchd has not applied what is stored", async () => {
     await ovs.stopVswitchd();
     await expect(configure(client, [], AbortSignal.timeout(200))).rejects.toMatchObject({
-      ...{ code: "aborted", message: expect.stringContaining("is stored, but ovs-vswitchd has not applied it") },
+      code: "aborted",
+      message: expect.stringContaining("is stored, but ovs-vswitchd has not applied it"),
     });
     await ovs.startVswitchd();
     await configure(client, [], AbortSignal.timeout(60_000));

@@ -82,7 +82,10 @@ export const uuid: Atom<string, string | NamedUuid> = {
 /** A column with exactly one value. */
 export function one<T, In>(of: Atom<T, In>): Column<T, In> {
   return {
-    ...{ kind: "one", keyType: of.type, valueType: undefined, initial: of.initial },
+    kind: "one",
+    keyType: of.type,
+    valueType: undefined,
+    initial: of.initial,
     decode: (wire) => decodeAtom(of, wire),
     encode: (value) => of.encode(value),
     applyDifference: (_value, difference) => decodeAtom(of, difference),
@@ -98,7 +101,10 @@ export function optional<T, In>(of: Atom<T, In>): Column<T | undefined, In | und
     return elements[0] === undefined ? undefined : of.decode(elements[0]);
   };
   return {
-    ...{ kind: "optional", keyType: of.type, valueType: undefined, initial: undefined },
+    kind: "optional",
+    keyType: of.type,
+    valueType: undefined,
+    initial: undefined,
     decode,
     encode: (value) => (value === undefined ? ["set", []] : of.encode(value)),
     applyDifference: (_value, difference) => decode(difference), // of a column for one value, it is the new value
@@ -110,7 +116,10 @@ export function optional<T, In>(of: Atom<T, In>): Column<T | undefined, In | und
 export function setOf<T, In>(of: Atom<T, In>): Column<ReadonlySet<T>, Iterable<In>> {
   const decode = (wire: WireValue): ReadonlySet<T> => new Set(elementsOf(wire).map((element) => of.decode(element)));
   return {
-    ...{ kind: "set", keyType: of.type, valueType: undefined, initial: new Set<T>() },
+    kind: "set",
+    keyType: of.type,
+    valueType: undefined,
+    initial: new Set<T>(),
     decode,
     encode: (values) => ["set", Array.from(values, (value) => of.encode(value))],
     applyDifference(set, difference) {
@@ -130,7 +139,10 @@ export function mapOf<K, V, InK, InV>(
   const decode = (wire: WireValue): ReadonlyMap<K, V> =>
     new Map(pairsOf(wire).map(([key, value]) => [keys.decode(key), values.decode(value)] as const));
   return {
-    ...{ kind: "map", keyType: keys.type, valueType: values.type, initial: new Map<K, V>() },
+    kind: "map",
+    keyType: keys.type,
+    valueType: values.type,
+    initial: new Map<K, V>(),
     decode,
     encode: (entries) => [
       "map",

@@ -44,12 +44,13 @@ const device = fc
   .record({
     subfunctions: fc.uniqueArray(subfunction, { selector: ({ sfNumber }) => sfNumber, maxLength: 5 }),
     linkAdminState: fc.constantFrom("up", "down"),
-    ...{ mtu, queues, owned: fc.boolean(), externallyManaged: fc.boolean() },
-    ...{
-      initialMtu: optional(mtu),
-      initialQueues: optional(queues),
-      initialESwitchMode: optional(fc.constant("legacy")),
-    },
+    mtu,
+    queues,
+    owned: fc.boolean(),
+    externallyManaged: fc.boolean(),
+    initialMtu: optional(mtu),
+    initialQueues: optional(queues),
+    initialESwitchMode: optional(fc.constant("legacy")),
     maxSfs: optional(fc.constantFrom(0, 4, 8)),
     usedBy: fc.constantFrom<readonly string[]>([], [], [], ["default route"]),
   })

@@ -7,19 +7,39 @@ import { planAfxdp } from "./plan-afxdp.ts";
 
 const pciAddress = "0000:86:00.0";
 const card: AfxdpInterfaceStatus = {
-  ...{ pciAddress, name: "ens1f0", driver: "mlx5_core", mtu: 1500, maxMtu: 9978, queues: 16, maxQueues: 64 },
-  ...{ maxSfs: 64, eSwitchMode: "legacy", linkAdminState: "up" },
+  pciAddress,
+  name: "ens1f0",
+  driver: "mlx5_core",
+  mtu: 1500,
+  maxMtu: 9978,
+  queues: 16,
+  maxQueues: 64,
+  maxSfs: 64,
+  eSwitchMode: "legacy",
+  linkAdminState: "up",
 };
 const ownedCard: AfxdpInterfaceStatus = {
-  ...{ ...card, owned: true, eSwitchMode: "switchdev" },
-  ...{ initialMtu: 1500, initialQueues: 16, initialESwitchMode: "legacy" },
+  ...card,
+  owned: true,
+  eSwitchMode: "switchdev",
+  initialMtu: 1500,
+  initialQueues: 16,
+  initialESwitchMode: "legacy",
 };
 const want = (spec: Partial<AfxdpInterfaceSpec>): AfxdpInterfaceSpec => ({
-  ...{ pciAddress, mode: "subfunction", poolName: "fast" },
+  pciAddress,
+  mode: "subfunction",
+  poolName: "fast",
   ...spec,
 });
 const sf = (sfNumber: number, more: Partial<AfxdpSubfunctionStatus> = {}): AfxdpSubfunctionStatus => ({
-  ...{ sfNumber, state: "active", driver: "mlx5_core.sf", name: `sf${sfNumber}`, mtu: 1500, queues: 8, owned: true },
+  sfNumber,
+  state: "active",
+  driver: "mlx5_core.sf",
+  name: `sf${sfNumber}`,
+  mtu: 1500,
+  queues: 8,
+  owned: true,
   ...more,
 });
 const attached = { xdp: { program: { id: 1, owned: true } } };
@@ -57,7 +77,9 @@ describe("planAfxdp", () => {
         "set queues 4 on subfunction 0 of 0000:86:00.0",
         "set queues 4 on subfunction 2 of 0000:86:00.0",
       ],
-      ...{ impact: "none", reasons: [], problems: [] },
+      impact: "none",
+      reasons: [],
+      problems: [],
     });
   });
 
@@ -104,7 +126,9 @@ describe("planAfxdp", () => {
         "set queues 16 -> 8 on 0000:86:00.0",
         "set link up on 0000:86:00.0",
       ],
-      ...{ impact: "none", reasons: [], problems: [] },
+      impact: "none",
+      reasons: [],
+      problems: [],
     });
   });
 
@@ -188,7 +212,9 @@ describe("planAfxdp", () => {
     },
   ])("changes nothing and reports: $problem", ({ spec, device, problem }) => {
     expect(planOf(spec, { ...card, ...device })).toEqual({
-      ...{ steps: [], impact: "none", reasons: [] },
+      steps: [],
+      impact: "none",
+      reasons: [],
       problems: [problem],
     });
   });

@@ -27,7 +27,8 @@ function merge(policies: readonly AfxdpNetworkNodePolicy[], given: Given = {}) {
   const devices = afxdpDevices({ interfaces: nics }, sriovUse(sriov), stored);
   const operatorConfig = {
     ...({ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig" } as const),
-    ...{ metadata: { name: "default" }, spec: { ...(provider && { provider }) } },
+    metadata: { name: "default" },
+    spec: { ...(provider && { provider }) },
   };
   return mergeAfxdpPolicies(node("worker-1", { zone: "a" }), devices, createAfxdpRules({ policies, operatorConfig }));
 }
@@ -54,14 +55,26 @@ describe("mergeAfxdpPolicies", () => {
       spec: {
         interfaces: [
           {
-            ...{ pciAddress: "0000:86:00.0", name: "ens1f0", mode: "subfunction", poolName: "apool" },
-            ...{ policyName: "a", mtu: 9000, queues: 8, numSfs: 4 },
+            pciAddress: "0000:86:00.0",
+            name: "ens1f0",
+            mode: "subfunction",
+            poolName: "apool",
+            policyName: "a",
+            mtu: 9000,
+            queues: 8,
+            numSfs: 4,
           },
         ],
         pools: [
           {
-            ...{ name: "apool", mode: "subfunction", udsServer: true, bpfMapPinning: true, udsTimeout: 0, uid: 1500 },
-            ...{ requiresUnprivilegedBpf: false, excludeTopology: false },
+            name: "apool",
+            mode: "subfunction",
+            udsServer: true,
+            bpfMapPinning: true,
+            udsTimeout: 0,
+            uid: 1500,
+            requiresUnprivilegedBpf: false,
+            excludeTopology: false,
           },
         ],
       },

@@ -226,7 +226,9 @@ function interfaceSpec({ nic, reported }: AfxdpDevice, policy: AfxdpNetworkNodeP
   const name = reported.name ?? nic.name;
   return {
     ...defined({ pciAddress: reported.pciAddress, name }),
-    ...{ mode, poolName, policyName: policy.metadata.name },
+    mode,
+    poolName,
+    policyName: policy.metadata.name,
     ...defined({ mtu, queues }),
     ...(mode === "subfunction" && { numSfs: numSfs ?? 0 }),
     ...(externallyManaged === true && { externallyManaged }),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * supportedNics lists the network cards that are known to work; it is upstream's list (sriov-operator.md J). The
- * ConfigMap "supported-nic-ids" adds cards to it; nic-row.ts parses its rows.
+ * ConfigMap "supported-nic-ids" adds cards to it.
  */
 
 /** A card model. PCI IDs are in hexadecimal, in lower case, without 0x. */

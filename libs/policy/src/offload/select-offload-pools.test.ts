@@ -38,7 +38,11 @@ describe("selectOffloadPools with MachineConfigPools", () => {
       network: { openVSwitchInterfaces: ["br-ex", "x".repeat(400)] },
       problems: [
         {
-          ...{ code: "network-on-open-vswitch", severity: "error", entry: 0, pool: "dpu-host", node: "h1" },
+          code: "network-on-open-vswitch",
+          severity: "error",
+          entry: 0,
+          pool: "dpu-host",
+          node: "h1",
           message: expect.stringMatching(
             /^node h1 of pool dpu-host would boot without network, because its default route is on br-ex, x{15}, which needs/,
           ),
@@ -47,7 +51,9 @@ describe("selectOffloadPools with MachineConfigPools", () => {
     },
   ])("finds no problem of a host with $does, or the one that it has", ({ network, problems }) => {
     const selection = selectOffloadPools({
-      ...{ entries: [entry()], machineConfigPools: [...basePools, dpuHost], nodes: [host("h1"), host("h2")] },
+      entries: [entry()],
+      machineConfigPools: [...basePools, dpuHost],
+      nodes: [host("h1"), host("h2")],
       interfacesOf: () => [blueFieldPf()],
       networkOf: (name) => (name === "h1" ? network : {}),
     });

@@ -43,7 +43,12 @@ describe("toDrainedPod", () => {
     const pods = [undefined, "pod", { metadata, spec: { tolerations: [null, 7], containers: {} } }];
     for (const pod of pods) {
       expect(toDrainedPod(pod, "openshift.io")).toMatchObject({
-        ...{ namespace: "", finalizers: [], isFinished: false, kind: "other", holdsVfs: false, toleratesDrain: false },
+        namespace: "",
+        finalizers: [],
+        isFinished: false,
+        kind: "other",
+        holdsVfs: false,
+        toleratesDrain: false,
       });
     }
   });

@@ -15,22 +15,32 @@ const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: 
 
 const pool = fc.record(
   {
-    ...{ name: fc.constantFrom(...poolNames), mode, udsServer: fc.boolean(), bpfMapPinning: fc.boolean() },
-    ...{ udsTimeout: number, uid: number, requiresUnprivilegedBpf: fc.boolean() },
+    name: fc.constantFrom(...poolNames),
+    mode,
+    udsServer: fc.boolean(),
+    bpfMapPinning: fc.boolean(),
+    udsTimeout: number,
+    uid: number,
+    requiresUnprivilegedBpf: fc.boolean(),
   },
   { requiredKeys: ["name", "mode"] },
 ) as fc.Arbitrary<AfxdpPoolSpec>;
 const wanted = fc.record(
   {
-    ...{ pciAddress: fc.constantFrom(...addresses), name: fc.constantFrom(...names), mode },
+    pciAddress: fc.constantFrom(...addresses),
+    name: fc.constantFrom(...names),
+    mode,
     poolName: fc.constantFrom(...poolNames),
   },
   { requiredKeys: ["mode", "poolName"] },
 ) as fc.Arbitrary<AfxdpInterfaceSpec>;
 const row = fc.record(
   {
-    ...{ pciAddress: fc.constantFrom(...addresses), name: fc.constantFrom("", ...names), driver: fc.constant("ice") },
-    ...{ linkAdminState: fc.constant("up"), recordedNames: fc.array(fc.constantFrom("", ...names), { maxLength: 2 }) },
+    pciAddress: fc.constantFrom(...addresses),
+    name: fc.constantFrom("", ...names),
+    driver: fc.constant("ice"),
+    linkAdminState: fc.constant("up"),
+    recordedNames: fc.array(fc.constantFrom("", ...names), { maxLength: 2 }),
   },
   { requiredKeys: [] },
 ) as fc.Arbitrary<AfxdpInterfaceStatus>;

@@ -160,7 +160,9 @@ function isOnHost({ pciAddress, name, linkAdminState }: AfxdpInterfaceStatus): b
 function poolOf(pool: AfxdpPoolSpec, devices: readonly AfxdpPluginsDevice[]): AfxdpPluginsPool {
   const { name, udsServer = true, bpfMapPinning = false, udsTimeout = 0, uid = 0, requiresUnprivilegedBpf } = pool;
   return {
-    ...{ name, mode: "primary", devices: devices.map((device) => ({ name: device.name })) },
+    name,
+    mode: "primary",
+    devices: devices.map((device) => ({ name: device.name })),
     ...(uid !== 0 && { uid }),
     ...((!udsServer || bpfMapPinning) && { udsServerDisable: true }),
     ...(bpfMapPinning && { bpfMapPinningEnable: true }),

@@ -15,7 +15,8 @@ const withSubfunctions: State = {
   status: {
     interfaces: [
       {
-        ...{ pciAddress: nic, name: "ens1f0" },
+        pciAddress: nic,
+        name: "ens1f0",
         subfunctions: [
           { sfNumber: 4, name: "ens1f0s4", poolName: "sfs" },
           { sfNumber: 7, name: "foreign" },
@@ -73,7 +74,8 @@ it("isDeviceOnHost follows the names that the node reports", () => {
 
 describe("renderBpfmanObject", () => {
   const node: Node = {
-    ...{ apiVersion: "v1", kind: "Node" },
+    apiVersion: "v1",
+    kind: "Node",
     metadata: { name: "worker-1.example.com", labels: { "kubernetes.io/hostname": "worker-1" } },
   };
   const target = { node, device: nic, interfaceName: "ens1f0" };
@@ -90,7 +92,8 @@ describe("renderBpfmanObject", () => {
     });
     expect(renderBpfmanObject("XdpProgram", target, settings)).toMatchObject({
       spec: {
-        ...{ bpffunctionname: "xdp_prog", priority: 5 },
+        bpffunctionname: "xdp_prog",
+        priority: 5,
         bytecode: { image: { url: image.url, imagepullpolicy: "IfNotPresent", imagepullsecret: { name: "pull" } } },
       },
     });

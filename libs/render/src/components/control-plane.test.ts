@@ -4,7 +4,8 @@ import type { Node } from "@switchyard/api";
 import { isControlPlaneExternal } from "./servers/admission-server.ts";
 
 const node = (role: string): Node => ({
-  ...{ apiVersion: "v1", kind: "Node" },
+  apiVersion: "v1",
+  kind: "Node",
   metadata: { name: role, labels: { [`node-role.kubernetes.io/${role}`]: "" } },
 });
 

@@ -75,7 +75,8 @@ describe("objects", () => {
     for (const name of componentNames) {
       for (const { metadata } of objectsOf(name)) {
         expect(metadata.labels).toMatchObject({
-          ...{ "app.kubernetes.io/managed-by": "switchyard-operator", "app.kubernetes.io/component": name },
+          "app.kubernetes.io/managed-by": "switchyard-operator",
+          "app.kubernetes.io/component": name,
         });
         const owner = { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig", name: "default" };
         const owners = [{ ...owner, uid: "uid-1", controller: true, blockOwnerDeletion: true }];
@@ -136,7 +137,9 @@ describe("DaemonSets", () => {
 
   it("give no privileges to containers that need none", () => {
     const none = {
-      ...{ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"] },
       seccompProfile: { type: "RuntimeDefault" },
     };
     for (const [name, container] of [
@@ -176,9 +179,13 @@ describe("DaemonSets", () => {
         }),
       );
     const openshift = {
-      ...{ "operator-webhook": "restricted-v2", "network-resources-injector": "restricted-v2" },
-      ...{ "config-daemon": "privileged", "device-plugin": "privileged", "metrics-exporter": "privileged" },
-      ...{ "afxdp-device-plugin": "privileged", "afxdp-plugins": "privileged" },
+      "operator-webhook": "restricted-v2",
+      "network-resources-injector": "restricted-v2",
+      "config-daemon": "privileged",
+      "device-plugin": "privileged",
+      "metrics-exporter": "privileged",
+      "afxdp-device-plugin": "privileged",
+      "afxdp-plugins": "privileged",
     };
     expect(constraints("openshift")).toEqual(openshift);
     expect(Object.values(constraints("kubernetes"))).toEqual(withDaemonSet.map(() => undefined));

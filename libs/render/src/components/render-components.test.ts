@@ -56,7 +56,8 @@ const anySettings: fc.Arbitrary<ComponentSettings> = fc
           port: fc.constant(9110),
           secretName: fc.constant("metrics"),
           prometheusOperator: fc.record({
-            ...{ serviceAccount: fc.constant("prometheus"), namespace: fc.constant("monitoring") },
+            serviceAccount: fc.constant("prometheus"),
+            namespace: fc.constant("monitoring"),
             deployRules: fc.boolean(),
           }),
         },
@@ -202,7 +203,8 @@ describe("renderComponents", () => {
     { webhook: "cert-manager", injector: "cert-manager", state: "deployed" },
   ] as const)("with one Secret for both servers, the injector is $state for $webhook and $injector", (kinds) => {
     const server = (kind: CertificateSource["kind"], secretName: string) => ({
-      ...{ secretName, port: 6443 },
+      secretName,
+      port: 6443,
       certificates: kind === "given" ? { kind, caBundle: "UEVN" } : { kind },
     });
     const render = (secretName: string) => {

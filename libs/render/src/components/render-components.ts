@@ -142,7 +142,9 @@ function unknownGates({ spec }: SriovOperatorConfig): readonly ComponentProblem[
   return Object.keys(spec?.featureGates ?? {})
     .filter((gate) => !Object.hasOwn(featureGateDefaults, gate))
     .map((gate) => ({
-      ...{ component: "config-daemon" as const, severity: "warning" as const, field: `spec.featureGates.${gate}` },
+      component: "config-daemon" as const,
+      severity: "warning" as const,
+      field: `spec.featureGates.${gate}`,
       message: `is not a feature gate of this release; known gates are ${Object.keys(featureGateDefaults).join(", ")}`,
     }));
 }

@@ -17,7 +17,9 @@ function node(labels: Readonly<Record<string, string>> = { "switchyard.io/ovn-of
 
 function policy(nicSelector: NicSelector, spec = {}): SriovNetworkNodePolicy {
   return {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodePolicy", metadata: { name: "p" } },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodePolicy",
+    metadata: { name: "p" },
     spec: { resourceName: "a", nodeSelector: {}, numVfs: 8, nicSelector, ...spec },
   };
 }

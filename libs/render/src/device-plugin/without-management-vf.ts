@@ -84,7 +84,8 @@ function managementPolicy(
   if (resourceName === undefined || !name || !vendor) return [];
   return [
     {
-      ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodePolicy" },
+      apiVersion: "sriovnetwork.openshift.io/v1",
+      kind: "SriovNetworkNodePolicy",
       metadata: { name: "ovn-management-port" },
       spec: { resourceName, nodeSelector: {}, numVfs: 1, nicSelector: { vendor, pfNames: [`${name}#0-0`] } },
     },

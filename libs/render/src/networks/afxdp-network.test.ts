@@ -48,7 +48,9 @@ describe("the NetworkAttachmentDefinition of an AfxdpNetwork", () => {
   it("has the plugin host-device, which gets the id of the device, unless the config says otherwise", () => {
     expect(configOf({})).toEqual({ ...head, type: "host-device", capabilities: { deviceID: true }, ipam: {} });
     expect(configOf({ ipam, capabilities: '{"ips": true}' })).toEqual({
-      ...{ ...head, type: "host-device", capabilities: { ips: true, deviceID: true } },
+      ...head,
+      type: "host-device",
+      capabilities: { ips: true, deviceID: true },
       ipam: { type: "host-local", subnet: "10.56.217.0/24" },
     });
   });
@@ -99,7 +101,8 @@ describe("poolDevicesOf", () => {
     const veth = { ...fast, mode, name: "v1" };
     const pci = { ...fast, mode, pciAddress: "0000:86:00.0", name: "ens1f0" };
     expect(poolDevicesOf("fast", [state(veth), state(veth, { ...veth, ...other, name: "v2" }), {}])).toEqual({
-      ...{ names: ["v1"], hasIds: false },
+      names: ["v1"],
+      hasIds: false,
     });
     expect(poolDevicesOf("fast", [state(pci), state({ ...veth, name: "../v" })])).toEqual({ names: [], hasIds: true });
   });

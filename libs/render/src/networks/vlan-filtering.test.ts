@@ -68,8 +68,10 @@ describe("unfilteredBridgePolicies", () => {
 describe("renderNetwork of a BridgeNetwork", () => {
   function render(spec: Partial<BridgeNetworkSpec>, unfilteredBridges: readonly string[]) {
     const network: BridgeNetwork = {
-      ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "BridgeNetwork" },
-      ...{ metadata: { name: "blue", namespace: "ns" }, spec: { resourceName: "nics", ...spec } },
+      apiVersion: "sriovnetwork.openshift.io/v1",
+      kind: "BridgeNetwork",
+      metadata: { name: "blue", namespace: "ns" },
+      spec: { resourceName: "nics", ...spec },
     };
     return renderNetwork(network, { resourcePrefix: "openshift.io", bridges: ["br0"], unfilteredBridges });
   }

@@ -72,7 +72,10 @@ export async function startOpenVswitch(options: OpenVswitchOptions = {}): Promis
     await server?.kill();
   });
   const ovs: Omit<OpenVswitch, keyof AsyncDisposable> = {
-    ...{ socket, endpoint: `unix:${socket}`, directory, programs },
+    socket,
+    endpoint: `unix:${socket}`,
+    directory,
+    programs,
     vsctl(...args) {
       const wait = daemon === undefined ? ["--no-wait"] : ["--timeout=60"];
       return run(join(programs.bin, "ovs-vsctl"), `--db=unix:${socket}`, ...wait, ...args);

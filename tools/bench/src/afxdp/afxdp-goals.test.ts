@@ -8,7 +8,7 @@ const load = { ownSeconds: 1, othersBusy: 0 };
 const requests = { writes: { "update leases": 3 }, reads: {}, failed: {} };
 
 function step(id: AfxdpStepId, more: Partial<AfxdpStepResult> = {}): AfxdpStepResult {
-  return { ...{ id, round: 1, load, cpuSeconds: 1, rssMb: 90, peakMb: 100, requests }, ...more };
+  return { id, round: 1, load, cpuSeconds: 1, rssMb: 90, peakMb: 100, requests, ...more };
 }
 
 const missedOf = (results: readonly AfxdpStepResult[], nodes = 1000) =>

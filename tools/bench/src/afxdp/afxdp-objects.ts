@@ -16,7 +16,8 @@ const apiVersion = "afxdpnetwork.hns.dev/v1alpha1";
 const driver = "mlx5_core";
 
 export const afxdpConfig: AfxdpOperatorConfig = {
-  ...{ apiVersion, kind: "AfxdpOperatorConfig" },
+  apiVersion,
+  kind: "AfxdpOperatorConfig",
   metadata: { name: operatorConfigName, namespace: operatorNamespace },
   spec: { disableDrain: true },
 };
@@ -24,7 +25,9 @@ export const afxdpConfig: AfxdpOperatorConfig = {
 /** A policy for both NICs of all nodes. */
 export function afxdpPolicy(numSfs: number): AfxdpNetworkNodePolicy {
   return {
-    ...{ apiVersion, kind: "AfxdpNetworkNodePolicy", metadata: { name: "all", namespace: operatorNamespace } },
+    apiVersion,
+    kind: "AfxdpNetworkNodePolicy",
+    metadata: { name: "all", namespace: operatorNamespace },
     spec: { poolName: "fast", nodeSelector: {}, nicSelector: { driver }, numSfs },
   };
 }
@@ -32,9 +35,20 @@ export function afxdpPolicy(numSfs: number): AfxdpNetworkNodePolicy {
 /** The status that a node's daemon writes: two NICs, of which no subfunction exists yet. */
 export function reportedAfxdpState(namespace: string, index: number): AfxdpNetworkNodeState {
   const interfaces = [0, 1].map((port) => ({
-    ...{ pciAddress: `0000:3b:00.${port}`, name: `ens1f${port}np${port}`, mac: `02:00:00:00:0${port}:01` },
-    ...{ vendor: "15b3", deviceID: "101d", driver, mtu: 1500, maxMtu: 9978, queues: 63, maxQueues: 63 },
-    ...{ linkAdminState: "up" as const, numSfs: 0, maxSfs: 128, xdp: { native: true, zeroCopy: true } },
+    pciAddress: `0000:3b:00.${port}`,
+    name: `ens1f${port}np${port}`,
+    mac: `02:00:00:00:0${port}:01`,
+    vendor: "15b3",
+    deviceID: "101d",
+    driver,
+    mtu: 1500,
+    maxMtu: 9978,
+    queues: 63,
+    maxQueues: 63,
+    linkAdminState: "up" as const,
+    numSfs: 0,
+    maxSfs: 128,
+    xdp: { native: true, zeroCopy: true },
   }));
   return { ...afxdpNodeState(namespace, index), status: { interfaces, syncStatus: "Succeeded", lastSyncError: "" } };
 }

@@ -75,7 +75,10 @@ export async function measureAfxdp(options: AfxdpOptions): Promise<AfxdpReport> 
   await operator.stop();
   const { nodes, connections, rounds } = options;
   return {
-    ...{ ...about, versions: cluster.versions, options: { nodes, connections, rounds }, steps },
+    ...about,
+    versions: cluster.versions,
+    options: { nodes, connections, rounds },
+    steps,
     goals: afxdpGoals(steps, options),
     complaints: operator.complaints(),
   };
@@ -104,7 +107,9 @@ function stepsOf(bench: AfxdpBench): readonly AfxdpStep[] {
   return [
     { id: "off", round: 1, act: start, startsOperator: true, changesSpecs: false },
     {
-      ...{ id: "config", round: 1, changesSpecs: true },
+      id: "config",
+      round: 1,
+      changesSpecs: true,
       act: () => admin.request({ method: "POST", path: configs, body: afxdpConfig }),
     },
     { id: "report", round: 1, act: () => report(bench, operatorNamespace), changesSpecs: false },
@@ -137,9 +142,14 @@ async function measureStep(bench: AfxdpBench, step: AfxdpStep): Promise<AfxdpSte
   const { cpuSeconds, rssMb, peakMb } = operator.read();
   const requests = countRequests(await operatorUser.requests.read());
   return {
-    ...{ id: step.id, round: step.round, load },
+    id: step.id,
+    round: step.round,
+    load,
     ...(step.changesSpecs && { seconds: (lastMs - beginMs) / 1000, ...(await measurePlainly(bench, step)) }),
-    ...{ cpuSeconds: cpuSeconds - cpuBefore, rssMb, peakMb, requests },
+    cpuSeconds: cpuSeconds - cpuBefore,
+    rssMb,
+    peakMb,
+    requests,
   };
 }
 

@@ -6,7 +6,7 @@ import { bpfmanGoals, type BpfmanStepResult } from "./bpfman-report.ts";
 const requests = { writes: { "update leases": 3 }, reads: {}, failed: {} };
 
 function step(id: BpfmanStepResult["id"], more: Partial<BpfmanStepResult> = {}): BpfmanStepResult {
-  return { ...{ id, cpuSeconds: 1, rssMb: 110, peakMb: 120, requests }, ...more };
+  return { id, cpuSeconds: 1, rssMb: 110, peakMb: 120, requests, ...more };
 }
 
 const timed = (id: BpfmanStepResult["id"], seconds: number) => step(id, { seconds, plainSeconds: 10 });

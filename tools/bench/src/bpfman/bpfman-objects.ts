@@ -18,7 +18,8 @@ import { nodeName, operatorNamespace } from "../fleet/fleet-objects.ts";
 
 /** A policy that offers both NICs of all nodes as devices. */
 export const devicesPolicy: AfxdpNetworkNodePolicy = {
-  ...{ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpNetworkNodePolicy" },
+  apiVersion: "afxdpnetwork.hns.dev/v1alpha1",
+  kind: "AfxdpNetworkNodePolicy",
   metadata: { name: "all", namespace: operatorNamespace },
   spec: { poolName: "fast", mode: "primary", nodeSelector: {}, nicSelector: { driver: "mlx5_core" } },
 };
@@ -58,11 +59,13 @@ export function loadedState({ metadata, spec }: ClusterBpfApplication, programId
   const condition = { type: "Success", reason: "Success", message: "The program has been loaded and attached" };
   return {
     object: {
-      ...{ apiVersion: bpfmanApiVersion, kind: clusterBpfApplicationStates.kind },
+      apiVersion: bpfmanApiVersion,
+      kind: clusterBpfApplicationStates.kind,
       metadata: { name: `${name}-state`, ownerReferences: [owner] },
     },
     status: {
-      ...{ appLoadStatus: "LoadSuccess", updateCount: 1 },
+      appLoadStatus: "LoadSuccess",
+      updateCount: 1,
       conditions: [{ ...condition, status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" }],
       programs: [{ name: "xdp", type: "XDP", programId, xdp: { links: [link] } }],
     },

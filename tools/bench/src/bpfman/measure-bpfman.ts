@@ -92,7 +92,9 @@ export async function measureBpfman(options: BpfmanOptions): Promise<BpfmanRepor
   await operator.stop();
   const report = { steps, builtinPeakMb, options: { nodes, connections } };
   return {
-    ...{ ...about, versions: cluster.versions, ...report },
+    ...about,
+    versions: cluster.versions,
+    ...report,
     goals: bpfmanGoals(report),
     complaints: operator.complaints(),
   };

@@ -5,7 +5,7 @@
  * Usage: `await using daemon = await createGuestDaemon({ cluster, run, guest, share, healthPort, cpuProf: false })`
  */
 import { compileCacheSettings, writeCompileCache } from "@switchyard/images";
-import { frugalFlags, frugalMalloc } from "@switchyard/service/memory";
+import { memoryFlags, mallocVariables } from "@switchyard/service/memory";
 import type { PodAccount } from "@switchyard/testing";
 import { bundleForGuest, type Guest, type GuestProcess } from "@switchyard/vm-lab";
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -79,11 +79,11 @@ export async function createGuestDaemon(options: GuestDaemonOptions): Promise<Da
       const profile = cpuProf ? "--cpu-prof --cpu-prof-interval=5000 --cpu-prof-dir=/share/prof" : "";
       const common = `--namespace ${namespace} --node-name ${name} --host-root / --health-address :${guestHealthPort}`;
       const flags = [common, ...moreFlags].join(" ");
-      const malloc = Object.entries(frugalMalloc).map((setting) => setting.join("="));
+      const malloc = Object.entries(mallocVariables).map((setting) => setting.join("="));
       const settings = [...compileCacheSettings(program), ...malloc].join(" ");
       // With the settings of the image. The shell execs the daemon, so that its pid is the daemon's.
       running = guest.spawn(
-        `${podVariables(user.pod)}; echo $$ >/run/daemon.pid; ${settings} exec node ${frugalFlags.join(" ")} ${profile} ${program}/main.js ${flags}`,
+        `${podVariables(user.pod)}; echo $$ >/run/daemon.pid; ${settings} exec node ${memoryFlags.join(" ")} ${profile} ${program}/main.js ${flags}`,
       );
       const process = running;
       process.stdout.resume();

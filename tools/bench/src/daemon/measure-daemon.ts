@@ -117,7 +117,11 @@ async function inGuest(
   await prepare(guest, signal);
   const { cpuProf } = options;
   await using daemon = await createGuestDaemon({
-    ...{ cluster, run, guest, healthPort, ...daemonOptions },
+    cluster,
+    run,
+    guest,
+    healthPort,
+    ...daemonOptions,
     share: share.directory,
     cpuProf: cpuProf !== undefined,
   });

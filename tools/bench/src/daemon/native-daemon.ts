@@ -5,7 +5,7 @@
  * Usage: `await using daemon = await createNativeDaemon({ cluster, run, nics: [ice("0000:3b:00.0")], cpuProf: undefined })`
  */
 import { createFakeKernel, serveFakeKernel, type FakeNic } from "@switchyard/host/testing";
-import { frugalFlags, frugalMalloc } from "@switchyard/service/memory";
+import { memoryFlags, mallocVariables } from "@switchyard/service/memory";
 import { join } from "node:path";
 import type { BenchCluster } from "../harness/bench-cluster.ts";
 import { bundleProgram } from "../harness/measured-process.ts";
@@ -33,7 +33,8 @@ export async function createNativeDaemon(options: NativeDaemonOptions): Promise<
   const service = parts.use(
     createMeasuredService({
       script,
-      ...{ nodeFlags: frugalFlags, env: frugalMalloc }, // as in the image
+      nodeFlags: memoryFlags,
+      env: mallocVariables, // as in the image
       pod: user.pod,
       args: ["--namespace", namespace, "--node-name", name, "--kernel-socket", socket],
       log: join(cluster.directory, "daemon.log"),

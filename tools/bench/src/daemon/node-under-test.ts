@@ -127,10 +127,12 @@ export async function createNodeUnderTest(
         contentType: "application/apply-patch+yaml",
         accept: metadataOnly,
         body: {
-          ...{ apiVersion: apiVersionOf(type), kind: type.kind },
+          apiVersion: apiVersionOf(type),
+          kind: type.kind,
           metadata: nodeUnderTest,
           spec: {
-            ...{ interfaces, unselected: ownedExcept(interfaces, seen.at(-1)?.status ?? {}) },
+            interfaces,
+            unselected: ownedExcept(interfaces, seen.at(-1)?.status ?? {}),
             ...(bridges !== undefined && { bridges }),
           },
         },
@@ -157,7 +159,9 @@ export async function createNodeUnderTest(
     },
     async clearStatus() {
       await admin.request({
-        ...{ method: "PATCH", path: `${path}/status`, contentType: "application/merge-patch+json" },
+        method: "PATCH",
+        path: `${path}/status`,
+        contentType: "application/merge-patch+json",
         body: { status: null },
       });
       const isClear = () => seen.at(-1)?.status.interfaces === undefined;

@@ -57,7 +57,10 @@ export async function measureDiagnosis({ nodes, vfs, rounds }: DiagnosisOptions)
       const { seconds, peakMb, bytes } = await measure();
       const before = results.get(title) ?? { seconds: [], peakMb: [] };
       results.set(title, {
-        ...{ title, seconds: [...before.seconds, seconds], peakMb: [...before.peakMb, ...peakMb], bytes },
+        title,
+        seconds: [...before.seconds, seconds],
+        peakMb: [...before.peakMb, ...peakMb],
+        bytes,
         ...(goal !== undefined && { goal }),
       });
     }

@@ -18,7 +18,12 @@ describe("createDrainLog", () => {
 
     expect([log.ended, log.busy]).toEqual([2, 0]);
     expect(log.result(3, 0.1)).toEqual({
-      ...{ limit: 1, peak: 1, starts: 2, longestGapSeconds: 0.7, allSeconds: 3, cpuSeconds: 0.1 },
+      limit: 1,
+      peak: 1,
+      starts: 2,
+      longestGapSeconds: 0.7,
+      allSeconds: 3,
+      cpuSeconds: 0.1,
     });
   });
 

@@ -142,8 +142,7 @@ export async function createFleet({ cluster, options, progress, run }: FleetPart
       const isSeen = () => (arrivals.of(markerNamespace)?.changes ?? 0) > before;
       await until("the watch to catch up", isSeen, { withinMs: 300_000, signal: run.signal });
     },
-    applyPlainly: (spec) =>
-      writePlainStates(plain, { ...{ spec, connections, signal: run.signal }, nodes: options.nodes }),
+    applyPlainly: (spec) => writePlainStates(plain, { spec, connections, signal: run.signal, nodes: options.nodes }),
     async startPlainly(spec) {
       const args = [plainStart, plainUser.kubeconfig, `${connections}`, JSON.stringify(spec)];
       await promisify(execFile)(process.execPath, args, { signal: run.signal });

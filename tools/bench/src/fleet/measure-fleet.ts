@@ -32,12 +32,17 @@ export async function measureFleet(options: FleetOptions): Promise<FleetReport> 
   await using fleet = await createFleet({ cluster, options, progress, run });
   const operatorUser = await cluster.user("operator");
   await using operator = createMeasuredOperator({
-    ...{ script, cluster, user: operatorUser, fail },
-    ...{ writeConfigMap: options.writeConfigMap, cpuProf: options.cpuProf },
+    script,
+    cluster,
+    user: operatorUser,
+    fail,
+    writeConfigMap: options.writeConfigMap,
+    cpuProf: options.cpuProf,
   });
   const bench: FleetBench = { fleet, operator, operatorUser, signal: run.signal, progress };
   const scenario = fleetScenario({
-    ...{ fleet, options },
+    fleet,
+    options,
     startOperator: () => operator.start(run.signal),
     stopOperator: () => operator.stop(),
   });

@@ -4,7 +4,7 @@
  * the operator does not deploy a component without an image. No kubelet is running, so no image is pulled.
  * Usage: `await using operator = createMeasuredOperator({ script, cluster, user, fail }); await operator.start(run.signal)`
  */
-import { roomForYoung } from "@switchyard/service/memory";
+import { minSemiSpaceFlag } from "@switchyard/service/memory";
 import { join } from "node:path";
 import type { BenchCluster, BenchUser } from "../harness/bench-cluster.ts";
 import type { MeasuredOptions } from "../harness/measured-process.ts";
@@ -23,12 +23,16 @@ export interface MeasuredOperatorOptions extends Pick<MeasuredOptions, "script" 
  * Node's flags as in the container. Without them the program restarts itself (libs/service/src/memory.ts), which takes
  * 50 ms.
  */
-const inContainer = { nodeFlags: [roomForYoung], env: { MALLOC_ARENA_MAX: "1" } };
+const inContainer = { nodeFlags: [minSemiSpaceFlag], env: { MALLOC_ARENA_MAX: "1" } };
 
 export function createMeasuredOperator(options: MeasuredOperatorOptions): MeasuredService {
   const { script, fail, cpuProf, cluster, user, writeConfigMap = false } = options;
   return createMeasuredService({
-    ...{ script, ...inContainer, pod: user.pod, fail, cpuProf },
+    script,
+    ...inContainer,
+    pod: user.pod,
+    fail,
+    cpuProf,
     args: [
       ...["--namespace", operatorNamespace],
       ...images.flatMap((name) => [`--${name}-image`, `registry.example/${name}:1`]),

@@ -71,13 +71,18 @@ export async function measureOffloadStep(bench: OffloadBench, step: OffloadStep)
   const secondsOf = (some: readonly AuditEvent[]) =>
     Math.max(0, ...some.map(({ stageTimestamp }) => Date.parse(stageTimestamp) - beginMs)) / 1000;
   return {
-    ...{ id: step.id, round: step.round, load, bytes: bytesOf(plainReplay(writes)) },
+    id: step.id,
+    round: step.round,
+    load,
+    bytes: bytesOf(plainReplay(writes)),
     ...(others.length > 0 && {
       seconds: secondsOf(others),
       ...(await measurePlainly(bench, title, { writes: others, beginMs })),
     }),
     ...(statuses.length > 0 && { statusSeconds: secondsOf(statuses) }),
-    ...{ cpuSeconds: cpuSeconds - cpuBefore, rssMb, peakMb },
+    cpuSeconds: cpuSeconds - cpuBefore,
+    rssMb,
+    peakMb,
     requests: countRequests(events),
   };
 }

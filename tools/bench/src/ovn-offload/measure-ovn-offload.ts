@@ -2,7 +2,7 @@
 /**
  * measureOvnOffload measures the service ovn-offload with a real API server, OpenShift's CRDs and simulated hosts.
  */
-import { frugalFlags } from "@switchyard/service/memory";
+import { memoryFlags } from "@switchyard/service/memory";
 import { openshiftCrds } from "@switchyard/test-cluster";
 import { join } from "node:path";
 import { operatorNamespace, plainNamespace } from "../fleet/fleet-objects.ts";
@@ -40,7 +40,8 @@ export async function measureOvnOffload(options: OvnOffloadOptions): Promise<Ovn
   await using service = createMeasuredService({
     script,
     // As in its container. Without these flags, the program restarts itself.
-    ...{ nodeFlags: frugalFlags, env: { MALLOC_ARENA_MAX: "1" } },
+    nodeFlags: memoryFlags,
+    env: { MALLOC_ARENA_MAX: "1" },
     pod: serviceUser.pod,
     args: ["--namespace", operatorNamespace],
     log: join(cluster.directory, "ovn-offload.log"),
@@ -51,7 +52,9 @@ export async function measureOvnOffload(options: OvnOffloadOptions): Promise<Ovn
   using plain = createPlainClient((await cluster.user("plain")).identity, connections);
   const bench = { cluster, service, serviceUser, plain, connections, signal: run.signal, progress };
   const scenario = offloadScenario({
-    ...{ fleet, options, before: await readOffload(cluster.admin) },
+    fleet,
+    options,
+    before: await readOffload(cluster.admin),
     startService: () => service.start(run.signal),
   });
   const steps: OffloadStepResult[] = [];
@@ -63,8 +66,13 @@ export async function measureOvnOffload(options: OvnOffloadOptions): Promise<Ovn
   await service.stop();
   const { stopSeconds } = service;
   return {
-    ...{ bench: "ovn-offload", date, machine, versions: cluster.versions },
-    ...{ options: { nodes, pools, connections, rounds }, steps, stopSeconds },
+    bench: "ovn-offload",
+    date,
+    machine,
+    versions: cluster.versions,
+    options: { nodes, pools, connections, rounds },
+    steps,
+    stopSeconds,
     goals: [...ovnOffloadGoals(steps, { hosts: nodes, pools, nodes: fleet.nodes }), stopGoal(stopSeconds)],
     complaints: service.complaints(),
   };

@@ -150,7 +150,9 @@ export async function createOffloadFleet({
   };
 
   return {
-    ...{ hosts, pools, nodes: hosts + otherNodes },
+    hosts,
+    pools,
+    nodes: hosts + otherNodes,
     async select() {
       await setEntries(entriesFor(pools));
     },

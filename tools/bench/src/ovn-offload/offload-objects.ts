@@ -46,7 +46,9 @@ export function hostObject(index: number, pool: string) {
 export function poolObject(name: string) {
   const roles = [...new Set(["worker", name])];
   return {
-    ...{ apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfigPool", metadata: { name } },
+    apiVersion: "machineconfiguration.openshift.io/v1",
+    kind: "MachineConfigPool",
+    metadata: { name },
     spec: {
       machineConfigSelector: { matchExpressions: [{ key: roleLabel, operator: "In", values: roles }] },
       nodeSelector: { matchLabels: { [roleOf(name)]: "" } },
@@ -59,7 +61,11 @@ export function poolObject(name: string) {
 export function poolStatus(pool: string, { isOffloaded, isUpdated }: { isOffloaded: boolean; isUpdated: boolean }) {
   const lastTransitionTime = "2026-01-01T00:00:00Z";
   const condition = (type: string, isTrue: boolean) => ({
-    ...{ type, status: isTrue ? "True" : "False", lastTransitionTime, reason: "", message: "" },
+    type,
+    status: isTrue ? "True" : "False",
+    lastTransitionTime,
+    reason: "",
+    message: "",
   });
   return {
     configuration: renderedConfiguration(pool, isOffloaded),
@@ -82,7 +88,9 @@ export function renderedName(pool: string, isOffloaded: boolean): string {
 export const clusterObjects = [
   { apiVersion: "operator.openshift.io/v1", kind: "DNS", metadata: { name: "default" }, spec: {} },
   {
-    ...{ apiVersion: "config.openshift.io/v1", kind: "ClusterVersion", metadata: { name: "version" } },
+    apiVersion: "config.openshift.io/v1",
+    kind: "ClusterVersion",
+    metadata: { name: "version" },
     spec: { clusterID: "00000000-0000-4000-8000-000000000000" },
   },
 ] as const;
@@ -98,14 +106,21 @@ export function specOf(phase: HostPhase): SriovNetworkNodeStateSpec {
   return {
     interfaces: Array.from({ length: pfs }, (_, pf): InterfaceSpec => {
       const users: VfGroup = {
-        ...{ deviceType: "netdevice", resourceName: "vfs", vfRange: `${pf === 0 ? 1 : 0}-${vfs - 1}` },
+        deviceType: "netdevice",
+        resourceName: "vfs",
+        vfRange: `${pf === 0 ? 1 : 0}-${vfs - 1}`,
       };
       const reserved: VfGroup = {
-        ...{ deviceType: "netdevice", resourceName: "ovn_mgmt_vf", vfRange: "0-0" },
+        deviceType: "netdevice",
+        resourceName: "ovn_mgmt_vf",
+        vfRange: "0-0",
         reservedFor: "ovn-management-port",
       };
       return {
-        ...{ pciAddress: pfAddress(pf), name: pfName(pf), numVfs: vfs, cardMode: "embedded-cpu" },
+        pciAddress: pfAddress(pf),
+        name: pfName(pf),
+        numVfs: vfs,
+        cardMode: "embedded-cpu",
         vfGroups: pf === 0 ? [reserved, users] : [users],
       };
     }),
@@ -117,9 +132,19 @@ export function interfacesOf(index: number, phase: HostPhase): readonly Interfac
   return Array.from({ length: pfs }, (_, pf): InterfaceStatus => {
     const Vfs = phase === "plain" ? [] : Array.from({ length: vfs }, (_, vf) => vfOf(index, pf, { vf, phase }));
     return {
-      ...{ pciAddress: pfAddress(pf), name: pfName(pf), mac: mac(index, pf, 0), driver: "mlx5_core" },
-      ...{ vendor: "15b3", deviceID: "a2d6", mtu: 1500, totalvfs: 16, numVfs: Vfs.length },
-      ...{ linkSpeed: "100000 Mb/s", linkType: "ETH", linkAdminState: "up", eSwitchMode: "legacy" },
+      pciAddress: pfAddress(pf),
+      name: pfName(pf),
+      mac: mac(index, pf, 0),
+      driver: "mlx5_core",
+      vendor: "15b3",
+      deviceID: "a2d6",
+      mtu: 1500,
+      totalvfs: 16,
+      numVfs: Vfs.length,
+      linkSpeed: "100000 Mb/s",
+      linkType: "ETH",
+      linkAdminState: "up",
+      eSwitchMode: "legacy",
       cardMode: { current: "embedded-cpu" },
       Vfs,
     };
@@ -150,14 +175,12 @@ function pfAddress(pf: number): string {
 function vfOf(index: number, pf: number, { vf, phase }: { readonly vf: number; readonly phase: HostPhase }): VfStatus {
   const isManagement = pf === 0 && vf === 0 && phase === "offloaded";
   return {
-    ...{
-      pciAddress: `0000:3b:0${1 + pf}.${vf}`,
-      vfID: vf,
-      driver: "mlx5_core",
-      vendor: "15b3",
-      deviceID: "101e",
-      mtu: 1500,
-    },
+    pciAddress: `0000:3b:0${1 + pf}.${vf}`,
+    vfID: vf,
+    driver: "mlx5_core",
+    vendor: "15b3",
+    deviceID: "101e",
+    mtu: 1500,
     name: isManagement ? "ovnmgmt0" : `${pfName(pf)}v${vf}`,
     mac: mac(index, pf, vf + 1),
   };

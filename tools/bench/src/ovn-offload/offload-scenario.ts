@@ -36,7 +36,8 @@ export function offloadScenario({ fleet, options, before, startService }: Offloa
 
   const roundOf = (round: number): readonly OffloadStep[] => [
     {
-      ...{ id: "select", round },
+      id: "select",
+      round,
       async act() {
         await fleet.report("plain"); // the VFs of the former round are gone
         await fleet.select();
@@ -55,7 +56,9 @@ export function offloadScenario({ fleet, options, before, startService }: Offloa
     { id: "remove", round, act: () => fleet.removeHost(), isDone: (view) => isReady(view, hosts) },
     { id: "deselect", round, act: () => fleet.deselect(), isDone: (view) => view.machineConfigs === 0 },
     {
-      ...{ id: "restore", round, act: () => fleet.boot(false) },
+      id: "restore",
+      round,
+      act: () => fleet.boot(false),
       isDone: (view) => withoutRack(view.all) === withoutRack(before.all),
     },
   ];

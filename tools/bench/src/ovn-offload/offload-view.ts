@@ -63,8 +63,10 @@ export async function readOffload(client: PlainClient): Promise<OffloadView> {
   const data = maps.map(({ metadata, data: content }) => [fields(metadata)["name"], content]);
   const { annotations } = fields(dns["metadata"]);
   return {
-    ...{ marked: has(labels.ovnOffloadPool), labelled: has("network.operator.openshift.io/dpu-host") },
-    ...{ machineConfigs: configs.length, policies: policies.length },
+    marked: has(labels.ovnOffloadPool),
+    labelled: has("network.operator.openshift.io/dpu-host"),
+    machineConfigs: configs.length,
+    policies: policies.length,
     published: Object.keys(fields(ports?.["data"])).length,
     isDnsPlaced: placement.includes("switchyard.io/dns-eligible"),
     condition: condition?.["status"],

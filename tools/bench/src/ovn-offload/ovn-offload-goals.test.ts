@@ -6,9 +6,17 @@ import { ovnOffloadGoals } from "./ovn-offload-report.ts";
 
 function result(overrides: Partial<OffloadStepResult>): OffloadStepResult {
   return {
-    ...{ id: "vfs", round: 1, seconds: 1.2, statusSeconds: 3, plainSeconds: 0.1, bytes: 1000 },
+    id: "vfs",
+    round: 1,
+    seconds: 1.2,
+    statusSeconds: 3,
+    plainSeconds: 0.1,
+    bytes: 1000,
     load: { ownSeconds: 1, othersBusy: 0 },
-    ...{ cpuSeconds: 1, rssMb: 70, peakMb: 80, requests: requests({ "patch machineconfigs": 20 }) },
+    cpuSeconds: 1,
+    rssMb: 70,
+    peakMb: 80,
+    requests: requests({ "patch machineconfigs": 20 }),
     ...overrides,
   };
 }

@@ -8,8 +8,14 @@ const manager = "fieldManager=switchyard-ovn-offload";
 function event(verb: string, requestURI: string, more: Partial<AuditEvent> = {}): AuditEvent {
   const time = "2026-11-20T00:00:00.000000Z";
   return {
-    ...{ auditID: requestURI, verb, requestURI, user: {}, responseStatus: { code: 200 } },
-    ...{ requestReceivedTimestamp: time, stageTimestamp: time, ...more },
+    auditID: requestURI,
+    verb,
+    requestURI,
+    user: {},
+    responseStatus: { code: 200 },
+    requestReceivedTimestamp: time,
+    stageTimestamp: time,
+    ...more,
   };
 }
 
@@ -24,7 +30,9 @@ describe("plainReplay", () => {
     expect(request).toMatchObject({ method: "PATCH", path: "/api/v1/nodes/a?fieldManager=plain&force=true" });
     expect(request?.contentType).toBe("application/apply-patch+yaml");
     expect(request?.body).toEqual({
-      ...{ apiVersion: "v1", kind: "Node", metadata: { name: "a", uid: "u", annotations: { x: "y" } } },
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name: "a", uid: "u", annotations: { x: "y" } },
     });
   });
 
@@ -40,22 +48,26 @@ describe("plainReplay", () => {
           requestObject: { metadata: { name: "m", namespace: "x" } },
         }),
         event("patch", `${at}/99-a-ovn-hw-offload?${manager}`, {
-          ...{ objectRef: { resource: "machineconfigs" }, requestObject: config },
+          objectRef: { resource: "machineconfigs" },
+          requestObject: config,
         }),
         event("patch", "/apis/operator.openshift.io/v1/dnses/default", {
-          ...{ objectRef: { resource: "dnses" }, requestObject: { metadata: { resourceVersion: "7" }, spec: {} } },
+          objectRef: { resource: "dnses" },
+          requestObject: { metadata: { resourceVersion: "7" }, spec: {} },
         }),
       ),
     ).toEqual([
       [
         {
-          ...{ method: "POST", path: "/api/v1/namespaces/plain/configmaps?fieldManager=plain" },
+          method: "POST",
+          path: "/api/v1/namespaces/plain/configmaps?fieldManager=plain",
           body: { metadata: { name: "m", namespace: "plain" } },
         },
       ],
       [
         {
-          ...{ method: "PATCH", path: `${at}/98-a-ovn-hw-offload?fieldManager=plain` },
+          method: "PATCH",
+          path: `${at}/98-a-ovn-hw-offload?fieldManager=plain`,
           body: { apiVersion: "m/v1", metadata: { name: "98-a-ovn-hw-offload", annotations: { b: "", c: "" } } },
         },
       ],
@@ -69,7 +81,8 @@ describe("plainReplay", () => {
       event("create", "/apis/events.k8s.io/v1/namespaces/x/events", { requestObject: body }),
     );
     expect(request?.body).toEqual({
-      ...{ metadata: { name: "e", namespace: "plain" }, regarding: { name: "default", namespace: "plain" } },
+      metadata: { name: "e", namespace: "plain" },
+      regarding: { name: "default", namespace: "plain" },
     });
   });
 

@@ -33,7 +33,11 @@ export function isReplayed(event: AuditEvent): boolean {
 }
 
 const methods: Readonly<Record<string, PlainRequest["method"]>> = {
-  ...{ create: "POST", update: "PUT", patch: "PATCH", delete: "DELETE", deletecollection: "DELETE" },
+  create: "POST",
+  update: "PUT",
+  patch: "PATCH",
+  delete: "DELETE",
+  deletecollection: "DELETE",
 };
 
 function requestOf({ verb, requestURI, objectRef, requestObject }: AuditEvent): PlainRequest {

@@ -83,7 +83,13 @@ function reviewOf(uid: string, { object, oldObject }: Objects): string {
   const resource = { group: apiGroup, version: "v1", resource: "sriovnetworknodepolicies" };
   const kind = { group: apiGroup, version: "v1", kind: "SriovNetworkNodePolicy" };
   const request = {
-    ...{ uid, kind, resource, requestKind: kind, requestResource: resource, name, namespace: operatorNamespace },
+    uid,
+    kind,
+    resource,
+    requestKind: kind,
+    requestResource: resource,
+    name,
+    namespace: operatorNamespace,
     operation: oldObject === undefined ? "CREATE" : "UPDATE",
     userInfo: { username: "jane", groups: ["team-network", "system:authenticated"] },
     object,

@@ -97,7 +97,9 @@ function rulesOf(variant: Variant, kind: "Role" | "ClusterRole"): readonly strin
 function settingsOf(variant: Variant): ComponentSettings {
   const { clusterType, certificates } = variants[variant];
   return {
-    ...{ namespace: names.namespace, resourcePrefix: "openshift.io", clusterType },
+    namespace: names.namespace,
+    resourcePrefix: "openshift.io",
+    clusterType,
     operatorServiceAccount: names.account,
     images: {},
     imagePullSecrets: [],

@@ -64,8 +64,12 @@ describe("flags.md", () => {
       summary: "Merges policies and reports the result.",
       flags: [
         {
-          ...{ flag: "--namespace", value: "NAMESPACE", help: "The operator's own (not the pods').", env: "NAMESPACE" },
-          ...{ isRequired: true, default: "" },
+          flag: "--namespace",
+          value: "NAMESPACE",
+          help: "The operator's own (not the pods').",
+          env: "NAMESPACE",
+          isRequired: true,
+          default: "",
         },
         { flag: "--wait", value: "", help: "Waits.", isRequired: false, default: "a, b", env: "WAIT" },
       ],
@@ -180,14 +184,20 @@ describe("errors.md", () => {
     const path = "libs/x/src/y.ts";
     expect(errorClasses([{ path, tree: parseSource(path, text) }])).toEqual([
       {
-        ...{ name: "XError", doc: "X failed.", path, codeDoc: "usage: wrong flags." },
+        name: "XError",
+        doc: "X failed.",
+        path,
+        codeDoc: "usage: wrong flags.",
         codes: [
           { code: "usage", doc: "" },
           { code: "gone", doc: "" },
         ],
       },
       {
-        ...{ name: "YError", doc: "", path, codeDoc: "Or the server's." },
+        name: "YError",
+        doc: "",
+        path,
+        codeDoc: "Or the server's.",
         codes: [
           { code: "lost", doc: "No answer." },
           { code: "odd", doc: "No JSON." },

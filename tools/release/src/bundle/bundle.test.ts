@@ -74,13 +74,19 @@ describe("buildBundle", () => {
     const name = variable("OPERATOR_SERVICE_ACCOUNT");
     const admission = { certificates: { kind: "service-ca" }, port: 6443 } as const;
     const identity = operatorIdentity({
-      ...{ namespace: "any", resourcePrefix: "openshift.io", clusterType: "openshift", operatorServiceAccount: name },
-      ...{ images: {}, imagePullSecrets: [], cniBinPath: variable("SRIOV_CNI_BIN_PATH") },
+      namespace: "any",
+      resourcePrefix: "openshift.io",
+      clusterType: "openshift",
+      operatorServiceAccount: name,
+      images: {},
+      imagePullSecrets: [],
+      cniBinPath: variable("SRIOV_CNI_BIN_PATH"),
       webhook: { ...admission, secretName: "operator-webhook-cert" },
       injector: { ...admission, secretName: "network-resources-injector-cert" },
       tls: { cipherSuites: [], curvePreferences: [] },
       metricsExporter: { port: 9110, secretName: variable("METRICS_EXPORTER_SECRET_NAME") },
-      ...{ useExternalDrainer: false, devMode: false },
+      useExternalDrainer: false,
+      devMode: false,
     });
     const stated = (kind: string) =>
       identity.flatMap((object) =>

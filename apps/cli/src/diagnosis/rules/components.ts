@@ -58,7 +58,9 @@ function daemonPods(snapshot: Snapshot): readonly Finding[] {
         first === undefined ? "no config daemon runs on the node" : `the config daemon is ${describePod(first)}`;
       return [
         findingOf("DaemonPodNotRunning", {
-          ...{ object: { kind: "Node", name }, message, values: { operatorNamespace: namespace } },
+          object: { kind: "Node", name },
+          message,
+          values: { operatorNamespace: namespace },
           evidence: own.flatMap((pod) => [`pod ${pod.namespace}/${pod.name}: ${pod.phase}`, ...containerLines(pod)]),
         }),
       ];
@@ -81,7 +83,9 @@ function leases(snapshot: Snapshot): readonly Finding[] {
         : `not renewed for ${minutes === 1 ? "1 minute" : `${minutes} minutes`}`;
     return [
       findingOf("OperatorNotLeading", {
-        ...{ object: refOf(lease), field: "spec.renewTime", message },
+        object: refOf(lease),
+        field: "spec.renewTime",
+        message,
         evidence: holder === "" ? [] : [`spec.holderIdentity: ${holder}`],
       }),
     ];
@@ -102,7 +106,9 @@ function finalizers(snapshot: Snapshot): readonly Finding[] {
       if (since === undefined || own.length === 0) return [];
       return [
         findingOf("FinalizerBlocksDeletion", {
-          ...{ object: refOf(manifest), field: "metadata.finalizers", values: { resource: resourceOf(manifest.kind) } },
+          object: refOf(manifest),
+          field: "metadata.finalizers",
+          values: { resource: resourceOf(manifest.kind) },
           message: `waits since ${since} for the finalizer ${own.join(", ")}`,
         }),
       ];

@@ -77,8 +77,12 @@ function findingFrom(same: readonly Reported[], manifest: Manifest, snapshot: Sn
   }
   const isLate = snapshot.takenAtMs - (timeMs(main.since) ?? snapshot.takenAtMs) > progressLimitMs;
   return {
-    ...{ code: main.reason, severity: known.severity === "info" && isLate ? "warning" : known.severity },
-    ...{ object, field: "status.conditions", message, evidence },
+    code: main.reason,
+    severity: known.severity === "info" && isLate ? "warning" : known.severity,
+    object,
+    field: "status.conditions",
+    message,
+    evidence,
     cause: meaningOfReason(table, main.reason) ?? "",
     next: commandFor(known.next, object, values),
   };

@@ -36,7 +36,9 @@ export function findDrains(snapshot: Snapshot): readonly Finding[] {
       const evidence = [`annotation ${annotations.cordonedBy}: ${by}`, `annotation ${annotations.currentState}: Idle`];
       return [
         findingOf("NodeLeftCordoned", {
-          ...{ object: { kind: "Node", name }, field: "spec.unschedulable", evidence },
+          object: { kind: "Node", name },
+          field: "spec.unschedulable",
+          evidence,
           message: "the node is cordoned for a drain that has ended",
         }),
       ];
@@ -104,7 +106,9 @@ function blockingBudgets(draining: readonly Carrier[], snapshot: Snapshot): read
     );
     return [
       findingOf("DisruptionBudgetBlocksDrain", {
-        ...{ object: refOf(budget), field: "status.disruptionsAllowed", evidence: counts },
+        object: refOf(budget),
+        field: "status.disruptionsAllowed",
+        evidence: counts,
         message: `allows no disruption, so these pods cannot be evicted: ${pods.join(", ")}`,
       }),
     ];

@@ -19,7 +19,9 @@ export function findNetworks(snapshot: Snapshot): readonly Finding[] {
       const like = nearest(resourceName, resources);
       findings.push(
         findingOf("NetworkResourceUnknown", {
-          ...{ object, field: "spec.resourceName", values },
+          object,
+          field: "spec.resourceName",
+          values,
           message: `no policy defines the resource "${resourceName}"`,
           evidence: like === undefined ? [] : [`nearest match: "${like}"`],
         }),

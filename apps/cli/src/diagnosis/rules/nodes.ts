@@ -67,7 +67,10 @@ function ofState(state: SriovNetworkNodeState, snapshot: Snapshot): readonly Fin
         writtenMs === undefined ? [] : [`the status was last written at ${new Date(writtenMs).toISOString()}`];
       findings.push(
         findingOf("NodeInProgressTooLong", {
-          ...{ object, field: "status.syncStatus", evidence: since, values: placesOf(name, snapshot) },
+          object,
+          field: "status.syncStatus",
+          evidence: since,
+          values: placesOf(name, snapshot),
           message: `status.syncStatus is InProgress${forMs === undefined ? "" : ` for ${Math.round(forMs / 60_000)} minutes`}`,
         }),
       );
@@ -78,7 +81,9 @@ function ofState(state: SriovNetworkNodeState, snapshot: Snapshot): readonly Fin
   if (isOtherBoot && readyMs !== undefined && snapshot.takenAtMs - readyMs > bootLimitMs) {
     findings.push(
       findingOf("NodeNotConfiguredSinceBoot", {
-        ...{ object, field: "status.bootID", values: placesOf(name, snapshot) },
+        object,
+        field: "status.bootID",
+        values: placesOf(name, snapshot),
         message: `the node has been Ready for ${Math.round((snapshot.takenAtMs - readyMs) / 60_000)} minutes and is not configured`,
         evidence: [`boot_id of the node ${facts.bootID}, of the last configuration ${bootID}`],
       }),

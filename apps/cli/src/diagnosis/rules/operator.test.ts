@@ -10,16 +10,23 @@ import { createSnapshot } from "../snapshot.ts";
 const namespace = "sriov-network-operator";
 const renewTime = "2026-01-05T10:00:00.000000Z";
 const crd = {
-  ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
-  ...{ metadata: { name: "sriovnetworks.sriovnetwork.openshift.io" }, spec: { group: "sriovnetwork.openshift.io" } },
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "sriovnetworks.sriovnetwork.openshift.io" },
+  spec: { group: "sriovnetwork.openshift.io" },
 };
 const lease = {
-  ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "switchyard-operator", namespace } },
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  metadata: { name: "switchyard-operator", namespace },
   spec: { holderIdentity: "operator-0", renewTime },
 };
 const deployment = {
-  ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "sriov-network-operator", namespace } },
-  ...{ spec: { replicas: 1 }, status: { availableReplicas: 1 } },
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "sriov-network-operator", namespace },
+  spec: { replicas: 1 },
+  status: { availableReplicas: 1 },
 };
 const allKinds = ["CustomResourceDefinition", "Deployment", "Lease", "Pod"];
 

@@ -58,7 +58,10 @@ function resourceFinding(
   });
   const short = resource.slice(snapshot.resourcePrefix.length + 1);
   return findingOf("ResourceExhausted", {
-    ...{ object, field, evidence: [...said, ...evidence], values: { resource: short } },
+    object,
+    field,
+    evidence: [...said, ...evidence],
+    values: { resource: short },
     message: `requests ${count} of "${resource}", and no node has as many free`,
   });
 }

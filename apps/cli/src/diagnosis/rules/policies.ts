@@ -29,7 +29,9 @@ function outside(snapshot: Snapshot): readonly Finding[] {
     .filter(({ namespace }) => namespace !== undefined && namespace !== snapshot.namespace)
     .map((manifest) =>
       findingOf("PolicyOutsideOperatorNamespace", {
-        ...{ object: refOf(manifest), field: "metadata.namespace", values: { resource: resourceOf(manifest.kind) } },
+        object: refOf(manifest),
+        field: "metadata.namespace",
+        values: { resource: resourceOf(manifest.kind) },
         message: `is in namespace "${manifest.namespace ?? ""}", and the operator in "${snapshot.namespace}"`,
       }),
     );
@@ -141,12 +143,20 @@ function problems(snapshot: Snapshot): readonly Finding[] {
           policyName,
         })),
       ...poolOverlaps(node, rules).map(({ poolName, ...problem }) => ({
-        ...{ ...problem, severity: "error", node: name, kind: "SriovNetworkPoolConfig", policyName: poolName },
+        ...problem,
+        severity: "error",
+        node: name,
+        kind: "SriovNetworkPoolConfig",
+        policyName: poolName,
       })),
     ];
   });
   const pools = rules.poolProblems.map(({ poolName, ...problem }) => ({
-    ...{ ...problem, severity: "error", node: "", kind: "SriovNetworkPoolConfig", policyName: poolName },
+    ...problem,
+    severity: "error",
+    node: "",
+    kind: "SriovNetworkPoolConfig",
+    policyName: poolName,
   }));
   const closed = cluster.pools.filter(({ spec }) => spec?.maxUnavailable === 0 || spec?.maxUnavailable === "0");
   const groups = Map.groupBy([...rows, ...pools], ({ kind, policyName, field, message }) =>
@@ -165,7 +175,8 @@ function problems(snapshot: Snapshot): readonly Finding[] {
     }),
     ...closed.map(({ metadata: { name } }) =>
       findingOf("PoolAllowsNoDrain", {
-        ...{ object: { kind: "SriovNetworkPoolConfig", namespace, name }, field: "spec.maxUnavailable" },
+        object: { kind: "SriovNetworkPoolConfig", namespace, name },
+        field: "spec.maxUnavailable",
         message: "spec.maxUnavailable is 0",
       }),
     ),

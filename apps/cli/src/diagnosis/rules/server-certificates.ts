@@ -61,7 +61,8 @@ function problemOf({ secret, leaf, chain, server }: Served, { takenAtMs }: Snaps
   const { service, trusted } = server;
   const found = (code: FindingCode, what: string): readonly Finding[] => [
     findingOf(code, {
-      ...{ object: refOf(secret), field: "data[tls.crt]" },
+      object: refOf(secret),
+      field: "data[tls.crt]",
       message: `the certificate of service "${service}" ${what}`,
     }),
   ];

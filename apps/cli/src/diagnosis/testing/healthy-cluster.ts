@@ -45,7 +45,10 @@ export async function healthyCluster(): Promise<Editable[]> {
       };
       const { status } = state(name, 4);
       return {
-        ...{ apiVersion, kind: "SriovNetworkNodeState", metadata: { name, namespace, annotations: idle }, spec },
+        apiVersion,
+        kind: "SriovNetworkNodeState",
+        metadata: { name, namespace, annotations: idle },
+        spec,
         status: { ...status, bootID: "boot-1", conditions: healthy("Configured") },
       };
     });
@@ -99,7 +102,9 @@ export function client(name: string, nodeName?: string) {
   const annotations = { "k8s.v1.cni.cncf.io/networks": "net" };
   const requests = { "openshift.io/nics": "1" };
   return {
-    ...{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "apps", labels: { app: "client" }, annotations } },
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "apps", labels: { app: "client" }, annotations },
     spec: {
       ...(nodeName !== undefined && { nodeName }),
       containers: [{ name: "main", resources: { requests, limits: requests } }],
@@ -110,7 +115,9 @@ export function client(name: string, nodeName?: string) {
 
 function budget() {
   return {
-    ...{ apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: { name: "client", namespace: "apps" } },
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: { name: "client", namespace: "apps" },
     spec: { minAvailable: 1, selector: { matchLabels: { app: "client" } } },
     status: { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 },
   };

@@ -4,7 +4,7 @@ import { ok } from "@switchyard/api";
 import { createFakeKernel, igb, type FakeKernel } from "@switchyard/host/testing";
 import { createLogger } from "@switchyard/service";
 import { kubeletWith, type KubeletWith } from "../../testing/kubelet-with.ts";
-import { createLeftProgramsPass, ofOwnPlugin, type LeftProgramsPass } from "./left-programs-pass.ts";
+import { createLeftProgramsPass, ownPluginMessages, type LeftProgramsPass } from "./left-programs-pass.ts";
 import { createLeftPrograms } from "./left-programs.ts";
 
 const own = { id: 7, name: "switchyard_xsk", mode: "native", isOwn: true } as const;
@@ -21,7 +21,8 @@ beforeEach(() => {
   said = [];
   pass = createLeftProgramsPass({
     left: createLeftPrograms({ readKubelet: (signal) => kubelet.read(signal), nowMs: () => nowMs }),
-    ...{ says: ofOwnPlugin, retryMs: 10_000 },
+    says: ownPluginMessages,
+    retryMs: 10_000,
     withDeadline: async (work) => ok(await work(kernel.host())),
     isPluginWanted: () => isPluginWanted,
     log: createLogger({ service: "test", level: "error" }).log,

@@ -2,7 +2,7 @@
 /**
  * createLeftProgramsPass removes what a device plugin has left in the passes of the daemon, while the plugin is not wanted on the node,
  * until nothing of it is left: left-programs.ts that of afxdp-device-plugin, and plugin-leftovers.ts that of the plugins of upstream.
- * Usage: `const pass = createLeftProgramsPass({ left, says: ofOwnPlugin, withDeadline, … }); const requeue = await pass.run(signal);`
+ * Usage: `const pass = createLeftProgramsPass({ left, says: ownPluginMessages, withDeadline, … }); const requeue = await pass.run(signal);`
  */
 import { HostError, type Host } from "@switchyard/host";
 import type { Requeue } from "@switchyard/kube";
@@ -39,7 +39,7 @@ export interface LeftProgramsMessages {
   readonly failed: string;
 }
 
-export const ofOwnPlugin: LeftProgramsMessages = {
+export const ownPluginMessages: LeftProgramsMessages = {
   released: "XDP programs of afxdp-device-plugin detached",
   kept: "devices keep the XDP programs of afxdp-device-plugin",
   failed: "XDP programs not detached; retrying",

@@ -60,7 +60,8 @@ describe("the XDP programs that afxdp-device-plugin has left", () => {
     kubelet.error = "14 UNAVAILABLE: No connection established";
     const why = `the kubelet does not say which devices pods have: ${kubelet.error}`;
     expect(await release(60_000)).toEqual({
-      ...{ released: [], kept: [{ name: "eth0", why }] },
+      released: [],
+      kept: [{ name: "eth0", why }],
       problems: [`XDP programs of Switchyard stay on eth0: ${why}`],
     });
     kubelet.error = undefined;
@@ -112,7 +113,9 @@ describe("the XDP programs that afxdp-device-plugin has left", () => {
     await release();
     const message = "detach XDP program on eth0: EBUSY";
     expect(await release(10_000)).toEqual({
-      ...{ released: ["eth1"], kept: [{ name: "eth0", why: message }], problems: [message] },
+      released: ["eth1"],
+      kept: [{ name: "eth0", why: message }],
+      problems: [message],
     });
   });
 });

@@ -33,11 +33,11 @@ export interface LeftPrograms {
 }
 
 export function createLeftPrograms({ readKubelet, nowMs }: LeftProgramsDeps): LeftPrograms {
-  const free = createFreeSince(nowMs);
+  const free = createIdleTimer(nowMs);
 
   return {
     async release(host, signal) {
-      free.beginLook();
+      free.startScan();
       const devices = await findLeftDevices(host);
       if (devices.length === 0) return { released: [], kept: [], problems: [] };
       const kubelet = await readKubelet(signal);
@@ -80,12 +80,12 @@ function useOf({ ids, isOnHost }: LeftDevice, { held, offered }: KubeletDevices)
 }
 
 /**
- * createFreeSince remembers since when things that a device plugin has left are free. The kubelet lists the device of a new pod within
+ * createIdleTimer remembers since when things that a device plugin has left are free. The kubelet lists the device of a new pod within
  * a second, after the plugin has prepared it, so something is removed only if it was free some time before, too.
  */
-export interface FreeSince {
+export interface IdleTimer {
   /** What the look that begins does not find free is not free since the last one. */
-  beginLook(): void;
+  startScan(): void;
   /** Called for what is free now. Returns why it stays for now. The time begins again if `content` has changed. */
   reasonToKeep(key: string, content: string): string | undefined;
 }
@@ -96,11 +96,11 @@ export const settlingMs = 10_000;
 /** Why something free stays for this time. */
 export const freeNow = "free, but not long enough to be certain";
 
-export function createFreeSince(nowMs: () => number): FreeSince {
+export function createIdleTimer(nowMs: () => number): IdleTimer {
   let before = new Map<string, { readonly sinceMs: number; readonly content: string }>();
   let now: typeof before = new Map();
   return {
-    beginLook() {
+    startScan() {
       before = now;
       now = new Map();
     },

@@ -85,7 +85,10 @@ async function readDevice(device: DeviceLink, context: DeviceContext): Promise<A
     ...(link && linkFields(link)),
     ...own,
     ...defined({
-      ...{ vendor: pf?.vendor, deviceID: pf?.deviceId, driver, numaNode: netDevice.numaNode ?? before?.numaNode },
+      vendor: pf?.vendor,
+      deviceID: pf?.deviceId,
+      driver,
+      numaNode: netDevice.numaNode ?? before?.numaNode,
       linkSpeed: speed === undefined ? undefined : `${speed} Mb/s`,
     }),
     ...card,
@@ -134,7 +137,9 @@ function linkFields({ name, altNames, mac, permanentMac, maxMtu, adminUp }: Link
   return {
     name,
     ...(altNames.length > 0 && { altNames }),
-    ...{ mac, linkType: "ETH", linkAdminState: adminUp ? "up" : "down" },
+    mac,
+    linkType: "ETH",
+    linkAdminState: adminUp ? "up" : "down",
     ...defined({ permanentMac, maxMtu }),
   };
 }

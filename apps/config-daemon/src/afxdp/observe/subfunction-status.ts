@@ -44,7 +44,11 @@ export async function readSubfunctions(
     // All subfunctions of an externally managed card are offered.
     const isOffered = owned || wanted?.externallyManaged === true;
     return {
-      ...{ sfNumber, portIndex, state, operationalState, ...(owned && { owned }) },
+      sfNumber,
+      portIndex,
+      state,
+      operationalState,
+      ...(owned && { owned }),
       ...defined({
         device: device && `auxiliary/${device}`, // its devlink handle
         driver,

@@ -58,7 +58,10 @@ export function createAfxdpPass(deps: AfxdpPassDeps): AfxdpPass {
       const result = await configureAfxdp(
         state,
         {
-          ...{ withDeadline, applySteps, apiServerAddresses: deps.apiServerAddresses, keepBoot: deps.keepBoot },
+          withDeadline,
+          applySteps,
+          apiServerAddresses: deps.apiServerAddresses,
+          keepBoot: deps.keepBoot,
           recentUses,
           ...(deps.onObserve && { onObserve: deps.onObserve }),
           sriovUse: sriovUse({ spec: sriovState?.spec, pfs: toPfAddresses(sriovState?.status?.interfaces) }),

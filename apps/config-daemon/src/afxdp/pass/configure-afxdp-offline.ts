@@ -38,11 +38,16 @@ export async function configureAfxdpOffline(
   let interfaces: readonly AfxdpInterfaceStatus[] | undefined;
   await configureAfxdp(
     {
-      ...{ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpNetworkNodeState" },
-      ...{ metadata: { name: "" }, spec },
+      apiVersion: "afxdpnetwork.hns.dev/v1alpha1",
+      kind: "AfxdpNetworkNodeState",
+      metadata: { name: "" },
+      spec,
     },
     {
-      ...{ sriovUse, apiServerAddresses, onStep, withDeadline: createWithDeadline(host, deps) },
+      sriovUse,
+      apiServerAddresses,
+      onStep,
+      withDeadline: createWithDeadline(host, deps),
       applySteps: createAfxdpSteps(host, { ...deps, maxPfs }),
       drain: { isDrained: () => true, setNeeded: () => undefined },
       report(phase, found) {

@@ -12,7 +12,7 @@ import {
   wrapPorts,
 } from "@switchyard/host/testing";
 import { afxdpOn } from "../../testing/afxdp-on.ts";
-import { mortal } from "../../testing/mortal-host.ts";
+import { killedAtWrite } from "../../testing/killed-at-write.ts";
 
 const pf = pci("0000:3b:00.0");
 const other = pci("0000:01:00.0");
@@ -24,7 +24,11 @@ function mac(text: string): MacAddress {
 }
 
 const sfs = (numSfs: number, more: Partial<AfxdpInterfaceSpec> = {}): AfxdpInterfaceSpec => ({
-  ...{ pciAddress: pf, mode: "subfunction", poolName: "fast", policyName: "p", numSfs },
+  pciAddress: pf,
+  mode: "subfunction",
+  poolName: "fast",
+  policyName: "p",
+  numSfs,
   ...more,
 });
 
@@ -66,11 +70,16 @@ describe("configureAfxdp", () => {
     const daemon = afxdpOn(kernel.host());
     expect([await daemon.pass({ interfaces: [sfs(2, { mtu: 9000 })] }), daemon.error()]).toEqual(["settled", ""]);
     expect(await stateOf(kernel)).toEqual({
-      ...{ subfunctions: [active(0, 9000), active(1, 9000)], mode: "switchdev", records: [pf] },
+      subfunctions: [active(0, 9000), active(1, 9000)],
+      mode: "switchdev",
+      records: [pf],
     });
     const shown = daemon.shown().find(({ pciAddress }) => pciAddress === pf);
     expect(shown).toMatchObject({
-      ...{ owned: true, initialMtu: 1500, initialESwitchMode: "legacy", numSfs: 2 },
+      owned: true,
+      initialMtu: 1500,
+      initialESwitchMode: "legacy",
+      numSfs: 2,
       subfunctions: [0, 1].map((sfNumber) => ({ sfNumber, owned: true, poolName: "fast", mtu: 9000 })),
     });
 
@@ -395,7 +404,9 @@ describe("configureAfxdp", () => {
         const survived = await runMortally(kernel, nth, { isDone, spec });
         expect(await afxdpOn(kernel.host()).pass(spec)).toBe("settled");
         expect(await stateOf(kernel)).toEqual({
-          ...{ subfunctions: [active(0, 9000), active(1, 9000)], mode: "switchdev", records: [pf] },
+          subfunctions: [active(0, 9000), active(1, 9000)],
+          mode: "switchdev",
+          records: [pf],
         });
         const reset = { unselected: [pf] };
         const resetSurvived = await runMortally(kernel, nth, { isDone, spec: reset });
@@ -427,7 +438,7 @@ async function runMortally(
   nth: number,
   { isDone, spec }: { readonly isDone: boolean; readonly spec: Parameters<ReturnType<typeof afxdpOn>["pass"]>[0] },
 ): Promise<boolean> {
-  const { host, death } = mortal(kernel.host(), nth, isDone);
+  const { host, death } = killedAtWrite(kernel.host(), nth, isDone);
   const ended = afxdpOn(host)
     .pass(spec)
     .then(() => true);

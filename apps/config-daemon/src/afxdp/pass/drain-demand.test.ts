@@ -5,7 +5,8 @@ import { createDrainDemand } from "./drain-demand.ts";
 
 function stateWith(request: string, answer: string): SriovNetworkNodeState {
   return {
-    ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState" },
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodeState",
     metadata: {
       name: "worker-1",
       annotations: { [annotations.desiredState]: request, [annotations.currentState]: answer },

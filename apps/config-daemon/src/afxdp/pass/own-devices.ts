@@ -97,7 +97,10 @@ function recordOf(
   const macs = chooseMacs(numbers, { recorded: before?.macs, present: presentMacs, taken, random });
   const names = [...new Set([...allNamesOf(device), ...(before?.names ?? [])])].slice(0, maxNames);
   return {
-    ...{ spec, ...defined({ initial }), ...(numbers.length > 0 && { subfunctions: numbers, macs }), names },
+    spec,
+    ...defined({ initial }),
+    ...(numbers.length > 0 && { subfunctions: numbers, macs }),
+    names,
     ...cardFields(device, before),
     ...defined({ replacedCard }),
   };

@@ -6,7 +6,8 @@ import { createDrainDemand, createOwnDrain } from "./drain-demand.ts";
 
 const never = new AbortController().signal;
 const sriov: SriovNetworkNodeState = {
-  ...{ apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodeState" },
+  apiVersion: "sriovnetwork.openshift.io/v1",
+  kind: "SriovNetworkNodeState",
   metadata: { name: "worker-1" },
 };
 

@@ -34,7 +34,9 @@ export async function findPluginDevices(
     const use = name === undefined ? undefined : await orIfGone(() => host.pluginLeftovers.readUse(name), undefined);
     const program = use === undefined ? ({ kind: "none" } as const) : pluginProgram(use, record, bootId);
     devices.push({
-      ...{ record, program, isOnHost: use !== undefined },
+      record,
+      program,
+      isOnHost: use !== undefined,
       name: name ?? record.names[0] ?? record.device,
     });
   }

@@ -9,7 +9,9 @@ import { wantedFromPlugins, type WantedFromPlugins } from "./wanted-from-plugins
 
 const pf = "0000:01:00.0";
 const state: AfxdpNetworkNodeState = {
-  ...{ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpNetworkNodeState", metadata: { name: "worker-1" } },
+  apiVersion: "afxdpnetwork.hns.dev/v1alpha1",
+  kind: "AfxdpNetworkNodeState",
+  metadata: { name: "worker-1" },
   spec: { interfaces: [{ pciAddress: pf, mode: "primary", poolName: "fast" }] },
 };
 
@@ -25,7 +27,8 @@ beforeEach(async () => {
   kubelet = kubeletWith();
   [wanted, said, asked] = [wantedFromPlugins("upstream", state), [], 0];
   pass = createPluginLeftoversPass({
-    ...{ wanted: () => wanted, nowMs: () => nowMs },
+    wanted: () => wanted,
+    nowMs: () => nowMs,
     readKubelet(signal) {
       asked++;
       return kubelet.read(signal);

@@ -35,7 +35,9 @@ export function createPluginLeftoversPass({
 }: PluginLeftoversPassDeps): LeftProgramsPass {
   let removal: PluginLeftoversRemoval | undefined;
   return createLeftProgramsPass({
-    ...{ ...deps, says: messages, isPluginWanted: () => wanted() === undefined },
+    ...deps,
+    says: messages,
+    isPluginWanted: () => wanted() === undefined,
     retryMs: recheckMs, // a program that another one uses can stay for years
     left: {
       async release(host, signal) {

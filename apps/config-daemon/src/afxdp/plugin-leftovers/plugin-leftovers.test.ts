@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "@jest/globals";
 import type { Host, UpstreamDevice } from "@switchyard/host";
 import { createFakeKernel, igb, pci, type FakeKernel } from "@switchyard/host/testing";
 import { kubeletWith, type KubeletWith } from "../../testing/kubelet-with.ts";
-import { mortal } from "../../testing/mortal-host.ts";
+import { killedAtWrite } from "../../testing/killed-at-write.ts";
 import { createPluginLeftovers } from "./plugin-leftovers.ts";
 import { nothingWanted, type WantedFromPlugins } from "./wanted-from-plugins.ts";
 
@@ -145,18 +145,21 @@ describe("what the plugins of upstream have left", () => {
 
   it.each([
     {
-      ...{ what: "an AF_XDP socket uses the interface", sockets: 1 },
+      what: "an AF_XDP socket uses the interface",
+      sockets: 1,
       why: "AF_XDP sockets of the host use the interface (1)",
     },
     {
-      ...{ what: "the kernel does not know the AF_XDP sockets", sockets: { unknown: "no module xsk_diag" } },
+      what: "the kernel does not know the AF_XDP sockets",
+      sockets: { unknown: "no module xsk_diag" },
       why: "the kernel does not say whether AF_XDP sockets of the host use the interface: no module xsk_diag",
     },
   ])("keeps its program if $what, says so, and removes the rest", async ({ sockets, why }) => {
     leave();
     kernel.pluginLeftovers.setSockets("eth0", sockets);
     expect(await releaseTwice()).toEqual({
-      ...{ released: removed, kept: [{ name: "eth0", why }] },
+      released: removed,
+      kept: [{ name: "eth0", why }],
       problems: [`XDP program xsk_def_prog stays on eth0: ${why}`],
     });
     expect([await programs(), paths(), await records()]).toEqual([[7], [], [pf]]);
@@ -249,7 +252,7 @@ describe("what the plugins of upstream have left", () => {
     ]).flat(),
   )("is removed by the next daemon if one is killed at write $nth (done: $isDone)", async ({ nth, isDone }) => {
     leave();
-    const { host, death } = mortal(kernel.host(), nth, isDone);
+    const { host, death } = killedAtWrite(kernel.host(), nth, isDone);
     await Promise.race([releaseTwice({ host }), death]);
     start();
     if ((await records()).length > 0) await releaseTwice();

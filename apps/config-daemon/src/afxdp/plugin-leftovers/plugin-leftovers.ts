@@ -6,9 +6,9 @@
  * Usage: `const left = createPluginLeftovers({ readKubelet, nowMs }); await left.release(host, { wanted }, signal);`
  */
 import { HostError, type Host, type UpstreamDevice } from "@switchyard/host";
-import { createFreeSince, type LeftProgramsDeps, type LeftProgramsState } from "../left-programs/left-programs.ts";
+import { createIdleTimer, type LeftProgramsDeps, type LeftProgramsState } from "../left-programs/left-programs.ts";
 import { findPluginDevices } from "./find-plugin-devices.ts";
-import { createLeftoversLook, leftoverActions } from "./leftovers-look.ts";
+import { createLeftoversLook, leftoverActions } from "./scan-leftovers.ts";
 import type { WantedFromPlugins } from "./wanted-from-plugins.ts";
 
 export interface ReleaseOptions {
@@ -28,11 +28,11 @@ export interface PluginLeftoversRemoval {
 const nothing: LeftProgramsState = { released: [], kept: [], problems: [] };
 
 export function createPluginLeftovers({ readKubelet, nowMs }: LeftProgramsDeps): PluginLeftoversRemoval {
-  const free = createFreeSince(nowMs);
+  const free = createIdleTimer(nowMs);
 
   return {
     async release(host, { wanted, keepsPrograms = false }, signal) {
-      free.beginLook();
+      free.startScan();
       const records = await host.pluginLeftovers.listDevices();
       const unwanted = records.filter(({ device }) => !wanted.devices.has(device));
       const pools = unwantedPools(records, wanted);
@@ -57,7 +57,8 @@ export function createPluginLeftovers({ readKubelet, nowMs }: LeftProgramsDeps):
       const { released, ...state } = look.state();
       const ended = await forget(host, over, { isLast: over.length === records.length && !wanted.isDeployed });
       return {
-        ...{ released: [...released, ...ended.released], kept: [...state.kept, ...ended.kept] },
+        released: [...released, ...ended.released],
+        kept: [...state.kept, ...ended.kept],
         problems: [...state.problems, ...ended.problems],
       };
     },

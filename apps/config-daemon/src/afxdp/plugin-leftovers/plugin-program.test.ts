@@ -6,7 +6,7 @@ import { pluginProgram } from "./plugin-program.ts";
 const record: UpstreamDevice = { device: "0000:01:00.0", bootId: "now", names: ["eth0"], pools: ["fast"] };
 const none = { kind: "none" };
 const program = (name: string, change: Partial<AttachedProgram> = {}): AttachedProgram => {
-  return { ...{ id: 7, mode: "native", isOwn: false, components: [] }, ...(name !== "" && { name }), ...change };
+  return { id: 7, mode: "native", isOwn: false, components: [], ...(name !== "" && { name }), ...change };
 };
 const dispatcher = (...components: readonly string[]) => program("xdp_dispatcher", { components });
 
@@ -47,24 +47,38 @@ describe("pluginProgram", () => {
 
   it.each([
     {
-      ...{ what: "has an AF_XDP socket", programs: [program("xsk_def_prog")], sockets: 2, name: "xsk_def_prog" },
+      what: "has an AF_XDP socket",
+      programs: [program("xsk_def_prog")],
+      sockets: 2,
+      name: "xsk_def_prog",
       why: "AF_XDP sockets of the host use the interface (2)",
     },
     {
-      ...{ what: "may have AF_XDP sockets", programs: [dispatcher("xsk_def_prog")], name: "xsk_def_prog" },
+      what: "may have AF_XDP sockets",
+      programs: [dispatcher("xsk_def_prog")],
+      name: "xsk_def_prog",
       sockets: { unknown: "no module" },
       why: "the kernel does not say whether AF_XDP sockets of the host use the interface: no module",
     },
     {
-      ...{ what: "runs beside another", programs: [dispatcher("xsk_def_prog", "xdp_filter", "")], sockets: 0 },
-      ...{ name: "xsk_def_prog", why: "its dispatcher also runs other programs (xdp_filter, one without a name)" },
+      what: "runs beside another",
+      programs: [dispatcher("xsk_def_prog", "xdp_filter", "")],
+      sockets: 0,
+      name: "xsk_def_prog",
+      why: "its dispatcher also runs other programs (xdp_filter, one without a name)",
     },
     {
-      ...{ what: "is there twice", programs: [dispatcher("xsk_def_prog", "xsk_def_prog")], sockets: 0 },
-      ...{ name: "xsk_def_prog", why: "its dispatcher also runs other programs (xsk_def_prog)" },
+      what: "is there twice",
+      programs: [dispatcher("xsk_def_prog", "xsk_def_prog")],
+      sockets: 0,
+      name: "xsk_def_prog",
+      why: "its dispatcher also runs other programs (xsk_def_prog)",
     },
     {
-      ...{ what: "is a dispatcher without programs", programs: [dispatcher()], sockets: 0, name: "xdp_dispatcher" },
+      what: "is a dispatcher without programs",
+      programs: [dispatcher()],
+      sockets: 0,
+      name: "xdp_dispatcher",
       why: "it does not show which program it runs",
     },
   ])("is uncertain if it $what", ({ programs, sockets, name, why }) => {

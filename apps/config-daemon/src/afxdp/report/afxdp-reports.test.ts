@@ -5,7 +5,8 @@ import type { NodeEvent } from "../../report/reporter.ts";
 import { createAfxdpReports } from "./afxdp-reports.ts";
 
 const state: AfxdpNetworkNodeState = {
-  ...{ apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpNetworkNodeState" },
+  apiVersion: "afxdpnetwork.hns.dev/v1alpha1",
+  kind: "AfxdpNetworkNodeState",
   metadata: { name: "worker-1", namespace: "ns", uid: "1" },
 };
 const [pciAddress, replacedCard] = ["0000:86:00.0", "15b3:1017, 02:00:00:00:00:01"];

@@ -89,7 +89,12 @@ export function createAfxdpStepContext(
   }
 
   return {
-    ...{ host, device, timing, signal, pf, findSubfunction },
+    host,
+    device,
+    timing,
+    signal,
+    pf,
+    findSubfunction,
     async portOf(sfNumber) {
       const portIndex = memory.createdPorts.get(sfNumber) ?? (await findSubfunction(sfNumber))?.portIndex;
       if (portIndex !== undefined) return portIndex;

@@ -49,7 +49,8 @@ export async function startPlugin({ directory, configFile, kernelRelease }: Plug
   const ended = new Promise((resolve) => shell.once("exit", resolve));
   const lines = (): readonly string[] => printed.split("\n").filter((line) => line !== "");
   return {
-    ...{ name, lines },
+    name,
+    lines,
     starts: () => lines().filter((line) => line.startsWith("Found ")).length,
     async setInterface(device, isOnHost) {
       if (isOnHost) await writeFile(join(interfaces, device), "");

@@ -145,7 +145,8 @@ function identityOf({ metadata }: KubeObject): Pick<BpfmanObjectFacts, "metadata
   return {
     metadata: { name, ...defined({ uid, resourceVersion, creationTimestamp, deletionTimestamp }) },
     isOwn: metadata.labels?.[bpfmanMark.key] === bpfmanMark.value && nodeName !== "" && device !== "",
-    ...{ nodeName, device },
+    nodeName,
+    device,
   };
 }
 

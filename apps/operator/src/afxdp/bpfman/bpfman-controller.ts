@@ -58,17 +58,27 @@ export function bpfmanController(context: OperatorContext, results: AfxdpMergeRe
       ...[bpfApplications, bpfApplicationStates, xdpPrograms, bpfPrograms, clusterFacts],
     ],
     reconcile: createBpfmanReconciler({
-      ...{ nodes, afxdpStates, caches, rules, results, nowMs: Date.now },
+      nodes,
+      afxdpStates,
+      caches,
+      rules,
+      results,
+      nowMs: Date.now,
       owner: () => clusterFacts.owner(),
       isConfigGone: (signal) => isConfigGone(transport, settings.namespace, signal),
       objects: {
         ClusterBpfApplication: createWriter<BpfmanObject>({
-          ...{ transport, manager, type: clusterBpfApplications, cache: bpfApplications },
+          transport,
+          manager,
+          type: clusterBpfApplications,
+          cache: bpfApplications,
         }),
         XdpProgram: createWriter<BpfmanObject>({ transport, manager, type: xdpProgramType, cache: xdpPrograms }),
       },
       states: createWriter<AfxdpNetworkNodeState>({
-        ...{ transport, manager, namespace: settings.namespace },
+        transport,
+        manager,
+        namespace: settings.namespace,
         type: afxdpNetworkNodeStates,
         cache: afxdpStates,
       }),
@@ -128,8 +138,11 @@ function changesNode({ before, after }: Change<{ readonly metadata: object }>): 
 function changesPrograms({ before, after }: Change<AfxdpNetworkNodeState>): boolean {
   const concerns = (state: AfxdpNetworkNodeState | undefined) =>
     state && {
-      ...{ uid: state.metadata.uid, spec: state.spec, interfaces: state.status?.interfaces },
-      ...{ programs: state.status?.programs, bpfman: state.status?.bpfman },
+      uid: state.metadata.uid,
+      spec: state.spec,
+      interfaces: state.status?.interfaces,
+      programs: state.status?.programs,
+      bpfman: state.status?.bpfman,
     };
   return !equalJson(concerns(before), concerns(after));
 }

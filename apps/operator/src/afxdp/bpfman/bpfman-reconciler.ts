@@ -100,13 +100,17 @@ export function createBpfmanReconciler(deps: BpfmanDeps): Reconcile {
     const plan = planPrograms({
       wanted: isBpfman ? bpfmanDevices(state) : [],
       isKept: (device) => isBpfman && mayReturn(device, state),
-      ...{ kind, own, rows, nowMs: nowMs() },
+      kind,
+      own,
+      rows,
+      nowMs: nowMs(),
       nameOf: (device) => bpfmanObjectName(name, device),
       isForeign: (of, objectName) => objectsOf(caches, of).get(objectName) !== undefined,
       sourceOf: (device) => kind && sourceOf(renderBpfmanObject(kind, target(device), settings)),
       stateOf: (object, interfaceName) =>
         programState(object, reportOf(caches, object), {
-          ...{ interfaceName, foreignProgram: foreignProgramOn(interfaceName, state) },
+          interfaceName,
+          foreignProgram: foreignProgramOn(interfaceName, state),
           nowMs: nowMs(),
         }),
       report: state.status?.bpfman ?? {},

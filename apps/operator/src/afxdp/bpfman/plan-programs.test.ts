@@ -11,8 +11,13 @@ const base = { device, interfaceName: "ens1f0", objectName: "app" };
 const loaded: AfxdpLoadedProgram = { ...base, programID: 12 };
 const releasing: AfxdpLoadedProgram = { ...loaded, release: true };
 const object = (fields: Partial<BpfmanObjectFacts> = {}): BpfmanObjectFacts => ({
-  ...{ kind: "ClusterBpfApplication", isOwn: true, nodeName: "worker-1", device, interfaces: ["ens1f0"] },
-  ...{ metadata: { name: "app" }, source: "v1" },
+  kind: "ClusterBpfApplication",
+  isOwn: true,
+  nodeName: "worker-1",
+  device,
+  interfaces: ["ens1f0"],
+  metadata: { name: "app" },
+  source: "v1",
   ...fields,
 });
 const leaving = object({ metadata: { name: "app", deletionTimestamp: "1970-01-01T00:00:00Z" } });
@@ -21,7 +26,12 @@ const leaving = object({ metadata: { name: "app", deletionTimestamp: "1970-01-01
 function plan(input: Partial<ProgramsInput> & { readonly state?: ProgramState }) {
   const { state = { kind: "loaded", programID: 12 } as const, ...more } = input;
   const { rows, apply, remove, againMs } = planPrograms({
-    ...{ wanted: [wanted], own: [], rows: [], report: {}, kind: "ClusterBpfApplication", nowMs: 0 },
+    wanted: [wanted],
+    own: [],
+    rows: [],
+    report: {},
+    kind: "ClusterBpfApplication",
+    nowMs: 0,
     isKept: () => false,
     nameOf: () => "app",
     isForeign: () => false,

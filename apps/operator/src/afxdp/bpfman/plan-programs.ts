@@ -118,7 +118,9 @@ function planRemoval(
   const isReleased =
     programID === undefined || report.releasedPrograms?.includes(programID) === true || isReleasedAnyway(device);
   const next: AfxdpLoadedProgram = {
-    ...{ device, interfaceName, objectName: first.metadata.name },
+    device,
+    interfaceName,
+    objectName: first.metadata.name,
     ...(programID !== undefined && { programID }),
     release: true,
   };

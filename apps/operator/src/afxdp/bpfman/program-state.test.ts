@@ -6,19 +6,21 @@ import { deletionError, programState } from "./program-state.ts";
 const created = "2026-11-24T10:00:00Z";
 const at = (seconds: number) => ({ interfaceName: "ens1f0", nowMs: Date.parse(created) + seconds * 1000 });
 const object: BpfmanObjectFacts = {
-  ...{
-    kind: "ClusterBpfApplication",
-    isOwn: true,
-    nodeName: "worker-1",
-    device: "0000:86:00.0",
-    interfaces: ["ens1f0"],
-  },
+  kind: "ClusterBpfApplication",
+  isOwn: true,
+  nodeName: "worker-1",
+  device: "0000:86:00.0",
+  interfaces: ["ens1f0"],
   metadata: { name: "app", uid: "u1", creationTimestamp: created },
   source: {},
 };
 const report = (fields: Partial<BpfmanReport>): BpfmanReport => ({
-  ...{ metadata: { name: "app-1" }, ownerName: "app", ownerUid: "u1", load: "LoadSuccess" },
-  ...{ programId: 841, links: { ens1f0: "Attached" } },
+  metadata: { name: "app-1" },
+  ownerName: "app",
+  ownerUid: "u1",
+  load: "LoadSuccess",
+  programId: 841,
+  links: { ens1f0: "Attached" },
   ...fields,
 });
 const condition = { type: "Error", message: "an error" };

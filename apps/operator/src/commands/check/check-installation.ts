@@ -8,7 +8,11 @@ import { isRecord, type KubeObject, type ResourceType } from "@switchyard/kube";
 import { readObject, type CommandDeps } from "../command.ts";
 
 const leases: ResourceType = {
-  ...{ group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true },
+  group: "coordination.k8s.io",
+  version: "v1",
+  kind: "Lease",
+  plural: "leases",
+  namespaced: true,
 };
 const leaseName = "switchyard-operator";
 

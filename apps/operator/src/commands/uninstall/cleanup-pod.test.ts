@@ -3,7 +3,11 @@ import { describe, expect, it } from "@jest/globals";
 import { cleanupPod, podName, readCleanup } from "./cleanup-pod.ts";
 
 const options = {
-  ...{ namespace: "sriov", image: "example.com/daemon:1", imagePullSecrets: [], keepsVfs: false, limitSeconds: 600 },
+  namespace: "sriov",
+  image: "example.com/daemon:1",
+  imagePullSecrets: [],
+  keepsVfs: false,
+  limitSeconds: 600,
 };
 
 describe("cleanupPod", () => {
@@ -11,11 +15,17 @@ describe("cleanupPod", () => {
     expect(cleanupPod("worker-1", options)).toMatchObject({
       metadata: { name: "switchyard-cleanup-worker-1", namespace: "sriov" },
       spec: {
-        ...{ nodeName: "worker-1", hostNetwork: true, restartPolicy: "Never", automountServiceAccountToken: false },
-        ...{ tolerations: [{ operator: "Exists" }], activeDeadlineSeconds: 600 },
+        nodeName: "worker-1",
+        hostNetwork: true,
+        restartPolicy: "Never",
+        automountServiceAccountToken: false,
+        tolerations: [{ operator: "Exists" }],
+        activeDeadlineSeconds: 600,
         containers: [
           {
-            ...{ image: "example.com/daemon:1", args: ["cleanup"], securityContext: { privileged: true } },
+            image: "example.com/daemon:1",
+            args: ["cleanup"],
+            securityContext: { privileged: true },
             volumeMounts: [{ name: "host", mountPath: "/host" }],
           },
         ],

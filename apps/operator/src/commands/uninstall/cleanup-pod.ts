@@ -35,17 +35,26 @@ const maxLogLines = 20;
 export function cleanupPod(node: string, options: CleanupPodOptions) {
   const { namespace, image, imagePullSecrets, keepsVfs, limitSeconds } = options;
   return {
-    ...{ apiVersion: "v1", kind: "Pod" },
+    apiVersion: "v1",
+    kind: "Pod",
     metadata: { name: podName(node), namespace, labels: { [labels.cleanup]: "host" } },
     spec: {
-      ...{ nodeName: node, hostNetwork: true, restartPolicy: "Never", priorityClassName: "system-node-critical" },
-      ...{ automountServiceAccountToken: false, tolerations: [{ operator: "Exists" }] },
-      ...{ activeDeadlineSeconds: limitSeconds, terminationGracePeriodSeconds: 60 },
+      nodeName: node,
+      hostNetwork: true,
+      restartPolicy: "Never",
+      priorityClassName: "system-node-critical",
+      automountServiceAccountToken: false,
+      tolerations: [{ operator: "Exists" }],
+      activeDeadlineSeconds: limitSeconds,
+      terminationGracePeriodSeconds: 60,
       ...(imagePullSecrets.length > 0 && { imagePullSecrets: imagePullSecrets.map((name) => ({ name })) }),
       containers: [
         {
-          ...{ name: container, image, args: ["cleanup", ...(keepsVfs ? ["--keep-vfs"] : [])] },
-          ...{ securityContext: { privileged: true }, terminationMessagePolicy: "FallbackToLogsOnError" },
+          name: container,
+          image,
+          args: ["cleanup", ...(keepsVfs ? ["--keep-vfs"] : [])],
+          securityContext: { privileged: true },
+          terminationMessagePolicy: "FallbackToLogsOnError",
           volumeMounts: [{ name: "host", mountPath: "/host" }],
         },
       ],

@@ -46,7 +46,11 @@ describe("the pods of a node", () => {
     };
     const report = (): void => undefined;
     await using pods = followNodePods({
-      ...{ transport: server.transport, resourcePrefix: "openshift.io", maxAgeMs: 300_000, report, clock },
+      transport: server.transport,
+      resourcePrefix: "openshift.io",
+      maxAgeMs: 300_000,
+      report,
+      clock,
     });
     const woken: string[] = [];
     pods.source.start((node) => woken.push(node));

@@ -7,7 +7,10 @@ import type { DrainFacts } from "../drain-facts.ts";
 describe("countDrains", () => {
   it("counts each state, counts degraded and stalled drains twice, and ignores external drains", () => {
     const degraded: Condition = {
-      ...{ type: "DrainDegraded", status: "True", reason: "PodsStay", message: "" },
+      type: "DrainDegraded",
+      status: "True",
+      reason: "PodsStay",
+      message: "",
       lastTransitionTime: "2026-11-20T12:00:00Z",
     };
     const drains: readonly DrainFacts[] = [
@@ -21,7 +24,11 @@ describe("countDrains", () => {
       { desired: "Drain_Required", current: "Draining", conditions: [], isExternal: true },
     ];
     expect(Object.fromEntries(countDrains(drains.map((drain) => ({ drain }))))).toEqual({
-      ...{ waiting: 1, draining: 2, complete: 2, degraded: 1, stalled: 1 },
+      waiting: 1,
+      draining: 2,
+      complete: 2,
+      degraded: 1,
+      stalled: 1,
     });
   });
 });

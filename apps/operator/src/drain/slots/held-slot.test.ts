@@ -32,7 +32,10 @@ function slotAt(minutes: number, { answer = "DrainComplete", request = "Drain_Re
 }
 
 const reported = (time: string, manager = daemonManager): ManagedFieldsEntry => ({
-  ...{ manager, operation: "Apply", subresource: "status", time },
+  manager,
+  operation: "Apply",
+  subresource: "status",
+  time,
 });
 
 describe("heldSlot", () => {
@@ -44,8 +47,12 @@ describe("heldSlot", () => {
   it("does not stall while pods are evicted, which other conditions report", () => {
     const conditions = [condition("DrainProgressing", noon)];
     expect(slotAt(60, { answer: "Draining", conditions })).toEqual({
-      ...{ node: "a", state: "Draining", since: noon, sinceMs: Date.parse(noon) },
-      ...{ stall: undefined, stallsInMs: Infinity },
+      node: "a",
+      state: "Draining",
+      since: noon,
+      sinceMs: Date.parse(noon),
+      stall: undefined,
+      stallsInMs: Infinity,
     });
   });
 
@@ -87,7 +94,8 @@ describe("heldSlot", () => {
       { manager: "other", operation: "Update", time: "2026-11-20T12:20:00Z", fieldsV1: { "f:metadata": {} } },
     ];
     expect(slotAt(12, { conditions: [], managedFields })).toMatchObject({
-      ...{ since: "2026-11-20T12:10:00Z", stallsInMs: 3 * 60_000 },
+      since: "2026-11-20T12:10:00Z",
+      stallsInMs: 3 * 60_000,
     });
   });
 

@@ -52,9 +52,16 @@ export const drainNamespace = "sriov-network-operator";
 /** Returns a pod without VFs. */
 export function pod(name: string, overrides: Partial<DrainedPod> = {}): DrainedPod {
   return {
-    ...{ name, namespace: "apps", uid: `uid-${name}` },
-    ...{ endsBy: undefined, finalizers: [], isFinished: false },
-    ...{ kind: "other", holdsVfs: false, claims: [], toleratesDrain: false },
+    name,
+    namespace: "apps",
+    uid: `uid-${name}`,
+    endsBy: undefined,
+    finalizers: [],
+    isFinished: false,
+    kind: "other",
+    holdsVfs: false,
+    claims: [],
+    toleratesDrain: false,
     ...overrides,
   };
 }
@@ -65,15 +72,20 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
   const namespace = drainNamespace;
   const nodes = new ObjectStore({ type: nodeType, project: (node: Node) => node });
   const pools = new ObjectStore({
-    ...{ type: sriovNetworkPoolConfigs, namespace },
+    type: sriovNetworkPoolConfigs,
+    namespace,
     project: (pool: SriovNetworkPoolConfig) => pool,
   });
   const operatorConfigs = new ObjectStore({
-    ...{ type: sriovOperatorConfigs, namespace, managers: [fieldManagers.defaultPoolStatus] },
+    type: sriovOperatorConfigs,
+    namespace,
+    managers: [fieldManagers.defaultPoolStatus],
     project: (config: SriovOperatorConfig) => config,
   });
   const states = new ObjectStore<SriovNetworkNodeState, NodeStateFacts>({
-    ...{ type: sriovNetworkNodeStates, namespace, managers: [fieldManagers.drain] },
+    type: sriovNetworkNodeStates,
+    namespace,
+    managers: [fieldManagers.drain],
     project: toNodeStateFacts,
   });
   const afxdpStates = new ObjectStore<AfxdpNetworkNodeState, AfxdpStateFacts>({
@@ -101,7 +113,11 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
   const policies = emptyStore();
   const sriovRules = createLiveRules(
     {
-      ...{ policies, pools, operatorConfigs, staleDelayMs: 0, devMode: false },
+      policies,
+      pools,
+      operatorConfigs,
+      staleDelayMs: 0,
+      devMode: false,
       nicList: createNicListStore(namespace),
     },
     stop.signal,
@@ -130,12 +146,10 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
     const options: DrainOptions = {
-      ...{
-        transport,
-        caches: { nodes, states, policies, pools, operatorConfigs, afxdpStates, afxdpConfigs },
-        rules,
-        pods,
-      },
+      transport,
+      caches: { nodes, states, policies, pools, operatorConfigs, afxdpStates, afxdpConfigs },
+      rules,
+      pods,
       settings: { namespace, clusterType },
       record: (told) => news.push(told),
       nowMs: () => nowMs,
@@ -198,7 +212,14 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
   }
 
   const cluster = {
-    ...{ api, nodes, states, podsOn, budgets, news, send, transport },
+    api,
+    nodes,
+    states,
+    podsOn,
+    budgets,
+    news,
+    send,
+    transport,
     /** Whether the pods of nodes are listed. */
     arePodsKnown: true,
     /** Called before and after each write of an operator. The operator gets what they throw instead of the response. */

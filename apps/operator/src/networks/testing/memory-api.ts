@@ -141,7 +141,9 @@ export function createMemoryApi(kinds: readonly ServedKind[]): MemoryApi {
     const isNew = JSON.stringify(before?.["spec"]) !== JSON.stringify(object["spec"]);
     const metadata = {
       ...object.metadata,
-      ...{ uid, resourceVersion: `${count}`, generation: isNew ? generation + 1 : generation },
+      uid,
+      resourceVersion: `${count}`,
+      generation: isNew ? generation + 1 : generation,
     };
     const stored = { ...object, metadata };
     objects.set(path, stored);

@@ -63,7 +63,9 @@ const failModes = ["secure", "standalone"] as const;
 function toPort(row: InterfaceRow): OvsPortFacts {
   const pciAddress = isOwned(row) ? row.external_ids.get(pfKey) : undefined;
   return {
-    ...{ name: row.name, type: row.type, isMissing: row.ofport === -1 },
+    name: row.name,
+    type: row.type,
+    isMissing: row.ofport === -1,
     ...defined({
       uplink: pciAddress === undefined ? undefined : { pciAddress, settings: interfaceSettings(row) },
       error: interfaceProblem(row),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createLeftovers finds and removes what the plugins of upstream have left: XDP programs over rtnetlink, bpf(2) and sock_diag, BPF file
- * systems by their units of systemd, and sockets. linux-plugin-leftovers.ts loads this file.
+ * systems by their units of systemd, and sockets. linux-host.ts loads this file.
  * Usage: `await createLeftovers({ root: "/host", socket, openDiagnosis, xdp, systemd }).readUse("ens1f0")`.
  */
 import { upstreamDeviceDirectory } from "@switchyard/api";
@@ -117,7 +117,8 @@ export function createLeftovers({
         const ofPool = paths.filter((path) => parsePluginMount(path) === pool);
         const mounts = ofPool.length === 0 ? new Map<string, string>() : await mountsOfHost();
         const sockets = await listPluginSockets(pool, {
-          ...{ directory: join(root, pluginDirectories.sockets), nowMs: Date.now() },
+          directory: join(root, pluginDirectories.sockets),
+          nowMs: Date.now(),
         });
         return {
           mounts: ofPool.filter((path) => (mounts.get(path) ?? "bpf") === "bpf"),

@@ -94,8 +94,11 @@ function recordOf(given: GivenDevice, before: UpstreamDevice | undefined, bootId
   const including = (one: string, all: readonly string[] = []) =>
     all[0] === one ? all : [one, ...all.filter((each) => each !== one)].slice(0, maxEntries);
   return {
-    ...{ device, bootId, ...defined({ programBefore }) },
-    ...{ names: including(name, before?.names), pools: including(poolName, before?.pools) },
+    device,
+    bootId,
+    ...defined({ programBefore }),
+    names: including(name, before?.names),
+    pools: including(poolName, before?.pools),
   };
 }
 

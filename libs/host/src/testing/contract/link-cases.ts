@@ -17,8 +17,13 @@ export const linkCases: readonly ContractCase[] = [
         assert.match(address, /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/);
         assert.equal(permanentMac, address);
         assert.deepEqual(link, {
-          ...{ mtu: 1_500, maxMtu: 9_216, adminUp: true, type: "ether", parent: { bus: "pci", name: pf } },
-          ...{ hasXdp: false, vfs: [] },
+          mtu: 1_500,
+          maxMtu: 9_216,
+          adminUp: true,
+          type: "ether",
+          parent: { bus: "pci", name: pf },
+          hasXdp: false,
+          vfs: [],
           ...(hasEswitch && { physPortName: `p${port}` }), // EOPNOTSUPP on igb
         });
         if (hasEswitch) assert.match(physSwitchId ?? "", /^[0-9a-f]{16}$/);

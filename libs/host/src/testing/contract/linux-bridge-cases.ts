@@ -15,8 +15,13 @@ async function bridge(host: Host, wanted = name): Promise<LinuxBridgeFacts> {
 
 /** What a new bridge has. */
 const fresh = {
-  ...{ name, isOwn: true, isComplete: true, adminUp: false },
-  ...{ vlanFiltering: false, vlanProtocol: "802.1Q", ports: [] },
+  name,
+  isOwn: true,
+  isComplete: true,
+  adminUp: false,
+  vlanFiltering: false,
+  vlanProtocol: "802.1Q",
+  ports: [],
 };
 
 const foreign = "the bridge belongs to another program";
@@ -127,9 +132,21 @@ export const linuxBridgeCases: readonly ContractCase[] = [
       const { path_cost: cost, ...initial } = await settings();
       assert(cost !== undefined && cost > 0);
       assert.deepEqual(initial, {
-        ...{ priority: 32, hairpin_mode: 0, bpdu_guard: 0, root_block: 0, multicast_fast_leave: 0, learning: 1 },
-        ...{ unicast_flood: 1, proxyarp: 0, proxyarp_wifi: 0, multicast_router: 1, multicast_flood: 1 },
-        ...{ multicast_to_unicast: 0, broadcast_flood: 1, neigh_suppress: 0, isolated: 0 },
+        priority: 32,
+        hairpin_mode: 0,
+        bpdu_guard: 0,
+        root_block: 0,
+        multicast_fast_leave: 0,
+        learning: 1,
+        unicast_flood: 1,
+        proxyarp: 0,
+        proxyarp_wifi: 0,
+        multicast_router: 1,
+        multicast_flood: 1,
+        multicast_to_unicast: 0,
+        broadcast_flood: 1,
+        neigh_suppress: 0,
+        isolated: 0,
       });
       const others = { ...initial, path_cost: 1_000, learning: 0, isolated: 1, priority: 5, multicast_router: 2 };
       const { path_cost, learning, isolated, priority, multicast_router } = others;

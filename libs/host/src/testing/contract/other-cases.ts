@@ -112,7 +112,8 @@ export const otherCases: readonly ContractCase[] = [
     async run({ host: { afxdpRecords }, pfs: [pf] }) {
       const record: AfxdpRecord = {
         spec: { pciAddress: pf, mode: "subfunction", poolName: "fast", numSfs: 2 },
-        ...{ initial: { eSwitchMode: "legacy" }, subfunctions: [1000] },
+        initial: { eSwitchMode: "legacy" },
+        subfunctions: [1000],
       };
       const later: AfxdpRecord = { ...record, subfunctions: [1000, 1001] };
       await afxdpRecords.save(pf, record);

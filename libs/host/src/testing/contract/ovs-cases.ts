@@ -57,7 +57,9 @@ export const ovsCases: readonly OvsCase[] = [
       const uplink = { name: nic, pciAddress, settings: { otherConfig: { x: "y" }, mtuRequest: 1400 } };
       await ovs.setBridge({ name, settings, uplink });
       assert.deepEqual(await readBridge(ovs), {
-        ...{ name, isOwned: true, settings },
+        name,
+        isOwned: true,
+        settings,
         ports: [{ name: nic, type: "", isMissing: false, uplink: { pciAddress, settings: uplink.settings } }],
       });
       assert.deepEqual(await listBridges(), { [name]: [nic] });
@@ -118,7 +120,9 @@ export const ovsCases: readonly OvsCase[] = [
       await assertRefused(ovs.setBridge(wanted(other, { name: "br-0000_01_00.1" })), "EBUSY", words);
       assert.deepEqual(await listBridges(), { [name]: [other] });
       assert.deepEqual(await readBridge(ovs), {
-        ...{ name, isOwned: false, settings: {} },
+        name,
+        isOwned: false,
+        settings: {},
         ports: [{ name: other, type: "", isMissing: false }],
       });
     },
@@ -175,7 +179,9 @@ export const ovsCases: readonly OvsCase[] = [
       await setOtherConfig(name, "theirs", "2");
       await ovs.adoptBridge(wanted(nic, { settings: { otherConfig: { a: "1" } } }));
       assert.deepEqual(await readBridge(ovs), {
-        ...{ name, isOwned: true, settings: { otherConfig: { a: "1" } } },
+        name,
+        isOwned: true,
+        settings: { otherConfig: { a: "1" } },
         ports: [{ name: nic, type: "", isMissing: false, uplink: { pciAddress, settings: {} } }],
       });
       await ovs.setBridge(wanted(nic));

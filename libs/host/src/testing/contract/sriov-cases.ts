@@ -27,7 +27,11 @@ export const sriovCases: readonly ContractCase[] = [
         const facts = all.find(({ pciAddress }) => pciAddress === pf);
         const { name } = await linkOf(host, pf);
         assert.deepEqual(facts, {
-          ...{ pciAddress: pf, vendor: "8086", deviceId: "10c9", driver: "igb", netdevs: [name] },
+          pciAddress: pf,
+          vendor: "8086",
+          deviceId: "10c9",
+          driver: "igb",
+          netdevs: [name],
           sriov: { totalVfs: 7, numVfs: 0, vfs: [] },
         });
         assert.deepEqual(await host.sriov.readPf(pf), facts);
@@ -129,7 +133,10 @@ export const sriovCases: readonly ContractCase[] = [
       await makeVfs(host, pf, 2);
       await host.sriov.unbindDriver(pf);
       assert.deepEqual(await readPf(host, pf), {
-        ...{ pciAddress: pf, vendor: "8086", deviceId: "10c9", netdevs: [] },
+        pciAddress: pf,
+        vendor: "8086",
+        deviceId: "10c9",
+        netdevs: [],
         sriov: { totalVfs: 8, numVfs: 0, vfs: [] }, // limit of the capability; the limit of the driver is 7
       });
       await assertRefused(host.sriov.setNumVfs(pf, 2), "ENOENT");

@@ -55,8 +55,13 @@ export const subfunctionCases: readonly ContractCase[] = [
       });
       const { representor = "" } = created;
       assert.deepEqual(created, {
-        ...{ pf, portIndex, sfNumber: 88, mac: "00:00:00:00:00:00", representor },
-        ...{ state: "inactive", operationalState: "detached" },
+        pf,
+        portIndex,
+        sfNumber: 88,
+        mac: "00:00:00:00:00:00",
+        representor,
+        state: "inactive",
+        operationalState: "detached",
       });
       await subfunctions.setMac(pf, portIndex, address);
       await subfunctions.setActive(pf, portIndex, true);

@@ -32,7 +32,9 @@ describe("the device plugin for AF_XDP", () => {
     expect(components.filter(({ state }) => state === "failed").map((component) => component.name)).toEqual([name]);
     expect(problems).toEqual([
       {
-        ...{ component: name, severity: "error", field: "spec" },
+        component: name,
+        severity: "error",
+        field: "spec",
         message: "cannot be deployed, because the operator's environment variable AFXDP_DEVICE_PLUGIN_IMAGE is not set",
       },
     ]);
@@ -68,8 +70,10 @@ describe("the device plugin for AF_XDP", () => {
   it("gets the log level of the AfxdpOperatorConfig, if it has one", () => {
     const env = envOf(containerOf(podWith({ logLevel: 0 }), name));
     expect(env).toEqual({
-      ...{ NODE_NAME: "spec.nodeName", NAMESPACE: "metadata.namespace" },
-      ...{ HEALTH_ADDRESS: "127.0.0.1:29121", VERBOSITY: "0" },
+      NODE_NAME: "spec.nodeName",
+      NAMESPACE: "metadata.namespace",
+      HEALTH_ADDRESS: "127.0.0.1:29121",
+      VERBOSITY: "0",
     });
     expect(Object.keys(envOf(containerOf(podWith(), name)))).not.toContain("VERBOSITY");
   });

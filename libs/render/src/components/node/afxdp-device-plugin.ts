@@ -60,8 +60,11 @@ export const afxdpDevicePlugin: Component = {
         app: name,
         securityContextConstraints: "privileged",
         spec: {
-          ...{ serviceAccountName: name, priorityClassName: "system-node-critical" },
-          ...{ hostNetwork: true, nodeSelector: nodeSetLabels(input.afxdp), tolerations: everyTaint },
+          serviceAccountName: name,
+          priorityClassName: "system-node-critical",
+          hostNetwork: true,
+          nodeSelector: nodeSetLabels(input.afxdp),
+          tolerations: everyTaint,
           containers: [plugin(input)],
           volumes: Object.entries(directoriesFor(input)).map(([volume, path]) => ({
             name: volume,

@@ -43,7 +43,9 @@ describe("the plugins of afxdp-plugins-for-kubernetes", () => {
     expect(components.filter(({ state }) => state === "failed").map((component) => component.name)).toEqual([name]);
     expect(problems).toEqual([
       {
-        ...{ component: name, severity: "error", field: "spec.provider" },
+        component: name,
+        severity: "error",
+        field: "spec.provider",
         message: "cannot be deployed, because the operator's environment variable AFXDP_PLUGINS_IMAGE is not set",
       },
     ]);
@@ -85,12 +87,18 @@ describe("the plugins of afxdp-plugins-for-kubernetes", () => {
     const pod = podWith({ logLevel: 2 });
     const file = "/etc/afxdp-plugins/config.json";
     const common = {
-      ...{ NODE_NAME: "spec.nodeName", NAMESPACE: "metadata.namespace", VERBOSITY: "2" },
-      ...{ PLUGIN: "afxdp", PLUGIN_PROCESS: "afxdp-dp", CONFIG_FILE: file },
+      NODE_NAME: "spec.nodeName",
+      NAMESPACE: "metadata.namespace",
+      VERBOSITY: "2",
+      PLUGIN: "afxdp",
+      PLUGIN_PROCESS: "afxdp-dp",
+      CONFIG_FILE: file,
     };
     expect(envOf(containerOf(pod, "wait-for-config"))).toEqual({ ...common, WAIT: "true" });
     expect(envOf(containerOf(pod, "follow-config"))).toEqual({
-      ...{ ...common, WAIT: "false", HEALTH_ADDRESS: "127.0.0.1:29122" },
+      ...common,
+      WAIT: "false",
+      HEALTH_ADDRESS: "127.0.0.1:29122",
     });
     expect(containerOf(pod, "afxdp-dp").args).toEqual(["-config", file]);
     for (const writer of ["wait-for-config", "follow-config"])

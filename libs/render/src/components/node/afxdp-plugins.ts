@@ -45,11 +45,14 @@ const podResources = { volume: "pod-resources", path: "/var/lib/kubelet/pod-reso
 const hostDirectories: readonly (VolumeMount & { readonly hostPath: string })[] = [
   { ...sockets, hostPath: "/tmp/afxdp_dp" },
   {
-    ...{ name: "maps", hostPath: "/var/run/afxdp_dp", mountPath: "/var/run/afxdp_dp" },
+    name: "maps",
+    hostPath: "/var/run/afxdp_dp",
+    mountPath: "/var/run/afxdp_dp",
     mountPropagation: "Bidirectional",
   },
   {
-    ...{ name: "device-plugins", hostPath: "/var/lib/kubelet/device-plugins" },
+    name: "device-plugins",
+    hostPath: "/var/lib/kubelet/device-plugins",
     mountPath: "/var/lib/kubelet/device-plugins",
   },
   { name: podResources.volume, hostPath: podResources.path, mountPath: podResources.path },
@@ -84,8 +87,11 @@ export const afxdpPlugins: Component = {
         app: name,
         securityContextConstraints: "privileged",
         spec: {
-          ...{ serviceAccountName: name, priorityClassName: "system-node-critical" },
-          ...{ hostNetwork: true, shareProcessNamespace: true, tolerations: everyTaint },
+          serviceAccountName: name,
+          priorityClassName: "system-node-critical",
+          hostNetwork: true,
+          shareProcessNamespace: true,
+          tolerations: everyTaint,
           nodeSelector: nodeSetLabels(input.afxdp),
           initContainers: [cniInstaller(input), configurer("wait-for-config", input)],
           containers: [plugin(input), configurer("follow-config", input)],
@@ -109,7 +115,8 @@ const install = [
 
 function cniInstaller({ settings }: ComponentInput): Container {
   return {
-    ...{ name: "install-afxdp-cni", image: settings.images.afxdpPlugins ?? "" },
+    name: "install-afxdp-cni",
+    image: settings.images.afxdpPlugins ?? "",
     command: ["/bin/sh", "-c", install],
     securityContext: { privileged: true, runAsUser: 0 },
     resources: requests("10m", "10Mi"),
@@ -121,7 +128,9 @@ function cniInstaller({ settings }: ComponentInput): Container {
 function configurer(mode: "wait-for-config" | "follow-config", { afxdp, settings }: ComponentInput): Container {
   const isFollower = mode === "follow-config";
   const env = {
-    ...{ PLUGIN: "afxdp", PLUGIN_PROCESS: process, CONFIG_FILE: configFile },
+    PLUGIN: "afxdp",
+    PLUGIN_PROCESS: process,
+    CONFIG_FILE: configFile,
     WAIT: isFollower ? "false" : "true",
     VERBOSITY: afxdp?.spec?.logLevel?.toString(),
     HEALTH_ADDRESS: isFollower ? `127.0.0.1:${healthPort}` : undefined,
@@ -149,7 +158,8 @@ const loop = `trap 'kill $!; wait $!; exit' TERM; while :; do /afxdp/afxdp-dp "$
 
 function plugin({ settings }: ComponentInput): Container {
   return {
-    ...{ name: process, image: settings.images.afxdpPlugins ?? "" },
+    name: process,
+    image: settings.images.afxdpPlugins ?? "",
     command: ["/bin/sh", "-c", loop, "sh"],
     args: ["-config", configFile],
     securityContext: { privileged: true, runAsUser: 0 },

@@ -34,7 +34,9 @@ export function cniInstallers({ images }: ComponentSettings): readonly Container
     if (image === undefined) return [];
     return [
       {
-        ...{ name, image, ...start },
+        name,
+        image,
+        ...start,
         securityContext: { privileged: true },
         resources: requests("10m", "10Mi"),
         volumeMounts: [

@@ -106,7 +106,8 @@ describe("the config daemon's pods", () => {
     expect(env(spec)).toMatchObject({ USE_SYSTEMD_SERVICE: "true" });
     expect(env(spec)).not.toHaveProperty("UNITS_FROM_MACHINE_CONFIG");
     expect(env(spec, { clusterType: "openshift" })).toMatchObject({
-      ...{ USE_SYSTEMD_SERVICE: "true", UNITS_FROM_MACHINE_CONFIG: "true" },
+      USE_SYSTEMD_SERVICE: "true",
+      UNITS_FROM_MACHINE_CONFIG: "true",
     });
     expect(env({ configurationMode: "daemon" })).not.toHaveProperty("USE_SYSTEMD_SERVICE");
   });

@@ -109,8 +109,11 @@ export const configDaemon: Component = {
         app: name,
         securityContextConstraints: "privileged",
         spec: {
-          ...{ serviceAccountName: name, priorityClassName: "system-node-critical" },
-          ...{ hostNetwork: true, nodeSelector: nodeSetSelector(input), tolerations: everyTaint },
+          serviceAccountName: name,
+          priorityClassName: "system-node-critical",
+          hostNetwork: true,
+          nodeSelector: nodeSetSelector(input),
+          tolerations: everyTaint,
           initContainers: cniInstallers(input.settings),
           containers: [daemonContainer(input)],
           volumes: [

@@ -56,7 +56,10 @@ describe("the device plugin's pods", () => {
     };
     expect(envOf(first)).toEqual({ ...common, WAIT: "true", BLOCK_UNTIL_CONFIGURED: "true" });
     expect(envOf(follower)).toEqual({
-      ...{ ...common, WAIT: "false", BLOCK_UNTIL_CONFIGURED: "true", HEALTH_ADDRESS: "127.0.0.1:29119" },
+      ...common,
+      WAIT: "false",
+      BLOCK_UNTIL_CONFIGURED: "true",
+      HEALTH_ADDRESS: "127.0.0.1:29119",
     });
     expect([first.livenessProbe, follower.livenessProbe?.httpGet]).toEqual([
       ...[undefined, { path: "/healthz", port: 29119, scheme: "HTTP", host: "127.0.0.1" }],

@@ -78,8 +78,11 @@ export const devicePlugin: Component = {
         app: name,
         securityContextConstraints: "privileged",
         spec: {
-          ...{ serviceAccountName: name, priorityClassName: "system-node-critical" },
-          ...{ hostNetwork: true, shareProcessNamespace: true, tolerations: everyTaint },
+          serviceAccountName: name,
+          priorityClassName: "system-node-critical",
+          hostNetwork: true,
+          shareProcessNamespace: true,
+          tolerations: everyTaint,
           nodeSelector: { ...nodeSetSelector(input), [labels.devicePlugin]: "Enabled" },
           initContainers: [configurer("wait-for-config", input)],
           containers: [plugin(input), configurer("follow-config", input)],

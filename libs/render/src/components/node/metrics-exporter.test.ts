@@ -72,7 +72,9 @@ describe("the metrics exporter", () => {
       spec: {
         endpoints: [
           {
-            ...{ port: "sriov-network-metrics", interval: "30s", honorLabels: true },
+            port: "sriov-network-metrics",
+            interval: "30s",
+            honorLabels: true,
             relabelings: [
               { action: "replace", sourceLabels: ["__meta_kubernetes_endpoint_node_name"], targetLabel: "node" },
               { action: "labeldrop", regex: "pod" },

@@ -53,8 +53,11 @@ export const metricsExporter: Component = {
           app: name,
           securityContextConstraints: "privileged",
           spec: {
-            ...{ serviceAccountName: serviceAccount, priorityClassName: "system-node-critical" },
-            ...{ hostNetwork: true, nodeSelector: nodeSetSelector(input), tolerations: everyTaint },
+            serviceAccountName: serviceAccount,
+            priorityClassName: "system-node-critical",
+            hostNetwork: true,
+            nodeSelector: nodeSetSelector(input),
+            tolerations: everyTaint,
             containers: [exporter(input), ...proxies(input)],
             volumes: [
               ...hostFiles.map(({ volume, path, type }): Volume => ({ name: volume, hostPath: { path, type } })),
@@ -93,15 +96,21 @@ function serviceOf(input: ComponentInput): Service {
 /** Files of the node that the exporter reads. */
 const hostFiles: readonly HostFile[] = [
   {
-    ...{ volume: "kubeletsocket", mountPath: "/host/kubelet.sock", type: "Socket" },
+    volume: "kubeletsocket",
+    mountPath: "/host/kubelet.sock",
+    type: "Socket",
     path: "/var/lib/kubelet/pod-resources/kubelet.sock",
   },
   {
-    ...{ volume: "cpucheckpoint", mountPath: "/host/cpu_manager_state", type: "File" },
+    volume: "cpucheckpoint",
+    mountPath: "/host/cpu_manager_state",
+    type: "File",
     path: "/var/lib/kubelet/cpu_manager_state",
   },
   {
-    ...{ volume: "sysbuspcidevices", mountPath: "/host/sys/bus/pci/devices", type: "Directory" },
+    volume: "sysbuspcidevices",
+    mountPath: "/host/sys/bus/pci/devices",
+    type: "Directory",
     path: "/sys/bus/pci/devices",
   },
   { volume: "sysdevices", mountPath: "/host/sys/devices", path: "/sys/devices", type: "Directory" },
@@ -138,7 +147,8 @@ function exporter({ settings }: ComponentInput): Container {
     },
     resources: requests("100m", "100Mi"),
     volumeMounts: hostFiles.map(({ volume, mountPath, type }) => ({
-      ...{ name: volume, mountPath },
+      name: volume,
+      mountPath,
       ...(type !== "Socket" && { readOnly: true as const }),
     })),
   };
@@ -155,7 +165,8 @@ function proxies({ settings }: ComponentInput): readonly Container[] {
   const files = ["--tls-private-key-file=/etc/metrics/tls.key", "--tls-cert-file=/etc/metrics/tls.crt"];
   return [
     {
-      ...{ name: "kube-rbac-proxy", image },
+      name: "kube-rbac-proxy",
+      image,
       args: [
         `--secure-listen-address=[$(HOST_IP)]:${port}`,
         ...goTlsFlags(settings.tls), // the proxy has no flag for curves

@@ -65,7 +65,9 @@ export function probesAt(
 ): Pick<Container, "startupProbe" | "livenessProbe" | "readinessProbe"> {
   const probe = (path: string, periodSeconds: number, failureThreshold: number, timeoutSeconds = 5): Probe => ({
     httpGet: { path, port, scheme: "HTTP", ...defined({ host }) },
-    ...{ periodSeconds, timeoutSeconds, failureThreshold },
+    periodSeconds,
+    timeoutSeconds,
+    failureThreshold,
   });
   return {
     startupProbe: probe("/healthz", 2, 90),

@@ -32,7 +32,9 @@ export function namespaceRules(settings: ComponentSettings): readonly RuleWithRe
     { why: "reads policies", group: sriov, resources: ["sriovnetworknodepolicies"], verbs: read },
     {
       why: "reads pools and configs, and removes upstream's finalizers",
-      ...{ group: sriov, resources: ["sriovnetworkpoolconfigs", "sriovoperatorconfigs"], verbs: [...read, "patch"] },
+      group: sriov,
+      resources: ["sriovnetworkpoolconfigs", "sriovoperatorconfigs"],
+      verbs: [...read, "patch"],
     },
     {
       why: "writes status",
@@ -47,12 +49,10 @@ export function namespaceRules(settings: ComponentSettings): readonly RuleWithRe
     },
     {
       why: "sets the config as owner of the components, with blockOwnerDeletion",
-      ...{
-        group: sriov,
-        resources: ["sriovoperatorconfigs/finalizers"],
-        names: [operatorConfigName],
-        verbs: ["update"],
-      },
+      group: sriov,
+      resources: ["sriovoperatorconfigs/finalizers"],
+      names: [operatorConfigName],
+      verbs: ["update"],
     },
     {
       why: "writes the AF_XDP devices of each node",
@@ -62,7 +62,9 @@ export function namespaceRules(settings: ComponentSettings): readonly RuleWithRe
     },
     {
       why: "reads AF_XDP policies and their config",
-      ...{ group: afxdp, resources: ["afxdpnetworknodepolicies", "afxdpoperatorconfigs"], verbs: read },
+      group: afxdp,
+      resources: ["afxdpnetworknodepolicies", "afxdpoperatorconfigs"],
+      verbs: read,
     },
     {
       why: "writes status",
@@ -76,26 +78,32 @@ export function namespaceRules(settings: ComponentSettings): readonly RuleWithRe
     },
     {
       why: "sets the config as owner of the AF_XDP node states, with blockOwnerDeletion",
-      ...{
-        group: afxdp,
-        resources: ["afxdpoperatorconfigs/finalizers"],
-        names: [operatorConfigName],
-        verbs: ["update"],
-      },
+      group: afxdp,
+      resources: ["afxdpoperatorconfigs/finalizers"],
+      names: [operatorConfigName],
+      verbs: ["update"],
     },
     {
       why: "leader election",
-      ...{ group: "coordination.k8s.io", resources: ["leases"], names: [leaseName], verbs: ["get", "update"] },
+      group: "coordination.k8s.io",
+      resources: ["leases"],
+      names: [leaseName],
+      verbs: ["get", "update"],
     },
     {
       why: "leader election; RBAC cannot limit create by name",
-      ...{ group: "coordination.k8s.io", resources: ["leases"], verbs: ["create"] },
+      group: "coordination.k8s.io",
+      resources: ["leases"],
+      verbs: ["create"],
     },
     ...certificateRules(settings),
     ...namespacedComponents(settings),
     {
       why: "writes upstream's ConfigMap",
-      ...{ group: "", resources: ["configmaps"], names: [devicePluginConfigMapName], verbs: ["create", "patch"] },
+      group: "",
+      resources: ["configmaps"],
+      names: [devicePluginConfigMapName],
+      verbs: ["create", "patch"],
     },
   ];
 }
@@ -122,7 +130,9 @@ function namespacedComponents(settings: ComponentSettings): readonly RuleWithRea
   const kinds = Object.values(componentKinds).filter(({ namespaced }) => namespaced);
   const reading = [...Map.groupBy(kinds, ({ group }) => group)].map(([group, ofGroup]) => ({
     why: "reads components",
-    ...{ group, resources: ofGroup.map(({ plural }) => plural), verbs: read },
+    group,
+    resources: ofGroup.map(({ plural }) => plural),
+    verbs: read,
   }));
   return [...reading, ...writingByName(settings, "namespaced", ["create", "patch", "delete"])];
 }
@@ -137,17 +147,23 @@ export function clusterRules(settings: ComponentSettings): readonly RuleWithReas
     { why: "evicts pods during drains", group: "", resources: ["pods/eviction"], verbs: ["create"] },
     {
       why: "finds the devices that are allocated to the pods of a drain",
-      ...{ group: "resource.k8s.io", resources: ["resourceclaims"], verbs: ["get"] },
+      group: "resource.k8s.io",
+      resources: ["resourceclaims"],
+      verbs: ["get"],
     },
     {
       why: "finds the PCI addresses of these devices",
-      ...{ group: "resource.k8s.io", resources: ["resourceslices"], verbs: ["list"] },
+      group: "resource.k8s.io",
+      resources: ["resourceslices"],
+      verbs: ["list"],
     },
     { why: "waits for the namespaces of networks", group: "", resources: ["namespaces"], verbs: read },
     {
       why: "sees whether policies are lost with their kind, before it resets nodes",
-      ...{ group: "apiextensions.k8s.io", resources: ["customresourcedefinitions"] },
-      ...{ names: [`sriovnetworknodepolicies.${sriov}`], verbs: ["get"] },
+      group: "apiextensions.k8s.io",
+      resources: ["customresourcedefinitions"],
+      names: [`sriovnetworknodepolicies.${sriov}`],
+      verbs: ["get"],
     },
     {
       why: "reads networks, and removes upstream's finalizers",
@@ -157,32 +173,46 @@ export function clusterRules(settings: ComponentSettings): readonly RuleWithReas
     },
     {
       why: "writes status",
-      ...{ group: sriov, resources: networks.map((plural) => `${plural}/status`), verbs: ["patch"] },
+      group: sriov,
+      resources: networks.map((plural) => `${plural}/status`),
+      verbs: ["patch"],
     },
     {
       why: "reads networks",
-      ...{ group: afxdp, resources: ["afxdpnetworks"], verbs: read },
+      group: afxdp,
+      resources: ["afxdpnetworks"],
+      verbs: read,
     },
     { why: "writes status", group: afxdp, resources: ["afxdpnetworks/status"], verbs: ["patch"] },
     {
       why: "makes bpfman load the programs of AF_XDP devices; their names follow from nodes and devices",
-      ...{ group: "bpfman.io", resources: ["clusterbpfapplications", "xdpprograms"], verbs: manage },
+      group: "bpfman.io",
+      resources: ["clusterbpfapplications", "xdpprograms"],
+      verbs: manage,
     },
     {
       why: "reads whether bpfman has loaded the programs",
-      ...{ group: "bpfman.io", resources: ["clusterbpfapplicationstates", "bpfprograms"], verbs: read },
+      group: "bpfman.io",
+      resources: ["clusterbpfapplicationstates", "bpfprograms"],
+      verbs: read,
     },
     {
       why: "renders networks",
-      ...{ group: "k8s.cni.cncf.io", resources: ["network-attachment-definitions"], verbs: manage },
+      group: "k8s.cni.cncf.io",
+      resources: ["network-attachment-definitions"],
+      verbs: manage,
     },
     {
       why: "writes events to the namespaces of the objects that they are about",
-      ...{ group: "events.k8s.io", resources: ["events"], verbs: ["create", "patch"] },
+      group: "events.k8s.io",
+      resources: ["events"],
+      verbs: ["create", "patch"],
     },
     {
       why: "sets its own ClusterRole as owner of cluster-scoped components",
-      ...{ group: "rbac.authorization.k8s.io", resources: ["clusterroles"], verbs: read },
+      group: "rbac.authorization.k8s.io",
+      resources: ["clusterroles"],
+      verbs: read,
       names: [settings.operatorServiceAccount],
     },
     ...writingByName(settings, "cluster", manage),
@@ -193,7 +223,10 @@ export function clusterRules(settings: ComponentSettings): readonly RuleWithReas
 const openshiftRules: readonly RuleWithReason[] = [
   {
     why: "reads the cluster's TLS profile and whether its control plane is hosted",
-    ...{ group: "config.openshift.io", resources: ["apiservers", "infrastructures"], names: ["cluster"], verbs: read },
+    group: "config.openshift.io",
+    resources: ["apiservers", "infrastructures"],
+    names: ["cluster"],
+    verbs: read,
   },
   {
     why: "pauses MachineConfigPools while their nodes are drained",
@@ -203,7 +236,9 @@ const openshiftRules: readonly RuleWithReason[] = [
   },
   {
     why: "writes MachineConfigs for hardware offload and the units of the systemd mode",
-    ...{ group: "machineconfiguration.openshift.io", resources: ["machineconfigs"], verbs: manage },
+    group: "machineconfiguration.openshift.io",
+    resources: ["machineconfigs"],
+    verbs: manage,
   },
 ];
 
@@ -218,6 +253,9 @@ function writingByName(
   const items = componentInventory(settings).filter(({ type }) => type.namespaced === (scope === "namespaced"));
   return [...Map.groupBy(items, ({ type }) => type)].map(([{ group, plural }, ofType]) => ({
     why: scope === "namespaced" ? "writes namespaced components" : "writes cluster-scoped components",
-    ...{ group, resources: [plural], names: ofType.map(({ name }) => name), verbs },
+    group,
+    resources: [plural],
+    names: ofType.map(({ name }) => name),
+    verbs,
   }));
 }

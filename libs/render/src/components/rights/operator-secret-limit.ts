@@ -19,7 +19,10 @@ export function operatorSecretLimit({
     condition: "operator",
     rules: [
       {
-        ...{ apiGroups: [""], apiVersions: ["v1"], resources: ["secrets"], scope: "Namespaced" },
+        apiGroups: [""],
+        apiVersions: ["v1"],
+        resources: ["secrets"],
+        scope: "Namespaced",
         operations: ["CREATE", "UPDATE"],
       },
     ],

@@ -48,7 +48,9 @@ export function policyForUsers({
         failurePolicy: "Fail",
         matchConstraints: {
           resourceRules: rules,
-          ...{ matchPolicy: "Equivalent", namespaceSelector: {}, objectSelector: {} },
+          matchPolicy: "Equivalent",
+          namespaceSelector: {},
+          objectSelector: {},
         },
         matchConditions: [{ name: condition, expression: `request.userInfo.username in ${JSON.stringify(users)}` }],
         ...defined({ variables }),

@@ -27,7 +27,9 @@ describe("the injector", () => {
 
   it("is called for each new pod, at its path", () => {
     expect(webhook(false)).toMatchObject({
-      ...{ name: "network-resources-injector-config.k8s.io", sideEffects: "None", timeoutSeconds: 10 },
+      name: "network-resources-injector-config.k8s.io",
+      sideEffects: "None",
+      timeoutSeconds: 10,
       clientConfig: { service: { name: "network-resources-injector-service", namespace: "sriov", path: "/mutate" } },
       rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }],
     });

@@ -60,11 +60,13 @@ const binding = "network-resources-injector-role-binding";
 
 const roles = {
   inNamespace: {
-    ...{ role: app, binding },
+    role: app,
+    binding,
     rules: [{ apiGroups: [""], resources: ["configmaps"], resourceNames: [switchesName], verbs: read }],
   },
   inCluster: {
-    ...{ role: app, binding },
+    role: app,
+    binding,
     rules: [{ apiGroups: ["k8s.cni.cncf.io"], resources: ["network-attachment-definitions"], verbs: read }],
   },
 };

@@ -24,8 +24,11 @@ describe("the webhook's configurations", () => {
 
   it("cover all kinds that it reviews at its paths, and fail without a response", () => {
     const question = {
-      ...{ name: "operator-webhook.sriovnetwork.openshift.io", failurePolicy: "Fail", sideEffects: "None" },
-      ...{ admissionReviewVersions: ["v1"], timeoutSeconds: 10 },
+      name: "operator-webhook.sriovnetwork.openshift.io",
+      failurePolicy: "Fail",
+      sideEffects: "None",
+      admissionReviewVersions: ["v1"],
+      timeoutSeconds: 10,
     };
     const service = { name: "operator-webhook-service", namespace: "sriov", port: 443 };
     const asked = registrations().map(({ webhooks }) => webhooks);
@@ -126,8 +129,11 @@ describe("the webhook's pods", () => {
 
   it("serve reviews on the port of their Service, and probes and metrics on another", () => {
     expect(envOf(container())).toEqual({
-      ...{ NAMESPACE: "metadata.namespace", LISTEN_ADDRESS: ":6443" },
-      ...{ HEALTH_ADDRESS: ":8444", METRICS_ADDRESS: ":8444", MALLOC_ARENA_MAX: "1" },
+      NAMESPACE: "metadata.namespace",
+      LISTEN_ADDRESS: ":6443",
+      HEALTH_ADDRESS: ":8444",
+      METRICS_ADDRESS: ":8444",
+      MALLOC_ARENA_MAX: "1",
       RESOURCE_PREFIX: "openshift.io",
     });
     // Three minutes for the start.
@@ -146,7 +152,9 @@ describe("the webhook's pods", () => {
     const suites = ["ECDHE-RSA-AES128-GCM-SHA256", "TLS_AES_128_GCM_SHA256"];
     const tls = { minVersion: "VersionTLS12", cipherSuites: suites, curvePreferences: ["X25519"] } as const;
     expect(envOf(container({ tls }))).toMatchObject({
-      ...{ TLS_MIN_VERSION: "VersionTLS12", TLS_CIPHER_SUITES: suites.join(","), TLS_CURVE_PREFERENCES: "X25519" },
+      TLS_MIN_VERSION: "VersionTLS12",
+      TLS_CIPHER_SUITES: suites.join(","),
+      TLS_CURVE_PREFERENCES: "X25519",
     });
     expect(Object.keys(envOf(container())).filter((name) => name.startsWith("TLS_"))).toEqual([]);
   });

@@ -118,7 +118,8 @@ const binding = "operator-webhook-role-binding";
 function rolesOn({ clusterType }: Pick<ComponentSettings, "clusterType">) {
   return {
     inNamespace: {
-      ...{ role: app, binding },
+      role: app,
+      binding,
       rules: [
         {
           apiGroups: ["sriovnetwork.openshift.io"],
@@ -135,7 +136,8 @@ function rolesOn({ clusterType }: Pick<ComponentSettings, "clusterType">) {
       ],
     },
     inCluster: {
-      ...{ role: app, binding },
+      role: app,
+      binding,
       rules: [
         { apiGroups: [""], resources: ["nodes", "pods"], verbs: read }, // warnings contain numbers of pods
         { apiGroups: ["resource.k8s.io"], resources: ["resourceclaims", "resourceslices"], verbs: ["list", "watch"] },

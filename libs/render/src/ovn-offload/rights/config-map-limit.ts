@@ -24,7 +24,10 @@ export function configMapLimit(settings: Settings): OffloadLimit {
   return {
     name: "config-maps",
     rule: {
-      ...{ apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"], scope: "Namespaced" },
+      apiGroups: [""],
+      apiVersions: ["v1"],
+      resources: ["configmaps"],
+      scope: "Namespaced",
       operations: ["CREATE", "UPDATE", "DELETE"],
     },
     variables: [

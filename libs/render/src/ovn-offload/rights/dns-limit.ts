@@ -20,7 +20,10 @@ export function dnsLimit(): OffloadLimit {
   return {
     name: "dns",
     rule: {
-      ...{ apiGroups: ["operator.openshift.io"], apiVersions: ["v1"], resources: ["dnses"], scope: "Cluster" },
+      apiGroups: ["operator.openshift.io"],
+      apiVersions: ["v1"],
+      resources: ["dnses"],
+      scope: "Cluster",
       operations: ["UPDATE"],
     },
     variables: [

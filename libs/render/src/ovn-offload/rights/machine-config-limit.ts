@@ -19,7 +19,9 @@ export function machineConfigLimit(): OffloadLimit {
     name: "machine-configs",
     rule: {
       apiGroups: ["machineconfiguration.openshift.io"],
-      ...{ apiVersions: ["v1"], resources: ["machineconfigs"], scope: "Cluster" },
+      apiVersions: ["v1"],
+      resources: ["machineconfigs"],
+      scope: "Cluster",
       operations: ["CREATE", "UPDATE", "DELETE"],
     },
     variables: [

@@ -22,7 +22,10 @@ export function nodeLimit({ hostLabel }: Pick<OvnOffloadIdentitySettings, "hostL
   return {
     name: "nodes",
     rule: {
-      ...{ apiGroups: [""], apiVersions: ["v1"], resources: ["nodes"], scope: "Cluster" },
+      apiGroups: [""],
+      apiVersions: ["v1"],
+      resources: ["nodes"],
+      scope: "Cluster",
       operations: ["UPDATE"],
     },
     variables: [

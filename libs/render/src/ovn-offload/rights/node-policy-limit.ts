@@ -15,7 +15,9 @@ export function nodePolicyLimit(): OffloadLimit {
     name: "policies",
     rule: {
       apiGroups: ["sriovnetwork.openshift.io"],
-      ...{ apiVersions: ["v1"], resources: ["sriovnetworknodepolicies"], scope: "Namespaced" },
+      apiVersions: ["v1"],
+      resources: ["sriovnetworknodepolicies"],
+      scope: "Namespaced",
       operations: ["CREATE", "UPDATE", "DELETE"],
     },
     variables: [

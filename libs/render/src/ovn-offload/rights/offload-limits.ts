@@ -36,7 +36,10 @@ export function ovnOffloadLimits(settings: OvnOffloadIdentitySettings): readonly
 const leaseLimit: OffloadLimit = {
   name: "leases",
   rule: {
-    ...{ apiGroups: ["coordination.k8s.io"], apiVersions: ["v1"], resources: ["leases"], scope: "Namespaced" },
+    apiGroups: ["coordination.k8s.io"],
+    apiVersions: ["v1"],
+    resources: ["leases"],
+    scope: "Namespaced",
     operations: ["CREATE"],
   },
   variables: [],

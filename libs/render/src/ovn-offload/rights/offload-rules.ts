@@ -52,24 +52,37 @@ export function readingRules({ namespace, ovnNamespace }: OvnOffloadIdentitySett
       { why: "counts pods on hosts that cannot start", group: "", resources: ["pods"], verbs: ["list"] },
       {
         why: "finds out whether OVN-Kubernetes is there",
-        ...{ group: "", resources: ["namespaces"], verbs: read },
+        group: "",
+        resources: ["namespaces"],
+        verbs: read,
         names: [...new Set([...maps.map((map) => map.namespace), ovnNamespace])],
       },
       {
         why: "reads the management ports and the settings of the network operator",
-        ...{ group: "", resources: ["configmaps"], names: maps.map(({ name }) => name), verbs: read },
+        group: "",
+        resources: ["configmaps"],
+        names: maps.map(({ name }) => name),
+        verbs: read,
       },
       {
         why: "reads pools, and which MachineConfigs exist",
-        ...{ group: machineConfiguration, resources: ["machineconfigpools", "machineconfigs"], verbs: read },
+        group: machineConfiguration,
+        resources: ["machineconfigpools", "machineconfigs"],
+        verbs: read,
       },
       {
         why: "reads the placement of DNS",
-        ...{ group: "operator.openshift.io", resources: ["dnses"], names: ["default"], verbs: read },
+        group: "operator.openshift.io",
+        resources: ["dnses"],
+        names: ["default"],
+        verbs: read,
       },
       {
         why: "reads the version of OpenShift",
-        ...{ group: "config.openshift.io", resources: ["clusterversions"], names: ["version"], verbs: read },
+        group: "config.openshift.io",
+        resources: ["clusterversions"],
+        names: ["version"],
+        verbs: read,
       },
     ],
     inNamespaces: [
@@ -78,37 +91,42 @@ export function readingRules({ namespace, ovnNamespace }: OvnOffloadIdentitySett
         rules: [
           {
             why: "reads NICs of nodes, and policies",
-            ...{ group: sriov, resources: ["sriovnetworknodestates", "sriovnetworknodepolicies"], verbs: read },
+            group: sriov,
+            resources: ["sriovnetworknodestates", "sriovnetworknodepolicies"],
+            verbs: read,
           },
           {
             why: "reads which hosts are selected",
-            ...{ group: sriov, resources: ["sriovoperatorconfigs"], names: [operatorConfigName], verbs: read },
+            group: sriov,
+            resources: ["sriovoperatorconfigs"],
+            names: [operatorConfigName],
+            verbs: read,
           },
           {
             why: "writes status",
-            ...{
-              group: sriov,
-              resources: ["sriovoperatorconfigs/status"],
-              names: [operatorConfigName],
-              verbs: ["patch"],
-            },
+            group: sriov,
+            resources: ["sriovoperatorconfigs/status"],
+            names: [operatorConfigName],
+            verbs: ["patch"],
           },
           {
             why: "writes events on the SriovOperatorConfig and the node states",
-            ...{ group: "events.k8s.io", resources: ["events"], verbs: ["create", "patch"] },
+            group: "events.k8s.io",
+            resources: ["events"],
+            verbs: ["create", "patch"],
           },
           {
             why: "leader election",
-            ...{
-              group: "coordination.k8s.io",
-              resources: ["leases"],
-              names: [ovnOffloadLease],
-              verbs: ["get", "update"],
-            },
+            group: "coordination.k8s.io",
+            resources: ["leases"],
+            names: [ovnOffloadLease],
+            verbs: ["get", "update"],
           },
           {
             why: "leader election; RBAC cannot limit create by name",
-            ...{ group: "coordination.k8s.io", resources: ["leases"], verbs: ["create"] },
+            group: "coordination.k8s.io",
+            resources: ["leases"],
+            verbs: ["create"],
           },
         ],
       },
@@ -119,12 +137,15 @@ export function readingRules({ namespace, ovnNamespace }: OvnOffloadIdentitySett
 export function writingRules(settings: OvnOffloadIdentitySettings): RulesByScope {
   const maps = Map.groupBy(Object.values(ovnOffloadMaps(settings)), (map) => map.namespace);
   const ofMaps = [...maps].map(([namespace, ofNamespace]): NamespaceRules => ({
-    ...{ namespace, suffix: "-config-maps" },
+    namespace,
+    suffix: "-config-maps",
     rules: [
       { why: "creates its ConfigMaps; RBAC cannot limit create by name", ...configMaps, verbs: ["create"] },
       {
         why: "publishes management ports",
-        ...{ ...configMaps, names: ofNamespace.map(({ name }) => name), verbs: ["patch", "delete"] },
+        ...configMaps,
+        names: ofNamespace.map(({ name }) => name),
+        verbs: ["patch", "delete"],
       },
     ],
   }));
@@ -139,7 +160,9 @@ export function writingRules(settings: OvnOffloadIdentitySettings): RulesByScope
         rules: [
           {
             why: "writes the policies of pools",
-            ...{ group: sriov, resources: ["sriovnetworknodepolicies"], verbs: manage },
+            group: sriov,
+            resources: ["sriovnetworknodepolicies"],
+            verbs: manage,
           },
         ],
       },
@@ -153,11 +176,16 @@ const configMaps = { group: "", resources: ["configmaps"] };
 const openshiftRules: readonly RuleWithReason[] = [
   {
     why: "makes the hosts of a pool boot without Open vSwitch",
-    ...{ group: machineConfiguration, resources: ["machineconfigs"], verbs: manage },
+    group: machineConfiguration,
+    resources: ["machineconfigs"],
+    verbs: manage,
   },
   {
     why: "keeps DNS off the hosts",
-    ...{ group: "operator.openshift.io", resources: ["dnses"], names: ["default"], verbs: ["patch"] },
+    group: "operator.openshift.io",
+    resources: ["dnses"],
+    names: ["default"],
+    verbs: ["patch"],
   },
 ];
 

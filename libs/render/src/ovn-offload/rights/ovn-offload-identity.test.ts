@@ -5,7 +5,9 @@ import type { Manifest, RequestRule, Role } from "../../components/objects/kube-
 import { ovnOffloadIdentity } from "./ovn-offload-identity.ts";
 
 const settings = {
-  ...{ namespace: "sriov", serviceAccount: "ovn-offload", ovnNamespace: "ovn-kubernetes" },
+  namespace: "sriov",
+  serviceAccount: "ovn-offload",
+  ovnNamespace: "ovn-kubernetes",
   hostLabel: "network.operator.openshift.io/dpu-host",
 };
 const clusterTypes = [{ clusterType: "openshift" }, { clusterType: "kubernetes" }] as const;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * playMachineConfigOperator does for tests what OpenShift's machine config operator and its daemons do (smartnic.md 2): it
+ * simulateMachineConfigOperator does for tests what OpenShift's machine config operator and its daemons do (smartnic.md 2): it
  * merges the MachineConfigs of each pool into one, and brings the nodes of the pool to it, one at a time, with a reboot. It
  * works on the objects of a real API server only.
- * Usage: `await using operator = playMachineConfigOperator({ transport, onReboot }); operator.degrade("worker-1");`
+ * Usage: `await using operator = simulateMachineConfigOperator({ transport, onReboot }); operator.degrade("worker-1");`
  */
 import {
   annotations,
@@ -54,7 +54,7 @@ export interface PlayedMachineConfigOperator extends AsyncDisposable {
 const stateOfNode = "machineconfiguration.openshift.io/state";
 
 /** Disposing it ends the rounds. */
-export function playMachineConfigOperator(options: MachineConfigOperatorOptions): PlayedMachineConfigOperator {
+export function simulateMachineConfigOperator(options: MachineConfigOperatorOptions): PlayedMachineConfigOperator {
   const { transport, onReboot, everyMs = 100, report } = options;
   const end = new AbortController();
   const degraded = new Set<string>();

@@ -9,7 +9,7 @@ import { hostPool } from "@switchyard/demo/openshift-objects";
 import { eventually } from "@switchyard/testing";
 import { isOffloaded, settledWithinMs, startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
 import { startOffloadService, type OffloadService } from "./offload-service.ts";
-import { playHosts, type PlayedHost } from "./played-hosts.ts";
+import { simulateHosts, type PlayedHost } from "./simulated-hosts.ts";
 
 export interface PlayedCluster extends AsyncDisposable {
   readonly place: OffloadCluster;
@@ -43,7 +43,7 @@ export async function startPlayedCluster(
     },
   });
   const { testCluster } = place;
-  testCluster.use(playHosts({ transport: testCluster.transport, hosts }));
+  testCluster.use(simulateHosts({ transport: testCluster.transport, hosts }));
 
   async function addHost(name: string, more: Partial<PlayedHost> = {}): Promise<PlayedHost> {
     const host: PlayedHost = { cards: ["a2d6"], mode: "embedded-cpu", isOffloaded: false, ...more };
@@ -55,7 +55,10 @@ export async function startPlayedCluster(
   for (const name of names) await addHost(name);
   const service = await startOffloadService(testCluster, flags);
   return {
-    ...{ place, service, hosts, addHost },
+    place,
+    service,
+    hosts,
+    addHost,
     async removeHost(name) {
       hosts.delete(name);
       await place.api.remove(`/api/v1/nodes/${name}`);

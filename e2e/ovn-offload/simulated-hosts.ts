@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * playHosts does for nodes with SmartNICs what their config daemons do: it reports PFs, VFs and the mode of the card in the status
+ * simulateHosts does for nodes with SmartNICs what their config daemons do: it reports PFs, VFs and the mode of the card in the status
  * of each SriovNetworkNodeState, according to its spec. The host itself is a few fields, which a test changes.
- * Usage: `await using played = playHosts({ transport, hosts }); hosts.get("host-1").mode = "nic";`
+ * Usage: `await using played = simulateHosts({ transport, hosts }); hosts.get("host-1").mode = "nic";`
  */
 import { sriovNetworkNodeStates, type CardMode, type SriovNetworkNodeState } from "@switchyard/api";
 import { listPages, objectPath, type Transport } from "@switchyard/kube";
@@ -23,7 +23,7 @@ export interface PlayedHost {
 const everyMs = 100;
 
 /** Plays the nodes in `hosts`, which may change. Disposing it ends the reports. */
-export function playHosts({
+export function simulateHosts({
   transport,
   hosts,
 }: {
@@ -50,8 +50,11 @@ export function playHosts({
         const status = statusOf(host, state);
         if (isDeepStrictEqual({ ...state.status, ...status }, state.status)) continue;
         await transport.request({
-          ...{ method: "PATCH", path: objectPath(sriovNetworkNodeStates, state.metadata, "status"), signal },
-          ...{ body: { status }, contentType: "application/merge-patch+json" },
+          method: "PATCH",
+          path: objectPath(sriovNetworkNodeStates, state.metadata, "status"),
+          signal,
+          body: { status },
+          contentType: "application/merge-patch+json",
         });
       }
     }
@@ -74,10 +77,20 @@ function statusOf({ cards, slot = 1, mode, isOffloaded }: PlayedHost, { metadata
       const pciAddress = `0000:${place + 2}b:00.${port}`;
       const numVfs = numVfsOf(pciAddress);
       return {
-        ...{ pciAddress, vendor: "15b3", deviceID, driver: "mlx5_core", name: `ens${place}f${port}np${port}` },
-        ...{ linkType: "ETH", mtu: 1500, totalvfs: 16, numVfs, cardMode: { current: mode } },
+        pciAddress,
+        vendor: "15b3",
+        deviceID,
+        driver: "mlx5_core",
+        name: `ens${place}f${port}np${port}`,
+        linkType: "ETH",
+        mtu: 1500,
+        totalvfs: 16,
+        numVfs,
+        cardMode: { current: mode },
         Vfs: Array.from({ length: numVfs }, (_, vfID) => ({
-          ...{ vfID, pciAddress: `0000:${place + 2}b:0${port + 1}.${vfID % 8}`, driver: "mlx5_core" },
+          vfID,
+          pciAddress: `0000:${place + 2}b:0${port + 1}.${vfID % 8}`,
+          driver: "mlx5_core",
           name: vfID === 0 && port === 0 && (isOffloaded || byDaemon) ? "ovnmgmt0" : `ens${place}f${port}v${vfID}`,
         })),
       };
@@ -85,7 +98,9 @@ function statusOf({ cards, slot = 1, mode, isOffloaded }: PlayedHost, { metadata
   );
   const plain = { pciAddress: "0000:01:00.0", vendor: "8086", deviceID: "1572", driver: "i40e", name: "eno1" };
   return {
-    ...{ interfaces: [plain, ...smartNics], syncStatus: "Succeeded", observedGeneration: metadata.generation ?? 0 },
+    interfaces: [plain, ...smartNics],
+    syncStatus: "Succeeded",
+    observedGeneration: metadata.generation ?? 0,
     system: { openVSwitchDisabled: byDaemon, hostNetwork: {} },
   };
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * leaveInService does to a guest what a fault of QEMU 10.0 does: an interrupt of a processor stays in service, so that the
+ * corruptApicIsr does to a guest what a fault of QEMU 10.0 does: an interrupt of a processor stays in service, so that the
  * processor gets no other of its priority. It changes the emulated local APIC (struct APICCommonState) in the memory of QEMU.
- * Usage: `await leaveInService(guest, 0, timerVector)`
+ * Usage: `await corruptApicIsr(guest, 0, timerVector)`
  */
 import type { Guest } from "@switchyard/vm-lab";
 import { open, readdir, readFile } from "node:fs/promises";
@@ -19,7 +19,7 @@ const toNumber = -116;
 const toInService = -96;
 
 /** Throws an Error if the APIC is not found: another QEMU may store it otherwise. */
-export async function leaveInService(guest: Guest, processor: number, vector: number): Promise<void> {
+export async function corruptApicIsr(guest: Guest, processor: number, vector: number): Promise<void> {
   const pid = await qemuOf(guest);
   await using memory = await open(`/proc/${pid}/mem`, "r+");
   for (const [from, to] of heapRanges(await readFile(`/proc/${pid}/maps`, "utf8"))) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * mortal simulates a daemon that is killed at one of its writes.
- * Usage: `const killed = mortal(kernel.host(), 3, false); await Promise.race([daemonOn(killed.host).pass(state), killed.death]);`
+ * killedAtWrite simulates a daemon that is killed at one of its writes.
+ * Usage: `const killed = killedAtWrite(kernel.host(), 3, false); await Promise.race([daemonOn(killed.host).pass(state), killed.death]);`
  */
 import type { Host } from "@switchyard/host";
 
 /** A host on which no call returns from the nth write on, as for a killed daemon. The write itself is done or not. */
-export function mortal(
+export function killedAtWrite(
   host: Host,
   nth: number,
   isDone: boolean,

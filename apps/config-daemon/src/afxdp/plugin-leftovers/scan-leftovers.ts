@@ -5,7 +5,7 @@
  * Usage: `const look = createLeftoversLook(host, { kubelet, free, keepsPrograms: false }); await look.releasePool("fast"); look.state()`.
  */
 import { HostError, type Host } from "@switchyard/host";
-import type { FreeSince, LeftProgramsState } from "../left-programs/left-programs.ts";
+import type { IdleTimer, LeftProgramsState } from "../left-programs/left-programs.ts";
 import type { KubeletDevices } from "../left-programs/read-kubelet-devices.ts";
 import type { PluginDevice } from "./find-plugin-devices.ts";
 
@@ -22,7 +22,7 @@ export const leftoverActions = {
 
 export interface LeftoversLookOptions {
   readonly kubelet: KubeletDevices;
-  readonly free: FreeSince;
+  readonly free: IdleTimer;
   /** Whether XDP programs stay on their devices. */
   readonly keepsPrograms: boolean;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * playNode configures a node with a fake kernel by the functions of operator and daemon, and records what happens.
- * Usage: `const node = playNode("r0", change); await node.apply("before"); const happened = await node.apply("after");`
+ * simulateNode configures a node with a fake kernel by the functions of operator and daemon, and records what happens.
+ * Usage: `const node = simulateNode("r0", change); await node.apply("before"); const happened = await node.apply("after");`
  */
 import type {
   Node,
@@ -55,26 +55,31 @@ export interface Demand {
 
 /** The configuration of the operator. */
 export const operatorConfig: SriovOperatorConfig = {
-  ...{ apiVersion, kind: "SriovOperatorConfig", metadata: { name: "default", namespace } },
+  apiVersion,
+  kind: "SriovOperatorConfig",
+  metadata: { name: "default", namespace },
   spec: { featureGates: { manageSoftwareBridges: true } },
 };
 
 /** Passes until a change must have ended. */
 const maxPasses = 12;
 
-export function playNode(name: string, change: RandomChange): PlayedNode {
+export function simulateNode(name: string, change: RandomChange): PlayedNode {
   const kernel = createFakeKernel({
     nics: change.models.map((model, at) => models[model](slots[at] ?? slots[0])),
     ...({ managesOvs: true, rdmaMode: "shared" } as const),
     ...(change.needsReboots && ({ iommu: "with-argument" } as const)),
   });
   const node: Node = {
-    ...{ apiVersion: "v1", kind: "Node" },
+    apiVersion: "v1",
+    kind: "Node",
     metadata: { name, labels: labelsOfNode(name) },
   };
   const demands = { before: demandOf(name, change.before), after: demandOf(name, change.after) };
   let state: SriovNetworkNodeState = {
-    ...{ apiVersion, kind: "SriovNetworkNodeState", metadata: { name, namespace, generation: 1 } },
+    apiVersion,
+    kind: "SriovNetworkNodeState",
+    metadata: { name, namespace, generation: 1 },
     spec: {},
   };
 
@@ -159,7 +164,9 @@ export function labelsOfNode(name: string): Readonly<Record<string, string>> {
 /** A pool of this node alone. */
 export function poolOf(name: string): SriovNetworkPoolConfig {
   return {
-    ...{ apiVersion, kind: "SriovNetworkPoolConfig", metadata: { name, namespace } },
+    apiVersion,
+    kind: "SriovNetworkPoolConfig",
+    metadata: { name, namespace },
     spec: { nodeSelector: { matchLabels: { run: name } } },
   };
 }
@@ -169,7 +176,9 @@ export function demandOf(name: string, { policies, rdmaMode }: RandomDemand): De
   const pool = poolOf(name);
   return {
     policies: policies.map((spec, at) => ({
-      ...{ apiVersion, kind: "SriovNetworkNodePolicy", metadata: { name: `${name}-${at}`, namespace } },
+      apiVersion,
+      kind: "SriovNetworkNodePolicy",
+      metadata: { name: `${name}-${at}`, namespace },
       spec: { ...spec, nodeSelector: { run: name } },
     })),
     pools: rdmaMode === undefined ? [] : [{ ...pool, spec: { ...pool.spec, rdmaMode } }],
