@@ -2,7 +2,6 @@
 /**
  * startBpfmanGuest starts what a node needs for loader bpfman, in a guest that is a node already: the daemon of bpfman, the device
  * plugin, and a process that is the kubelet, bpfman's client and a pod (node-process.ts).
- * Usage: `await using node = await startBpfmanGuest(watched); await node.ask({ allocate: { resource, ids } });`
  */
 import { execFile } from "node:child_process";
 import { copyFile, cp, mkdir } from "node:fs/promises";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * bootPluginGuest boots a guest with the device plugin, the CNI plugin host-device and DPDK, and a network namespace for a pod.
- * Usage: `await using guest = await bootPluginGuest(); await guest.ask({ pools }); await guest.cni("ADD", "0000:01:00.1");`
  */
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -3,7 +3,6 @@
  * createPluginNode makes a node for a test: a network namespace in which the device plugin runs, with two pairs of veth, the stock
  * CNI plugin host-device, and namespaces for pods. The kernel, the device plugin and host-device are real. veth is on no bus: a
  * directory of PCI devices stands in for sysfs, so that host-device finds v0 by an address.
- * Usage: `await using node = await createPluginNode(); await node.ask({ pools }); await node.cni("ADD", pod, conf);`
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";

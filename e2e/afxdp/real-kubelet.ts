@@ -2,7 +2,6 @@
 /**
  * createRealKubelet prepares a real kubelet, with containerd, in the namespaces of a node. It has no API server: its pods are files.
  * There are no images, so the pods get their devices and do not start.
- * Usage: `await using kubelet = await createRealKubelet(node); kubelet.start(); await kubelet.registered("afxdp/intel");`
  */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";

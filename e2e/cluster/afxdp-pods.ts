@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * A user's side of AF_XDP: a policy for one port of igb, a network, and the pod of the guide that receives packets with DPDK's testpmd.
- * Usage: `await cluster.kubectl(["apply", "-f", "-"], testpmdPod("one", image)); await receivedPackets(cluster, "one");`
  */
 import { isRecord } from "@switchyard/kube";
 import { findWorkspaceRoot } from "@switchyard/testing";

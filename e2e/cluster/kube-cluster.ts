@@ -2,7 +2,6 @@
 /**
  * startKubeCluster starts a cluster with one real node: the control plane on this machine, and a guest of the VM lab with a kubelet,
  * containerd and Multus, which pulls images from a registry on this machine.
- * Usage: `await using cluster = await startKubeCluster(registry); await cluster.inGuest("crictl ps")`.
  */
 import { isRecord } from "@switchyard/kube";
 import {

@@ -2,7 +2,6 @@
 /**
  * nodeDisk returns the image of the disk that makes a guest of the VM lab a Kubernetes node: kubelet, containerd, Multus and the
  * CNI plugins of pods, and room for container images. It is kept in the user's cache.
- * Usage: `await bootGuest({ disks: [await nodeDisk()] })`.
  */
 import { goPrograms } from "@switchyard/go-programs";
 import { cachedDirectory } from "@switchyard/testing/user-cache";

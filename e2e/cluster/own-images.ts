@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * pushOwnImages builds Switchyard's images from this checkout and pushes them to the registry, and makes a second version of them.
- * Usage: `const values = imageValues(await pushOwnImages(registry, sriovApps), thirdParty);`
  */
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { execFile } from "node:child_process";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * startRegistry starts an image registry on a loopback port. Guests of the VM lab reach it at 10.0.2.2.
- * Usage: `await using registry = await startRegistry(); await registry.push("tools:1", { tree, entryPoint: ["/bin/sh"] })`.
- */
+/** startRegistry starts an image registry on a loopback port. Guests of the VM lab reach it at 10.0.2.2. */
 import { goPrograms } from "@switchyard/go-programs";
 import { eventually, findFreePorts, spawnGuarded } from "@switchyard/testing";
 import { execFile } from "node:child_process";

@@ -2,7 +2,6 @@
 /**
  * pushTestpmd makes an image of DPDK's testpmd of Debian 13, with its AF_XDP driver and the libraries that both need. The program has
  * the file capabilities that docs/guide/afxdp.md asks for.
- * Usage: `const image = await pushTestpmd(registry); // "testpmd@sha256:…"`.
  */
 import { debianDpdk } from "@switchyard/demo/debian-dpdk";
 import { execFile } from "node:child_process";

@@ -2,7 +2,6 @@
 /**
  * pushThirdPartyImages makes images of the programs of other projects that Switchyard deploys, because their own images are not
  * reachable from every machine, and an image of busybox for pods of users and for the pause containers.
- * Usage: `const images = await pushThirdPartyImages(registry); images.sriovCni // "sriov-cni@sha256:…"`.
  */
 import { goPrograms } from "@switchyard/go-programs";
 import { chmod, copyFile, mkdir, symlink, writeFile } from "node:fs/promises";

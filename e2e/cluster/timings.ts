@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createTimings measures how long the phases of a test take, says on stderr what it waits for, and prints a table at the end.
- * Usage: `const timings = createTimings(); await timings.during("install to ready", () => install()); timings.print();`
  */
 import { it } from "@jest/globals";
 import { cpus, loadavg } from "node:os";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * A user's side of the cluster: a policy, a network, and a Deployment of two pods with a VF each that ping each other.
- * Usage: `await cluster.kubectl(["apply", "-f", "-"], policyWith(3)); const pods = await vfPods(cluster);`
  */
 import { isRecord } from "@switchyard/kube";
 import type { KubeCluster } from "./kube-cluster.ts";

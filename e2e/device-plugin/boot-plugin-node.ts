@@ -3,7 +3,6 @@
  * bootPluginNode boots a node with a real kernel and everything in a device plugin's pod: the config daemon,
  * device-plugin-config as init container and as sidecar, the real plugin, which is restarted whenever it ends, and a
  * fake kubelet that records the plugin's announcements.
- * Usage: `await using node = await bootPluginNode(testCluster, "vm"); node.startPlugin(); node.announced("fast")`.
  */
 import { namespace, type TestCluster } from "@switchyard/test-cluster";
 import { bundleForGuest, type Guest, type GuestProcess } from "@switchyard/vm-lab";

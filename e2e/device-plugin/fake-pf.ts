@@ -2,7 +2,6 @@
 /**
  * A PF without hardware: the status that a config daemon would report for it, and the sysfs files that match the
  * status.
- * Usage: `await startKernel(root, bootId); await makeVfs(root, addresses); await report(transport, name, { interfaces: [pfStatus({ numVfs: 4 })], … })`.
  */
 import {
   sriovNetworkNodeStates,

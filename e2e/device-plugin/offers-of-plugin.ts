@@ -2,7 +2,6 @@
 /**
  * offersOfPlugin runs the real device plugin on this machine with a fake sysfs and the fake kubelet, and returns the
  * devices that the kubelet could give to pods.
- * Usage: `const { fast } = await offersOfPlugin({ bin, directory, sys, config, resources: 1 });`.
  */
 import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";

@@ -2,7 +2,6 @@
 /**
  * runPlugin runs the real device plugin on this machine, with its own kubelet directory, network and home directory.
  * The plugin finds none of the VFs in its configuration, but it parses the configuration and logs the result.
- * Usage: `const { isTaken, log } = await runPlugin(bin, directory, '{"resourceList":[…]}')`.
  */
 import { buildGoPrograms } from "@switchyard/go-programs";
 import { spawn } from "node:child_process";

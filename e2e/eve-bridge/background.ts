@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * startBackground starts a server for a test and waits until the server is ready. Disposing the result ends the server.
- * Usage: `await using daemon = await startBackground("dnsmasq", […], { until: "started" })`.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -2,7 +2,6 @@
 /**
  * startDhcp provides DHCP on the network instance: dnsmasq with option 121 as EVE configures it, the daemon of the
  * stock plugin, and a program that records the DHCP messages on the wire.
- * Usage: `await using dhcp = await startDhcp(lab); await dhcp.wire.line((line) => line.includes("RELEASE"))`.
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -2,7 +2,6 @@
 /**
  * startFakeZedrouter starts a zedrouter for tests: it serves the four methods on a Unix socket, with real bridges and
  * veth pairs in real namespaces (eve-and-afxdp.md a5, a6), and fails as a test requires.
- * Usage: `await using zedrouter = await startFakeZedrouter({ socket, host }); zedrouter.fault = ({ method }) => …`.
  */
 import { createServer, type Socket } from "node:net";
 import { ip, run } from "./shell.ts";

@@ -2,7 +2,6 @@
 /**
  * describeInLab declares tests that need root, network namespaces, Debian's dnsmasq and strace, and Go. If
  * packages or the namespaces are not available, it prints the reason and skips the tests.
- * Usage: `describeInLab("eth0", () => { it(…) })`.
  */
 import { describe } from "@jest/globals";
 import { buildGoPrograms } from "@switchyard/go-programs";

@@ -2,7 +2,6 @@
 /**
  * createNodeLab creates a node for one test: a network namespace that replaces the host's, further ones for pods, a CNI
  * directory with the stock plugins and eve-bridge, and settings that keep every path inside one directory.
- * Usage: `await using lab = await createNodeLab(); const pod = await lab.createPod(); await lab.call("ADD", pod, conf)`.
  */
 import {
   chmodSync,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Runs programs in tests.
- * Usage: `await ip("netns add pod1")`; `const { status, stdout } = await run("cnitool", ["add", …], { env })`.
- */
+/** Runs programs in tests. */
 import { spawn } from "node:child_process";
 
 /** How to run a program. */

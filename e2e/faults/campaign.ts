@@ -2,7 +2,6 @@
 /**
  * runCampaign runs a scenario repeatedly until a fault has occurred at every fault point. It uses two clusters at the
  * same time, because most of a scenario is waiting.
- * Usage: `const { points, findings } = await runCampaign(scenario, { binaries, main, effort: "sample", tell });`
  */
 import { binariesFor, ensureBinaries, writeToStderr } from "@switchyard/testing";
 import { mkdtemp, rm } from "node:fs/promises";

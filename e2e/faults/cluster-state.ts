@@ -2,7 +2,6 @@
 /**
  * ClusterState is the state of a cluster without what differs between two runs of the same scenario: times, uids and
  * versions. Two states are equal if a user cannot see a difference.
- * Usage: `differences(clusterStateOf(before), clusterStateOf(after))` is "" if the states are equal.
  */
 import { isRecord, type KubeObject } from "@switchyard/kube";
 import { isDeepStrictEqual } from "node:util";

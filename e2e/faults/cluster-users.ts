@@ -2,7 +2,6 @@
 /**
  * ClusterUsers acts in a cluster as everything except the operator: users that apply and delete objects, and nodes. They
  * connect to the API server directly, without faults.
- * Usage: `await users.nodes.add("worker-1"); await users.apply(policies, { metadata, spec }); await users.delete(…);`
  */
 import { pods } from "@switchyard/api";
 import {

@@ -2,7 +2,6 @@
 /**
  * createFakeNodes simulates nodes in this process: each has a kubelet that starts and ends pods, and a config daemon on
  * its own fake kernel.
- * Usage: `await using nodes = createFakeNodes({ transport, … }); await nodes.add("worker-1"); await nodes.remove("worker-1")`.
  */
 import { nodes as nodeType, pods } from "@switchyard/api";
 import { runDaemon } from "@switchyard/config-daemon/daemon";

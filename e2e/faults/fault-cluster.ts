@@ -2,7 +2,6 @@
 /**
  * startFaultCluster starts a cluster in which scenarios run one after the other: a control plane, the operator with the
  * rights of its service account behind a proxy that injects faults, and users and nodes that connect without faults.
- * Usage: `await using faultCluster = await startFaultCluster({ binaries, main, flags: [] }); await runWithoutFaults(faultCluster, scenario);`
  */
 import { connect, isKubeError, objectPath, type KubeObject } from "@switchyard/kube";
 import { operatorIdentity } from "@switchyard/render";

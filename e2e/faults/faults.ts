@@ -2,7 +2,6 @@
 /**
  * Faults of the operator's lists and watches. A watch ends instead of delivering its next event. Until the operator
  * watches again, requests for the resource are refused or slow, or lists fail between two pages.
- * Usage: `const reads = createReadFaults(); reads.arm("nodes", "403 on reading"); reads.endOf(watch); reads.fateOf(list);`
  */
 import type { ApiRequest } from "../src/api-request.ts";
 import type { Fate, ReadFate, Refusal, WatchEnd } from "../src/fault-rules.ts";

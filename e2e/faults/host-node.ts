@@ -2,7 +2,6 @@
 /**
  * createHostNode creates a node whose host and daemon can fail. The daemon runs in this process on a fake kernel. It
  * can be lost without notice, as on a power failure, and restarted while the kernel continues.
- * Usage: `await using node = await createHostNode(testCluster, "worker-1"); node.startDaemon(); node.loseDaemon();`
  */
 import { runDaemon } from "@switchyard/config-daemon/daemon";
 import { createNode, namespace, type TestCluster } from "@switchyard/test-cluster";

@@ -3,7 +3,6 @@
  * createInjector decides which requests of the operator get a fault. It counts the operator's writes in a step, and
  * injects the faults of the step's points. Renewals of the lease and events do not count as writes, because they do not
  * change the result and their times vary. Renewals and reads have their own faults.
- * Usage: `injector.begin([{ step, fault: "409", nth: 3 }]); …; injector.writes; injector.applied`.
  */
 import { describeRequest, type ApiRequest } from "../src/api-request.ts";
 import type { FaultRules, Fate, Refusal } from "../src/fault-rules.ts";

@@ -2,7 +2,6 @@
 /**
  * observe watches a cluster without faults and records its objects and the history of each object. Two runs that end in
  * the same state may differ on the way: a node that was drained twice looks like one that was drained once.
- * Usage: `await using observer = await observe(transport, types, () => false); observer.clusterState(); observer.takeHistory()`.
  */
 import { annotations } from "@switchyard/api";
 import { watchObjects, type Change, type KubeObject, type ResourceType, type Transport } from "@switchyard/kube";

@@ -2,7 +2,6 @@
 /**
  * Point says where a fault occurs in a scenario, and which. Each step of a scenario ends in the expected state, so a
  * fault in one step does not affect the next, and one run can have points in all steps.
- * Usage: `for (const points of planScenarios(samplePoints(steps))) await runWithFaults({ faultCluster, scenario, reference, points });`
  */
 import { leaseFaults, readFaults, type LeaseFault, type ReadFault } from "./faults.ts";
 

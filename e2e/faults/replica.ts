@@ -2,7 +2,6 @@
 /**
  * startReplica starts one replica of the operator. It connects to the API server over a link that can be cut and a
  * proxy that injects faults.
- * Usage: `await using replica = await startReplica({ main, flags, kubeconfig, rules, directory }); replica.link.cut();`
  */
 import { mkdir } from "node:fs/promises";
 import { FaultProxy } from "../src/fault-proxy.ts";

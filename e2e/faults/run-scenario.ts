@@ -2,7 +2,6 @@
 /**
  * Runs a scenario in a fault cluster: first without faults as the reference, then with faults in its steps, to check
  * that each step ends in the same state with the same changes of the objects.
- * Usage: `const reference = await runWithoutFaults(faultCluster, scenario); await runWithFaults({ faultCluster, scenario, reference, points });`
  */
 import { describeWrite, type WriteRecord } from "./injector.ts";
 import type { Scenario, Step } from "./scenario.ts";

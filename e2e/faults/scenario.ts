@@ -2,7 +2,6 @@
 /**
  * Scenario describes what users and nodes do in a cluster, step by step, as data. At its start and end the cluster
  * contains no objects.
- * Usage: `for (const step of scenario.steps) await step.act(users);`
  */
 import { isRecord, type KubeObject } from "@switchyard/kube";
 import type { ClusterUsers } from "./cluster-users.ts";

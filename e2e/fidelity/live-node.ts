@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * startLiveNode adds a node with a fake kernel and the config daemon to a cluster. The machine reboots when the daemon requests it.
- * Usage: `await using node = await startLiveNode("r0", change, { cluster, log }); node.reboots()`
  */
 import { nodes as nodeType } from "@switchyard/api";
 import { runDaemon } from "@switchyard/config-daemon/daemon";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * randomChange generates a node with NICs, the policies that are applied to it first, and those that replace them.
- * Usage: `fc.sample(randomChange, { numRuns: 1_000, seed })`.
  */
 import type { PolicyBridge, SriovNetworkNodePolicySpec, SriovNetworkPoolConfigSpec } from "@switchyard/api";
 import { i40e, ice, igb, mlx5 } from "@switchyard/host/testing";

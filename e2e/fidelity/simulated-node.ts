@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * simulateNode configures a node with a fake kernel by the functions of operator and daemon, and records what happens.
- * Usage: `const node = simulateNode("r0", change); await node.apply("before"); const happened = await node.apply("after");`
  */
 import type {
   Node,

@@ -2,7 +2,6 @@
 /**
  * createGuidePlace creates what the commands of the guides need: a directory with the chart of the checkout, a kubeconfig with
  * the context C, and kubectl, Helm 4 and switchyard.
- * Usage: `const place = await createGuidePlace(testCluster); await runGuide(blocks, place);`
  */
 import { goPrograms } from "@switchyard/go-programs";
 import type { TestCluster } from "@switchyard/test-cluster";

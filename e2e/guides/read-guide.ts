@@ -2,7 +2,6 @@
 /**
  * readGuide reads the commands of a guide: its shell blocks in their order, each with the output that the guide shows.
  * A block that the test must not run has the comment `<!-- not executed: REASON -->` before it.
- * Usage: `const blocks = readGuide(await readFile("docs/guide/install.md", "utf8"));`
  */
 
 /** A shell block. */

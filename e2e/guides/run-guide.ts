@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * runGuide executes the commands of a guide word by word, in one shell each.
- * Usage: `const outcomes = await runGuide(blocks, { kubeconfig, path: [helmDirectory], directory });`
- */
+/** runGuide executes the commands of a guide word by word, in one shell each. */
 import { spawn } from "node:child_process";
 import { delimiter } from "node:path";
 import { missingLine, type Block } from "./read-guide.ts";

@@ -2,7 +2,6 @@
 /**
  * buildShell bundles the user interface of Headlamp (shell/shell.jsx). Its packages, some 600 MB, are installed outside the
  * checkout: ~/.cache/switchyard/headlamp-shell/<hash of the lock file>.
- * Usage: `const { script, style } = await buildShell("/tmp/x")`.
  */
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { cachedDirectory } from "@switchyard/testing/user-cache";

@@ -2,7 +2,6 @@
 /**
  * startHeadlampServer serves what Headlamp's server does for the user interface: the plugins, and the API server of the cluster
  * "main" with the credentials of one user.
- * Usage: `await using server = await startHeadlampServer({ shell, plugin, transport }); await page.goto(server.url)`.
  */
 import { isKubeError, type Transport } from "@switchyard/kube";
 import { readFile } from "node:fs/promises";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Builds images with `npm run images`' program and unpacks them as a node does.
- * Usage: `const images = await buildImages(directory, []); await unpackImage(directory, images[0], "amd64", root);`
- */
+/** Builds images with `npm run images`' program and unpacks them as a node does. */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";

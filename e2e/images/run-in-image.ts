@@ -3,7 +3,6 @@
  * Starts programs in the unpacked root file system of an image, which is read-only as with readOnlyRootFilesystem, with the
  * environment and the user that a container gets. It uses mount namespaces and chroot instead of a container runtime, which
  * would need control groups.
- * Usage: `const { code, stdout } = await startInImage(root, { user: 65532, env: [] }, ["/usr/bin/node", "--version"]).ended;`
  */
 import { spawn } from "node:child_process";
 

@@ -2,7 +2,6 @@
 /**
  * startOffloadCluster starts an OpenShift cluster for tests of ovn-offload: a real API server with OpenShift's CRDs, the
  * operator, the stand-in of the machine config operator, and one worker without SmartNIC. Hosts are added by tests.
- * Usage: `await using place = await startOffloadCluster({ onReboot }); await place.select({ nodeSelector: { [hostRole]: "" } });`
  */
 import { sriovOperatorConfigs, type OvnHardwareOffload } from "@switchyard/api";
 import { openshiftObjects } from "@switchyard/demo/openshift-objects";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * snapshotOffload reads everything that ovn-offload may change, so that a test can compare it with what was there before.
- * Usage: `const before = await snapshotOffload(testCluster); ... expect(await snapshotOffload(testCluster)).toEqual(before);`
  */
 import { isRecord } from "@switchyard/kube";
 import type { TestCluster } from "@switchyard/test-cluster";

@@ -2,7 +2,6 @@
 /**
  * startOffloadService starts ovn-offload as a process with the rights of its service account, behind a proxy, which records its writes
  * and can inject faults.
- * Usage: `const service = await startOffloadService(testCluster); service.writes.length`
  */
 import { ovnOffloadIdentity, type OvnOffloadIdentitySettings } from "@switchyard/render";
 import { namespace, type TestCluster } from "@switchyard/test-cluster";

@@ -2,7 +2,6 @@
 /**
  * startPlayedCluster starts the cluster of startOffloadCluster with played hosts in the pool of hosts, and the service in front of
  * which faults can be injected.
- * Usage: `await using played = await startPlayedCluster(["host-1", "host-2"]); await played.wayIn(); await played.wayOut();`
  */
 import type { OvnHardwareOffload } from "@switchyard/api";
 import { hostPool } from "@switchyard/demo/openshift-objects";

@@ -2,7 +2,6 @@
 /**
  * simulateHosts does for nodes with SmartNICs what their config daemons do: it reports PFs, VFs and the mode of the card in the status
  * of each SriovNetworkNodeState, according to its spec. The host itself is a few fields, which a test changes.
- * Usage: `await using played = simulateHosts({ transport, hosts }); hosts.get("host-1").mode = "nic";`
  */
 import { sriovNetworkNodeStates, type CardMode, type SriovNetworkNodeState } from "@switchyard/api";
 import { listPages, objectPath, type Transport } from "@switchyard/kube";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * serveFiles serves a directory over HTTP on loopback, as a host of static files does.
- * Usage: `await using server = await serveFiles("/tmp/site", "/");`
- */
+/** serveFiles serves a directory over HTTP on loopback, as a host of static files does. */
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";

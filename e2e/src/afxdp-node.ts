@@ -2,7 +2,6 @@
 /**
  * startAfxdpNode starts a watched cluster with one node on a real kernel whose NICs can have subfunctions (igbsw in the VM lab), and
  * an AfxdpOperatorConfig.
- * Usage: `await using watched = await startAfxdpNode({ udev: true }); await watched.setPolicy({ numSfs: 2 });`
  */
 import { expect } from "@jest/globals";
 import type { AfxdpNetworkNodePolicySpec } from "@switchyard/api";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * readApiRequest reads the object and the kind of a request to the API server from its method and URL.
- * Usage: `readApiRequest("PATCH", "/api/v1/nodes/worker-1?fieldManager=me", "switchyard")`.
- */
+/** readApiRequest reads the object and the kind of a request to the API server from its method and URL. */
 
 /** A request. The members are empty for a URL that names no object, such as discovery or /readyz. */
 export interface ApiRequest {

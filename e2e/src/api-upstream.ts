@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * readUpstream reads the API server and the credentials for a proxy from a kubeconfig of a test cluster.
- * Usage: `const { server, headers, agent } = await readUpstream(cluster.kubeconfig);`
- */
+/** readUpstream reads the API server and the credentials for a proxy from a kubeconfig of a test cluster. */
 import { isRecord } from "@switchyard/kube";
 import { readFile } from "node:fs/promises";
 import https from "node:https";

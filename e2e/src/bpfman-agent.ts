@@ -3,7 +3,6 @@
  * startBpfmanAgent plays bpfman-operator and its agent for one node, which are in no package registry: it executes
  * ClusterBpfApplications, or XdpPrograms, by a loader, and writes their states as these programs do (eve-and-afxdp.md b5). As
  * they do, it executes changed links, but refuses a changed list of programs, and its conditions do not have the loader's words.
- * Usage: `await using agent = startBpfmanAgent({ transport, version: "0.6", nodeName, loader });`
  */
 import { clusterBpfApplications, clusterBpfApplicationStates, bpfPrograms, xdpPrograms } from "@switchyard/api";
 import {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * launchChromium starts the distribution's Chromium without a window.
- * Usage: `const browser = await launchChromium();`
- */
+/** launchChromium starts the distribution's Chromium without a window. */
 import { existsSync } from "node:fs";
 import { chromium, type Browser, type Page } from "playwright-core";
 

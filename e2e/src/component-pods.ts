@@ -2,7 +2,6 @@
 /**
  * playPods plays the scheduler and the kubelets for the pods of DaemonSets, on nodes that are only API objects: the
  * pods run and are ready while the test wants it.
- * Usage: `await using pods = playPods(transport, namespace); pods.run(false);`
  */
 import { pods as type } from "@switchyard/api";
 import { isKubeError, objectPath, watchObjects, type KubeObject, type Transport } from "@switchyard/kube";

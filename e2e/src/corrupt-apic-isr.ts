@@ -2,7 +2,6 @@
 /**
  * corruptApicIsr does to a guest what a fault of QEMU 10.0 does: an interrupt of a processor stays in service, so that the
  * processor gets no other of its priority. It changes the emulated local APIC (struct APICCommonState) in the memory of QEMU.
- * Usage: `await corruptApicIsr(guest, 0, timerVector)`
  */
 import type { Guest } from "@switchyard/vm-lab";
 import { open, readdir, readFile } from "node:fs/promises";

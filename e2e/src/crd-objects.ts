@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Creates and changes objects of Switchyard's kinds at a real API server, and reads the fields that it refuses.
- * Usage: `await create(transport, object)`; `await refusals(create(transport, object))`.
- */
+/** Creates and changes objects of Switchyard's kinds at a real API server, and reads the fields that it refuses. */
 import {
   customResources,
   machineConfigPools,

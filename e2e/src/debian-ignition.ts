@@ -2,7 +2,6 @@
 /**
  * debianIgnition returns the programs of Debian's package ignition, unpacked into the user's cache: its validator, and its main
  * program under the name by which it applies a configuration to a directory.
- * Usage: `const { validate, apply } = await debianIgnition(); await runProgram(apply, ["--root", directory, file]);`
  */
 import { execFile } from "node:child_process";
 import { readdir, rm, symlink } from "node:fs/promises";

@@ -2,7 +2,6 @@
 /**
  * Writes what a DRA driver and the scheduler write: the devices of a node, and a ResourceClaim with an allocated
  * device.
- * Usage: `await publishDevices(apply, { driver, node, devices: { "vf-0": { "resource.kubernetes.io/pciBusID": "0000:3b:02.0" } } })`
  */
 import { resourceClaims } from "@switchyard/api";
 import { objectPath, type ObjectName, type Transport } from "@switchyard/kube";

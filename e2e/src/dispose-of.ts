@@ -2,7 +2,6 @@
 /**
  * disposeOf disposes of what beforeAll has made, in afterAll. Jest calls afterAll after a beforeAll that failed, too: what was not made is
  * undefined then, whatever its type says, and must not hide the error of beforeAll behind a TypeError.
- * Usage: `afterAll(async () => { await disposeOf(cluster, registry); });`
  */
 
 /** Disposes of all of them, in this order, also after one that fails. Rejects with the errors. */

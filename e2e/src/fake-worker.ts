@@ -2,7 +2,6 @@
 /**
  * FakeWorker is a node of a test cluster: a Node object, a fake kernel in this process, and the config daemon as a
  * process that can be killed and restarted while the kernel keeps its state.
- * Usage: `await using worker = await createWorker(testCluster, "worker-1", [igb("0000:01:00.0")]); await worker.daemon.kill();`
  */
 import { createFakeKernel, serveFakeKernel, type FakeKernel, type FakeNic } from "@switchyard/host/testing";
 import {

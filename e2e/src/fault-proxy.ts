@@ -3,7 +3,6 @@
  * FaultProxy is a proxy in front of the API server that injects faults: refused, slow or unanswered requests, lost
  * answers of writes, watches that lag or are cut, and stale lists. Clients connect to it with plain HTTP on loopback,
  * without credentials.
- * Usage: `await using proxy = await FaultProxy.before(cluster.kubeconfig, rules); proxy.url; proxy.sever(); proxy.mend()`.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import https from "node:https";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * FaultRules decide what a FaultProxy does with each request.
- * Usage: `const rules: FaultRules = { ...passAll, fateOfRead: ({ resource }) => (resource === "nodes" ? { refusal } : {}) };`
- */
+/** FaultRules decide what a FaultProxy does with each request. */
 import type { ApiRequest } from "./api-request.ts";
 
 /** What the proxy does with a write. */

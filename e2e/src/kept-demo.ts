@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * keepDemo runs the demo with --keep, and kubectl as the last lines of the demo say.
- * Usage: `await using demo = await keepDemo(["--vm"]); await demo.kubectl("get", "sriovnetworknodestates");`
- */
+/** keepDemo runs the demo with --keep, and kubectl as the last lines of the demo say. */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { findWorkspaceRoot } from "@switchyard/testing";

@@ -2,7 +2,6 @@
 /**
  * KeptProcess is a program under test. If it crashes, mustBeAlive fails the current test with the end of its log;
  * otherwise a crash would only show as a timeout. The log is copied to reports/logs at the end.
- * Usage: `const operator = spawnKept([main, ...flags], { log, name: "networks-operator" }); await operator.mustBeAlive();`
  */
 import { findWorkspaceRoot, spawnGuarded, type GuardedProcess } from "@switchyard/testing";
 import { copyFile, mkdir, readFile } from "node:fs/promises";

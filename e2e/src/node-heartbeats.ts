@@ -3,7 +3,6 @@
  * keepNodesReady updates the Ready condition of nodes that are only API objects, as kubelets do. Without updates the
  * controller manager marks a node as unreachable after a minute, and DaemonSets without a toleration get no pod on it
  * (seen with 1.36: node-startup-grace-period is 60 s).
- * Usage: `await using heartbeats = await keepNodesReady(transport, ["worker-1"]);`
  */
 import { nodes } from "@switchyard/api";
 import { objectPath, type Transport } from "@switchyard/kube";

@@ -2,7 +2,6 @@
 /**
  * writeOlderCrds writes Switchyard's CRDs without the fields that upstream's CRDs lack, and without the
  * kind BridgeNetwork: what a cluster has after upstream's chart installed its CRDs and Helm did not upgrade them.
- * Usage: `await cluster.applyCrds(await writeOlderCrds(directory));`
  */
 import { annotations } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * startOperatorCommand starts a command of the operator's program, such as `crds apply`, as a Job of the chart does.
- * Usage: `const { code, lines } = await startOperatorCommand(["crds", "apply", "--kubeconfig", file]).ended;`
  */
 import { findWorkspaceRoot, type ControlPlane } from "@switchyard/testing";
 import { spawn } from "node:child_process";

@@ -2,7 +2,6 @@
 /**
  * OperatorProcess is the operator as a process that can be killed and restarted. It connects to the API server by
  * `server`, a URL that needs no credentials, such as a FaultProxy's.
- * Usage: `await using operator = await OperatorProcess.start({ main, server: proxy.url, namespace, directory, flags: [] });`
  */
 import { spawnGuarded, type GuardedProcess } from "@switchyard/testing";
 import { readFile, writeFile } from "node:fs/promises";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * PlainApi makes requests to an API server by path, and fieldAt reads fields of the answers.
- * Usage: `const { create, read } = createPlainApi(() => transport); fieldAt(await read(path), "spec", "rules", 0)`
- */
+/** PlainApi makes requests to an API server by path, and fieldAt reads fields of the answers. */
 import { expect } from "@jest/globals";
 import { isKubeError, isRecord, type Transport } from "@switchyard/kube";
 import { eventually } from "@switchyard/testing";

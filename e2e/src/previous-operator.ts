@@ -3,7 +3,6 @@
  * Builds the previous version of the operator, for tests in which two versions run: the newest release before HEAD, or a
  * fixed commit while there is no release. It is built from the repository's history with the installed packages, once for
  * each commit, in the user's cache.
- * Usage: `const commit = findPreviousVersion(); if (commit !== undefined) await bundlePreviousOperator(commit)`.
  */
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { cachedDirectory } from "@switchyard/testing/user-cache";

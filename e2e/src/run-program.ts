@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * runProgram runs a program to its end. It does not reject if the program fails.
- * Usage: `const { stdout, stderr } = await runProgram(kubectl, ["create", "-f", "-"], { input: JSON.stringify(object) })`.
- */
+/** runProgram runs a program to its end. It does not reject if the program fails. */
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { execFile } from "node:child_process";
 import { join } from "node:path";

@@ -2,7 +2,6 @@
 /**
  * SeverableLink is a TCP relay on loopback to a server that can be cut or made to drop all data. It does not inspect the
  * data, so TLS works.
- * Usage: `await using link = await SeverableLink.to(cluster.server); link.cut(); link.mend()`.
  */
 import { connect, createServer, type Server, type Socket } from "node:net";
 

@@ -2,7 +2,6 @@
 /**
  * UpstreamCluster is a cluster in which upstream's programs have run: an API server with the CRDs and without
  * Switchyard's programs, and a client that writes with upstream's field managers.
- * Usage: `await using testCluster = await startUpstreamCluster(); await testCluster.as(upstream.operator).create(type, policy);`
  */
 import { upstreamDaemonManager, upstreamManager, type ResourceType } from "@switchyard/api";
 import { namespace, type TestCluster } from "@switchyard/test-cluster";

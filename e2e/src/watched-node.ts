@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * startWatchedNode starts a watched cluster with one node, "vm", on a real kernel.
- * Usage: `await using watched = await startWatchedNode({ boot: "systemd" }); const { node, news } = watched;`
- */
+/** startWatchedNode starts a watched cluster with one node, "vm", on a real kernel. */
 import type { MachineOptions } from "@switchyard/vm-lab";
 import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
 import { startWatchedCluster, type WatchedCluster } from "./fake-worker.ts";

@@ -2,7 +2,6 @@
 /**
  * startMigration creates a cluster in which upstream's chart is installed by Helm and has configured nodes, and plays its
  * kubelets. Switchyard's operator, hooks and config daemons are real processes that start when their pods do.
- * Usage: `await using migration = await startMigration("helm4"); await migration.helm.run(["upgrade", release, switchyardChart]);`
  */
 import { sriovOperatorConfigs } from "@switchyard/api";
 import { eventually } from "@switchyard/testing";

@@ -2,7 +2,6 @@
 /**
  * installOperator runs Switchyard's operator in the place of upstream's operator, as a Deployment does: with the rights
  * of its service account, and configured only by upstream's environment variables (sriov-operator.md H).
- * Usage: `const operator = await installOperator(testCluster, environment); operator.start(); await operator.stop();`
  */
 import { namespace } from "@switchyard/test-cluster";
 import { operatorIdentity } from "@switchyard/render";

@@ -2,7 +2,6 @@
 /**
  * describeChartMigration declares the tests of a migration by one version of Helm: from upstream's chart to Switchyard's,
  * back by a rollback, to Switchyard again, and an uninstall.
- * Usage: `describeChartMigration("helm4");`
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {
@@ -251,9 +250,8 @@ export function describeChartMigration(version: HelmVersion): void {
       const force = version === "helm4" ? ["--force-conflicts"] : [];
       const history: unknown = JSON.parse(await helm.run(["history", release, "-o", "json"]));
       // Without a revision, Helm goes back by one: to Switchyard's first upgrade, since the upgrade was repeated.
-      const ofUpstream = (Array.isArray(history) ? history : []).find((row: unknown) =>
-        String(fieldAt(row, "chart")).startsWith("sriov-network-operator-chart"),
-      );
+      const rows: readonly unknown[] = Array.isArray(history) ? history : [];
+      const ofUpstream = rows.find((row) => String(fieldAt(row, "chart")).startsWith("sriov-network-operator-chart"));
       const revision = String(fieldAt(ofUpstream, "revision"));
       await helm.run(["rollback", release, revision, "--wait", "--timeout", "120s", ...force]);
       const found = await testCluster.read(deployments, deployment);

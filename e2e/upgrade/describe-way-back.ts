@@ -2,7 +2,6 @@
 /**
  * describeWayBack declares the tests of the command with which docs/guide/upgrade.md goes back to upstream's operator, by one version
  * of Helm: it leaves exactly upstream's operator, can be repeated, and repairs what a rollback left that Helm refused.
- * Usage: `describeWayBack({ installedBy: "helm3", version: "helm3.17" });`
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { annotations, nodes, type ResourceType } from "@switchyard/api";

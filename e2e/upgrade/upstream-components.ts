@@ -2,7 +2,6 @@
 /**
  * leaveComponents creates the objects that upstream's chart and operator 1.6 leave in a cluster, and objects of others
  * that nobody may change (sriov-operator.md A.6, H). Owners, finalizers and field managers are the original ones.
- * Usage: `const left = await leaveComponents(testCluster); for (const piece of registrationPieces(caBundle)) await writeAsUpstream(testCluster, piece);`
  */
 import { operatorConfigName, sriovOperatorConfigs, upstreamFinalizers, type ResourceType } from "@switchyard/api";
 import { namespace } from "@switchyard/test-cluster";

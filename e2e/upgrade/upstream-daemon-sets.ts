@@ -2,7 +2,6 @@
 /**
  * The DaemonSets that upstream's operator 1.6 leaves. Their pods have what Switchyard's must not have: upstream's
  * arguments, a preStop hook, a ConfigMap, and the labels by which upstream detects changes (sriov-operator.md C, H).
- * Usage: `for (const daemonSet of upstreamDaemonSets()) await operator.create(daemonSets, daemonSet)`
  */
 import { labels } from "@switchyard/api";
 import { namespace } from "@switchyard/test-cluster";

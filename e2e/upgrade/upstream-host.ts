@@ -2,7 +2,6 @@
 /**
  * Configures a host and reports it as upstream's daemon does: VFs in its order (sriov-operator.md F.6), a record and a
  * udev rule for each PF (sriov-operator.md F.7), and a status with upstream's fields only (sriov-operator.md A.5).
- * Usage: `await configureAsUpstream(kernel, spec); const status = await statusByUpstream(kernel);`
  */
 import { parseMacAddress, type InterfaceSpec, type InterfaceStatus, type VfGroup } from "@switchyard/api";
 import type { Link, PfFacts, VfFacts } from "@switchyard/host";

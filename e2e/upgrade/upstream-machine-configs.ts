@@ -2,7 +2,6 @@
 /**
  * MachineConfigs as upstream's operator writes them on OpenShift (sriov-operator.md F.11, G, smartnic.md 2.6, 8),
  * including the empty objects that Go's Ignition types add.
- * Usage: `await testCluster.as(upstream.operator).create(machineConfigs, offloadByUpstream("offload"))`.
  */
 import type { NewObject } from "../src/upstream-cluster.ts";
 

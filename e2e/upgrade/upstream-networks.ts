@@ -3,7 +3,6 @@
  * Networks and their NetworkAttachmentDefinitions (NADs) as upstream's operator 1.6 leaves them, with its finalizer,
  * its annotation of the last namespace, its conditions and its CNI configurations (sriov-operator.md A.1-A.3, A.8, A.9,
  * D).
- * Usage: `for (const network of upstreamNetworks) await leaveNetwork(testCluster, network);`
  */
 import {
   annotations,

@@ -3,7 +3,6 @@
  * populate creates a cluster as upstream 1.6 leaves it after its operator and daemons are stopped: nodes, policies,
  * pools, node states with all three annotations, and host records (sriov-operator.md A.5-A.9, B, F.7, G). There is one
  * node for each way in which a take-over could fail.
- * Usage: `const { workers } = await populate(testCluster, upstreamNodes); for (const worker of workers.values()) worker.startDaemon();`
  */
 import {
   annotations,

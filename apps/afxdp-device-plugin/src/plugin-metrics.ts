@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * createPluginMetrics makes the metrics of the AF_XDP device plugin.
- * Usage: `const metrics = createPluginMetrics(registry); metrics.allocations.inc({ pool: "intel", result: "ok" });`
- */
+/** createPluginMetrics makes the metrics of the AF_XDP device plugin. */
 import { Counter, Gauge, type Registry } from "@switchyard/service";
 
 export interface PluginMetrics {

@@ -3,7 +3,6 @@
  * createPoolsReconciler serves the pools of the present node state, and writes the pools in its status.
  *
  * Without a node state, and before the first report of the node, it serves the pools that it knows: unknown is not unwanted.
- * Usage: `const reconcile = createPoolsReconciler({ server, state, writer, log });`
  */
 import { defined, type AfxdpNetworkNodeState, type AfxdpPoolStatus } from "@switchyard/api";
 import type { Reconcile, Writer } from "@switchyard/kube";

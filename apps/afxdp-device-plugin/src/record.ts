@@ -3,7 +3,6 @@
  * readRecord and writeRecord keep the pools of the node in a file: the names of devices that are in pods, the devices that are
  * yet to be released, and the pools themselves, so that a restarted plugin serves running pods without the API server. Records of
  * earlier versions have no ids: the name of a device was its id.
- * Usage: `const record = await readRecord(file); await writeRecord(file, { pools, retired: [] });`
  */
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * servePoolsOfNode watches the AfxdpNetworkNodeState of the node and keeps the pools up to date. It is idle as long as nothing changes.
- * Usage: `await servePoolsOfNode({ transport, nodeName, namespace, server, log, …, signal });`
  */
 import { afxdpNetworkNodeStates, afxdpPluginManager as manager, type AfxdpNetworkNodeState } from "@switchyard/api";
 import { createWriter, startController, watchObjects, type FailedWatch, type Transport } from "@switchyard/kube";

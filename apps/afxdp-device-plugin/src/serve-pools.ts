@@ -3,7 +3,6 @@
  * createPoolServer serves the pools of the node to the kubelet and to pods, and releases devices that are in no pool any longer, and
  * at its end those that no pod has. The caller says which pools there are and when something may have changed; the rest is read from
  * the kernel and from the kubelet.
- * Usage: `await using server = await createPoolServer(options); await server.setPools(pools); await server.update(signal);`
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

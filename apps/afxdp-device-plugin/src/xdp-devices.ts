@@ -2,7 +2,6 @@
 /**
  * createXdpDevices attaches the XDP program to devices, and pins the maps of the programs in a BPF file system. Only programs with the
  * name of ours are changed. All state is in the kernel: a process that starts later finds it.
- * Usage: `const devices = createXdpDevices({ maps: "/sys/fs/bpf/switchyard/afxdp" }); await devices.prepare({ name: "ens1f0", queues: 8, uid: 0 });`
  */
 import { chown, mkdir, rmdir } from "node:fs/promises";
 import {

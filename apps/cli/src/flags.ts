@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * flagSpecs describes all flags, and parseFlags reads those that a verb supports.
- * Usage: `const { flags, operands } = parseFlags(argv, ["filename", "output"])`.
- */
+/** flagSpecs describes all flags, and parseFlags reads those that a verb supports. */
 import { defined } from "@switchyard/api";
 import { parseArgs } from "node:util";
 import { CliError } from "./terminal.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * run executes one command line and returns its exit code.
- * Usage: `process.exitCode = await run(process.argv.slice(2), process)`.
- */
+/** run executes one command line and returns its exit code. */
 import { CliError, exitCodes, type ExitCode, type Terminal } from "./terminal.ts";
 import { parseFlags } from "./flags.ts";
 import { helpOf, overview, type Verb } from "./verb.ts";

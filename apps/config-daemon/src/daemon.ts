@@ -2,7 +2,6 @@
 /**
  * runDaemon is the config daemon of one node without its process. It watches the SriovNetworkNodeState of the node and the
  * events of the kernel, and runs a pass (pass/configure-node.ts) for each change. It is idle as long as nothing changes.
- * Usage: `await runDaemon({ transport, host, nodeName, namespace, log, signal, … });`
  */
 import { operatorConfigName, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";

@@ -2,7 +2,6 @@
 /**
  * watchDesiredState watches the objects of one operator that decide what the daemon does: the state of its node and the
  * config. Both kinds are optional: a cluster may have the kinds for SR-IOV or for AF_XDP only.
- * Usage: `await using desired = watchDesiredState(options, sriovKinds); desired.states.get(nodeName)`.
  */
 import {
   daemonManager,

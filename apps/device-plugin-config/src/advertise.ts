@@ -8,8 +8,6 @@
  * own VFs. VFs that exist after a reboot, such as those of an externally managed PF, meet these conditions although they
  * have lost their addresses and MTUs. Therefore no VF is advertised before the daemon has configured the node in this boot.
  * Without the feature gate, all VFs of the status are advertised once the status belongs to this boot.
- *
- * Usage: `const { rendered, pending } = advertise(state, { kernel, block: true, isThisBoot: true })`.
  */
 import type { SriovNetworkNodeState, VfGroup, VfStatus } from "@switchyard/api";
 import { countVfsIn, includesVf, parseVfRange } from "@switchyard/policy";

@@ -2,7 +2,6 @@
 /**
  * changingVfs returns the VFs that the plan of the config daemon creates again or binds to another driver. It is a pure
  * function.
- * Usage: `const changing = changingVfs(state); if (isChanging(changing, pciAddress, vfId)) …`.
  */
 import { conditionTypes, nodeStateReasons, type SriovNetworkNodeState } from "@switchyard/api";
 import { changedVfs, ownedInStatus, plan } from "@switchyard/plan";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Computes the condition DevicePluginConfigured of the NodeState. All functions are pure.
- * Usage: `setConditions(existing, [conditionOf(advertise(state, options))], { now, observedGeneration })`.
- */
+/** Computes the condition DevicePluginConfigured of the NodeState. All functions are pure. */
 import { conditionTypes, devicePluginReasons as reasons } from "@switchyard/api";
 import type { NewCondition } from "@switchyard/kube";
 import type { Advertised, PendingCause, PendingVfs } from "./advertise.ts";

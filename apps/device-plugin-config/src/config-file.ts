@@ -2,7 +2,6 @@
 /**
  * Reads and writes the configuration file of the plugin, and beside it the record of the configuration that the plugin was
  * started with.
- * Usage: `if (!(await isInForce(file, config))) { await writeConfig(file, config.text); await writeRecord(file, config.record); }`
  */
 import { isErrno, type Logger } from "@switchyard/service";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";

@@ -9,8 +9,6 @@
  *
  * The pod shares one process namespace, so only processes of the pod are visible here. In a pod with the processes of the
  * host, this would also end the plugins of other pods.
- *
- * Usage: `const pids = await endPlugin("sriovdp")`.
  */
 import { isErrno } from "@switchyard/service";
 import { readdir, readFile } from "node:fs/promises";

@@ -2,7 +2,6 @@
 /**
  * keepConfigured watches the state of the node, of any kind, and calls a reconciler for each change, as the follower until it is stopped
  * and as the init container until the configuration is written. It is idle as long as nothing changes.
- * Usage: `await keepConfigured(options, { type, manager, createReconcile });`
  */
 import { defined, type ObjectMeta } from "@switchyard/api";
 import {

@@ -2,7 +2,6 @@
 /**
  * pluginConfig returns the configuration file of the plugin, and a record of the VFs that it names. The plugin must restart
  * only if the record changes. It is a pure function.
- * Usage: `const { text, record } = pluginConfig(rendered.config, kernel)`.
  */
 import { parsePciAddress } from "@switchyard/api";
 import type { PciBinding, SriovSysfs } from "@switchyard/host/sysfs";

@@ -9,8 +9,6 @@
  * configured in this boot; the follower adds the others later.
  *
  * Without a NodeState, and before the first report of the daemon, the follower changes nothing.
- *
- * Usage: `const reconcile = createPluginReconciler({ flags, host, state, writer, log, onWritten });`
  */
 import { defined, type SriovNetworkNodeState, type SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Boot, SriovSysfs } from "@switchyard/host/sysfs";

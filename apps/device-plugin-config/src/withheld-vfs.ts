@@ -6,10 +6,8 @@
  *
  * The kubelet is asked only about VFs that the plugin does not offer under this resource already, so on most nodes it is never
  * asked, and gRPC is not loaded. While it does not answer, these VFs are withheld, and everything that the plugin offers stays.
- *
- * Usage: `const { withheld, afterMs } = await withholding.check(advertised.rendered.config, signal);`
  */
-import { err, ok, type Result } from "@switchyard/api";
+import type { Result } from "@switchyard/api";
 import type { DeviceHolder } from "@switchyard/kubelet";
 import type { DevicePluginConfig } from "@switchyard/render";
 import { isErrno } from "@switchyard/service";
@@ -88,13 +86,8 @@ export function kubeletHolders(kubeletDirectory: string): ReadHolders {
   const directory = join(kubeletDirectory, "pod-resources");
   return async (signal) => {
     if (!(await exists(directory))) return undefined; // a pod that does not mount it, such as one of an older release
-    const { kubeletError, readDeviceHolders } = await import("@switchyard/kubelet");
-    try {
-      return ok(await readDeviceHolders({ path: join(directory, "kubelet.sock"), signal }));
-    } catch (error) {
-      if (signal.aborted) throw error;
-      return err(kubeletError(error));
-    }
+    const { readHolders } = await import("./read-holders.ts");
+    return readHolders(join(directory, "kubelet.sock"), signal);
   };
 }
 

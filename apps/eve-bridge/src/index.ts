@@ -1,6 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The public part of eve-bridge: its doctor, which the `switchyard` command line runs.
- * Usage: `import { formatReport, runDoctor } from "@switchyard/eve-bridge"`.
- */
+/** The public part of eve-bridge: its doctor, which the `switchyard` command line runs. */
 export { formatReport, runDoctor, type DoctorReport, type Finding } from "./tool/doctor.ts";

@@ -3,7 +3,6 @@
  * ClusterCaches are the caches of all objects that the operator watches, reduced to the fields that it uses. Standby
  * replicas have them, too, so that they can take over at once. The kinds for SR-IOV are as optional as those for AF_XDP: a kind
  * that the API server does not serve has no objects. A kind that it refuses to list is unknown, and its cache is not synced.
- * Usage: `await using caches = watchCluster({ transport, deferred, namespace, settings, report });`
  */
 import {
   annotations,

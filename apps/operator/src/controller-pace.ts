@@ -2,7 +2,6 @@
 /**
  * limitRate limits how often a reconcile function runs for one key. Otherwise a status that counts nodes would be
  * written for each of a thousand nodes.
- * Usage: `const limited = limitRate(reconcile, { intervalMs: 1_000, nowMs: () => performance.now() });`
  */
 import type { Reconcile, Requeue } from "@switchyard/kube";
 

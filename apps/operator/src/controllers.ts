@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * startControllers starts all controllers, which run while the replica leads.
- * Usage: `await using controllers = startControllers(options);`
- */
+/** startControllers starts all controllers, which run while the replica leads. */
 import { createEventRecorder, startController, type Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 import type { ClusterCaches } from "./cluster-caches.ts";

@@ -2,7 +2,6 @@
 /**
  * fieldManagers lists the field managers of the operator's writers, one for each controller. They must not change
  * between releases.
- * Usage: `createWriter({ transport, type, namespace, manager: fieldManagers.drain, cache })`.
  */
 export const fieldManagers = {
   nodeState: "switchyard-node-state",

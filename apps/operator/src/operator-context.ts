@@ -2,7 +2,6 @@
 /**
  * OperatorContext is what all controllers of the operator share: the transport while the replica leads, the caches, and
  * the function that starts a controller. Each group of controllers is started by one function that takes it.
- * Usage: `context.start({ name: "networks", reads: [], reconcile, sources });`
  */
 import type { HasAge, Controller, ControllerOptions, EventRecorder, Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";

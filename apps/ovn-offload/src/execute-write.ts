@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * createExecutor makes the function that sends one OffloadWrite to the API server. Each write can be repeated.
- * Usage: `const execute = createExecutor({ transport, caches, namespace, foreign });`
- */
+/** createExecutor makes the function that sends one OffloadWrite to the API server. Each write can be repeated. */
 import {
   configMaps,
   defined,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * fieldManagers lists the field managers of ovn-offload. They must not change between releases.
- * Usage: `createWriter({ transport, type, manager: fieldManagers.objects, cache })`.
- */
+/** fieldManagers lists the field managers of ovn-offload. They must not change between releases. */
 export const fieldManagers = {
   /** For labels of nodes, policies and MachineConfigs. */
   objects: "switchyard-ovn-offload",

@@ -2,7 +2,6 @@
 /**
  * ForeignMachineConfigs knows the MachineConfigs that other programs have created under names of ovn-offload. They do not have its
  * label and are not watched, so they are read.
- * Usage: `const foreign = createForeignMachineConfigs(transport); await foreign.recheck(signal); foreign.names`
  */
 import { machineConfigs } from "@switchyard/api";
 import { isKubeError, isKubeObject, KubeError, objectPath, type Transport } from "@switchyard/kube";

@@ -2,7 +2,6 @@
 /**
  * offloadEvents returns the events about what has changed from one written status to the next. A status that was written is
  * read again after a restart, so nothing is told twice.
- * Usage: `for (const { node, reason } of offloadEvents(before, after)) log.info({ node }, reason);`
  */
 import type { Condition, OvnHardwareOffloadStatus, OvnOffloadNode } from "@switchyard/api";
 

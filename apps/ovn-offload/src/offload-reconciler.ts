@@ -2,7 +2,6 @@
 /**
  * createOffloadReconciler runs decide() on the caches, sends its writes and reports the status. All hosts share one key,
  * because DNS placement and ConfigMaps depend on all of them.
- * Usage: `startController({ name: "ovn-offload", reconcile: createOffloadReconciler(deps), ... })`.
  */
 import { isKubeError, type Reconcile } from "@switchyard/kube";
 import { mapConcurrently } from "@switchyard/service";

@@ -2,7 +2,6 @@
 /**
  * createOffloadStatusWriter makes the function that writes the status of a decision to the SriovOperatorConfig, and records what
  * has changed as events.
- * Usage: `const writeStatus = createOffloadStatusWriter(deps); await writeStatus(decide(observed), signal);`
  */
 import {
   conditionTypes,

@@ -2,7 +2,6 @@
 /**
  * StatusPace limits how often the status is written. The status of 1,000 hosts is 200 kB, and the API server needs up to a second
  * of CPU time to store it. While hosts progress, it would change with each of them, and other writes would wait for it.
- * Usage: `const waitMs = await pace.run(statuses, () => writeStatus(statuses, signal));`
  */
 import type { OffloadStatuses } from "./decide/offload-statuses.ts";
 

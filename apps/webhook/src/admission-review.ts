@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * readReview and answerReview convert an AdmissionReview of admission.k8s.io/v1 from the API server and the answer to it.
- * Usage: `const request = readReview(body); if (request.ok) return answerReview(request.value, { allowed: true })`.
  */
 import { describeRefusal, type PatchOperation, type Problem } from "@switchyard/admission";
 import { err, ok, type Result } from "@switchyard/api";

@@ -4,7 +4,6 @@
  * know the API server. When there are too many connections, it closes one that waits for its client: of the address with the most
  * connections, the one that has waited longest. So connections that are held open without a request make room for those that
  * send one, and an address with many connections makes room for one with few.
- * Usage: `const connections = new ClientConnections(server, limits); if (!connections.beginBody(request)) return refuse();`
  */
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";

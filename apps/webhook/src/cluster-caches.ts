@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * ClusterCaches holds the parts of the cluster that admission needs, so that no review waits for the API server.
- * Usage: `await using caches = watchCluster({ transport, namespace, hasMachineConfigPools: false, report });`
  */
 import { createStateReader, type AfxdpNodeReport, type StateFacts } from "@switchyard/admission";
 import {

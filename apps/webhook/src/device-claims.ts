@@ -2,7 +2,6 @@
 /**
  * DeviceClaims resolves the devices that a pod uses from ResourceClaims, ResourceSlices and node states. Reflectors fill its
  * stores `claims` and `slices`.
- * Usage: `const devices = createDeviceClaims(states); devices.useOf(pod).pfs`.
  */
 import { createInterner, type PodOnNode, type StateFacts } from "@switchyard/admission";
 import { resourceClaims, resourceSlices, type InterfaceStatus } from "@switchyard/api";

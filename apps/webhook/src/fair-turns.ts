@@ -3,7 +3,6 @@
  * FairTurns lets one review run at a time and serves clients in rotation, so that a client that sends many reviews delays those of
  * others by at most one review each. Between two turns the event loop handles connections and probes. The number of waiting reviews
  * and their time are limited, because the API server gives up after 10 s.
- * Usage: `if (!(await turns.take(request.ip))) return reply.code(503).send({ message });`
  */
 
 export interface FairTurnsOptions {

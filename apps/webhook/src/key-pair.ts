@@ -3,7 +3,6 @@
  * followKeyPair watches the server's certificate and key in files that another process replaces, such as the kubelet or
  * cert-manager. A new pair is used once the certificate matches the key, so files that are written one after the other are
  * never used half-way. A certificate that was renewed for the same key is used, too.
- * Usage: `await using pair = followKeyPair({ files, intervalMs: 2000, onChange, report }); const first = await pair.first;`
  */
 import type { KeyPair } from "@switchyard/certificates";
 import { createPrivateKey, X509Certificate } from "node:crypto";

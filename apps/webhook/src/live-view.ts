@@ -2,7 +2,6 @@
 /**
  * createLiveView builds the ClusterView of admission from the caches. It builds a view once after each change of a cache,
  * not once for each review. A view never changes: a review uses one view to its end, whatever changes meanwhile.
- * Usage: `const view = createLiveView(caches, { namespace, devMode }); view()`.
  */
 import type { ClusterView, NodeFacts } from "@switchyard/admission";
 import { operatorConfigName } from "@switchyard/api";

@@ -2,7 +2,6 @@
 /**
  * logAnswer writes one line for a refused change, and at level debug one for each review. Anyone who can connect to the port
  * chooses the texts, so they are cut: a line has a few kilobytes at most.
- * Usage: `logAnswer(log, { request, answer, tookMs });`
  */
 import type { Logger } from "@switchyard/service";
 import type { ReviewAnswer, ReviewRequest } from "./admission-review.ts";

@@ -3,7 +3,6 @@
  * parseBody parses the JSON of a request's body. Anyone who can connect to the port can send one, so its nesting is limited
  * before it is parsed: recursive functions must not run out of stack. A key `__proto__` is parsed like any other key; a rule
  * of admission refuses it.
- * Usage: `const body = parseBody(bytes); if (!body.ok) return reply.code(400).send({ message: body.error })`.
  */
 import { err, ok, type Result } from "@switchyard/api";
 

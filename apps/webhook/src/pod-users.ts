@@ -2,7 +2,6 @@
 /**
  * PodUsers knows which pods on each node use VFs, for warnings that say how many pods a change disrupts. It keeps nothing of
  * pods that name no devices. No decision depends on it, so readiness does not wait for it.
- * Usage: `await using pods = watchPodUsers({ transport, resourcePrefix, states, after, report }); pods.on("worker-1")`.
  */
 import { readPod, type PodOnNode, type StateFacts } from "@switchyard/admission";
 import { pods, resourceClaims, resourceSlices } from "@switchyard/api";

@@ -3,7 +3,6 @@
  * readObject checks that JSON from a request has the shape of a kind, so that rules get values of the types that they
  * expect. It ignores bounds and enums: these belong to the CRD, which lets a stored object keep values that a newer CRD
  * refuses.
- * Usage: `const policy = readObject("SriovNetworkNodePolicy", request.object); if (!policy.ok) return policy.error`.
  */
 import type { Problem, ReviewedKind, ReviewedKinds } from "@switchyard/admission";
 import { customResources, defined, err, ok, schemas, type Result, type StructuralSchema } from "@switchyard/api";

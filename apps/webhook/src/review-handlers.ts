@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * mutate and validate answer a review: mutate fills in defaults, validate admits or refuses the change.
- * Usage: `answerReview(request, validate(request, view, { nowMs }))`.
- */
+/** mutate and validate answer a review: mutate fills in defaults, validate admits or refuses the change. */
 import {
   admit,
   applyDefaults,

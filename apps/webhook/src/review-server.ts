@@ -3,7 +3,6 @@
  * ReviewServer is the HTTPS server that the API server calls (sriov-operator.md E). It limits requests, answers each one
  * with a well-formed AdmissionReview or with a 4xx or 503 and a JSON message, and stops without failing a review. Whoever reaches
  * the port can send requests, so connections, bodies and waiting reviews are bounded, and no client delays others for long.
- * Usage: `await using server = await startReviewServer(options); server.setKeyPair(renewed);`
  */
 import { createAdmissionCache, type AdmitOptions, type ClusterView } from "@switchyard/admission";
 import type { KeyPair } from "@switchyard/certificates";

@@ -2,7 +2,6 @@
 /**
  * TlsSettings are the minimum version, cipher suites and curves of TLS, with the names that upstream's environment variables
  * use (sriov-operator.md H). TLS below 1.2 and suites without forward secrecy or authenticated encryption are not available.
- * Usage: `createServer({ ...toTlsOptions({ minVersion: "TLSv1.2", ciphers, curves }), cert, key })`.
  */
 import { defined } from "@switchyard/api";
 import type { FlagKind } from "@switchyard/service";

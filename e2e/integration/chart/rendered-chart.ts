@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * readRendered reads the facts of a rendered chart that upstream's chart and Switchyard's have in common.
- * Usage: `readRendered(await helm.run(["template", "sriov", chart], values)).env["RESOURCE_PREFIX"]`
- */
+/** readRendered reads the facts of a rendered chart that upstream's chart and Switchyard's have in common. */
 import { isRecord } from "@switchyard/kube";
 import { readManifest } from "../../src/helm/helm.ts";
 import { fieldAt } from "../../src/plain-api.ts";

@@ -2,7 +2,6 @@
 /**
  * writeSchemaFiles writes a JSON schema for each kind that an API server knows, as kubeconform reads them. They are strict:
  * an object with a field that its kind does not have is not valid.
- * Usage: `await writeSchemaFiles(JSON.parse(await cluster.kubectl(["get", "--raw", "/openapi/v2"])), directory)`
  */
 import { isRecord } from "@switchyard/kube";
 import { mkdir, writeFile } from "node:fs/promises";

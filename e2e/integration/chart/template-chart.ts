@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * chartTemplates renders the chart with Helm 4, without a cluster.
- * Usage: `using chart = await chartTemplates(); await chart.objects({ operator: { replicas: 2 } });`
- */
+/** chartTemplates renders the chart with Helm 4, without a cluster. */
 import { isRecord } from "@switchyard/kube";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { mkdtemp } from "node:fs/promises";

@@ -2,7 +2,6 @@
 /**
  * Validates an object with a real API server and the webhook, and with `switchyard validate`, which reads the cluster
  * from that server.
- * Usage: `expect(await askSwitchyard(testCluster, [object])).toEqual([await askServer(testCluster, object)])`
  */
 import { isKubeError, isRecord } from "@switchyard/kube";
 import { registerWebhooks, startWebhook, type TestCluster } from "@switchyard/test-cluster";

@@ -2,7 +2,6 @@
 /**
  * playCleanups plays the kubelets for the pods of `operator uninstall --give-hosts-back`: each pod ends as the test decides for
  * its node, and a deleted pod disappears.
- * Usage: `await using kubelets = playCleanups(transport, namespace, (node) => (node === "w2" ? fails("EBUSY") : succeeds));`
  */
 import { labels, pods as type } from "@switchyard/api";
 import { isKubeError, objectPath, watchObjects, type KubeObject, type Transport } from "@switchyard/kube";

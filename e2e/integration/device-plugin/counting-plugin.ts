@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * A process with the name of a device plugin that counts the signals it gets, and lives on.
- * Usage: `await using plugin = await startCountingPlugin(directory); plugin.signals()`.
- */
+/** A process with the name of a device plugin that counts the signals it gets, and lives on. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, writeFile } from "node:fs/promises";

@@ -2,7 +2,6 @@
 /**
  * DrainCluster is a real API server with a controller manager and the operator as a process with its rights in a cluster.
  * The test plays the kubelets and the config daemons.
- * Usage: `await using testCluster = await startDrainCluster(); await testCluster.addNode("a");`
  */
 import {
   annotations,

@@ -2,7 +2,6 @@
 /**
  * The example of docs/typescript.md, which is the text below this comment; e2e/integration/kube/client-node.test.ts
  * runs it.
- * Usage: `const policy = await growPolicy(kubeConfig);`
  */
 import { KubernetesObjectApi, PatchStrategy, type KubeConfig, type V1ObjectMeta } from "@kubernetes/client-node";
 import type { SriovNetworkNodePolicy, WithMetadata } from "@switchyard/api";

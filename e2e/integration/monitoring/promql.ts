@@ -2,8 +2,6 @@
 /**
  * checkPromql checks rule files and expressions with Prometheus' own parsers, and firingAlerts evaluates alerting rules with its
  * engine, both in Go programs.
- * Usage: `const { problems, metrics } = await checkPromql({ ruleFiles: [path], expressions: ["rate(a[5m])"] })`,
- * `await firingAlerts(path, { intervalMs: 30_000, untilMs: 3_600_000, series: { up: "1x60 0x60" } })`.
  */
 import { isRecord } from "@switchyard/kube";
 import { join } from "node:path";

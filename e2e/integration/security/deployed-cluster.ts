@@ -2,7 +2,6 @@
 /**
  * A real API server with the operator's identity, three nodes, and all objects of all components as rendered. No
  * component is running.
- * Usage: `await using deployed = await prepareCluster(); await using daemon = await deployed.clientOf(account, "worker-1");`
  */
 import { connect, createWriter, type KubeObject, type Transport } from "@switchyard/kube";
 import { afxdpComponents, operatorIdentity, renderComponents, resourceTypeOf, type Manifest } from "@switchyard/render";

@@ -2,7 +2,6 @@
 /**
  * Starts a program as its rendered container would be started: with the container's environment variables only, and
  * with the token of the pod's service account.
- * Usage: `await using webhook = await startRendered(deployed, "operator-webhook/webhook-server", { program, node, env });`
  */
 import { isRecord } from "@switchyard/kube";
 import type { Manifest } from "@switchyard/render";

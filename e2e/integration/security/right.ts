@@ -2,7 +2,6 @@
 /**
  * A right in one line, such as "patch kube-system:pods/name/status": what the API server answers about it, and the
  * result of the request itself. The default namespace is the operator's, or none for cluster-scoped kinds.
- * Usage: `const right = readRight("get secrets/other"); await isAllowed(client, right); await attempt(client, right);`
  */
 import { collectionPath, isRecord, objectPath, type ResourceType, type Transport } from "@switchyard/kube";
 import { namespace as operatorNamespace } from "../../src/identity-objects.ts";

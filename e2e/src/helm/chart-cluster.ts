@@ -2,7 +2,6 @@
 /**
  * startChartCluster starts a cluster in which Helm installs charts: without CRDs, with a controller manager, one node, and
  * the stand-in for the kubelets.
- * Usage: `await using place = await startChartCluster("helm4"); await place.helm.run(["install", "sriov", switchyardChart]);`
  */
 import { nodes } from "@switchyard/api";
 import { namespace } from "@switchyard/test-cluster";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Helm is one version of the program, with a cluster, a namespace, and its own directory for settings and caches.
- * Usage: `const helm = await prepareHelm("helm4", { kubeconfig, namespace, directory }); await helm.run(["install", "sriov", chart]);`
  */
 import { goPrograms } from "@switchyard/go-programs";
 import { isRecord } from "@switchyard/kube";

@@ -2,7 +2,6 @@
 /**
  * startContainer runs the program of a container as a process of this machine, with what a kubelet gives to a container:
  * environment, arguments, and the API server's address and a token bound to the pod.
- * Usage: `const process = await startContainer({ transport, server, pod, container, program, log });`
  */
 import { isRecord, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
 import { findFreePorts, podCommand, spawnGuarded, type GuardedProcess } from "@switchyard/testing";

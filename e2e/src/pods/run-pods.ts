@@ -3,7 +3,6 @@
  * runPods plays the scheduler and the kubelets for the pods of a namespace, on nodes that are only API objects. Containers
  * of Switchyard's images are real processes with the pod's environment, arguments and service account; all other
  * containers only run and are ready.
- * Usage: `await using pods = runPods({ transport, cluster, namespace, directory, contentOf }); pods.runs`
  */
 import { pods } from "@switchyard/api";
 import { isKubeError, objectPath, watchObjects, type Transport } from "@switchyard/kube";

@@ -2,7 +2,6 @@
 /**
  * Stand-ins for what OpenShift's base MachineConfigs put on a host (smartnic.md 2.3): with the names and the dependencies of its
  * units, and a script that makes br-ex and the same connections of NetworkManager. And a unit that creates VFs at boot.
- * Usage: `for (const { path, text } of openshiftUnits) await writeFile(join(root, path), text);`
  */
 
 /** A file of the guest. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * changedPfs compares two specs of a node and returns the PFs whose configuration differs, reduced to what differs.
- * Usage: `changedPfs(before.spec, after.spec).get("0000:3b:00.0")?.ranges`.
  */
 import type { InterfaceSpec, SriovNetworkNodeStateSpec, VfGroup } from "@switchyard/api";
 import { parseVfRange } from "@switchyard/policy";

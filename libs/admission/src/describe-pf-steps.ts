@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * describePfSteps summarizes what a plan does to one PF, such as "8 -> 16 VFs, mtu 1500 -> 9000".
- * Usage: `describePfSteps(steps, reasons)`.
- */
+/** describePfSteps summarizes what a plan does to one PF, such as "8 -> 16 VFs, mtu 1500 -> 9000". */
 import { isPfStep, summaryOf, type Reason, type Step } from "@switchyard/plan";
 import { count } from "./finding.ts";
 

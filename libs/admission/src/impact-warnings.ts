@@ -2,7 +2,6 @@
 /**
  * impactWarnings describes a change's impact for kubectl to show: a summary, then one line for each kind of change with
  * the nodes on which it disrupts pods, reboots first. The number of lines is limited, whatever the size of the cluster.
- * Usage: `impactWarnings(impactOf(change, view, options), { disableDrain: false })`.
  */
 import type { Impact } from "@switchyard/plan";
 import type { PodUse } from "@switchyard/policy";

@@ -2,7 +2,6 @@
 /**
  * impactOf computes what a change of policies does to the nodes. It merges the policies as the operator does and plans as
  * the config daemons do, before and after the change, and returns the difference.
- * Usage: `impactOf({ before: policies, after: [...policies, policy] }, view, { nowMs, budgetMs: 150, cache })`.
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { ownedInStatus, plan, withExpectedFirmware, type Impact, type Plan, type Step } from "@switchyard/plan";

@@ -2,7 +2,6 @@
 /**
  * groupNodes puts nodes together that no rule can tell apart: they have the same NICs in the same state, and all
  * selectors in question match either all of them or none. A fleet usually consists of a few groups, whatever its size.
- * Usage: `const [group] = groupNodes(view.nodes, [policy.spec.nodeSelector]); group?.nodes.length`.
  */
 import { hasLabels, offloadLabelKeys, type Labels } from "@switchyard/policy";
 import type { NodeFacts, StateFacts } from "./node-facts.ts";

@@ -3,7 +3,6 @@
  * A fingerprint is equal for PFs that a change treats alike, although their VFs differ one by one: pods hold some VFs,
  * and different ones on each node. Where a range of VFs gets the same configuration, only the number of VFs in each state
  * matters.
- * Usage: `const fingerprint = createPfFingerprints(); fingerprint(pf, changed.ranges) === fingerprint(other, changed.ranges)`.
  */
 import type { InterfaceStatus, VfStatus } from "@switchyard/api";
 import type { VfIds } from "./changed-pfs.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * policyFindings runs all rules about policies. The order of the rules is the order of the findings.
- * Usage: `policyFindings(policy, view, cache).filter(({ severity }) => severity === "refusal")`.
- */
+/** policyFindings runs all rules about policies. The order of the rules is the order of the findings. */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { isIgnoredPolicy, policyContext, type AdmissionCache, type PolicyCheck } from "./policy-context.ts";
 import type { ClusterView } from "./cluster-view.ts";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * targetsOf finds the nodes and PFs that a policy selects. Nodes with the same NICs at the same addresses are matched once.
- * Usage: `const pfs = targetsOf(policy, groups, view).matches.flatMap(({ pfs }) => pfs)`.
  */
 import type { InterfaceStatus, Node, SriovNetworkNodePolicy } from "@switchyard/api";
 import {

@@ -1251,7 +1251,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   ],
                   "properties": {
                     "requested": {
-                      "description": "Number of VFs that the driver was asked for.",
+                      "description": "Number of VFs that were requested from the driver.",
                       "type": "integer"
                     },
                     "created": {
@@ -1586,7 +1586,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "type": "object",
                 "properties": {
                   "openVSwitchInterfaces": {
-                    "description": "Names of the interfaces that have the default route, or a route to the API server, and are interfaces of Open vSwitch or above one. Absent if there are none.",
+                    "description": "Names of the interfaces that have the default route, or a route to the API server, and are interfaces of Open vSwitch or above one. Absent if no interface is.",
                     "type": "array",
                     "items": {
                       "type": "string"

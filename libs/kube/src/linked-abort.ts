@@ -2,7 +2,6 @@
 /**
  * linkAbort makes an abort signal that follows several others and a deadline. Unlike AbortSignal.any, it removes its
  * listeners when it is disposed: the sources live as long as the process, which makes thousands of requests.
- * Usage: `using abort = linkAbort(callerSignal, closed); abort.in(clock, timeoutMs, () => new KubeError(tried, "Timeout"))`.
  */
 import type { Clock } from "./clock.ts";
 

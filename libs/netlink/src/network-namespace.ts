@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * inNetworkNamespace opens sockets in another network namespace.
- * Usage: `inNetworkNamespace(libc, "/run/netns/blue", () => libc.socket(0))`.
- */
+/** inNetworkNamespace opens sockets in another network namespace. */
 import { closeSync, openSync } from "node:fs";
 import { isErrno } from "@switchyard/service";
 import type { Libc } from "./libc.ts";

@@ -2,7 +2,6 @@
 /**
  * The rules that software bridges of all kinds have in common: each has exactly one PF as its uplink, and a PF is the uplink
  * of one bridge.
- * Usage: `const problems = uplinkProblems({ kind: "ovs", code: "ovs-unavailable", taken: [] }, desired, observed);`
  */
 import type {
   InterfaceSpec,

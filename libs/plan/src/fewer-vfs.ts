@@ -5,7 +5,6 @@
  * card, and a repetition has the same result. As long as the created VFs exist, the same number is not requested again,
  * because each attempt would drain the node and create all VFs again. After a reboot, or when something has removed the VFs,
  * it is.
- * Usage: `const numVfs = numVfsToHave(wanted, pf); const problem = fewerVfsProblem(wanted, pf, "spec.interfaces[0]");`
  */
 import type { InterfaceSpec, InterfaceStatus } from "@switchyard/api";
 import type { PlanProblem } from "./problem.ts";

@@ -3,7 +3,6 @@
  * Plans the arguments of the kernel (sriov-operator.md F.5, M-22, M-44, M-45). An argument is only added, and only if the node
  * cannot do without: a node whose IOMMU is active needs none for vfio-pci. An argument that is not needed any longer stays
  * until `config-daemon cleanup`, because its removal would reboot the node for nothing.
- * Usage: `const { steps, reboots, problems } = planKernelArguments(desired, observed)`.
  */
 import type {
   InterfaceSpec,

@@ -3,7 +3,6 @@
  * Plans the mode of SmartNICs (smartnic.md 7.6). Another mode takes effect only when the host was switched off and on again,
  * which nothing but an administrator can do. So the firmware is changed once, and the rest is a problem of the node until the
  * mode is observed; the node never reboots for it.
- * Usage: `const { steps, problems, pending } = planCardMode(desired, observed);`
  */
 import { withoutFunction } from "@switchyard/api";
 import type {

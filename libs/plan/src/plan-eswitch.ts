@@ -2,7 +2,6 @@
 /**
  * Plans the number of VFs and the mode of the embedded switch of one PF, in the order that its driver needs
  * (sriov-operator.md F.6).
- * Usage: `eswitchSteps(pf, { numVfs: 4, mode: "switchdev" })`.
  */
 import { defined, type InterfaceStatus } from "@switchyard/api";
 import type { EswitchMode } from "./steps/eswitch.ts";

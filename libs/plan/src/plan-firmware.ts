@@ -3,7 +3,6 @@
  * Plans the firmware settings of Mellanox cards (sriov-operator.md F.8, smartnic.md 7.6). The current, the next and the
  * requested value decide between nothing, a change, a reset of the card, and a reboot. Each card is planned on its own
  * (sriov-operator.md M-2).
- * Usage: `const { steps, held } = planFirmware(desired, observed);`
  */
 import { withoutFunction } from "@switchyard/api";
 import type {

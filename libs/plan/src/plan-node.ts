@@ -2,7 +2,6 @@
 /**
  * Plans the settings of the whole node: everything in the spec that does not belong to one PF.
  * A setting that takes effect only at the next boot adds a RebootCause to `reboots` (reboot.ts).
- * Usage: `const { steps, reasons, reboots, problems } = planNode(desired, observed)`.
  */
 import type { SriovNetworkNodeStateSpec, SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Reason } from "./impact.ts";

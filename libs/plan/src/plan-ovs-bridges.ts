@@ -3,7 +3,6 @@
  * Plans the Open vSwitch bridges of spec.bridges.ovs (sriov-operator.md B.7, F.12). Each bridge has exactly one PF as its
  * uplink, so its steps belong to this PF. A bridge is removed only if it is certain that it is not wanted: another bridge
  * is, or spec.interfaces or spec.unselected names its PF and spec.bridges does not.
- * Usage: `const { before, after, problems } = planOvsBridge(pf, context)`.
  */
 import type {
   InterfaceStatus,

@@ -2,7 +2,6 @@
 /**
  * Plans the vDPA devices of VFs (sriov-operator.md F.4, F.6). Only a device that has Switchyard's name, "vdpa:" and the PCI
  * address of its VF, is in the status, so no other device is ever removed.
- * Usage: `withVdpaRemovals(pf, [...unwantedVdpa(pf, group, range), ...otherSteps, ...vdpaOfExistingVfs(pf, group, range)])`.
  */
 import { defined, type InterfaceSpec, type InterfaceStatus, type VfGroup } from "@switchyard/api";
 import { includesVf, type VfRange } from "@switchyard/policy";

@@ -2,7 +2,6 @@
 /**
  * withoutRefused leaves out the steps of a PF that the host has refused several times in the same way. To try them again would
  * drain the node again for the same answer. The daemon decides when a refusal no longer counts, and removes it from the status.
- * Usage: `const { steps, problem } = withoutRefused(pf, stepsOfPf, fieldsOfInterface(0));`
  */
 import type { InterfaceStatus, RefusedChange } from "@switchyard/api";
 import { drainReasons, type FieldOf } from "./impact.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * etcdFlags, apiServerFlags and so on make the command lines of a minimal control plane on loopback.
- * Usage: `spawnGuarded("/cache/kube-apiserver", apiServerFlags(layout), { log: "/tmp/kube-apiserver.log" })`.
- */
+/** etcdFlags, apiServerFlags and so on make the command lines of a minimal control plane on loopback. */
 import { join } from "node:path";
 
 /** Directory, ports and options of a control plane. */

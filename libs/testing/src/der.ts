@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * These functions encode the DER values of an X.509 certificate (ITU-T X.690). Node can only read certificates.
- * Usage: `sequence(oid("2.5.4.3"), utf8("admin"))`.
- */
+/** These functions encode the DER values of an X.509 certificate (ITU-T X.690). Node can only read certificates. */
 
 /** SEQUENCE of values in their encoded form. */
 export function sequence(...values: readonly Uint8Array[]): Buffer {

@@ -2,7 +2,6 @@
 /**
  * unpackEnvtest downloads the archive with etcd, kube-apiserver and kubectl that the Kubernetes project publishes for tests
  * ("envtest"). An index in the controller-tools repository has the URL and SHA-512 of each archive.
- * Usage: `await unpackEnvtest({ indexUrl: envtestIndexUrl, kubernetes: "1.36.3", platform, outDirectory, write })`
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";

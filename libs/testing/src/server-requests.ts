@@ -2,7 +2,6 @@
 /**
  * compactEtcd compacts etcd, so that a watch from an old resourceVersion fails with 410 Gone. It uses the JSON gateway of
  * etcd (API v3, path /v3/kv).
- * Usage: `const revision = await compactEtcd("http://127.0.0.1:2379")`.
  */
 import { request } from "node:https";
 import type { KeyPair } from "./certificates.ts";

@@ -2,7 +2,6 @@
 /**
  * Finds and stops the control plane that runs in the background. It listens on a Unix socket, on which it sends its
  * address and accepts the command to stop. Unlike a pid file, a socket cannot refer to another process after a crash.
- * Usage: `const running = await findRunning(path); await running?.stop()`
  */
 import { once } from "node:events";
 import { mkdir, rm } from "node:fs/promises";

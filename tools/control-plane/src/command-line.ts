@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Parses the command line of `npm run control-plane`.
- * Usage: `parseCommandLine(["--detach", "--controller-manager"])`
- */
+/** Parses the command line of `npm run control-plane`. */
 import { parseArgs } from "node:util";
 
 export interface StartCommand {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * writeReport lets `switchyard doctor` write its page about the cluster of the demo.
- * Usage: `const file = await writeReport({ kubeconfig, namespace })`.
- */
+/** writeReport lets `switchyard doctor` write its page about the cluster of the demo. */
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -2,7 +2,6 @@
 /**
  * Checks a built site without a network: internal links and their anchors lead somewhere, external links are well-formed
  * https addresses, and pages and style sheets load nothing from other servers.
- * Usage: `const problems = await checkSite("/work/dist/docs", "/");` is empty for a good site.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";

@@ -2,7 +2,6 @@
 /**
  * What the home page shows above the text of docs/index.md. It is not in that file, because GitHub would show it as a
  * table.
- * Usage: `const { hero } = home;`
  */
 
 /** The front matter of VitePress's layout "home". */

@@ -2,7 +2,6 @@
 /**
  * The side bar: pages by subject. A page that no group names appears at the end of its folder's group, so that a new
  * document is on the site without further work.
- * Usage: `const groups = navigation([{ page: "faq.md", title: "FAQ" }]);`
  */
 
 /** A page and its first heading. */

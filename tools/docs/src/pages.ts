@@ -2,7 +2,6 @@
 /**
  * Which Markdown files are pages of the site, and where. Files stay where GitHub's readers expect them: all of docs/, and
  * the project's documents in the root of the workspace.
- * Usage: `const page = pageOf("docs/api/README.md");` is "api/index.md".
  */
 import { posix } from "node:path";
 

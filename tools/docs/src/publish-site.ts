@@ -2,7 +2,6 @@
 /**
  * Adds this release's site to a folder with the sites of all releases: /v0.1/, /v0.2/, versions.json with the newest
  * first, and an index.html that leads to the newest.
- * Usage: `await writeVersions("/srv/site", "v0.1");`
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

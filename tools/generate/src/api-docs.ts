@@ -2,7 +2,6 @@
 /**
  * toPage returns the Markdown reference of a kind: an example, and all fields with type, default, description and
  * rules.
- * Usage: `toPage({ resource, schema, example: readFileSync("libs/api/examples/ovsnetworks.yaml", "utf8") })`.
  */
 import type { CustomResource, StructuralSchema } from "@switchyard/api";
 

@@ -78,7 +78,15 @@ describe("readInterfaces", () => {
               "x-kubernetes-list-map-keys": ["name"],
               items: { type: "object", required: ["name"], properties: { name: { description: "Its name." } } },
             },
-            ruled: { type: "string", "x-kubernetes-validations": [{ rule: "self != 'x'", message: "is not x" }] },
+            ruled: {
+              type: "string",
+              "x-kubernetes-validations": [
+                {
+                  rule: "(self != 'x') || (oldSelf.hasValue() && oldSelf.value() == self)",
+                  message: "is not x",
+                },
+              ],
+            },
           },
         },
       },

@@ -2,7 +2,6 @@
 /**
  * generate returns the generated files: a CRD and a documentation page for each kind, and all schemas as TypeScript.
  * Paths are relative to the root of the repository.
- * Usage: `write(root, generate(root));`
  */
 import { customResources, type StructuralSchema } from "@switchyard/api";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Words and phrases that texts for users must not contain, each with what to write instead (docs/contributing/style.md).
- * Usage: `for (const { text, advice } of findUnplainWords(collectTexts(root))) console.log(advice, text);`
  */
 import type { UserText } from "./texts.ts";
 

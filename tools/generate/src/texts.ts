@@ -2,7 +2,6 @@
 /**
  * Collects the texts that users read: help, conditions, events, log messages, errors, admission messages, descriptions of
  * the CRDs, and comments of the chart's values. A text is a string in the source with at least two words.
- * Usage: `for (const { file, line, kind, text } of collectTexts(root)) console.log(file, line, kind, text);`
  */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";

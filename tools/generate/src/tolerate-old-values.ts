@@ -6,7 +6,6 @@
  *
  * A rule can compare with the old value (`oldSelf`) only where the API server knows which old value belongs to the new one,
  * which is not the case in a list or below an atomic map. The rules there move up to the list or the map.
- * Usage: `tolerateOldValues(toStructural("SriovNetwork.spec", json))`.
  */
 import { defined, type StructuralSchema, type ValidationRule } from "@switchyard/api";
 

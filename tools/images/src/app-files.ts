@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * copyApp copies a bundled app and its native packages to /app of an image's layer.
- * Usage: `await copyApp("operator", "amd64", directory);`
- */
+/** copyApp copies a bundled app and its native packages to /app of an image's layer. */
 import { cp, mkdir, readdir } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { findWorkspaceRoot } from "@switchyard/testing";

@@ -2,7 +2,6 @@
 /**
  * build builds images into one OCI layout per app, with a software bill of materials (SBOM) for each architecture, and
  * images.json, which lists their digests.
- * Usage: `const images = await build({ apps: ["operator"], architectures: ["amd64"], output: "dist/images" });`
  */
 import { ensurePrograms, TestingError, type ProgramName } from "@switchyard/testing";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";

@@ -2,7 +2,6 @@
 /**
  * buildImages builds images with buildah and exports each one as a directory with uncompressed layers. buildah's storage is
  * temporary: what an image contains does not depend on earlier builds.
- * Usage: `await buildImages({ context, work, architecture, base: "scratch", apps: [{ app, to }] });`
  */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The part of the user's cache that this tool uses. A directory in it has the digest of what it was made from in its name.
- * Usage: `const directory = await cached("npm", key, async (draft) => { await unpack(archive, draft); });`
  */
 import { cachedDirectory, cachePath } from "@switchyard/testing/user-cache";
 import { createHash } from "node:crypto";

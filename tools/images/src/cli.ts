@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The command line of this tool: `npm run images -- [APP...] [OPTIONS]`.
- * Usage: `process.exitCode = await main(process.argv.slice(2))`
- */
+/** The command line of this tool: `npm run images -- [APP...] [OPTIONS]`. */
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { join } from "node:path";
 import { parseArgs } from "node:util";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Labels and annotations of the images: names of the OCI image specification.
- * Usage: `const { version, labels } = await readMetadata(); labels("operator")["org.opencontainers.image.version"]`
- */
+/** Labels and annotations of the images: names of the OCI image specification. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findWorkspaceRoot } from "@switchyard/testing";

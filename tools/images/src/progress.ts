@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * during prints a line to stderr at the start and the end of a step, and every five seconds in between.
- * Usage: `await during("strip Node for arm64", () => strip(node));`
- */
+/** during prints a line to stderr at the start and the end of a step, and every five seconds in between. */
 
 const everyMs = 5000;
 

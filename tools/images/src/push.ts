@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * push copies built images to a registry with crane, which reads credentials as docker does and uses HTTP for localhost.
- * Usage: `const references = await push(images, { output: "dist/images", prefix: "localhost:5000" });`
  */
 import { join } from "node:path";
 import { goPrograms } from "@switchyard/go-programs";

@@ -2,7 +2,6 @@
 /**
  * createSbom lists the packages of an image, and each of its files with the package it comes from, as SPDX 2.3
  * (https://spdx.github.io/spdx-spec/v2.3/). The files are those of the build context, from which buildah makes the layers.
- * Usage: `const sbom = await createSbom({ app: "operator", architecture: "amd64", context, parts, metadata, digest });`
  */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";

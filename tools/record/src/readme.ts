@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Picks the lines of the demo's output that the README shows.
- * Usage: `const excerpt = excerptOf(["", "1.0 s  A policy", "| sriovnetworknodepolicy.x/fast created"]);`
- */
+/** Picks the lines of the demo's output that the README shows. */
 
 /** In the order of the demo: a policy, its nodes, a failure and a repair. */
 const wanted: readonly RegExp[] = [

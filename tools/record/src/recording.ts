@@ -2,7 +2,6 @@
 /**
  * Renders recorded lines as an animated SVG: a terminal that shows the last lines and scrolls as they came. It needs no
  * script. Readers who prefer reduced motion see the last lines only.
- * Usage: `writeFileSync("demo.svg", renderSvg(lines, { title: "npm run demo", rows: 26, columns: 120 }));`
  */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";

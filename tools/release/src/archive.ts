@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * writeArchive packs a directory such that the same content gives the same bytes.
- * Usage: `const { sha256 } = await writeArchive({ directory, archive: "dist/krew/x.tar.gz", epoch: 1_770_000_000 })`.
- */
+/** writeArchive packs a directory such that the same content gives the same bytes. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { ReleaseError, runProgram } from "./run-program.ts";

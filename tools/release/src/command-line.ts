@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Parses the command line of `npm run release`, and prints its help text.
- * Usage: `const command = parseCommandLine(verbs, ["chart", "--output", "dist/chart"])`.
- */
+/** Parses the command line of `npm run release`, and prints its help text. */
 import { parseArgs } from "node:util";
 import { ReleaseError } from "./run-program.ts";
 

@@ -2,7 +2,6 @@
 /**
  * Finds citations of the pages in docs/upstream, such as `cnis.md 3.1, 3.5`, and ids that stand without a page.
  * docs/upstream/README.md describes the form.
- * Usage: `const cited = citationsIn("see cnis.md 3.1, 3.5");`
  */
 
 /** One id that a text cites. */

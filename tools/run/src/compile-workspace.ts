@@ -3,7 +3,6 @@
  * compileWorkspace checks the types of all files of a tsconfig.json and says which of them changes affect since a saved
  * state: a changed file, and the files that use its declarations if these have changed. The declarations of a file are
  * remembered from its first change on, until then its users are affected by any change.
- * Usage: `const { affected, errors } = compileWorkspace({ config: "tsconfig.json", state: ".nx/lint/program.tsbuildinfo" });`
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The programs of this machine that the tests of each folder of e2e run, so that `npm run e2e` can install them before it starts.
- * Usage: `await ensurePrograms(needsOfTests(["/work/e2e/cluster/cluster.test.ts"]).programs);`
  */
 import { debianPackages, type ProgramName } from "@switchyard/testing";
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Reads the links and the anchors of a Markdown document, as GitHub shows it.
- * Usage: `const broken = linksIn(text).filter(({ anchor }) => !anchorsIn(text).has(anchor));`
- */
+/** Reads the links and the anchors of a Markdown document, as GitHub shows it. */
 import { headingId } from "@switchyard/docs/heading-ids";
 
 /** A link to a file of the workspace. */

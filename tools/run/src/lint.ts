@@ -50,8 +50,8 @@ const isSame = last[0] === rulesKey && last[1] === lazyKey;
 const parserOptions = { projectService: false, programs: [program] };
 const ofProgram = [{ files: ["{apps,libs,tools,e2e}/**/*.ts"], languageOptions: { parserOptions } }];
 const results = [
-  ...(await lint(isSame ? affected : files, new ESLint({ overrideConfig: ofProgram }))),
-  ...(isSame && last[2] === siteKey ? [] : await lint([site], new ESLint())),
+  ...(await lint(isSame ? affected : files, new ESLint({ overrideConfig: ofProgram, warnIgnored: false }))),
+  ...(isSame && last[2] === siteKey ? [] : await lint([site], new ESLint({ warnIgnored: false }))),
 ];
 const problems = results.reduce((sum, { errorCount, warningCount }) => sum + errorCount + warningCount, 0);
 const formatter = await new ESLint().loadFormatter("stylish");

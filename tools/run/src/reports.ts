@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * sumReports adds up Jest's reports of all projects, including those that Nx restored from its cache.
- * Usage: `const { passed, failed, skipped } = sumReports(directory);`
- */
+/** sumReports adds up Jest's reports of all projects, including those that Nx restored from its cache. */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";

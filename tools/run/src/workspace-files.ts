@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Lists the files of the workspace that people write: no packages, build results, reports or hidden folders.
- * Usage: `const pages = workspaceFiles([".md"]);`
- */
+/** Lists the files of the workspace that people write: no packages, build results, reports or hidden folders. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -2,7 +2,6 @@
 /**
  * AgentConnection is the host's side of the protocol with the agent. It numbers the processes and routes each report to its
  * process.
- * Usage: `const agent = new AgentConnection(socket); await agent.nextBoot(); agent.start(["true"], {}, false)`
  */
 import { createInterface } from "node:readline";
 import type { Duplex } from "node:stream";

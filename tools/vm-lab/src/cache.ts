@@ -3,7 +3,6 @@
  * Manages the cache of built parts: `<cache>/<part>-<key>-<version>/`. A directory with this name is complete, because it
  * is built under another name and renamed. The key covers the files of the build. The version, that of the kernel or of QEMU, is not
  * part of the key, so a part stays valid when Debian publishes a new version; only `build` looks for it.
- * Usage: `await populate(cache, { part: "image", key, version }, async (directory) => { await build(directory); })`
  */
 import { cachePath } from "@switchyard/testing/user-cache";
 import { createHash } from "node:crypto";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The command line of the lab: `npm run vm -- VERB`.
- * Usage: `process.exitCode = await main(process.argv.slice(2))`
- */
+/** The command line of the lab: `npm run vm -- VERB`. */
 import { rm } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { cacheDirectory, withBuildLock } from "./cache.ts";

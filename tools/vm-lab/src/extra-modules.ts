@@ -2,7 +2,6 @@
 /**
  * The second layer: modules that Debian's kernel lacks, built against its headers (driver/build.sh), and the module index
  * that knows them. Laid over the root disk at boot, so it needs no image of its own.
- * Usage: `const { directory } = await buildExtraModules(cache, version, progress)`
  */
 import { join } from "node:path";
 import { contentKey, populate, type CachedPart } from "./cache.ts";

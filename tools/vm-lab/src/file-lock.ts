@@ -2,7 +2,6 @@
 /**
  * withFileLock holds a lock between processes by flock(1) in a child process. The child ends with this process, because its
  * input closes, and the kernel then releases the lock. A killed build therefore leaves no lock.
- * Usage: `await withFileLock(join(cache, "lock"), onWait, build)`
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -2,7 +2,6 @@
 /**
  * reportHang asks a guest in which a process hangs what its processors and tasks do. A processor whose timer is lost still answers,
  * but what sleeps there never wakes.
- * Usage: `const { isStalled, text } = await reportHang((command) => answerOf(command), 3_000)`
  */
 import { setTimeout as delay } from "node:timers/promises";
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The image: Debian's kernel, the root disk with Node, and the few modules that are needed to mount it.
- * Usage: `const { directory } = await buildImage(cache, await findKernel(cache, "6.12"), progress)`
- */
+/** The image: Debian's kernel, the root disk with Node, and the few modules that are needed to mount it. */
 import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { contentKey, populate, type CachedPart } from "./cache.ts";

@@ -3,7 +3,6 @@
  * packInitrd creates the initramfs of one boot. It contains the programs that mount the disk, and the files of the lab (guest/,
  * src/agent) that are copied over the disk. It is created at each boot in a few milliseconds, so these files are always those
  * of the checkout. Only the files of Debian are cached.
- * Usage: `await writeFile(path, await packInitrd(lab))`
  */
 import { build } from "esbuild";
 import { readdir, readFile, stat } from "node:fs/promises";

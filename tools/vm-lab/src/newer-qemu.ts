@@ -2,7 +2,6 @@
 /**
  * The QEMU of Debian's backports, for what an installed QEMU does not emulate: virtio NICs with SR-IOV. It is unpacked into the cache
  * with all its libraries, and installs nothing.
- * Usage: `const program = await ensureQemuWithVirtioVfs(progress)`
  */
 import { join } from "node:path";
 import { cacheDirectory, contentKey, listParts, populate, withBuildLock } from "./cache.ts";

@@ -2,7 +2,6 @@
 /**
  * Defines the protocol between the host and the agent of the guest over the virtio-serial port: one JSON object per line, bytes
  * in base64. A reset of the guest can cut off a line; the receiver continues after the next line break.
- * Usage: `socket.write(encodeLine({ type: "kill", id: 7, signal: "SIGTERM" }))`
  */
 
 /** From the host to the guest. `id` identifies a process and is never reused. */

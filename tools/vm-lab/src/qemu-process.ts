@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * startQemu starts QEMU and writes its console to a file. The exit of QEMU and a kernel panic reject one promise.
- * Usage: `await using qemu = startQemu(lab.qemu, qemuArguments(machine), consoleLog); await Promise.race([work, qemu.failure])`
  */
 import { spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";

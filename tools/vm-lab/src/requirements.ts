@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Checks what the lab needs on this machine.
- * Usage: `if (!(await hasQemu())) throw new VmLabError("qemu-missing", qemuAdvice)`
- */
+/** Checks what the lab needs on this machine. */
 import { execFile } from "node:child_process";
 import { access, constants, readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";

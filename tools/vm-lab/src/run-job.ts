@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * runJob runs a script or a Node bundle in a new guest.
- * Usage: `process.exitCode = await runJob({ file: "vfs.sh", args: [], timeLimitMs: 600_000 }, {}, progress, signal)`
- */
+/** runJob runs a script or a Node bundle in a new guest. */
 import { access, constants } from "node:fs/promises";
 import { dirname, extname, isAbsolute, relative, resolve } from "node:path";
 import { bootGuest } from "./boot-guest.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * runScript runs a shell script of the build and includes its output in the error.
- * Usage: `const version = await runScript(join(lab, "image/kernel-version.sh"))`
- */
+/** runScript runs a shell script of the build and includes its output in the error. */
 import { spawn } from "node:child_process";
 import { basename } from "node:path";
 import { VmLabError } from "./vm-lab-error.ts";

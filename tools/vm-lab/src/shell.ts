@@ -2,7 +2,6 @@
 /**
  * openShell opens a shell in a guest: on a terminal, the serial console of the guest; otherwise it runs the commands from standard
  * input.
- * Usage: `process.exitCode = await openShell({ udev: true }, progress, signal)`
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -2,7 +2,6 @@
 /**
  * extractVmlinux returns the ELF kernel of a bzImage. QEMU starts it by PVH, without a BIOS and without the decompressor,
  * which saves seconds of emulation. The setup header says where the kernel begins (Linux, Documentation/arch/x86/boot.rst).
- * Usage: `const elf = extractVmlinux(bzImage);`
  */
 import { zstdDecompressSync } from "node:zlib";
 import { VmLabError } from "./vm-lab-error.ts";

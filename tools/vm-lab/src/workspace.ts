@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Finds what the lab uses of the workspace: its own directory, and Node.
- * Usage: `join(labDirectory(), "image/rootfs.sh")`
- */
+/** Finds what the lab uses of the workspace: its own directory, and Node. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findWorkspaceRoot } from "@switchyard/testing/workspace-root";

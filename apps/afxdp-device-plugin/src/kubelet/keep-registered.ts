@@ -2,7 +2,6 @@
 /**
  * keepRegistered serves a plugin on its socket and registers it with the kubelet: when the kubelet is there, and again after each
  * restart of the kubelet, which removes the sockets of all plugins.
- * Usage: `await keepRegistered({ directory, endpoint, resourceName, service, watch, registered, failed }, signal);`
  */
 import { join } from "node:path";
 import {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * readPodDevices asks the kubelet which pods of the node have devices. The functions below search its answer.
- * Usage: `const pods = await readPodDevices(socket, signal); const held = heldDevices(pods, "afxdp/intel");`
- */
+/** readPodDevices asks the kubelet which pods of the node have devices. The functions below search its answer. */
 import { callGrpc, listPodResourcesMethod, type ContainerDevices, type PodDevices } from "@switchyard/kubelet";
 import { hasDevice, type DeviceId } from "../pools/device.ts";
 

@@ -7,7 +7,6 @@
  * somebody has detached. So the kernel is asked whether the device, or the dispatcher of bpfman on it, runs the program. The map
  * is that of the program with this ID, not the file that bpfman pins: the daemon of bpfman-operator 0.6 mounts its BPF file
  * system in its own container only.
- * Usage: `const loader = createBpfmanLoader({ xdp, socket, programs });`
  */
 import type { AfxdpLoadedProgram } from "@switchyard/api";
 import {

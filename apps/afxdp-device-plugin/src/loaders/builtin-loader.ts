@@ -3,7 +3,6 @@
  * createBuiltinLoader loads and attaches the XDP programs in this process, and remembers what drivers refuse: the MTU is too large for
  * the program, or too few queues are free. Such a device is not offered, because the kubelet would give it to the next pod, which
  * would fail too.
- * Usage: `const loader = createBuiltinLoader({ xdp, inTurn }); await loader.prepare({ ...device, uid: 0 });`
  */
 import { NetlinkError } from "@switchyard/netlink";
 import type { PoolDevice } from "../pools/node-pools.ts";

@@ -2,7 +2,6 @@
 /**
  * containerAllocation returns what a container gets with its devices: an environment variable, and for each device the directory with
  * its socket or the file of its map, where DPDK expects them. Pure.
- * Usage: `containerAllocation(pool, ["ens1f0"], paths)`.
  */
 import type { ContainerAllocation, Mount } from "@switchyard/kubelet";
 import { xskMapName } from "@switchyard/netlink";

@@ -2,7 +2,6 @@
 /**
  * The id of a device for the kubelet: what the CNI plugin host-device finds it by, which gets the id from Multus. It is the PCI
  * address, the name on the auxiliary bus for a subfunction ("mlx5_core.sf.4"), and the name of the network interface otherwise.
- * Usage: `auxiliaryDevice("auxiliary/mlx5_core.sf.4")` is "mlx5_core.sf.4".
  */
 import { isInterfaceName, parsePciAddress } from "@switchyard/api";
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * nodePools returns the pools that a node offers, from its AfxdpNetworkNodeState. Pure.
- * Usage: `const pools = nodePools(state, record.pools);`
- */
+/** nodePools returns the pools that a node offers, from its AfxdpNetworkNodeState. Pure. */
 import {
   afxdpResourcePrefix,
   isInterfaceName,

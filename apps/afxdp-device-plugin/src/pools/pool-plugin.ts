@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * createPoolPlugin is the device plugin of one pool: the gRPC methods that the kubelet calls.
- * Usage: `const plugin = createPoolPlugin({ allocate, failed }); plugin.setDevices(devices); serveGrpc({ path, ...plugin.service });`
- */
+/** createPoolPlugin is the device plugin of one pool: the gRPC methods that the kubelet calls. */
 import { status, type sendUnaryData, type ServerUnaryCall, type ServerWritableStream } from "@grpc/grpc-js";
 import {
   devicePluginMethods,

@@ -12,7 +12,6 @@
  * The first request must be /connect. Anything else is answered with /nak. A program knows the name that the device has in the
  * pod, such as net1, which the plugin does not know. The name of another device of the pod is answered with the map of that device,
  * and any other name with the map of the device to which the socket belongs.
- * Usage: `const session = createMapSession(connection, { device, verify, openMap, setBusyPoll, idleTimeoutMs, ended });`
  */
 import type { SeqpacketConnection, SeqpacketHandler, SeqpacketMessage } from "@switchyard/netlink";
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * createMapSockets serves one Unix socket for each device, over which pods get the XSK map of the device.
- * Usage: `using sockets = createMapSockets({ directory, podDevices, openMap, log, ended }); await sockets.set(pools);`
- */
+/** createMapSockets serves one Unix socket for each device, over which pods get the XSK map of the device. */
 import { chmod, chown, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { listenSeqpackets, loadSeqpacketSystem } from "@switchyard/netlink";

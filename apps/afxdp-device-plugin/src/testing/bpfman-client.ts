@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createBpfmanClient calls the daemon of bpfman by its gRPC API (bpfman.v1, eve-and-afxdp.md b5), as bpfman's agent does.
- * Usage: `const bpfman = createBpfmanClient("/run/bpfman-sock/bpfman.sock"); const id = await bpfman.load({ path, functionName });`
  */
 import { callGrpc, grpcMethod, MessageWriter, readMessage, type Codec, type MessageReader } from "@switchyard/kubelet";
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * connectMapClient is a program in a pod: it asks for maps on a socket of the plugin, as DPDK does.
- * Usage: `using client = connectMapClient(path); await client.ask("/connect,pod-1");`
- */
+/** connectMapClient is a program in a pod: it asks for maps on a socket of the plugin, as DPDK does. */
 import { setTimeout as delay } from "node:timers/promises";
 import { loadSeqpacketSystem } from "@switchyard/netlink";
 

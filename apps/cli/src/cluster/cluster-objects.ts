@@ -2,7 +2,6 @@
 /**
  * collectObjects sorts the input by kind, as the operator's caches would have it: with the defaults of the CRDs and the
  * webhook, and without objects that the API server refuses.
- * Usage: `const cluster = collectObjects(manifests, { namespace, diagnostics })`.
  */
 import {
   afxdpApiGroup,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * desiredAfxdpStates computes the specs of the AfxdpNetworkNodeStates, by the functions that the operator calls.
- * Usage: `desiredAfxdpStates(cluster, { desired, namespace, diagnostics }).map(({ spec }) => spec)`.
  */
 import type { AfxdpNetworkNodeStateSpec, AfxdpNetworkNodeStateStatus, Node } from "@switchyard/api";
 import {

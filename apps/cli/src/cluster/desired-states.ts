@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * desiredStates computes the specs of the SriovNetworkNodeStates, by the functions that the operator calls.
- * Usage: `const specs = desiredStates(cluster, { rules, namespace, diagnostics }).map(({ spec }) => spec)`.
- */
+/** desiredStates computes the specs of the SriovNetworkNodeStates, by the functions that the operator calls. */
 import type { Node, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { isInNodeSet, mergePolicies, nodeStateSpec, poolOverlaps, type Rules } from "@switchyard/policy";
 import type { Diagnostics } from "../terminal.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * withPods predicts which pods a plan evicts, by the selectPods() of the operator.
- * Usage: `const plans = withPods(planned, cluster, podsIn(cluster, "openshift.io"))`.
- */
+/** withPods predicts which pods a plan evicts, by the selectPods() of the operator. */
 import { annotations, drainRequests, type DrainNeed } from "@switchyard/api";
 import {
   createDeviceFacts,

@@ -2,7 +2,6 @@
 /**
  * Kinds are Switchyard's kinds by name. isOfKind is the only way to give data of unknown shape the type of a kind: it
  * checks them against the schema of the kind.
- * Usage: `const resourceName = isOfKind(object, "SriovNetwork") ? object.spec.resourceName : ""`.
  */
 import {
   customResources,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * planAfxdpCluster plans the AF_XDP devices of each node with the planAfxdp() of the config daemon.
- * Usage: `const plans = planAfxdpCluster(cluster, { wanted, namespace, diagnostics }); plans.get("worker-1")?.impact`.
- */
+/** planAfxdpCluster plans the AF_XDP devices of each node with the planAfxdp() of the config daemon. */
 import type { AfxdpNetworkNodeStateSpec, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { describeProblem, planAfxdp, type AfxdpPlan } from "@switchyard/plan";
 import { sriovUse, toPfAddresses } from "@switchyard/policy";

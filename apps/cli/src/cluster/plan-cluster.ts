@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * planCluster plans each node with the plan() and planAfxdp() of the config daemon.
- * Usage: `const plans = planCluster(cluster, { namespace, diagnostics, reboots: new Map() })`.
- */
+/** planCluster plans each node with the plan() and planAfxdp() of the config daemon. */
 import { drainRequests, type DrainNeed, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import {
   describeAfxdpStep,

@@ -2,7 +2,6 @@
 /**
  * policyDefaults applies the mutating webhook to policies in files. Without it, a policy without a priority would be merged
  * as the strongest one, although the webhook would store it with priority 99.
- * Usage: `const fillIn = policyDefaults(manifests, namespace); const stored = fillIn(object)`.
  */
 import { applyDefaults, type PatchOperation } from "@switchyard/admission";
 import { operatorConfigName } from "@switchyard/api";

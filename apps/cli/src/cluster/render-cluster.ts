@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * renderCluster renders the objects that the operator would write for a cluster, by the functions that the operator calls.
- * Usage: `const items = renderCluster(cluster, { namespace, resourcePrefix, diagnostics })`.
  */
 import { afxdpApiVersion, apiVersion, type SriovNetworkNodeState } from "@switchyard/api";
 import { afxdpProviderOf, createRules, policiesSelecting, type Rules } from "@switchyard/policy";

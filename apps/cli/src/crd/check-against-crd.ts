@@ -2,7 +2,6 @@
 /**
  * checkAgainstCrd does what the API server does with an object, except for calling the validating webhook: pruning, defaults,
  * the mutating webhook, and validation by the CRD.
- * Usage: `const { object, problems } = checkAgainstCrd(manifest.object, { kind: "SriovNetwork" })`.
  */
 import { schemas } from "@switchyard/api";
 import type { JsonObject } from "../json.ts";

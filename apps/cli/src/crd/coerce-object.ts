@@ -2,7 +2,6 @@
 /**
  * coerceObject does what the API server does with an object before it validates it: it removes fields that are not in the
  * schema and nulls, and fills in defaults (k8s.io/apiextensions-apiserver, pkg/apiserver/schema: pruning, defaulting).
- * Usage: `const { value, unknownFields } = coerceObject(object, schema)`.
  */
 import type { StructuralSchema } from "@switchyard/api";
 import { isJsonObject, type JsonObject } from "../json.ts";

@@ -2,7 +2,6 @@
 /**
  * FieldProblem is a field that the API server refuses, with the API server's message. The API server lists it in
  * `details.causes` of its answer (k8s.io/apimachinery, util/validation/field).
- * Usage: `fieldProblem("FieldValueRequired", "spec.numVfs")`.
  */
 
 const headings = {

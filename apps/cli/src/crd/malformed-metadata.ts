@@ -2,7 +2,6 @@
 /**
  * malformedMetadata checks whether the API server can decode an object's metadata (metav1.ObjectMeta). The message is that of
  * Go's decoder.
- * Usage: `malformedMetadata(object.metadata)`.
  */
 import { isJsonObject } from "../json.ts";
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * validateMetadata validates an object's metadata as the API server does (k8s.io/apimachinery, pkg/api/validation).
- * Usage: `validateMetadata(object.metadata)`.
  */
 import { isJsonObject, textAt } from "../json.ts";
 import { fieldProblem, type FieldProblem } from "./field-problem.ts";

@@ -3,7 +3,6 @@
  * validateRules checks the CRD's rules (x-kubernetes-validations, in CEL) for an object that fits the schema
  * (k8s.io/apiextensions-apiserver, pkg/apiserver/schema/cel). The cost of rules is not limited: the CRDs limit the size of all
  * values that their rules use, and the API server has accepted them.
- * Usage: `validateRules(object, schema, { path: "" })`.
  */
 import { Environment, Optional, type ParseResult } from "@marcbachmann/cel-js";
 import type { StructuralSchema, ValidationRule } from "@switchyard/api";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * validateSchema validates a value against a schema as the API server does (k8s.io/kube-openapi, pkg/validation/validate).
- * Usage: `validateSchema(object, schema, { path: "" })`.
  */
 import type { StructuralSchema } from "@switchyard/api";
 import { isDeepStrictEqual } from "node:util";

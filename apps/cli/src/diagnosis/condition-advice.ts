@@ -2,7 +2,6 @@
 /**
  * adviceOnReason returns how serious the reason of a condition is, and the next command. What a reason means is in
  * libs/api/src/condition-types.ts. Reasons that say that all is well have no advice.
- * Usage: `adviceOnReason("nodeStateReasons", "StepFailed")?.next`.
  */
 import type {
   certificateReasons,

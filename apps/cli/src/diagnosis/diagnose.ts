@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * diagnose finds what is wrong in a cluster, and returns one result for each node, policy, pool, network and pod.
- * Usage: `const { findings, results } = diagnose(snapshot)`.
  */
 import type { Severity } from "./finding-catalogue.ts";
 import type { Finding, ObjectRef } from "./finding.ts";

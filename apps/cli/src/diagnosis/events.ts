@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * eventsOf finds the warnings that Kubernetes has recorded about an object, such as the scheduler's reason for a pending pod.
- * Usage: `const about = eventsOf(snapshot); about({ kind: "Pod", namespace: "apps", name: "client-0" })`.
  */
 import { at, textAt, type Manifest } from "../json.ts";
 import type { ObjectRef } from "./finding.ts";

@@ -2,7 +2,6 @@
 /**
  * findingCatalogue has the texts of all findings that are not reasons of conditions. docs/reference/findings.md is generated
  * from it, and `switchyard explain CODE` prints it.
- * Usage: `findingCatalogue.ResourceOnNoNode.cause`.
  */
 
 /** error: something does not work. warning: something may stop working. info: something is in progress. */

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * listVfs returns each VF of a cluster with its settings, its policy and resource, and the pod that has it.
- * Usage: `listVfs(snapshot).filter(({ resource }) => resource === "fast")`.
- */
+/** listVfs returns each VF of a cluster with its settings, its policy and resource, and the pod that has it. */
 import {
   defined,
   type InterfaceStatus,

@@ -2,7 +2,6 @@
 /**
  * Snapshot is what is known of a cluster at one time: its objects, and which kinds could be read. Rules decide by it alone, so
  * a snapshot from files and one from the cluster give the same findings.
- * Usage: `const snapshot = createSnapshot(manifests, cluster, { namespace, resourcePrefix })`.
  */
 import type { SriovNetworkNodeState } from "@switchyard/api";
 import { createRules, type Rules } from "@switchyard/policy";

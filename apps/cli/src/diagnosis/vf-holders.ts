@@ -3,7 +3,6 @@
  * findHolders finds which pod has which PCI device of a node: Multus writes the addresses into the status annotation of the pod,
  * and drivers of dynamic resource allocation into ResourceSlices. The device plugin tells only the kubelet, so of pods without
  * such a status only the number of their VFs is known.
- * Usage: `findHolders(snapshot)("worker-1").byAddress.get("0000:3b:02.0")`.
  */
 import { indexSlices, readSlice } from "@switchyard/policy";
 import { allocationsIn } from "../cluster/evicted-pods.ts";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createClusterView makes the view of the plugin: the pages of doctor and vfs for the cluster that Headlamp shows.
- * Usage: `library.registerRoute({ …, component: createClusterView(library) })`.
  */
 import { KubeError } from "@switchyard/kube/lists";
 import type { Lister } from "../input/list-snapshot.ts";

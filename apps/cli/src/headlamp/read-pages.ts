@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * readPages makes the pages of `switchyard doctor -o html` and `switchyard vfs -o html` for a cluster that can only be listed from.
- * Usage: `const { doctor, vfs, refused } = await readPages(lister, { cluster: "lab", onProgress })`.
  */
 import { afxdpOperatorConfigs, operatorConfigName, sriovOperatorConfigs } from "@switchyard/api";
 import { isKubeError, listPages } from "@switchyard/kube/lists";

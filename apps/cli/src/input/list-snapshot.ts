@@ -2,7 +2,6 @@
 /**
  * listSnapshot lists the kinds that a diagnosis uses. It needs no right in particular: kinds that are not served or that the user
  * may not list are left out.
- * Usage: `const { manifests, readKinds, refused } = await listSnapshot(transport, { namespace, origin })`.
  */
 import {
   configMaps,

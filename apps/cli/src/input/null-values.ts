@@ -3,7 +3,6 @@
  * nullValues finds fields without a value in the text of an object, such as `example.com/rack:` in a nodeSelector. The API
  * server removes them before it validates the object, so nothing in the cluster can report them. In a selector, one
  * requirement less selects more nodes or NICs.
- * Usage: `nullValues(manifest)` is `[{ field: "spec.nodeSelector.rack", place: "policy.yaml:7", inSelector: true }]`.
  */
 import { LineCounter, isAlias, isMap, isScalar, isSeq, parseAllDocuments, type Document } from "yaml";
 import { isJsonObject, type Manifest, type ManifestSource } from "../json.ts";

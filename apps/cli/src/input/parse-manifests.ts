@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * parseManifests reads the objects in a text of YAML or JSON, which may have several documents and lists.
- * Usage: `const { manifests, problems } = parseManifests(text, "cluster/nodes.yaml")`.
- */
+/** parseManifests reads the objects in a text of YAML or JSON, which may have several documents and lists. */
 import { LineCounter, parseAllDocuments, isMap, isSeq, type Document, type Tags } from "yaml";
 import { isJsonObject, toManifest, type Manifest, type ManifestSource } from "../json.ts";
 import { hasNull } from "./null-values.ts";

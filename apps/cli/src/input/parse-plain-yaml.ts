@@ -2,7 +2,6 @@
 /**
  * parsePlainYaml reads YAML as kubectl and must-gather write it, fifteen times as fast as the parser that knows all of YAML and
  * the place of each node: 33 MB of 1,000 nodes in 2 s instead of 36 s, with a sixth of the memory.
- * Usage: `const data = parsePlainYaml("kind: Node");`.
  */
 import { CORE_SCHEMA, load } from "js-yaml";
 import { isJsonObject } from "../json.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * readCluster reads the objects of a live cluster that determine what Switchyard does there. It writes nothing.
- * Usage: `const manifests = await readCluster({ context: "lab", namespace: "sriov-network-operator", env })`.
- */
+/** readCluster reads the objects of a live cluster that determine what Switchyard does there. It writes nothing. */
 import {
   clusterVersions,
   configMaps,

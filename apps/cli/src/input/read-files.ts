@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * readFiles reads objects from files, directories, tar archives and standard input.
- * Usage: `const { manifests, problems } = await readFiles(["cluster/", "-"], process.stdin)`.
- */
+/** readFiles reads objects from files, directories, tar archives and standard input. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject, type Manifest } from "../json.ts";

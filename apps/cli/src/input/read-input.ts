@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * readInput reads the objects that a command works on, from files or from a cluster.
- * Usage: `const manifests = await readInput(flags, terminal, diagnostics)`.
- */
+/** readInput reads the objects that a command works on, from files or from a cluster. */
 import type { PlacedPods } from "../cluster/evicted-pods.ts";
 import type { Flags } from "../flags.ts";
 import type { Manifest } from "../json.ts";

@@ -2,7 +2,6 @@
 /**
  * readPods reads the pods of a live cluster that may use VFs, and readPodsOn those of single nodes, with their allocated
  * devices. They write nothing.
- * Usage: `const pods = await readPods({ context: "lab", env }, "openshift.io")`.
  */
 import { readPod } from "@switchyard/admission";
 import { pods as podType, resourceClaims, resourceSlices, type ResourceType } from "@switchyard/api";

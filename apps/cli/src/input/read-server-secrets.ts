@@ -2,7 +2,6 @@
 /**
  * readServerSecrets reads the certificates of admission servers: the Secrets that DaemonSets mount, one by one. Their keys are
  * dropped at once.
- * Usage: `const secrets = await readServerSecrets(transport, daemonSets, origin);`
  */
 import { isKubeError, objectPath, type Transport } from "@switchyard/kube";
 import { at, listAt, textAt, toManifest, type Manifest } from "../json.ts";

@@ -2,7 +2,6 @@
 /**
  * readTar returns the files of a tar archive (POSIX.1-2017 pax, "ustar"), as `oc adm must-gather` and `tar` write them, also
  * compressed by gzip.
- * Usage: `for (const { name, text } of readTar(await readFile("must-gather.tar.gz"), () => true)) parseManifests(text, name)`.
  */
 import { gunzipSync } from "node:zlib";
 

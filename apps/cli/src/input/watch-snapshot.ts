@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * watchSnapshot follows the objects that VFs and their pods are known by, as they change in a cluster.
- * Usage: `for await (const manifests of watchSnapshot(source, { readKinds, diagnostics })) …`.
- */
+/** watchSnapshot follows the objects that VFs and their pods are known by, as they change in a cluster. */
 import { pods, resourceClaims, resourceSlices, sriovNetworkNodeStates } from "@switchyard/api";
 import { connect, watchObjects } from "@switchyard/kube";
 import type { Diagnostics } from "../terminal.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * doctorText describes a diagnosis for people: the findings, then the results by kind.
- * Usage: `terminal.stdout.write(doctorText(diagnosis, colours))`.
- */
+/** doctorText describes a diagnosis for people: the findings, then the results by kind. */
 import type { Diagnosis, ObjectResult } from "../diagnosis/diagnose.ts";
 import type { Severity } from "../diagnosis/finding-catalogue.ts";
 import type { Finding } from "../diagnosis/finding.ts";

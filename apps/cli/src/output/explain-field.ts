@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * explainField returns the documentation of a kind or field from the schema in its CRD.
- * Usage: `explainField("sriovnetworknodepolicy.spec.numVfs")`.
- */
+/** explainField returns the documentation of a kind or field from the schema in its CRD. */
 import { customResources, err, ok, schemas, type Result, type StructuralSchema } from "@switchyard/api";
 import { wrap } from "../text.ts";
 

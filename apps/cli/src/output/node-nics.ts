@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * nodeNics lists the NICs that nodes report in their AfxdpNetworkNodeStates, with what their drivers offer to AF_XDP.
- * Usage: `terminal.stdout.write(nodeNicsText(nodeNics(cluster.afxdp.states)))`.
  */
 import { defined, type AfxdpNetworkNodeState } from "@switchyard/api";
 import { afxdpDevices } from "@switchyard/policy";

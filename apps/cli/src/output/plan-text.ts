@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * planText formats a plan in the manner of `terraform plan`: one line per step, then the impact with its reasons, then counts.
- * Usage: `planText(plan, colours)`; `summaryText(summary, colours)`.
  */
 import type { Impact } from "@switchyard/plan";
 import type { NodePlan, PlanSummary, PodName } from "../cluster/plan-cluster.ts";

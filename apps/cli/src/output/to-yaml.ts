@@ -3,7 +3,6 @@
  * toYaml writes JSON data as YAML, in the order of their keys. It is fast and its output is stable: a thousand node states
  * take milliseconds, and seconds in a general library. A string that a reader of YAML 1.1 or 1.2 could take for another type
  * is written in double quotes as in JSON, which is also YAML.
- * Usage: `toYaml({ kind: "List", items: [] })` is "kind: List\nitems: []\n".
  */
 import type { Output } from "../terminal.ts";
 

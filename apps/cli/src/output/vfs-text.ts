@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * vfsText prints VFs as a table, as kubectl does.
- * Usage: `terminal.stdout.write(vfsText(listVfs(snapshot), { isWide: false }))`.
- */
+/** vfsText prints VFs as a table, as kubectl does. */
 import type { VfChange, VfRow } from "../diagnosis/list-vfs.ts";
 import { printable, table } from "../text.ts";
 

@@ -2,7 +2,6 @@
 /**
  * NetworkObjects are the objects of OpenShift and OVN-Kubernetes that OVN on SmartNICs depends on, in the input: pools, the
  * version of the cluster, and ConfigMaps and the DNS that others also write.
- * Usage: `const objects = createNetworkObjects(); objects.add(manifest)`.
  */
 import { clusterVersions, dnses, machineConfigPools, type MachineConfigPool, type ResourceType } from "@switchyard/api";
 import {

@@ -2,7 +2,6 @@
 /**
  * offloadCluster returns the cluster as it is when the service ovn-offload has done all that
  * SriovOperatorConfig.spec.ovnHardwareOffload requests: hosts have their labels, and policies for their SmartNICs exist.
- * Usage: `const { cluster, offload } = offloadCluster(given, { namespace, resourcePrefix, clusterType, diagnostics });`
  */
 import { apiVersion, labels, taints, type Node, type SriovNetworkNodePolicy } from "@switchyard/api";
 import {

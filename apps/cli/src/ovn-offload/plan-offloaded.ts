@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * planOffloaded plans a cluster as it is when ovn-offload has done what the SriovOperatorConfig requests.
- * Usage: `const planned = planOffloaded(cluster, flags, diagnostics)`.
- */
+/** planOffloaded plans a cluster as it is when ovn-offload has done what the SriovOperatorConfig requests. */
 import { ovnOffloadMachineConfigName } from "@switchyard/render";
 import type { ClusterObjects } from "../cluster/cluster-objects.ts";
 import { podsIn, withPods } from "../cluster/evicted-pods.ts";

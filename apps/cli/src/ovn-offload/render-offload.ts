@@ -3,7 +3,6 @@
  * renderOffload renders the objects that the service ovn-offload writes for SriovOperatorConfig.spec.ovnHardwareOffload, as
  * they are when the hosts have booted and OVN runs on their SmartNICs. Of objects that others also write, only the fields are
  * printed that ovn-offload sets.
- * Usage: `const items = renderOffload(offload, cluster, { resourcePrefix, diagnostics });`
  */
 import { defined, dnses, labels, taints, type Node } from "@switchyard/api";
 import {

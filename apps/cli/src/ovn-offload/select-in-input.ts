@@ -2,7 +2,6 @@
 /**
  * selectInInput finds the pools and hosts that SriovOperatorConfig.spec.ovnHardwareOffload in the input selects, as the
  * service ovn-offload does. Problems are reported.
- * Usage: `const selection = selectInInput(cluster, { clusterType, diagnostics });`
  */
 import { labels, type MachineConfigPool, type Node } from "@switchyard/api";
 import {

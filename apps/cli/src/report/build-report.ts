@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * buildReport makes the page's content from what the commands find. The same input gives the same report.
- * Usage: `buildReport(snapshot, { command: "doctor", rows, diagnosis, plans })`.
- */
+/** buildReport makes the page's content from what the commands find. The same input gives the same report. */
 import { productVersion } from "@switchyard/service/version";
 import { summarize, type NodePlan } from "../cluster/plan-cluster.ts";
 import type { Diagnosis } from "../diagnosis/diagnose.ts";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * findingGroups puts findings with the same code and cause together, because in a large fleet many nodes have the same one.
- * Usage: `findingGroups(diagnosis.findings)`.
  */
 import type { Finding } from "../diagnosis/finding.ts";
 import { labelOf } from "../json.ts";

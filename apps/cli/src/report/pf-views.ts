@@ -2,7 +2,6 @@
 /**
  * pfViews describes the PFs of a node and their VFs: a drawing of bars, and a table in which consecutive VFs with equal
  * properties share a row.
- * Usage: `pfViews(state.status?.interfaces ?? [], rows, { columns: mergedColumns, isEmptyShown: true })`.
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import type { VfRow } from "../diagnosis/list-vfs.ts";

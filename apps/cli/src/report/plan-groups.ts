@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * planGroups puts nodes with the same steps together, because most nodes of a fleet have the same cards.
- * Usage: `planGroups(withPods(planCluster(cluster, options), cluster, placed))`.
- */
+/** planGroups puts nodes with the same steps together, because most nodes of a fleet have the same cards. */
 import type { NodePlan } from "../cluster/plan-cluster.ts";
 import { podSentences, signOf, waitingLine } from "../output/plan-text.ts";
 import { clip } from "../text.ts";

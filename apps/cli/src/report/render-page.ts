@@ -2,7 +2,6 @@
 /**
  * renderPage writes a report as one HTML file below 1 MB that needs no network. Nodes with errors are drawn first; when the
  * file is full, the others are tiles of the overview only.
- * Usage: `terminal.stdout.write(renderPage(buildReport(snapshot, parts)))`.
  */
 import { Eta } from "eta/core";
 import { pageStyle } from "./page-style.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * runCli runs a command line without starting a process.
- * Usage: `const { code, out, err } = await runCli(["plan", "-f", "-"], { input: [node, state] })`.
- */
+/** runCli runs a command line without starting a process. */
 import { run } from "../run.ts";
 import type { Terminal } from "../terminal.ts";
 

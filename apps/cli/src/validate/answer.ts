@@ -2,7 +2,6 @@
 /**
  * answer returns the answer to a change of one object: first that of the API server by the object's CRD, then that of the
  * webhook.
- * Usage: `answer(manifest, { operation: "CREATE", old: undefined, view, admitOptions: { nowMs, cache } })`.
  */
 import { admit, describeRefusal, type AdmitOptions, type ClusterView } from "@switchyard/admission";
 import { customResources, defined } from "@switchyard/api";

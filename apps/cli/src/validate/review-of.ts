@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * reviewOf converts an object of the input to the Review that admission gets.
- * Usage: `const review = reviewOf("CREATE", "SriovNetwork", { object, oldObject: undefined })`.
- */
+/** reviewOf converts an object of the input to the Review that admission gets. */
 import type { Change, Review, ReviewedKind } from "@switchyard/admission";
 import { isOfKind, type Kinds } from "../cluster/kinds.ts";
 import type { Operation } from "../flags.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * viewOf builds the ClusterView of admission from the input, as the webhook does from its caches.
- * Usage: `admit(review, viewOf(cluster, { namespace, resourcePrefix, clusterType, arePodsKnown: false }), options)`.
- */
+/** viewOf builds the ClusterView of admission from the input, as the webhook does from its caches. */
 import { createStateReader, readPod, type ClusterView } from "@switchyard/admission";
 import { podUse, type PodUse } from "@switchyard/policy";
 import { nicPolicyOf, type ClusterObjects } from "../cluster/cluster-objects.ts";

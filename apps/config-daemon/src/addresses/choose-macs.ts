@@ -2,7 +2,6 @@
 /**
  * chooseMacs decides which MAC addresses the subfunctions of a device get: those that are recorded, else those that they have, if
  * an interface can have them, else new ones. Drivers choose none (mlx5_core), or another one at each activation (ice).
- * Usage: `const macs = chooseMacs([0, 1], { recorded: record?.macs, present, taken, random: randomBytes });`
  */
 import { isUnicast, parseMacAddress, type MacAddress } from "@switchyard/api";
 

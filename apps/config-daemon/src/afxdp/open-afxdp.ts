@@ -2,7 +2,6 @@
 /**
  * openAfxdp connects the pass for AF_XDP devices to the API server and the kernel. The daemon runs it in the same worker as the
  * pass for SR-IOV. It does nothing in a cluster without the kinds for AF_XDP.
- * Usage: `await using afxdp = openAfxdp({ transport, host, … }); if (key === afxdp.key) return afxdp.pass(signal);`
  */
 import {
   afxdpNetworkNodeStates,

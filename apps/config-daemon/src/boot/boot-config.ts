@@ -3,7 +3,6 @@
  * formatBootConfig and parseBootConfig write and read the file from which a node is configured while it boots, without an
  * API server. The file has the format of the Go operator: YAML whose keys below `spec` are field names in lower case
  * (sriov-operator.md F.7). It is written as JSON, which is YAML, so reading it needs no YAML parser.
- * Usage: `const config = await parseBootConfig(formatBootConfig({ spec, maxPfs: 4 }));`
  */
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";

@@ -2,7 +2,6 @@
 /**
  * formatBootResult and parseBootResult write and read the result of the boot phases. The first two fields are those of the
  * Go operator (sriov-operator.md F.7).
- * Usage: `parseBootResult(formatBootResult(result))` equals `result`.
  */
 import { bootFileHeader, defined } from "@switchyard/api";
 

@@ -2,7 +2,6 @@
 /**
  * configureAfxdpAtBoot configures the AF_XDP devices of a node in systemd mode before the kubelet starts, by the same observation,
  * plan and steps as the daemon. It runs in the second phase only: what the host uses a device for is known when the network is up.
- * Usage: `const error = await configureAfxdpAtBoot({ host, timing, maxPfs: 4, sriovUse, bootId, waitMs: 60_000, log, signal });`
  */
 import type { Host } from "@switchyard/host";
 import { describeAfxdpStep } from "@switchyard/plan";

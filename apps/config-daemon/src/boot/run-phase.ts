@@ -6,7 +6,6 @@
  * then configures the AF_XDP devices, whatever became of the PFs. It
  * does not depend on the first, so a failure of the first is repaired if possible. No phase takes a PF that the host uses: the
  * file says what the daemon knows about that, because the routes of the host can appear late.
- * Usage: `process.exit(await runPhase({ phase: "pre", host, … }));`
  */
 import { bootConfigPath, parsePciAddress, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";

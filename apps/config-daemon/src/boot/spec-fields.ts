@@ -3,7 +3,6 @@
  * Converts the spec of a NodeState to the field names of the Go operator's systemd mode, which are in lower case, and back
  * (sriov-operator.md F.7). Nothing about the input is assumed: a field that does not exist is dropped, and an entry with a
  * value of another type is left out with a sentence that says so.
- * Usage: `const { spec, problems } = fromUpstreamFields({ interfaces: [{ pciaddress: "0000:3b:00.0", numvfs: 4 }] });`
  */
 import type {
   Bridges,

@@ -2,7 +2,6 @@
 /**
  * Decides what the phases of a boot do of a plan, and what the running daemon does in systemd mode, too. Each kind of step has
  * an answer here, so a new kind does not run before the network is up without somebody having thought about it.
- * Usage: `limit: phase === "pre" ? firstPhaseSteps : secondPhaseSteps`, `plan.steps.filter((step) => !isLastingStep(step))`.
  */
 import type { Plan, Step } from "@switchyard/plan";
 

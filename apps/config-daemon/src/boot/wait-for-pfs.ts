@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * waitForPfs waits, early in a boot, until the drivers of the PFs have created their interfaces and udev has named them.
- * Usage: `await waitForPfs(spec, { host, timing, signal, limitMs: 60_000, log });`
  */
 import type { Host } from "@switchyard/host";
 import type { StepTiming } from "../steps/step-context.ts";

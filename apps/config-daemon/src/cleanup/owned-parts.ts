@@ -4,7 +4,6 @@
  * plugin of provider upstream, and two files of the AF_XDP device plugin: its record, and the program for bpfman. A file that the
  * daemon writes must be in this list, in the plan of an empty spec, or in release-pf.ts: `config-daemon cleanup` removes nothing
  * else.
- * Usage: `for (const part of ownedParts) for (const line of await part.find(host)) await part.remove(host);`
  */
 import {
   afxdpPluginRecord,

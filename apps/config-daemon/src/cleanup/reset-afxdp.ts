@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Resets the AF_XDP devices that Switchyard configured, and removes their records, for `config-daemon cleanup`.
- * Usage: `const error = await resetAfxdp({ host, keepsVfs: false, timing, print, signal });`
- */
+/** Resets the AF_XDP devices that Switchyard configured, and removes their records, for `config-daemon cleanup`. */
 import type { AfxdpInterfaceStatus, AfxdpNetworkNodeStateSpec } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { describeAfxdpStep, deviceIdOf, planAfxdp } from "@switchyard/plan";

@@ -2,7 +2,6 @@
 /**
  * Detaches the XDP programs that afxdp-device-plugin has left, and removes their maps, for `config-daemon cleanup`. A device that a
  * pod has keeps its program.
- * Usage: `const error = await resetXdp({ host, keepsVfs: false, readKubelet, timing, print, signal });`
  */
 import type { Host } from "@switchyard/host";
 import { findLeftDevices } from "../afxdp/left-programs/find-left-devices.ts";

@@ -3,7 +3,6 @@
  * runCleanup gives the host back: it resets the PFs and AF_XDP devices that Switchyard configured, removes their records, rules,
  * bridges and XDP programs, what the plugins of upstream left, and everything in owned-parts.ts. It needs no API server, and touches
  * nothing without evidence that it is Switchyard's or their leftover.
- * Usage: `process.exit(await runCleanup({ host, keepsVfs: false, isDryRun: true, … }));`
  */
 import { defined, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";

@@ -2,7 +2,6 @@
 /**
  * createWithDeadline limits how long the daemon waits for calls of the host, and names the call that hangs. While one
  * hangs, it waits for the same call again and starts no other, because each hanging call occupies threads for good.
- * Usage: `const withDeadline = createWithDeadline(host, { timing, now }); const seen = await withDeadline((watched) => observe(watched));`
  */
 import { err, ok, type Result } from "@switchyard/api";
 import { watchCalls, type Host, type WatchedCalls } from "@switchyard/host";

@@ -3,7 +3,6 @@
  * The files by which the daemon disables Open vSwitch on a host without MachineConfigs: units, drop-ins, and the udev rule of
  * the management port. Their content is that of the MachineConfig on OpenShift, with a header that marks them as the daemon's.
  * A file without it is never changed. The record names the files of the last write, which another release may have made.
- * Usage: `const { own, complete, foreign } = await readHostOvsFiles(host.files);`
  */
 import type { Host, HostFiles } from "@switchyard/host";
 import { isRecord } from "@switchyard/kube";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Reads and writes the daemon's own JSON files on the host.
- * Usage: `await writeJsonFile(host.files, "/etc/sriov-operator/reboot.json", record);`
- */
+/** Reads and writes the daemon's own JSON files on the host. */
 import type { HostFiles } from "@switchyard/host";
 
 /** Returns undefined if the file does not exist or is not JSON. Rejects with HostError. */

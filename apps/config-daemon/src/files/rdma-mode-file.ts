@@ -3,7 +3,6 @@
  * Reads and writes the options of module ib_core, /etc/modprobe.d/sriov_network_operator_modules_config.conf
  * (sriov-operator.md F.5, F.7). A file of the Go operator, which has the same path, is treated as Switchyard's. A file with
  * any other content is never changed.
- * Usage: `const mode = await readPersistentRdmaMode(host.files); await writePersistentRdmaMode(host.files, "exclusive");`
  */
 import { HostError, type HostFiles, type RdmaMode } from "@switchyard/host";
 

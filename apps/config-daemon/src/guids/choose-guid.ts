@@ -2,7 +2,6 @@
 /**
  * chooseGuid decides which GUID an InfiniBand VF gets: that of the administrator's file, else the one that was generated for it
  * before, else a new one, which is recorded before it is returned (sriov-operator.md F.7).
- * Usage: `await chooseGuid(host, { pciAddress, hardwareAddress: link.mac, vfId: 0 })`.
  */
 import { parseGuid, type Guid, type PciAddress } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";

@@ -5,7 +5,6 @@
  * `{"pciAddress": "0000:3b:00.0", "guids": ["02:00:00:00:00:00:00:01"]}` or
  * `{"pfGuid": "0c:42:a1:03:00:16:05:4c", "guidsRange": {"start": "02:…:01", "end": "02:…:08"}}`, and in the spelling of the Go
  * operator's design document pci_address, pf_guid, rangeStart and rangeEnd. VF n gets the GUID with index n.
- * Usage: `findGuid(parseGuidPool(text), { pciAddress, pfGuid, vfId })`.
  */
 import { err, ok, parseGuid, parsePciAddress, type Guid, type PciAddress, type Result } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";

@@ -3,7 +3,6 @@
  * createLockCondition writes the condition WaitingForLock to the NodeState: the daemon runs, but waits because another
  * process holds the lock of the node. It uses its own field manager, because the holder of the lock writes the rest of the
  * status.
- * Usage: `const condition = createLockCondition({ transport, nodeName, namespace, now }); await condition.write(reason, signal);`
  */
 import {
   conditionTypes,

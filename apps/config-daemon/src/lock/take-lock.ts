@@ -2,7 +2,6 @@
 /**
  * takeLock takes the lock of the node. While another process holds it, the log, /readyz and the NodeState show which process
  * that is and since when.
- * Usage: `await using lock = await takeLock({ hostRoot, podName, condition, log, setNotReady, signal });`
  */
 import { acquireNodeLock } from "@switchyard/host";
 import type { Logger } from "@switchyard/service";

@@ -2,7 +2,6 @@
 /**
  * toCardModeStatus converts the firmware settings of one port of a BlueField to its mode (smartnic.md 7.1, 7.5). It is a pure
  * function.
- * Usage: `toCardModeStatus("bluefield-2", { settings, privilege: "restricted" })`.
  */
 import { defined, type CardMode, type CardModeStatus } from "@switchyard/api";
 import type { FirmwareSettings } from "@switchyard/host";

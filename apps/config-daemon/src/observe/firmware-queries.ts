@@ -3,7 +3,6 @@
  * createFirmwareQueries asks ports of Mellanox cards for their firmware settings. A query forks a program and takes hundreds of
  * milliseconds, or never ends. So an answer is kept until the firmware is changed or the card appears again, and a pass waits
  * only a short time for it.
- * Usage: `const queries = createFirmwareQueries(host, { timing, wake }); const answers = await queries.ask(ports);`
  */
 import type { PciAddress } from "@switchyard/api";
 import { HostError, type FirmwareSettings, type Host, type HostPrivilege } from "@switchyard/host";

@@ -2,7 +2,6 @@
 /**
  * createFirmwareReader adds the firmware settings of Mellanox cards to observed PFs, and the modes of BlueField cards. Only
  * cards that the spec or a record concerns are queried.
- * Usage: `const firmware = createFirmwareReader(host, deps); const pfs = await firmware.addTo(found.interfaces, desired);`
  */
 import {
   defined,

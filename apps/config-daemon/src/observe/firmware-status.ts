@@ -2,7 +2,6 @@
 /**
  * toFirmwareStatus converts the firmware settings of a Mellanox card to the status of one of its ports. It is a pure
  * function.
- * Usage: `toFirmwareStatus("0000:3b:00.0", { settings, record, resetAllowed })`.
  */
 import { defined, type FirmwareInitial, type FirmwareStatus } from "@switchyard/api";
 import type { FirmwareRecord, FirmwareSetting, FirmwareSettings, PfRecord } from "@switchyard/host";

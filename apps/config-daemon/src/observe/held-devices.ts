@@ -2,9 +2,7 @@
 /**
  * heldDevices asks the kubelet which devices pods have, of all resources. gRPC, which costs memory on each node, is loaded with the
  * first call.
- * Usage: `const readHeld = heldDevices("/host"); const held = await readHeld(signal);`
  */
-import { err, ok } from "@switchyard/api";
 import { join } from "node:path";
 import type { ReadHeldDevices } from "./missing-interfaces.ts";
 
@@ -12,11 +10,7 @@ import type { ReadHeldDevices } from "./missing-interfaces.ts";
 export function heldDevices(hostRoot: string): ReadHeldDevices {
   const path = join(hostRoot, "var/lib/kubelet/pod-resources/kubelet.sock");
   return async (signal) => {
-    const { kubeletError, readDeviceHolders } = await import("@switchyard/kubelet");
-    try {
-      return ok(new Set((await readDeviceHolders({ path, signal })).keys()));
-    } catch (error) {
-      return err(kubeletError(error));
-    }
+    const { readHeldIds } = await import("../afxdp/left-programs/read-kubelet-devices.ts");
+    return readHeldIds(path, signal);
   };
 }

@@ -4,7 +4,6 @@
  * configure-ovs puts the physical interface into br-ex, and the unit switchyard-remove-br-ex gives it back. A br-ex that NMState or an
  * administrator made has profiles of NetworkManager that the unit does not know, and stays without Open vSwitch: the host then
  * boots without address and default route.
- * Usage: `const hostNetwork = await readHostNetwork(host.files, links, routes);`
  */
 import type { HostNetworkStatus } from "@switchyard/api";
 import type { HostFiles, Link } from "@switchyard/host";

@@ -2,7 +2,6 @@
 /**
  * Finds out what the host itself uses a PF for. A PF that carries the default route would take the node off the network if
  * it became a port of a bridge.
- * Usage: `const routes = await readRoutes(host, ["192.0.2.1"]); hostUseOf(pf, { links, routes, ownBridges, bridgeName })`.
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import type { Host, Link } from "@switchyard/host";

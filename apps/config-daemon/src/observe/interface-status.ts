@@ -2,7 +2,6 @@
 /**
  * toInterfaceStatus converts what is known about one PF to an entry of SriovNetworkNodeState.status.interfaces
  * (sriov-operator.md A.5, F.3). All functions of this file are pure.
- * Usage: `toInterfaceStatus({ pf, links, eSwitchMode, speedMbps, record })`.
  */
 import { defined, type InterfaceStatus, type VfStatus } from "@switchyard/api";
 import type { EswitchMode, Link, PfFacts, PfRecord, VfFacts } from "@switchyard/host";

@@ -2,7 +2,6 @@
 /**
  * createKernelFeed passes the events of the kernel to several listeners by one watch. Each watch has sockets of its own, on which each
  * event is read and parsed again.
- * Usage: `const feed = createKernelFeed(host.events, { onEnd }); const stop = feed.subscribe((event) => …);`
  */
 import type { KernelEvent, KernelEvents } from "@switchyard/host";
 

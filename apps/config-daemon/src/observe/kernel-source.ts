@@ -3,7 +3,6 @@
  * createKernelSource makes a controller reconcile when the kernel reports a change of the NICs or of the bridges of PFs. It
  * ignores other virtual interfaces, which containers create and remove by the hundred, and what the pass that runs still
  * observes: most events of a pass are the echo of its own steps.
- * Usage: `const kernel = createKernelSource(feed, nodeName); await kernel.during(() => pass(kernel.observing));`
  */
 import { isPfBridgeName, type KernelEvent, type Ovs } from "@switchyard/host";
 import { systemClock, type Clock, type Source } from "@switchyard/kube";

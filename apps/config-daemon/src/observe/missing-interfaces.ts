@@ -4,7 +4,6 @@
  * looks the same on the host. Therefore a VF counts only if the daemon has created it, bound its driver or set its address, has
  * not seen its interface since, and the kubelet lists no pod that has it. Everything else is unknown, as is everything while
  * the kubelet does not answer: pods can also have VFs by resource claims or without the kubelet's knowledge.
- * Usage: `const missing = createMissingInterfaces({ readHolders, nowMs, graceMs: 10_000 }); await missing.addTo(pfs, given, signal);`
  */
 import type { InterfaceStatus, Result, SriovNetworkNodeStateSpec, VfStatus } from "@switchyard/api";
 import { changedVfs, vfsWithoutInterface, type Step } from "@switchyard/plan";

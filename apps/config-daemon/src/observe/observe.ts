@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * observe reads the NICs and the system settings of the node from the kernel. It changes nothing and caches nothing.
- * Usage: `const { interfaces } = await observe(host);`
  */
 import {
   defined,

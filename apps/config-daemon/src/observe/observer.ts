@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * createObserver observes the host with a deadline, and leaves out PFs that must not be read now.
- * Usage: `const observeHost = createObserver(host, { timing, now, firmware }); const seen = await observeHost(hangingPfs, spec);`
- */
+/** createObserver observes the host with a deadline, and leaves out PFs that must not be read now. */
 import {
   defined,
   err,

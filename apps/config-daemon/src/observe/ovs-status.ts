@@ -2,7 +2,6 @@
 /**
  * readOvs reads Open vSwitch in the shape of SriovNetworkNodeState.status. A database that cannot be read is not an error of
  * the observation: everything else on the node is still observed and configured.
- * Usage: `const { ovs, openVSwitch } = await readOvs(host, { links, interfaces });`
  */
 import { defined, type InterfaceStatus, type OpenVSwitchStatus, type OvsBridge } from "@switchyard/api";
 import {

@@ -2,7 +2,6 @@
 /**
  * isSameCard compares the card that a record describes with the card that is in its slot now. A record of another card must not be
  * applied: its MTU, modes and VFs are not those of the present card.
- * Usage: `if (isSameCard(record, { vendor: "15b3", deviceId: "1017" })) { }`
  */
 
 /** What a record says about its card. A field is absent if it was not known. */

@@ -2,7 +2,6 @@
 /**
  * readSystem reads the settings of the whole node for the status: RDMA mode, kernel arguments, and the last reboot. It runs no
  * program: which arguments the boot loader has is known from the daemon's own record.
- * Usage: `const system = await readSystem(host, bootId);`
  */
 import { defined, type KernelStatus, type RebootStatus, type SystemStatus } from "@switchyard/api";
 import type { Host } from "@switchyard/host";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Reads the RDMA devices and vDPA devices of VFs, and adds them to the status.
- * Usage: `const devices = await readVfDevices(host); interfaces.map((pf) => withVfDevices(pf, devices))`.
- */
+/** Reads the RDMA devices and vDPA devices of VFs, and adds them to the status. */
 import { defined, type InterfaceStatus } from "@switchyard/api";
 import type { Host, RdmaDevice, VdpaDevice } from "@switchyard/host";
 

@@ -3,7 +3,6 @@
  * applySteps runs the steps of a plan on the host: PFs in parallel, the steps of one PF in sequence. A failed step blocks
  * only the steps that need it (sriov-operator.md M-32). A step that hangs in the kernel blocks only its PF: it is marked as
  * hanging in running-steps.ts, and the next PF starts in its place.
- * Usage: `const { failures } = await applySteps(plan.steps, { host, timing, maxPfs: 4, runningSteps, signal, … });`
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import { watchCalls, type Host } from "@switchyard/host";

@@ -3,7 +3,6 @@
  * configureNode is one pass over the node: it observes, plans, requests a drain if the plan disrupts pods, records the PFs,
  * applies the steps, observes again and reports. It is level-based: it depends on the present state only. A pass that is
  * killed at any moment is continued by the next one.
- * Usage: `const result = await configureNode(state, deps, signal);`
  */
 import {
   defined,

@@ -2,7 +2,6 @@
 /**
  * configureOffline is a pass without an API server, for the commands of the daemon: it drains nothing, reports to its caller,
  * and leaves the firmware of cards as it is.
- * Usage: `const error = await configureOffline(spec, { host, timing, maxPfs: 4, maxHanging, firmwareReason, …, signal });`
  */
 import { ok, type SriovNetworkNodeState, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { Host } from "@switchyard/host";

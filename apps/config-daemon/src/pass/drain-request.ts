@@ -4,7 +4,6 @@
  * to annotations of its node state and its Node: the SriovNetworkNodeState or, on a node without one, the
  * AfxdpNetworkNodeState. It may change the node once the operator, or an external drainer, answers
  * DrainComplete.
- * Usage: `if (!isDrainedFor(needed, state)) await requestDrain(nextRequest(needed, state), { type, ...state }, transport, signal);`
  */
 import {
   annotations,

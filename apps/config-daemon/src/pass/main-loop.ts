@@ -3,7 +3,6 @@
  * createMainLoop tells /healthz whether the main loop of the daemon works: passes start when they are due, and running
  * passes make progress. Each wait of a pass has a limit (steps, observations, requests), so a loop without progress is a
  * bug, and a restart helps. A step that hangs in the kernel does not stop the loop, and a restart would not end the step.
- * Usage: `const loop = createMainLoop({ nowMs }); loop.progress(); loop.idle(afterMs); loop.problems()`.
  */
 import type { PassResult } from "./configure-node.ts";
 

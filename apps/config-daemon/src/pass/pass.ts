@@ -2,7 +2,6 @@
 /**
  * createPass wraps configureNode with metrics, logs and error handling. Errors of the host are reported by configure-node.ts.
  * This file reports all other errors on the NodeState: a request that the API server refuses, and bugs.
- * Usage: `const pass = createPass({ host, report, runningSteps, …, signal }); const { afterMs } = await pass(state, passSignal);`
  */
 import { sriovNetworkNodeStates, type DrainRequest, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";

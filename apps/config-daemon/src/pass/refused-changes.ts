@@ -4,7 +4,6 @@
  * a change that has failed several times in the same way is not tried again until its inputs change or a long time has
  * passed. The plan gets it with the observation (InterfaceStatus.refused), leaves it out, and needs no drain for it. The
  * memory ends with the process: a restart tries everything again.
- * Usage: `const refused = createRefusedChanges({ nowMs }); refused.ended({ steps, failures, found, desired });`
  */
 import {
   withoutFunction,

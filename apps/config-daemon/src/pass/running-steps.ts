@@ -2,7 +2,6 @@
 /**
  * createRunningSteps keeps the steps that have started and not ended. Most end while their pass waits for them. A step that
  * hangs in the kernel is marked as hanging: the pass goes on without it, and until it ends, no pass changes its PF.
- * Usage: `const runningSteps = createRunningSteps({ nowMs, now }); const entry = runningSteps.add(step, { pf, describe: () => text }); entry.end();`
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import { isBlockedBy, type Step } from "@switchyard/plan";

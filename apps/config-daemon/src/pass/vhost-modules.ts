@@ -3,7 +3,6 @@
  * createVhostModules loads the kernel modules behind /dev/net/tun and /dev/vhost-net, which pods get in addition to VFs with
  * needVhostNet. Neither a driver nor the status shows whether they are loaded. Therefore loading them is not a step of a
  * plan, and a module that cannot be loaded is reported as a problem of the spec.
- * Usage: `const loadVhostModules = createVhostModules(host, { timing, now }); const problems = await loadVhostModules(desired);`
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";

@@ -3,7 +3,6 @@
  * createDaemonMetrics registers the metrics of one node: its sync status, its steps and its VFs. No metric has a label for a
  * PF or VF: 1,000 nodes with 128 VFs each would have hundreds of thousands of series, and the SriovNetworkNodeState has the
  * details.
- * Usage: `const metrics = createDaemonMetrics(registry, { nodeName, now, oldestMs }); metrics.stepEnded(step, false);`
  */
 import type { InterfaceStatus, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { changedVfs, stepKinds, type Step } from "@switchyard/plan";

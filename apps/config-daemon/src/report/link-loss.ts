@@ -3,7 +3,6 @@
  * createLinkLoss decides when the status shows that PFs have lost their link. Many losses last for seconds: a driver resets
  * its card, a switch restarts a port, a cable moves. A status in which nothing else is new waits, and is not written at all
  * if the link returns. Everything else is written at once, and a loss with it.
- * Usage: `const linkLoss = createLinkLoss({ wake, clock }); if (!linkLoss.mustWait(before, status)) await write(status);`
  */
 import { defined, type InterfaceStatus, type SriovNetworkNodeStateStatus } from "@switchyard/api";
 import { systemClock, type Clock } from "@switchyard/kube";

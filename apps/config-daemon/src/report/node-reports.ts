@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * openNodeReports connects the reporter to the API server: it writes the status of the NodeState and sends its events.
- * Usage: `await using reports = openNodeReports({ transport, namespace, nodeName, states, wake, log }); await reports.report(state, phase, found);`
  */
 import {
   daemonManager as manager,

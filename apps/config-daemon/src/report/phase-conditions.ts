@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * phaseConditions returns the conditions that a phase changes. It is a pure function.
- * Usage: `setConditions(before, phaseConditions(phase, before), { now, observedGeneration })`.
- */
+/** phaseConditions returns the conditions that a phase changes. It is a pure function. */
 import { conditionTypes, nodeStateReasons as reasons, type Condition } from "@switchyard/api";
 import type { NewCondition } from "@switchyard/kube";
 import type { PlanProblem } from "@switchyard/plan";

@@ -2,7 +2,6 @@
 /**
  * Defines the phases of a node on the way to its spec, and maps them to upstream's fields syncStatus and lastSyncError. All
  * functions are pure.
- * Usage: `syncStatusOf({ kind: "settled", problems: [] })` is "Succeeded".
  */
 import { cutText, maxMessageBytes } from "@switchyard/kube";
 import { describeProblem, type PlanProblem, type Reason } from "@switchyard/plan";

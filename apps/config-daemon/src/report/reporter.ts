@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * createReporter writes the status of the NodeState and records its events, one report after another.
- * Usage: `const report = createReporter({ writer, linkLoss, recordEvent, now }); await report(state, phase, found);`
- */
+/** createReporter writes the status of the NodeState and records its events, one report after another. */
 import type { SriovNetworkNodeState, SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Writer } from "@switchyard/kube";
 import type { LinkLoss } from "./link-loss.ts";

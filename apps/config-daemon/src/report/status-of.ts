@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * statusOf computes the status of the SriovNetworkNodeState for a phase. It is a pure function.
- * Usage: `statusOf({ status, generation, found, phase, now })`.
- */
+/** statusOf computes the status of the SriovNetworkNodeState for a phase. It is a pure function. */
 import {
   conditionTypes,
   defined,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createApiServerAddresses returns the IP addresses of the API server, so that the daemon never disconnects the node from it.
- * Usage: `const apiServerAddresses = createApiServerAddresses(transport.serverHost); await apiServerAddresses()`.
  */
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";

@@ -3,7 +3,6 @@
  * clearDriverOverrides completes what a killed daemon may have left undone: a VF is bound to vfio-pci by a driver override,
  * which is removed once the driver is bound (steps/bind-driver.ts). If it stayed, no other driver could ever be bound to the
  * VF by hand. Neither a plan nor the status knows overrides, so this is done once, when the daemon starts.
- * Usage: `await clearDriverOverrides(host, { timing, now, log });`
  */
 import { HostError, type Host, type PfRecord } from "@switchyard/host";
 import type { Logger } from "@switchyard/service";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * ovsdbAddress is the kind of --ovsdb-socket-path. It accepts the forms of upstream's flag, too.
- * Usage: `ovsdbAddress.parse("unix:///run/openvswitch/db.sock")`.
- */
+/** ovsdbAddress is the kind of --ovsdb-socket-path. It accepts the forms of upstream's flag, too. */
 import type { FlagKind } from "@switchyard/service";
 
 /** The socket of ovsdb-server in all distributions. */

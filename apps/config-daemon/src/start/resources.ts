@@ -2,7 +2,6 @@
 /**
  * sizeThreadPool sets the number of libuv's threads, which read and write files. A write to sriov_numvfs occupies a thread for
  * seconds, and a write that hangs occupies it for good. The pool is large enough for both.
- * Usage: `const { maxHanging } = sizeThreadPool(maxPfs);` before the first use of the pool.
  */
 import { collectAtQuarterOfLimit, releaseMemoryAfter } from "@switchyard/service/memory";
 

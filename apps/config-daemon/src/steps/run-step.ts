@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * runNodeStep and runPfStep run a step of any kind. Each kind has a file in this folder.
- * Usage: `await runPfStep(step, createStepContext(host, step.pciAddress, timing, signal));`
- */
+/** runNodeStep and runPfStep run a step of any kind. Each kind has a file in this folder. */
 import type { Host } from "@switchyard/host";
 import type { NodeStep, PfStep } from "@switchyard/plan";
 import { bindDriver, setNumVfs, setVfGuid, setVfMac } from "./vfs.ts";

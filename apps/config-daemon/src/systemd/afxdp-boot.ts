@@ -3,7 +3,6 @@
  * keepAfxdpBoot keeps the file from which the next boot of a node in systemd mode configures the AF_XDP devices, and reads what
  * the last boot did. The units and the program are those of prepare-boot.ts. Unlike PFs, the running daemon configures AF_XDP
  * devices in this mode, too.
- * Usage: `const problem = await keepAfxdpBoot(host, state.spec.interfaces);`
  */
 import { isOwnBootFile, type AfxdpInterfaceSpec } from "@switchyard/api";
 import type { Host, HostFiles } from "@switchyard/host";

@@ -2,7 +2,6 @@
 /**
  * hostFactsForBoot returns what the phases of a boot must know about the host's own network, because they run when it is not
  * complete. It is a pure function.
- * Usage: `const { hostUse, apiServerAddresses } = hostFactsForBoot(found, await addresses(), factsOfThePresentFile);`
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import { apiServerRouteText, type HostUseByPf } from "../observe/host-use.ts";

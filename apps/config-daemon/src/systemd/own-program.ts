@@ -2,7 +2,6 @@
 /**
  * ownProgram lists the files of the running program and of the Node that runs it, as systemd needs them on the host: the
  * bundle with its native packages, Node, and its shared libraries, because the host may have older ones.
- * Usage: `await host.bootProgram.install(await ownProgram(runningFiles()));`
  */
 import { createHash } from "node:crypto";
 import { promises as fs } from "node:fs";

@@ -2,7 +2,6 @@
 /**
  * planForBoot changes a plan for a node that is configured while it boots: the daemon does not change PFs, it reboots the
  * node. The node reboots at most once for a configuration, and not at all if it matches its spec already. It is a pure function.
- * Usage: `const next = planForBoot(plan(desired, observed, owned), found, boot);`
  */
 import { err, ok } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";

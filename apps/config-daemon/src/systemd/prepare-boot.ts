@@ -3,7 +3,6 @@
  * createBootPreparation prepares the next boot of a node in systemd mode: it writes the configuration, installs the program,
  * and writes and enables the units (sriov-operator.md F.7, F.9, F.11). Each of them replaces the Go operator's atomically.
  * It is level-based: a preparation that is killed is completed by the next one.
- * Usage: `const prepareBoot = createBootPreparation({ host, program, … }); const boot = await prepareBoot(host, spec, found);`
  */
 import {
   bootConfigPath,

@@ -2,7 +2,6 @@
 /**
  * removeBoot removes what prepare-boot.ts has installed: units, program, configurations and results. VFs stay as they are. A
  * removal that is interrupted is continued by the next call. A MachineConfig's units are not the daemon's.
- * Usage: `await removeBoot(host, log);`
  */
 import { bootConfigPath, bootUnits, isOwnBootFile } from "@switchyard/api";
 import type { Host, HostFiles } from "@switchyard/host";

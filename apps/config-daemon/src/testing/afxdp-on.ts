@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * afxdpOn runs passes over the AF_XDP devices of a fake kernel, without an API server.
- * Usage: `const daemon = afxdpOn(kernel.host()); await daemon.pass({ interfaces }); daemon.shown()`.
- */
+/** afxdpOn runs passes over the AF_XDP devices of a fake kernel, without an API server. */
 import type { AfxdpInterfaceStatus, AfxdpNetworkNodeStateSpec } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { systemClock } from "@switchyard/host/testing";

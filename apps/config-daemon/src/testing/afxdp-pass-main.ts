@@ -2,7 +2,7 @@
 /**
  * Runs one pass over the AF_XDP devices of the network namespace that the process is in, on its real kernel, and prints the result,
  * the error and the devices as JSON. Files are below the given root.
- * Usage: `ip netns exec NAME node afxdp-pass-main.ts ROOT '{"interfaces":[]}'`.
+ * Usage: `node apps/config-daemon/src/testing/afxdp-pass-main.ts ROOT '{"interfaces":[]}'`, in a network namespace of its own.
  */
 import type { AfxdpNetworkNodeStateSpec } from "@switchyard/api";
 import { createLinuxHost } from "@switchyard/host";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * clockOf makes a Clock of a manual clock.
- * Usage: `const time = createManualClock(); const clock = clockOf(time); await time.advance(1_000);`
- */
+/** clockOf makes a Clock of a manual clock. */
 import type { createManualClock } from "@switchyard/host/testing";
 import type { Clock } from "@switchyard/kube";
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * daemonOn runs passes of the daemon on a fake kernel, without an API server.
- * Usage: `const daemon = daemonOn(kernel.host()); await daemon.pass(state); daemon.error()`.
- */
+/** daemonOn runs passes of the daemon on a fake kernel, without an API server. */
 import type { SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { systemClock } from "@switchyard/host/testing";

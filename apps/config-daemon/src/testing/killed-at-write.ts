@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * killedAtWrite simulates a daemon that is killed at one of its writes.
- * Usage: `const killed = killedAtWrite(kernel.host(), 3, false); await Promise.race([daemonOn(killed.host).pass(state), killed.death]);`
- */
+/** killedAtWrite simulates a daemon that is killed at one of its writes. */
 import type { Host } from "@switchyard/host";
 
 /** A host on which no call returns from the nth write on, as for a killed daemon. The write itself is done or not. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * kubeletWith plays the kubelet for the daemon: which AF_XDP devices pods have, and which it offers. They can be changed.
- * Usage: `const kubelet = kubeletWith({ held: ["0000:01:00.0"] }); await kubelet.read(signal); kubelet.held = [];`
  */
 import { err, ok } from "@switchyard/api";
 import type { ReadKubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";

@@ -2,7 +2,6 @@
 /**
  * createUdevRules keeps the udev rules of the PFs that Switchyard configures. They are written before VFs and representors
  * appear, and udev reads them before that. They are not steps of a plan, because the status does not show them.
- * Usage: `const keepUdevRules = createUdevRules(host, { timing, now }); const problems = await keepUdevRules({ desired, wanted, … });`
  */
 import {
   defined,

@@ -2,7 +2,6 @@
 /**
  * Returns the udev rules that Switchyard keeps for a PF, under the same paths as the Go operator (sriov-operator.md F.7). Each
  * VF has its own line, so no rule calls a program. All functions of this file are pure.
- * Usage: `for (const { path, text } of ruleFilesOf(pf, { totalVfs: 4, mode: "switchdev", name: "ens1f0np0" })) …`
  */
 import type { PciAddress } from "@switchyard/api";
 import type { EswitchMode } from "@switchyard/host";

@@ -3,7 +3,6 @@
  * Adopts the Open vSwitch bridges of the Go operator, which lists them in /etc/sriov-operator/managed-ovs-bridges.json
  * (sriov-operator.md F.7, F.12). Their rows get the owner mark, and the file is removed. Anything else in the file is left
  * alone.
- * Usage: `await adoptUpstreamBridges(host);`
  */
 import { isPfBridgeName, reservedOvsKeys, type Host, type OvsBridgeSettings } from "@switchyard/host";
 

@@ -2,7 +2,6 @@
 /**
  * Removes the Go operator's udev rules of a PF, and the scripts that they call, when the PF is released. The Go operator does
  * the same when it resets a PF (sriov-operator.md F.6). udev notices a removed rule by itself.
- * Usage: `await removeUdevRules(host.files, pf);`
  */
 import type { PciAddress } from "@switchyard/api";
 import type { HostFiles } from "@switchyard/host";

@@ -3,7 +3,6 @@
  * startUpstreamCleanup removes the files of the systemd mode, those of Switchyard and those of the Go operator, when the
  * daemon starts in daemon mode. It retries with back-off until it succeeds. A call that hangs in the kernel is reported like a
  * hanging step.
- * Usage: `const { firstAttempt } = startUpstreamCleanup({ host, timing, runningSteps, log, signal, onFailure, wake });`
  */
 import { HostError, watchCalls, type Host } from "@switchyard/host";
 import type { Logger } from "@switchyard/service";

@@ -2,7 +2,6 @@
 /**
  * Lists the files that the Go operator's daemon writes on hosts, and recognises them by path and content (sriov-operator.md
  * F.7, F.11). A file that was changed, or that has only the name of such a file, is not recognised.
- * Usage: `dataFiles.find(({ path }) => path === name)?.isUpstreams(text)`, `rulesOf(pf).map(({ path }) => path)`.
  */
 import type { PciAddress } from "@switchyard/api";
 

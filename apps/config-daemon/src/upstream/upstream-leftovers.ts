@@ -3,7 +3,6 @@
  * Finds and removes the files that the systemd mode of the Go operator left on the host: its units, the program that they
  * start, their files, and helper scripts that no udev rule calls. The units would configure NICs by an old spec at the next
  * boot. Files that are not recognised stay. A removal that is interrupted is continued by the next call.
- * Usage: `await removeUpstreamLeftovers(host.files, log);`
  */
 import { isUpstreamUnit, upstreamUnitProgram, upstreamUnits } from "@switchyard/api";
 import type { HostFiles } from "@switchyard/host";

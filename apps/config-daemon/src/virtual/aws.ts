@@ -2,7 +2,6 @@
 /**
  * readAwsNetworks reads the subnets of an AWS instance from its metadata service, version 2: requests need a token
  * (sriov-operator.md F.3).
- * Usage: `const nics = await readAwsNetworks({ baseUrl: "http://169.254.169.254", timeoutMs: 5_000 })`.
  */
 import { parseMacAddress } from "@switchyard/api";
 import { fetchText, MetadataError } from "./fetch-text.ts";

@@ -2,7 +2,6 @@
 /**
  * fetchText gets a small text from the metadata service of a cloud, which is not trusted: time and size are limited, and
  * redirects are not followed.
- * Usage: `const text = await fetchText("http://169.254.169.254/latest/meta-data/", { timeoutMs: 5_000 })`.
  */
 import { trustPublicAuthorities } from "@switchyard/kube";
 

@@ -2,7 +2,6 @@
 /**
  * The file with the network cards of a virtual machine. A card that is bound to vfio-pci has no MAC address on the host, so
  * its network can be found only by what was recorded before.
- * Usage: `parseKnownNics(formatKnownNics(nics))`.
  */
 import { parseMacAddress, parsePciAddress, type MacAddress, type PciAddress } from "@switchyard/api";
 

@@ -2,7 +2,6 @@
 /**
  * readOpenstackNetworks reads the networks of an OpenStack instance from its config drive or, without one, from the metadata
  * service (sriov-operator.md F.3).
- * Usage: `const nics = await readOpenstackNetworks({ readDrive, baseUrl: "http://169.254.169.254", timeoutMs: 5_000 })`.
  */
 import { parseMacAddress, parsePciAddress, type MacAddress, type PciAddress } from "@switchyard/api";
 import { fetchText, MetadataError } from "./fetch-text.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Tells on which platform a node runs, from Node.spec.providerID (sriov-operator.md F.1).
- * Usage: `platformOf("openstack:///1b2c…")` is "openstack".
- */
+/** Tells on which platform a node runs, from Node.spec.providerID (sriov-operator.md F.1). */
 import { isKubeError, type Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 

@@ -3,7 +3,6 @@
  * createVirtualNics shows the network cards of a virtual machine as PFs with one VF, which is the PF itself
  * (sriov-operator.md F.3, F.10). Their networks come from the cloud's metadata, which is read once. A card keeps its network
  * in a file, because it loses its MAC address with its kernel driver.
- * Usage: `const virtual = createVirtualNics(host, deps); const { interfaces, problem } = await virtual.addTo(found.interfaces);`
  */
 import { defined, parseMacAddress, parsePciAddress, type InterfaceStatus } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";

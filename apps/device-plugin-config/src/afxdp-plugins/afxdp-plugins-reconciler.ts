@@ -10,8 +10,6 @@
  * The devices are recorded on the node before they are in the configuration (@switchyard/host/upstream-plugin).
  *
  * Without a node state, and before the first report of the daemon, nothing is changed: unknown is not unwanted.
- *
- * Usage: `const reconcile = createAfxdpPluginsReconciler({ flags, node, state, writer, log, onWritten, nowMs });`
  */
 import {
   conditionTypes,

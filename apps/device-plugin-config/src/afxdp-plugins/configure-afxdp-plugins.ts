@@ -2,7 +2,6 @@
 /**
  * configureAfxdpPlugins keeps the configuration of the device plugin of afxdp-plugins-for-kubernetes up to date with the
  * AfxdpNetworkNodeState of the node.
- * Usage: `await configureAfxdpPlugins({ transport, nodeName, namespace, configFile, …, signal });`
  */
 import { afxdpNetworkNodeStates, afxdpPluginManager, type AfxdpNetworkNodeState } from "@switchyard/api";
 import { createLinuxBoot } from "@switchyard/host/sysfs";

@@ -4,7 +4,6 @@
  * announced. The plugin announces its devices once: if it started before the kubelet, or the kubelet restarted later, or a device was
  * in a pod at that time, only a restart helps (eve-and-afxdp.md b1). A restart takes the sockets away from pods that have not
  * connected yet, so there are few. It is a pure function.
- * Usage: `const { pace, next } = paceRestarts(before, { isMissing: true, situation, nowMs });`
  */
 
 /** What is remembered between two checks. */

@@ -2,7 +2,6 @@
 /**
  * poolRows returns status.pools of the AfxdpNetworkNodeState: what the kubelet has of each pool, and why something is missing. The
  * functions in this file are pure.
- * Usage: `poolRows(rendered, { pools, offered, stuck: missingDevices(rendered, offered) })`.
  */
 import { afxdpResourcePrefix, type AfxdpPoolSpec, type AfxdpPoolStatus } from "@switchyard/api";
 import type { DevicesByResource } from "@switchyard/kubelet";

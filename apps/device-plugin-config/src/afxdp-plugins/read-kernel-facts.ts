@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * readKernelFacts reads what the plugin depends on: the release of the kernel, and whether unprivileged processes may use BPF.
- * Usage: `const { kernelRelease } = await readKernelFacts("/");`
  */
 import { afxdpResourcePrefix, err, ok, type Result } from "@switchyard/api";
 import { kubeletError, readHeldDevices, readOfferedDevices, type DevicesByResource } from "@switchyard/kubelet";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Creates NodeStates, and kernels that match them, for tests.
- * Usage: `const state = nodeState([pf({ spec: { vfGroups: [{ resourceName: "fast", vfRange: "0-1" }] } })]); kernelOf(state)`.
- */
+/** Creates NodeStates, and kernels that match them, for tests. */
 import {
   defined,
   type InterfaceSpec,

@@ -3,7 +3,6 @@
  * ADD connects an interface: eth0 through the stock `bridge` plugin, every other interface through zedrouter
  * (eve-and-afxdp.md a3, a4). A failed ADD is undone within the call, because a runtime may give up on the pod without a
  * DEL.
- * Usage: `await add(call, (result) => writeStdout(JSON.stringify(result)))`.
  */
 import { statSync } from "node:fs";
 import {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Call is what every command works with: the request, the node's settings, the time limits and the log.
- * Usage: `const wait = waitFor(call, call.timeouts.rpc)`.
- */
+/** Call is what every command works with: the request, the node's settings, the time limits and the log. */
 import { describe } from "../request/cni-error.ts";
 import { earlier, leftMs, nowMs, type Deadline, type Wait } from "../process/deadline.ts";
 import type { Progress } from "../state/attachment-record.ts";

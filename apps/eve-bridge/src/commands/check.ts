@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * CHECK asks zedrouter and the delegated plugins, then compares the pod's network namespace with the result of ADD.
- * Usage: `await check(call)`.
  */
 import { existsSync } from "node:fs";
 import { waitFor, type Call } from "./call.ts";

@@ -2,7 +2,6 @@
 /**
  * compareResult compares the pod's interface with the result of ADD, for CHECK. EVE's Go plugin does not look into the
  * pod (eve-and-afxdp.md a9).
- * Usage: `const differences = compareResult(prevResult, seen, { ifName, netns, isVirtualMachine })`.
  */
 import { formatCidr, formatIp, isUnspecified, networkOf } from "../network/ip-address.ts";
 import type { PodLink, PodNetwork } from "../network/pod-network.ts";

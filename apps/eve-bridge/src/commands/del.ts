@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * DEL removes an interface. It can be repeated, and it succeeds when nothing is left to remove.
- * Usage: `await del(call)`.
- */
+/** DEL removes an interface. It can be repeated, and it succeeds when nothing is left to remove. */
 import { killOrphans } from "../delegates/orphans.ts";
 import { parseCniArgs } from "../request/cni-args.ts";
 import { CniError, describe } from "../request/cni-error.ts";

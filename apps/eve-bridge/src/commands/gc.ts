@@ -2,7 +2,6 @@
 /**
  * GC removes the recorded interfaces of a network that the runtime no longer lists, and what killed calls left in the
  * state directory. If one interface cannot be removed, GC still removes the others.
- * Usage: `await gc(call)`.
  */
 import {
   listRecords,

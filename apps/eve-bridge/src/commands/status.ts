@@ -2,7 +2,6 @@
 /**
  * STATUS checks whether an ADD of this network can succeed now. A configuration with `ipam` is for the cluster network,
  * which needs the `bridge` plugin; one without is for network instances, which need zedrouter and the DHCP daemon.
- * Usage: `await status(call)`.
  */
 import { waitFor, type Call } from "./call.ts";
 import { CniError, cniCode, describe, toCniError } from "../request/cni-error.ts";

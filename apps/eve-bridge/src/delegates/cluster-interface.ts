@@ -2,7 +2,6 @@
 /**
  * Connects, checks and deletes eth0, the pod's interface in the cluster network. The stock `bridge` plugin does the work;
  * eve-bridge decides about the default route (eve-and-afxdp.md a3).
- * Usage: `const result = await connectToCluster(call, record)`; `await deleteClusterInterface(call, record)`.
  */
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { bridgeConf, bridgeConfIfPossible, confOfAdd } from "../request/bridge-conf.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * runDelegate runs the stock `bridge` or `dhcp` plugin for a part of the work (CNI 1.1.0, "Plugin Delegation").
- * Usage: `const stdout = await runDelegate(environment, { plugin: "dhcp", command: "ADD", conf }, { timeoutMs: 60_000 })`.
- */
+/** runDelegate runs the stock `bridge` or `dhcp` plugin for a part of the work (CNI 1.1.0, "Plugin Delegation"). */
 import { statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { CniError, cniCode, errnoOf } from "../request/cni-error.ts";

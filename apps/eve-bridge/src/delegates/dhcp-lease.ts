@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Acquires, checks and releases DHCP leases with the stock `dhcp` plugin and its daemon (eve-and-afxdp.md a7, a9).
- * Usage: `const ipam = await acquireLease(call, mac)`; `await releaseLease(call)` while the interface is still there.
  */
 import { logged, waitFor, type Call } from "../commands/call.ts";
 import { CniError, cniCode } from "../request/cni-error.ts";

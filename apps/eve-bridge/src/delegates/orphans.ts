@@ -2,7 +2,6 @@
 /**
  * killOrphans kills delegated plugins that outlived their eve-bridge: a `bridge` ADD that ends after the DEL would leave
  * an interface. It finds them by a variable in their environment.
- * Usage: `await killOrphans({ containerId, ifName }, { timeoutMs: 2_000 })`.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { CniError, cniCode } from "../request/cni-error.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * runCommand runs a program and kills it, with its children, at a time limit or a stop signal.
- * Usage: `const { status, stdout } = await runCommand("/opt/cni/bin/dhcp", [], { env, stdin: conf, timeoutMs: 60_000 })`.
- */
+/** runCommand runs a program and kills it, with its children, at a time limit or a stop signal. */
 import { spawn } from "node:child_process";
 import { CniError, cniCode } from "../request/cni-error.ts";
 import type { Wait } from "../process/deadline.ts";

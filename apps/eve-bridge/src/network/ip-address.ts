@@ -2,7 +2,6 @@
 /**
  * Parses and formats IP addresses and prefixes. Addresses are bytes, so that different spellings of one address are
  * equal. It does not use node:net, which would add 2 ms to each start (docs/decisions/010-eve-bridge-launcher.md).
- * Usage: `parseCidr("10.0.0.5/24")` is `{ address: <4 bytes>, bits: 24 }`.
  */
 
 /** 4 or 16 bytes. */

@@ -2,7 +2,6 @@
 /**
  * Parses and formats hardware addresses: text in CNI, base64 of the raw bytes in zedrouter's RPC (eve-and-afxdp.md
  * a2, a5).
- * Usage: `const mac = parseMac("02-16-3E-5E-6C-01"); if (mac !== undefined) console.log(formatMac(mac));`
  */
 
 declare const parsed: unique symbol;

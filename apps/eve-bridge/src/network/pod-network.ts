@@ -2,7 +2,6 @@
 /**
  * readPodNetwork reads the interfaces and routes of a pod's network namespace, for CHECK and the doctor. Node has neither
  * setns(2) nor netlink, so it runs `nsenter` of util-linux and `ip -j` of iproute2.
- * Usage: `const seen = await readPodNetwork("/var/run/netns/cni-1", { timeoutMs: 5_000 })`.
  */
 import { CniError, cniCode } from "../request/cni-error.ts";
 import type { Wait } from "../process/deadline.ts";

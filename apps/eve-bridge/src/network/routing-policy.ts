@@ -3,7 +3,6 @@
  * readRoutingPolicy decides whether a pod's default route goes through eth0, the cluster network, or through a network
  * instance (eve-and-afxdp.md a2, a3). zedkube's marker file of the pod decides; on nodes without markers, the pod's
  * namespace does.
- * Usage: `const policy = readRoutingPolicy(settings, args)`.
  */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Limits waits. A call has one deadline; each wait in the call has its own limit and ends at the deadline at the latest.
- * Usage: `const whole = deadlineIn(110_000); dial(path, { timeoutMs: leftMs(whole, 3_000) })`.
  */
 import { CniError, cniCode } from "../request/cni-error.ts";
 import type { StopSignal } from "./stop-signal.ts";

@@ -2,7 +2,6 @@
 /**
  * StopSignal reports that the runtime asks a call to stop. It replaces AbortSignal, which would add half a millisecond to
  * each start (docs/decisions/010-eve-bridge-launcher.md).
- * Usage: `const { signal, stop } = createStopSignal(); process.once("SIGTERM", stop)`.
  */
 import { CniError, cniCode } from "../request/cni-error.ts";
 

@@ -3,7 +3,6 @@
  * bridgeConf builds the configuration of the stock `bridge` plugin for eth0 (eve-and-afxdp.md a3). It is the runtime's
  * configuration plus either a default route, or the two routes that a pod needs whose default route goes through another
  * interface. ADD, CHECK and DEL use the same configuration.
- * Usage: `runDelegate(env, { plugin: "bridge", command: "ADD", conf: bridgeConf(conf, policy) }, wait)`.
  */
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { CniError, cniCode } from "./cni-error.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * parseCniArgs parses CNI_ARGS, `K=V;K=V`, with the grammar of the Go library (eve-and-afxdp.md a2).
- * Usage: `parseCniArgs("IgnoreUnknown=1;K8S_POD_NAME=web-0").podName`.
- */
+/** parseCniArgs parses CNI_ARGS, `K=V;K=V`, with the grammar of the Go library (eve-and-afxdp.md a2). */
 import { CniError, cniCode } from "./cni-error.ts";
 
 /** The members of CNI_ARGS that eve-bridge uses. Absent members are "", as in EVE's Go plugin. */

@@ -2,7 +2,6 @@
 /**
  * CniError is the only error class of this program: the error object that a container runtime gets on stdout (CNI 1.1.0,
  * "Error").
- * Usage: `throw new CniError(cniCode.tryAgain, "zedrouter does not answer", { details: path, cause })`.
  */
 import type { JsonObject } from "./json.ts";
 

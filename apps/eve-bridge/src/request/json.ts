@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Types and predicates for JSON from outside the program, whose shape is unknown.
- * Usage: `const conf = parseJson(text); if (isObject(conf)) conf["name"]`.
- */
+/** Types and predicates for JSON from outside the program, whose shape is unknown. */
 
 /** Any JSON value. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;

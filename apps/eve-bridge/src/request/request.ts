@@ -2,7 +2,6 @@
 /**
  * parseRequest checks the environment and the stdin of one call of a container runtime (CNI 1.1.0, "Parameters";
  * eve-and-afxdp.md a2).
- * Usage: `const request = parseRequest(parseEnvironment(process.env), stdin)`.
  */
 import { parseCniArgs, type CniArgs } from "./cni-args.ts";
 import { cniCode, CniError, describe } from "./cni-error.ts";

@@ -2,7 +2,6 @@
 /**
  * formatResult writes a result in the CNI version of the configuration, which may differ from the version of a delegated
  * plugin's result. EVE uses 0.3.1, where each address has a `version` member.
- * Usage: `formatResult(result, "0.3.1")`.
  */
 import { CniError, cniCode } from "./cni-error.ts";
 import { atLeast, type CniVersion } from "./request.ts";

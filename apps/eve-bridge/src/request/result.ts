@@ -2,7 +2,6 @@
 /**
  * CniResult is the result of ADD, parsed from any version of the CNI specification. Version 1.1.0 has
  * all members, older versions have fewer. result-format.ts writes results.
- * Usage: `parseResult(parseJson(stdout)).interfaces`.
  */
 import { CniError, cniCode } from "./cni-error.ts";
 import { atLeast, impliedVersion, isSupported } from "./request.ts";

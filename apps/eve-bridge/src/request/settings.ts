@@ -3,7 +3,6 @@
  * Reads the node's settings and the timeouts of a network. Paths come from a file that only root can write. The network
  * configuration can set timeouts only: users can create NetworkAttachmentDefinitions, and a path in one would make root
  * write to any file.
- * Usage: `const settings = readSettings(process.env); const timeouts = parseTimeouts(conf)`.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { CniError, cniCode, describe } from "./cni-error.ts";

@@ -2,7 +2,6 @@
 /**
  * readStdin reads the whole standard input within a time limit. It does not use process.stdin, which would add 3 ms, a
  * seventh of a start (docs/decisions/010-eve-bridge-launcher.md): it reads pipes and files with read(2).
- * Usage: `const text = await readStdin(0, { timeoutMs: 10_000 })`.
  */
 import { closeSync, constants, createReadStream, fstatSync, openSync, readSync } from "node:fs";
 import { CniError, cniCode, errnoOf } from "./cni-error.ts";

@@ -3,7 +3,6 @@
  * AttachmentRecord describes an interface that eve-bridge has connected or is connecting. It is a file under /run
  * that is written before each step, so that a DEL or GC after a kill knows what may exist. Only the holder of the
  * interface's lock reads or writes it.
- * Usage: `writeRecord(stateDir, { ...record, step: "leasing" })` before the DHCP plugin is asked for a lease.
  */
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -2,7 +2,6 @@
 /**
  * Log appends JSON lines to the node's log file, which all calls share and which is limited in size. Nothing here throws,
  * because a full disk must not stop pods. Never log the environment or a configuration: both can contain secrets.
- * Usage: `const log = openLog(settings, { command: "ADD" }); log.info("connected", { ms: 4 }); log.error("failed", …)`.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";

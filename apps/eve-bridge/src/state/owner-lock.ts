@@ -5,7 +5,6 @@
  * it the lock's name with rename(2), which succeeds only if the target does not exist or is empty. A process that finds
  * a dead owner unlinks the owner's file, whose name no other process can have, and tries again. So two processes never
  * hold the same lock.
- * Usage: `const lock = await acquireLock({ dir, name: "abc:net1" }, { timeoutMs: 30_000 }); try { … } finally { lock.release(); }`.
  */
 import {
   existsSync,

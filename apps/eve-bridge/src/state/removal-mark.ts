@@ -3,7 +3,6 @@
  * Marks interfaces of network instances as removed: zedrouter has removed them, or an ADD failed before its first step. A
  * mark is an empty file under /run that is kept for an hour. A runtime repeats DEL and sends one after each failed ADD;
  * with the mark, that DEL succeeds while zedrouter is not reachable.
- * Usage: `markRemoved(stateDir, env)` after DisconnectPod; `if (wasRemoved(stateDir, env)) …`.
  */
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

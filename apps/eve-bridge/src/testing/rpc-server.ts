@@ -2,7 +2,6 @@
 /**
  * RpcServer is a server on a Unix socket whose answers a test writes byte by byte. e2e/eve-bridge has a full fake
  * zedrouter.
- * Usage: `await using server = await listen(path, (request, socket) => socket.write(replyTo(request, {})))`.
  */
 import { createServer, type Socket } from "node:net";
 import { isArray, isObject, parseJson, type JsonObject, type JsonValue } from "../request/json.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Scratch is a temporary directory of a test, which is removed when the test ends.
- * Usage: `using scratch = createScratch(); writeFileSync(scratch.path("conf.json"), …)`.
- */
+/** Scratch is a temporary directory of a test, which is removed when the test ends. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -2,7 +2,6 @@
 /**
  * writeCodeCache writes V8's code cache for a version that is being installed. It runs an ADD of that version in a
  * process of its own, against a fake zedrouter that accepts it, and the program then writes what V8 has compiled.
- * Usage: `await writeCodeCache(versionDir, command)` before the directory gets its final name.
  */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";

@@ -3,7 +3,6 @@
  * install installs eve-bridge into a CNI directory of the node, from an init container. It copies the new version
  * into a directory of its own, tests it, and activates it with one rename(2), so that every call of a runtime runs
  * either the old or the new version. It writes to the CNI directory only.
- * Usage: `await install({ dir: "/host/opt/cni/bin", source: runningProgram("0.1.0"), graceMs: 10_000 })`.
  */
 import { createHash } from "node:crypto";
 import { createReadStream, promises as fs } from "node:fs";

@@ -4,7 +4,6 @@
  * with a script and its code cache starts fastest (docs/decisions/010-eve-bridge-launcher.md). The script uses paths
  * relative to itself, so the directory can be mounted anywhere. It starts Node with the installed loader and libraries,
  * so it does not depend on the C library of the host, which is musl on EVE.
- * Usage: `launcherText({ id: "0.1.0-1f2e3d4c5b6a", loader: "ld-linux-x86-64.so.2" })`.
  */
 
 /** The directory below the CNI directory that contains one directory per installed version. */

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * runTool runs the commands for people: `doctor`, `install`, `--version` and `--help`.
- * Usage: `process.exit(await runTool(process.argv.slice(2)))`.
- */
+/** runTool runs the commands for people: `doctor`, `install`, `--version` and `--help`. */
 import { parseArgs } from "node:util";
 import manifest from "../../package.json" with { type: "json" };
 import { describe } from "../request/cni-error.ts";

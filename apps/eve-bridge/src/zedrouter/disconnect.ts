@@ -2,7 +2,6 @@
 /**
  * disconnect removes an interface from its network instance: it releases the lease while the interface can still
  * send, then asks zedrouter to remove the interface (eve-and-afxdp.md a4, a9).
- * Usage: `await disconnect(call, record)`.
  */
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { logged, waitFor, type Call } from "../commands/call.ts";

@@ -2,7 +2,6 @@
 /**
  * Connects and checks interfaces in EVE's network instances: zedrouter creates the interface, the DHCP daemon acquires an
  * address, and zedrouter sets it (eve-and-afxdp.md a4). Virtual machines and air-gapped networks get no address.
- * Usage: `const result = await connectToNetworkInstance(call, record)`; `await checkNetworkInstance(call, mac)`.
  */
 import { logged, waitFor, type Call, type Connect } from "../commands/call.ts";
 import { CniError, cniCode } from "../request/cni-error.ts";

@@ -2,7 +2,6 @@
 /**
  * * A client of JSON-RPC 1.0 over AF_UNIX, as Go's net/rpc/jsonrpc serves it (eve-and-afxdp.md a5). A request is
  * `{"method","params":[one],"id"}`, an answer `{"id","result","error"}`.
- * Usage: `const rpc = await dial(path, { timeoutMs: 3_000 }); await rpc.call("RPCServer.DisconnectPod", args, wait); rpc.close()`.
  */
 import { connect, type Socket } from "node:net";
 import { CniError, cniCode, errnoOf } from "../request/cni-error.ts";

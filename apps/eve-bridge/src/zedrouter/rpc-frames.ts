@@ -2,7 +2,6 @@
 /**
  * FrameReader splits a byte stream into JSON objects. JSON-RPC 1.0 over a socket has no framing: an object ends where its
  * outermost brace closes (eve-and-afxdp.md a5).
- * Usage: `const frames = createFrameReader(1 << 20); socket.on("data", (chunk) => frames.push(chunk).forEach(handle))`.
  */
 import { CniError, cniCode } from "../request/cni-error.ts";
 import { parseJson, type JsonValue } from "../request/json.ts";

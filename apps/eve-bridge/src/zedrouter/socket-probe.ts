@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * hasNoListener checks once, without waiting, whether a process listens on a Unix socket.
- * Usage: `if (await hasNoListener("/run/cni/dhcp.sock")) …`.
- */
+/** hasNoListener checks once, without waiting, whether a process listens on a Unix socket. */
 import { connect } from "node:net";
 import { errnoOf } from "../request/cni-error.ts";
 

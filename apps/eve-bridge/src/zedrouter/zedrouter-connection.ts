@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * * Connects a call to zedrouter, and describes the call's interface in the terms of zedrouter's RPC.
- * Usage: `const zedrouter = await connectZedrouter(call); try { await zedrouter.check(pod, wait); } finally { zedrouter.close(); }`.
- */
+/** * Connects a call to zedrouter, and describes the call's interface in the terms of zedrouter's RPC. */
 import { waitFor, type Call } from "../commands/call.ts";
 import { CniError, cniCode } from "../request/cni-error.ts";
 import { kindOf } from "../request/json.ts";

@@ -3,7 +3,6 @@
  * * Zedrouter calls zedrouter's four RPC methods (eve-and-afxdp.md a5). Addresses have the form of Go's JSON: MACs and
  * masks in base64, an absent address as "". Members that only newer zedrouters know (Pod.Namespace, NetworkInstance)
  * are sent only if they have a value; absent members of an answer have their zero value.
- * Usage: `const zedrouter = createZedrouter(rpc); const { useDhcp, interfaces } = await zedrouter.connectAtL2(pod, wait)`.
  */
 import { CniError, cniCode } from "../request/cni-error.ts";
 import type { Wait } from "../process/deadline.ts";

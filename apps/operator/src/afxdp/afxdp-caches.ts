@@ -2,7 +2,6 @@
 /**
  * watchAfxdp watches the kinds for AF_XDP in the operator's namespace. They are optional: a cluster may have the kinds for
  * SR-IOV only.
- * Usage: `const caches = watchAfxdp({ transport, namespace, report });`
  */
 import {
   afxdpNetworkNodePolicies,

@@ -3,7 +3,6 @@
  * afxdpConfigController reports how the components for AF_XDP are deployed. The controller "operator-config" deploys them: for
  * the SriovOperatorConfig together with all other components, or without one, for the AfxdpOperatorConfig alone. It tells an
  * AfxdpReport how that went.
- * Usage: `const report = createAfxdpReport(); context.start(afxdpConfigController(context, report)); report.set(summary);`
  */
 import { afxdpOperatorConfigs, operatorConfigName, type AfxdpOperatorConfig } from "@switchyard/api";
 import { createWriter, fromCache } from "@switchyard/kube";

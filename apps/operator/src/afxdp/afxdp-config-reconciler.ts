@@ -2,7 +2,6 @@
 /**
  * createAfxdpConfigReconciler reports in the conditions of the AfxdpOperatorConfig "default" whether the components for AF_XDP are
  * deployed as it says. The controller "operator-config" deploys them.
- * Usage: `const reconcile = createAfxdpConfigReconciler({ configs, components, hasBpfman, writer, recordTransition, now });`
  */
 import { operatorConfigName, operatorConfigReasons, type AfxdpOperatorConfig } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";

@@ -2,7 +2,6 @@
 /**
  * startAfxdpControllers starts the controllers "afxdp-node-state", "afxdp-policy-status" and "afxdp-bpfman". They do nothing in a cluster
  * without the kinds for AF_XDP.
- * Usage: `startAfxdpControllers(context);`
  */
 import {
   afxdpNetworkNodePolicies,

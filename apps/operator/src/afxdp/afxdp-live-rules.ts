@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * AfxdpLiveRules returns the AF_XDP policies and config of the caches as AfxdpRules, computed once for each change.
- * Usage: `const rules = createAfxdpLiveRules({ afxdpPolicies, afxdpConfigs, staleDelayMs }, signal); rules();`
  */
 import { operatorConfigName, type AfxdpOperatorConfig } from "@switchyard/api";
 import { equalJson, type Change } from "@switchyard/kube";

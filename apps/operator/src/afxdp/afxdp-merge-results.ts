@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * AfxdpMergeResults keeps the result of mergeAfxdpPolicies for each node, and the inputs that it was computed from.
- * Usage: `const results = createAfxdpMergeResults(); results.set("worker-1", { matches, problems, generations, spec, interfaces });`
  */
 import type { AfxdpInterfaceStatus, AfxdpNetworkNodeState, AfxdpNetworkNodeStateSpec } from "@switchyard/api";
 import { equalJson, type Change } from "@switchyard/kube";

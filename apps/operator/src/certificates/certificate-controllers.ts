@@ -2,7 +2,6 @@
 /**
  * startCertificateControllers starts the controller that keeps the certificates of the webhook and the injector. Its
  * keys are the names of the two components.
- * Usage: `startCertificateControllers(context);`
  */
 import {
   afxdpOperatorConfigs,

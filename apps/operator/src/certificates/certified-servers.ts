@@ -3,7 +3,6 @@
  * certifiedServers lists the servers that the API server calls and that need a certificate: the admission webhook and
  * the network resources injector. Neither may read Secrets or change its own webhook registration, so the operator
  * issues both certificates.
- * Usage: `certifiedServers.filter((server) => isIssuedByOperator(server, settings))`.
  */
 import { conditionTypes, type SriovOperatorConfigSpec } from "@switchyard/api";
 import {

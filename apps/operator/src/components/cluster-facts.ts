@@ -2,7 +2,6 @@
 /**
  * ClusterFacts are the properties of the cluster that deployed components depend on: the owner of cluster-scoped
  * objects, and on OpenShift the TLS profile and the location of the control plane.
- * Usage: `await using facts = watchClusterFacts({ transport, settings, report }); const owner = facts.owner();`
  */
 import type { OwnerReference } from "@switchyard/api";
 import {

@@ -2,7 +2,6 @@
 /**
  * startComponentControllers starts "operator-config", which deploys the components, "afxdp-config", "hardware-offload", and on
  * OpenShift "systemd-mode".
- * Usage: `startComponentControllers(context);`
  */
 import {
   afxdpOperatorConfigs,

@@ -4,7 +4,6 @@
  * Cluster-scoped objects are watched by name, so that permissions can be limited to these names. Objects in the
  * operator's namespace are watched by kind. They are not selected by a label: objects of upstream's operator have none,
  * and users can remove labels.
- * Usage: `await using objects = watchComponentObjects({ transport, settings, report });`
  */
 import { sriovOperatorConfigs, upstreamManager, type ResourceType } from "@switchyard/api";
 import {

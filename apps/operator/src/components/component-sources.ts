@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What the controllers of the operator configs have in common: the settings of components, and when to look at them again.
- * Usage: `sources: [enqueuesConfig((enqueue) => subscribeToComponents(componentObjects, enqueue))]`
  */
 import { operatorConfigName } from "@switchyard/api";
 import type { KubeObject, Source } from "@switchyard/kube";

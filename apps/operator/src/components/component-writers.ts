@@ -2,7 +2,6 @@
 /**
  * ComponentWriters writes rendered objects by server-side apply under one field manager, and adopts the fields that
  * upstream's operator left (sriov-operator.md M-49).
- * Usage: `const write = createComponentWriters({ transport, objects }); await write.apply(manifest, signal);`
  */
 import { defined, upstreamManager } from "@switchyard/api";
 import {

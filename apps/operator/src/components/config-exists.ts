@@ -3,7 +3,6 @@
  * configExists reports whether the API server still has the SriovOperatorConfig, or AfxdpOperatorConfig, that the cache shows. The garbage
  * collector would delete objects of a deleted one at once, and they would be created again until the cache shows the
  * deletion.
- * Usage: `if (!(await configExists(transport, config, signal))) return;`
  */
 import {
   sriovOperatorConfigs,

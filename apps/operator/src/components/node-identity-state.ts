@@ -4,7 +4,6 @@
  * Processes on nodes get their permissions only then, because with RBAC alone the token of one node could change the
  * objects of all nodes. If the API server refuses a policy or does not serve the kind, the permissions are removed
  * (sriov-operator.md M-18).
- * Usage: `const isGranted = nodeIdentityState(objects, components, failures) === "enforced";`
  */
 import { isKubeError } from "@switchyard/kube";
 import type { RenderedComponent } from "@switchyard/render";

@@ -3,7 +3,6 @@
  * operatorConfigSummary returns the state of a SriovOperatorConfig: all its problems at once, else whether the
  * components are deployed as configured. Missing pods only set Progressing, so that one node that is down for long does
  * not unset Ready.
- * Usage: `operatorConfigSummary(rendered, outcome)`.
  */
 import { operatorConfigName, operatorConfigReasons } from "@switchyard/api";
 import { isKubeError } from "@switchyard/kube";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Rollout is the progress of a DaemonSet.
- * Usage: `pendingRollout("config-daemon", readRollout(daemonSet))` is "config-daemon: 2 of 3 pods available".
- */
+/** Rollout is the progress of a DaemonSet. */
 import { isRecord, type KubeObject } from "@switchyard/kube";
 
 export interface Rollout {

@@ -2,7 +2,6 @@
 /**
  * syncComponents applies rendered components and removes disabled ones, object by object. A refused object does not
  * stop the others.
- * Usage: `const outcome = await syncComponents({ objects, write, log }, rendered.components, signal);`
  */
 import { isKubeError, KubeError } from "@switchyard/kube";
 import { grantsNodeRights, type InventoryItem, type Manifest, type RenderedComponent } from "@switchyard/render";

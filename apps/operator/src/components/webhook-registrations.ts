@@ -3,7 +3,6 @@
  * These functions read and change the failurePolicy of webhook registrations. Requests that no webhook answers are
  * refused only after a pod of this operator has served: upstream's registration may have no server behind it, and while
  * upstream's pods are replaced, none may run (sriov-operator.md M-50).
- * Usage: `const early = failsClosed(registered) ? manifest : withIgnorePolicy(manifest);`
  */
 import { upstreamManager } from "@switchyard/api";
 import { isRecord, type KubeObject } from "@switchyard/kube";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * watchConfigMaps watches upstream's ConfigMap "device-plugin-config" if the operator has to write it.
- * Usage: `await using configMaps = watchConfigMaps({ transport, namespace, isWanted, report });`
- */
+/** watchConfigMaps watches upstream's ConfigMap "device-plugin-config" if the operator has to write it. */
 import { configMaps } from "@switchyard/api";
 import {
   joinWatches,

@@ -2,7 +2,6 @@
 /**
  * startDevicePluginControllers starts "device-plugin-label", which sets the node label that the device plugin's
  * DaemonSet selects, and "device-plugin-configmap", which writes upstream's ConfigMap if requested.
- * Usage: `startDevicePluginControllers(context, nodeStates);`
  */
 import {
   configMaps as configMapType,

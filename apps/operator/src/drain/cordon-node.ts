@@ -3,7 +3,6 @@
  * cordonNode and uncordonNode set and remove what a drain changes on a Node: spec.unschedulable, an annotation that
  * records that the operator set it, and a taint that stops DaemonSets. uncordonNode removes only what this operator or
  * upstream's set, so a node that an administrator cordoned stays cordoned (sriov-operator.md M-13).
- * Usage: `await cordonNode(name, { blockDaemonSets: false }, access); await uncordonNode(name, access);`
  */
 import { annotations, nodes, taints, upstreamManager, type Node, type Taint } from "@switchyard/api";
 import {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * DrainAnswers reads and writes the annotations of the drain handshake on node states (sriov-operator.md G).
- * Usage: `if ((await answers.swap(state, { from: "Draining", to: "DrainComplete" }, signal)) === undefined) return;`
- */
+/** DrainAnswers reads and writes the annotations of the drain handshake on node states (sriov-operator.md G). */
 import {
   afxdpNetworkNodeStates,
   annotations,

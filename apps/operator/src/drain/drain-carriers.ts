@@ -3,7 +3,6 @@
  * createDrainCarriers shows the object of each node that carries the drain handshake: its SriovNetworkNodeState or, on a node
  * without one, its AfxdpNetworkNodeState. The daemon chooses the same object. If the other object appears during a drain, the
  * request on the Node holds until the daemon has repeated it there.
- * Usage: `createDrainCarriers(caches).get("worker-0")?.drain`.
  */
 import { afxdpNetworkNodeStates, defined, sriovNetworkNodeStates, type SriovNetworkPoolConfig } from "@switchyard/api";
 import { equalJson, type Cache } from "@switchyard/kube";

@@ -2,7 +2,6 @@
 /**
  * drainConditions computes the three drain conditions of a SriovNetworkNodeState, which exist while a drain is
  * requested. Pure.
- * Usage: `drainConditions(existing, { kind: "waiting", position }, new Date())`.
  *
  * Two of the conditions also store state over restarts: lastTransitionTime of DrainProgressing is when the node began
  * to wait, and later since when it is drained; the reason of DrainComplete is the scope of the drain.

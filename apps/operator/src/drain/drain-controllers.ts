@@ -3,7 +3,6 @@
  * startDrainControllers starts the controllers of drains (sriov-operator.md G): "drain-slots" decides which nodes may
  * be drained, "drain" drains each of them, "default-pool-status" reports the slot of nodes in no pool, and on OpenShift
  * "drain-pauses" resumes MachineConfigPools.
- * Usage: `startDrainControllers(context);`
  *
  * RBAC: nodes get, list, watch, patch; pods list, watch; pods/eviction create; resourceclaims get; resourceslices list;
  * sriovnetworknodestates and afxdpnetworknodestates get, list, watch, patch, and patch of their status; on OpenShift

@@ -2,7 +2,6 @@
 /**
  * DrainFacts is the drain handshake between config daemon and operator, as read from the annotations and conditions of
  * a SriovNetworkNodeState (sriov-operator.md G) or AfxdpNetworkNodeState (drain-carriers.ts).
- * Usage: `const facts = toDrainFacts(state); if (requestFor(node, facts) !== drainRequests.idle) return;`
  */
 import {
   annotations,

@@ -3,7 +3,6 @@
  * DrainHandshake takes the operator's steps of the drain handshake for one node at a time. It asks the API server
  * before a step changes the Node: the cache of a new leader may lag behind, and acting on an old answer would break the
  * current drain.
- * Usage: `if (!(await handshake.isCurrent(state, signal))) return recheckSoon;`
  */
 import { defined } from "@switchyard/api";
 import type { Requeue } from "@switchyard/kube";

@@ -2,7 +2,6 @@
 /**
  * DrainReporter writes the drain conditions of node states and records an event when a condition becomes
  * True. Calls for the same node must not overlap.
- * Usage: `await reporter.report({ name, uid, drain }, { kind: "waiting", position }, signal);`
  */
 import {
   conditionTypes,

@@ -2,7 +2,6 @@
 /**
  * registerFleetMetrics registers metrics about the fleet: nodes, VFs by policy, conditions. They are computed from the
  * caches at each scrape, so every replica reports the same values; aggregate them with max().
- * Usage: `registerFleetMetrics(registry, caches);`
  */
 import {
   drainAnswers,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * measureTransport counts and times the requests to the API server.
- * Usage: `await using transport = measureTransport(await connect({ kubeconfig }), registry);`
- */
+/** measureTransport counts and times the requests to the API server. */
 import {
   isKubeError,
   type Transport,

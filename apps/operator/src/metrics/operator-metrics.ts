@@ -2,7 +2,6 @@
 /**
  * OperatorMetrics are the metrics of the controllers: reconciles, their duration and errors, and queues.
  * fleet-metrics.ts has the metrics of nodes and policies.
- * Usage: `const metrics = createOperatorMetrics(registry, caches, watched); metrics.watch(controller);`
  */
 import { conditionTypes, drainAnswers, drainRequests } from "@switchyard/api";
 import type { Controller, ControllerMetrics } from "@switchyard/kube";

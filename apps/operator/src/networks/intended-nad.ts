@@ -2,7 +2,6 @@
 /**
  * intendedNad renders the NetworkAttachmentDefinition of a network, or returns why the network is invalid
  * (sriov-operator.md D, M-35, M-54).
- * Usage: `const intended = intendedNad(network, { settings, states, afxdpStates, afxdpConfigs }); if (!intended.ok) return intended.error;`.
  */
 import {
   err,

@@ -3,7 +3,6 @@
  * claimNad decides whether a network may write the NetworkAttachmentDefinition (NAD) with its name. A NAD belongs to
  * the network that it was created from, and a NAD that was not created from a network is not changed
  * (sriov-operator.md D, M-51).
- * Usage: `const claim = claimNad({ network, intended, nad, rivals }); if (claim.kind === "taken") return claim.message;`
  */
 import { annotations, networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "@switchyard/api";
 import type { Network } from "@switchyard/render";

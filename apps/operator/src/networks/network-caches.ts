@@ -2,7 +2,6 @@
 /**
  * watchNetworks watches networks, NetworkAttachmentDefinitions (NADs) and namespaces in the whole cluster. The kinds of
  * networks and NADs are optional: without Multus there are no NADs, and a Helm upgrade adds no CRDs.
- * Usage: `const caches = watchNetworks({ transport, report });`
  */
 import {
   defined,

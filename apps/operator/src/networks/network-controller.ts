@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * networkController defines the controller of networks, and startNetworkControllers starts it.
- * Usage: `startNetworkControllers(context);`
- */
+/** networkController defines the controller of networks, and startNetworkControllers starts it. */
 import {
   networkAttachmentDefinitions,
   type AfxdpNetworkNodeState,

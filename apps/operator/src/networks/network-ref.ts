@@ -2,7 +2,6 @@
 /**
  * networkRef returns the text that identifies a network of any kind in any namespace. NetworkAttachmentDefinitions
  * contain it in their owner-ref annotation (sriov-operator.md A.9), and it is the key of the network in the work queue.
- * Usage: `parseNetworkRef(networkRef(network))?.kind`.
  */
 import { afxdpNetworks, bridgeNetworks, ovsNetworks, sriovIBNetworks, sriovNetworks } from "@switchyard/api";
 import type { Network } from "@switchyard/render";

@@ -3,7 +3,6 @@
  * networkSources returns the event sources of the networks controller. A network is enqueued when it changes, when a
  * network that wants the same NetworkAttachmentDefinition (NAD) changes, when its NAD or namespace changes, and when
  * the policies create other bridges for it or offer other AF_XDP devices, or another provider has its CNI plugin.
- * Usage: `const sources = networkSources(caches, networks);`
  */
 import type { AfxdpNetwork, AfxdpNetworkNodeState, AfxdpOperatorConfig, BridgeNetwork } from "@switchyard/api";
 import { fromCache, type Cache, type Change, type Source } from "@switchyard/kube";

@@ -2,7 +2,6 @@
 /**
  * createNetworkStatus returns the function that writes the conditions of a network and records an event for each
  * transition.
- * Usage: `const reportNetwork = createNetworkStatus({ writers, events, now });`
  */
 import { defined, networkAttachmentDefinitions, networkReasons } from "@switchyard/api";
 import { isKubeError, type EventRecorder, type Writer } from "@switchyard/kube";

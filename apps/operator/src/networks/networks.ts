@@ -2,7 +2,6 @@
 /**
  * Networks looks up the networks of all kinds by reference, and by name or namespace of their
  * NetworkAttachmentDefinition (NAD).
- * Usage: `networks.wanting("tenant-a/blue")` returns the networks that want this NAD.
  */
 import type { Cache } from "@switchyard/kube";
 import type { Network } from "@switchyard/render";

@@ -3,7 +3,6 @@
  * OrphanedNads deletes NetworkAttachmentDefinitions (NADs) whose network is deleted or now wants another namespace
  * (sriov-operator.md M-15). They are found by their owner-ref annotation, so no state has to be kept and no finalizer
  * is needed. The garbage collector deletes NADs in the namespace of their network.
- * Usage: `const orphans = createOrphanedNads({ nads, transport, writer, namespace }); await orphans.delete(ref, network, signal);`
  */
 import type { NetworkAttachmentDefinition } from "@switchyard/api";
 import {

@@ -2,7 +2,6 @@
 /**
  * These functions return the nodes that a change of an object affects, so that an event without effect costs almost
  * nothing.
- * Usage: `fromCache(policies, (change) => nodesAffectedByPolicy(change, nodes))`.
  */
 import type { Node, SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
 import { equalJson, type Cache, type Change } from "@switchyard/kube";

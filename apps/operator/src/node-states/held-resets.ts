@@ -3,7 +3,6 @@
  * createHeldResets remembers which nodes keep configuration without policies (reset-hold.ts), and
  * createHeldResetsReconciler reports them: the condition ResetHeld on the SriovOperatorConfig, because the policies are gone,
  * and an event when it begins.
- * Usage: `const heldResets = createHeldResets(); heldResets.set("worker-1", hold);`
  */
 import { operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
 import type { Cache, News, Reconcile, Source } from "@switchyard/kube";

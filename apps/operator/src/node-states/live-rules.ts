@@ -2,7 +2,6 @@
 /**
  * LiveRules returns the policies, pools and operator config of the caches as Rules. They are computed once for each
  * change, not once for each node.
- * Usage: `const rules = createLiveRules({ policies, pools, operatorConfigs, nicList, staleDelayMs, devMode }, signal); rules();`
  */
 import {
   operatorConfigName,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * MergeResults keeps the result of mergePolicies for each node, and the inputs that it was computed from.
- * Usage: `mergeResults.set("worker-1", { ...merged, spec, interfaces, generations });`
- */
+/** MergeResults keeps the result of mergePolicies for each node, and the inputs that it was computed from. */
 import type { InterfaceStatus, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { equalJson } from "@switchyard/kube";
 import type { MergedNode } from "@switchyard/policy";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * NicList contains the supported NICs: the built-in list and the rows of the ConfigMap "supported-nic-ids".
- * Usage: `const nicList = watchNicList({ transport, namespace, report }); const nics = knownNics(nicList);`
- */
+/** NicList contains the supported NICs: the built-in list and the rows of the ConfigMap "supported-nic-ids". */
 import { configMaps } from "@switchyard/api";
 import { parseNicRow, supportedNics, type SupportedNic } from "@switchyard/policy";
 import { ObjectStore, watchObjects, type Cache, type FailedWatch, type Transport } from "@switchyard/kube";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * startNodeControllers starts the controllers "node-state", "policy-status" and "pool-status".
- * Usage: `const nodeStates = startNodeControllers(context);`
- */
+/** startNodeControllers starts the controllers "node-state", "policy-status" and "pool-status". */
 import {
   conditionTypes,
   sriovNetworkNodePolicies,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * progressOf returns how far one node is with the spec that a policy or pool requires. Pure.
- * Usage: `progressOf(state, mergeResult.spec, { pciAddresses: match.pciAddresses, wasReady })`.
- */
+/** progressOf returns how far one node is with the spec that a policy or pool requires. Pure. */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { equalJson } from "@switchyard/kube";
 import type { NodeStateFacts } from "./node-state-facts.ts";

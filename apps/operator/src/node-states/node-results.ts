@@ -2,7 +2,6 @@
 /**
  * NodeResults keeps the merge result of each node, so that the status of a policy need not merge all nodes again. It is kept
  * in memory only: after a start, all nodes are merged again.
- * Usage: `const results = createNodeResults<AfxdpMergeResult>(); results.subscribe(add);`
  */
 import { equalJson } from "@switchyard/kube";
 import { isDeepStrictEqual } from "node:util";

@@ -3,7 +3,6 @@
  * NodeStateFacts are the parts of a SriovNetworkNodeState that the operator caches: the fields that nicSelectors match,
  * and the unfinished work of each PF. The VFs of 1,000 nodes would be 100 MB of JSON, so the plan is computed when a
  * state arrives and the VFs are dropped.
- * Usage: `const facts = toNodeStateFacts(state);`
  */
 import {
   annotations,

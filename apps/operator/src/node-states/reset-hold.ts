@@ -8,7 +8,6 @@
  *
  * It asks the API server only when a spec would lose something, and not the caches: these show the deletion of the policies
  * before that of their definition.
- * Usage: `const lost = takenAway(state, next); if (lost) hold = await findResetHold(lost.writtenAt, signal);`
  */
 import {
   resetHeldReasons,

@@ -2,7 +2,6 @@
 /**
  * missingFields compares two schemas of a kind: it returns the fields that one declares and the other neither declares nor
  * keeps. The API server drops such fields from objects, or rejects an apply that has them.
- * Usage: `missingFields({ wanted: schemas["SriovNetwork"], present: live })` is `["status.conditions"]`.
  */
 import { apiGroup, schemas, sriovResources } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";

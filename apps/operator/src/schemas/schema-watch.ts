@@ -7,8 +7,6 @@
  * CustomResourceDefinitions. If the API server does not provide them, nothing is known, and the operator works as usual.
  *
  * A cluster may have the kinds for AF_XDP only. Then the kinds for SR-IOV are not missing, and the operator works without them.
- *
- * Usage: `const crds = watchSchemas({ transport, log, signal }); await crds.whenCurrent(signal);`
  */
 import { afxdpApiVersion, apiGroup, apiVersion } from "@switchyard/api";
 import { isRecord, sleep, systemClock, type Clock, type Transport } from "@switchyard/kube";

@@ -2,7 +2,6 @@
 /**
  * deferTransport holds back the lists and watches that node states do not need until the node states are written. In a
  * large fleet that takes seconds, during which about thirty more lists and watches would delay it.
- * Usage: `const deferred = deferTransport(transport, signal); watchNetworks({ transport: deferred.transport, report }); deferred.release();`
  */
 import { systemClock, type Clock, type Transport } from "@switchyard/kube";
 

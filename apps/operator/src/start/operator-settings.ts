@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * OperatorSettings are the settings from flags and environment variables. They do not change while the operator runs.
- * Usage: `const settings = readOperatorSettings(flags);`
  */
 import { parseStaleDelayMs } from "@switchyard/policy";
 import type { CertificateSource, ComponentSettings } from "@switchyard/render";

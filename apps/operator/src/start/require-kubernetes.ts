@@ -3,7 +3,6 @@
  * requireKubernetes refuses API servers that are too old, before the operator writes anything. Kubernetes 1.30 is the
  * first release with ValidatingAdmissionPolicy v1 and with the node's name in a pod's token. Without them, the token of
  * one node could write the objects of all nodes (libs/render node-identity.ts).
- * Usage: `await requireKubernetes({ transport, log, signal });`
  */
 import { backoffMs, isKubeError, isRecord, sleep, systemClock, type Clock, type Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";

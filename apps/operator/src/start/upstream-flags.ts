@@ -2,7 +2,6 @@
 /**
  * fromUpstreamFlags translates the flags of upstream's operator, so that its Deployments can start this operator
  * unchanged (sriov-operator.md H). Flags with the same name need no translation.
- * Usage: `const { argv, ignored } = fromUpstreamFlags(process.argv); await runService(service, { argv, env: process.env });`
  */
 
 /** The flag of this operator, and the meaning of an empty value in upstream. */

@@ -2,7 +2,6 @@
 /**
  * ConditionSummary is the state of an object in one value. conditionsFor turns it into the three conditions that users
  * wait for: Ready, Progressing and Degraded (sriov-operator.md K.1).
- * Usage: `conditionsFor({ state: "ready", reason, message }, existing, generation, new Date())`.
  */
 import { conditionTypes, policyReasons, type Condition } from "@switchyard/api";
 import { setConditions, type NewCondition } from "@switchyard/kube";

@@ -3,7 +3,6 @@
  * createConfigCondition returns a function that sets one condition on the SriovOperatorConfig or AfxdpOperatorConfig, for
  * controllers that have no object of their own to report on. Each such condition needs its own field manager, because an apply removes
  * the fields that the manager owned before and no longer sends.
- * Usage: `const setConfigCondition = createConfigCondition({ type, writer, now }); await setConfigCondition(config, undefined, signal);`
  */
 import { defined, type Condition, type ObjectMeta, type ObjectStatus } from "@switchyard/api";
 import { cutText, isKubeError, setConditions, type NewCondition } from "@switchyard/kube";

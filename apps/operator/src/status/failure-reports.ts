@@ -7,7 +7,6 @@
  *
  * The condition has its own field manager, so that other writers of the status do not affect it. A controller writes
  * it, so the write is retried while the API server is not reachable.
- * Usage: `const reports = createFailureReports({ transport, namespace, caches, events, now }); context.start(reports.controller);`
  */
 import {
   afxdpNetworkNodePolicies,

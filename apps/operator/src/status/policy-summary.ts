@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * policySummary summarises the results of a policy on its nodes, for policies of SR-IOV and of AF_XDP.
- * Usage: `policySummary([{ node: "worker-1", kind: "ready", message: "" }], { rack: "7" }).reason` is "Configured".
- */
+/** policySummary summarises the results of a policy on its nodes, for policies of SR-IOV and of AF_XDP. */
 import { policyReasons } from "@switchyard/api";
 import { describeEmptySelector, isEmptySelector, type Labels } from "@switchyard/policy";
 import type { ConditionSummary } from "./condition-summary.ts";

@@ -3,7 +3,6 @@
  * createTransitionEvents records one event for each transition of an object between ready, progressing, degraded and
  * idle, whatever the number of its nodes. The previous state is read from the stored conditions, so a restarted
  * operator records nothing twice.
- * Usage: `const recordTransition = createTransitionEvents(events); if (result === "written") recordTransition(policy, summary);`
  */
 import { conditionTypes, type Condition } from "@switchyard/api";
 import type { EventRecorder, KubeObject } from "@switchyard/kube";

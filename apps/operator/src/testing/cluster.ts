@@ -2,7 +2,6 @@
 /**
  * createCluster returns a small cluster in memory for tests of reconcilers: stores that the test fills, and writers
  * that record.
- * Usage: `const cluster = createCluster(); cluster.addNode("worker-1"); cluster.addPolicy("a", { numVfs: 4 });`
  */
 import {
   apiVersion,

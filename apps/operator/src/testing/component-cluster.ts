@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createComponentCluster returns stores of deployed objects, and writers that fill them, for tests of components.
- * Usage: `const cluster = createComponentCluster(inventory); await syncComponents(cluster.deps, components, signal);`
  */
 import { upstreamManager } from "@switchyard/api";
 import { apiVersionOf, KubeError, ObjectStore, type KubeObject } from "@switchyard/kube";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * toObservedNode keeps of a Node what ovn-offload needs, so that the kubelet's heartbeats cause no events.
- * Usage: `watchObjects({ type: nodes, project: sharingEqual(toObservedNode), ... })`.
- */
+/** toObservedNode keeps of a Node what ovn-offload needs, so that the kubelet's heartbeats cause no events. */
 import {
   annotations as keys,
   defined,

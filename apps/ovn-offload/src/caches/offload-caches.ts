@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * OffloadCaches are the caches of all objects that ovn-offload reads, reduced to the fields in use.
- * Usage: `await using caches = watchOffload({ transport, namespace, ovnNamespace, report });`
- */
+/** OffloadCaches are the caches of all objects that ovn-offload reads, reduced to the fields in use. */
 import {
   clusterVersions,
   configMaps,

@@ -2,7 +2,6 @@
 /**
  * decideConfigMaps decides about the ConfigMaps by which OVN-Kubernetes finds the management ports. Keys of others stay to the
  * byte. A ConfigMap that ovn-offload created is deleted once it is empty.
- * Usage: `const { writes, resource, problems } = decideConfigMaps(observed, hosts);`
  */
 import {
   envOverridesPatch,

@@ -2,7 +2,6 @@
 /**
  * decideMachineConfigs decides about the MachineConfig of each pool. It is written once, when all hosts of the pool are
  * prepared, because each change reboots all of them; a node without SmartNIC would lose its network.
- * Usage: `const { writes, waiting } = decideMachineConfigs({ observed, pools, hosts, isDnsPlaced });`
  */
 import type { MachineConfigPool } from "@switchyard/api";
 import { ovnOffloadMachineConfig, ovnOffloadMachineConfigName } from "@switchyard/render";

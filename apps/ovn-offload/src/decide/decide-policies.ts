@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * decidePolicies returns the writes that give each pool one policy for each model of its SmartNICs.
- * Usage: `const { writes, problems } = decidePolicies(observed, pools, hosts);`
- */
+/** decidePolicies returns the writes that give each pool one policy for each model of its SmartNICs. */
 import { labels } from "@switchyard/api";
 import type { OffloadPool } from "@switchyard/policy";
 import { isOfOvnOffload, ovnOffloadPolicy, ovnOffloadPolicyName } from "@switchyard/render";

@@ -2,7 +2,6 @@
 /**
  * decide returns what ovn-offload must write now, and the status. It is a pure function of the cluster: called again with what
  * the writes have changed, it goes on, and with nothing left to do it returns no writes (docs/guide/ovn-offload.md).
- * Usage: `const { writes, pools, overall } = decide(observed);`
  */
 import { annotations, labels, taints } from "@switchyard/api";
 import { selectOffloadPools, type OffloadPool } from "@switchyard/policy";

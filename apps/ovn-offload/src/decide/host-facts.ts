@@ -2,7 +2,6 @@
 /**
  * HostFacts are what is known about one host, or a node that becomes or was one. "Unknown" is a value of its own: nothing is
  * removed because of it.
- * Usage: `const facts = hostFacts(node, { report, sources, isPublished });`
  */
 import { annotations, labels, taints, type MachineConfigPool } from "@switchyard/api";
 import { smartNicsOf, type SmartNicModel } from "@switchyard/policy";

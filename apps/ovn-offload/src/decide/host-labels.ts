@@ -3,7 +3,6 @@
  * wantedLabels returns the labels that ovn-offload owns on a node: the steps of a host. In: pool label, files (clusters without
  * MachineConfigs), label for OVN-Kubernetes. Out: files, label for OVN-Kubernetes, pool label. Each step requires that the one
  * before has been observed, so the steps survive a restart at any point.
- * Usage: `const { labels, conflict } = wantedLabels(host, shared);`
  */
 import { labels } from "@switchyard/api";
 import { ovnHostLabels, type OffloadHostLabels } from "@switchyard/render";

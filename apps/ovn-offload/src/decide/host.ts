@@ -2,7 +2,6 @@
 /**
  * Host is a node that is, becomes or was the host of a SmartNIC, and where it is going. The state machine of a host is in
  * host-labels.ts: each label is a step, and docs/guide/ovn-offload.md has the picture.
- * Usage: `const hosts = assignHosts(facts, selection, false);`
  */
 import type { OffloadPool, OffloadSelection } from "@switchyard/policy";
 import type { HostFacts } from "./host-facts.ts";

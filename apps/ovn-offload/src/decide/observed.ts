@@ -2,7 +2,6 @@
 /**
  * Observed is everything in the cluster that the decisions of ovn-offload depend on, reduced to the fields in use. Its parts
  * come from caches that are complete and fresh.
- * Usage: `const observed: Observed = observe(caches, settings);`
  */
 import type {
   HostNetworkStatus,

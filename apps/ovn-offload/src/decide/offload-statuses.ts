@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * offloadStatuses returns the status of each pool and of all of them, with the first thing that is missing in words.
- * Usage: `const { overall } = offloadStatuses(input);`
  */
 import { defined, type OvnOffloadNode } from "@switchyard/api";
 import { cutText } from "@switchyard/kube";

@@ -3,7 +3,6 @@
  * PodChecks knows the waiting pods of each host. The pods of a host are listed about once a minute and not kept: a watch of all
  * pods of a large cluster would need more memory than everything else. Decisions wait for the lists, so each round has few hosts;
  * those of a large cluster take turns.
- * Usage: `const pods = createPodChecks({ transport, now, report }); await pods.recheck(hosts, signal); pods.of("host-1")`
  */
 import { pods } from "@switchyard/api";
 import { listPages, type KubeObject, type Transport } from "@switchyard/kube";

@@ -2,7 +2,6 @@
 /**
  * SimulatedCluster plays, for tests of decide(), the programs that react to its writes: the operator and the config daemons, and
  * on OpenShift the Machine Config Operator, which reboots one node after another.
- * Usage: `const cluster = new SimulatedCluster({ isOpenshift: true }); cluster.settle();`
  */
 import {
   annotations,

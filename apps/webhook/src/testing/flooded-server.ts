@@ -2,7 +2,6 @@
 /**
  * A process with a review server for tests that flood it, so that its memory and its CPU time are its own. Reviews of policies take
  * long: there are many nodes and policies. It prints its port and its CA as JSON and runs until its standard input ends.
- * Usage: `const child = spawn(process.execPath, ["apps/webhook/src/testing/flooded-server.ts"]);`
  */
 import { createStateReader, emptyView } from "@switchyard/admission";
 import { namespace, startTestServer } from "./review-client.ts";

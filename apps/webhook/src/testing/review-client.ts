@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * startTestServer starts a review server on loopback for tests, with a client that plays the API server.
- * Usage: `await using testServer = await startTestServer({ view }); await testServer.post(paths.validate, body)`.
- */
+/** startTestServer starts a review server on loopback for tests, with a client that plays the API server. */
 import { emptyView, type ClusterView } from "@switchyard/admission";
 import { issueCertificate, type IssuedCertificate } from "@switchyard/certificates";
 import { createLogger } from "@switchyard/service";

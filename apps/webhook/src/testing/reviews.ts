@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Builders of AdmissionReviews as the API server sends them, and a reader of the answers.
- * Usage: `responseOf(await testServer.post(paths.validate, createPolicy("p1"))).allowed`.
- */
+/** Builders of AdmissionReviews as the API server sends them, and a reader of the answers. */
 import { expect } from "@jest/globals";
 import { createStateReader, emptyView, type ClusterView } from "@switchyard/admission";
 import { namespace, type Answer } from "./review-client.ts";

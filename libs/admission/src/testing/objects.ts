@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Builders of objects for tests. Each one returns a valid object with the fields that the test sets.
- * Usage: `admit(create(policy("p1", { numVfs: 9 })), view({ nodes: [node("w1", [pf()])] }), still)`.
- */
+/** Builders of objects for tests. Each one returns a valid object with the fields that the test sets. */
 import type {
   InterfaceStatus,
   SriovNetwork,

@@ -257,7 +257,7 @@ export interface OpenVSwitchFiles {
 export interface HostNetworkStatus {
   /**
    * Names of the interfaces that have the default route, or a route to the API server, and are interfaces of Open vSwitch or
-   * above one. Absent if there are none.
+   * above one. Absent if no interface is.
    */
   readonly openVSwitchInterfaces?: readonly string[];
   /**
@@ -458,7 +458,7 @@ export interface RefusedChange {
 /** A request for VFs of which a driver created only some. */
 export interface FewerVfs {
   /**
-   * Number of VFs that the driver was asked for.
+   * Number of VFs that were requested from the driver.
    * @asType integer
    */
   readonly requested: number;

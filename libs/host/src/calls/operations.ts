@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * operations describes each method of the ports. All adapters use it, so the same error has the same text in each of them.
- * Usage: `throw new HostError(operations.sriov.setNumVfs(pf, 8), "EBUSY", { cause })`.
  */
 import { dirname } from "node:path";
 import type { HostOperation } from "./host-error.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * askKernel converts errors of netlink to HostError.
- * Usage: `await askKernel(operations.links.setMtu(name, mtu), () => setLinkMtu(socket, name, mtu))`.
- */
+/** askKernel converts errors of netlink to HostError. */
 import { NetlinkError, resolveFamily, type GenericFamily, type NetlinkSocket } from "@switchyard/netlink";
 import { HostError, type HostOperation } from "../calls/host-error.ts";
 

@@ -2,7 +2,6 @@
 /**
  * The three programs that configure kernel arguments: how their presence is recognized, how arguments are read and changed
  * (sriov-operator.md F.5, M-22, M-29).
- * Usage: `const name = await detectBootLoader(files);`
  */
 import { grubFile, type ArgumentChange, type BootEntry, type BootLoader } from "../ports/kernel.ts";
 import type { HostFiles } from "../ports/host-files.ts";

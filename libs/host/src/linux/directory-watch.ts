@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * watchDirectory waits for changes of a directory (inotify).
- * Usage: `using changes = watchDirectory("/run/udev"); await changes.next(250, signal)`.
- */
+/** watchDirectory waits for changes of a directory (inotify). */
 import { watch, type FSWatcher } from "node:fs";
 import { isErrno } from "@switchyard/service";
 

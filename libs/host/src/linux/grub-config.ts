@@ -2,7 +2,6 @@
 /**
  * readGrubEntries finds the boot entries of this system in the configuration that grub-mkconfig generates. Others do not get the
  * arguments of GRUB_CMDLINE_LINUX: those of memory tests (20_memtest86+), and those of other systems that os-prober finds.
- * Usage: `const entries = readGrubEntries(text, await readRunning());`
  */
 import type { BootEntry } from "../ports/kernel.ts";
 import { splitArguments } from "./kernel-names.ts";

@@ -2,7 +2,6 @@
 /**
  * checkKernelName validates the name of a driver or module before it becomes part of a path or an argument of modprobe. The
  * adapters do not know where the name comes from.
- * Usage: `checkKernelName(driver)` at the start of a verb.
  */
 import { HostError } from "../calls/host-error.ts";
 

@@ -2,7 +2,6 @@
 /**
  * createLinuxConfigDrive implements ConfigDrive on the block device with the label config-2, which udev links. It needs no
  * mount, which would have to be removed again after a kill.
- * Usage: `await createLinuxConfigDrive("/host").readText("openstack/2018-08-27/meta_data.json")`.
  */
 import { isErrno } from "@switchyard/service";
 import { constants, promises as fs } from "node:fs";

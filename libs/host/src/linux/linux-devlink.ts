@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * createLinuxDevlink implements Devlink over generic netlink.
- * Usage: `createLinuxDevlink({ socket, openSocket: () => new NetlinkSocket({ protocol: protocols.generic }) })`.
- */
+/** createLinuxDevlink implements Devlink over generic netlink. */
 import type { PciAddress } from "@switchyard/api";
 import {
   devlinkFamily,

@@ -2,7 +2,6 @@
 /**
  * createLinuxFirmware implements Firmware with the programs mstconfig, mstfwreset and mstprivhost of the package mstflint. They run in the
  * container of the daemon: its image has them, and they need nothing from the root directory of the host.
- * Usage: `await createLinuxFirmware({ root: "/host" }).readSettings(pf)`.
  */
 import { promises as fs } from "node:fs";
 import { join } from "node:path";

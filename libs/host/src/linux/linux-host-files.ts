@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * createLinuxHostFiles implements HostFiles on the file system below a root directory.
- * Usage: `await createLinuxHostFiles("/host").readText("/etc/udev/rules.d/10-pf-name-0000:3b:00.0.rules")`.
- */
+/** createLinuxHostFiles implements HostFiles on the file system below a root directory. */
 import { promises as fs, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { operations } from "../calls/operations.ts";

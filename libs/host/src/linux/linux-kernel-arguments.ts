@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createLinuxKernelArguments implements KernelArguments with /proc, /sys/class/iommu and the programs of boot-loaders.ts.
- * Usage: `await createLinuxKernelArguments("/host").readNext()`.
  */
 import { promises as fs } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createLinuxKernelEvents implements KernelEvents over rtnetlink and uevents. Each watch uses two sockets and no thread.
- * Usage: `for await (const event of createLinuxKernelEvents().watch(signal)) …`.
  */
 import { defined } from "@switchyard/api";
 import {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createLinuxKernelModules implements KernelModules with /sys/module and modprobe. A module that is loaded costs no fork.
- * Usage: `await createLinuxKernelModules("/host").load("vfio-pci")`.
  */
 import { constants, promises as fs } from "node:fs";
 import { join } from "node:path";

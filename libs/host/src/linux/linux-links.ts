@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createLinuxLinks implements Links over rtnetlink, over the netlink family ethtool for features, and over sysfs for the speed.
- * Usage: `createLinuxLinks({ root: "/host", socket: new NetlinkSocket({ protocol: protocols.route }), genericSocket })`.
  */
 import { defined } from "@switchyard/api";
 import {

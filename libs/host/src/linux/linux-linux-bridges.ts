@@ -2,7 +2,6 @@
 /**
  * createLinuxLinuxBridges implements LinuxBridges over rtnetlink. The kernel ignores an alias that is given at the creation of
  * an interface, so a new bridge has a group number from the first moment, and the alias shortly after.
- * Usage: `createLinuxLinuxBridges(new NetlinkSocket({ protocol: protocols.route }))`.
  */
 import { defined } from "@switchyard/api";
 import {

@@ -3,7 +3,6 @@
  * createLinuxRdma implements Rdma over RDMA netlink, over rtnetlink for GUIDs of VFs, and over sysfs for devices, because
  * netlink does not report their PCI functions. Opening an RDMA socket loads ib_core, and keeps it loaded while the socket is open. Therefore a socket is opened
  * only for one request, and only if ib_core is loaded already.
- * Usage: `createLinuxRdma({ root: "/host", openSocket: () => new NetlinkSocket({ protocol: protocols.rdma }), route })`.
  */
 import { defined, parsePciAddress } from "@switchyard/api";
 import { getRdmaMode, setRdmaMode, setVfGuids, type NetlinkSocket } from "@switchyard/netlink";

@@ -2,7 +2,6 @@
 /**
  * createLinuxSubfunctions implements Subfunctions over devlink. The device of a subfunction is found by the devlink instance that
  * its port names (Linux 6.7), before that by the file `sfnum` of the devices below the PF, never by a name of an interface.
- * Usage: `createLinuxSubfunctions({ root: "/host", socket, openSocket: () => new NetlinkSocket({ protocol: protocols.generic }) })`.
  */
 import { defined, parsePciAddress, type PciAddress } from "@switchyard/api";
 import {

@@ -2,7 +2,6 @@
 /**
  * createLinuxSystemd implements Systemd with D-Bus on the system bus of the host (org.freedesktop.systemd1(5),
  * org.freedesktop.login1(5)).
- * Usage: `await createLinuxSystemd("/host").restartUnit("openvswitch-switch.service")`.
  */
 import { join } from "node:path";
 import { HostError, toHostError, type HostOperation } from "../calls/host-error.ts";

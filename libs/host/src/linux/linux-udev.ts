@@ -3,7 +3,6 @@
  * createLinuxUdev implements Udev with the files of systemd-udevd in /run/udev (systemd 252-257), without a fork of udevadm:
  * `control` is its socket and exists while it runs, `queue` exists while it handles events, and `data/n<ifindex>` for each
  * interface that it has handled.
- * Usage: `createLinuxUdev("/host").settle({ timeoutMs: 60_000, signal })`.
  */
 import type { PciAddress } from "@switchyard/api";
 import { NetlinkError, sendSeqpackets } from "@switchyard/netlink";

@@ -2,7 +2,6 @@
 /**
  * createLinuxVdpa implements Vdpa over generic netlink, and over /sys/bus/vdpa for drivers. The kernel tries to load a module
  * whenever an unknown netlink family is looked up, so nothing is looked up before the bus exists.
- * Usage: `createLinuxVdpa({ root: "/host", socket: new NetlinkSocket({ protocol: protocols.generic }) })`.
  */
 import { defined } from "@switchyard/api";
 import {

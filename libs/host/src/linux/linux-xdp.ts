@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * createLinuxXdp implements Xdp over rtnetlink, bpf(2), the netlink families netdev and ethtool, and sysfs.
- * Usage: `createLinuxXdp({ root: "/host", socket: new NetlinkSocket({ protocol: protocols.route }), genericSocket })`.
- */
+/** createLinuxXdp implements Xdp over rtnetlink, bpf(2), the netlink families netdev and ethtool, and sysfs. */
 import { isInterfaceName, xskMapDirectory } from "@switchyard/api";
 import {
   detachXdp,

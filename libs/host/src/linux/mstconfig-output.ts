@@ -3,7 +3,6 @@
  * Parses the output of `mstconfig -e -d ADDRESS query` (smartnic.md 7.3; mstflint 4.15 to 4.31). The columns are taken from
  * the header line, because a firmware that does not report current values has only one of them. Widths differ between
  * versions, so rows are split at blanks.
- * Usage: `const devices = parseMstconfigQuery(stdout); devices[0]?.settings.get("NUM_OF_VFS")?.next`.
  */
 import { defined } from "@switchyard/api";
 import type { FirmwareSetting } from "../ports/firmware.ts";

@@ -3,7 +3,6 @@
  * What the program mstprivhost needs and prints (smartnic.md 7.5). It is a script that calls other programs of mstflint.
  * In the versions 4.20 to 4.25 it calls them by the names that they have in the vendor's package MFT, so it finds none of
  * them and ends with "-E- Unknown device".
- * Usage: `const path = await pathForMstprivhost("/usr/bin"); const level = parsePrivilege(stdout);`
  */
 import { promises as fs } from "node:fs";
 import { tmpdir } from "node:os";

@@ -2,7 +2,6 @@
 /**
  * Formats and parses the record of a PF: upstream's JSON of the applied spec (sriov-operator.md F.7), and the additional key
  * "switchyard", which upstream's decoder ignores.
- * Usage: `parsePfRecord(formatPfRecord({ spec, initial: { mtu: 1500 } }))`.
  */
 import { err, ok, type InterfaceSpec, type Result, type VfGroup } from "@switchyard/api";
 import type { FirmwareRecord, PfRecord } from "../ports/records.ts";

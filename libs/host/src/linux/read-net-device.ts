@@ -2,7 +2,6 @@
 /**
  * readNetDevice reads the device of a network interface from sysfs. Between the interface and its PCI function there can be another
  * device: that of virtio, or of a subfunction.
- * Usage: `const device = readNetDevice("/host", "eth0")`.
  */
 import { defined, parsePciAddress } from "@switchyard/api";
 import { basename, dirname, join } from "node:path";

@@ -3,7 +3,6 @@
  * Reads PFs, their VFs and the drivers of PCI functions from /sys/bus/pci/devices. Each VF costs three reads: its address, its
  * driver and its interfaces. Everything else is read from its PF. All functions reject with errors of Node. The paths need no
  * normalization, which would be a quarter of the CPU time of reading a file.
- * Usage: `const pfs = await readPfs("/sys/bus/pci/devices", [])`.
  */
 import { defined, parsePciAddress, type PciAddress } from "@switchyard/api";
 import { mapConcurrently } from "@switchyard/service";

@@ -3,7 +3,6 @@
  * Reads files, links and directories of sysfs, and of other file systems that the kernel keeps in memory, which can vanish at any
  * moment. All functions return undefined if the path does not exist. Only readLockedAttribute can take long. The others are
  * synchronous: each system call on a thread of libuv's pool would take ten times its own CPU time (Node 24.21).
- * Usage: `const driver = readLinkName(join(device, "driver"))`.
  */
 import { isErrno } from "@switchyard/service";
 import {

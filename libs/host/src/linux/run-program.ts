@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * runProgram runs a program with fixed arguments, a clean environment and a time limit.
- * Usage: `const end = await runProgram(inRoot("/host", ["modprobe", "--", "vfio-pci"]), { timeoutMs: 60_000 });`
- */
+/** runProgram runs a program with fixed arguments, a clean environment and a time limit. */
 import { isErrno } from "@switchyard/service";
 import { setTimeout as delay } from "node:timers/promises";
 import { HostError, withHostError, type HostOperation } from "../calls/host-error.ts";

@@ -3,7 +3,6 @@
  * Implements Devlink on the fake kernel: the modes of embedded switches, and the representors that come and go with the mode
  * and the VFs. ice refuses to change the mode while VFs exist (ice_eswitch_mode_set, 6.12). mlx5_core is stricter here than in
  * 6.12: it refuses a change while drivers are bound to VFs, because they would stop working.
- * Usage: `const eswitch = createFakeEswitch({ find, netdevs, nextMac, onSync }); eswitch.sync(pf);`
  */
 import type { PciAddress } from "@switchyard/api";
 import type { Devlink } from "../ports/devices.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Implements streams of events for the fake kernel. Each watcher has its own queue, as each netlink socket has.
- * Usage: `const events = createFakeEvents({ kind: "overrun" }); events.overrun();`.
- */
+/** Implements streams of events for the fake kernel. Each watcher has its own queue, as each netlink socket has. */
 export interface FakeEvents<Event> {
   readonly port: { watch(signal: AbortSignal): AsyncIterable<Event> };
   emit(event: Event): void;

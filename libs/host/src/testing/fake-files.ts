@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Implements HostFiles on the disk of the fake kernel, which survives the daemon. A directory exists while it has entries.
- * Usage: `const files = createFakeFiles(); files.write("/etc/motd", "hello\n");`
  */
 import { largestTextBytes, type HostFiles } from "../ports/host-files.ts";
 import { answer, Refusal } from "./faults.ts";

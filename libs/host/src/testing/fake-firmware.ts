@@ -3,7 +3,6 @@
  * Implements Firmware on the fake kernel, for ports of vendor 15b3. The values of a card take effect on a reset of the card
  * and on a reboot: its functions are removed and appear with another limit of VFs or another link type. It refuses what
  * mstconfig refuses (smartnic.md 7.3). The mode of a BlueField changes only when the machine was switched off.
- * Usage: `const firmware = createFakeFirmware({ bus, hasTools: true, lockdown: "none" })`.
  */
 import { withoutFunction } from "@switchyard/api";
 import type { PciAddress } from "@switchyard/api";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Defines the PCI functions of the fake kernel as data. fake-pci.ts contains the rules.
- * Usage: `const pf = newPf(port); const vf = newVf(pf, sriov, 0)`.
- */
+/** Defines the PCI functions of the fake kernel as data. fake-pci.ts contains the rules. */
 import type { PciAddress } from "@switchyard/api";
 import type { EswitchMode } from "../ports/devices.ts";
 import { vfAddress, type FakePort, type FakeSriov } from "./nic-models.ts";

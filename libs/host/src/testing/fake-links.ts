@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Implements Links on the fake kernel, with the errors and texts of net/core/dev.c and rtnetlink.c (6.12).
- * Usage: `const links = createFakeLinks({ bus, netdevs, hasCarrier, onReset })`.
- */
+/** Implements Links on the fake kernel, with the errors and texts of net/core/dev.c and rtnetlink.c (6.12). */
 import { defined } from "@switchyard/api";
 import type { Rdma } from "../ports/devices.ts";
 import type { Link, Links } from "../ports/links.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Implements LinuxBridges on the interfaces of the fake kernel, with the errors of net/bridge (6.12).
- * Usage: `const linuxBridges = createFakeLinuxBridges(netdevs)`.
- */
+/** Implements LinuxBridges on the interfaces of the fake kernel, with the errors of net/bridge (6.12). */
 import type { LinuxBridgePortSettings, LinuxBridges } from "../ports/linux-bridges.ts";
 import type { FakeBridge, Netdev, Netdevs } from "./fake-netdevs.ts";
 import { answer, Refusal } from "./faults.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Implements KernelModules on the fake kernel. A driver registers when its module is loaded.
- * Usage: `const modules = createFakeModules({ bus, rdma, vdpa, drivers: new Set(["igbvf"]), iommu })`.
- */
+/** Implements KernelModules on the fake kernel. A driver registers when its module is loaded. */
 import { checkKernelName } from "../linux/kernel-names.ts";
 import type { KernelModules } from "../ports/kernel.ts";
 import type { PciBus } from "./fake-pci.ts";

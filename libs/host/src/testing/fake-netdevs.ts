@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Implements the network interfaces of the fake kernel in all network namespaces.
- * Usage: `const netdevs = createNetdevs(emit); netdevs.add({ parent, mac, maxMtu: 9216 })`.
- */
+/** Implements the network interfaces of the fake kernel in all network namespaces. */
 import { defined, type PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel.ts";
 import type { VlanProtocol } from "../ports/linux-bridges.ts";

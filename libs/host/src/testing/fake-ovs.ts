@@ -2,7 +2,6 @@
 /**
  * Implements Open vSwitch on the fake kernel: bridges whose ports work while their network interface exists. It survives the
  * daemon, as the real database does.
- * Usage: `const ovs = createFakeOvs({ isManaged: true, hasInterface }); ovs.byHand.addBridge("br-ex");`
  */
 import { defined, type OvsBridgeConfig } from "@switchyard/api";
 import type { Ovs, OvsBridgeSettings, OvsEvent, OvsPortFacts } from "../ports/ovs.ts";

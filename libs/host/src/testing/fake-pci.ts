@@ -2,7 +2,6 @@
 /**
  * createPciBus implements the PCI functions of the fake kernel and their drivers, by the rules of drivers/pci/pci-driver.c and
  * drivers/base/bus.c (6.12), confirmed in the VM lab. A driver that is bound to a function creates its interface.
- * Usage: `const bus = createPciBus({ netdevs, rdma, vdpa, emit, nextMac, onVfsChanged, allowsVfio: () => true }); bus.plug(port)`.
  */
 import { defined, type PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel.ts";

@@ -2,7 +2,6 @@
 /**
  * Implements PluginLeftovers on the fake kernel: what the plugins of upstream leave, and AF_XDP sockets of programs on the host.
  * Records are formatted and parsed as files.
- * Usage: `const leftovers = createFakePluginLeftovers(xdp); leftovers.byHand.addMount(path);`
  */
 import {
   formatUpstreamDevice,

@@ -2,7 +2,6 @@
 /**
  * Implements the RDMA subsystem of the fake kernel: whether ib_core is loaded, its mode, and RDMA devices: those that were
  * added by name, and those of PCI functions whose driver creates one.
- * Usage: `const { port, load } = createFakeRdma({ mode: "exclusive", emit, hasOtherNamespaces, readOption })`.
  */
 import type { PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel.ts";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Implements PfRecords and AfxdpRecords on the disk of the fake kernel, which survives the daemon. Records are formatted and parsed as files.
- * Usage: `const records = createFakeRecords()`.
  */
 import type { PciAddress } from "@switchyard/api";
 import { formatAfxdpRecord, parseAfxdpDevice, parseAfxdpRecord } from "../linux/afxdp-record-file.ts";

@@ -2,7 +2,6 @@
 /**
  * Implements Routes on the fake kernel, which has default routes and routes to single addresses. A route ends with its
  * interface.
- * Usage: `const routes = createFakeRoutes(netdevs); routes.add("default", "enp1s0f0")`.
  */
 import { isIP } from "node:net";
 import type { Routes } from "../ports/links.ts";

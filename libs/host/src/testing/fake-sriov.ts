@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createFakeSriov implements SriovSysfs on the fake kernel, with errors in the order of drivers/pci/iov.c (6.12).
- * Usage: `const sriov = createFakeSriov({ bus, netdevs, clock, setNumVfsMs: 0, onReset })`.
  */
 import { defined, type PciAddress } from "@switchyard/api";
 import { checkKernelName } from "../linux/kernel-names.ts";

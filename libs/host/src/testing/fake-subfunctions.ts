@@ -2,7 +2,6 @@
 /**
  * Implements Subfunctions on the fake kernel, with the rules that ice and mlx5_core share and that igbsw of the VM lab has: only in
  * switchdev mode, each number once, no change of the address and no removal while active. Its words are those of igbsw.
- * Usage: `const subfunctions = createFakeSubfunctions({ find, netdevs, nextMac }); subfunctions.sync(pf);`
  */
 import { defined, type PciAddress } from "@switchyard/api";
 import type { Subfunctions } from "../ports/devices.ts";

@@ -2,7 +2,6 @@
 /**
  * Implements systemd of the fake kernel: the unit files on its disk, which units run, and reboots. systemd knows the content of
  * unit files as of the last reload.
- * Usage: `const systemd = createFakeSystemd({ files, onReboot })`.
  */
 import { checkUnitName } from "../linux/linux-systemd.ts";
 import type { Systemd } from "../ports/system-services.ts";

@@ -3,7 +3,6 @@
  * Implements udev on the fake kernel. Some time after an event, it loads the driver of a new function, or names a new interface
  * and stores its properties, by the rules that it read at boot or by reloadRules(): it never notices new files by itself,
  * although the real udev does after three seconds.
- * Usage: `const udev = createFakeUdev({ bus, netdevs, clock, readRules, delayMs: 1 }); udev.onEvent({ kind: "link", name: "eth0" })`.
  */
 import type { PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel.ts";

@@ -2,7 +2,6 @@
 /**
  * Implements vDPA on the fake kernel by the rules of drivers/vdpa/vdpa.c and drivers/base/bus.c (6.12): management devices are
  * simulators, and VFs whose driver supports vDPA.
- * Usage: `const vdpa = createFakeVdpa(); vdpa.register("vhost_vdpa"); vdpa.addManager({ device: "vdpasim_net" }, { maxVirtqueues: 3 })`.
  */
 import { defined } from "@switchyard/api";
 import { checkKernelName, checkVdpaName } from "../linux/kernel-names.ts";

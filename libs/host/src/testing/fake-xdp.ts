@@ -2,7 +2,6 @@
 /**
  * Implements Xdp on the fake kernel: features by the model of the NIC, queues that a driver forgets with its interface, and
  * programs that others attach.
- * Usage: `const xdp = createFakeXdp({ bus, netdevs, modelOfSubfunction: subfunctions.modelOf })`.
  */
 import { defined } from "@switchyard/api";
 import type { NetDevice, Queues, Xdp, XdpProgram } from "../ports/xdp.ts";

@@ -2,7 +2,6 @@
 /**
  * Encodes the messages between a daemon and a fake kernel in another process: one JSON object per line, with markers for
  * values that JSON does not have.
- * Usage: `socket.write(encodeMessage({ kind: "abort", id: 7, value: undefined }))`, `decodeMessage(line, newSignal)`.
  */
 
 /**

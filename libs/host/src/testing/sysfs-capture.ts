@@ -2,7 +2,6 @@
 /**
  * layOutCapture creates files and links from a capture of sysfs on a real machine (testdata/ORIGIN.md), for tests of adapters.
  * Writes change the files only, because there is no kernel behind them.
- * Usage: `await layOutCapture("testdata/igb-sysfs.txt.gz", root)`.
  */
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

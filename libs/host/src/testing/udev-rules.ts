@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Reads udev rules for the udev of the fake kernel. A rule with a key that is not supported here never matches.
- * Usage: `const { name, properties } = applyRules(parseRules(texts), { action: "add", name: "eth0", … })`.
- */
+/** Reads udev rules for the udev of the fake kernel. A rule with a key that is not supported here never matches. */
 
 /** A network interface as rules see it. */
 export interface RuleDevice {

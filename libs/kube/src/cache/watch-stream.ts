@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * readLines and parseWatchEvent read the body of a watch, which has one JSON object per line.
- * Usage: `for await (const line of readLines(response, "watch nodes")) parseWatchEvent(line, "watch nodes")`.
- */
+/** readLines and parseWatchEvent read the body of a watch, which has one JSON object per line. */
 import { KubeError } from "../http/kube-error.ts";
 import { isKubeObject, isRecord } from "../kube-object.ts";
 import { statusError } from "../http/status-error.ts";

@@ -2,7 +2,6 @@
 /**
  * keepFresh makes a source of credentials, which loads them again every minute, since files change, and after the server
  * has rejected them.
- * Usage: `const { headers, tls } = await keepFresh(() => readServiceAccount(directory)).current()`.
  */
 import type { Agent } from "node:http";
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * readInCluster finds the API server from within a pod, by the service account that the kubelet mounts.
- * Usage: `const endpoint = await readInCluster(process.env)`.
- */
+/** readInCluster finds the API server from within a pod, by the service account that the kubelet mounts. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { keepFresh, type Credentials, type Endpoint } from "./credentials.ts";

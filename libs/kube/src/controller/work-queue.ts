@@ -2,7 +2,6 @@
 /**
  * WorkQueue holds keys to reconcile. A key is in the queue once however often it is added. It is not taken again before
  * its done(): a key that is added while it is processed becomes ready afterwards. The model is client-go's workqueue.
- * Usage: `const key = await queue.take(); if (key !== undefined) await work(key).finally(() => queue.done(key))`.
  */
 import { backoffMs, type BackoffRange, type Clock } from "../clock.ts";
 

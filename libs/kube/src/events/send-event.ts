@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * sendEvent writes one Event to the API server: it creates the Event or updates its count.
- * Usage: `const sent = await sendEvent(transport, { body, count, lastTime, written: 0 }, limits)`.
- */
+/** sendEvent writes one Event to the API server: it creates the Event or updates its count. */
 import { isKubeError } from "../http/kube-error.ts";
 import { collectionPath, metadataOnly, objectPath, type Transport, type TransportRequest } from "../http/transport.ts";
 import { eventType, type EventBody } from "./render-event.ts";

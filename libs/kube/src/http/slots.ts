@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Slots is a semaphore that serves its callers in order.
- * Usage: `await slots.take(signal); try { await send(); } finally { slots.give(); }`.
- */
+/** Slots is a semaphore that serves its callers in order. */
 
 export class Slots {
   #free: number;

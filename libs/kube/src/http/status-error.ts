@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * statusError makes a KubeError from an error response of the server (metav1.Status).
- * Usage: `throw statusError("GET /api/v1/nodes/a", { status: 404, retryAfter: undefined }, JSON.parse(body))`.
- */
+/** statusError makes a KubeError from an error response of the server (metav1.Status). */
 import { KubeError, type StatusCause } from "./kube-error.ts";
 import { isRecord } from "../kube-object.ts";
 

@@ -3,7 +3,6 @@
  * authenticateByKubeconfig makes a source of credentials from KubeConfig, which reads certificates and tokens, runs exec
  * plugins, and provides the agent for a proxy. Credentials of an exec plugin are requested from KubeConfig for each
  * request, since only KubeConfig knows their expiry. Others are requested every minute.
- * Usage: `const source = authenticateByKubeconfig(cluster, completeUser(file, user, cluster))`.
  */
 import { KubeConfig, type Cluster } from "@kubernetes/client-node";
 import type { RequestOptions } from "node:https";

@@ -3,7 +3,6 @@
  * completeUser prepares a user of a kubeconfig for KubeConfig 2.0.1. It rewrites features that KubeConfig lacks: `tokenFile`,
  * the precedence of data over files, relative paths of plugins, and the environment of exec plugins. Impersonation of
  * groups becomes additional headers.
- * Usage: `const { user, headers } = completeUser(file, { name: "admin" }, cluster)`.
  */
 import type { Cluster, User } from "@kubernetes/client-node";
 import { resolve } from "node:path";

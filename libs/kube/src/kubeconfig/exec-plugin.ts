@@ -2,7 +2,6 @@
 /**
  * execPlugin prepares the program that provides credentials (client.authentication.k8s.io) for KubeConfig. KubeConfig does
  * not resolve its path relative to the file and does not set KUBERNETES_EXEC_INFO.
- * Usage: `const user = { name, exec: execPlugin(file, name, fields, cluster) }`.
  */
 import type { Cluster } from "@kubernetes/client-node";
 import { readFileSync } from "node:fs";

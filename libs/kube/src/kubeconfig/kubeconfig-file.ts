@@ -2,7 +2,6 @@
 /**
  * readKubeconfigFile reads one kubeconfig and returns its fields and a KubeConfig. KubeConfig keeps only the fields that it
  * uses, so complete-user.ts reads other fields from the file.
- * Usage: `const { config, fields } = await readKubeconfigFile("/home/me/.kube/config")`.
  */
 import { KubeConfig } from "@kubernetes/client-node";
 import { readFile } from "node:fs/promises";

@@ -5,7 +5,6 @@
  * (https://github.com/kubernetes-client/javascript/issues/2202), omits the client-secret, and for a private authority
  * returns an object that openid-client does not accept as a Response. New refresh tokens stay in memory; the file is not
  * written.
- * Usage: `kubeConfig.addAuthenticator(createOidcAuthenticator())`.
  */
 import type { KubeConfig } from "@kubernetes/client-node";
 import { readFile } from "node:fs/promises";

@@ -3,7 +3,6 @@
  * readKubeconfig reads kubeconfigs with KubeConfig of @kubernetes/client-node. If several files have an entry, the first
  * file wins, as with kubectl. Only this folder imports the package, and connect() loads this file only if there is a
  * kubeconfig (docs/decisions/001-kubernetes-transport.md).
- * Usage: `const endpoint = await readKubeconfig(["/home/me/.kube/config"], "lab")`.
  */
 import type { Cluster, KubeConfig } from "@kubernetes/client-node";
 import type { Endpoint } from "../connect/credentials.ts";

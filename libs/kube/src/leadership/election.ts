@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Election is the state that waitForLease and lead share: the options with defaults, and the claims of this process.
- * Usage: `await writeLease(election.transport, lease, election.claim(lease.transitions), { timeoutMs })`.
  */
 import { bootClock } from "../clock.ts";
 import type { Lease, LeaseClaim } from "./lease.ts";

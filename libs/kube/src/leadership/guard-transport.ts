@@ -13,8 +13,6 @@
  *
  * No client can exclude that the network delivers a request even later, so reconcilers must be level-based. Reads and
  * watches are always allowed.
- *
- * Usage: `guardTransport(transport, () => validUntilMs - clock.nowMs())`.
  */
 import { KubeError } from "../http/kube-error.ts";
 import type { Transport, TransportRequest } from "../http/transport.ts";

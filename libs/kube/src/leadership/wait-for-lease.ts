@@ -2,7 +2,6 @@
 /**
  * waitForLease polls the lease and takes it when it is free or when its holder has not renewed it for the lease duration.
  * That time is measured by the local clock from the moment at which this process saw the last change.
- * Usage: `const held = await waitForLease(election)`.
  */
 import { sleep } from "../clock.ts";
 import { isKubeError } from "../http/kube-error.ts";

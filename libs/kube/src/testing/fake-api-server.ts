@@ -3,7 +3,6 @@
  * FakeApiServer is an API server for ConfigMaps in this process, over HTTP. It supports paged lists, watches from a history,
  * merge patches, and faults on demand. It has no schemas and treats an apply as a merge patch; tests of server-side apply
  * use a real API server (e2e/integration).
- * Usage: `await using server = await FakeApiServer.start(); server.put("a", { color: "red" }); server.failNext({ status: 503 })`.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Endpoint } from "../connect/credentials.ts";

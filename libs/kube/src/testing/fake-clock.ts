@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * FakeClock is a Clock that a test advances.
- * Usage: `const clock = new FakeClock(); await clock.advance(500)`.
- */
+/** FakeClock is a Clock that a test advances. */
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
 

@@ -2,7 +2,6 @@
 /**
  * World simulates replicas that compete for one Lease with many faults: replicas freeze and resume, their clocks differ,
  * and requests and responses are late or lost. Leaders write all the time, and the world records the writes that arrive.
- * Usage: `const world = new World(() => 0.5); const a = world.start("a"); await world.clock.advance(5_000)`.
  */
 import { sleep, type Clock } from "../clock.ts";
 import { equalJson } from "../json/equal-json.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * TemporaryDirectory is a directory that is deleted when it is disposed.
- * Usage: `await using directory = await TemporaryDirectory.of({ token: "secret" }); directory.file("token")`.
- */
+/** TemporaryDirectory is a directory that is deleted when it is disposed. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

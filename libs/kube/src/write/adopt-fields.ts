@@ -4,7 +4,6 @@
  * They then count as applied by the new manager, so its next apply removes those that its intent does not have; without
  * this they would stay forever. Metadata stays with its owner, since labels, annotations and finalizers are messages
  * between programs that remain valid. The model is client-go's csaupgrade.
- * Usage: `await adoptFields({ transport, path, subresource: "", manager, from: ["sriov-network-operator"] })`.
  */
 import { KubeError } from "../http/kube-error.ts";
 import { isKubeObject, isRecord, type ManagedFieldsEntry } from "../kube-object.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * AppliedIntents remembers the last intent that a writer sent for each object, as a digest.
- * Usage: `const last = new AppliedIntents(cache).get("/ns/worker-0")`.
- */
+/** AppliedIntents remembers the last intent that a writer sent for each object, as a digest. */
 import { isBehind, type Observations, type Observed } from "../cache/cache.ts";
 import type { ObjectName } from "../kube-object.ts";
 

@@ -2,7 +2,6 @@
 /**
  * BpfObject is an open descriptor of a BPF program, map or link. The object exists in the kernel as long as something refers to it: a
  * descriptor, a network interface, a program that uses the map, or a file in a BPF file system.
- * Usage: `using program = openById(system, "program", 7)`.
  */
 import { malformed } from "../netlink-error.ts";
 import { readText } from "../wire/attributes.ts";

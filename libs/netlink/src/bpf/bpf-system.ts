@@ -2,7 +2,6 @@
 /**
  * BpfSystem is the port for bpf(2), by which programs and maps are created in the kernel. loadBpfSystem() returns the real
  * implementation; callBpf() makes one call.
- * Usage: `callBpf(loadBpfSystem(), { tried: "open BPF program 7", command: bpfCommands.programById, attributes })`.
  */
 import koffi from "koffi";
 import { checked, NetlinkError } from "../netlink-error.ts";

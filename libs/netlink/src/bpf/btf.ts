@@ -2,7 +2,6 @@
 /**
  * encodeBtf encodes the types of a BPF object file (Documentation/bpf/btf.rst of the kernel). Only the kinds that an XDP program
  * with one map needs are there.
- * Usage: `encodeBtf(types, { section: "xdp", functionType: 6 })`.
  */
 import { StringTable } from "./elf-object.ts";
 

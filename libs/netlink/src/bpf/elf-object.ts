@@ -2,7 +2,6 @@
 /**
  * encodeElfObject writes an object file for BPF: ELF, 64 bit, little endian (elf.h; R_BPF_64_64 from
  * Documentation/bpf/llvm_reloc.rst of the kernel). The tables of symbols and names are added.
- * Usage: `encodeElfObject({ sections, symbols, relocations })`.
  */
 
 export interface ElfSection {
@@ -150,10 +149,7 @@ function encodeRelocation(offset: number, symbol: number): Buffer {
   return relocation;
 }
 
-/**
- * StringTable collects the names in an object file: text that ends with a NUL, at an offset.
- * Usage: `const strings = new StringTable(); const offset = strings.add("xdp"); strings.encode();`
- */
+/** StringTable collects the names in an object file: text that ends with a NUL, at an offset. */
 export class StringTable {
   readonly #offsets = new Map([["", 0]]);
   #length = 1;

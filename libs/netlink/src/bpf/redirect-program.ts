@@ -6,7 +6,6 @@
  *
  * The kernel then gives the packet to the socket that the map has for the receive queue; without one, the network stack
  * receives the packet (the last argument, since Linux 5.3).
- * Usage: `encodeRedirectProgram(map.fd)` is the program for BPF_PROG_LOAD.
  */
 
 /** An instruction: u8 opcode, u4 destination and u4 source register, s16 offset, s32 constant (struct bpf_insn). */

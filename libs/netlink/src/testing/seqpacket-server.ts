@@ -2,7 +2,6 @@
 /**
  * openSeqpacketServer opens a Unix socket of type SOCK_SEQPACKET on the real kernel. Like udevd, it asks for the ids of the
  * sender only on accepted connections.
- * Usage: `using server = openSeqpacketServer("/run/test"); const fd = server.accept(); server.askForIds(fd); server.receive(fd)`.
  */
 import koffi from "koffi";
 import { checked } from "../netlink-error.ts";

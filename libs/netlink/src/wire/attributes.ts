@@ -3,7 +3,6 @@
  * parseAttributes, bytes, u16, u32, text and nested read and write netlink attributes (struct nlattr): u16 length with the
  * four bytes of the header, u16 type, value, padding to four bytes. The byte order is that of the host, little endian on
  * all supported platforms.
- * Usage: `parseAttributes(nested(22, [u32(1, 7)]))`.
  */
 import { malformed } from "../netlink-error.ts";
 

@@ -2,7 +2,6 @@
 /**
  * encodeMessage, parseMessages and parseAck write and read netlink messages (struct nlmsghdr): u32 length with the 16 bytes
  * of the header, u16 type, u16 flags, u32 sequence, u32 port.
- * Usage: `for (const { type } of parseMessages(datagram)) console.log(type)`.
  */
 import { malformed } from "../netlink-error.ts";
 import { aligned, find, parseAttributes, readText } from "./attributes.ts";

@@ -3,7 +3,6 @@
  * Monitor keeps a TableCache equal to the database over one connection after the other. It uses the newest method that the
  * server has: `monitor_cond_since` (Open vSwitch 2.12), which after a reconnection can continue where the last connection
  * ended, `monitor_cond` (2.6), or `monitor` (RFC 7047, 4.1.5).
- * Usage: `const monitor = new Monitor("m1", "Open_vSwitch", [bridge]); await monitor.start(connection);`
  */
 import { isOvsdbError, OvsdbError } from "../ovsdb-error.ts";
 import type { Table } from "../wire/column.ts";

@@ -2,7 +2,6 @@
 /**
  * The server's schema, compared with the tables that a program uses, so that a column of another type is an error at the
  * start and not a wrong value later.
- * Usage: `const missing = checkSchema(await connection.request("get_schema", ["Open_vSwitch"]), [bridge])`
  */
 import { OvsdbError } from "../ovsdb-error.ts";
 import type { Column, Table } from "../wire/column.ts";

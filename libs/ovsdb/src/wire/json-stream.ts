@@ -3,7 +3,6 @@
  * JsonStream splits a byte stream into JSON objects. OVSDB sends JSON-RPC messages back to back, without a length or a
  * delimiter (RFC 7047, 4), so the end of a message is the brace that closes it. A chunk may end anywhere, also within a
  * UTF-8 sequence.
- * Usage: `for (const message of stream.push(chunk)) console.log(message)`
  */
 import { OvsdbError } from "../ovsdb-error.ts";
 

@@ -2,7 +2,6 @@
 /**
  * Describes what a device of an AfxdpNetworkNodeState cannot have: more than its driver supports or, if another tool manages
  * it, more than that tool provided.
- * Usage: `const problems = limitProblems(spec, status, "spec.interfaces[0]");`
  */
 import type { AfxdpInterfaceSpec, AfxdpInterfaceStatus } from "@switchyard/api";
 import type { PlanProblem } from "../problem.ts";

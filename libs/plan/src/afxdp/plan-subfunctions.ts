@@ -2,7 +2,6 @@
 /**
  * Plans the subfunctions of a device: which of Switchyard's own are created, repaired, configured and deleted. Subfunctions of
  * other tools are never changed, and their numbers are not used.
- * Usage: `const steps = planSubfunctions("0000:86:00.0", status, { numSfs: 4, mtu: 9000 });`
  */
 import type { AfxdpInterfaceSpec, AfxdpInterfaceStatus, AfxdpSubfunctionStatus } from "@switchyard/api";
 import type { AfxdpStep } from "./afxdp-step.ts";

@@ -201,8 +201,8 @@ function changedByPfStep<Name extends PfStep["kind"]>(step: PfStep<Name>): Chang
 
 /** Returns the step in a few words, without the PF: "8 -> 16 VFs". Undefined if it is of no interest to users. */
 export function summaryOf<Name extends PfStep["kind"]>(step: PfStep<Name>): string | undefined {
-  const { summary, describe } = pfSteps[step.kind];
-  return (summary ?? describe)(step);
+  const kind = pfSteps[step.kind];
+  return kind.summary === undefined ? kind.describe(step) : kind.summary(step);
 }
 
 /** The names of all kinds of steps. */

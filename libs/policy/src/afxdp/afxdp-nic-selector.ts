@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * matchesDevice decides which devices of a node an AF_XDP policy's nicSelector selects.
- * Usage: `interfaces.filter((nic) => matchesDevice(policy.spec.nicSelector, nic))`.
- */
+/** matchesDevice decides which devices of a node an AF_XDP policy's nicSelector selects. */
 import type { AfxdpInterfaceStatus, AfxdpNicSelector } from "@switchyard/api";
 import { isNameOf } from "../nics/nic-selector.ts";
 

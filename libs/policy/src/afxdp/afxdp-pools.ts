@@ -2,7 +2,6 @@
 /**
  * poolProblems compares the pool of a policy with the pools that policies of higher priority have on the same node. Policies
  * may share a pool only with the same mode and settings, because the pool has one resource and one way to pods.
- * Usage: `poolProblems(policy, pool, pools)`.
  */
 import type { AfxdpNetworkNodePolicy, AfxdpPoolSpec } from "@switchyard/api";
 import { afxdpProblem, type AfxdpProblem } from "./afxdp-problem.ts";

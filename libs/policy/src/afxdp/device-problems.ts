@@ -2,7 +2,6 @@
 /**
  * What is wrong with a policy on a device: barringUse says why the device cannot be an AF_XDP device, requestProblems what
  * the device does not support or, if it is externally managed, does not have.
- * Usage: `barringUse(policy, device) ?? requestProblems(policy, device)`.
  */
 import type { AfxdpNetworkNodePolicy } from "@switchyard/api";
 import type { AfxdpDevice } from "./afxdp-device.ts";

@@ -3,7 +3,6 @@
  * Selectors of MachineConfigPools (smartnic.md 2.1, 2.5): which pools an entry of spec.ovnHardwareOffload selects, which
  * nodes a pool has, and by which role label a MachineConfig reaches one pool only. The API server checks little of a pool,
  * so selectors are read as unknown values.
- * Usage: `const selectors = readPoolSelectors(pool); selectors?.selectsNode(labelsOf(node))`.
  */
 import { labels } from "@switchyard/api";
 import type { LabelSelector, LabelSelectorRequirement, MachineConfigPool } from "@switchyard/api";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Why a node that an entry of spec.ovnHardwareOffload selects belongs to no pool.
- * Usage: `if (isOfControlPlane(node)) problems.push(controlPlaneProblem(node, pool));`
- */
+/** Why a node that an entry of spec.ovnHardwareOffload selects belongs to no pool. */
 import type { Node } from "@switchyard/api";
 import { labelsOf } from "../nodes/label-selector.ts";
 import { compareText } from "../order.ts";

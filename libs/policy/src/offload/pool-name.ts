@@ -2,7 +2,6 @@
 /**
  * Names of offload pools in clusters without MachineConfigPools. The name is the value of a label and part of object
  * names, and must not change while other entries come and go.
- * Usage: `poolNameOf({ "node-role.kubernetes.io/dpu-host": "" })` is "dpu-host".
  */
 import { createHash } from "node:crypto";
 import type { Labels } from "../nodes/label-selector.ts";

@@ -2,7 +2,6 @@
 /**
  * selectMachineConfigPools selects the hosts on OpenShift: each entry of spec.ovnHardwareOffload selects the custom
  * MachineConfigPools whose spec.nodeSelector has all of its labels (smartnic.md 2.5).
- * Usage: `const { pools, problems } = selectMachineConfigPools(entries, machineConfigPools, nodes);`
  */
 import { labels } from "@switchyard/api";
 import type { MachineConfigPool, Node, OvnHardwareOffload } from "@switchyard/api";

@@ -2,7 +2,6 @@
 /**
  * selectNodePools selects the hosts in clusters without MachineConfigPools: each entry of spec.ovnHardwareOffload is a pool
  * of its own.
- * Usage: `const { pools, problems } = selectNodePools(entries, nodes);`
  */
 import type { Node, OvnHardwareOffload } from "@switchyard/api";
 import { compareText } from "../order.ts";

@@ -2,7 +2,7 @@
 /**
  * selectOffloadPools finds the pools and hosts that SriovOperatorConfig.spec.ovnHardwareOffload selects, and what is wrong
  * with the selection (smartnic.md 2.5). The webhook, the service ovn-offload and the command line use it.
- * Usage: `const { pools, problems } = selectOffloadPools({ entries, machineConfigPools, nodes, interfacesOf });`
+ * Usage: `const { pools, problems } = selectOffloadPools({ entries, machineConfigPools, nodes, interfacesOf, networkOf });`
  */
 import type { HostNetworkStatus, InterfaceStatus, MachineConfigPool, Node, OvnHardwareOffload } from "@switchyard/api";
 import { compareText } from "../order.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Accessors for JSON values of unknown shape. Pods and claims may come from files, so they are not validated.
- * Usage: `for (const container of listAt(at(pod, "spec"), "containers")) textAt(container, "name");`
- */
+/** Accessors for JSON values of unknown shape. Pods and claims may come from files, so they are not validated. */
 
 /** Returns `value[key]` if it is an own property; otherwise undefined. */
 export function at(value: unknown, key: string): unknown {

@@ -2,7 +2,6 @@
 /**
  * appliedInTurn is a second, slow implementation of the merge, to compare mergePolicies with. It follows the text of
  * sriov-operator.md B.4, B.6 literally: policy by policy over one growing list, with sets of VFs instead of ranges.
- * Usage: `expect(merged.spec.interfaces).toEqual(appliedInTurn(policies, nics))`.
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
 import { matchesNic } from "../nics/nic-selector.ts";

@@ -2,7 +2,6 @@
 /**
  * Builders of invented objects for tests. Each builder returns a valid object and takes the fields that a test depends
  * on.
- * Usage: `policy("p1", { numVfs: 2, nicSelector: { pfNames: ["ens803f1"] } })`.
  */
 import type {
   AfxdpInterfaceStatus,

@@ -2,7 +2,6 @@
 /**
  * mergePf combines what several policies request for one PF into one InterfaceSpec with VF groups
  * (sriov-operator.md B.6).
- * Usage: `const weak = mergePf(undefined, first, false); const merged = mergePf(weak, second, samePriority);`
  */
 import type { InterfaceSpec, InterfaceStatus, SriovNetworkNodePolicy, VfGroup } from "@switchyard/api";
 import { formatVfRange, overlaps, parseVfRange, type VfRange } from "./vf-range.ts";

@@ -2,7 +2,6 @@
 /**
  * kernelReleaseProblem says why the device plugin of afxdp-plugins-for-kubernetes ends on a kernel. It reads the number of the
  * kernel from the text of `uname -r` and cannot read that of some distributions, such as Debian's (eve-and-afxdp.md b1).
- * Usage: `kernelReleaseProblem("6.12.117+deb12-amd64")`.
  */
 import type { AfxdpPoolSpec } from "@switchyard/api";
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Json represents JSON values without loss: objects keep the order of their members, and numbers keep all their digits.
- * Usage: `formatJson(jsonObject({ cniVersion: "1.0.0", name, ipam }))`.
  */
 
 /** Any JSON value. */

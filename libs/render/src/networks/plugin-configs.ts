@@ -2,7 +2,6 @@
 /**
  * The configuration of the CNI plugin of each network kind. It has upstream's keys in upstream's order, and omits keys
  * under the same conditions (sriov-operator.md D, cnis.md 1.2, 2.1, 7).
- * Usage: `sriovPlugin(network.spec, texts)`.
  */
 import type {
   AfxdpNetworkSpec,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The nodes of a simulated fleet with AF_XDP devices.
- * Usage: `await createNodes(admin, fleet, progress); await forAll(fleet, (index) => report(statePath("switchyard", index)));`
- */
+/** The nodes of a simulated fleet with AF_XDP devices. */
 import { afxdpNetworkNodeStates, nodes as nodeType, sriovOperatorConfigs } from "@switchyard/api";
 import { collectionPath, objectPath } from "@switchyard/kube";
 import { nodeName, nodeObject, operatorConfig, operatorNamespace } from "../fleet/fleet-objects.ts";

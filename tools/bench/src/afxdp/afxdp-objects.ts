@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Builds the objects for AF_XDP of a simulated fleet: each node has two NICs that can have subfunctions. Pure.
- * Usage: `await applyPlainly(admin, "user", path, afxdpPolicy(4));`
- */
+/** Builds the objects for AF_XDP of a simulated fleet: each node has two NICs that can have subfunctions. Pure. */
 import {
   operatorConfigName,
   type AfxdpNetworkNodePolicy,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The report of the AF_XDP benchmark. Pure.
- * Usage: `process.stdout.write(renderAfxdpReport(report))`
- */
+/** The report of the AF_XDP benchmark. Pure. */
 import type { BenchReport } from "../harness/bench.ts";
 import { atMost, median, type Goal } from "../harness/goal.ts";
 import {

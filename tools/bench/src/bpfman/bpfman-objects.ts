@@ -2,7 +2,6 @@
 /**
  * Builds the objects of a simulated fleet whose AF_XDP programs bpfman loads: what administrators, the daemons, the device
  * plugins and bpfman's agents write. Pure.
- * Usage: `await applyPlainly(admin, "user", path, devicesPolicy);`
  */
 import {
   bpfmanApiVersion,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The report of the benchmark of bpfman. Pure.
- * Usage: `process.stdout.write(renderBpfmanReport(report))`
- */
+/** The report of the benchmark of bpfman. Pure. */
 import type { BenchReport } from "../harness/bench.ts";
 import { atMost, type Goal } from "../harness/goal.ts";
 import {

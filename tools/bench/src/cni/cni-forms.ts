@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * prepareForms prepares the other ways to start eve-bridge that docs/decisions/010-eve-bridge-launcher.md compares.
- * Usage: `for (const form of prepareForms(directory, plugin)) runner.run(form.version)`
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";

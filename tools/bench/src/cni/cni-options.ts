@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Parses the command line of `npm run bench -- cni`.
- * Usage: `parseCniOptions(["--rounds", "100", "--forms"])`
- */
+/** Parses the command line of `npm run bench -- cni`. */
 import { commonHelp, parseCount, parseFlags } from "../harness/bench-flags.ts";
 import type { BenchOptions } from "../harness/bench.ts";
 

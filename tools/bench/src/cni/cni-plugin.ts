@@ -2,7 +2,6 @@
 /**
  * installPlugin bundles eve-bridge and installs it with its own installer, as on a node. buildStockBridge builds the
  * stock `bridge` plugin with Go.
- * Usage: `const plugin = installPlugin(directory); await runner.run(plugin.version({ file: plugin.launcher, args: [] }))`
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * ProgramRunner runs short-lived programs and measures their duration and their memory.
- * Usage: `const { wallMs } = await createProgramRunner(directory).run({ file: node, args: ["-e", "0"] })`
- */
+/** ProgramRunner runs short-lived programs and measures their duration and their memory. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, constants, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The report of the cni benchmark. Pure.
- * Usage: `process.stdout.write(renderCniReport(report))`
- */
+/** The report of the cni benchmark. Pure. */
 import type { BenchReport } from "../harness/bench.ts";
 import { atMost, type Goal } from "../harness/goal.ts";
 import { describeMachine } from "../harness/machine.ts";

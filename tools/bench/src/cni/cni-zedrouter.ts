@@ -2,7 +2,6 @@
 /**
  * BenchZedrouter is a fake zedrouter that accepts every request and creates nothing. Its time is subtracted from that
  * of an ADD.
- * Usage: `await using zedrouter = await startZedrouter(path); zedrouter.takeMs()`
  */
 import { createServer, type Socket } from "node:net";
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * DaemonMeasures measures a start of the daemon, a change, a refusal, and an idle daemon.
- * Usage: `await createDaemonMeasures(daemon, { progress, signal }).change("0 -> 4", 1, interfaces)`
- */
+/** DaemonMeasures measures a start of the daemon, a change, a refusal, and an idle daemon. */
 import type { Bridges } from "@switchyard/api";
 import { untilIdle } from "../harness/process-meter.ts";
 import type { Progress } from "../harness/progress.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The report of the daemon benchmark. Pure.
- * Usage: `process.stdout.write(renderDaemonReport(report))`
- */
+/** The report of the daemon benchmark. Pure. */
 import type { BenchReport } from "../harness/bench.ts";
 import { atMost, stopGoal, type Goal } from "../harness/goal.ts";
 import { describeRun, goalLines, renderTable, showMb, showRatio, showSeconds } from "../harness/report-lines.ts";

@@ -2,7 +2,6 @@
 /**
  * createGuestDaemon runs the bundled config daemon on a real kernel, in a guest of the VM lab. It connects to the API
  * server on this machine.
- * Usage: `await using daemon = await createGuestDaemon({ cluster, run, guest, share, healthPort, cpuProf: false })`
  */
 import { compileCacheSettings, writeCompileCache } from "@switchyard/images";
 import { memoryFlags, mallocVariables } from "@switchyard/service/memory";

@@ -2,7 +2,6 @@
 /**
  * runGuestOvsScenario measures switchdev mode with a bridge of Open vSwitch in the VM lab, next to a shell script that makes the
  * same changes with devlink and ovs-vsctl, and the daemon while it is connected to ovsdb-server.
- * Usage: `const results = await runGuestOvsScenario(daemon, measures, options)`
  */
 import type { Bridges } from "@switchyard/api";
 import type { Guest } from "@switchyard/vm-lab";

@@ -2,7 +2,6 @@
 /**
  * runGuestScenario measures the daemon in the VM lab: starts, changes of the number of VFs, refusals and an idle
  * time, on two real ports with seven VFs each.
- * Usage: `const results = await runGuestScenario(daemon, measures, options)`
  */
 import type { DaemonOptions } from "./daemon-options.ts";
 import type { ChangeResult, FlapResult } from "./daemon-results.ts";

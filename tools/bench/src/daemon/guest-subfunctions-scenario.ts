@@ -2,7 +2,6 @@
 /**
  * runGuestSubfunctionsScenario measures the subfunctions of AF_XDP devices in the VM lab, next to a shell script that makes the same
  * changes with devlink, as an administrator would.
- * Usage: `const results = await runGuestSubfunctionsScenario(daemon, measures, options)`
  */
 import type { AfxdpInterfaceSpec } from "@switchyard/api";
 import type { Guest } from "@switchyard/vm-lab";

@@ -2,7 +2,6 @@
 /**
  * measureKernel measures the time that the kernel alone needs: a shell in the guest makes the writes to sriov_numvfs
  * that the daemon makes.
- * Usage: `bestOf(await measureKernel(guest, run.signal), await measureKernel(guest, run.signal))`
  */
 import type { Guest } from "@switchyard/vm-lab";
 import { BenchError } from "../harness/run-control.ts";

@@ -2,7 +2,6 @@
 /**
  * createNativeDaemon runs the config daemon on the fake kernel, as a process of this machine. The fake kernel answers
  * at once and records the time of each write.
- * Usage: `await using daemon = await createNativeDaemon({ cluster, run, nics: [ice("0000:3b:00.0")], cpuProf: undefined })`
  */
 import { createFakeKernel, serveFakeKernel, type FakeNic } from "@switchyard/host/testing";
 import { memoryFlags, mallocVariables } from "@switchyard/service/memory";

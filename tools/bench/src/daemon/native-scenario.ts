@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * runNativeScenario measures the daemon on the fake kernel, on a node with four PFs of 128 VFs.
- * Usage: `const results = await runNativeScenario(daemon, measures, options)`
- */
+/** runNativeScenario measures the daemon on the fake kernel, on a node with four PFs of 128 VFs. */
 import type { InterfaceSpec } from "@switchyard/api";
 import { ice } from "@switchyard/host/testing";
 import type { DaemonOptions } from "./daemon-options.ts";

@@ -2,7 +2,6 @@
 /**
  * NodeUnderTest is the node whose daemon is measured: its objects, changes of its spec as the operator makes them,
  * and the times of its statuses.
- * Usage: `await using node = await createNodeUnderTest(cluster, run); const order = await node.order([])`
  */
 import {
   afxdpNetworkNodeStates,

@@ -2,7 +2,6 @@
 /**
  * startLiveCluster puts objects, as `kubectl get` prints them, into a real API server. A plain client lists them as the command
  * did that was measured before: the same pages, of all kinds at the same time.
- * Usage: `await using live = await startLiveCluster({ objects, progress, fail }); const seconds = await live.listAgain();`
  */
 import { customResources, nodes, pods } from "@switchyard/api";
 import { collectionPath, isRecord, objectPath, type KubeObject, type ResourceType } from "@switchyard/kube";

@@ -2,7 +2,6 @@
 /**
  * Arrivals records when each node's spec arrived, as a daemon that watches its node state sees it. It keeps two
  * numbers per object, so that the harness uses little memory. Pure: the caller passes the time.
- * Usage: `arrivals.saw({ namespace, name, generation }, performance.now()); arrivals.of("switchyard")`
  */
 import { defined } from "@switchyard/api";
 import type { ResourceType } from "@switchyard/kube";

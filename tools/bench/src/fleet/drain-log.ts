@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * DrainLog computes the figures of many concurrent drains from the watch events of the node states. Pure.
- * Usage: `const log = createDrainLog(10); log.saw({ name, desired, current }, performance.now()); log.result(12, 0.4)`
- */
+/** DrainLog computes the figures of many concurrent drains from the watch events of the node states. Pure. */
 
 export interface DrainWave {
   readonly nodes: number;

@@ -3,7 +3,6 @@
  * measureDrainWave lets many nodes of a pool request a drain at the same time. It measures how many drain at once and
  * how long a free slot stays free. Daemons are simulated: each waits until its node is drained, works for a while, and
  * is idle.
- * Usage: `const wave = await measureDrainWave({ cluster, operator, progress, run }, 100);`
  */
 import {
   annotations,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Builds the objects of a simulated fleet. Pure.
- * Usage: `Array.from({ length: 1000 }, (_, index) => nodeObject(index))`
- */
+/** Builds the objects of a simulated fleet. Pure. */
 import {
   annotations,
   apiVersion,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The profiles of a simulated fleet: the NICs of its nodes as their daemons report them. Pure.
- * Usage: `interfacesOf(profiles.vf256, 7)`
- */
+/** The profiles of a simulated fleet: the NICs of its nodes as their daemons report them. Pure. */
 import type { InterfaceStatus, VfStatus } from "@switchyard/api";
 
 export interface FleetProfile {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The report of the fleet benchmark. Pure.
- * Usage: `process.stdout.write(renderFleetReport(report))`
- */
+/** The report of the fleet benchmark. Pure. */
 import type { BenchReport } from "../harness/bench.ts";
 import { atMost, median, type Goal } from "../harness/goal.ts";
 import {

@@ -2,7 +2,6 @@
 /**
  * fleetScenario lists the measured steps in their order. Node states, and then policies, are created and deleted in
  * each round.
- * Usage: `for (const step of fleetScenario({ fleet, options, startOperator, stopOperator })) await measureStep(bench, step)`
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { Fleet } from "./fleet.ts";

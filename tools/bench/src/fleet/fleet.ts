@@ -2,7 +2,6 @@
 /**
  * Fleet is a simulated fleet: Node objects, statuses as daemons write them, and a watch of the node states. Each node
  * state exists twice: the operator writes one and the plain client the other.
- * Usage: `await using fleet = await createFleet({ cluster, options, progress, run }); await fleet.reportAll()`
  */
 import {
   apiVersion,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * measureStep runs one step of the scenario and measures its cost, first of the operator alone, then of the plain client.
- * Usage: `results.push(await measureStep(bench, { id: "first-policy", round: 1, act, wanted }))`
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { BenchUser } from "../harness/bench-cluster.ts";

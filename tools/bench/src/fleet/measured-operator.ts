@@ -2,7 +2,6 @@
 /**
  * createMeasuredOperator returns the operator as a measured service. Its arguments name an image for every component, because
  * the operator does not deploy a component without an image. No kubelet is running, so no image is pulled.
- * Usage: `await using operator = createMeasuredOperator({ script, cluster, user, fail }); await operator.start(run.signal)`
  */
 import { minSemiSpaceFlag } from "@switchyard/service/memory";
 import { join } from "node:path";

@@ -2,7 +2,6 @@
 /**
  * watchStates watches the metadata of node states. It continues the watch after the API server ends it, which the
  * server does after some time, and at once for a client that reads too slowly.
- * Usage: `await using watch = await watchStates(client, { take, fail })`
  */
 import { sriovNetworkNodeStates } from "@switchyard/api";
 import { collectionPath, isRecord, type ResourceType } from "@switchyard/kube";

@@ -2,7 +2,6 @@
 /**
  * AuditTail reads the requests of one user from the API server's audit log. It parses the lines of that user only,
  * because most lines are about the writes of the harness.
- * Usage: `const tail = createAuditTail(path, username); await tail.read(); …; countRequests(await tail.read())`
  */
 import { open } from "node:fs/promises";
 import type { AuditEvent } from "@switchyard/testing";

@@ -3,7 +3,6 @@
  * startBenchCluster starts a real API server with Switchyard's CRDs and the users of a run. The measured program and the
  * plain client use service accounts, because administrators are exempt from API priority and fairness, so their requests
  * are faster than those of a real component.
- * Usage: `await using cluster = await startBenchCluster({ namespaces, progress, fail }); cluster.admin.request(…)`
  */
 import { ensureBinaries, eventually, findWorkspaceRoot, startControlPlane, type PodAccount } from "@switchyard/testing";
 import { execFile } from "node:child_process";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * parseFlags parses the command line of a benchmark: its own flags and those that every benchmark has.
- * Usage: `const values = parseFlags(args, { rounds: { type: "string", default: "3" } })`
- */
+/** parseFlags parses the command line of a benchmark: its own flags and those that every benchmark has. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { BenchError } from "./run-control.ts";
 

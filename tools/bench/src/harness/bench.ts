@@ -2,7 +2,6 @@
 /**
  * runBench runs one benchmark: it parses the command line, measures, prints the report and compares it with the goals.
  * Each benchmark has the same three files: <name>-options.ts, measure-<name>.ts and <name>-report.ts.
- * Usage: `await runBench({ help, parse, measure, render }, args)`
  */
 import { writeFile } from "node:fs/promises";
 import { BenchError } from "./run-control.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Goal compares a measured figure with a limit. Pure.
- * Usage: `missedGoals([atMost("peak RSS", 118, 130, "MB")])` is `[]`.
- */
+/** Goal compares a measured figure with a limit. Pure. */
 
 /** A figure and its limit. */
 export interface Goal {

@@ -2,7 +2,6 @@
 /**
  * readLoad measures the CPU time of this process with its descendants, and of all other processes. Two durations can be
  * compared only if the other processes used about the same CPU time.
- * Usage: `const before = readLoad(); loadBetween(before, readLoad()).othersBusy`
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";

@@ -2,7 +2,6 @@
 /**
  * startMeasured starts a service as a direct child process, so that /proc/<pid> shows only the service. `setpriv`
  * (util-linux) asks the kernel to kill the process when the benchmark dies, and then execs it.
- * Usage: `await using operator = await startMeasured({ script, args, log, fail }); operator.meter.read()`
  */
 import { findWorkspaceRoot, podCommand, type PodAccount } from "@switchyard/testing";
 import { execFile, spawn } from "node:child_process";

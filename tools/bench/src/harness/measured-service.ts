@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * MeasuredService is a measured service that can be restarted: one process at a time, one log.
- * Usage: `await using operator = createMeasuredService({ script, args, log, fail }); await operator.start(run.signal)`
- */
+/** MeasuredService is a measured service that can be restarted: one process at a time, one log. */
 import { readFileSync } from "node:fs";
 import { BenchError } from "./run-control.ts";
 import { startMeasured, type MeasuredOptions, type MeasuredProcess } from "./measured-process.ts";

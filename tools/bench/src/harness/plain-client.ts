@@ -3,7 +3,6 @@
  * createPlainClient returns a minimal client of an API server: node:https, a fixed number of persistent connections,
  * and unparsed answers. The operator is compared with this client, and the harness uses it, too. So it must not use
  * libs/kube, which is measured.
- * Usage: `using client = createPlainClient(await readIdentity(kubeconfig), 32); await client.request({ method: "GET", path })`
  */
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Parses /proc/<pid>/stat, /proc/<pid>/status and /proc/stat (proc(5)). Pure.
- * Usage: `parseStat(readFileSync("/proc/self/stat", "utf8")).cpuSeconds`
- */
+/** Parses /proc/<pid>/stat, /proc/<pid>/status and /proc/stat (proc(5)). Pure. */
 import { BenchError } from "./run-control.ts";
 
 /** From /proc/<pid>/stat. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * ProcessMeter reads the CPU time and the memory of a running process from /proc, which does not affect the process.
- * Usage: `const meter = createProcessMeter(pid); meter.read().cpuSeconds`
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Progress prints the current step of a long run, at least every two seconds.
- * Usage: `using progress = startProgress(); progress.at("first policy", () => "512 of 1000 nodes")`
- */
+/** Progress prints the current step of a long run, at least every two seconds. */
 import { writeToStderr, type WriteLine } from "@switchyard/testing";
 
 export interface Progress extends Disposable {

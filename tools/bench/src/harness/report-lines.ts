@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Lines that the reports of all benchmarks share. Pure.
- * Usage: `[describeRun(report), ...goalLines(report.goals)].join("\n")`
- */
+/** Lines that the reports of all benchmarks share. Pure. */
 import { describeGoal, missedGoals, type Goal } from "./goal.ts";
 import { describeMachine, type MachineFacts } from "./machine.ts";
 

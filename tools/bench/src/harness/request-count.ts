@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * countRequests counts a user's requests to the API server by verb and resource. Pure.
- * Usage: `countRequests(events).writes` is `{ "patch sriovnetworknodestates": 1000 }`.
- */
+/** countRequests counts a user's requests to the API server by verb and resource. Pure. */
 import { isWrite, type AuditEvent } from "@switchyard/testing";
 
 /**

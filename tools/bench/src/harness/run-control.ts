@@ -2,25 +2,23 @@
 /**
  * Run ends a benchmark when something that it needs has failed, or when the user stops it: all waits reject, and
  * everything that was started is stopped and removed.
- * Usage: `using run = startRun(); await pause(1_000, run.signal); run.fail(error)`
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * BenchError is the only error class of the benchmarks. Branch on `code`; the message is for people.
- * The codes and their meanings.
+ * The codes of BenchError: the kinds of failures of a run.
+ * usage: the command line is invalid.
+ * refused: the API server refused a request of the harness.
+ * watch: a watch of the harness failed.
+ * ended: the measured process ended unexpectedly.
+ * late: a wait reached its time limit.
+ * wrong: a measured program returned a wrong result.
+ * stopped: the user stopped the run.
+ * platform: this machine lacks something that the run needs, such as /proc or a tool.
+ * goals: a goal is missed, and --check was given.
  */
-const benchErrorCodes = {
-  usage: "the command line is invalid",
-  refused: "the API server refused a request of the harness",
-  watch: "a watch of the harness failed",
-  ended: "the measured process ended unexpectedly",
-  late: "a wait reached its time limit",
-  wrong: "a measured program returned a wrong result",
-  stopped: "the user stopped the run",
-  platform: "this machine lacks something that the run needs, such as /proc or a tool",
-  goals: "a goal is missed, and --check was given",
-} as const;
+export type BenchErrorCode =
+  "usage" | "refused" | "watch" | "ended" | "late" | "wrong" | "stopped" | "platform" | "goals";
 
 /** A run without figures, or with a missed goal. */
 export class BenchError extends Error {
@@ -47,8 +45,6 @@ interface UntilOptions {
   readonly signal: AbortSignal;
   readonly everyMs?: number;
 }
-
-type BenchErrorCode = keyof typeof benchErrorCodes;
 
 /** Until it is disposed, Ctrl-C and SIGTERM fail the run; a second one ends the process at once. */
 export function startRun(): Run {

@@ -2,7 +2,6 @@
 /**
  * measureOffloadStep runs one step of the scenario and measures its cost, first of ovn-offload alone, then of the plain client,
  * which repeats what ovn-offload has written.
- * Usage: `results.push(await measureOffloadStep(bench, { id: "select", round: 1, act, isDone }))`
  */
 import type { AuditEvent } from "@switchyard/testing";
 import type { BenchCluster, BenchUser } from "../harness/bench-cluster.ts";

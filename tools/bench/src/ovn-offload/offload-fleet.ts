@@ -2,7 +2,6 @@
 /**
  * OffloadFleet is a simulated OpenShift cluster: pools, their hosts, and a few other nodes. Its methods write what users, the
  * operator, the config daemons and the machine config operator write.
- * Usage: `const fleet = await createOffloadFleet({ cluster, options, progress, run }); await fleet.select();`
  */
 import {
   machineConfigPools,

@@ -2,7 +2,6 @@
 /**
  * Builds the objects of a simulated OpenShift cluster: MachineConfigPools, their hosts, and what the config daemons report about
  * the BlueField-2 card of each host. Pure.
- * Usage: `Array.from({ length: 1000 }, (_, index) => hostObject(index, poolName(index % 20)))`
  */
 import {
   apiVersion,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * offloadScenario lists the measured steps in their order: in each round all pools are selected, and everything is restored.
- * Usage: `for (const step of offloadScenario({ fleet, options, before, startService })) await measureOffloadStep(bench, step)`
  */
 import type { OffloadFleet } from "./offload-fleet.ts";
 import type { OffloadStepId } from "./offload-step-result.ts";

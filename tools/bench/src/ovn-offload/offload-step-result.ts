@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * OffloadStepResult is the cost of a step of the scenario. Times are seconds from the end of what causes the step.
- * Usage: `const rows = results.map((result: OffloadStepResult) => titleOf(result));`
  */
 import type { Load } from "../harness/machine.ts";
 import type { RequestCount } from "../harness/request-count.ts";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * readOffload reads what ovn-offload has written, and everything that must be restored when nothing is selected any more.
- * Usage: `const view = await readOffload(cluster.admin); view.marked`
  */
 import {
   conditionTypes,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Parses the command line of `npm run bench -- ovn-offload`.
- * Usage: `parseOvnOffloadOptions(["--nodes", "1000", "--pools", "20", "--check"])`
- */
+/** Parses the command line of `npm run bench -- ovn-offload`. */
 import { BenchError } from "../harness/run-control.ts";
 import { commonHelp, parseCount, parseFlags } from "../harness/bench-flags.ts";
 import type { BenchOptions } from "../harness/bench.ts";

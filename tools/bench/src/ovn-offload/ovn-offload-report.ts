@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The report of the ovn-offload benchmark. Pure.
- * Usage: `process.stdout.write(renderOvnOffloadReport(report))`
- */
+/** The report of the ovn-offload benchmark. Pure. */
 import type { BenchReport } from "../harness/bench.ts";
 import { atMost, median, type Goal } from "../harness/goal.ts";
 import {

@@ -3,7 +3,6 @@
  * plainReplay turns the writes of ovn-offload, as the API server has logged them, into writes of the same number and size for the
  * plain client. They change what ovn-offload ignores: annotations in place of labels, and objects in other namespaces or
  * with other names. Pure.
- * Usage: `for (const ofObject of plainReplay(events)) for (const request of ofObject) await plain.request(request);`
  */
 import { isRecord } from "@switchyard/kube";
 import { isWrite, type AuditEvent } from "@switchyard/testing";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Parses the command line of `npm run bench -- ovsdb`.
- * Usage: `parseOvsdbOptions(["--bridges", "1000"])`
- */
+/** Parses the command line of `npm run bench -- ovsdb`. */
 import { commonHelp, parseCount, parseFlags } from "../harness/bench-flags.ts";
 import type { BenchOptions } from "../harness/bench.ts";
 

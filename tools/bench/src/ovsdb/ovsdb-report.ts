@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The report of the ovsdb benchmark. Pure.
- * Usage: `process.stdout.write(renderOvsdbReport(report))`
- */
+/** The report of the ovsdb benchmark. Pure. */
 import type { BenchReport } from "../harness/bench.ts";
 import { atMost, type Goal } from "../harness/goal.ts";
 import { describeRun, goalLines, renderTable, showMb } from "../harness/report-lines.ts";

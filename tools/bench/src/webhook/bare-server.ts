@@ -2,7 +2,6 @@
 /**
  * The baseline: a server that admits each review without reading it. Its cost is that of HTTPS and JSON in Node, which
  * every webhook in Node has.
- * Usage: node bare-server.mjs CERT KEY PORT
  */
 import { readFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";

@@ -2,7 +2,6 @@
 /**
  * compareAnswers checks that concurrent reviews get the same answers as single ones. Upstream admits an invalid
  * policy if it reviews a valid one at the same time (sriov-operator.md M-26).
- * Usage: `const { wrong } = await compareAnswers(client, reviews, signal)`
  */
 import { inParallel } from "../harness/plain-client.ts";
 import { paths } from "./measure-load.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * measureLoad sends reviews to a server and measures the latency of each and the server's CPU time.
- * Usage: `results.push(await measureLoad(target, { load: loads[0], round: 1, reviews: 300 }))`
- */
+/** measureLoad sends reviews to a server and measures the latency of each and the server's CPU time. */
 import type { MeasuredService } from "../harness/measured-service.ts";
 import { inParallel } from "../harness/plain-client.ts";
 import type { ReviewClient } from "./review-client.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * measureProfile measures the webhook in a cluster whose nodes have one profile.
- * Usage: `results.push(await measureProfile({ profile: "pf6", options, scripts, progress, run }))`
- */
+/** measureProfile measures the webhook in a cluster whose nodes have one profile. */
 import { issueCertificate } from "@switchyard/certificates";
 import { findFreePorts } from "@switchyard/testing";
 import { writeFile } from "node:fs/promises";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * podObject builds a pod as large as a real one. The webhook must keep almost nothing of it. Pure.
- * Usage: `podObject(7, { nodes: 1000, resources: ["fast"] })`
- */
+/** podObject builds a pod as large as a real one. The webhook must keep almost nothing of it. Pure. */
 import { nodeName } from "../fleet/fleet-objects.ts";
 
 /** One pod in this many has VFs. */

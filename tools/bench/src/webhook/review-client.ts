@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * ReviewClient sends reviews to a webhook as the API server does: over HTTPS, with persistent connections.
- * Usage: `using client = createReviewClient({ port, ca, connections: 8 }); (await client.ask(path, text)).ms`
- */
+/** ReviewClient sends reviews to a webhook as the API server does: over HTTPS, with persistent connections. */
 import { isRecord } from "@switchyard/kube";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * createReviews builds AdmissionReviews of changes to policies, as the API server sends them. Pure.
- * Usage: `const reviews = createReviews(profile); reviews.creation(7)`
- */
+/** createReviews builds AdmissionReviews of changes to policies, as the API server sends them. Pure. */
 import { apiGroup, type SriovNetworkNodePolicy, type SriovNetworkNodePolicySpec } from "@switchyard/api";
 import { firstPolicy, operatorNamespace } from "../fleet/fleet-objects.ts";
 import { pfName, type FleetProfile } from "../fleet/fleet-profile.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * fillCluster creates the objects that exist when the webhook starts: nodes, node states, policies and pods.
- * Usage: `await fillCluster({ cluster, options, profile, progress, signal })`
- */
+/** fillCluster creates the objects that exist when the webhook starts: nodes, node states, policies and pods. */
 import {
   apiVersion,
   nodes as nodeType,

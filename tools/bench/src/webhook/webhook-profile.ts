@@ -2,7 +2,6 @@
 /**
  * The profiles of nodes for the webhook benchmark: those of the fleet benchmark, whose nodes differ in their
  * addresses only, and one whose nodes all differ. Pure.
- * Usage: `reportedInterfaces(webhookProfiles["vf256-in-pods"], 7)`
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import { interfacesOf, profiles, type FleetProfile } from "../fleet/fleet-profile.ts";

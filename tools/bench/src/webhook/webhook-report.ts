@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The report of the webhook benchmark. Pure.
- * Usage: `process.stdout.write(renderWebhookReport(report))`
- */
+/** The report of the webhook benchmark. Pure. */
 import type { BenchReport } from "../harness/bench.ts";
 import { atMost, type Goal } from "../harness/goal.ts";
 import {

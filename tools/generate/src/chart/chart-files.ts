@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * chartFiles returns the generated files of charts/switchyard, besides the CRDs.
- * Usage: `for (const [path, text] of chartFiles()) writeFileSync(join(root, path), text);`
- */
+/** chartFiles returns the generated files of charts/switchyard, besides the CRDs. */
 import {
   operatorIdentity,
   ovnOffloadIdentity,

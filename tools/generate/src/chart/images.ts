@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The chart's values `images`, with the versions of other projects' images. Each is named here and nowhere else.
- * Usage: `group("Images.", images)`.
  */
 import { value, type Value } from "./value-tree.ts";
 

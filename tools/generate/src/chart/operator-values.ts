@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The chart's values `operator`. Those that upstream's chart has keep their names and meaning.
- * Usage: `group("The operator.", operatorValues)`.
- */
+/** The chart's values `operator`. Those that upstream's chart has keep their names and meaning. */
 import {
   digits,
   group,

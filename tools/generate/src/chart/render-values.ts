@@ -2,7 +2,6 @@
 /**
  * Texts that are generated from the description of the chart's values: values.yaml, its schema, and the defaults that the
  * templates fill in where Helm passes no value.
- * Usage: `writeFileSync("charts/switchyard/values.yaml", toValuesYaml(chartValues));`
  */
 import { stringify } from "yaml";
 import type { Group, Json, Schema, Value } from "./value-tree.ts";

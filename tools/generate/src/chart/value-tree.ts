@@ -2,7 +2,6 @@
 /**
  * The words in which the chart's values are described: groups, and values with a default, a schema and a sentence. values.yaml,
  * values.schema.json, the defaults that the templates fill in and the table of the docs are generated from the description.
- * Usage: `const values = group("The operator.", { replicas: integer(1, "Number of replicas.", { minimum: 0 }) });`
  */
 
 /** A JSON value. */

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * valuesPage returns docs/reference/chart-values.md, and chartReadme the README of the chart.
- * Usage: `writeFileSync("docs/reference/chart-values.md", valuesPage())`.
- */
+/** valuesPage returns docs/reference/chart-values.md, and chartReadme the README of the chart. */
 import { code, table } from "../reference/markdown.ts";
 import { leaves } from "./render-values.ts";
 import type { Group, Value } from "./value-tree.ts";

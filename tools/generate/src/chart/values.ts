@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The values of the chart. `npm run generate` writes charts/switchyard/values.yaml, its schema and its table from them.
- * Usage: `toSchema(chartValues)`.
  */
 import { defaultHostLabel } from "@switchyard/render";
 import { images } from "./images.ts";

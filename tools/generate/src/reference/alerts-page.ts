@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The page of alerts, from the rule file of the chart, and of the recording rules that the operator deploys.
- * Usage: `writeFileSync("docs/reference/alerts.md", alertsPage(readFileSync(alertsFile, "utf8"), readSources(root)))`.
- */
+/** The page of alerts, from the rule file of the chart, and of the recording rules that the operator deploys. */
 import ts from "typescript";
 import { parse } from "yaml";
 import { code, fileLink, table } from "./markdown.ts";

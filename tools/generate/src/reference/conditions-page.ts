@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The page of condition types and reasons, from condition-types.ts of libs/api, with the files that set each.
- * Usage: `writeFileSync("docs/reference/conditions.md", conditionsPage(readSources(root)))`.
- */
+/** The page of condition types and reasons, from condition-types.ts of libs/api, with the files that set each. */
 import ts from "typescript";
 import { code, fileLink, table } from "./markdown.ts";
 import { descend, docOf, literalText, type Source } from "./sources.ts";

@@ -2,7 +2,6 @@
 /**
  * The page of events, from the places in the sources that make one: an object with a type, "Normal" or "Warning", and a
  * reason, or a call of normal() or warning().
- * Usage: `writeFileSync("docs/reference/events.md", eventsPage(readSources(root)))`.
  */
 import ts from "typescript";
 import { code, fileLink, table } from "./markdown.ts";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The page of the findings of `switchyard doctor`, from its catalogue. Reasons of conditions are on their own page.
- * Usage: `writeFileSync("docs/reference/findings.md", findingsPage(readSources(root)))`.
  */
 import ts from "typescript";
 import { code, table } from "./markdown.ts";

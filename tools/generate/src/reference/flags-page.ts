@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The page of all flags, from what `--help` of each program prints.
- * Usage: `writeFileSync("docs/reference/flags.md", flagsPage(root))`.
- */
+/** The page of all flags, from what `--help` of each program prints. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Tables and links of Markdown.
- * Usage: `table(["Name", "Meaning"], [[code("mtu"), "Size of a packet in bytes."]])`.
- */
+/** Tables and links of Markdown. */
 
 /** A table; a bar in a cell is escaped, a line break becomes `<br>`. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The page of metrics, from the counters, gauges and histograms that the sources define.
- * Usage: `writeFileSync("docs/reference/metrics.md", metricsPage(readSources(root)))`.
- */
+/** The page of metrics, from the counters, gauges and histograms that the sources define. */
 import ts from "typescript";
 import { code, fileLink, table } from "./markdown.ts";
 import { constantOf, descend, literalText, memberOf, type Source } from "./sources.ts";

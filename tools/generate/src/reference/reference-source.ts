@@ -2,7 +2,6 @@
 /**
  * The reference as TypeScript for `switchyard explain` and `doctor`: what reasons of conditions, events and metrics mean, as on
  * the pages of docs/reference.
- * Usage: `writeFileSync("apps/cli/src/diagnosis/reference.gen.ts", referenceSource(readSources(root)))`.
  */
 import { reasonTables } from "./conditions-page.ts";
 import { eventSites } from "./events-page.ts";

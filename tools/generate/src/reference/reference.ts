@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The pages of docs/reference: what the programs take, report and serve, from their sources.
- * Usage: `for (const [name, text] of referencePages(root, readSources(root))) writeFileSync(join("docs/reference", name), text);`
- */
+/** The pages of docs/reference: what the programs take, report and serve, from their sources. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { alertsFile, alertsPage } from "./alerts-page.ts";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The sources of the product as syntax trees: apps and libs without tests, fakes and generated files.
- * Usage: `for (const { path, tree } of readSources(root)) descend(tree, (node) => console.log(path, node.kind));`
- */
+/** The sources of the product as syntax trees: apps and libs without tests, fakes and generated files. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";

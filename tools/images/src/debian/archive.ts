@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Downloads packages from Debian's archive.
- * Usage: `const content = await download(locked, "20261122T000000Z");`
- */
+/** Downloads packages from Debian's archive. */
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";

@@ -3,7 +3,6 @@
  * The Debian packages in the images, and which of their files are left out. Maintainer scripts do not run, so only packages
  * that work without them are suitable. Dependencies are listed here, not computed: the tests in e2e/images show that the
  * programs start. `npm run images -- --update-base` writes versions and digests to packages.lock.json.
- * Usage: `for (const name of packageSets.base.packages) …`
  */
 
 /** A set becomes a layer. */

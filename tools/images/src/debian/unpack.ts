@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * unpackPackages returns a directory with the files of a set of Debian packages.
- * Usage: `const { directory, packages } = await unpackPackages("base", "arm64");`
- */
+/** unpackPackages returns a directory with the files of a set of Debian packages. */
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

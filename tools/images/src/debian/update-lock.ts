@@ -2,7 +2,6 @@
 /**
  * updateLock writes packages.lock.json with the newest versions in Debian's archive. apt checks the signatures of the
  * archive; it runs with directories of its own, so that nothing on the machine changes.
- * Usage: `await updateLock(new Date());`
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -2,7 +2,6 @@
 /**
  * addImage adds an image that buildah has exported to a layout: compressed layers, and a configuration that does not depend
  * on buildah's version.
- * Usage: `const image = await addImage(layout, { exported, architecture: "arm64", labels, created, compression });`
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

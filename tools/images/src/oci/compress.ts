@@ -2,7 +2,6 @@
 /**
  * compressLayer compresses a layer and keeps the result in the cache. Node's own zstd is used instead of buildah's, so that
  * the digest depends only on the version of Node.
- * Usage: `const { file, digest } = await compressLayer(tar, diffId, "zstd");`
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

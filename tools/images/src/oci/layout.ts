@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * A directory in the image layout of the OCI image specification.
- * Usage: `const layout = await createLayout("dist/images/switchyard-operator"); await layout.addFile(type, file, digest);`
- */
+/** A directory in the image layout of the OCI image specification. */
 import { createHash } from "node:crypto";
 import { copyFile, link, mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * buildBundle makes the files of the bundle from the rendered chart, the CRDs and the examples of the API.
- * Usage: `const files = await buildBundle(root, { epoch: 1_770_000_000, channel: "stable", pin: undefined })`.
- */
+/** buildBundle makes the files of the bundle from the rendered chart, the CRDs and the examples of the API. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";

@@ -2,7 +2,6 @@
 /**
  * checkBundle checks a bundle against the documented rules: those of the bundle format, of the Operator Lifecycle Manager
  * and of operatorhub.io (https://olm.operatorframework.io/docs/best-practices/common/).
- * Usage: `const problems = checkBundle(new Map([["manifests/x.yaml", text]]))`.
  */
 import { gzipSync } from "node:zlib";
 import { parse } from "yaml";

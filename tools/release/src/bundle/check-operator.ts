@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * checkOperator checks a ClusterServiceVersion, alone and against the CRDs of its bundle.
- * Usage: `const problems = checkOperator(csv, definitions)`.
- */
+/** checkOperator checks a ClusterServiceVersion, alone and against the CRDs of its bundle. */
 import { imagesOf, type CustomResourceDefinition, type DeploymentSpec, type Manifest, type Rule } from "./manifest.ts";
 
 interface Owned {

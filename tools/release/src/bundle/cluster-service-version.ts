@@ -2,7 +2,6 @@
 /**
  * The ClusterServiceVersion tells the Operator Lifecycle Manager how to install the operator: its Deployment, its rights,
  * its CRDs and its images. See https://olm.operatorframework.io/docs/concepts/crds/clusterserviceversion/.
- * Usage: `const csv = describeOperator({ version, deployment, rights, definitions, examples, icon, createdAt })`.
  */
 import { repositoryUrl } from "../version/product-version.ts";
 import { imagesOf, type CustomResourceDefinition, type DeploymentSpec, type Manifest, type Rule } from "./manifest.ts";

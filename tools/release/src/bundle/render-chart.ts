@@ -2,7 +2,6 @@
 /**
  * renderChart renders the Helm chart for OpenShift. The bundle is made from its objects, so that chart and bundle have one
  * source.
- * Usage: `const objects = await renderChart(root)`.
  */
 import { goPrograms } from "@switchyard/go-programs";
 import { join } from "node:path";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * packageChart makes the archive of the Helm chart, and pushChart stores it in an OCI registry, both with Helm 4.
- * Usage: `const archive = await packageChart(root, { output: "dist/chart", epoch: 1_770_000_000 })`.
  */
 import { goPrograms } from "@switchyard/go-programs";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, utimes } from "node:fs/promises";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * buildCli bundles the command line into one file, which runs without any package.
- * Usage: `const files = await buildCli(root, "/tmp/switchyard")`.
- */
+/** buildCli bundles the command line into one file, which runs without any package. */
 import { build } from "esbuild";
 import { chmod, copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

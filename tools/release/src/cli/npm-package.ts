@@ -2,7 +2,6 @@
 /**
  * packCli makes an archive of the command line that npm installs by its path: one file, no dependencies, no install script.
  * The package of this name in the npm registry belongs to another project.
- * Usage: `const archive = await packCli(root, "dist/npm")`, then `npm install --global ./dist/npm/switchyard-1.2.0.tgz`.
  */
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -2,7 +2,6 @@
 /**
  * buildDocumentation adds this version to the documentation site, which has the pages of all versions. The site of a release
  * is an archive; the next release starts from it.
- * Usage: `const { site, archive } = await buildDocumentation(root, { output: "dist/documentation", base: "/", epoch: 0 });`
  */
 import { mkdir, readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";

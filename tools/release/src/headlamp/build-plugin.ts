@@ -2,7 +2,6 @@
 /**
  * buildHeadlampPlugin packs the plugin for Headlamp: an archive with the directory `switchyard`, as Headlamp expects it in its
  * directory of plugins.
- * Usage: `const { archive, sha256 } = await buildHeadlampPlugin(root, { output: "dist/headlamp", epoch })`.
  */
 import { build } from "esbuild";
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";

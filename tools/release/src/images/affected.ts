@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * affectedApps lists the apps whose images a change affects: those that Nx finds affected since a commit.
- * Usage: `const apps = await affectedApps(root, { base: "HEAD~1", images: ["operator"] })`.
- */
+/** affectedApps lists the apps whose images a change affects: those that Nx finds affected since a commit. */
 import { join } from "node:path";
 import { runProgram } from "../run-program.ts";
 

@@ -2,7 +2,6 @@
 /**
  * describeOrigin makes the predicate of a SLSA provenance statement, version 1, for an artifact that a run of a workflow
  * on GitHub has made: from which commit, by which workflow (https://slsa.dev/spec/v1.0/provenance).
- * Usage: `const predicate = describeOrigin(process.env)`.
  */
 import { ReleaseError } from "../run-program.ts";
 

@@ -2,7 +2,6 @@
 /**
  * CHANGELOG.md has a section for each version, newest first, and `## Unreleased` above them for what the next version
  * changes. Its lines are written with the changes, for users; the commits are for developers.
- * Usage: `const text = releaseSection(changelog, { version: "1.2.0", date: "2026-11-22" })`.
  */
 import { ReleaseError } from "../run-program.ts";
 

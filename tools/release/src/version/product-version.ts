@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The version of the product. package.json of the workspace is the only place that states it.
- * Usage: `const version = await readVersion(root)`.
- */
+/** The version of the product. package.json of the workspace is the only place that states it. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ReleaseError } from "../run-program.ts";

@@ -2,7 +2,6 @@
 /**
  * setVersion starts a release: it writes the version to package.json, derives everything else that states it, and gives
  * the unreleased changes in CHANGELOG.md to the version.
- * Usage: `const files = await setVersion(root, { version: "1.2.0", date: "2026-11-22" })`.
  */
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";

@@ -2,7 +2,6 @@
 /**
  * checkWorkflow checks what actionlint does not: actions are pinned, rights are minimal, jobs are limited in time, and
  * nothing from outside is spliced into a script.
- * Usage: `const problems = checkWorkflow({ file: "check.yml", text, scripts: ["build"] })`.
  */
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node, type YAMLMap } from "yaml";
 

@@ -3,7 +3,6 @@
  * Type-checks snippets of code, each in the context of a module, in one TypeScript program. A name in a snippet is, in this
  * order: declared by the snippet, an export or an import of the module, an export of its package or of a library, a global,
  * an export of a Node module. Any other name is a variable of type `any`; it must not be called.
- * Usage: `const problems = checkUsage(root, [{ file: "libs/api/src/values/result.ts", snippets: usageSnippets(text) }])`.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";

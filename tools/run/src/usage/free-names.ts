@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Finds the names in a piece of code that it does not declare.
- * Usage: `const { used, called } = freeNames('parse(text)');`
- */
+/** Finds the names in a piece of code that it does not declare. */
 import ts from "typescript";
 
 export interface FreeNames {

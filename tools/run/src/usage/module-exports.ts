@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Reads what the modules of the workspace export and import, from their syntax alone.
- * Usage: `const exportsOf = createExportReader(root); const { values } = exportsOf.read("/src/libs/api/src/values/result.ts");`
- */
+/** Reads what the modules of the workspace export and import, from their syntax alone. */
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import ts from "typescript";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Type-checks texts as if they were files of the workspace, in one TypeScript program.
- * Usage: `const messages = typeErrors(new Map([["/src/libs/api/src/usage.ts", text]])).get("/src/libs/api/src/usage.ts");`
- */
+/** Type-checks texts as if they were files of the workspace, in one TypeScript program. */
 import ts from "typescript";
 
 /**

@@ -2,7 +2,6 @@
 /**
  * Finds the usage lines of a source file: the code between backticks after the word that announces them in the header
  * comment. Also finds the TypeScript examples of a README.
- * Usage: `for (const { line, code } of usageSnippets(readFileSync("libs/kube/src/write/apply.ts", "utf8"))) …`.
  */
 
 /** A piece of code in a comment or a document. */

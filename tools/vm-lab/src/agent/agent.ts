@@ -2,7 +2,6 @@
 /**
  * serve runs the agent: it starts processes in the guest for the host, and reports their output and their exit codes. One Node
  * process serves a whole boot, because starting Node is slow under emulation. It imports node: modules and protocol.ts only.
- * Usage: `await serve(process.stdin, send)`
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { constants } from "node:os";

@@ -29,9 +29,9 @@ function operator(snapshot: Snapshot): readonly Finding[] {
   if (deployment !== undefined) {
     const available = at(deployment.object, "status", "availableReplicas") ?? 0;
     if (typeof available === "number" && available > 0) return [];
-    const wanted = at(deployment.object, "spec", "replicas") ?? 1;
-    const message =
-      wanted === 0 ? "the Deployment is scaled to 0 replicas" : `0 of ${String(wanted)} pods are available`;
+    const replicas = at(deployment.object, "spec", "replicas");
+    const wanted = typeof replicas === "number" ? replicas : 1;
+    const message = wanted === 0 ? "the Deployment is scaled to 0 replicas" : `0 of ${wanted} pods are available`;
     return [findingOf("OperatorNotRunning", { object, field: "status.availableReplicas", message, evidence })];
   }
   if (snapshot.wasListed("Deployment")) {

@@ -2,7 +2,6 @@
 /**
  * healthyCluster returns the objects of a cluster without problems: what Switchyard writes is rendered by `switchyard render`,
  * the rest is as the programs of the cluster would have written it.
- * Usage: `const objects = await healthyCluster()`.
  */
 import { isJsonObject, listAt, type JsonObject } from "../../json.ts";
 import { network, node, policy, state } from "../../testing/objects.ts";

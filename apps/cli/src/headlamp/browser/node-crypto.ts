@@ -2,7 +2,6 @@
 /**
  * What the plugin for Headlamp uses of node:crypto, for browsers: a build replaces that module by this one. A browser has
  * SHA-256 of its own only as a promise.
- * Usage: `createHash("sha256").update(text).digest("hex")`.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";

@@ -2,7 +2,6 @@
 /**
  * findLeftDevices finds the devices that have an XDP program of Switchyard, or for which it pinned a map: the device plugin pins a map
  * before it attaches a program, and releases both together. So a node where nothing is pinned has no such program.
- * Usage: `for (const { name, isOnHost } of await findLeftDevices(host)) …`.
  */
 import type { Host, Link, NetDevice } from "@switchyard/host";
 import { orIfGone } from "../observe/device-links.ts";

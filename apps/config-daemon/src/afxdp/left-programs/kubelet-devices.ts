@@ -2,7 +2,6 @@
 /**
  * kubeletDevices asks the kubelet which AF_XDP devices pods have, and which it can give to pods. It is the only source that knows the
  * devices of pods. gRPC, which costs memory on each node, is loaded with the first call.
- * Usage: `const read = kubeletDevices("/host"); const devices = await read(signal);`
  */
 import type { Result } from "@switchyard/api";
 import { join } from "node:path";

@@ -2,7 +2,6 @@
 /**
  * createLeftProgramsPass removes what a device plugin has left in the passes of the daemon, while the plugin is not wanted on the node,
  * until nothing of it is left: left-programs.ts that of afxdp-device-plugin, and plugin-leftovers.ts that of the plugins of upstream.
- * Usage: `const pass = createLeftProgramsPass({ left, says: ownPluginMessages, withDeadline, … }); const requeue = await pass.run(signal);`
  */
 import { HostError, type Host } from "@switchyard/host";
 import type { Requeue } from "@switchyard/kube";

@@ -5,8 +5,6 @@
  *
  * A program is detached only if the kubelet says twice, some time apart, that no pod has the device and that it cannot give it to a pod
  * by afxdp-device-plugin: the kubelet lists a device as that of a pod only after the plugin has attached the program.
- *
- * Usage: `const left = createLeftPrograms({ readKubelet, nowMs }); const { released, problems } = await left.release(host, signal);`
  */
 import { HostError, type Host } from "@switchyard/host";
 import { findLeftDevices, type LeftDevice } from "./find-left-devices.ts";

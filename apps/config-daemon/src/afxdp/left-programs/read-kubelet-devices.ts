@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * readKubeletDevices reads the devices for AF_XDP from the kubelet's API for pod resources. kubelet-devices.ts loads this file.
- * Usage: `const devices = await readKubeletDevices("/host/var/lib/kubelet/pod-resources/kubelet.sock", signal);`
+ * readKubeletDevices reads the devices for AF_XDP, and readHeldIds all that pods have, from the kubelet's API for pod resources. It loads
+ * gRPC, so others load this file when they need it.
  */
 import { afxdpResourcePrefix, err, ok, type Result } from "@switchyard/api";
-import { kubeletError, readHeldDevices, readOfferedDevices, type DevicesByResource } from "@switchyard/kubelet";
+import {
+  kubeletError,
+  readDeviceHolders,
+  readHeldDevices,
+  readOfferedDevices,
+  type DevicesByResource,
+} from "@switchyard/kubelet";
 
 /** Ids of devices of the resources for AF_XDP: PCI addresses, auxiliary devices, or names on the host. */
 export interface KubeletDevices {
@@ -26,6 +32,15 @@ export async function readKubeletDevices(path: string, signal: AbortSignal): Pro
     return ok({ held: idsOf(held), offered: idsOf(offered), heldPools });
   } catch (error) {
     if (signal.aborted) throw error;
+    return err(kubeletError(error));
+  }
+}
+
+/** Returns the ids of the devices of all resources that pods have. */
+export async function readHeldIds(path: string, signal: AbortSignal): Promise<Result<ReadonlySet<string>, string>> {
+  try {
+    return ok(new Set((await readDeviceHolders({ path, signal })).keys()));
+  } catch (error) {
     return err(kubeletError(error));
   }
 }

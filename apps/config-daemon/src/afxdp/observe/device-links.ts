@@ -2,7 +2,6 @@
 /**
  * findDeviceLinks finds the network interfaces of the node that could be AF_XDP devices: those of network cards, also of virtual
  * machines, and both ends of a veth pair of the host. VFs, representors, subfunctions and the interfaces of pods are left out.
- * Usage: `const devices = await findDeviceLinks(host, { pfs, links }); devices.get("0000:86:00.0")?.link`.
  */
 import { HostError, type Host, type Link, type NetDevice, type PfFacts } from "@switchyard/host";
 import { isRepresentor, uplinkOf } from "../../observe/interface-status.ts";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * observeAfxdp reads the AF_XDP devices of the node from the kernel, with what is recorded about them. It changes nothing.
- * Usage: `const interfaces = await observeAfxdp(host, { spec, before: status?.interfaces });`
  */
 import { defined, type AfxdpInterfaceStatus, type AfxdpNetworkNodeStateSpec } from "@switchyard/api";
 import type { AfxdpRecord, Host, Link, PfFacts, Subfunction, XdpFeatures } from "@switchyard/host";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * readInterface reads what a network interface offers to AF_XDP: MTU, queues, and what its driver supports of XDP.
- * Usage: `const { mtu, queues, xdp } = await readInterface(host, link, await host.xdp.listFeatures());`
  */
 import { defined, type AfxdpInterfaceStatus, type AfxdpXdpStatus } from "@switchyard/api";
 import type { Host, Link, XdpFeatures, XdpProgram } from "@switchyard/host";

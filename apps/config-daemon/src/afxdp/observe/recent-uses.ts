@@ -3,7 +3,6 @@
  * createRecentUses keeps what the host used a device for until it has not used it for a minute. NetworkManager or a switch program
  * that restarts takes the default route, the bond or the XDP program away for some seconds; in these a device of the host would be
  * given to pods.
- * Usage: `const devices = recentUses.keep(await observeAfxdp(host, options), state.status?.interfaces);`
  */
 import type { AfxdpInterfaceStatus } from "@switchyard/api";
 import { deviceIdOf, isAway } from "@switchyard/plan";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * readSubfunctions reads the subfunctions of one card, with those that are recorded as Switchyard's own.
- * Usage: `const found = await readSubfunctions(pf, { host, spec, links, subfunctions, features, record, before });`
- */
+/** readSubfunctions reads the subfunctions of one card, with those that are recorded as Switchyard's own. */
 import {
   defined,
   type AfxdpInterfaceStatus,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * createAfxdpPass wraps configureAfxdp with logs and error handling, as pass.ts does for SR-IOV.
- * Usage: `const pass = createAfxdpPass({ host, states, … }); const requeue = await pass(signal);`
- */
+/** createAfxdpPass wraps configureAfxdp with logs and error handling, as pass.ts does for SR-IOV. */
 import type { AfxdpNetworkNodeState, SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { isKubeError, type Requeue, type Transport } from "@switchyard/kube";

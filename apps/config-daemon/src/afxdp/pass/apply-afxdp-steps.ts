@@ -3,7 +3,6 @@
  * createAfxdpSteps returns a function that runs the steps of a plan: devices in parallel, the steps of one device in sequence or,
  * where they wait for drivers, in batches. A
  * failed step blocks only the steps that need it. A step that hangs in the kernel blocks only its device, until it ends.
- * Usage: `const applySteps = createAfxdpSteps(host, { timing, now, maxPfs: 4 }); const done = await applySteps(steps, { signal, onStep });`
  */
 import type { Host } from "@switchyard/host";
 import { isAfxdpStepBlockedBy, type AfxdpStep } from "@switchyard/plan";

@@ -2,7 +2,6 @@
 /**
  * configureAfxdpOffline is a pass over the AF_XDP devices without an API server, for the commands of the daemon: it drains nothing
  * and reports to its caller.
- * Usage: `const { error } = await configureAfxdpOffline(spec, { host, timing, maxPfs: 4, sriovUse, onStep, signal });`
  */
 import type { AfxdpInterfaceStatus, AfxdpNetworkNodeStateSpec } from "@switchyard/api";
 import type { Host } from "@switchyard/host";

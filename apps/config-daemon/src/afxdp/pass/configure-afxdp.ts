@@ -2,7 +2,6 @@
 /**
  * configureAfxdp is one pass over the AF_XDP devices of the node: it observes, plans, waits for a drain if the plan disrupts
  * pods, records the devices, applies the steps, observes again and reports, as configure-node.ts does for SR-IOV.
- * Usage: `const result = await configureAfxdp(state, deps, signal);`
  */
 import type {
   AfxdpInterfaceSpec,

@@ -2,7 +2,6 @@
 /**
  * createDrainDemand connects the two passes of a node: a node has one request. The pass for SR-IOV makes it or, on a node
  * without a SriovNetworkNodeState, the pass for AF_XDP (own-drain.ts).
- * Usage: `const demand = createDrainDemand(wake); demand.setNeeded(true);`
  */
 import {
   afxdpNetworkNodeStates,

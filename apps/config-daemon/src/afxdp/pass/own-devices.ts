@@ -3,7 +3,6 @@
  * ownDevices records the AF_XDP devices that Switchyard configures, with the subfunctions that are about to be created and the MAC
  * addresses that they get. The record is written before the first change, so a daemon that is killed in between leaves nothing that
  * has no record.
- * Usage: `const changed = await ownDevices(host, wanted, { found, steps });`
  */
 import {
   defined,

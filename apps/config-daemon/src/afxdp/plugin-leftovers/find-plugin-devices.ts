@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * findPluginDevices finds the interfaces of devices that the plugins of upstream had, and what they left on them.
- * Usage: `for (const { name, program } of await findPluginDevices(host, await host.pluginLeftovers.listDevices())) …`.
  */
 import type { Host, UpstreamDevice } from "@switchyard/host";
 import { findDeviceLinks, orIfGone } from "../observe/device-links.ts";

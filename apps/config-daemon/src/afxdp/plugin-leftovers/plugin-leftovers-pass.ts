@@ -2,7 +2,6 @@
 /**
  * createPluginLeftoversPass removes what the plugins of upstream have left in the passes of the daemon. On a node where they never ran, it
  * reads one directory; the rest is loaded when there is a record.
- * Usage: `const pass = createPluginLeftoversPass({ wanted, readKubelet, nowMs, … }); const requeue = await pass.run(signal);`
  */
 import {
   createLeftProgramsPass,

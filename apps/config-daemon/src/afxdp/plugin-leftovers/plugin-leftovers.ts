@@ -3,7 +3,6 @@
  * createPluginLeftovers removes what the plugins of upstream have left when they do not serve a device or a pool any longer: XDP programs,
  * BPF file systems and sockets. Only devices with a record and their pools are looked at, and the record goes last. As for the programs of
  * afxdp-device-plugin, the kubelet must say twice, some time apart, that no pod has the device, or a device of the pool.
- * Usage: `const left = createPluginLeftovers({ readKubelet, nowMs }); await left.release(host, { wanted }, signal);`
  */
 import { HostError, type Host, type UpstreamDevice } from "@switchyard/host";
 import { createIdleTimer, type LeftProgramsDeps, type LeftProgramsState } from "../left-programs/left-programs.ts";

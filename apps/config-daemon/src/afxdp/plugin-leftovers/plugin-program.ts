@@ -3,7 +3,6 @@
  * pluginProgram decides whether an XDP program is a leftover of the plugins of upstream. Programs on the host use a program of the same
  * name: Open vSwitch and DPDK with AF_XDP, for example. So the record of the device must say that the plugin had the device in this
  * boot, and no AF_XDP socket may use the interface. It is a pure function.
- * Usage: `const found = pluginProgram(use, record, bootId); if (found.kind === "left") …`.
  */
 import type { AttachedProgram, UpstreamDevice, XdpUse } from "@switchyard/host";
 

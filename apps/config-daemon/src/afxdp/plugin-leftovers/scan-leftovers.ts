@@ -2,7 +2,6 @@
 /**
  * createLeftoversLook removes what the plugins of upstream have left on devices and of pools, at one answer of the kubelet, and collects
  * what it has done and what stays.
- * Usage: `const look = createLeftoversLook(host, { kubelet, free, keepsPrograms: false }); await look.releasePool("fast"); look.state()`.
  */
 import { HostError, type Host } from "@switchyard/host";
 import type { IdleTimer, LeftProgramsState } from "../left-programs/left-programs.ts";
@@ -11,7 +10,6 @@ import type { PluginDevice } from "./find-plugin-devices.ts";
 
 /**
  * leftoverActions describes how what the plugins of upstream have left is removed, for logs and for `config-daemon cleanup`.
- * Usage: `leftoverActions.detach("xsk_def_prog", "ens1f0")` is `"detach XDP program xsk_def_prog from ens1f0"`.
  */
 export const leftoverActions = {
   detach: (program: string, name: string) => `detach XDP program ${program} from ${name}`,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * wantedFromPlugins returns what the plugins of upstream serve on the node. It is a pure function.
- * Usage: `const wanted = wantedFromPlugins("upstream", state); if (!wanted.devices.has("0000:86:00.0")) …`.
- */
+/** wantedFromPlugins returns what the plugins of upstream serve on the node. It is a pure function. */
 import type { AfxdpNetworkNodeState, AfxdpProvider } from "@switchyard/api";
 import { deviceIdOf } from "@switchyard/plan";
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createAfxdpReports writes the status of the AfxdpNetworkNodeState and records its events, one report after another.
- * Usage: `const report = createAfxdpReports({ writer, recordEvent, now }); await report(state, phase, found);`
  */
 import {
   conditionTypes,

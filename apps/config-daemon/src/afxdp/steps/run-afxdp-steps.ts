@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * runAfxdpSteps runs the steps of one kind that batchesOf() has put together. Those that wait for drivers wait at the same time.
- * Usage: `for (const batch of batchesOf(steps)) await runAfxdpSteps(batch, context, outcomes);`
  */
 import type { AfxdpStep } from "@switchyard/plan";
 import { runEach, type AfxdpStepContext, type StepOutcomes } from "./step-context.ts";

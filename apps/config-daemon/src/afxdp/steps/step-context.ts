@@ -3,7 +3,6 @@
  * createAfxdpStepContext gives the steps of one device the present interface of the device and its present subfunctions. Steps
  * name subfunctions by number, and the kernel needs ports and names. Listing all subfunctions reads several files of each, so the
  * list is kept until a step changes something.
- * Usage: `createAfxdpStepContext(host, "0000:86:00.0", { timing, signal, memory: createDeviceMemory() })`
  */
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
 import { HostError, type Host, type Subfunction } from "@switchyard/host";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * startPlugin runs the program that plays the device plugin, in the loop by which its container restarts it.
- * Usage: `await using plugin = await startPlugin({ directory, configFile });`
- */
+/** startPlugin runs the program that plays the device plugin, in the loop by which its container restarts it. */
 import { spawn } from "node:child_process";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

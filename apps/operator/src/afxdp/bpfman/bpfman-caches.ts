@@ -2,7 +2,6 @@
 /**
  * watchBpfman watches the kinds of bpfman. All are optional: bpfman 0.6 has others than 0.5, and most clusters have none. What
  * programs of other projects wrote is parsed here; a field with an unexpected value counts as absent.
- * Usage: `const caches = watchBpfman({ transport, report });`
  */
 import {
   annotations,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * bpfmanController is the controller "afxdp-bpfman", whose keys are names of nodes (bpfman-reconciler.ts).
- * Usage: `context.start(bpfmanController(context, results));`
- */
+/** bpfmanController is the controller "afxdp-bpfman", whose keys are names of nodes (bpfman-reconciler.ts). */
 import {
   afxdpNetworkNodeStates,
   afxdpOperatorConfigs,

@@ -6,7 +6,6 @@
  * A pod must not lose its program, and only the device plugin knows which devices pods have. So an object is deleted only
  * after the row of its device has said `release`, and the plugin has confirmed the ID of the program. `release` is never
  * taken back for a program: its confirmation may be under way. A program that bpfman has not loaded cannot be in use.
- * Usage: `const { rows, apply, remove } = planPrograms(input);`
  */
 import type { AfxdpBpfmanStatus, AfxdpLoadedProgram } from "@switchyard/api";
 import { cutText, equalJson } from "@switchyard/kube";

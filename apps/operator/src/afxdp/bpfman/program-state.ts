@@ -2,7 +2,6 @@
 /**
  * programState returns what bpfman has done with the program of one device, from what its agent reports (eve-and-afxdp.md
  * b5). Pure.
- * Usage: `programState(object, report, { interfaceName: "ens1f0", nowMs })`.
  */
 import type { BpfmanObjectFacts, BpfmanReport } from "./bpfman-caches.ts";
 

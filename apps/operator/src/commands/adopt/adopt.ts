@@ -5,8 +5,6 @@
  *
  * With `includeConfig` it also lets the release own a SriovOperatorConfig that someone has created by hand. Helm refuses to
  * install over an object that it does not own. It checks this before its hooks run, so this is for administrators.
- *
- * Usage: `const isComplete = await adopt({ transport, limit, print, fail }, { release, namespace });`
  */
 import { labels, operatorConfigName, sriovOperatorConfigs, type ResourceType } from "@switchyard/api";
 import { isKubeError, patchMetadata, type KubeObject, type MetadataChanges, type ObjectName } from "@switchyard/kube";

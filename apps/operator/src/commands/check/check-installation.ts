@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * checkInstallation waits until a replica of the operator leads and the SriovOperatorConfig is Ready.
- * Usage: `await checkInstallation({ transport, limit, print, fail }, { namespace, elects: true });`
- */
+/** checkInstallation waits until a replica of the operator leads and the SriovOperatorConfig is Ready. */
 import { operatorConfigName, sriovOperatorConfigs } from "@switchyard/api";
 import { isRecord, type KubeObject, type ResourceType } from "@switchyard/kube";
 import { readObject, type CommandDeps } from "../command.ts";

@@ -7,8 +7,6 @@
  *   nothing differs, nothing is sent.
  * - A CRD of a newer release stays: older programs work with it, and an older schema would drop fields of stored objects.
  * - The CRD of NetworkAttachmentDefinitions belongs to Multus. It is created if it is missing, and never changed.
- *
- * Usage: `const isComplete = await applyCrds({ transport, limit, print, fail }, await readCrds(directory));`
  */
 import {
   annotations,

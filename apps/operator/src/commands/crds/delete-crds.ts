@@ -2,7 +2,6 @@
 /**
  * deleteCrds deletes Switchyard's CustomResourceDefinitions with all objects of their kinds, and waits until they are gone. The CRD
  * of NetworkAttachmentDefinitions belongs to Multus and stays. VFs and other settings of nodes stay, too.
- * Usage: `await deleteCrds({ transport, limit, print, fail }, await readCrds(directory));`
  */
 import { customResourceDefinitions as type } from "@switchyard/api";
 import { isKubeError, isRecord, objectPath } from "@switchyard/kube";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * isNewer compares versions of the product, such as "0.3.0" or "1.0.0-rc.1", by the precedence of Semantic Versioning 2.0.
- * Usage: `isNewer("1.0.0", "1.0.0-rc.2")` is true.
  */
 
 /** Whether `one` is newer than `other`. False if one of them is no version: what is unknown refuses nothing. */

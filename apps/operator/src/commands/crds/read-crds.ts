@@ -2,7 +2,6 @@
 /**
  * readCrds reads the CustomResourceDefinitions that the image ships. A file with anything else is refused as a whole, so that
  * the command cannot apply other objects with its rights.
- * Usage: `const crds = await readCrds("/app/crds");`
  */
 import {
   afxdpApiGroup,

@@ -4,8 +4,6 @@
  *
  * A pod that fails has the last lines of its log in its status (terminationMessagePolicy), up to 2,048 bytes. Therefore reading
  * them needs no right to read logs, and works when the node does not answer.
- *
- * Usage: `cleanupPod("worker-1", { namespace, image, imagePullSecrets: [], keepsVfs: false, limitSeconds: 600 })`
  */
 import { labels } from "@switchyard/api";
 import { isRecord, type KubeObject } from "@switchyard/kube";

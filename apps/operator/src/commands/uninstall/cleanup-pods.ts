@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Creates, lists and deletes the pods that clean hosts up.
- * Usage: `for (const pod of await listCleanupPods(deps, namespace)) await deleteCleanupPod(deps, pod);`
- */
+/** Creates, lists and deletes the pods that clean hosts up. */
 import { labels, pods } from "@switchyard/api";
 import {
   collectionPath,

@@ -4,8 +4,6 @@
  * no pod on a node that is not ready: the pod would run at an unknown later time, when Switchyard may be installed again.
  *
  * Pods that succeed are deleted. Pods that fail stay until the command is repeated, which begins again with all nodes.
- *
- * Usage: `const left = await giveHostsBack({ transport, limit, startLastLimit, print, fail }, ["worker-1"], options);`
  */
 import { nodes } from "@switchyard/api";
 import { isKubeError, isRecord, type KubeObject } from "@switchyard/kube";

@@ -3,7 +3,6 @@
  * The record of the nodes whose hosts `operator uninstall` gives back. The SriovNetworkNodeStates and AfxdpNetworkNodeStates, which
  * name the nodes, are deleted together with the operator configs. Therefore their names are written to a ConfigMap before, so that a
  * command that was killed, or that failed for some nodes, can be repeated.
- * Usage: `const nodes = await recordHosts(deps, namespace); … await forgetHosts(deps, namespace, left);`
  */
 import { afxdpNetworkNodeStates, configMaps, sriovNetworkNodeStates } from "@switchyard/api";
 import { isKubeError, isRecord, listPages, objectPath, type ResourceType } from "@switchyard/kube";

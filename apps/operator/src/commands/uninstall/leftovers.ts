@@ -2,7 +2,6 @@
 /**
  * readLeftovers reads what an uninstallation waits for: the SriovOperatorConfig and the AfxdpOperatorConfig, the DaemonSets that
  * the operator has deployed, and its webhook registrations. Objects of the same names from other clients do not count.
- * Usage: `const { configs, daemonSets, registrations } = await readLeftovers(deps, "sriov-network-operator");`
  */
 import { afxdpOperatorConfigs, operatorConfigName, sriovOperatorConfigs, type ResourceType } from "@switchyard/api";
 import { isKubeError, KubeError, listPages, type KubeObject } from "@switchyard/kube";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * uninstallAndGiveBack uninstalls the components and then gives the hosts back on which Switchyard's config daemon has run.
- * Usage: `const exitCode = await uninstallAndGiveBack(deps, { namespace, image, imagePullSecrets: [], keepsVfs: false, limitSeconds: 600 });`
  */
 import type { CommandDeps, TimeLimit } from "../command.ts";
 import type { CleanupPodOptions } from "./cleanup-pod.ts";

@@ -8,8 +8,6 @@
  * all users. At the end of the time, uninstall therefore removes them itself, and upstream's finalizer from the
  * SriovOperatorConfig. It does the same with the registrations at once if the API server refuses the deletion, because the
  * webhook may be the reason.
- *
- * Usage: `const isClean = await uninstall({ transport, limit, startLastLimit, print, fail }, namespace);`
  */
 import { operatorConfigName, sriovOperatorConfigs, upstreamFinalizers } from "@switchyard/api";
 import {

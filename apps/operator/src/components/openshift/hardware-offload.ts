@@ -3,7 +3,6 @@
  * offloadMachineConfig returns the MachineConfig that enables hardware offload of Open vSwitch whenever ovs-vswitchd
  * starts, with upstream's name and content (sriov-operator.md G, smartnic.md 2.6). A change of its text reboots all
  * machines of the pool, so an existing MachineConfig that enables offload is not changed, whatever its text.
- * Usage: `const config = offloadMachineConfig("offload");`
  */
 import { labels, policyReasons, upstreamManager } from "@switchyard/api";
 import { isRecord, recordAt, type KubeObject } from "@switchyard/kube";

@@ -2,7 +2,6 @@
 /**
  * MachineConfigs reads and writes the objects of the Machine Config Operator. They are not watched, because they are
  * many and large, and the operator needs few of them.
- * Usage: `const machineConfigs = createMachineConfigs(transport);`
  */
 import { defined, machineConfigPools, machineConfigs as type } from "@switchyard/api";
 import {

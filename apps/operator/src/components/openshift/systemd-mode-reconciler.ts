@@ -4,7 +4,6 @@
  * (sriov-operator.md F.11, smartnic.md 8). It replaces upstream's, and deletes upstream's in daemon mode: its units would
  * configure NICs at each boot by a spec that is no longer updated. Every change of a MachineConfig reboots machines, so
  * nothing is written as long as the units are the same. On other clusters the config daemon writes the units.
- * Usage: `const reconcile = createSystemdModeReconciler({ machineConfigs, isManaged, isSystemdMode, onChanged });`
  */
 import { isUpstreamUnit, machineConfigBootUnits } from "@switchyard/api";
 import type { KubeObject, Reconcile } from "@switchyard/kube";

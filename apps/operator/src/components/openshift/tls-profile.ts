@@ -3,7 +3,6 @@
  * readTlsProfile reads the TLS profile of an OpenShift cluster (sriov-operator.md H). It applies only if the
  * administrator requires it for all components, and is limited to TLS 1.2 and later and to cipher suites with forward
  * secrecy and authenticated encryption.
- * Usage: `const tls = readTlsProfile(apiServer);`
  */
 import { isRecord, type KubeObject } from "@switchyard/kube";
 import type { TlsSettings } from "@switchyard/render";

@@ -3,7 +3,6 @@
  * ClaimedDevices determines which pods of a node use VFs by ResourceClaims (dynamic resource allocation). The claim of
  * a running pod does not change, so it is read once for each drain and again before the drain is reported as complete.
  * Nothing is watched: only pods with claims, on nodes that are drained, cost requests.
- * Usage: `const pods = await devices.resolve("worker-1", known, signal); devices.forget("worker-1");`
  */
 import { resourceClaims, resourceSlices } from "@switchyard/api";
 import { isKubeError, listPages, objectPath, type Cache, type ObjectName, type Transport } from "@switchyard/kube";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * evictPod evicts one pod by the eviction API, which respects PodDisruptionBudgets and the pod's grace period.
- * Usage: `const result = await evictPod(pod, transport, signal); if (result.kind === "refused") log.info(result.message);`
- */
+/** evictPod evicts one pod by the eviction API, which respects PodDisruptionBudgets and the pod's grace period. */
 import { pods } from "@switchyard/api";
 import { isKubeError, objectPath, type KubeError, type Transport } from "@switchyard/kube";
 import type { DrainedPod } from "@switchyard/policy";

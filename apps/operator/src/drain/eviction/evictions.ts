@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Evictions evicts the pods of one node. A refused eviction is retried with increasing delays.
- * Usage: `const { refused, nextMs } = await evictions.attempt(leaving, signal);`
- */
+/** Evictions evicts the pods of one node. A refused eviction is retried with increasing delays. */
 import { backoffMs } from "@switchyard/kube";
 import type { DrainedPod } from "@switchyard/policy";
 import { mapConcurrently } from "@switchyard/service";

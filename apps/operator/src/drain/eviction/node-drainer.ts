@@ -3,7 +3,6 @@
  * NodeDrainer takes one step of a node's drain at a time: it cordons the node, evicts the pods that must leave, and
  * returns the progress (sriov-operator.md G). The next step follows when a pod leaves. Refused evictions are retried
  * without limit.
- * Usage: `const { phase } = await drainer.step(node, "Drain_Required", sinceMs, signal); if (phase.kind === "complete") return;`
  */
 import { drainReasons, drainRequests, type DrainNeed, type Node } from "@switchyard/api";
 import { selectPods, type DrainedPod, type PodSelection } from "@switchyard/policy";

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * NodePods watches the pods of the nodes that are being drained, with one watch for each such node.
- * Usage: `const pods = nodePods.follow("worker-1"); if (pods === undefined) return; nodePods.leave("worker-1");`
- */
+/** NodePods watches the pods of the nodes that are being drained, with one watch for each such node. */
 import { pods } from "@switchyard/api";
 import {
   listPages,

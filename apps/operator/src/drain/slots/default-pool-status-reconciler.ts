@@ -3,7 +3,6 @@
  * createDefaultPoolStatusReconciler reports the drain slot of nodes in no pool, which have no SriovNetworkPoolConfig to
  * report on. While such a node holds the slot, DrainDegraded on the SriovOperatorConfig "default" names it: False while
  * its drain makes progress, True once its daemon has stalled.
- * Usage: `const reconcile = createDefaultPoolStatusReconciler({ nodes, states, configs, rules, writer, now })`.
  */
 import { conditionTypes, drainReasons, operatorConfigName, type Node, type SriovOperatorConfig } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";

@@ -3,7 +3,6 @@
  * heldSlot returns the drain slot that a node holds, and whether its drain has stalled. After DrainComplete it is the
  * node's config daemon that must act. A daemon that has died or hangs keeps all other nodes of the pool waiting. Its
  * slot is not given to another node, because the node's pods are gone and its VFs may be half configured. Pure.
- * Usage: `const slot = heldSlot(states.get("worker-1"), Date.now()); if (slot?.stall !== undefined) log.warn(slot.stall.message);`
  */
 import {
   annotations,

@@ -4,7 +4,6 @@
  * also drains and reboots nodes, does not work on the same node (sriov-operator.md G). As in upstream's protocol, an
  * annotation on the pool marks the pause as the operator's. It is written before the pause, so that the operator's
  * pause is never mistaken for an administrator's.
- * Usage: `const pause = await pools.pause(node, signal); if (pause !== "paused") log.info(pause.message);`
  *
  * Clusters without these kinds (hosted control planes) and nodes in no pool need no pause.
  */

@@ -2,7 +2,6 @@
 /**
  * planDrains decides which of the waiting nodes may be drained now, and computes the queue position of the others
  * (sriov-operator.md G). Pure.
- * Usage: `const { admitted, positions } = planDrains(nodes, pools)`.
  *
  * Nodes are served in the order of their requests. A node in several pools needs a free slot in each of them. While it
  * waits, it reserves the slots that are free, because otherwise other nodes could overtake it for ever.

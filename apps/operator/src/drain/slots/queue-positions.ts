@@ -2,7 +2,6 @@
 /**
  * QueuePositions passes the position of each waiting node from the controller that assigns slots to the controller that
  * reports positions. It is kept in memory only and replaced by each decision.
- * Usage: `positions.publish(plan.positions); const position = positions.get("worker-1");`
  */
 import { equalJson, type Source } from "@switchyard/kube";
 import type { QueuePosition } from "./plan-drains.ts";

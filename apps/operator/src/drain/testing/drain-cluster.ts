@@ -2,7 +2,6 @@
 /**
  * createDrainCluster returns a cluster in memory for the drain controllers, with an API server, caches that can lag
  * behind, pods that cannot be evicted, and operators that can die at any write.
- * Usage: `const cluster = createDrainCluster(); cluster.addNode("a"); cluster.requestDrain("a", "Drain_Required"); await cluster.settle();`
  */
 import {
   afxdpNetworkNodeStates,

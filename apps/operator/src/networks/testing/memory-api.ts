@@ -3,7 +3,6 @@
  * createMemoryApi returns an API server in memory with the features that the controllers need: apply with
  * managedFields, merge patches, deletion with preconditions and finalizers, and namespaces that must exist. A list has
  * one owner. The full semantics of apply are tested with a real API server (e2e/integration/networks/networks.test.ts).
- * Usage: `const api = createMemoryApi(stores); api.put({ apiVersion, kind: "SriovNetwork", metadata, spec })`.
  */
 import { defined } from "@switchyard/api";
 import {

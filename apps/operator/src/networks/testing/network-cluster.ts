@@ -2,7 +2,6 @@
 /**
  * createNetworkCluster returns a cluster in memory in which the networks controller runs: settle() reconciles until all
  * events are handled.
- * Usage: `const cluster = createNetworkCluster(); cluster.addNamespace("tenant"); cluster.addNetwork("OVSNetwork", "blue"); await cluster.settle();`
  */
 import {
   afxdpNetworkNodeStates,

@@ -2,7 +2,6 @@
 /**
  * BusConnection is a connection to a D-Bus message bus: method calls and signals. It authenticates as the user of the process
  * (EXTERNAL). It serves one operation and is then closed: an idle daemon has no connection.
- * Usage: `using bus = await BusConnection.open("/run/dbus/system_bus_socket", { timeoutMs }); const [id] = await bus.call(call);`
  */
 import { once } from "node:events";
 import { createConnection, type Socket } from "node:net";

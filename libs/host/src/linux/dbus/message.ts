@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Encodes method calls, and splits and decodes received D-Bus messages (D-Bus specification, "Message Protocol").
- * Usage: `socket.write(encodeCall(1, call))`, `const taken = takeMessage(received)`.
  */
 import { defined } from "@switchyard/api";
 import { decodeValues, encodeValues, type DBusValue } from "./wire.ts";

@@ -2,7 +2,6 @@
 /**
  * Encodes and decodes the values of D-Bus messages (D-Bus specification, "Marshaling"). Integers are numbers; those of 64 bits
  * are bigints. Structures and arrays are arrays, dictionaries are maps. Decoding unwraps variants.
- * Usage: `encodeValues("sas", ["reboot.target", []])`, `decodeValues("sas", body, { bigEndian: false })`.
  */
 
 /** A variant that is encoded. */

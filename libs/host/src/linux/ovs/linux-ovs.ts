@@ -2,7 +2,6 @@
 /**
  * createLinuxOvs implements Ovs over the database of Open vSwitch. It loads the OVSDB client and connects at the first call,
  * and not at all without `address`.
- * Usage: `await using ovs = createLinuxOvs({ root: "/host", address: "/var/run/openvswitch/db.sock" });`
  */
 import { EventQueue } from "@switchyard/netlink";
 import { join } from "node:path";

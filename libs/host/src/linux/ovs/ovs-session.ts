@@ -2,7 +2,6 @@
 /**
  * OvsSession is the daemon's one connection to the database of Open vSwitch. linux-ovs.ts loads this file only if the daemon
  * manages software bridges, because it loads the OVSDB client.
- * Usage: `await using session = new OvsSession(options); const state = await session.read(at);`
  */
 import {
   isOvsdbError,

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * readOvsState converts the rows of the database to OvsState. It is a pure function.
- * Usage: `readOvsState(client.cache)`.
- */
+/** readOvsState converts the rows of the database to OvsState. It is a pure function. */
 import { defined, type OvsBridgeConfig, type OvsInterfaceConfig } from "@switchyard/api";
 import type { TableCache } from "@switchyard/ovsdb";
 import { interfaceProblem } from "@switchyard/ovsdb/vswitch";

@@ -3,7 +3,6 @@
  * Builds the transactions of the daemon from the rows that the cache has now. Each begins with checks that these rows are
  * still the same, so a concurrent change makes the transaction fail and be built again. Bridges and ports are changed in
  * place: a bridge that is created again would lose the representors of running pods.
- * Usage: `const operations = setBridgeOperations({ cache, at }, settings);`
  */
 import type { OvsBridgeConfig, OvsInterfaceConfig } from "@switchyard/api";
 import {

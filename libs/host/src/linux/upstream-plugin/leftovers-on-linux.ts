@@ -2,7 +2,6 @@
 /**
  * createLeftovers finds and removes what the plugins of upstream have left: XDP programs over rtnetlink, bpf(2) and sock_diag, BPF file
  * systems by their units of systemd, and sockets. linux-host.ts loads this file.
- * Usage: `await createLeftovers({ root: "/host", socket, openDiagnosis, xdp, systemd }).readUse("ens1f0")`.
  */
 import { upstreamDeviceDirectory } from "@switchyard/api";
 import {

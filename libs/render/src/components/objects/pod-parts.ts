@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Functions that build DaemonSets and the parts of pods that several components share.
- * Usage: `daemonSet(metadata, { app, securityContextConstraints: "privileged", spec }, input)`.
- */
+/** Functions that build DaemonSets and the parts of pods that several components share. */
 import { defined } from "@switchyard/api";
 import { nodeSetLabels } from "@switchyard/policy";
 import type { ComponentInput } from "../component.ts";

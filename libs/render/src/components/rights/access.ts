@@ -2,7 +2,6 @@
 /**
  * accessObjects returns the service account of a component's process, with roles and role bindings. A role without
  * rules is omitted.
- * Usage: `accessObjects("operator-webhook", { serviceAccount, inNamespace: { role, binding, rules } }, input)`.
  */
 import { defined, operatorConfigName } from "@switchyard/api";
 import { clusterScoped, namespaced, type ComponentInput } from "../component.ts";

@@ -2,7 +2,6 @@
 /**
  * policyForUsers returns an admission policy that limits the requests of some users, and its binding. Other users are not
  * affected. RBAC grants, the policy takes away.
- * Usage: `const [policy, binding] = policyForUsers({ metadata, users, condition, rules, variables, validations });`
  */
 import { defined } from "@switchyard/api";
 import type {

@@ -4,7 +4,6 @@
  * or unknown are omitted, because a server would not start with them (sriov-operator.md H). The webhook takes
  * environment variables. The other servers are written in Go: they take IANA names of TLS 1.2 cipher suites, since
  * those of TLS 1.3 cannot be configured, and numbers of curves (Go's crypto/tls).
- * Usage: `const args = [...goTlsFlags(settings.tls), ...goCurveFlags(settings.tls)];`
  */
 import type { TlsSettings } from "../component-settings.ts";
 import type { ComponentProblem } from "../rendered-components.ts";

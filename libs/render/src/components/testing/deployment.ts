@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Configs and settings for tests, and functions that return parts of the rendered objects.
- * Usage: `const pod = podOf("config-daemon", { useCDI: true });`
- */
+/** Configs and settings for tests, and functions that return parts of the rendered objects. */
 import type {
   AfxdpOperatorConfig,
   AfxdpOperatorConfigSpec,

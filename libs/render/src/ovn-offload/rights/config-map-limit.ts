@@ -2,7 +2,6 @@
 /**
  * ovn-offload may only write its entries in the ConfigMaps that it shares with others. It creates only these ConfigMaps, and deletes
  * only those that it created and that are empty.
- * Usage: `const { variables, validations } = configMapLimit({ clusterType: "openshift", ovnNamespace: "ovn-kubernetes" });`
  */
 import { celLiteral, sameEntriesExcept, sameFields } from "../../components/rights/policy-for-users.ts";
 import { managementResourceKey, managementResourceSuffix, ownKeyAnnotation } from "../hardware-offload-config.ts";

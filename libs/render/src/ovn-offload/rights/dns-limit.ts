@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * ovn-offload may only change the nodeSelector of OpenShift's DNS, and the annotation with the nodeSelector before.
- * Usage: `const { variables, validations } = dnsLimit();`
  */
 import { celLiteral, sameEntriesExcept, sameFields } from "../../components/rights/policy-for-users.ts";
 import { dnsPlacementBefore } from "../dns-placement.ts";

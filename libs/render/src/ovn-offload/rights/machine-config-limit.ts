@@ -2,7 +2,6 @@
 /**
  * A MachineConfig is root on the machines of a pool, so ovn-offload may only write its own: under its own name, for a pool other
  * than master and worker, and with exactly the content of its release.
- * Usage: `const { variables, validations } = machineConfigLimit();`
  */
 import { labels } from "@switchyard/api";
 import { celLiteral } from "../../components/rights/policy-for-users.ts";

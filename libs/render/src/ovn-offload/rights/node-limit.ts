@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * ovn-offload may only change its own labels and its own taint of a Node.
- * Usage: `const { variables, validations } = nodeLimit({ hostLabel: "network.operator.openshift.io/dpu-host" });`
- */
+/** ovn-offload may only change its own labels and its own taint of a Node. */
 import { taints } from "@switchyard/api";
 import { offloadLabelKeys } from "@switchyard/policy";
 import { celLiteral, sameEntriesExcept, sameFields } from "../../components/rights/policy-for-users.ts";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * ovn-offload may only write SriovNetworkNodePolicies that it has created, and only for SmartNICs of hosts with its label.
- * Usage: `const { variables, validations } = nodePolicyLimit();`
  */
 import { labels } from "@switchyard/api";
 import { smartNicModels, smartNicVendor } from "@switchyard/policy";

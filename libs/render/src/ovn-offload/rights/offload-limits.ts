@@ -2,7 +2,6 @@
 /**
  * ovnOffloadLimits returns the admission policies that limit the requests of ovn-offload to what it has to write: a request to
  * create an object has no name that RBAC could limit, and RBAC knows no fields. Requests of others are not affected.
- * Usage: `const policies = ovnOffloadLimits(settings);`
  */
 import type { Manifest } from "../../components/objects/kube-objects.ts";
 import { policyForUsers } from "../../components/rights/policy-for-users.ts";
