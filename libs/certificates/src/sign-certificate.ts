@@ -5,6 +5,7 @@
  * Usage: `const { ca, cert, key } = await signCertificate({ names, notBefore, notAfter })`.
  */
 // @peculiar/x509 needs this import before its own.
+import "reflect-metadata";
 import {
   BasicConstraintsExtension,
   ExtendedKeyUsage,
@@ -17,7 +18,6 @@ import {
 } from "@peculiar/x509";
 import { randomBytes, webcrypto } from "node:crypto";
 import { isIP } from "node:net";
-import "reflect-metadata";
 
 /** The types of certificate requests and certificates. All texts are in PEM format. */
 export interface CertificateRequest {
