@@ -71,8 +71,9 @@ describe("switchyard doctor", () => {
   }, 60_000);
 
   it("finds that the operator's Deployment has no available pod", async () => {
-    const { kubectl, kubeconfig } = testCluster.cluster;
-    await kubectl(["create", "deployment", "sriov-network-operator", "--image=operator", "-n", namespace]);
+    const { cluster } = testCluster;
+    const { kubeconfig } = cluster;
+    await cluster.kubectl(["create", "deployment", "sriov-network-operator", "--image=operator", "-n", namespace]);
     const { rows } = await ask(["doctor", "--kubeconfig", kubeconfig]);
     expect(rows).toContain("OperatorNotRunning sriov-network-operator");
     const available = JSON.stringify({ status: { replicas: 1, readyReplicas: 1, availableReplicas: 1 } });
@@ -85,7 +86,7 @@ describe("switchyard doctor", () => {
       "-p",
       available,
     ];
-    await kubectl([...patch, "-n", namespace]);
+    await cluster.kubectl([...patch, "-n", namespace]);
     const { rows: later } = await ask(["doctor", "--kubeconfig", kubeconfig]);
     expect(later.filter((row) => row.startsWith("Operator"))).toEqual([]);
   }, 60_000);
