@@ -102,7 +102,7 @@ describe("switchyard render", () => {
     const { code, err, list } = await itemsOf([...cluster, bad]);
     expect(code).toBe(1);
     expect(err).toContain(
-      "SriovNetworkNodePolicy/sriov-network-operator/bad: spec.nicSelector.pfNames[0]: Invalid value",
+      "SriovNetworkNodePolicy/sriov-network-operator/bad: spec.nicSelector.pfNames: Invalid value",
     );
     expect(list).toEqual((await itemsOf(cluster)).list);
   });
