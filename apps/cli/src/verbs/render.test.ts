@@ -101,9 +101,7 @@ describe("switchyard render", () => {
     const bad = policy("bad", { nicSelector: { pfNames: ["ens1f0#9-4"] } });
     const { code, err, list } = await itemsOf([...cluster, bad]);
     expect(code).toBe(1);
-    expect(err).toContain(
-      "SriovNetworkNodePolicy/sriov-network-operator/bad: spec.nicSelector.pfNames: Invalid value",
-    );
+    expect(err).toContain("SriovNetworkNodePolicy/sriov-network-operator/bad: spec.nicSelector.pfNames: Invalid value");
     expect(list).toEqual((await itemsOf(cluster)).list);
   });
 
