@@ -40,7 +40,7 @@ import { defaultMaxHanging } from "./start/resources.ts";
 import { createUdevRules } from "./udev/keep-rules.ts";
 import { keepAfxdpBoot } from "./systemd/afxdp-boot.ts";
 import { createSystemdMode, type SystemdModeOptions } from "./systemd/plan-for-boot.ts";
-import { startUpstreamCleanup } from "./upstream/upstream-cleanup.ts";
+import { startUpstreamCleanup } from "./cleanup/upstream-cleanup.ts";
 import { readPlatform } from "./virtual/platform.ts";
 import { createVirtualNics, defaultMetadataUrl } from "./virtual/virtual-nics.ts";
 

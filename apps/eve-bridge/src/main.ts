@@ -7,7 +7,7 @@ import { writeSync } from "node:fs";
 import { errnoOf, errorObject, toCniError } from "./request/cni-error.ts";
 import { newestVersion } from "./request/request.ts";
 import { runPlugin } from "./plugin.ts";
-import { readStdin } from "./request/stdin.ts";
+import { readStdin } from "./process/stdin.ts";
 import { createStopSignal, type StopSignal } from "./process/stop-signal.ts";
 
 const stdinMs = 10_000;

@@ -3,7 +3,7 @@
  * runPlugin handles one call of a container runtime, from its environment to its exit status. Each command is loaded
  * with import() when it is called, because every module of Node costs about a millisecond of the start.
  */
-import type { Call } from "./commands/call.ts";
+import type { Call } from "./state/call.ts";
 import { errorObject, toCniError, type CniError } from "./request/cni-error.ts";
 import {
   newestVersion,

@@ -20,20 +20,20 @@ import {
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { sharingEqual, watchObjects, type Cache, type FailedWatch, type Transport } from "@switchyard/kube";
-import { watchAfxdp, type AfxdpCaches } from "./afxdp/afxdp-caches.ts";
+import { watchAfxdp, type AfxdpCaches } from "./facts/afxdp-caches.ts";
 import { watchBpfman, type BpfmanCaches } from "./afxdp/bpfman/bpfman-caches.ts";
 import {
   certifiedServers,
   watchServerCertificates,
   type WatchedServerCertificates,
-} from "./certificates/certified-servers.ts";
-import { watchClusterFacts, type WatchedClusterFacts } from "./components/cluster-facts.ts";
+} from "./facts/certified-servers.ts";
+import { watchClusterFacts, type WatchedClusterFacts } from "./facts/cluster-facts.ts";
 import { watchComponentObjects, type WatchedComponentObjects } from "./components/component-objects.ts";
-import { watchConfigMaps, type WatchedConfigMaps } from "./device-plugin/config-map-watches.ts";
+import { watchConfigMaps, type WatchedConfigMaps } from "./facts/config-map-watches.ts";
 import { fieldManagers } from "./field-managers.ts";
-import { watchNetworks, type NetworkCaches } from "./networks/network-caches.ts";
-import { watchNicList, type NicList } from "./node-states/nic-list.ts";
-import { toNodeStateFacts, type NodeStateFacts } from "./node-states/node-state-facts.ts";
+import { watchNetworks, type NetworkCaches } from "./facts/network-caches.ts";
+import { watchNicList, type NicList } from "./facts/nic-list.ts";
+import { toNodeStateFacts, type NodeStateFacts } from "./facts/node-state-facts.ts";
 import type { OperatorSettings } from "./start/operator-settings.ts";
 
 /** Disposing it ends the watches and keeps the cached objects. */

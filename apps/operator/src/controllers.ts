@@ -4,19 +4,19 @@ import { createEventRecorder, startController, type Transport } from "@switchyar
 import type { Logger } from "@switchyard/service";
 import type { ClusterCaches } from "./cluster-caches.ts";
 import { startAfxdpControllers } from "./afxdp/afxdp-controllers.ts";
-import { createAfxdpLiveRules } from "./afxdp/afxdp-live-rules.ts";
+import { createAfxdpLiveRules } from "./facts/afxdp-live-rules.ts";
 import { startCertificateControllers } from "./certificates/certificate-controllers.ts";
 import { startComponentControllers } from "./components/component-controllers.ts";
 import { startDevicePluginControllers } from "./device-plugin/device-plugin-controllers.ts";
 import { startDrainControllers } from "./drain/drain-controllers.ts";
 import type { OperatorMetrics } from "./metrics/operator-metrics.ts";
 import { startNetworkControllers } from "./networks/network-controller.ts";
-import { createLiveRules } from "./node-states/live-rules.ts";
-import { createMergeResults } from "./node-states/merge-results.ts";
+import { createLiveRules } from "./facts/live-rules.ts";
+import { createMergeResults } from "./results/merge-results.ts";
 import { startNodeControllers } from "./node-states/node-controllers.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import type { OperatorSettings } from "./start/operator-settings.ts";
-import { createFailureReports } from "./status/failure-reports.ts";
+import { createFailureReports } from "./reports/failure-reports.ts";
 
 export interface ControllersOptions {
   /** Refuses requests once the lease is lost. */

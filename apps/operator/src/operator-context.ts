@@ -5,10 +5,10 @@
  */
 import type { HasAge, Controller, ControllerOptions, EventRecorder, Transport } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
-import type { AfxdpLiveRules } from "./afxdp/afxdp-live-rules.ts";
+import type { AfxdpLiveRules } from "./facts/afxdp-live-rules.ts";
 import type { ClusterCaches } from "./cluster-caches.ts";
-import type { LiveRules } from "./node-states/live-rules.ts";
-import type { MergeResults } from "./node-states/merge-results.ts";
+import type { LiveRules } from "./facts/live-rules.ts";
+import type { MergeResults } from "./results/merge-results.ts";
 import type { OperatorSettings } from "./start/operator-settings.ts";
 
 export interface OperatorContext {

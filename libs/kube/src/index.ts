@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export { connect, type ConnectOptions } from "./connect/connect.ts";
-export { trustPublicAuthorities } from "./connect/connections.ts";
+export { trustPublicAuthorities } from "./http/connections.ts";
 export type { HttpTransportOptions } from "./http/http-transport.ts";
 export {
   metadataOnly,
@@ -49,7 +49,7 @@ export {
 } from "./controller/controller.ts";
 export { createWriter, type ApplyOptions, type WriteResult, type Writer, type WriterOptions } from "./write/writer.ts";
 export type { Intent, IntentMetadata, StatusIntent } from "./write/intent.ts";
-export { ownsAnnotation } from "./write/owned-fields.ts";
+export { ownsAnnotation } from "./cache/owned-fields.ts";
 export { patchMetadata, type MetadataChanges, type MetadataPatch } from "./write/patch-metadata.ts";
 export { removeFinalizer, type FinalizerRemoval } from "./write/remove-finalizer.ts";
 export {

@@ -6,12 +6,12 @@
 export { createRules, type RuleSources, type Rules } from "./merge/rules.ts";
 export { mergePolicies, policiesSelecting, type MergedNode, type PolicyMatch } from "./merge/merge-policies.ts";
 export { bridgeNameOf, isPfBridgeName } from "./merge/bridges.ts";
-export type { PolicyProblem, PolicyProblemCode } from "./merge/policy-problem.ts";
+export type { PolicyProblem, PolicyProblemCode } from "./policy-problem.ts";
 export { priorityOf, compareText } from "./order.ts";
 export type { CompiledPolicy } from "./merge/compiled-policy.ts";
 export { isInNodeSet, nodeSetLabels, hasLabels, labelsOf, type Labels } from "./nodes/label-selector.ts";
 export { describeEmptySelector, isEmptyLabelSelector, isEmptySelector } from "./nodes/empty-selector.ts";
-export { nodeStateSpec, type StoredNodeState, afxdpNodeStateSpec } from "./nodes/node-state-spec.ts";
+export { nodeStateSpec, type StoredNodeState, afxdpNodeStateSpec } from "./merge/node-state-spec.ts";
 export { parseStaleDelayMs, staleStateAction, type StaleStateAction } from "./nodes/stale-state.ts";
 export { isEmptyNicSelector, isNameOf, matchesNic, sameNetFilter } from "./nics/nic-selector.ts";
 export { adviceOnBarred, defaultNicPolicy, isListedNic, unlistedNics, type NicPolicy } from "./nics/nic-policy.ts";

@@ -25,7 +25,7 @@ import { describeFieldProblem, rulesLeftOut } from "../crd/field-problem.ts";
 import { checkAgainstCrd } from "../crd/check-against-crd.ts";
 import type { Diagnostics } from "../terminal.ts";
 import { isJsonObject, labelOf, type JsonObject, type Manifest } from "../json.ts";
-import { createNetworkObjects, type NetworkObjects } from "../ovn-offload/network-objects.ts";
+import { createNetworkObjects, type NetworkObjects } from "./network-objects.ts";
 import { isOfKind, isSwitchyardKind } from "./kinds.ts";
 import { readNicRows, toNode } from "./read-objects.ts";
 import { policyDefaults, type PolicyDefaults } from "./policy-defaults.ts";

@@ -13,7 +13,7 @@ import {
 } from "@switchyard/api";
 import { connect, isKubeError, listPages, type Transport } from "@switchyard/kube";
 import { toManifest, type Manifest } from "../json.ts";
-import { networkConfigMaps } from "../ovn-offload/network-objects.ts";
+import { networkConfigMaps } from "../cluster/network-objects.ts";
 import { CliError, type Diagnostics } from "../terminal.ts";
 import { daemonSets, listSnapshot } from "./list-snapshot.ts";
 import { readServerSecrets } from "./read-server-secrets.ts";

@@ -21,7 +21,7 @@ import { isOfKind } from "../cluster/kinds.ts";
 import { withDefaults } from "../cluster/policy-defaults.ts";
 import { checkAgainstCrd } from "../crd/check-against-crd.ts";
 import type { JsonObject } from "../json.ts";
-import { networkConfigMaps, readsManagementResource } from "./network-objects.ts";
+import { networkConfigMaps, readsManagementResource } from "../cluster/network-objects.ts";
 import {
   poolLabelOf,
   selectInInput,

@@ -22,7 +22,7 @@ import {
 import type { ClusterObjects } from "../cluster/cluster-objects.ts";
 import type { Rendered } from "../cluster/render-cluster.ts";
 import type { Diagnostics } from "../terminal.ts";
-import { networkConfigMaps, readsManagementResource } from "./network-objects.ts";
+import { networkConfigMaps, readsManagementResource } from "../cluster/network-objects.ts";
 import type { Offload } from "./offload-cluster.ts";
 
 /** The kinds of the rendered objects. */

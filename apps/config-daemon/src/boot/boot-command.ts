@@ -11,8 +11,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defaultTiming } from "../deadlines/with-deadline.ts";
 import { defaultMaxPfs, sizeThreadPool } from "../start/resources.ts";
-import { parseBootConfig } from "./boot-config.ts";
-import { bootPhases } from "./boot-result.ts";
+import { parseBootConfig } from "../boot-files/boot-config.ts";
+import { bootPhases } from "../boot-files/boot-result.ts";
 import { runPhase } from "./run-phase.ts";
 
 const usage = `usage: config-daemon boot pre|post [--host-root DIR]\n`;

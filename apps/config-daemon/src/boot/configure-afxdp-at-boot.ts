@@ -7,15 +7,15 @@ import type { Host } from "@switchyard/host";
 import { describeAfxdpStep } from "@switchyard/plan";
 import type { SriovUse } from "@switchyard/policy";
 import { configureAfxdpOffline } from "../afxdp/pass/configure-afxdp-offline.ts";
-import type { StepTiming } from "../steps/step-context.ts";
+import type { StepTiming } from "../deadlines/with-deadline.ts";
 import {
   afxdpBootConfigPath,
   afxdpBootResultPath,
   parseAfxdpBootConfig,
   type ParsedAfxdpBootConfig,
-} from "./afxdp-boot-config.ts";
-import { digestOf } from "./boot-config.ts";
-import { formatBootResult, type BootResult } from "./boot-result.ts";
+} from "../boot-files/afxdp-boot-config.ts";
+import { digestOf } from "../boot-files/boot-config.ts";
+import { formatBootResult, type BootResult } from "../boot-files/boot-result.ts";
 import { waitForPfs } from "./wait-for-pfs.ts";
 
 export interface AfxdpAtBootOptions {

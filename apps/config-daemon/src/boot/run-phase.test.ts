@@ -6,8 +6,8 @@ import { createFakeKernel, igb, pci, systemClock, type FakeKernel } from "@switc
 import { setTimeout as delay } from "node:timers/promises";
 import { observe } from "../observe/observe.ts";
 import { killedAtWrite } from "../testing/killed-at-write.ts";
-import { digestOf, formatBootConfig } from "./boot-config.ts";
-import { bootResultPath, parseBootResult, type BootPhase } from "./boot-result.ts";
+import { digestOf, formatBootConfig } from "../boot-files/boot-config.ts";
+import { bootResultPath, parseBootResult, type BootPhase } from "../boot-files/boot-result.ts";
 import { runPhase, type PhaseOptions } from "./run-phase.ts";
 
 const pf = "0000:01:00.0";

@@ -11,16 +11,15 @@ import { bootConfigPath, parsePciAddress, type SriovNetworkNodeStateSpec } from 
 import { HostError, type Host } from "@switchyard/host";
 import { describeStep, type Step } from "@switchyard/plan";
 import { sriovUse } from "@switchyard/policy";
-import { endsWithin } from "../deadlines/with-deadline.ts";
+import { endsWithin, type StepTiming } from "../deadlines/with-deadline.ts";
 import { configureOffline } from "../pass/configure-offline.ts";
 import { createVhostModules } from "../pass/vhost-modules.ts";
 import { defaultMaxPfs } from "../start/resources.ts";
-import type { StepTiming } from "../steps/step-context.ts";
 import { createUdevRules } from "../udev/keep-rules.ts";
-import { digestOf, parseBootConfig, type ParsedBootConfig } from "./boot-config.ts";
-import { bootResultPath, formatBootResult, type BootPhase, type BootResult } from "./boot-result.ts";
+import { digestOf, parseBootConfig, type ParsedBootConfig } from "../boot-files/boot-config.ts";
+import { bootResultPath, formatBootResult, type BootPhase, type BootResult } from "../boot-files/boot-result.ts";
 import { configureAfxdpAtBoot } from "./configure-afxdp-at-boot.ts";
-import { firstPhaseSteps, secondPhaseSteps } from "./step-phases.ts";
+import { firstPhaseSteps, secondPhaseSteps } from "../steps/step-phases.ts";
 import { waitForPfs } from "./wait-for-pfs.ts";
 
 export interface PhaseOptions {

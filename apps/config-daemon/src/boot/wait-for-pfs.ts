@@ -3,7 +3,7 @@
  * waitForPfs waits, early in a boot, until the drivers of the PFs have created their interfaces and udev has named them.
  */
 import type { Host } from "@switchyard/host";
-import type { StepTiming } from "../steps/step-context.ts";
+import type { StepTiming } from "../deadlines/with-deadline.ts";
 
 export interface WaitForPfsOptions {
   readonly host: Host;

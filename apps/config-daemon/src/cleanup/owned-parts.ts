@@ -15,9 +15,9 @@ import {
 } from "@switchyard/api";
 import { bootProgramDirectory, type Host } from "@switchyard/host";
 import { describeStep, rebootFile, type NodeStep } from "@switchyard/plan";
-import { afxdpBootConfigPath, afxdpBootResultPath } from "../boot/afxdp-boot-config.ts";
-import { bootResultPath } from "../boot/boot-result.ts";
-import { kernelArgumentsFile, readKernelArgumentsRecord } from "../steps/boot-records.ts";
+import { afxdpBootConfigPath, afxdpBootResultPath } from "../boot-files/afxdp-boot-config.ts";
+import { bootResultPath } from "../boot-files/boot-result.ts";
+import { kernelArgumentsFile, readKernelArgumentsRecord } from "../files/boot-records.ts";
 import { setKernelArguments } from "../steps/kernel.ts";
 import { listBootUnits, removeBootUnits } from "../systemd/remove-boot.ts";
 import { isOwnRule } from "../udev/rule-files.ts";

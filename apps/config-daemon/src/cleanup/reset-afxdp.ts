@@ -6,7 +6,7 @@ import { describeAfxdpStep, deviceIdOf, planAfxdp } from "@switchyard/plan";
 import { configureAfxdpOffline } from "../afxdp/pass/configure-afxdp-offline.ts";
 import { observeAfxdp } from "../afxdp/observe/observe-afxdp.ts";
 import { defaultMaxPfs } from "../start/resources.ts";
-import type { StepTiming } from "../steps/step-context.ts";
+import type { StepTiming } from "../deadlines/with-deadline.ts";
 
 interface ResetAfxdpOptions {
   readonly host: Host;

@@ -14,7 +14,7 @@ import {
 } from "../afxdp/left-programs/left-programs.ts";
 import { createPluginLeftovers } from "../afxdp/plugin-leftovers/plugin-leftovers.ts";
 import { nothingWanted } from "../afxdp/plugin-leftovers/wanted-from-plugins.ts";
-import type { StepTiming } from "../steps/step-context.ts";
+import type { StepTiming } from "../deadlines/with-deadline.ts";
 
 export interface ResetXdpOptions {
   readonly host: Host;

@@ -12,7 +12,7 @@ import { showPluginLeftovers } from "../afxdp/plugin-leftovers/plugin-leftovers.
 import { observe } from "../observe/observe.ts";
 import { configureOffline } from "../pass/configure-offline.ts";
 import { defaultMaxPfs } from "../start/resources.ts";
-import type { StepTiming } from "../steps/step-context.ts";
+import type { StepTiming } from "../deadlines/with-deadline.ts";
 import { ownedParts } from "./owned-parts.ts";
 import { resetAfxdp, showAfxdpReset } from "./reset-afxdp.ts";
 import { resetPluginLeftovers, resetXdp, showXdpReset } from "./reset-xdp.ts";

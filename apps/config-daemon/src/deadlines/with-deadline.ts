@@ -6,10 +6,20 @@
 import { err, ok, type Result } from "@switchyard/api";
 import { watchCalls, type Host, type WatchedCalls } from "@switchyard/host";
 import { sleep, systemClock } from "@switchyard/kube";
-import type { StepTiming } from "../steps/step-context.ts";
 
 /** The default reason is an exception with a stack, and each pass waits several times. */
 const noReason = null;
+
+/** The clock and the time limits of steps. Tests inject their own. */
+export interface StepTiming {
+  /** A step or an observation that takes longer is reported as hanging. It may still end. */
+  readonly stepDeadlineMs: number;
+  readonly linkTimeoutMs: number;
+  readonly udevTimeoutMs: number;
+  /** Resolves after `ms` milliseconds, or when `signal` aborts. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  nowMs(): number;
+}
 
 export interface DeadlineDeps {
   readonly timing: StepTiming;

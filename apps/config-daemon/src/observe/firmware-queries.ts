@@ -6,8 +6,7 @@
  */
 import type { PciAddress } from "@switchyard/api";
 import { HostError, type FirmwareSettings, type Host, type HostPrivilege } from "@switchyard/host";
-import { endsWithin } from "../deadlines/with-deadline.ts";
-import type { StepTiming } from "../steps/step-context.ts";
+import { endsWithin, type StepTiming } from "../deadlines/with-deadline.ts";
 
 export interface FirmwareQueries {
   /** Returns the answers that arrive in time. Never rejects because of a card. */

@@ -10,7 +10,7 @@ import type { ReadHeldDevices } from "./missing-interfaces.ts";
 export function heldDevices(hostRoot: string): ReadHeldDevices {
   const path = join(hostRoot, "var/lib/kubelet/pod-resources/kubelet.sock");
   return async (signal) => {
-    const { readHeldIds } = await import("../afxdp/left-programs/read-kubelet-devices.ts");
+    const { readHeldIds } = await import("./read-kubelet-devices.ts");
     return readHeldIds(path, signal);
   };
 }

@@ -7,7 +7,7 @@ import { defined, type KernelStatus, type RebootStatus, type SystemStatus } from
 import type { Host } from "@switchyard/host";
 import { readHostOvsFiles } from "../files/host-ovs-files.ts";
 import { readPersistentRdmaMode, readRefusedRdmaMode } from "../files/rdma-mode-file.ts";
-import { readKernelArgumentsRecord, readRebootRecord } from "../steps/boot-records.ts";
+import { readKernelArgumentsRecord, readRebootRecord } from "../files/boot-records.ts";
 
 /** Rejects with HostError. */
 export async function readSystem(host: Host, bootId: string): Promise<SystemStatus> {

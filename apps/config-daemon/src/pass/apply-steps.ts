@@ -8,10 +8,10 @@ import type { InterfaceStatus } from "@switchyard/api";
 import { watchCalls, type Host } from "@switchyard/host";
 import { describeStep, isBlockedBy, isPfStep, type NodeStep, type PfStep, type Step } from "@switchyard/plan";
 import { mapConcurrently } from "@switchyard/service";
-import { endsWithin } from "../deadlines/with-deadline.ts";
+import { endsWithin, type StepTiming } from "../deadlines/with-deadline.ts";
 import { runNodeStep, runPfStep } from "../steps/run-step.ts";
 import { FewerVfsError } from "../steps/vfs.ts";
-import { createStepContext, type StepTiming } from "../steps/step-context.ts";
+import { createStepContext } from "../steps/step-context.ts";
 import type { RunningSteps, StepAbout } from "./running-steps.ts";
 
 /** A step that the host refused. */

@@ -6,12 +6,11 @@
 import { ok, type SriovNetworkNodeState, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { isMellanox, type Plan } from "@switchyard/plan";
-import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
+import { createWithDeadline, type DeadlineDeps, type StepTiming } from "../deadlines/with-deadline.ts";
 import type { FirmwareReader } from "../observe/firmware-reader.ts";
 import type { ObserveOptions } from "../observe/observe.ts";
 import { createObserver } from "../observe/observer.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
-import type { StepTiming } from "../steps/step-context.ts";
 import { configureNode, type ConfigureDeps } from "./configure-node.ts";
 import { createRefusedChanges } from "./refused-changes.ts";
 import { createRunningSteps } from "./running-steps.ts";

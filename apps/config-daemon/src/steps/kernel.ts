@@ -7,7 +7,7 @@ import {
   readRebootRecord,
   writeKernelArgumentsRecord,
   writeRebootRecord,
-} from "./boot-records.ts";
+} from "../files/boot-records.ts";
 import type { NodeStepContext } from "./step-context.ts";
 
 /**

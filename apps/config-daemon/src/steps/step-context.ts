@@ -5,6 +5,7 @@
  */
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
 import { HostError, type Host, type Link } from "@switchyard/host";
+import type { StepTiming } from "../deadlines/with-deadline.ts";
 import { groupByDevice, uplinkOf } from "../observe/interface-status.ts";
 
 /** One PF and its VFs. Lists are cached until forget(), because the steps of 128 VFs need the same lists. */
@@ -36,17 +37,6 @@ export interface StepContext {
 export interface NodeStepContext {
   readonly timing: StepTiming;
   readonly signal: AbortSignal;
-}
-
-/** The clock and the time limits of steps. Tests inject their own. */
-export interface StepTiming {
-  /** A step or an observation that takes longer is reported as hanging. It may still end. */
-  readonly stepDeadlineMs: number;
-  readonly linkTimeoutMs: number;
-  readonly udevTimeoutMs: number;
-  /** Resolves after `ms` milliseconds, or when `signal` aborts. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
-  nowMs(): number;
 }
 
 const linkPollMs = 50;

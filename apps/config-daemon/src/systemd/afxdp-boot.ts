@@ -7,9 +7,9 @@
 import { isOwnBootFile, type AfxdpInterfaceSpec } from "@switchyard/api";
 import type { Host, HostFiles } from "@switchyard/host";
 import type { PlanProblem } from "@switchyard/plan";
-import { afxdpBootConfigPath, afxdpBootResultPath, formatAfxdpBootConfig } from "../boot/afxdp-boot-config.ts";
-import { digestOf } from "../boot/boot-config.ts";
-import { parseBootResult } from "../boot/boot-result.ts";
+import { afxdpBootConfigPath, afxdpBootResultPath, formatAfxdpBootConfig } from "../boot-files/afxdp-boot-config.ts";
+import { digestOf } from "../boot-files/boot-config.ts";
+import { parseBootResult } from "../boot-files/boot-result.ts";
 
 /** Returns why the last boot did not configure `interfaces`, if it tried. Rejects with HostError. */
 export type KeepAfxdpBoot = (

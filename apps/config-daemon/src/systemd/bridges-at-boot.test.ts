@@ -10,8 +10,8 @@ import {
 } from "@switchyard/api";
 import { createFakeKernel, igb, systemClock, type FakeKernel } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
-import { parseBootConfig } from "../boot/boot-config.ts";
-import type { BootPhase } from "../boot/boot-result.ts";
+import { parseBootConfig } from "../boot-files/boot-config.ts";
+import type { BootPhase } from "../boot-files/boot-result.ts";
 import { runPhase } from "../boot/run-phase.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { silentLogger } from "../testing/silent-logger.ts";

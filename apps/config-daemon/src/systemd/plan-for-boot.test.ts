@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { SystemStatus } from "@switchyard/api";
 import { describeStep, type Plan, type Step } from "@switchyard/plan";
-import type { BootResult } from "../boot/boot-result.ts";
+import type { BootResult } from "../boot-files/boot-result.ts";
 import { planForBoot } from "./plan-for-boot.ts";
 import type { PreparedBoot } from "./prepare-boot.ts";
 

@@ -6,7 +6,7 @@
 import { err, ok } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { describeStep, isPfStep, type Plan, type PlanProblem, type Step } from "@switchyard/plan";
-import { isLastingStep } from "../boot/step-phases.ts";
+import { isLastingStep } from "../steps/step-phases.ts";
 import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
 import type { Observation } from "../observe/observe.ts";
 import type { BeginPass } from "../pass/configure-node.ts";

@@ -14,8 +14,8 @@ import {
 } from "@switchyard/api";
 import type { Host, ProgramVersion } from "@switchyard/host";
 import type { Logger } from "@switchyard/service";
-import { digestOf, formatBootConfig, parseBootConfig } from "../boot/boot-config.ts";
-import { bootResultPath, parseBootResult, type BootResult } from "../boot/boot-result.ts";
+import { digestOf, formatBootConfig, parseBootConfig } from "../boot-files/boot-config.ts";
+import { bootResultPath, parseBootResult, type BootResult } from "../boot-files/boot-result.ts";
 import type { Observation } from "../observe/observe.ts";
 import { unitDirectory } from "../upstream/upstream-files.ts";
 import { removeUpstreamLeftovers } from "../upstream/upstream-leftovers.ts";

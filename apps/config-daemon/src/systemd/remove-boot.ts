@@ -6,7 +6,7 @@
 import { bootConfigPath, bootUnits, isOwnBootFile } from "@switchyard/api";
 import type { Host, HostFiles } from "@switchyard/host";
 import type { Logger } from "@switchyard/service";
-import { bootResultPath } from "../boot/boot-result.ts";
+import { bootResultPath } from "../boot-files/boot-result.ts";
 import { removeAfxdpBoot } from "./afxdp-boot.ts";
 import { unitDirectory } from "../upstream/upstream-files.ts";
 

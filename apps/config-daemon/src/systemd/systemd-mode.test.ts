@@ -13,7 +13,7 @@ import {
   type FakeKernel,
 } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
-import { bootResultPath } from "../boot/boot-result.ts";
+import { bootResultPath } from "../boot-files/boot-result.ts";
 import { runPhase } from "../boot/run-phase.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { killedAtWrite } from "../testing/killed-at-write.ts";

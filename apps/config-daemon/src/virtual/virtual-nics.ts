@@ -7,8 +7,7 @@
 import { defined, parseMacAddress, parsePciAddress, type InterfaceStatus } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { isDeepStrictEqual } from "node:util";
-import { endsWithin } from "../deadlines/with-deadline.ts";
-import type { StepTiming } from "../steps/step-context.ts";
+import { endsWithin, type StepTiming } from "../deadlines/with-deadline.ts";
 import { readAwsNetworks } from "./aws.ts";
 import { MetadataError } from "./fetch-text.ts";
 import { formatKnownNics, knownNicsPath, parseKnownNics, type KnownNic } from "./known-nics.ts";

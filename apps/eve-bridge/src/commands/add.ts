@@ -13,7 +13,7 @@ import {
   type AttachmentRecord,
   type Progress,
 } from "../state/attachment-record.ts";
-import { withReservedTime, logged, withoutStopSignal, waitFor, type Call, type Connect } from "./call.ts";
+import { withReservedTime, logged, withoutStopSignal, waitFor, type Call, type Connect } from "../state/call.ts";
 import { CniError, cniCode, describe, toCniError } from "../request/cni-error.ts";
 import type { JsonObject } from "../request/json.ts";
 import { acquireLock } from "../state/owner-lock.ts";

@@ -3,7 +3,7 @@
  * CHECK asks zedrouter and the delegated plugins, then compares the pod's network namespace with the result of ADD.
  */
 import { existsSync } from "node:fs";
-import { waitFor, type Call } from "./call.ts";
+import { waitFor, type Call } from "../state/call.ts";
 import { CniError, cniCode } from "../request/cni-error.ts";
 import { compareResult } from "./compare-result.ts";
 import { lockOf, readRecord } from "../state/attachment-record.ts";

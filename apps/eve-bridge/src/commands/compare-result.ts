@@ -3,7 +3,7 @@
  * compareResult compares the pod's interface with the result of ADD, for CHECK. EVE's Go plugin does not look into the
  * pod (eve-and-afxdp.md a9).
  */
-import { formatCidr, formatIp, isUnspecified, networkOf } from "../network/ip-address.ts";
+import { formatCidr, formatIp, isUnspecified, networkOf } from "../addresses/ip-address.ts";
 import type { PodLink, PodNetwork } from "../network/pod-network.ts";
 import type { CniInterface, CniResult } from "../request/result.ts";
 

@@ -6,7 +6,7 @@ import { CniError, describe } from "../request/cni-error.ts";
 import { clusterInterface, type CniRequest } from "../request/request.ts";
 import { lockOf, readRecord, removeRecord, type AttachmentRecord } from "../state/attachment-record.ts";
 import { acquireLock, type OwnerLock } from "../state/owner-lock.ts";
-import { waitFor, type Call } from "./call.ts";
+import { waitFor, type Call } from "../state/call.ts";
 
 const orphanMs = 5_000;
 

@@ -10,14 +10,14 @@ import {
   locksIn,
   readRecord,
   removeRecord,
+  type Attachment,
   type AttachmentRecord,
 } from "../state/attachment-record.ts";
-import { waitFor, type Call } from "./call.ts";
+import { waitFor, type Call } from "../state/call.ts";
 import { CniError, cniCode, describe, toCniError } from "../request/cni-error.ts";
 import { parseCniArgs } from "../request/cni-args.ts";
 import { runDelegate } from "../delegates/delegate.ts";
 import { isArray, isObject, kindOf, type JsonObject } from "../request/json.ts";
-import type { Attachment } from "../delegates/orphans.ts";
 import { sweepLocks, tryLock } from "../state/owner-lock.ts";
 import { teardown } from "./del.ts";
 

@@ -3,12 +3,12 @@
  * STATUS checks whether an ADD of this network can succeed now. A configuration with `ipam` is for the cluster network,
  * which needs the `bridge` plugin; one without is for network instances, which need zedrouter and the DHCP daemon.
  */
-import { waitFor, type Call } from "./call.ts";
+import { waitFor, type Call } from "../state/call.ts";
 import { CniError, cniCode, describe, toCniError } from "../request/cni-error.ts";
 import { locksIn } from "../state/attachment-record.ts";
 import { findPlugin, runDelegate } from "../delegates/delegate.ts";
 import { tryLock } from "../state/owner-lock.ts";
-import { hasNoListener } from "../zedrouter/socket-probe.ts";
+import { hasNoListener } from "../process/socket-probe.ts";
 import { connectZedrouter } from "../zedrouter/zedrouter-connection.ts";
 
 /** Throws code 50 when an ADD would fail, 51 when in addition connected pods may lose their leases. */

@@ -4,8 +4,8 @@
  * eve-bridge decides about the default route (eve-and-afxdp.md a3).
  */
 import type { AttachmentRecord } from "../state/attachment-record.ts";
-import { bridgeConf, bridgeConfIfPossible, confOfAdd } from "../request/bridge-conf.ts";
-import { logged, waitFor, type Call, type Connect } from "../commands/call.ts";
+import { bridgeConf, bridgeConfIfPossible, confOfAdd } from "./bridge-conf.ts";
+import { logged, waitFor, type Call, type Connect } from "../state/call.ts";
 import { CniError, cniCode, describe } from "../request/cni-error.ts";
 import { parseDelegateOutput, runDelegate } from "./delegate.ts";
 import type { JsonObject } from "../request/json.ts";

@@ -7,7 +7,7 @@ import { deadlineIn, leftMs, nowMs, sleep, type Wait } from "../process/deadline
 import { isObject, parseJson, type JsonObject, type JsonValue } from "../request/json.ts";
 import { delegateMark } from "./orphans.ts";
 import type { CniEnvironment, Command } from "../request/request.ts";
-import { runCommand, type CommandOutcome } from "./run-command.ts";
+import { runCommand, type CommandOutcome } from "../process/run-command.ts";
 
 /** One call of a delegated plugin. */
 export interface Delegation {

@@ -2,15 +2,15 @@
 /**
  * Acquires, checks and releases DHCP leases with the stock `dhcp` plugin and its daemon (eve-and-afxdp.md a7, a9).
  */
-import { logged, waitFor, type Call } from "../commands/call.ts";
+import { logged, waitFor, type Call } from "../state/call.ts";
 import { CniError, cniCode } from "../request/cni-error.ts";
 import { parseDelegateOutput, runDelegate } from "./delegate.ts";
-import { isUnspecified } from "../network/ip-address.ts";
+import { isUnspecified } from "../addresses/ip-address.ts";
 import type { JsonObject } from "../request/json.ts";
-import { parseMac } from "../network/mac-address.ts";
+import { parseMac } from "../addresses/mac-address.ts";
 import { parseResult, type CniResult } from "../request/result.ts";
 import { defaultSettings } from "../request/settings.ts";
-import { hasNoListener } from "../zedrouter/socket-probe.ts";
+import { hasNoListener } from "../process/socket-probe.ts";
 
 /**
  * Acquires a lease for the interface with hardware address `mac`. Throws the plugin's error, or 102 for a result

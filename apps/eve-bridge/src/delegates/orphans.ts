@@ -6,12 +6,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { CniError, cniCode } from "../request/cni-error.ts";
 import { deadlineIn, nowMs, sleep } from "../process/deadline.ts";
-
-/** An interface of a container. */
-export interface Attachment {
-  readonly containerId: string;
-  readonly ifName: string;
-}
+import type { Attachment } from "../state/attachment-record.ts";
 
 const markVariable = "EVE_BRIDGE_DELEGATE_OF";
 

@@ -5,9 +5,9 @@
  */
 import { CniError, cniCode } from "../request/cni-error.ts";
 import type { Wait } from "../process/deadline.ts";
-import { formatCidr, isIpv4, networkOf, parseCidr, parseIp } from "./ip-address.ts";
+import { formatCidr, isIpv4, networkOf, parseCidr, parseIp } from "../addresses/ip-address.ts";
 import { isArray, isObject, parseJson, type JsonObject, type JsonValue } from "../request/json.ts";
-import { runCommand } from "../delegates/run-command.ts";
+import { runCommand } from "../process/run-command.ts";
 
 /** The interfaces and routes of a network namespace. */
 export interface PodNetwork {

@@ -5,7 +5,7 @@
  */
 import { CniError, cniCode } from "./cni-error.ts";
 import { atLeast, type CniVersion } from "./request.ts";
-import { formatCidr, formatIp, isIpv4, type IpAddress } from "../network/ip-address.ts";
+import { formatCidr, formatIp, isIpv4, type IpAddress } from "../addresses/ip-address.ts";
 import type { JsonObject } from "./json.ts";
 import type { CniResult, CniRoute } from "./result.ts";
 

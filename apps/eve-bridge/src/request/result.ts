@@ -5,7 +5,7 @@
  */
 import { CniError, cniCode } from "./cni-error.ts";
 import { atLeast, impliedVersion, isSupported } from "./request.ts";
-import { parseCidr, parseIp, type Cidr, type IpAddress } from "../network/ip-address.ts";
+import { parseCidr, parseIp, type Cidr, type IpAddress } from "../addresses/ip-address.ts";
 import { isArray, isObject, kindOf, type JsonObject, type JsonValue } from "./json.ts";
 
 /** The result of an ADD. */

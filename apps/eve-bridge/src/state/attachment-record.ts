@@ -9,8 +9,13 @@ import { join } from "node:path";
 import { errnoOf } from "../request/cni-error.ts";
 import { ensureDirectory, type LockName } from "./owner-lock.ts";
 import { isObject, parseJson, type JsonObject, type JsonValue } from "../request/json.ts";
-import type { Attachment } from "../delegates/orphans.ts";
 import type { RoutingPolicy } from "../network/routing-policy.ts";
+
+/** An interface of a container. */
+export interface Attachment {
+  readonly containerId: string;
+  readonly ifName: string;
+}
 
 /** The step that an ADD has started last. */
 export type Step =

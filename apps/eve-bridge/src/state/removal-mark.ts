@@ -6,10 +6,9 @@
  */
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { keyOf } from "./attachment-record.ts";
+import { keyOf, type Attachment } from "./attachment-record.ts";
 import { errnoOf } from "../request/cni-error.ts";
 import { ensureDirectory } from "./owner-lock.ts";
-import type { Attachment } from "../delegates/orphans.ts";
 
 /** Runtimes repeat a DEL within minutes. */
 const keptMs = 60 * 60_000;

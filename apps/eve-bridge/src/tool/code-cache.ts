@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { CniError, cniCode } from "../request/cni-error.ts";
 import { isObject, parseJson } from "../request/json.ts";
 import { cacheName, type Command } from "./launcher.ts";
-import { runCommand } from "../delegates/run-command.ts";
+import { runCommand } from "../process/run-command.ts";
 import { settingsVariable, type Settings } from "../request/settings.ts";
 
 const ifName = "net1";

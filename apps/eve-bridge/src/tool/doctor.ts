@@ -12,8 +12,8 @@ import { oldestNode } from "./install.ts";
 import { isArray, isObject, parseJson } from "../request/json.ts";
 import { tryLock } from "../state/owner-lock.ts";
 import { readPodNetwork } from "../network/pod-network.ts";
-import { runCommand } from "../delegates/run-command.ts";
-import { hasNoListener } from "../zedrouter/socket-probe.ts";
+import { runCommand } from "../process/run-command.ts";
+import { hasNoListener } from "../process/socket-probe.ts";
 import { defaultSettings, readSettings, type Settings } from "../request/settings.ts";
 
 /** The result of one check. */

@@ -23,7 +23,7 @@ import {
   startName,
   type Launched,
 } from "./launcher.ts";
-import { runCommand } from "../delegates/run-command.ts";
+import { runCommand } from "../process/run-command.ts";
 
 /** The files to install. */
 export interface ProgramSource {

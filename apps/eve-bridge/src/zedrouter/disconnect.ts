@@ -4,7 +4,7 @@
  * send, then asks zedrouter to remove the interface (eve-and-afxdp.md a4, a9).
  */
 import type { AttachmentRecord } from "../state/attachment-record.ts";
-import { logged, waitFor, type Call } from "../commands/call.ts";
+import { logged, waitFor, type Call } from "../state/call.ts";
 import { CniError, cniCode, describe, toCniError } from "../request/cni-error.ts";
 import { deadlineIn, nowMs } from "../process/deadline.ts";
 import { releaseLease } from "../delegates/dhcp-lease.ts";

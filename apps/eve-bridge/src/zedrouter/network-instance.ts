@@ -3,7 +3,7 @@
  * Connects and checks interfaces in EVE's network instances: zedrouter creates the interface, the DHCP daemon acquires an
  * address, and zedrouter sets it (eve-and-afxdp.md a4). Virtual machines and air-gapped networks get no address.
  */
-import { logged, waitFor, type Call, type Connect } from "../commands/call.ts";
+import { logged, waitFor, type Call, type Connect } from "../state/call.ts";
 import { CniError, cniCode } from "../request/cni-error.ts";
 import { isVirtualMachine } from "../network/routing-policy.ts";
 import { connectZedrouter, podInterfaceOf, wantedInterfaceOf } from "./zedrouter-connection.ts";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** * Connects a call to zedrouter, and describes the call's interface in the terms of zedrouter's RPC. */
-import { waitFor, type Call } from "../commands/call.ts";
+import { waitFor, type Call } from "../state/call.ts";
 import { CniError, cniCode } from "../request/cni-error.ts";
 import { kindOf } from "../request/json.ts";
-import { parseMac, type MacAddress } from "../network/mac-address.ts";
+import { parseMac, type MacAddress } from "../addresses/mac-address.ts";
 import type { CniRequest } from "../request/request.ts";
 import { dial } from "./rpc-client.ts";
 import { createZedrouter, type PodInterface, type Zedrouter } from "./zedrouter.ts";

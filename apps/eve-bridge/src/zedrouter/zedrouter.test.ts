@@ -5,7 +5,7 @@ import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { CniError, cniCode } from "../request/cni-error.ts";
 import { isObject, parseJson, type JsonObject, type JsonValue } from "../request/json.ts";
-import { parseMac } from "../network/mac-address.ts";
+import { parseMac } from "../addresses/mac-address.ts";
 import { parseResult } from "../request/result.ts";
 import { decodeReply, encodeRequest } from "./rpc-client.ts";
 import { createFrameReader } from "./rpc-frames.ts";

@@ -6,9 +6,9 @@
  */
 import { CniError, cniCode } from "../request/cni-error.ts";
 import type { Wait } from "../process/deadline.ts";
-import { formatIp, maskOf, type Cidr, type IpAddress } from "../network/ip-address.ts";
+import { formatIp, maskOf, type Cidr, type IpAddress } from "../addresses/ip-address.ts";
 import { isArray, isObject, kindOf, type JsonObject, type JsonValue } from "../request/json.ts";
-import { formatMac, parseBase64Mac, type MacAddress } from "../network/mac-address.ts";
+import { formatMac, parseBase64Mac, type MacAddress } from "../addresses/mac-address.ts";
 import type { CniInterface, CniResult } from "../request/result.ts";
 import type { RpcConnection } from "./rpc-client.ts";
 

@@ -11,15 +11,15 @@ import {
   type AfxdpNetworkNodeState,
 } from "@switchyard/api";
 import { createWriter, equalJson, fromCache, type Change } from "@switchyard/kube";
-import { createConfigExistsCheck } from "../components/config-exists.ts";
+import { createConfigExistsCheck } from "../facts/config-exists.ts";
 import { fieldManagers } from "../field-managers.ts";
 import { limitRate, parallelNodes } from "../controller-pace.ts";
-import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
+import type { NodeStateFacts } from "../facts/node-state-facts.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
-import { createTransitionEvents } from "../status/transition-events.ts";
+import { createTransitionEvents } from "../reports/transition-events.ts";
 import { bpfmanController } from "./bpfman/bpfman-controller.ts";
-import { changesRules } from "./afxdp-live-rules.ts";
-import { createAfxdpMergeResults, type AfxdpMergeResults } from "./afxdp-merge-results.ts";
+import { changesRules } from "../facts/afxdp-live-rules.ts";
+import { createAfxdpMergeResults, type AfxdpMergeResults } from "../results/afxdp-merge-results.ts";
 import { createAfxdpNodeStateReconciler } from "./afxdp-node-state-reconciler.ts";
 import { createAfxdpPolicyStatusReconciler } from "./afxdp-policy-status-reconciler.ts";
 

@@ -21,11 +21,11 @@ import {
   sriovUse,
   staleStateAction,
 } from "@switchyard/policy";
-import { configOwner } from "../components/config-exists.ts";
-import { generationsOf } from "../node-states/node-results.ts";
-import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
-import type { AfxdpLiveRules } from "./afxdp-live-rules.ts";
-import type { AfxdpMergeResults } from "./afxdp-merge-results.ts";
+import { configOwner } from "../facts/config-exists.ts";
+import { generationsOf } from "../results/node-results.ts";
+import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import type { AfxdpLiveRules } from "../facts/afxdp-live-rules.ts";
+import type { AfxdpMergeResults } from "../results/afxdp-merge-results.ts";
 
 export interface AfxdpNodeStateDeps {
   readonly nodes: Cache<Node>;

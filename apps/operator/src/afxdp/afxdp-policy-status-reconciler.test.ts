@@ -9,9 +9,9 @@ import {
 } from "@switchyard/api";
 import { ObjectStore } from "@switchyard/kube";
 import { createCluster, createKeepingWriter } from "../testing/cluster.ts";
-import { afxdpStores } from "./afxdp-caches.ts";
-import { createAfxdpLiveRules } from "./afxdp-live-rules.ts";
-import { createAfxdpMergeResults } from "./afxdp-merge-results.ts";
+import { afxdpStores } from "../facts/afxdp-caches.ts";
+import { createAfxdpLiveRules } from "../facts/afxdp-live-rules.ts";
+import { createAfxdpMergeResults } from "../results/afxdp-merge-results.ts";
 import { createAfxdpNodeStateReconciler } from "./afxdp-node-state-reconciler.ts";
 import { createAfxdpPolicyStatusReconciler } from "./afxdp-policy-status-reconciler.ts";
 

@@ -12,12 +12,12 @@ import {
 } from "@switchyard/api";
 import { equalJson, type Cache, type Reconcile, type Writer } from "@switchyard/kube";
 import { deviceKey, hasLabels, isInNodeSet, labelsOf, subfunctionKey } from "@switchyard/policy";
-import { conditionsFor, type ConditionSummary } from "../status/condition-summary.ts";
-import { isUpToDate } from "../node-states/node-results.ts";
+import { conditionsFor, type ConditionSummary } from "../reports/condition-summary.ts";
+import { isUpToDate } from "../results/node-results.ts";
 import { firstProblems, policySummary, type NodeOutcome } from "../status/policy-summary.ts";
-import type { RecordTransition } from "../status/transition-events.ts";
-import type { AfxdpLiveRules } from "./afxdp-live-rules.ts";
-import type { AfxdpMergeResult, AfxdpMergeResults } from "./afxdp-merge-results.ts";
+import type { RecordTransition } from "../reports/transition-events.ts";
+import type { AfxdpLiveRules } from "../facts/afxdp-live-rules.ts";
+import type { AfxdpMergeResult, AfxdpMergeResults } from "../results/afxdp-merge-results.ts";
 
 export interface AfxdpPolicyStatusDeps {
   readonly afxdpPolicies: Cache<AfxdpNetworkNodePolicy>;

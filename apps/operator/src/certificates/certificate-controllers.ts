@@ -15,10 +15,10 @@ import { createCertificateStore } from "@switchyard/certificates";
 import { createWriter, fromCache, type Reconcile } from "@switchyard/kube";
 import { componentSpec } from "@switchyard/render";
 import { existing } from "../components/component-sources.ts";
-import { configOwner } from "../components/config-exists.ts";
+import { configOwner } from "../facts/config-exists.ts";
 import type { OperatorContext } from "../operator-context.ts";
-import { createConfigCondition } from "../status/config-condition.ts";
-import { certifiedServers, dnsNames, type CertifiedServer } from "./certified-servers.ts";
+import { createConfigCondition } from "../reports/config-condition.ts";
+import { certifiedServers, dnsNames, type CertifiedServer } from "../facts/certified-servers.ts";
 import { createServerCertificateReconciler } from "./server-certificate-reconciler.ts";
 
 export function startCertificateControllers({ transport, caches, settings, start }: OperatorContext): void {

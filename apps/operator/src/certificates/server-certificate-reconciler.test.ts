@@ -4,9 +4,9 @@ import { apiVersion, operatorConfigName, type SriovOperatorConfig } from "@switc
 import { CertificatesError, type KubeCertificateStore, type StoredCertificates } from "@switchyard/certificates";
 import { KubeError } from "@switchyard/kube";
 import { existing } from "../components/component-sources.ts";
-import { createConfigCondition } from "../status/config-condition.ts";
+import { createConfigCondition } from "../reports/config-condition.ts";
 import { createCluster, createKeepingWriter } from "../testing/cluster.ts";
-import { certifiedServers } from "./certified-servers.ts";
+import { certifiedServers } from "../facts/certified-servers.ts";
 import { createServerCertificateReconciler } from "./server-certificate-reconciler.ts";
 
 const dayMs = 24 * 3_600_000;

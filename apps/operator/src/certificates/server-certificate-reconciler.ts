@@ -14,8 +14,8 @@ import {
 } from "@switchyard/certificates";
 import { isKubeError, type Reconcile } from "@switchyard/kube";
 import { X509Certificate } from "node:crypto";
-import type { ConfigCondition } from "../status/config-condition.ts";
-import type { CertifiedServer } from "./certified-servers.ts";
+import type { ConfigCondition } from "../reports/config-condition.ts";
+import type { CertifiedServer } from "../facts/certified-servers.ts";
 
 /** The configs of the cluster. */
 export interface CertificateConfigs {

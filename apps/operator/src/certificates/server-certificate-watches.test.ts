@@ -5,7 +5,7 @@ import type { CertificateSource, ComponentSettings } from "@switchyard/render";
 import { commonFlags, parseFlags } from "@switchyard/service";
 import { operatorFlags } from "../start/operator-flags.ts";
 import { readOperatorSettings } from "../start/operator-settings.ts";
-import { watchServerCertificates } from "./certified-servers.ts";
+import { watchServerCertificates } from "../facts/certified-servers.ts";
 
 type Kind = "self-made" | "cert-manager";
 

@@ -11,7 +11,7 @@ import {
 } from "@switchyard/api";
 import { KubeError, ObjectStore } from "@switchyard/kube";
 import { componentImageVariables, componentInventory, type ComponentSettings } from "@switchyard/render";
-import type { ConditionSummary } from "../status/condition-summary.ts";
+import type { ConditionSummary } from "../reports/condition-summary.ts";
 import { createKeepingWriter } from "../testing/cluster.ts";
 import { createComponentCluster } from "../testing/component-cluster.ts";
 import { createOperatorConfigReconciler } from "./operator-config-reconciler.ts";

@@ -21,8 +21,8 @@ import {
   type OperatorConfigs,
   type RenderedComponents,
 } from "@switchyard/render";
-import { conditionsFor, type ConditionSummary } from "../status/condition-summary.ts";
-import type { RecordTransition } from "../status/transition-events.ts";
+import { conditionsFor, type ConditionSummary } from "../reports/condition-summary.ts";
+import type { RecordTransition } from "../reports/transition-events.ts";
 import { describeFailure, operatorConfigSummary, unusedConfigSummary } from "./operator-config-summary.ts";
 import { removeUnowned, syncComponents, type SyncDeps, type SyncOutcome } from "./sync-components.ts";
 import type { SyncFailure } from "./component-objects.ts";

@@ -7,7 +7,7 @@
 import { operatorConfigName, operatorConfigReasons } from "@switchyard/api";
 import { isKubeError } from "@switchyard/kube";
 import type { RenderedComponents } from "@switchyard/render";
-import type { ConditionSummary } from "../status/condition-summary.ts";
+import type { ConditionSummary } from "../reports/condition-summary.ts";
 import type { SyncOutcome } from "./sync-components.ts";
 import type { SyncFailure } from "./component-objects.ts";
 

@@ -4,7 +4,7 @@ import { apiVersion, type Condition, type SriovOperatorConfig } from "@switchyar
 import { KubeError } from "@switchyard/kube";
 import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
 import { createConfigMapReconciler } from "./config-map-reconciler.ts";
-import type { ConfigMap } from "./config-map-watches.ts";
+import type { ConfigMap } from "../facts/config-map-watches.ts";
 
 const flags = '"IsRdma":false,"NeedVhostNet":false';
 

@@ -27,11 +27,11 @@ import {
   type NicModel,
   type PolicyDevicePluginSources,
 } from "@switchyard/render";
-import { configOwner } from "../components/config-exists.ts";
-import type { LiveRules } from "../node-states/live-rules.ts";
-import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
-import { createConfigCondition, type ConfigCondition } from "../status/config-condition.ts";
-import { configMapName, type ConfigMap } from "./config-map-watches.ts";
+import { configOwner } from "../facts/config-exists.ts";
+import type { LiveRules } from "../facts/live-rules.ts";
+import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import { createConfigCondition, type ConfigCondition } from "../reports/config-condition.ts";
+import { configMapName, type ConfigMap } from "../facts/config-map-watches.ts";
 
 export interface ConfigMapDeps {
   readonly nodes: Cache<Node>;

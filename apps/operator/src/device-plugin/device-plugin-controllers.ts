@@ -16,9 +16,9 @@ import { isDeepStrictEqual } from "node:util";
 import { fieldManagers } from "../field-managers.ts";
 import type { OperatorContext } from "../operator-context.ts";
 import { limitRate } from "../controller-pace.ts";
-import { affectsNodes, nodeAffectedByState } from "../node-states/affected-nodes.ts";
+import { affectsNodes, nodeAffectedByState } from "../results/affected-nodes.ts";
 import { createConfigMapReconciler } from "./config-map-reconciler.ts";
-import { configMapName, type ConfigMap } from "./config-map-watches.ts";
+import { configMapName, type ConfigMap } from "../facts/config-map-watches.ts";
 import { createNodeLabelReconciler, nodeAffectedByResources } from "./node-label-reconciler.ts";
 
 /** Least time between two writes of the ConfigMap, which contains all nodes. */

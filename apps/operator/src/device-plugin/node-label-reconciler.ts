@@ -13,8 +13,8 @@ import { isKubeError, type Cache, type Change, type MetadataPatch, type Reconcil
 import { isInNodeSet } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import { recheckSoon } from "../controller-pace.ts";
-import type { LiveRules } from "../node-states/live-rules.ts";
-import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
+import type { LiveRules } from "../facts/live-rules.ts";
+import type { NodeStateFacts } from "../facts/node-state-facts.ts";
 
 export interface NodeLabelDeps {
   readonly nodes: Cache<Node>;

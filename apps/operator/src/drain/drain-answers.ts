@@ -19,7 +19,7 @@ import {
   type Observed,
   type Transport,
 } from "@switchyard/kube";
-import { toDrainFacts, type DrainFacts } from "./drain-facts.ts";
+import { toDrainFacts, type DrainFacts } from "../facts/drain-facts.ts";
 import type { DrainCarrier } from "./drain-carriers.ts";
 
 /** The node state that is answered. */

@@ -7,12 +7,12 @@
 import { afxdpNetworkNodeStates, defined, sriovNetworkNodeStates, type SriovNetworkPoolConfig } from "@switchyard/api";
 import { equalJson, type Cache } from "@switchyard/kube";
 import { createRules, type Rules } from "@switchyard/policy";
-import type { AfxdpStateFacts } from "../afxdp/afxdp-caches.ts";
-import type { AfxdpLive, AfxdpLiveRules } from "../afxdp/afxdp-live-rules.ts";
-import type { LiveRules } from "../node-states/live-rules.ts";
-import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
-import type { DrainFacts } from "./drain-facts.ts";
-import type { SlotFacts } from "./slots/held-slot.ts";
+import type { AfxdpStateFacts } from "../facts/afxdp-caches.ts";
+import type { AfxdpLive, AfxdpLiveRules } from "../facts/afxdp-live-rules.ts";
+import type { LiveRules } from "../facts/live-rules.ts";
+import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import type { DrainFacts } from "../facts/drain-facts.ts";
+import type { SlotFacts } from "../facts/held-slot.ts";
 
 export interface DrainCarrier {
   /** The kind of the object. */

@@ -8,9 +8,9 @@
  */
 import { conditionTypes, drainReasons, type Condition } from "@switchyard/api";
 import { setCondition, setConditions, type NewCondition } from "@switchyard/kube";
-import { holding, isWaiting } from "./drain-facts.ts";
+import { holding, isWaiting } from "../facts/drain-facts.ts";
 import type { DrainedPod } from "@switchyard/policy";
-import type { Stall } from "./slots/held-slot.ts";
+import type { Stall } from "../facts/held-slot.ts";
 import type { QueuePosition } from "./slots/plan-drains.ts";
 
 /** Progress of a drain. */

@@ -29,7 +29,7 @@ import {
 } from "@switchyard/kube";
 import type { ClusterCaches } from "../cluster-caches.ts";
 import { fieldManagers } from "../field-managers.ts";
-import type { LiveRules } from "../node-states/live-rules.ts";
+import type { LiveRules } from "../facts/live-rules.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import type { OperatorSettings } from "../start/operator-settings.ts";
 import { limitRate } from "../controller-pace.ts";

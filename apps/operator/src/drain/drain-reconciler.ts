@@ -15,16 +15,16 @@ import {
 } from "@switchyard/api";
 import type { Cache, Reconcile, Requeue } from "@switchyard/kube";
 import { isInNodeSet } from "@switchyard/policy";
-import type { LiveRules } from "../node-states/live-rules.ts";
+import type { LiveRules } from "../facts/live-rules.ts";
 import { recheckSoon } from "../controller-pace.ts";
 import { hasDrainMarks } from "./cordon-node.ts";
 import type { DrainAnswers } from "./drain-answers.ts";
-import { answerOf, missingAnnotations, requestFor, wasDrainedFor } from "./drain-facts.ts";
+import { answerOf, missingAnnotations, requestFor, wasDrainedFor } from "../facts/drain-facts.ts";
 import { createDrainHandshake, type DrainHandshake } from "./drain-handshake.ts";
 import type { DrainReporter } from "./drain-reporter.ts";
 import type { DrainCarrier, DrainCarriers } from "./drain-carriers.ts";
 import type { NodeDrainer } from "./eviction/node-drainer.ts";
-import { heldSlot } from "./slots/held-slot.ts";
+import { heldSlot } from "../facts/held-slot.ts";
 import type { QueuePositions } from "./slots/queue-positions.ts";
 
 export interface DrainDeps {

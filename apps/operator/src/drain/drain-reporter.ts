@@ -11,9 +11,9 @@ import {
 } from "@switchyard/api";
 import { equalJson, type News, type Writer } from "@switchyard/kube";
 import { drainConditions, listPods, stallConditions, type DrainPhase } from "./drain-conditions.ts";
-import { holding } from "./drain-facts.ts";
+import { holding } from "../facts/drain-facts.ts";
 import type { DrainCarrier } from "./drain-carriers.ts";
-import type { Stall } from "./slots/held-slot.ts";
+import type { Stall } from "../facts/held-slot.ts";
 import type { DrainedPod } from "@switchyard/policy";
 
 /** A node state as the cache shows it. */

@@ -12,7 +12,7 @@ import {
 import type { Cache } from "@switchyard/kube";
 import { Gauge, type Registry } from "@switchyard/service";
 import { createDrainCarriers, type CarrierCaches, type DrainCarrier } from "../drain/drain-carriers.ts";
-import { heldSlot } from "../drain/slots/held-slot.ts";
+import { heldSlot } from "../facts/held-slot.ts";
 
 export interface FleetCaches extends CarrierCaches {
   readonly policies: Cache<SriovNetworkNodePolicy>;

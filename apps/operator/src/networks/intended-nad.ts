@@ -23,8 +23,8 @@ import {
   unfilteredBridgesOf,
   type Network,
 } from "@switchyard/render";
-import type { ConditionSummary } from "../status/condition-summary.ts";
-import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
+import type { ConditionSummary } from "../reports/condition-summary.ts";
+import type { NodeStateFacts } from "../facts/node-state-facts.ts";
 import type { OperatorSettings } from "../start/operator-settings.ts";
 
 /** Inputs of a NetworkAttachmentDefinition besides its network. */

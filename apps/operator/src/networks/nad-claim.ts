@@ -6,8 +6,8 @@
  */
 import { annotations, networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "@switchyard/api";
 import type { Network } from "@switchyard/render";
-import { ownerRefOf, placeOf, type NadFacts } from "./network-caches.ts";
-import { networkRef, parseNetworkRef } from "./network-ref.ts";
+import { ownerRefOf, placeOf, type NadFacts } from "../facts/network-caches.ts";
+import { networkRef, parseNetworkRef } from "../facts/network-ref.ts";
 
 export interface NadClaim {
   readonly network: Network;

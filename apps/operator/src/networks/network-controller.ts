@@ -9,15 +9,15 @@ import {
 import { createWriter, type Cache, type EventRecorder, type Transport } from "@switchyard/kube";
 import type { Network } from "@switchyard/render";
 import { fieldManagers } from "../field-managers.ts";
-import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
+import type { NodeStateFacts } from "../facts/node-state-facts.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import type { IntentSources } from "./intended-nad.ts";
-import type { NetworkCaches } from "./network-caches.ts";
-import { networkTypes, type NetworkKind } from "./network-ref.ts";
+import type { NetworkCaches } from "../facts/network-caches.ts";
+import { networkTypes, type NetworkKind } from "../facts/network-ref.ts";
 import { createNetworkReconciler } from "./network-reconciler.ts";
 import { createNetworkStatus } from "./network-status.ts";
 import { networkSources } from "./network-sources.ts";
-import { createNetworks, networkCachesByKind } from "./networks.ts";
+import { createNetworks, networkCachesByKind } from "../facts/networks.ts";
 import { createOrphanedNads } from "./orphaned-nads.ts";
 
 /** The parts of OperatorContext that the controller uses, and the time. */

@@ -29,7 +29,7 @@ import {
   type Writer,
 } from "@switchyard/kube";
 import { targetNamespace, type Network } from "@switchyard/render";
-import type { ConditionSummary } from "../status/condition-summary.ts";
+import type { ConditionSummary } from "../reports/condition-summary.ts";
 import { intendedNad, type IntendedNad, type IntentSources } from "./intended-nad.ts";
 import { claimNad } from "./nad-claim.ts";
 import {
@@ -39,9 +39,9 @@ import {
   namespaceTerminating,
   type ReportNetwork,
 } from "./network-status.ts";
-import { placeOf, type NadFacts } from "./network-caches.ts";
-import { networkRef, networkTypes } from "./network-ref.ts";
-import { isTerminating, type Networks } from "./networks.ts";
+import { placeOf, type NadFacts } from "../facts/network-caches.ts";
+import { networkRef, networkTypes } from "../facts/network-ref.ts";
+import { isTerminating, type Networks } from "../facts/networks.ts";
 import type { OrphanedNads } from "./orphaned-nads.ts";
 
 export interface NetworkReconcilerDeps extends IntentSources {

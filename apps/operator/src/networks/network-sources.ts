@@ -9,10 +9,10 @@ import { fromCache, type Cache, type Change, type Source } from "@switchyard/kub
 import { afxdpProviderOf } from "@switchyard/policy";
 import { linuxBridgesOf, poolDevicesOf, unfilteredBridgesOf, type Network } from "@switchyard/render";
 import { isDeepStrictEqual } from "node:util";
-import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
-import { ownerRefOf, placeOf, type NadFacts, type NetworkCaches } from "./network-caches.ts";
-import { networkRef, parseNetworkRef } from "./network-ref.ts";
-import { isTerminating, networkCachesByKind, type Networks } from "./networks.ts";
+import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import { ownerRefOf, placeOf, type NadFacts, type NetworkCaches } from "../facts/network-caches.ts";
+import { networkRef, parseNetworkRef } from "../facts/network-ref.ts";
+import { isTerminating, networkCachesByKind, type Networks } from "../facts/networks.ts";
 
 export function networkSources(
   caches: NetworkCaches & {

@@ -16,9 +16,9 @@ import {
 } from "@switchyard/kube";
 import { targetNamespace, type Network } from "@switchyard/render";
 import { mayChooseNamespace } from "./intended-nad.ts";
-import type { NadFacts } from "./network-caches.ts";
-import { networkTypes, parseNetworkRef, type NetworkName } from "./network-ref.ts";
-import { isTerminating } from "./networks.ts";
+import type { NadFacts } from "../facts/network-caches.ts";
+import { networkTypes, parseNetworkRef, type NetworkName } from "../facts/network-ref.ts";
+import { isTerminating } from "../facts/networks.ts";
 
 export interface OrphanedNadsDeps {
   readonly nads: Cache<NadFacts>;

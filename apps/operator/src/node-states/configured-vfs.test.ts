@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { defined, type InterfaceSpec, type VfStatus } from "@switchyard/api";
-import { toNodeStateFacts } from "./node-state-facts.ts";
+import { toNodeStateFacts } from "../facts/node-state-facts.ts";
 import { nic } from "../testing/cluster.ts";
 
 const pciAddress = "0000:3b:00.0";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { News } from "@switchyard/kube";
 import { createCluster } from "../testing/cluster.ts";
-import type { ConfigCondition } from "../status/config-condition.ts";
+import type { ConfigCondition } from "../reports/config-condition.ts";
 import { createHeldResets, createHeldResetsReconciler } from "./held-resets.ts";
 
 const never = new AbortController().signal;

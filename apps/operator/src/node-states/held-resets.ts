@@ -6,7 +6,7 @@
  */
 import { operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
 import type { Cache, News, Reconcile, Source } from "@switchyard/kube";
-import type { SetConfigCondition } from "../status/config-condition.ts";
+import type { SetConfigCondition } from "../reports/config-condition.ts";
 import type { ResetHold } from "./reset-hold.ts";
 
 export interface HeldResets {

@@ -13,15 +13,15 @@ import {
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { createWriter, equalJson, fromCache, patchMetadata, type Controller, type Source } from "@switchyard/kube";
-import { createConfigExistsCheck } from "../components/config-exists.ts";
+import { createConfigExistsCheck } from "../facts/config-exists.ts";
 import { fieldManagers } from "../field-managers.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { limitRate, parallelNodes } from "../controller-pace.ts";
-import { createConfigCondition } from "../status/config-condition.ts";
+import { createConfigCondition } from "../reports/config-condition.ts";
 import { createPolicyStatusReconciler } from "../status/policy-status-reconciler.ts";
 import { createPoolStatusReconciler } from "../status/pool-status-reconciler.ts";
-import { createTransitionEvents } from "../status/transition-events.ts";
-import { affectsNodes, isOwnWrite, nodeAffectedByState, nodesAffectedByPolicy } from "./affected-nodes.ts";
+import { createTransitionEvents } from "../reports/transition-events.ts";
+import { affectsNodes, isOwnWrite, nodeAffectedByState, nodesAffectedByPolicy } from "../results/affected-nodes.ts";
 import { createHeldResets, createHeldResetsReconciler, type HeldResets } from "./held-resets.ts";
 import { createNodeStateReconciler } from "./node-state-reconciler.ts";
 import { createResetHold } from "./reset-hold.ts";

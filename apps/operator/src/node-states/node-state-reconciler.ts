@@ -26,14 +26,14 @@ import {
   type Writer,
 } from "@switchyard/kube";
 import { isInNodeSet, staleStateAction, mergePolicies, nodeStateSpec } from "@switchyard/policy";
-import { configOwner } from "../components/config-exists.ts";
-import { firstHandshake } from "../drain/drain-facts.ts";
+import { configOwner } from "../facts/config-exists.ts";
+import { firstHandshake } from "../facts/drain-facts.ts";
 import { recheckSoon } from "../controller-pace.ts";
 import type { HeldResets } from "./held-resets.ts";
-import type { LiveRules } from "./live-rules.ts";
-import type { NodeStateFacts } from "./node-state-facts.ts";
-import type { MergeResults } from "./merge-results.ts";
-import { generationsOf } from "./node-results.ts";
+import type { LiveRules } from "../facts/live-rules.ts";
+import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import type { MergeResults } from "../results/merge-results.ts";
+import { generationsOf } from "../results/node-results.ts";
 import { takenAway, type FindResetHold } from "./reset-hold.ts";
 
 export interface NodeStateDeps {

@@ -9,7 +9,7 @@ import type {
 import { mergePolicies } from "@switchyard/policy";
 import { createPolicyStatusReconciler } from "./policy-status-reconciler.ts";
 import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
-import type { RecordTransition } from "./transition-events.ts";
+import type { RecordTransition } from "../reports/transition-events.ts";
 
 const never = new AbortController().signal;
 const quiet = { recordTransition: () => undefined, now: () => new Date(0) };

@@ -6,14 +6,14 @@
 import { policyReasons, type Node, type SriovNetworkNodePolicy } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
 import { hasLabels, isInNodeSet, labelsOf, type Rules } from "@switchyard/policy";
-import type { LiveRules } from "../node-states/live-rules.ts";
-import { conditionsFor, isReady, withoutOperatorConfig, type ConditionSummary } from "./condition-summary.ts";
-import { progressOf } from "../node-states/node-progress.ts";
-import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
+import type { LiveRules } from "../facts/live-rules.ts";
+import { conditionsFor, isReady, withoutOperatorConfig, type ConditionSummary } from "../reports/condition-summary.ts";
+import { progressOf } from "../results/node-progress.ts";
+import type { NodeStateFacts } from "../facts/node-state-facts.ts";
 import { firstProblems, policySummary, type NodeOutcome } from "./policy-summary.ts";
-import type { RecordTransition } from "./transition-events.ts";
-import type { MergeResult, MergeResults } from "../node-states/merge-results.ts";
-import { isUpToDate } from "../node-states/node-results.ts";
+import type { RecordTransition } from "../reports/transition-events.ts";
+import type { MergeResult, MergeResults } from "../results/merge-results.ts";
+import { isUpToDate } from "../results/node-results.ts";
 
 export interface PolicyStatusDeps {
   readonly policies: Cache<SriovNetworkNodePolicy>;

@@ -2,7 +2,7 @@
 /** policySummary summarises the results of a policy on its nodes, for policies of SR-IOV and of AF_XDP. */
 import { policyReasons } from "@switchyard/api";
 import { describeEmptySelector, isEmptySelector, type Labels } from "@switchyard/policy";
-import type { ConditionSummary } from "./condition-summary.ts";
+import type { ConditionSummary } from "../reports/condition-summary.ts";
 
 /** The result of a policy on one node. */
 export interface NodeOutcome {

@@ -15,13 +15,13 @@ import {
   type PoolProblem,
   type Rules,
 } from "@switchyard/policy";
-import { byAge, describeStalls, heldSlot, type HeldSlot } from "../drain/slots/held-slot.ts";
-import { conditionsFor, isReady, withoutOperatorConfig, type ConditionSummary } from "./condition-summary.ts";
-import type { LiveRules } from "../node-states/live-rules.ts";
-import { progressOf, type Progress } from "../node-states/node-progress.ts";
-import type { NodeStateFacts } from "../node-states/node-state-facts.ts";
-import type { RecordTransition } from "./transition-events.ts";
-import type { MergeResults } from "../node-states/merge-results.ts";
+import { byAge, describeStalls, heldSlot, type HeldSlot } from "../facts/held-slot.ts";
+import { conditionsFor, isReady, withoutOperatorConfig, type ConditionSummary } from "../reports/condition-summary.ts";
+import type { LiveRules } from "../facts/live-rules.ts";
+import { progressOf, type Progress } from "../results/node-progress.ts";
+import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import type { RecordTransition } from "../reports/transition-events.ts";
+import type { MergeResults } from "../results/merge-results.ts";
 
 export interface PoolStatusDeps {
   readonly pools: Cache<SriovNetworkPoolConfig>;

@@ -26,12 +26,12 @@ import {
   type ManagedFieldsEntry,
   type Writer,
 } from "@switchyard/kube";
-import { afxdpStores } from "../afxdp/afxdp-caches.ts";
-import { createLiveRules } from "../node-states/live-rules.ts";
-import type { ConfigMap } from "../device-plugin/config-map-watches.ts";
-import { createNicListStore } from "../node-states/nic-list.ts";
-import { toNodeStateFacts, type NodeStateFacts } from "../node-states/node-state-facts.ts";
-import { createMergeResults } from "../node-states/merge-results.ts";
+import { afxdpStores } from "../facts/afxdp-caches.ts";
+import { createLiveRules } from "../facts/live-rules.ts";
+import type { ConfigMap } from "../facts/config-map-watches.ts";
+import { createNicListStore } from "../facts/nic-list.ts";
+import { toNodeStateFacts, type NodeStateFacts } from "../facts/node-state-facts.ts";
+import { createMergeResults } from "../results/merge-results.ts";
 
 const namespace = "sriov-network-operator";
 

@@ -10,7 +10,7 @@ import { equalJson } from "../json/equal-json.ts";
 import { KubeError } from "../http/kube-error.ts";
 import { apiVersionOf, isRecord, keyOf, type KubeObject, type ObjectName, type ResourceType } from "../kube-object.ts";
 import { ObjectIndex, type Indexers } from "./object-index.ts";
-import { observe } from "../write/owned-fields.ts";
+import { observe } from "./owned-fields.ts";
 
 export interface StoreOptions<Wire extends KubeObject, T> {
   readonly type: ResourceType;

@@ -6,7 +6,7 @@
  */
 import { existsSync } from "node:fs";
 import { delimiter } from "node:path";
-import type { Endpoint } from "./credentials.ts";
+import type { Endpoint } from "../http/credentials.ts";
 import { HttpTransport, type HttpTransportOptions } from "../http/http-transport.ts";
 import { readInCluster } from "./in-cluster.ts";
 import type { Transport } from "../http/transport.ts";

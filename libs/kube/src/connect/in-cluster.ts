@@ -2,7 +2,7 @@
 /** readInCluster finds the API server from within a pod, by the service account that the kubelet mounts. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { keepFresh, type Credentials, type Endpoint } from "./credentials.ts";
+import { keepFresh, type Credentials, type Endpoint } from "../http/credentials.ts";
 import { KubeError } from "../http/kube-error.ts";
 
 /** Rejects with KubeError "BadConfig" outside of a pod. */

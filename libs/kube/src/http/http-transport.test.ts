@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { createServer, type RequestListener } from "node:http";
 import { inspect } from "node:util";
-import { keepFresh } from "../connect/credentials.ts";
+import { keepFresh } from "./credentials.ts";
 import { HttpTransport, type HttpTransportOptions } from "./http-transport.ts";
 import { readServiceAccount } from "../connect/in-cluster.ts";
 import { eventually, FakeClock } from "../testing/fake-clock.ts";

@@ -9,15 +9,15 @@ import type { IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
-import { Connections, http, probeAfterMs } from "../connect/connections.ts";
+import { Connections, http, probeAfterMs } from "./connections.ts";
 import { systemClock, type Clock } from "../clock.ts";
-import { createAnonymous, type CredentialSource, type Endpoint } from "../connect/credentials.ts";
+import { createAnonymous, type CredentialSource, type Endpoint } from "./credentials.ts";
 import { isKubeError, KubeError } from "./kube-error.ts";
 import { linkAbort, type LinkedAbort } from "../linked-abort.ts";
 import { Slots } from "./slots.ts";
 import { statusError } from "./status-error.ts";
 import type { Query, Transport, TransportRequest, WatchEvent, WatchRequest } from "./transport.ts";
-import { parseJson, parseWatchEvent, readLines } from "../cache/watch-stream.ts";
+import { parseJson, parseWatchEvent, readLines } from "./watch-stream.ts";
 
 export interface HttpTransportOptions {
   /** Limit of concurrent requests; further ones wait. Watches and reserved requests do not count. 32 by default. */

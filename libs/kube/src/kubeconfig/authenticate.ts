@@ -7,8 +7,8 @@
 import { KubeConfig, type Cluster } from "@kubernetes/client-node";
 import type { RequestOptions } from "node:https";
 import { systemClock, type Clock } from "../clock.ts";
-import { idleMs } from "../connect/connections.ts";
-import { keepFresh, type CredentialSource, type Credentials, type TlsIdentity } from "../connect/credentials.ts";
+import { idleMs } from "../http/connections.ts";
+import { keepFresh, type CredentialSource, type Credentials, type TlsIdentity } from "../http/credentials.ts";
 import { isRecord } from "../kube-object.ts";
 import type { CompleteUser } from "./complete-user.ts";
 import { badConfig, messageOf } from "./kubeconfig-fields.ts";

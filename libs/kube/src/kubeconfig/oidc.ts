@@ -11,8 +11,8 @@ import { readFile } from "node:fs/promises";
 import type { OutgoingHttpHeaders } from "node:http";
 import * as openid from "openid-client";
 import { Agent, fetch } from "undici";
-import { trustPublicAuthorities } from "../connect/connections.ts";
-import { reloadMs } from "../connect/credentials.ts";
+import { trustPublicAuthorities } from "../http/connections.ts";
+import { reloadMs } from "../http/credentials.ts";
 import { isRecord } from "../kube-object.ts";
 import { messageOf } from "./kubeconfig-fields.ts";
 

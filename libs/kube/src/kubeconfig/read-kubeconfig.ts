@@ -5,7 +5,7 @@
  * kubeconfig (docs/decisions/001-kubernetes-transport.md).
  */
 import type { Cluster, KubeConfig } from "@kubernetes/client-node";
-import type { Endpoint } from "../connect/credentials.ts";
+import type { Endpoint } from "../http/credentials.ts";
 import { authenticateByKubeconfig } from "./authenticate.ts";
 import { completeUser } from "./complete-user.ts";
 import { badConfig } from "./kubeconfig-fields.ts";

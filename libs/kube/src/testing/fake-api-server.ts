@@ -5,7 +5,7 @@
  * use a real API server (e2e/integration).
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Endpoint } from "../connect/credentials.ts";
+import type { Endpoint } from "../http/credentials.ts";
 import { isRecord, type KubeObject, type ResourceType } from "../kube-object.ts";
 
 /** The only type that is served. */

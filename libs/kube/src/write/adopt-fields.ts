@@ -6,6 +6,7 @@
  * between programs that remain valid. The model is client-go's csaupgrade.
  */
 import { KubeError } from "../http/kube-error.ts";
+import { ownsContent, splitFields } from "../cache/owned-fields.ts";
 import { isKubeObject, isRecord, type ManagedFieldsEntry } from "../kube-object.ts";
 import { metadataOnly, type Transport } from "../http/transport.ts";
 
@@ -38,11 +39,11 @@ export async function adoptFields(adoption: Adoption): Promise<void> {
   const own = managedFields.find((entry) => {
     return isOfSubresource(entry) && entry.operation === "Apply" && entry.manager === manager;
   });
-  const fieldsV1 = inherited.map((entry) => split(entry).content).reduce<unknown>(union, own?.fieldsV1 ?? {});
+  const fieldsV1 = inherited.map((entry) => splitFields(entry).content).reduce<unknown>(union, own?.fieldsV1 ?? {});
   const adopted = { ...first, ...own, manager, operation: "Apply", fieldsV1 };
   const others = managedFields.filter((entry) => entry !== own && !inherited.includes(entry));
   const left = inherited.flatMap((entry) => {
-    const { metadata } = split(entry);
+    const { metadata } = splitFields(entry);
     return metadata === undefined ? [] : [{ ...entry, fieldsV1: metadata }];
   });
   await transport.request({
@@ -61,20 +62,6 @@ export async function adoptFields(adoption: Adoption): Promise<void> {
 /** Reports whether the entry is an update by one of `managers`. */
 function isUpdateBy({ manager, operation }: ManagedFieldsEntry, managers: readonly string[]): boolean {
   return operation === "Update" && manager !== undefined && managers.includes(manager);
-}
-
-/** Reports whether the entry owns fields other than metadata. */
-export function ownsContent(entry: ManagedFieldsEntry): boolean {
-  return Object.keys(split(entry).content).length > 0;
-}
-
-function split({ fieldsV1 }: ManagedFieldsEntry): {
-  readonly content: Readonly<Record<string, unknown>>;
-  readonly metadata: object | undefined;
-} {
-  if (!isRecord(fieldsV1)) return { content: {}, metadata: undefined };
-  const { "f:metadata": metadata, ...content } = fieldsV1;
-  return { content, metadata: metadata === undefined ? undefined : { "f:metadata": metadata } };
 }
 
 function union(a: unknown, b: unknown): unknown {

@@ -28,7 +28,7 @@ import {
   type ObjectName,
   type ResourceType,
 } from "../kube-object.ts";
-import { intentDigest, observe } from "./owned-fields.ts";
+import { intentDigest, observe } from "../cache/owned-fields.ts";
 import { metadataOnly, objectPath, type Transport } from "../http/transport.ts";
 
 /** All methods reject with KubeError. */

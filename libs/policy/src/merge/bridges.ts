@@ -15,7 +15,7 @@ import {
   type PolicyOvsBridge,
   type SriovNetworkNodePolicy,
 } from "@switchyard/api";
-import { policyProblem, type PolicyProblem } from "./policy-problem.ts";
+import { policyProblem, type PolicyProblem } from "../policy-problem.ts";
 
 /** The bridge of one PF. */
 export type PfBridge =

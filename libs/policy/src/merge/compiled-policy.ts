@@ -8,7 +8,7 @@ import type { InterfaceStatus, Result, SriovNetworkNodePolicy } from "@switchyar
 import { bridgeProblems, wantsBridge } from "./bridges.ts";
 import { isEmptyNicSelector, isNameOf, parseNetFilter } from "../nics/nic-selector.ts";
 import { parsePfName, type PfName, type PfNameProblem } from "../nics/pf-name.ts";
-import { policyProblem, type PolicyProblem } from "./policy-problem.ts";
+import { policyProblem, type PolicyProblem } from "../policy-problem.ts";
 import { priorityOf } from "../order.ts";
 
 /** A policy, parsed and validated. */

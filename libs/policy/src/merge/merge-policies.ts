@@ -19,7 +19,7 @@ import { adviceOnBarred, mayTake } from "../nics/nic-policy.ts";
 import { couldMatchNic, matchesNic } from "../nics/nic-selector.ts";
 import { entryFor, repeatedNames, type CompiledPolicy } from "./compiled-policy.ts";
 import { compareText } from "../order.ts";
-import { policyProblem, type PolicyProblem } from "./policy-problem.ts";
+import { policyProblem, type PolicyProblem } from "../policy-problem.ts";
 import { offloadHostOf, withReservation, type OffloadHost } from "../offload/offload-host.ts";
 import { unreservedVfs } from "../offload/reservation.ts";
 import { rdmaModeOf } from "../pools/pools.ts";

@@ -4,7 +4,7 @@
  * Usage: `const { vfs, problem } = unreservedVfs(policy, { nic, vfs: range, host });`
  */
 import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
-import { policyProblem, type PolicyProblem } from "../merge/policy-problem.ts";
+import { policyProblem, type PolicyProblem } from "../policy-problem.ts";
 import { fromVf, type VfRange } from "../vfs/vf-range.ts";
 import { managementVf, type OffloadHost } from "./offload-host.ts";
 

@@ -8,30 +8,34 @@
  */
 import type { Node, SriovNetworkPoolConfig } from "@switchyard/api";
 import { labelsOf } from "../nodes/label-selector.ts";
-import type { PoolProblem } from "./compiled-pool.ts";
-import type { Rules } from "../merge/rules.ts";
+import type { CompiledPool, PoolProblem } from "./compiled-pool.ts";
 
 /** Whether RDMA devices are visible in all network namespaces or in one only. */
 export type RdmaMode = "shared" | "exclusive";
+
+/** The pools of a cluster, oldest first; `Rules` of a merge are such. */
+export interface PoolRules {
+  readonly compiledPools: readonly CompiledPool[];
+}
 
 /**
  * Returns the pools that select the node, oldest first, and by name among equal ages; without pools for hardware
  * offload.
  */
-export function poolsSelecting(node: Node, rules: Rules): readonly SriovNetworkPoolConfig[] {
+export function poolsSelecting(node: Node, rules: PoolRules): readonly SriovNetworkPoolConfig[] {
   const labels = labelsOf(node);
   return rules.compiledPools.filter(({ selects }) => selects(labels)).map(({ pool }) => pool);
 }
 
 /** Returns the RDMA mode of the oldest pool that selects the node and sets one; undefined if no pool sets one. */
-export function rdmaModeOf(node: Node, rules: Rules): RdmaMode | undefined {
+export function rdmaModeOf(node: Node, rules: PoolRules): RdmaMode | undefined {
   return rdmaSource(poolsSelecting(node, rules))?.spec?.rdmaMode;
 }
 
 /**
  * Returns one problem for each pool that selects this node together with another pool; empty if at most one selects it.
  */
-export function poolOverlaps(node: Node, rules: Rules): readonly PoolProblem[] {
+export function poolOverlaps(node: Node, rules: PoolRules): readonly PoolProblem[] {
   const pools = poolsSelecting(node, rules);
   if (pools.length < 2) return [];
   const source = rdmaSource(pools);

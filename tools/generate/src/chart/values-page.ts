@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** valuesPage returns docs/reference/chart-values.md, and chartReadme the README of the chart. */
-import { code, table } from "../reference/markdown.ts";
+import { code, table } from "../markdown.ts";
 import { leaves } from "./render-values.ts";
 import type { Group, Value } from "./value-tree.ts";
 import { chartValues } from "./values.ts";

@@ -2,7 +2,7 @@
 /** The page of alerts, from the rule file of the chart, and of the recording rules that the operator deploys. */
 import ts from "typescript";
 import { parse } from "yaml";
-import { code, fileLink, table } from "./markdown.ts";
+import { code, fileLink, table } from "../markdown.ts";
 import { constantOf, descend, literalText, memberOf, type Source } from "./sources.ts";
 
 /** Reads the alerting rules of a Prometheus rule file. */

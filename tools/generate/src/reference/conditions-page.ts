@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The page of condition types and reasons, from condition-types.ts of libs/api, with the files that set each. */
 import ts from "typescript";
-import { code, fileLink, table } from "./markdown.ts";
+import { code, fileLink, table } from "../markdown.ts";
 import { descend, docOf, literalText, type Source } from "./sources.ts";
 
 /** An exported table of types or reasons, such as `drainReasons`. */

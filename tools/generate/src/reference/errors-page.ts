@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The page of errors: the error class of each project with its codes, and exit codes. */
 import ts from "typescript";
-import { code, fileLink, table } from "./markdown.ts";
+import { code, fileLink, table } from "../markdown.ts";
 import { docOf, literalText, type Source } from "./sources.ts";
 
 export interface ErrorCode {

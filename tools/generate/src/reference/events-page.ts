@@ -4,7 +4,7 @@
  * reason, or a call of normal() or warning().
  */
 import ts from "typescript";
-import { code, fileLink, table } from "./markdown.ts";
+import { code, fileLink, table } from "../markdown.ts";
 import { descend, literalText, memberOf, type Source } from "./sources.ts";
 
 export interface EventSite {

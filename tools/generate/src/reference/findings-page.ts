@@ -3,7 +3,7 @@
  * The page of the findings of `switchyard doctor`, from its catalogue. Reasons of conditions are on their own page.
  */
 import ts from "typescript";
-import { code, table } from "./markdown.ts";
+import { code, table } from "../markdown.ts";
 import { descend, literalText, memberOf, type Source } from "./sources.ts";
 
 interface CataloguedFinding {

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { GenerateError } from "../generate-error.ts";
-import { code, table } from "./markdown.ts";
+import { code, table } from "../markdown.ts";
 
 /** A flag as `--help` of a service shows it. */
 export interface ShownFlag {

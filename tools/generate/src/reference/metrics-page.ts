@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The page of metrics, from the counters, gauges and histograms that the sources define. */
 import ts from "typescript";
-import { code, fileLink, table } from "./markdown.ts";
+import { code, fileLink, table } from "../markdown.ts";
 import { constantOf, descend, literalText, memberOf, type Source } from "./sources.ts";
 
 export interface Metric {

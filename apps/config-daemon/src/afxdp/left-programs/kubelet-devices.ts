@@ -5,7 +5,7 @@
  */
 import type { Result } from "@switchyard/api";
 import { join } from "node:path";
-import type { KubeletDevices } from "./read-kubelet-devices.ts";
+import type { KubeletDevices } from "../../observe/read-kubelet-devices.ts";
 
 /** Resolves with the error of the kubelet if it does not answer. Rejects if the signal has aborted. */
 export type ReadKubeletDevices = (signal: AbortSignal) => Promise<Result<KubeletDevices, string>>;
@@ -14,7 +14,7 @@ export type ReadKubeletDevices = (signal: AbortSignal) => Promise<Result<Kubelet
 export function kubeletDevices(hostRoot: string): ReadKubeletDevices {
   const path = join(hostRoot, "var/lib/kubelet/pod-resources/kubelet.sock");
   return async (signal) => {
-    const { readKubeletDevices } = await import("./read-kubelet-devices.ts");
+    const { readKubeletDevices } = await import("../../observe/read-kubelet-devices.ts");
     return readKubeletDevices(path, signal);
   };
 }

@@ -9,7 +9,7 @@
 import { HostError, type Host } from "@switchyard/host";
 import { findLeftDevices, type LeftDevice } from "./find-left-devices.ts";
 import type { ReadKubeletDevices } from "./kubelet-devices.ts";
-import type { KubeletDevices } from "./read-kubelet-devices.ts";
+import type { KubeletDevices } from "../../observe/read-kubelet-devices.ts";
 
 export interface LeftProgramsDeps {
   readonly readKubelet: ReadKubeletDevices;

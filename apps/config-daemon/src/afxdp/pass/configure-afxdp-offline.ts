@@ -5,9 +5,8 @@
  */
 import type { AfxdpInterfaceStatus, AfxdpNetworkNodeStateSpec } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import { createWithDeadline } from "../../deadlines/with-deadline.ts";
+import { createWithDeadline, type StepTiming } from "../../deadlines/with-deadline.ts";
 import { errorOf, type Phase } from "../../report/phase.ts";
-import type { StepTiming } from "../../steps/step-context.ts";
 import { createAfxdpSteps } from "./apply-afxdp-steps.ts";
 import { configureAfxdp, type ConfigureAfxdpDeps } from "./configure-afxdp.ts";
 

@@ -5,7 +5,7 @@
  */
 import { HostError, type Host } from "@switchyard/host";
 import type { IdleTimer, LeftProgramsState } from "../left-programs/left-programs.ts";
-import type { KubeletDevices } from "../left-programs/read-kubelet-devices.ts";
+import type { KubeletDevices } from "../../observe/read-kubelet-devices.ts";
 import type { PluginDevice } from "./find-plugin-devices.ts";
 
 /**

@@ -7,7 +7,7 @@
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
 import { HostError, type Host, type Subfunction } from "@switchyard/host";
 import type { AfxdpStep } from "@switchyard/plan";
-import type { StepTiming } from "../../steps/step-context.ts";
+import type { StepTiming } from "../../deadlines/with-deadline.ts";
 import { findDeviceLinks } from "../observe/device-links.ts";
 
 export interface AfxdpStepContext {

@@ -23,7 +23,7 @@ import {
 } from "@switchyard/kube";
 import { bpfmanMark, type BpfmanKind } from "@switchyard/render";
 import { fieldManagers } from "../../field-managers.ts";
-import type { WatchNetworksOptions } from "../../networks/network-caches.ts";
+import type { WatchNetworksOptions } from "../../facts/network-caches.ts";
 
 /** The parts of an object that loads programs. */
 export interface BpfmanObjectFacts {

@@ -18,12 +18,12 @@ import {
   type Source,
   type Transport,
 } from "@switchyard/kube";
-import { isKindServed } from "../../components/cluster-facts.ts";
+import { isKindServed } from "../../facts/cluster-facts.ts";
 import { fieldManagers } from "../../field-managers.ts";
 import { parallelNodes } from "../../controller-pace.ts";
 import type { ControllerDefinition, OperatorContext } from "../../operator-context.ts";
-import { changesRules } from "../afxdp-live-rules.ts";
-import type { AfxdpMergeResults } from "../afxdp-merge-results.ts";
+import { changesRules } from "../../facts/afxdp-live-rules.ts";
+import type { AfxdpMergeResults } from "../../results/afxdp-merge-results.ts";
 import type { BpfmanCaches, BpfmanObjectFacts, BpfmanReport } from "./bpfman-caches.ts";
 import { bpfmanKind, createBpfmanReconciler, type BpfmanObject } from "./bpfman-reconciler.ts";
 

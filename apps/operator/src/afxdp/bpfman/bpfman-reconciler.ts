@@ -27,8 +27,8 @@ import {
   type BpfmanDevice,
   type BpfmanKind,
 } from "@switchyard/render";
-import type { AfxdpLiveRules } from "../afxdp-live-rules.ts";
-import type { AfxdpMergeResult, AfxdpMergeResults } from "../afxdp-merge-results.ts";
+import type { AfxdpLiveRules } from "../../facts/afxdp-live-rules.ts";
+import type { AfxdpMergeResult, AfxdpMergeResults } from "../../results/afxdp-merge-results.ts";
 import { byNode, byOwner, sourceOf, type BpfmanCaches, type BpfmanObjectFacts } from "./bpfman-caches.ts";
 import { planPrograms, type ProgramsPlan } from "./plan-programs.ts";
 import { programState } from "./program-state.ts";

@@ -9,7 +9,7 @@ import { policyReasons, type ObjectMeta, type SriovNetworkPoolConfig } from "@sw
 import { isKubeError, type Cache, type Change, type Reconcile, type Writer } from "@switchyard/kube";
 import { isHardwareOffloadPool } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
-import { conditionsFor, type ConditionSummary } from "../../status/condition-summary.ts";
+import { conditionsFor, type ConditionSummary } from "../../reports/condition-summary.ts";
 import {
   excludedPool,
   hasOffload,

@@ -7,7 +7,7 @@
 import { labels, policyReasons, upstreamManager } from "@switchyard/api";
 import { isRecord, recordAt, type KubeObject } from "@switchyard/kube";
 import type { Manifest } from "@switchyard/render";
-import type { ConditionSummary } from "../../status/condition-summary.ts";
+import type { ConditionSummary } from "../../reports/condition-summary.ts";
 
 /**
  * unitsOf reads the systemd units of an OpenShift MachineConfig, which contains an Ignition configuration. It does not

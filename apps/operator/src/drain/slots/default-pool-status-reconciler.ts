@@ -7,10 +7,10 @@
 import { conditionTypes, drainReasons, operatorConfigName, type Node, type SriovOperatorConfig } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
 import { poolsSelecting, type Rules } from "@switchyard/policy";
-import type { LiveRules } from "../../node-states/live-rules.ts";
-import { createConfigCondition, type ConfigCondition } from "../../status/config-condition.ts";
+import type { LiveRules } from "../../facts/live-rules.ts";
+import { createConfigCondition, type ConfigCondition } from "../../reports/config-condition.ts";
 import type { DrainCarriers } from "../drain-carriers.ts";
-import { byAge, describeStalls, heldSlot, type HeldSlot } from "./held-slot.ts";
+import { byAge, describeStalls, heldSlot, type HeldSlot } from "../../facts/held-slot.ts";
 
 export interface DefaultPoolStatusDeps {
   readonly nodes: Cache<Node>;

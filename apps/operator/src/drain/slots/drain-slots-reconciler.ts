@@ -12,10 +12,10 @@
 import { drainAnswers, drainRequests, err, ok, type Node } from "@switchyard/api";
 import { isBehind, type Cache, type Reconcile } from "@switchyard/kube";
 import { isInNodeSet, parseMaxUnavailable, poolsSelecting, type Rules } from "@switchyard/policy";
-import type { LiveRules } from "../../node-states/live-rules.ts";
+import type { LiveRules } from "../../facts/live-rules.ts";
 import { hasDrainMarks } from "../cordon-node.ts";
 import type { DrainAnswers, ListedHandshake } from "../drain-answers.ts";
-import { answerOf, requestFor, waitingSince, type DrainFacts } from "../drain-facts.ts";
+import { answerOf, requestFor, waitingSince, type DrainFacts } from "../../facts/drain-facts.ts";
 import type { DrainCarriers } from "../drain-carriers.ts";
 import { recheckSoon } from "../../controller-pace.ts";
 import { planDrains, type DrainNode, type DrainPlan, type DrainPool } from "./plan-drains.ts";

@@ -31,14 +31,14 @@ import {
   type Transport,
   type TransportRequest,
 } from "@switchyard/kube";
-import { afxdpStores, type AfxdpStateFacts } from "../../afxdp/afxdp-caches.ts";
-import { createAfxdpLiveRules } from "../../afxdp/afxdp-live-rules.ts";
-import { createLiveRules } from "../../node-states/live-rules.ts";
-import { createNicListStore } from "../../node-states/nic-list.ts";
+import { afxdpStores, type AfxdpStateFacts } from "../../facts/afxdp-caches.ts";
+import { createAfxdpLiveRules } from "../../facts/afxdp-live-rules.ts";
+import { createLiveRules } from "../../facts/live-rules.ts";
+import { createNicListStore } from "../../facts/nic-list.ts";
 import { fieldManagers } from "../../field-managers.ts";
 import { nic } from "../../testing/cluster.ts";
 import { createMemoryApi } from "../../networks/testing/memory-api.ts";
-import { toNodeStateFacts, type NodeStateFacts } from "../../node-states/node-state-facts.ts";
+import { toNodeStateFacts, type NodeStateFacts } from "../../facts/node-state-facts.ts";
 import { drainControllers, type DrainOptions } from "../drain-controllers.ts";
 import { createDrainCarriers, createDrainRules } from "../drain-carriers.ts";
 import { drainPausesKey } from "../slots/machine-config-pools.ts";

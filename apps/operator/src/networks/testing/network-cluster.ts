@@ -17,11 +17,11 @@ import {
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { apiVersionOf, isRecord, ObjectStore, type News } from "@switchyard/kube";
-import { toNodeStateFacts, type NodeStateFacts } from "../../node-states/node-state-facts.ts";
-import { afxdpStores } from "../../afxdp/afxdp-caches.ts";
-import { networkStores } from "../network-caches.ts";
+import { toNodeStateFacts, type NodeStateFacts } from "../../facts/node-state-facts.ts";
+import { afxdpStores } from "../../facts/afxdp-caches.ts";
+import { networkStores } from "../../facts/network-caches.ts";
 import { networkController } from "../network-controller.ts";
-import { networkTypes, type NetworkKind } from "../network-ref.ts";
+import { networkTypes, type NetworkKind } from "../../facts/network-ref.ts";
 import { createMemoryApi, type StoredObject } from "./memory-api.ts";
 
 export const operatorNamespace = "sriov-network-operator";

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "@jest/globals";
+import { apiVersion, type SriovNetworkNodeStateSpec, type SriovNetworkNodeStateStatus } from "@switchyard/api";
+import { progressOf, type Progress } from "./node-progress.ts";
+import { toNodeStateFacts } from "../facts/node-state-facts.ts";
+import { nic } from "../testing/cluster.ts";
+
+const spec: SriovNetworkNodeStateSpec = { interfaces: [{ pciAddress: "0000:3b:00.0", mtu: 9000 }] };
+const done = { interfaces: [nic({ mtu: 9000 })], syncStatus: "Succeeded" } as const;
+const refused = { interfaces: [nic()], syncStatus: "Failed", lastSyncError: "set mtu: EINVAL" } as const;
+
+/** A state of generation 3. */
+function stateOf(status: SriovNetworkNodeStateStatus) {
+  const metadata = { name: "worker-1", generation: 3 };
+  return toNodeStateFacts({ apiVersion, kind: "SriovNetworkNodeState", metadata, spec, status });
+}
+
+describe("progressOf", () => {
+  it.each<{
+    what: string;
+    status: SriovNetworkNodeStateStatus;
+    pciAddresses?: readonly string[];
+    wasReady?: boolean;
+    kind: Progress["kind"];
+  }>([
+    { what: "all done", status: { ...done, observedGeneration: 3 }, kind: "ready" },
+    { what: "all done, reported by upstream's daemon", status: done, kind: "ready" },
+    {
+      what: "all done, observed before the spec changed",
+      status: { ...done, observedGeneration: 2 },
+      kind: "configuring",
+    },
+    {
+      what: "all done, observed before the spec changed, and ready before",
+      status: { ...done, observedGeneration: 2 },
+      wasReady: true,
+      kind: "ready",
+    },
+    { what: "nothing discovered", status: { observedGeneration: 3 }, wasReady: true, kind: "configuring" },
+    { what: "work left", status: { interfaces: [nic()], observedGeneration: 3 }, wasReady: true, kind: "configuring" },
+    {
+      what: "work left on another PF",
+      status: { interfaces: [nic()], observedGeneration: 3 },
+      pciAddresses: ["0000:5e:00.0"],
+      kind: "ready",
+    },
+    { what: "a failure", status: { ...refused, observedGeneration: 3 }, kind: "failed" },
+    { what: "a failure of an older spec", status: { ...refused, observedGeneration: 2 }, kind: "configuring" },
+    {
+      what: "a problem of the spec",
+      status: { interfaces: [nic({ pciAddress: "0000:5e:00.0" })], observedGeneration: 2 },
+      kind: "failed",
+    },
+  ])("$what: $kind", ({ status, wasReady = false, kind, ...options }) => {
+    expect(progressOf(stateOf(status), spec, { ...options, wasReady }).kind).toBe(kind);
+  });
+
+  it("is configuring while a PF waits for a change of its firmware, or for a reboot", () => {
+    const metadata = { name: "worker-1", generation: 3 };
+    const pciAddress = "0000:3b:00.0";
+    const firmware = { numVfs: { current: 4, next: 4 }, sriovEnabled: { current: true, next: true } };
+    const card = nic({ pciAddress, vendor: "15b3", deviceID: "1017", totalvfs: 4, numVfs: 0 });
+    const wanted = { interfaces: [{ pciAddress, numVfs: 6 }] };
+    for (const resetAllowed of [true, false]) {
+      const status = {
+        ...done,
+        observedGeneration: 3,
+        interfaces: [{ ...card, firmware: { ...firmware, resetAllowed } }],
+      };
+      const facts = toNodeStateFacts({ apiVersion, kind: "SriovNetworkNodeState", metadata, spec: wanted, status });
+      expect(progressOf(facts, wanted, { pciAddresses: [pciAddress], wasReady: true }).kind).toBe("configuring");
+    }
+  });
+
+  it("is configuring while the state is missing or has another spec", () => {
+    const state = stateOf({ ...done, observedGeneration: 3 });
+    expect(progressOf(undefined, spec, { wasReady: true }).kind).toBe("configuring");
+    expect(progressOf(state, { interfaces: [] }, { wasReady: true }).kind).toBe("configuring");
+  });
+});
