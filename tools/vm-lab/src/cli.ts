@@ -2,17 +2,17 @@
 /** The command line of the lab: `npm run vm -- VERB`. */
 import { rm } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { cacheDirectory, withBuildLock } from "./cache.ts";
-import { extraModulesKey } from "./extra-modules.ts";
-import { imageKey } from "./image.ts";
-import { buildLab, findLab, installPackages } from "./lab.ts";
-import { isNumberOfVirtioVfs, labOf, type MachineOptions } from "./machine-options.ts";
-import { buildNewestQemu, findQemuWithVirtioVfs } from "./newer-qemu.ts";
+import { cacheDirectory, withBuildLock } from "./image/cache.ts";
+import { extraModulesKey } from "./image/extra-modules.ts";
+import { imageKey } from "./image/image.ts";
+import { buildLab, findLab, installPackages } from "./image/lab.ts";
+import { isNumberOfVirtioVfs, labOf, type MachineOptions } from "./qemu/machine-options.ts";
+import { buildNewestQemu, findQemuWithVirtioVfs } from "./image/newer-qemu.ts";
 import { createProgress, type Progress } from "./progress.ts";
-import { maxVirtioVfs } from "./qemu-arguments.ts";
+import { maxVirtioVfs } from "./qemu/qemu-arguments.ts";
 import { chooseAccelerator, hasQemu, isRoot, qemuAdvice } from "./requirements.ts";
-import { runJob } from "./run-job.ts";
-import { openShell } from "./shell.ts";
+import { runJob } from "./guest/run-job.ts";
+import { openShell } from "./guest/shell.ts";
 import { VmLabError } from "./vm-lab-error.ts";
 
 const usage = `npm run vm -- VERB: run a real Linux kernel with two SR-IOV ports in QEMU

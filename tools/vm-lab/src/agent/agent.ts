@@ -7,7 +7,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { constants } from "node:os";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { parseRequest, type Report, type Request } from "../protocol.ts";
+import { parseRequest, type Report, type Request } from "./protocol.ts";
 
 /** A background daemon keeps the output of its parent open. Output counts as ended after this time of silence after the exit. */
 const drainMs = 500;

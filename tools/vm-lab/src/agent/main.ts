@@ -5,7 +5,7 @@
  */
 import { readFileSync, writeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { encodeLine, type Report } from "../protocol.ts";
+import { encodeLine, type Report } from "./protocol.ts";
 import { serve } from "./agent.ts";
 
 /** The port accepts at most 32 KiB per write (virtio_console.c, port_fops_write), and blocks until the host has read them. */

@@ -3,11 +3,11 @@
 import { access, constants } from "node:fs/promises";
 import { dirname, extname, isAbsolute, relative, resolve } from "node:path";
 import { bootGuest } from "./boot-guest.ts";
-import { ensureLab } from "./lab.ts";
-import { labOf, type MachineOptions } from "./machine-options.ts";
-import type { Progress } from "./progress.ts";
+import { ensureLab } from "../image/lab.ts";
+import { labOf, type MachineOptions } from "../qemu/machine-options.ts";
+import type { Progress } from "../progress.ts";
 import { settledBefore } from "./guest.ts";
-import { VmLabError } from "./vm-lab-error.ts";
+import { VmLabError } from "../vm-lab-error.ts";
 
 export interface Job {
   /** A Node bundle (.js, .mjs, .cjs), or a script. A script that is not executable is run by sh. */

@@ -9,8 +9,8 @@ import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { AgentConnection } from "./agent-connection.ts";
 import { Guest } from "./guest.ts";
-import { encodeLine } from "./protocol.ts";
-import { VmLabError } from "./vm-lab-error.ts";
+import { encodeLine } from "../agent/protocol.ts";
+import { VmLabError } from "../vm-lab-error.ts";
 
 // Starting a process takes several seconds on a loaded machine.
 

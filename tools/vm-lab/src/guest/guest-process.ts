@@ -4,7 +4,7 @@
  * Usage: `const daemon = guest.spawn(["node", "/share/main.js"]); daemon.stderr.pipe(process.stderr)`
  */
 import { Readable } from "node:stream";
-import type { Report, Request } from "./protocol.ts";
+import type { Report, Request } from "../agent/protocol.ts";
 
 /** A command line for the shell of the guest, or a program with its arguments, which needs no shell process. */
 export type Command = string | readonly string[];

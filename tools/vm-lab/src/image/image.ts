@@ -3,10 +3,10 @@
 import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { contentKey, populate, type CachedPart } from "./cache.ts";
-import type { Progress } from "./progress.ts";
+import type { Progress } from "../progress.ts";
 import { runScript } from "./run-script.ts";
 import { extractVmlinux } from "./vmlinux.ts";
-import { guestNode, labDirectory } from "./workspace.ts";
+import { guestNode, labDirectory } from "../workspace.ts";
 
 /** What mounting the disk takes, in the order of loading. Some are built in, depending on the kernel. */
 const rootModules = ["virtio_blk", "crc16", "crc32c_generic", "libcrc32c", "mbcache", "jbd2", "ext4"];

@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { cacheDirectory, listParts, withBuildLock, type CachedPart } from "./cache.ts";
 import { buildExtraModules, extraModulesKey } from "./extra-modules.ts";
 import { buildImage, findKernel, imageKey, imagePart, type KernelLine } from "./image.ts";
-import type { Progress } from "./progress.ts";
+import type { Progress } from "../progress.ts";
 import { ensureQemuWithVirtioVfs } from "./newer-qemu.ts";
-import { hasQemu, isRoot, missingPrograms, programsOf, qemuAdvice, qemuProgram } from "./requirements.ts";
+import { hasQemu, isRoot, missingPrograms, programsOf, qemuAdvice, qemuProgram } from "../requirements.ts";
 import { runScript } from "./run-script.ts";
-import { VmLabError } from "./vm-lab-error.ts";
-import { labDirectory } from "./workspace.ts";
+import { VmLabError } from "../vm-lab-error.ts";
+import { labDirectory } from "../workspace.ts";
 
 /** The parts of a guest. All have the same kernel version. */
 export interface Lab {

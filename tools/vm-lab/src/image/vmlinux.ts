@@ -4,7 +4,7 @@
  * which saves seconds of emulation. The setup header says where the kernel begins (Linux, Documentation/arch/x86/boot.rst).
  */
 import { zstdDecompressSync } from "node:zlib";
-import { VmLabError } from "./vm-lab-error.ts";
+import { VmLabError } from "../vm-lab-error.ts";
 
 const sectorBytes = 512;
 /** Fields of the setup header, as offsets in the file. */

@@ -6,11 +6,11 @@
 import { join } from "node:path";
 import { cacheDirectory, contentKey, listParts, populate, withBuildLock } from "./cache.ts";
 import { aptConfig } from "./image.ts";
-import type { Progress } from "./progress.ts";
-import { hasVirtioVfs, missingPrograms, programsOf, qemuProgram } from "./requirements.ts";
+import type { Progress } from "../progress.ts";
+import { hasVirtioVfs, missingPrograms, programsOf, qemuProgram } from "../requirements.ts";
 import { runScript } from "./run-script.ts";
-import { VmLabError } from "./vm-lab-error.ts";
-import { labDirectory } from "./workspace.ts";
+import { VmLabError } from "../vm-lab-error.ts";
+import { labDirectory } from "../workspace.ts";
 
 /** QEMU needs libraries of Debian 13. */
 const suites = ["trixie", "trixie-backports"];

@@ -8,8 +8,8 @@ import { text } from "node:stream/consumers";
 import type { AgentConnection } from "./agent-connection.ts";
 import type { Command, GuestProcess } from "./guest-process.ts";
 import type { AskGuest, HangReport } from "./hang-report.ts";
-import { lostTimer, type QemuProcess } from "./qemu-process.ts";
-import { VmLabError } from "./vm-lab-error.ts";
+import { lostTimer, type QemuProcess } from "../qemu/qemu-process.ts";
+import { VmLabError } from "../vm-lab-error.ts";
 
 /** The exit code and the output of a process. */
 export interface ExecResult {

@@ -11,13 +11,13 @@ import { join } from "node:path";
 import { AgentConnection } from "./agent-connection.ts";
 import { Guest, settledBefore } from "./guest.ts";
 import { reportHang } from "./hang-report.ts";
-import { packInitrd } from "./initrd.ts";
-import { ensureLab } from "./lab.ts";
-import { machineFor, labOf, type MachineOptions } from "./machine-options.ts";
-import { createProgress, type Progress } from "./progress.ts";
-import { qemuArguments } from "./qemu-arguments.ts";
-import { startQemu } from "./qemu-process.ts";
-import { VmLabError } from "./vm-lab-error.ts";
+import { packInitrd } from "../image/initrd.ts";
+import { ensureLab } from "../image/lab.ts";
+import { machineFor, labOf, type MachineOptions } from "../qemu/machine-options.ts";
+import { createProgress, type Progress } from "../progress.ts";
+import { qemuArguments } from "../qemu/qemu-arguments.ts";
+import { startQemu } from "../qemu/qemu-process.ts";
+import { VmLabError } from "../vm-lab-error.ts";
 
 export interface BootOptions extends MachineOptions {
   /** Environment variables of all processes that the host starts. */

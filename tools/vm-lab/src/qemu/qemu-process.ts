@@ -4,8 +4,8 @@
  */
 import { spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
-import { qemuAdvice } from "./requirements.ts";
-import { VmLabError } from "./vm-lab-error.ts";
+import { qemuAdvice } from "../requirements.ts";
+import { VmLabError } from "../vm-lab-error.ts";
 
 export interface QemuProcess extends AsyncDisposable {
   /** Never resolves; rejects with VmLabError `qemu-exited`, `qemu-aborted`, `guest-stalled`, `guest-panicked` or `qemu-missing` when the guest is lost. */

@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { VmLabError } from "./vm-lab-error.ts";
+import { VmLabError } from "../vm-lab-error.ts";
 
 /** Interval of the calls of `onWait` while another process has the lock. */
 const waitIntervalMs = 1000;

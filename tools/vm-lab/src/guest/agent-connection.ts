@@ -6,8 +6,8 @@
 import { createInterface } from "node:readline";
 import type { Duplex } from "node:stream";
 import { createGuestProcess, type GuestProcess, type ProcessFeed } from "./guest-process.ts";
-import { encodeLine, parseReport, type Request } from "./protocol.ts";
-import { VmLabError } from "./vm-lab-error.ts";
+import { encodeLine, parseReport, type Request } from "../agent/protocol.ts";
+import { VmLabError } from "../vm-lab-error.ts";
 
 /** Lives as long as QEMU, also if the guest reboots. */
 export class AgentConnection {

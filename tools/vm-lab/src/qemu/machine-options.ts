@@ -5,11 +5,11 @@
  */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { imageFiles, type KernelLine } from "./image.ts";
-import type { Lab, LabRequest } from "./lab.ts";
+import { imageFiles, type KernelLine } from "../image/image.ts";
+import type { Lab, LabRequest } from "../image/lab.ts";
 import { maxMemoryMb, maxVirtioVfs, type HostForward, type Machine, type VirtioNic } from "./qemu-arguments.ts";
-import { chooseAccelerator } from "./requirements.ts";
-import { VmLabError } from "./vm-lab-error.ts";
+import { chooseAccelerator } from "../requirements.ts";
+import { VmLabError } from "../vm-lab-error.ts";
 
 export interface MachineOptions {
   /** `fast`, the default, has no service manager and takes five seconds instead of twenty. */

@@ -2,7 +2,7 @@
 /** runScript runs a shell script of the build and includes its output in the error. */
 import { spawn } from "node:child_process";
 import { basename } from "node:path";
-import { VmLabError } from "./vm-lab-error.ts";
+import { VmLabError } from "../vm-lab-error.ts";
 
 /** Lines of output in the error of a failed script. */
 const shownLines = 30;

@@ -5,9 +5,9 @@
  */
 import { join } from "node:path";
 import { contentKey, populate, type CachedPart } from "./cache.ts";
-import type { Progress } from "./progress.ts";
+import type { Progress } from "../progress.ts";
 import { runScript } from "./run-script.ts";
-import { labDirectory } from "./workspace.ts";
+import { labDirectory } from "../workspace.ts";
 
 /** The key of the modules that this checkout builds. */
 export function extraModulesKey(): Promise<string> {

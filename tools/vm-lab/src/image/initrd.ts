@@ -9,7 +9,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { imageFiles } from "./image.ts";
 import type { Lab } from "./lab.ts";
-import { labDirectory } from "./workspace.ts";
+import { labDirectory } from "../workspace.ts";
 
 const fileType = 0o100000;
 

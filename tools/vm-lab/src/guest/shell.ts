@@ -9,14 +9,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bootGuest } from "./boot-guest.ts";
-import { packInitrd } from "./initrd.ts";
-import { ensureLab } from "./lab.ts";
-import { machineFor, labOf, type MachineOptions } from "./machine-options.ts";
-import type { Progress } from "./progress.ts";
-import { qemuArguments } from "./qemu-arguments.ts";
-import { qemuErrors, qemuCommand } from "./qemu-process.ts";
+import { packInitrd } from "../image/initrd.ts";
+import { ensureLab } from "../image/lab.ts";
+import { machineFor, labOf, type MachineOptions } from "../qemu/machine-options.ts";
+import type { Progress } from "../progress.ts";
+import { qemuArguments } from "../qemu/qemu-arguments.ts";
+import { qemuErrors, qemuCommand } from "../qemu/qemu-process.ts";
 import { settledBefore } from "./guest.ts";
-import { VmLabError } from "./vm-lab-error.ts";
+import { VmLabError } from "../vm-lab-error.ts";
 
 /** Returns the exit code of the shell, or on a terminal that of QEMU. Ctrl-A x ends QEMU. `signal` is used without a terminal only. */
 export function openShell(options: MachineOptions, progress: Progress, signal: AbortSignal): Promise<number> {
