@@ -8,8 +8,8 @@ import { execFile } from "node:child_process";
 import { access, constants, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { withFileLock } from "../file-lock.ts";
-import { cachePath, withProgress, writeToStderr, type WriteLine } from "../user-cache.ts";
+import { withFileLock } from "../programs/file-lock.ts";
+import { cachePath, withProgress, writeToStderr, type WriteLine } from "../programs/user-cache.ts";
 import { TestingError } from "../testing-error.ts";
 
 /** Where the programs are, and the environment in which they find their libraries. */

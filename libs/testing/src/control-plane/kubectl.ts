@@ -5,7 +5,7 @@
  */
 import { execFile } from "node:child_process";
 import { dirname, join } from "node:path";
-import { TestingError } from "./testing-error.ts";
+import { TestingError } from "../testing-error.ts";
 
 export interface KubectlOptions {
   readonly kubeconfig: string;

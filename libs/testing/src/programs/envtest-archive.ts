@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { BinaryName } from "./binary-cache.ts";
 import { withProgress, type WriteLine } from "./user-cache.ts";
-import { TestingError } from "./testing-error.ts";
+import { TestingError } from "../testing-error.ts";
 
 export const envtestIndexUrl =
   "https://raw.githubusercontent.com/kubernetes-sigs/controller-tools/HEAD/envtest-releases.yaml";

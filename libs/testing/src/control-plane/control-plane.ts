@@ -19,11 +19,11 @@ import {
   serverUrl,
   type ControlPlaneLayout,
 } from "./control-plane-flags.ts";
-import { eventually } from "./eventually.ts";
-import { readEnds, spawnGuarded, type GuardedProcess } from "./guarded-process.ts";
+import { eventually } from "../eventually.ts";
+import { readEnds, spawnGuarded, type GuardedProcess } from "../guarded-process.ts";
 import { runKubectl, type KubectlOptions } from "./kubectl.ts";
 import type { PodAccount } from "./pod-process.ts";
-import { TestingError } from "./testing-error.ts";
+import { TestingError } from "../testing-error.ts";
 
 export interface ControlPlaneOptions {
   /** Directory of the binaries. Default: the result of ensureBinaries for these options. */

@@ -11,8 +11,8 @@ import { envtestBinaries, envtestIndexUrl, unpackEnvtest } from "./envtest-archi
 import { withFileLock } from "./file-lock.ts";
 import { buildWithGo, whyNoGo } from "./go-build.ts";
 import { writeToStderr, type WriteLine } from "./user-cache.ts";
-import { TestingError } from "./testing-error.ts";
-import { findWorkspaceRoot } from "./workspace-root.ts";
+import { TestingError } from "../testing-error.ts";
+import { findWorkspaceRoot } from "../workspace-root.ts";
 
 export interface EnsureBinariesOptions {
   /** Default: etcd, kube-apiserver and kubectl. */

@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ControlPlane, type ControlPlaneOptions } from "./control-plane.ts";
 import { writeControlPlaneFiles } from "./control-plane-files.ts";
-import { binariesFor, ensureBinaries } from "./ensure-binaries.ts";
-import { findFreePorts, isPortTaken } from "./free-ports.ts";
+import { binariesFor, ensureBinaries } from "../programs/ensure-binaries.ts";
+import { findFreePorts, isPortTaken } from "../free-ports.ts";
 
 const startAttempts = 3;
 

@@ -5,7 +5,7 @@
  */
 import { request } from "node:https";
 import type { KeyPair } from "./certificates.ts";
-import { TestingError } from "./testing-error.ts";
+import { TestingError } from "../testing-error.ts";
 
 /** Drops the history up to the current revision and returns that revision. Current objects stay. */
 export async function compactEtcd(url: string): Promise<number> {

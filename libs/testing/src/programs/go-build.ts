@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import type { BinaryName, BinaryVersions } from "./binary-cache.ts";
-import { TestingError } from "./testing-error.ts";
+import { TestingError } from "../testing-error.ts";
 import { withProgress, type WriteLine } from "./user-cache.ts";
 
 export interface GoBuild {

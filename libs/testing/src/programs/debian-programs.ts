@@ -9,7 +9,7 @@ import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { withProgress, writeToStderr, type WriteLine } from "./user-cache.ts";
-import { TestingError } from "./testing-error.ts";
+import { TestingError } from "../testing-error.ts";
 
 /**
  * Programs and, with an absolute path, header files, with the Debian packages that have them. What Node's own commands, a shell,
