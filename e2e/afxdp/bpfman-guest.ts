@@ -11,8 +11,8 @@ import { promisify } from "node:util";
 import { rustProgram } from "@switchyard/rust-programs";
 import { namespace } from "@switchyard/test-cluster";
 import { bundleForGuest, type GuestProcess } from "@switchyard/vm-lab";
-import type { BpfmanLoader } from "../src/bpfman-agent.ts";
-import type { WatchedNode } from "../src/watched-node.ts";
+import type { BpfmanLoader } from "../src/nodes/bpfman-agent.ts";
+import type { WatchedNode } from "../src/nodes/watched-node.ts";
 
 export interface BpfmanGuest extends AsyncDisposable {
   /** Asks node-process.ts. Rejects with the words of its error. */

@@ -2,7 +2,7 @@
 /**
  * Loader bpfman with the real bpfman on a NIC of a real kernel: the operator, the config daemon and the device plugin with a real
  * API server, and bpfman's daemon, which attaches its dispatcher to igb. Only bpfman-operator and its agent are played
- * (e2e/src/bpfman-agent.ts), because they are in no package registry.
+ * (e2e/src/nodes/bpfman-agent.ts), because they are in no package registry.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { AfxdpLoadedProgram } from "@switchyard/api";
@@ -11,10 +11,10 @@ import { namespace, type TestCluster } from "@switchyard/test-cluster";
 import { bpfmanCrds, eventually } from "@switchyard/testing";
 import type { GuestProcess } from "@switchyard/vm-lab";
 import { disposeOf } from "../src/dispose-of.ts";
-import { startBpfmanAgent } from "../src/bpfman-agent.ts";
-import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
+import { startBpfmanAgent } from "../src/nodes/bpfman-agent.ts";
+import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
 import { startBpfmanGuest, type BpfmanGuest } from "./bpfman-guest.ts";
-import { eventuallyMatches } from "../src/plain-api.ts";
+import { eventuallyMatches } from "../src/api/plain-api.ts";
 
 const device = "0000:01:00.1";
 const sender = "0000:01:00.0";

@@ -16,7 +16,7 @@ import { eventually, findWorkspaceRoot } from "@switchyard/testing";
 import { bundleForGuest, type GuestProcess } from "@switchyard/vm-lab";
 import { disposeOf } from "../src/dispose-of.ts";
 import { runProgram } from "../src/run-program.ts";
-import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
+import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
 
 const [pf, name] = ["0000:01:00.1", "enp1s0f1"] as const;
 const resource = "afxdp/port";

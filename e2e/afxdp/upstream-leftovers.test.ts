@@ -15,7 +15,7 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { disposeOf } from "../src/dispose-of.ts";
-import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
+import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
 
 const [pf, name, other] = ["0000:01:00.1", "enp1s0f1", "enp1s0f0"];
 const id = "3f2b8a10-1111-4222-8333-0123456789ab";

@@ -7,8 +7,8 @@ import { connect, isKubeError, objectPath, type KubeObject } from "@switchyard/k
 import { operatorIdentity } from "@switchyard/render";
 import { eventually, findWorkspaceRoot, spawnGuarded, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { join } from "node:path";
-import { playPods } from "../src/component-pods.ts";
-import { componentSettings } from "../src/identity-objects.ts";
+import { playPods } from "../src/pods/component-pods.ts";
+import { componentSettings } from "../src/operator/identity-objects.ts";
 import { createClusterUsers, type ClusterUsers } from "./cluster-users.ts";
 import { createFakeNodes } from "./fake-nodes.ts";
 import { createInjector, type Injector, type Killers } from "./injector.ts";

@@ -3,8 +3,8 @@
  * Faults of the operator's lists and watches. A watch ends instead of delivering its next event. Until the operator
  * watches again, requests for the resource are refused or slow, or lists fail between two pages.
  */
-import type { ApiRequest } from "../src/api-request.ts";
-import type { Fate, ReadFate, Refusal, WatchEnd } from "../src/fault-rules.ts";
+import type { ApiRequest } from "../src/api/api-request.ts";
+import type { Fate, ReadFate, Refusal, WatchEnd } from "../src/api/fault-rules.ts";
 
 /**
  * Faults of renewals of the operator's lease. If they end before the lease expires, they must have no effect.

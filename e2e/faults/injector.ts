@@ -4,8 +4,8 @@
  * injects the faults of the step's points. Renewals of the lease and events do not count as writes, because they do not
  * change the result and their times vary. Renewals and reads have their own faults.
  */
-import { describeRequest, type ApiRequest } from "../src/api-request.ts";
-import type { FaultRules, Fate, Refusal } from "../src/fault-rules.ts";
+import { describeRequest, type ApiRequest } from "../src/api/api-request.ts";
+import type { FaultRules, Fate, Refusal } from "../src/api/fault-rules.ts";
 import { createReadFaults, leaseFate, leaseFaults, readFaults, type LeaseFault, type ReadFault } from "./faults.ts";
 import { everything, isKill, type PairFault, type Point, type StaleFault, type WritePoint } from "./points.ts";
 

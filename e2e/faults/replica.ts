@@ -4,10 +4,10 @@
  * proxy that injects faults.
  */
 import { mkdir } from "node:fs/promises";
-import { FaultProxy } from "../src/fault-proxy.ts";
-import type { FaultRules } from "../src/fault-rules.ts";
-import { OperatorProcess } from "../src/operator-process.ts";
-import { SeverableLink } from "../src/severable-link.ts";
+import { FaultProxy } from "../src/api/fault-proxy.ts";
+import type { FaultRules } from "../src/api/fault-rules.ts";
+import { OperatorProcess } from "../src/operator/operator-process.ts";
+import { SeverableLink } from "../src/api/severable-link.ts";
 import { namespace } from "./scenario.ts";
 
 export interface Replica extends AsyncDisposable {

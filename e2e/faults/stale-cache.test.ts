@@ -17,12 +17,12 @@ import {
 } from "@switchyard/testing";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { FaultProxy } from "../src/fault-proxy.ts";
-import { passAll, type FaultRules } from "../src/fault-rules.ts";
-import { OperatorProcess } from "../src/operator-process.ts";
+import { FaultProxy } from "../src/api/fault-proxy.ts";
+import { passAll, type FaultRules } from "../src/api/fault-rules.ts";
+import { OperatorProcess } from "../src/operator/operator-process.ts";
 import { namespace } from "./scenario.ts";
 import { createOperatorAccount } from "./fault-cluster.ts";
-import { readIfThere } from "../src/plain-api.ts";
+import { readIfThere } from "../src/api/plain-api.ts";
 
 /** The smallest useful value, because bookmarks arrive every minute. */
 const maxAgeS = 90;

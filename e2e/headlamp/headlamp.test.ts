@@ -20,7 +20,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { launchChromium, missingForBrowser } from "../src/browser.ts";
-import { crdFolder } from "../src/crd-objects.ts";
+import { crdFolder } from "../src/crds/crd-objects.ts";
 import { runProgram } from "../src/run-program.ts";
 import { buildShell, type Shell } from "./build-shell.ts";
 import { startHeadlampServer, type HeadlampServer } from "./headlamp-server.ts";

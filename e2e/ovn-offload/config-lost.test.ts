@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { disposeOf } from "../src/dispose-of.ts";
-import { fieldAt } from "../src/plain-api.ts";
+import { fieldAt } from "../src/api/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { snapshotOffload } from "./offload-objects.ts";
 import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";

@@ -11,7 +11,7 @@ import {
 } from "@switchyard/test-cluster";
 import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { fieldAt } from "../src/plain-api.ts";
+import { fieldAt } from "../src/api/plain-api.ts";
 
 const testMs = 120_000;
 const roleLabel = "machineconfiguration.openshift.io/role";

@@ -19,7 +19,7 @@ import {
   type TestCluster,
 } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import { createPlainApi, fieldAt, type PlainApi } from "../src/plain-api.ts";
+import { createPlainApi, fieldAt, type PlainApi } from "../src/api/plain-api.ts";
 
 const path = "/apis/config.openshift.io/v1/clusterversions/version/status";
 

@@ -8,7 +8,7 @@ import { labels } from "@switchyard/api";
 import { hostPool } from "@switchyard/demo/openshift-objects";
 import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { fieldAt } from "../src/plain-api.ts";
+import { fieldAt } from "../src/api/plain-api.ts";
 import { isOffloaded, settledWithinMs, startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
 import { listPublished, snapshotOffload } from "./offload-objects.ts";
 import { startOffloadService, type OffloadService } from "./offload-service.ts";

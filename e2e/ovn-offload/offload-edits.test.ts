@@ -5,8 +5,8 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import { disposeOf } from "../src/dispose-of.ts";
-import type { Fate } from "../src/fault-rules.ts";
-import { fieldAt } from "../src/plain-api.ts";
+import type { Fate } from "../src/api/fault-rules.ts";
+import { fieldAt } from "../src/api/plain-api.ts";
 import { setOpenshiftVersion } from "./offload-cluster.ts";
 import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
 

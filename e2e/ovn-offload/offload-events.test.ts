@@ -5,7 +5,7 @@ import { hostPool } from "@switchyard/demo/openshift-objects";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { fieldAt } from "../src/plain-api.ts";
+import { fieldAt } from "../src/api/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
 

@@ -4,7 +4,7 @@
  */
 import { isRecord } from "@switchyard/kube";
 import type { TestCluster } from "@switchyard/test-cluster";
-import { fieldAt } from "../src/plain-api.ts";
+import { fieldAt } from "../src/api/plain-api.ts";
 
 const lists = [
   "/api/v1/nodes",

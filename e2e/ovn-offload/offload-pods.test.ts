@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { fieldAt } from "../src/plain-api.ts";
+import { fieldAt } from "../src/api/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
 

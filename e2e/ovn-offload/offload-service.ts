@@ -8,10 +8,10 @@ import { namespace, type TestCluster } from "@switchyard/test-cluster";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
-import { describeRequest, type ApiRequest } from "../src/api-request.ts";
-import { FaultProxy } from "../src/fault-proxy.ts";
-import { passAll, type Fate, type FaultRules } from "../src/fault-rules.ts";
-import { OperatorProcess } from "../src/operator-process.ts";
+import { describeRequest, type ApiRequest } from "../src/api/api-request.ts";
+import { FaultProxy } from "../src/api/fault-proxy.ts";
+import { passAll, type Fate, type FaultRules } from "../src/api/fault-rules.ts";
+import { OperatorProcess } from "../src/operator/operator-process.ts";
 
 /** The label that the tests' ConfigMap hardware-offload-config names. */
 const hostLabel = "example.com/host";

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { eventually, findFreePorts } from "@switchyard/testing";
 import { setTimeout as delay } from "node:timers/promises";
 import { disposeOf } from "../src/dispose-of.ts";
-import type { ApiRequest } from "../src/api-request.ts";
+import type { ApiRequest } from "../src/api/api-request.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { snapshotOffload } from "./offload-objects.ts";
 import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { labels } from "@switchyard/api";
 import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { fieldAt } from "../src/plain-api.ts";
+import { fieldAt } from "../src/api/plain-api.ts";
 import { snapshotOffload } from "./offload-objects.ts";
 import { setOpenshiftVersion } from "./offload-cluster.ts";
 import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";

@@ -12,7 +12,7 @@ import { namespace, registerWebhooks, startWebhook } from "@switchyard/test-clus
 import { eventually, findFreePorts } from "@switchyard/testing";
 import { setTimeout as sleep } from "node:timers/promises";
 import { disposeOf } from "../src/dispose-of.ts";
-import { fieldAt } from "../src/plain-api.ts";
+import { fieldAt } from "../src/api/plain-api.ts";
 import { settledWithinMs, startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
 import { listPublished, snapshotOffload } from "./offload-objects.ts";
 import { startOffloadService, type OffloadService } from "./offload-service.ts";

@@ -14,10 +14,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { disposeOf } from "../src/dispose-of.ts";
-import { certManagerCrds } from "../src/identity-objects.ts";
+import { certManagerCrds } from "../src/operator/identity-objects.ts";
 import { startChartCluster, switchyardChart, type ChartCluster } from "../src/helm/chart-cluster.ts";
-import { fieldAt } from "../src/plain-api.ts";
-import { upstream } from "../src/upstream-cluster.ts";
+import { fieldAt } from "../src/api/plain-api.ts";
+import { upstream } from "../src/operator/upstream-cluster.ts";
 
 const within = { withinMs: 120_000 };
 const { ValidatingWebhookConfiguration, MutatingWebhookConfiguration } = componentKinds;

@@ -8,10 +8,10 @@ import { sriovNetworkNodePolicies, sriovOperatorConfigs } from "@switchyard/api"
 import { igb, pci } from "@switchyard/host/testing";
 import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { createWorker, type FakeWorker } from "../src/fake-worker.ts";
+import { createWorker, type FakeWorker } from "../src/nodes/fake-worker.ts";
 import { startChartCluster, switchyardChart, type ChartCluster } from "../src/helm/chart-cluster.ts";
-import { keepNodesReady } from "../src/node-heartbeats.ts";
-import { upstream } from "../src/upstream-cluster.ts";
+import { keepNodesReady } from "../src/nodes/node-heartbeats.ts";
+import { upstream } from "../src/operator/upstream-cluster.ts";
 
 const pf = pci("0000:01:00.0");
 const within = { withinMs: 300_000 };

@@ -11,8 +11,8 @@ import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
 import { startChartCluster, switchyardChart, type ChartCluster } from "../src/helm/chart-cluster.ts";
 import { helmVersions, prepareHelm, type Helm, type HelmVersion, type Values } from "../src/helm/helm.ts";
-import { fieldAt } from "../src/plain-api.ts";
-import { upstream } from "../src/upstream-cluster.ts";
+import { fieldAt } from "../src/api/plain-api.ts";
+import { upstream } from "../src/operator/upstream-cluster.ts";
 
 const { MutatingWebhookConfiguration, ValidatingWebhookConfiguration, ClusterRole, DaemonSet } = componentKinds;
 const registration = "sriov-operator-webhook-config";

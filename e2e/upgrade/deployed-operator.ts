@@ -7,8 +7,8 @@ import { namespace } from "@switchyard/test-cluster";
 import { operatorIdentity } from "@switchyard/render";
 import { findWorkspaceRoot, spawnGuarded, type GuardedProcess } from "@switchyard/testing";
 import { join } from "node:path";
-import { componentSettings } from "../src/identity-objects.ts";
-import type { UpstreamCluster } from "../src/upstream-cluster.ts";
+import { componentSettings } from "../src/operator/identity-objects.ts";
+import type { UpstreamCluster } from "../src/operator/upstream-cluster.ts";
 
 /** Name of the service account, and of the ClusterRole that owns the cluster-scoped objects. */
 export const operatorAccount = componentSettings.operatorServiceAccount;

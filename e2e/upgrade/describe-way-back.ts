@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { disposeOf } from "../src/dispose-of.ts";
 import { switchyardChart } from "../src/helm/chart-cluster.ts";
 import { prepareHelm, upstreamChart, type Helm, type HelmVersion } from "../src/helm/helm.ts";
-import { fieldAt } from "../src/plain-api.ts";
+import { fieldAt } from "../src/api/plain-api.ts";
 import { release, startMigration, type Migration } from "./chart-migration.ts";
 
 /** Which Helm does what. */

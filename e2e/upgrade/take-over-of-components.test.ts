@@ -30,9 +30,9 @@ import { componentKinds } from "@switchyard/render";
 import { eventually, findWorkspaceRoot, isWrite } from "@switchyard/testing";
 import { join } from "node:path";
 import { disposeOf } from "../src/dispose-of.ts";
-import { monitoringCrds } from "../src/identity-objects.ts";
-import { playPods, type ComponentPods } from "../src/component-pods.ts";
-import { keepNodesReady } from "../src/node-heartbeats.ts";
+import { monitoringCrds } from "../src/operator/identity-objects.ts";
+import { playPods, type ComponentPods } from "../src/pods/component-pods.ts";
+import { keepNodesReady } from "../src/nodes/node-heartbeats.ts";
 import {
   installOperator,
   operatorAccount,
@@ -52,7 +52,7 @@ import {
   type Stored,
 } from "./upstream-components.ts";
 import { leaveNetwork, upstreamNetworks } from "./upstream-networks.ts";
-import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/upstream-cluster.ts";
+import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/operator/upstream-cluster.ts";
 
 const { DaemonSet, ClusterRole, ClusterRoleBinding, ValidatingAdmissionPolicy } = componentKinds;
 const { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } = componentKinds;

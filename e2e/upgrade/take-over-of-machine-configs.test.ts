@@ -17,10 +17,10 @@ import {
 import { objectPath, type KubeObject } from "@switchyard/kube";
 import { eventually, isWrite } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { openshiftCrds } from "../src/crd-objects.ts";
+import { openshiftCrds } from "../src/crds/crd-objects.ts";
 import { installOperator, operatorUser, upstreamEnvironment, type DeployedOperator } from "./deployed-operator.ts";
 import { offloadByUpstream, systemdModeByUpstream } from "./upstream-machine-configs.ts";
-import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/upstream-cluster.ts";
+import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/operator/upstream-cluster.ts";
 
 let testCluster: UpstreamCluster;
 let operator: DeployedOperator;

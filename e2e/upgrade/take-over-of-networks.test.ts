@@ -22,7 +22,7 @@ import {
   upstreamNetworks,
   type UpstreamNetwork,
 } from "./upstream-networks.ts";
-import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/upstream-cluster.ts";
+import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/operator/upstream-cluster.ts";
 
 /** Labels and annotations that a user sets on the NAD of the chained network. */
 const mine = { "example.com/mine": "kept" };

@@ -29,7 +29,7 @@ import {
   upstreamNodes,
   type UpstreamWorld,
 } from "./upstream-nodes.ts";
-import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/upstream-cluster.ts";
+import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/operator/upstream-cluster.ts";
 
 let testCluster: UpstreamCluster;
 let world: UpstreamWorld;

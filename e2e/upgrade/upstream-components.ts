@@ -8,7 +8,7 @@ import { namespace } from "@switchyard/test-cluster";
 import { isRecord, type KubeObject } from "@switchyard/kube";
 import { componentKinds } from "@switchyard/render";
 import { formerCniDaemonSet, upstreamDaemonSets } from "./upstream-daemon-sets.ts";
-import { upstream, type NewObject, type UpstreamCluster, type Writing } from "../src/upstream-cluster.ts";
+import { upstream, type NewObject, type UpstreamCluster, type Writing } from "../src/operator/upstream-cluster.ts";
 
 /** Field manager of upstream's chart. */
 export const helm = "helm";

@@ -6,7 +6,7 @@
 import { labels } from "@switchyard/api";
 import { namespace } from "@switchyard/test-cluster";
 import { foreignImages, upstreamImages } from "./deployed-operator.ts";
-import type { NewObject } from "../src/upstream-cluster.ts";
+import type { NewObject } from "../src/operator/upstream-cluster.ts";
 
 const worker = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" };
 

@@ -3,7 +3,7 @@
  * MachineConfigs as upstream's operator writes them on OpenShift (sriov-operator.md F.11, G, smartnic.md 2.6, 8),
  * including the empty objects that Go's Ignition types add.
  */
-import type { NewObject } from "../src/upstream-cluster.ts";
+import type { NewObject } from "../src/operator/upstream-cluster.ts";
 
 /** The MachineConfig for a SriovNetworkPoolConfig with ovsHardwareOffloadConfig.name, since release 1.2. */
 export function offloadByUpstream(pool: string): NewObject {

@@ -15,7 +15,7 @@ import {
 } from "@switchyard/api";
 import { namespace } from "@switchyard/test-cluster";
 import { apiVersionOf, type KubeObject } from "@switchyard/kube";
-import { upstream, type NewObject, type UpstreamCluster } from "../src/upstream-cluster.ts";
+import { upstream, type NewObject, type UpstreamCluster } from "../src/operator/upstream-cluster.ts";
 
 /** A network, and the NAD that upstream made from it. */
 export interface UpstreamNetwork {

@@ -19,9 +19,9 @@ import {
 import { namespace } from "@switchyard/test-cluster";
 import { i40e, igb, mlx5, pci, type FakeKernel, type FakeNic } from "@switchyard/host/testing";
 import type { KubeObject } from "@switchyard/kube";
-import { createWorker, type FakeWorker } from "../src/fake-worker.ts";
+import { createWorker, type FakeWorker } from "../src/nodes/fake-worker.ts";
 import { configureAsUpstream, statusByUpstream } from "./upstream-host.ts";
-import { upstream, type UpstreamCluster } from "../src/upstream-cluster.ts";
+import { upstream, type UpstreamCluster } from "../src/operator/upstream-cluster.ts";
 
 /** A node, and the spec that upstream made from the policies for it. */
 export interface UpstreamNode {

@@ -6,8 +6,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { listSubfunctions, macsOf, pciDevice, startAfxdpNode, type AfxdpNode } from "../src/afxdp-node.ts";
-import { kubeletStandIn } from "../src/watched-node.ts";
+import { listSubfunctions, macsOf, pciDevice, startAfxdpNode, type AfxdpNode } from "../src/nodes/afxdp-node.ts";
+import { kubeletStandIn } from "../src/nodes/watched-node.ts";
 
 /** A boot with systemd takes twenty seconds, and several times as long on a loaded machine. */
 const withinMs = 300_000;

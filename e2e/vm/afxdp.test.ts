@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { macsOf, pciDevice, pf, startAfxdpNode, withinMs, type AfxdpNode } from "../src/afxdp-node.ts";
+import { macsOf, pciDevice, pf, startAfxdpNode, withinMs, type AfxdpNode } from "../src/nodes/afxdp-node.ts";
 
 const parameters = "/sys/module/igbsw/parameters";
 let watched: AfxdpNode;

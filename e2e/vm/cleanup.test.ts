@@ -17,7 +17,7 @@ import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { isDeepStrictEqual } from "node:util";
 import { disposeOf } from "../src/dispose-of.ts";
-import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
+import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
 
 const [first, second] = ["0000:01:00.0", "0000:01:00.1"];
 const [uplink, other] = ["enp1s0f0np0", "enp1s0f1np1"];

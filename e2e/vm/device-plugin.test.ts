@@ -17,7 +17,7 @@ import { disposeOf } from "../src/dispose-of.ts";
 import { bootPluginNode, type PluginNode } from "../device-plugin/boot-plugin-node.ts";
 import { buildPlugin, runPlugin } from "../device-plugin/run-plugin.ts";
 import { pfStatus } from "../device-plugin/fake-pf.ts";
-import { startWatchedCluster, type WatchedCluster } from "../src/fake-worker.ts";
+import { startWatchedCluster, type WatchedCluster } from "../src/nodes/fake-worker.ts";
 
 const flags = '"IsRdma":false,"NeedVhostNet":false';
 const within = { withinMs: 180_000 };

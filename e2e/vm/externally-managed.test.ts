@@ -8,7 +8,7 @@ import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { applyPolicy, type News, policyIs, policySpec, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
+import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
 
 const pf = "0000:01:00.0";
 const sysfs = `/sys/bus/pci/devices/${pf}`;

@@ -14,7 +14,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { disposeOf } from "../src/dispose-of.ts";
-import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
+import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
 
 const pf = "0000:01:00.0";
 const sysfs = `/sys/bus/pci/devices/${pf}`;

@@ -9,7 +9,7 @@ import { applyPolicy, policySpec, type News } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { disposeOf } from "../src/dispose-of.ts";
-import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
+import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
 
 const within = { withinMs: 300_000 };
 let watched: WatchedNode;

@@ -16,7 +16,7 @@ import {
 } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
+import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
 
 const within = { withinMs: 240_000 };
 const bridge = "br-0000_01_00.0";

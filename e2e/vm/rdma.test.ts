@@ -9,7 +9,7 @@ import type { News, TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { disposeOf } from "../src/dispose-of.ts";
-import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
+import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
 
 const path = "/etc/modprobe.d/sriov_network_operator_modules_config.conf";
 const limitMs = 1_500_000;

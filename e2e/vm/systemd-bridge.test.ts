@@ -16,7 +16,7 @@ import {
 import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { disposeOf } from "../src/dispose-of.ts";
-import { kubeletStandIn, startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
+import { kubeletStandIn, startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
 
 /** A boot with systemd takes twenty seconds, and several times as long on a loaded machine. */
 const withinMs = 300_000;

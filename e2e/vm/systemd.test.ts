@@ -8,7 +8,7 @@ import { applyPolicy, policyIs, policySpec, type News, type TestCluster } from "
 import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { disposeOf } from "../src/dispose-of.ts";
-import { kubeletStandIn, startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
+import { kubeletStandIn, startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
 
 const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
 /** A boot with systemd takes twenty seconds, and several times as long on a loaded machine. */

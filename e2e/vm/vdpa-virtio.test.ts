@@ -9,7 +9,7 @@ import { eventually } from "@switchyard/testing";
 import { bootGuest, bundleForGuest } from "@switchyard/vm-lab";
 import type { GuestDaemon, GuestNode } from "@switchyard/vm-lab/guest-node";
 import { disposeOf } from "../src/dispose-of.ts";
-import { startWatchedNode, type WatchedNode } from "../src/watched-node.ts";
+import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
 
 const pf = "0000:02:00.0";
 const [first, second] = ["0000:02:00.1", "0000:02:00.2"];

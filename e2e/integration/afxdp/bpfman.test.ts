@@ -35,13 +35,13 @@ import {
   type ControlPlane,
 } from "@switchyard/testing";
 import { join } from "node:path";
-import { startBpfmanAgent, type BpfmanLoader } from "../../src/bpfman-agent.ts";
-import { applyCrdsOf, workspace } from "../../src/crd-objects.ts";
-import { deployedOperatorArguments } from "../../src/operator-command.ts";
-import { componentSettings, namespace } from "../../src/identity-objects.ts";
+import { startBpfmanAgent, type BpfmanLoader } from "../../src/nodes/bpfman-agent.ts";
+import { applyCrdsOf, workspace } from "../../src/crds/crd-objects.ts";
+import { deployedOperatorArguments } from "../../src/operator/operator-command.ts";
+import { componentSettings, namespace } from "../../src/operator/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { runProgram } from "../../src/run-program.ts";
-import { eventuallyMatches, readIfThere } from "../../src/plain-api.ts";
+import { eventuallyMatches, readIfThere } from "../../src/api/plain-api.ts";
 
 const operatorUser = `system:serviceaccount:${namespace}:${componentSettings.operatorServiceAccount}`;
 const nodeName = "worker-1";

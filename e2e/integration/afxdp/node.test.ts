@@ -16,10 +16,10 @@ import { createFakeKernel, mlx5, pci, serveFakeKernel, type FakeKernel } from "@
 import { startFakeKubelet } from "@switchyard/kubelet/testing";
 import { eventually, findWorkspaceRoot } from "@switchyard/testing";
 import { join } from "node:path";
-import { namespace } from "../../src/identity-objects.ts";
+import { namespace } from "../../src/operator/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { startDrainCluster, type DrainCluster } from "../drain/drain-cluster.ts";
-import { eventuallyMatches, readIfThere } from "../../src/plain-api.ts";
+import { eventuallyMatches, readIfThere } from "../../src/api/plain-api.ts";
 
 const nodeName = "worker-1";
 const pf = pci("0000:3b:00.0");

@@ -27,11 +27,11 @@ import {
 import { operatorIdentity } from "@switchyard/render";
 import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { join } from "node:path";
-import { applyCrdsOf, workspace } from "../../src/crd-objects.ts";
-import { deployedOperatorArguments } from "../../src/operator-command.ts";
-import { componentSettings, namespace } from "../../src/identity-objects.ts";
+import { applyCrdsOf, workspace } from "../../src/crds/crd-objects.ts";
+import { deployedOperatorArguments } from "../../src/operator/operator-command.ts";
+import { componentSettings, namespace } from "../../src/operator/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
-import { eventuallyMatches, readIfThere } from "../../src/plain-api.ts";
+import { eventuallyMatches, readIfThere } from "../../src/api/plain-api.ts";
 
 const operatorUser = `system:serviceaccount:${namespace}:${componentSettings.operatorServiceAccount}`;
 const nadCrd = join(workspace, "libs/testing/testdata/multus/network-attachment-definitions.yaml");

@@ -19,7 +19,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { bundleApp } from "../../src/run-program.ts";
-import { namespace } from "../../src/identity-objects.ts";
+import { namespace } from "../../src/operator/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { prepareCluster, type DeployedCluster } from "../security/deployed-cluster.ts";
 

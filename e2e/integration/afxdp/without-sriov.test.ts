@@ -23,11 +23,11 @@ import { certificateFlags, registerWebhooks } from "@switchyard/test-cluster";
 import { eventually, findFreePorts, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { applyCrdsOf, workspace } from "../../src/crd-objects.ts";
-import { componentImageFlags, deployedOperatorArguments } from "../../src/operator-command.ts";
-import { componentSettings, namespace } from "../../src/identity-objects.ts";
+import { applyCrdsOf, workspace } from "../../src/crds/crd-objects.ts";
+import { componentImageFlags, deployedOperatorArguments } from "../../src/operator/operator-command.ts";
+import { componentSettings, namespace } from "../../src/operator/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
-import { eventuallyMatches, readIfThere } from "../../src/plain-api.ts";
+import { eventuallyMatches, readIfThere } from "../../src/api/plain-api.ts";
 
 const nodes = { group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false };
 const nodeName = "worker-1";

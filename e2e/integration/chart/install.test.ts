@@ -9,7 +9,7 @@ import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { startChartCluster, switchyardChart, type ChartCluster } from "../../src/helm/chart-cluster.ts";
 import type { Values } from "../../src/helm/helm.ts";
-import { fieldAt } from "../../src/plain-api.ts";
+import { fieldAt } from "../../src/api/plain-api.ts";
 
 const deployments: ResourceType = {
   group: "apps",

@@ -4,7 +4,7 @@
  * with and without OpenShift's kinds.
  */
 import { afterEach, expect, it } from "@jest/globals";
-import { fieldAt } from "../../src/plain-api.ts";
+import { fieldAt } from "../../src/api/plain-api.ts";
 import { openshiftCrds } from "@switchyard/test-cluster";
 import {
   eventually,
@@ -15,7 +15,7 @@ import {
   type ControlPlane,
 } from "@switchyard/testing";
 import { join } from "node:path";
-import { crdFolder } from "../../src/crd-objects.ts";
+import { crdFolder } from "../../src/crds/crd-objects.ts";
 import { chartTemplates, namespace, type ChartObject } from "./template-chart.ts";
 
 const within = { withinMs: 120_000 };

@@ -2,7 +2,7 @@
 /** readRendered reads the facts of a rendered chart that upstream's chart and Switchyard's have in common. */
 import { isRecord } from "@switchyard/kube";
 import { readManifest } from "../../src/helm/helm.ts";
-import { fieldAt } from "../../src/plain-api.ts";
+import { fieldAt } from "../../src/api/plain-api.ts";
 
 /** What both charts have. */
 export interface Rendered {

@@ -6,7 +6,7 @@
 import { isRecord } from "@switchyard/kube";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fieldAt } from "../../src/plain-api.ts";
+import { fieldAt } from "../../src/api/plain-api.ts";
 
 type Definitions = ReadonlyMap<string, unknown>;
 

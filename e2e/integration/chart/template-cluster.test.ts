@@ -6,9 +6,9 @@ import { findWorkspaceRoot } from "@switchyard/testing";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { prepareHelm, readManifest, type Helm } from "../../src/helm/helm.ts";
-import { fieldAt } from "../../src/plain-api.ts";
+import { fieldAt } from "../../src/api/plain-api.ts";
 import { runProgram } from "../../src/run-program.ts";
-import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-cluster.ts";
+import { startUpstreamCluster, type UpstreamCluster } from "../../src/operator/upstream-cluster.ts";
 import { chartDirectory, idOf } from "./template-chart.ts";
 
 let testCluster: UpstreamCluster;

@@ -6,8 +6,8 @@ import { findWorkspaceRoot } from "@switchyard/testing";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { componentSettings } from "../../src/identity-objects.ts";
-import { fieldAt } from "../../src/plain-api.ts";
+import { componentSettings } from "../../src/operator/identity-objects.ts";
+import { fieldAt } from "../../src/api/plain-api.ts";
 import {
   chartDirectory,
   chartTemplates,

@@ -2,7 +2,7 @@
 /** The chart deploys ovn-offload with the rights of ovnOffloadIdentity, and with the settings of the operator. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { ovnOffloadIdentity } from "@switchyard/render";
-import { fieldAt } from "../../src/plain-api.ts";
+import { fieldAt } from "../../src/api/plain-api.ts";
 import { chartTemplates, idOf, namespace, type ChartObject, type ChartTemplates } from "./template-chart.ts";
 
 const account = "sw-sriov-network-operator-ovn-offload";

@@ -12,8 +12,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { prepareHelm, upstreamChart, upstreamReleases, type Helm, type Values } from "../../src/helm/helm.ts";
-import { certManagerCrds, monitoringCrds } from "../../src/identity-objects.ts";
-import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-cluster.ts";
+import { certManagerCrds, monitoringCrds } from "../../src/operator/identity-objects.ts";
+import { startUpstreamCluster, type UpstreamCluster } from "../../src/operator/upstream-cluster.ts";
 import { readRendered, type Rendered } from "./rendered-chart.ts";
 
 const chart = join(findWorkspaceRoot(), "charts/switchyard");

@@ -23,7 +23,7 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { workspace } from "../../src/crd-objects.ts";
+import { workspace } from "../../src/crds/crd-objects.ts";
 import { runProgram } from "../../src/run-program.ts";
 
 const kinds = [

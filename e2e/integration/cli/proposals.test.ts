@@ -18,8 +18,8 @@ import { ensureBinaries, eventually } from "@switchyard/testing";
 import { join } from "node:path";
 import { runProgram } from "../../src/run-program.ts";
 import { askServer, askSwitchyard, startRegisteredWebhook, type Answer } from "./answers.ts";
-import { objectOf } from "../../src/crd-cases.ts";
-import { patch, readManifests, workspace, type Manifest } from "../../src/crd-objects.ts";
+import { objectOf } from "../../src/crds/crd-cases.ts";
+import { patch, readManifests, workspace, type Manifest } from "../../src/crds/crd-objects.ts";
 
 const coldStartMs = 10 * 60_000;
 const testMs = 3 * 60_000;

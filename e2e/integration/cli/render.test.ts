@@ -25,8 +25,8 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { runProgram } from "../../src/run-program.ts";
 import { askServer, startRegisteredWebhook } from "./answers.ts";
-import { objectOf, type Spec } from "../../src/crd-cases.ts";
-import { workspace, type Manifest } from "../../src/crd-objects.ts";
+import { objectOf, type Spec } from "../../src/crds/crd-cases.ts";
+import { workspace, type Manifest } from "../../src/crds/crd-objects.ts";
 
 const workers = ["worker-1", "worker-2"];
 const policy = (name: string, spec: Spec): Manifest =>

@@ -15,10 +15,10 @@ import {
 } from "@switchyard/test-cluster";
 import { objectPath } from "@switchyard/kube";
 import { eventually } from "@switchyard/testing";
-import { allocateClaim, deviceClaim, publishDevices } from "../../src/device-claims.ts";
+import { allocateClaim, deviceClaim, publishDevices } from "../../src/nodes/device-claims.ts";
 import { askServer, askSwitchyard, startRegisteredWebhook, warningsFor } from "./answers.ts";
-import { objectOf, type Spec } from "../../src/crd-cases.ts";
-import type { Manifest } from "../../src/crd-objects.ts";
+import { objectOf, type Spec } from "../../src/crds/crd-cases.ts";
+import type { Manifest } from "../../src/crds/crd-objects.ts";
 
 const policy = "SriovNetworkNodePolicy";
 const pfNames = (...names: readonly string[]): Spec => ({ nicSelector: { pfNames: names } });

@@ -13,8 +13,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runProgram } from "../../src/run-program.ts";
 import { startRegisteredWebhook } from "./answers.ts";
-import { objectOf, refused, taken } from "../../src/crd-cases.ts";
-import { create, namespace, workspace } from "../../src/crd-objects.ts";
+import { objectOf, refused, taken } from "../../src/crds/crd-cases.ts";
+import { create, namespace, workspace } from "../../src/crds/crd-objects.ts";
 
 const coldStartMs = 10 * 60_000;
 const testMs = 2 * 60_000;

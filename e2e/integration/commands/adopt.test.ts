@@ -6,7 +6,7 @@ import { componentKinds } from "@switchyard/render";
 import { sriovOperatorConfigs, type ResourceType } from "@switchyard/api";
 import { findWorkspaceRoot, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { join } from "node:path";
-import { startOperatorCommand, type CommandEnd } from "../../src/operator-command.ts";
+import { startOperatorCommand, type CommandEnd } from "../../src/operator/operator-command.ts";
 
 const testMs = 3 * 60_000;
 const namespace = "sriov-network-operator";

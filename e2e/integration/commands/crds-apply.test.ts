@@ -8,8 +8,8 @@ import { eventually, findWorkspaceRoot, isWrite, startControlPlane, type Control
 import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { writeOlderCrds } from "../../src/older-crds.ts";
-import { startOperatorCommand, type CommandEnd } from "../../src/operator-command.ts";
+import { writeOlderCrds } from "../../src/crds/older-crds.ts";
+import { startOperatorCommand, type CommandEnd } from "../../src/operator/operator-command.ts";
 
 const testMs = 5 * 60_000;
 const group = "sriovnetwork.openshift.io";

@@ -7,9 +7,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { afxdpNetworkNodeStates, nodes, sriovNetworkNodeStates } from "@switchyard/api";
 import type { ResourceType } from "@switchyard/kube";
 import { namespace } from "@switchyard/test-cluster";
-import { keepNodesReady } from "../../src/node-heartbeats.ts";
-import { startOperatorCommand, type RunningCommand } from "../../src/operator-command.ts";
-import { startUpstreamCluster, upstream, type UpstreamCluster } from "../../src/upstream-cluster.ts";
+import { keepNodesReady } from "../../src/nodes/node-heartbeats.ts";
+import { startOperatorCommand, type RunningCommand } from "../../src/operator/operator-command.ts";
+import { startUpstreamCluster, upstream, type UpstreamCluster } from "../../src/operator/upstream-cluster.ts";
 import { cannotPull, fails, playCleanups, runs, succeeds, type Course } from "./cleanup-kubelets.ts";
 
 const testMs = 5 * 60_000;

@@ -14,8 +14,8 @@ import {
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { componentImageFlags, startOperatorCommand } from "../../src/operator-command.ts";
-import { writeOlderCrds } from "../../src/older-crds.ts";
+import { componentImageFlags, startOperatorCommand } from "../../src/operator/operator-command.ts";
+import { writeOlderCrds } from "../../src/crds/older-crds.ts";
 
 const testMs = 6 * 60_000;
 const namespace = "sriov-network-operator";

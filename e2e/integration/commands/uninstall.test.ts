@@ -17,9 +17,9 @@ import {
 import { componentKinds } from "@switchyard/render";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import { applyCrdsOf } from "../../src/crd-objects.ts";
-import { componentImageFlags, startOperatorCommand, type CommandEnd } from "../../src/operator-command.ts";
-import { startUpstreamCluster, upstream, type UpstreamCluster } from "../../src/upstream-cluster.ts";
+import { applyCrdsOf } from "../../src/crds/crd-objects.ts";
+import { componentImageFlags, startOperatorCommand, type CommandEnd } from "../../src/operator/operator-command.ts";
+import { startUpstreamCluster, upstream, type UpstreamCluster } from "../../src/operator/upstream-cluster.ts";
 
 const testMs = 5 * 60_000;
 const webhookName = "sriov-operator-webhook-config";

@@ -20,11 +20,11 @@ import {
 import { once } from "node:events";
 import { join } from "node:path";
 import { connect as connectTls, createServer } from "node:tls";
-import { playPods, type ComponentPods } from "../../src/component-pods.ts";
-import { crdFolder } from "../../src/crd-objects.ts";
-import { componentSettings, namespace } from "../../src/identity-objects.ts";
-import { createPlainApi, fieldAt } from "../../src/plain-api.ts";
-import { deployedOperatorArguments } from "../../src/operator-command.ts";
+import { playPods, type ComponentPods } from "../../src/pods/component-pods.ts";
+import { crdFolder } from "../../src/crds/crd-objects.ts";
+import { componentSettings, namespace } from "../../src/operator/identity-objects.ts";
+import { createPlainApi, fieldAt } from "../../src/api/plain-api.ts";
+import { deployedOperatorArguments } from "../../src/operator/operator-command.ts";
 
 const account = componentSettings.operatorServiceAccount;
 const operatorUser = `system:serviceaccount:${namespace}:${account}`;

@@ -20,9 +20,9 @@ import {
 } from "@switchyard/testing";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { workspace } from "../../src/crd-objects.ts";
-import { componentSettings, everyComponent, namespace } from "../../src/identity-objects.ts";
-import { fieldAt } from "../../src/plain-api.ts";
+import { workspace } from "../../src/crds/crd-objects.ts";
+import { componentSettings, everyComponent, namespace } from "../../src/operator/identity-objects.ts";
+import { fieldAt } from "../../src/api/plain-api.ts";
 
 const component = "network-resources-injector";
 const secondsToBuild = 900;

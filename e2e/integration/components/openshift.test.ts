@@ -14,10 +14,10 @@ import {
   type GuardedProcess,
 } from "@switchyard/testing";
 import { join } from "node:path";
-import { crdFolder, openshiftCrds } from "../../src/crd-objects.ts";
-import { componentSettings, namespace } from "../../src/identity-objects.ts";
-import { deployedOperatorArguments } from "../../src/operator-command.ts";
-import { readIfThere } from "../../src/plain-api.ts";
+import { crdFolder, openshiftCrds } from "../../src/crds/crd-objects.ts";
+import { componentSettings, namespace } from "../../src/operator/identity-objects.ts";
+import { deployedOperatorArguments } from "../../src/operator/operator-command.ts";
+import { readIfThere } from "../../src/api/plain-api.ts";
 
 const settings: ComponentSettings = { ...componentSettings, clusterType: "openshift" };
 const ours = `/apis/sriovnetwork.openshift.io/v1/namespaces/${namespace}`;

@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { connect, type Transport } from "@switchyard/kube";
 import { startControlPlane, type ControlPlane } from "@switchyard/testing";
-import { objectOf, refused, taken } from "../../src/crd-cases.ts";
-import { crdFolder, create, namespace, refusals } from "../../src/crd-objects.ts";
+import { objectOf, refused, taken } from "../../src/crds/crd-cases.ts";
+import { crdFolder, create, namespace, refusals } from "../../src/crds/crd-objects.ts";
 
 const coldStartMs = 10 * 60_000;
 const testMs = 60_000;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { customResources, sriovResources } from "@switchyard/api";
 import { connect, isRecord, type Transport } from "@switchyard/kube";
 import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
-import { crdFolder, create, namespace, patch, readManifests } from "../../src/crd-objects.ts";
+import { crdFolder, create, namespace, patch, readManifests } from "../../src/crds/crd-objects.ts";
 
 const coldStartMs = 10 * 60_000;
 const testMs = 2 * 60_000;

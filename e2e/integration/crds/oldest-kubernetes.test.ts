@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { buildGoPrograms } from "@switchyard/go-programs";
 import { isRecord } from "@switchyard/kube";
-import { crdFolder, readManifests } from "../../src/crd-objects.ts";
+import { crdFolder, readManifests } from "../../src/crds/crd-objects.ts";
 import { runProgram } from "../../src/run-program.ts";
 
 const buildMs = 15 * 60_000;

@@ -33,9 +33,9 @@ import {
 } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { crdFolder } from "../../src/crd-objects.ts";
-import { componentSettings, namespace } from "../../src/identity-objects.ts";
-import { deployedOperatorArguments } from "../../src/operator-command.ts";
+import { crdFolder } from "../../src/crds/crd-objects.ts";
+import { componentSettings, namespace } from "../../src/operator/identity-objects.ts";
+import { deployedOperatorArguments } from "../../src/operator/operator-command.ts";
 
 /** The namespace of the pods that are drained. */
 export const appsNamespace = "apps";

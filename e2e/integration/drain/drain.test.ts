@@ -9,9 +9,9 @@ import { objectPath } from "@switchyard/kube";
 import { createFakeKernel, igb, pci, serveFakeKernel } from "@switchyard/host/testing";
 import { eventually, findWorkspaceRoot, spawnGuarded, type GuardedProcess } from "@switchyard/testing";
 import { join } from "node:path";
-import { allocateClaim, deviceClaim, publishDevices } from "../../src/device-claims.ts";
+import { allocateClaim, deviceClaim, publishDevices } from "../../src/nodes/device-claims.ts";
 import { appsNamespace, run, startDrainCluster, type DrainCluster } from "./drain-cluster.ts";
-import { componentSettings } from "../../src/identity-objects.ts";
+import { componentSettings } from "../../src/operator/identity-objects.ts";
 
 /** Label of nodes in a pool without a limit: they do not wait for other nodes. */
 const unlimited = { pool: "unlimited" };

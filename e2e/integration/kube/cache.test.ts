@@ -18,7 +18,7 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
-import { SeverableLink } from "../../src/severable-link.ts";
+import { SeverableLink } from "../../src/api/severable-link.ts";
 
 interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;

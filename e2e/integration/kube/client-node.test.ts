@@ -23,7 +23,7 @@ import { eventually, startControlPlane, type ControlPlane } from "@switchyard/te
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { growPolicy } from "./client-node-example.ts";
-import { crdFolder, namespace, readManifests, workspace } from "../../src/crd-objects.ts";
+import { crdFolder, namespace, readManifests, workspace } from "../../src/crds/crd-objects.ts";
 
 type Policy = WithMetadata<SriovNetworkNodePolicy, Partial<V1ObjectMeta>>;
 

@@ -7,9 +7,9 @@ import { isRecord } from "@switchyard/kube";
 import { eventually, findFreePorts, findWorkspaceRoot } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createWorker, type FakeWorker } from "../../src/fake-worker.ts";
+import { createWorker, type FakeWorker } from "../../src/nodes/fake-worker.ts";
 import { checkPromql } from "./promql.ts";
-import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-cluster.ts";
+import { startUpstreamCluster, type UpstreamCluster } from "../../src/operator/upstream-cluster.ts";
 
 const chart = join(findWorkspaceRoot(), "charts/switchyard");
 const alerts = join(chart, "alerts/switchyard.yaml");

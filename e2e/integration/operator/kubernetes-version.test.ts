@@ -7,7 +7,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { OperatorProcess } from "../../src/operator-process.ts";
+import { OperatorProcess } from "../../src/operator/operator-process.ts";
 
 const testMs = 2 * 60_000;
 const main = join(findWorkspaceRoot(), "apps/operator/src/main.ts");

@@ -8,9 +8,9 @@ import { collectionPath, connect, isRecord, type Transport } from "@switchyard/k
 import { nodes, sriovNetworks, sriovOperatorConfigs, type ResourceType } from "@switchyard/api";
 import { eventually, findWorkspaceRoot, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { join } from "node:path";
-import { FaultProxy } from "../../src/fault-proxy.ts";
-import { passAll, type FaultRules } from "../../src/fault-rules.ts";
-import { OperatorProcess } from "../../src/operator-process.ts";
+import { FaultProxy } from "../../src/api/fault-proxy.ts";
+import { passAll, type FaultRules } from "../../src/api/fault-rules.ts";
+import { OperatorProcess } from "../../src/operator/operator-process.ts";
 
 const namespace = "sriov-network-operator";
 

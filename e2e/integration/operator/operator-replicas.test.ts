@@ -18,7 +18,7 @@ import { objectPath, patchMetadata, watchObjects, type Cache } from "@switchyard
 import { eventually, findWorkspaceRoot, isWrite, type AuditEvent } from "@switchyard/testing";
 import { join } from "node:path";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
-import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-cluster.ts";
+import { startUpstreamCluster, type UpstreamCluster } from "../../src/operator/upstream-cluster.ts";
 
 /** Six nodes: 10% of them is less than one node. */
 const names = Array.from({ length: 6 }, (_, index) => `worker-${index}`);

@@ -15,8 +15,8 @@ import { namespace } from "@switchyard/test-cluster";
 import { igb, pci } from "@switchyard/host/testing";
 import { watchObjects, type Cache } from "@switchyard/kube";
 import { eventually, type GuardedProcess } from "@switchyard/testing";
-import { createWorker, type FakeWorker } from "../../src/fake-worker.ts";
-import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-cluster.ts";
+import { createWorker, type FakeWorker } from "../../src/nodes/fake-worker.ts";
+import { startUpstreamCluster, type UpstreamCluster } from "../../src/operator/upstream-cluster.ts";
 
 let testCluster: UpstreamCluster;
 let worker: FakeWorker;

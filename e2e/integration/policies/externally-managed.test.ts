@@ -8,7 +8,7 @@ import type { SriovNetworkNodePolicySpec, SriovNetworkNodeStateStatus } from "@s
 import { igb, pci } from "@switchyard/host/testing";
 import { applyPolicy, type News, policyIs, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import { createWorker, startWatchedCluster, type WatchedCluster } from "../../src/fake-worker.ts";
+import { createWorker, startWatchedCluster, type WatchedCluster } from "../../src/nodes/fake-worker.ts";
 
 const pf = pci("0000:01:00.0");
 let watched: WatchedCluster;

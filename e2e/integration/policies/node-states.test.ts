@@ -18,7 +18,7 @@ import { createNode, namespace } from "@switchyard/test-cluster";
 import { objectPath, watchObjects, type Cache } from "@switchyard/kube";
 import { eventually, isWrite, type GuardedProcess } from "@switchyard/testing";
 import { isDeepStrictEqual } from "node:util";
-import { startUpstreamCluster, type UpstreamCluster } from "../../src/upstream-cluster.ts";
+import { startUpstreamCluster, type UpstreamCluster } from "../../src/operator/upstream-cluster.ts";
 
 const pf = "0000:3b:00.0";
 /** Upstream's operator takes up to five minutes. */

@@ -10,7 +10,7 @@ import { igb, pci } from "@switchyard/host/testing";
 import { eventually, findFreePorts, findWorkspaceRoot } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createWorker, startWatchedCluster, type WatchedCluster } from "../../src/fake-worker.ts";
+import { createWorker, startWatchedCluster, type WatchedCluster } from "../../src/nodes/fake-worker.ts";
 import { runProgram } from "../../src/run-program.ts";
 
 const pf = pci("0000:01:00.0");

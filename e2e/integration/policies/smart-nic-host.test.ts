@@ -9,7 +9,7 @@ import { blueField, pci } from "@switchyard/host/testing";
 import { managementPortName, ovnOffloadFiles } from "@switchyard/render";
 import { applyPolicy, policySpec, type News, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import { createWorker, startWatchedCluster, type FakeWorker, type WatchedCluster } from "../../src/fake-worker.ts";
+import { createWorker, startWatchedCluster, type FakeWorker, type WatchedCluster } from "../../src/nodes/fake-worker.ts";
 
 const node = "worker-1";
 const pf = "0000:3b:00.0";

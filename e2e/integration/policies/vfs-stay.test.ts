@@ -17,8 +17,8 @@ import {
 } from "@switchyard/test-cluster";
 import { igb, pci } from "@switchyard/host/testing";
 import { eventually } from "@switchyard/testing";
-import { crdFolder } from "../../src/crd-objects.ts";
-import { createWorker, type FakeWorker } from "../../src/fake-worker.ts";
+import { crdFolder } from "../../src/crds/crd-objects.ts";
+import { createWorker, type FakeWorker } from "../../src/nodes/fake-worker.ts";
 
 const pf = pci("0000:01:00.0");
 const node = "worker-1";

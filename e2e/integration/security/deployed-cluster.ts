@@ -6,13 +6,13 @@
 import { connect, createWriter, type KubeObject, type Transport } from "@switchyard/kube";
 import { afxdpComponents, operatorIdentity, renderComponents, resourceTypeOf, type Manifest } from "@switchyard/render";
 import { startControlPlane, type ControlPlane } from "@switchyard/testing";
-import { crdFolder } from "../../src/crd-objects.ts";
+import { crdFolder } from "../../src/crds/crd-objects.ts";
 import {
   componentSettings as settings,
   everyComponent,
   monitoringCrds,
   namespace,
-} from "../../src/identity-objects.ts";
+} from "../../src/operator/identity-objects.ts";
 
 /** The object that a token is bound to: a pod, or the node with this name. */
 export type Bound = string | { readonly pod: string };

@@ -8,9 +8,9 @@ import { sriovOperatorConfigs, type ResourceType } from "@switchyard/api";
 import { apiVersionOf, connect, isKubeError, objectPath, type Transport } from "@switchyard/kube";
 import { componentKinds } from "@switchyard/render";
 import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
-import { crdFolder } from "../../src/crd-objects.ts";
-import { startOperatorCommand } from "../../src/operator-command.ts";
-import { fieldAt } from "../../src/plain-api.ts";
+import { crdFolder } from "../../src/crds/crd-objects.ts";
+import { startOperatorCommand } from "../../src/operator/operator-command.ts";
+import { fieldAt } from "../../src/api/plain-api.ts";
 import { chartTemplates, idOf, namespace, type ChartObject } from "../chart/template-chart.ts";
 
 const startMs = 10 * 60_000;

@@ -16,7 +16,7 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { prepareCluster, type DeployedCluster } from "./deployed-cluster.ts";
-import { namespace } from "../../src/identity-objects.ts";
+import { namespace } from "../../src/operator/identity-objects.ts";
 import { startRendered, type RenderedProcess } from "./rendered-process.ts";
 
 const coldStartMs = 10 * 60_000;

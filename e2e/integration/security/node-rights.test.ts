@@ -11,10 +11,10 @@ import { operatorIdentity } from "@switchyard/render";
 import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { join } from "node:path";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
-import { crdFolder } from "../../src/crd-objects.ts";
-import { componentSettings, namespace } from "../../src/identity-objects.ts";
-import { componentImageFlags, deployedOperatorArguments } from "../../src/operator-command.ts";
-import { readIfThere } from "../../src/plain-api.ts";
+import { crdFolder } from "../../src/crds/crd-objects.ts";
+import { componentSettings, namespace } from "../../src/operator/identity-objects.ts";
+import { componentImageFlags, deployedOperatorArguments } from "../../src/operator/operator-command.ts";
+import { readIfThere } from "../../src/api/plain-api.ts";
 
 const account = componentSettings.operatorServiceAccount;
 const daemon = "sriov-network-config-daemon";

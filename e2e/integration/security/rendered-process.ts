@@ -8,7 +8,7 @@ import type { Manifest } from "@switchyard/render";
 import { findWorkspaceRoot, spawnGuarded } from "@switchyard/testing";
 import { join } from "node:path";
 import type { DeployedCluster } from "./deployed-cluster.ts";
-import { namespace } from "../../src/identity-objects.ts";
+import { namespace } from "../../src/operator/identity-objects.ts";
 
 /** How the process differs from its container. */
 export interface RenderedProcessOptions {

@@ -4,7 +4,7 @@
  * result of the request itself. The default namespace is the operator's, or none for cluster-scoped kinds.
  */
 import { collectionPath, isRecord, objectPath, type ResourceType, type Transport } from "@switchyard/kube";
-import { namespace as operatorNamespace } from "../../src/identity-objects.ts";
+import { namespace as operatorNamespace } from "../../src/operator/identity-objects.ts";
 
 /** A parsed right. `text` is the line from which it was parsed. */
 export interface Right {

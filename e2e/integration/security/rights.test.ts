@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { connect, isKubeError, isKubeObject, type Transport } from "@switchyard/kube";
 import { eventually } from "@switchyard/testing";
 import { prepareCluster, type DeployedCluster } from "./deployed-cluster.ts";
-import { namespace } from "../../src/identity-objects.ts";
+import { namespace } from "../../src/operator/identity-objects.ts";
 import { attempt, isAllowed, readRight, type Right } from "./right.ts";
 
 const coldStartMs = 10 * 60_000;

@@ -7,11 +7,11 @@ import { nodes } from "@switchyard/api";
 import { namespace } from "@switchyard/test-cluster";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { join } from "node:path";
-import { keepNodesReady } from "../node-heartbeats.ts";
+import { keepNodesReady } from "../nodes/node-heartbeats.ts";
 import type { Container, Pod } from "../pods/container-process.ts";
 import { runPods, type ImageContent, type RunningPods } from "../pods/run-pods.ts";
 import { bundleApp } from "../run-program.ts";
-import { startUpstreamCluster, upstream, type UpstreamCluster } from "../upstream-cluster.ts";
+import { startUpstreamCluster, upstream, type UpstreamCluster } from "../operator/upstream-cluster.ts";
 import { prepareHelm, type Helm, type HelmVersion } from "./helm.ts";
 
 /**

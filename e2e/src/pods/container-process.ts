@@ -5,7 +5,7 @@
  */
 import { isRecord, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
 import { findFreePorts, podCommand, spawnGuarded, type GuardedProcess } from "@switchyard/testing";
-import { fieldAt } from "../plain-api.ts";
+import { fieldAt } from "../api/plain-api.ts";
 
 /** A variable of a container. */
 export interface EnvVar {

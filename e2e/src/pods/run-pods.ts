@@ -10,7 +10,7 @@ import type { ControlPlane } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fieldAt } from "../plain-api.ts";
+import { fieldAt } from "../api/plain-api.ts";
 import { startContainer, type Container, type ContainerProcess, type Pod } from "./container-process.ts";
 
 /** A program of this machine for an image. */

@@ -46,7 +46,7 @@ describe("the test targets of e2e", () => {
   it("depend on imported files, on projects that tests import or start, and on their dependencies", () => {
     const drain = folders.find(({ name }) => name === "drain");
     expect(drain?.inputs).toContain("{workspaceRoot}/e2e/integration/drain/**/*");
-    expect(drain?.inputs).toContain("{workspaceRoot}/e2e/src/identity-objects.ts");
+    expect(drain?.inputs).toContain("{workspaceRoot}/e2e/src/operator/identity-objects.ts");
     expect(drain?.inputs.at(-1)).toMatchObject({
       projects: expect.arrayContaining(["@switchyard/operator", "@switchyard/config-daemon", "@switchyard/policy"]),
     });

@@ -10,7 +10,7 @@ import { namespace } from "@switchyard/test-cluster";
 import type { MachineOptions } from "@switchyard/vm-lab";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { startWatchedNode, type WatchedNode } from "./watched-node.ts";
-import { eventuallyMatches } from "./plain-api.ts";
+import { eventuallyMatches } from "../api/plain-api.ts";
 
 /** The PF that the policy selects. */
 export const pf = "0000:01:00.0";

@@ -27,7 +27,7 @@ import {
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readIfThere } from "./plain-api.ts";
+import { readIfThere } from "../api/plain-api.ts";
 
 /**
  * The field managers that upstream leaves in objects: client-go uses the file name of the program
