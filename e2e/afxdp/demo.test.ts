@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `npm run demo -- --afxdp` and `-- --afxdp --vm`: nodes get AF_XDP devices, and give them back. The demo fails if a step does. */
 import { expect, it } from "@jest/globals";
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { findWorkspaceRoot, runProgram } from "@switchyard/testing";
 import { join } from "node:path";
-import { runProgram } from "../src/run-program.ts";
 
 const demo = join(findWorkspaceRoot(), "tools/demo/src/main.ts");
 const lastLine = "the demo took ";

@@ -12,10 +12,9 @@ import { callHostDevice, dpdkDisk, prepareGuestPod, startGuestTestpmd } from "@s
 import { startGuestAfxdpNode, type GuestAfxdpNode } from "@switchyard/demo/guest-afxdp-node";
 import type { TestpmdContainer } from "@switchyard/demo/testpmd";
 import { namespace, waitFor } from "@switchyard/test-cluster";
-import { eventually, findWorkspaceRoot } from "@switchyard/testing";
+import { eventually, findWorkspaceRoot, runProgram } from "@switchyard/testing";
 import { bundleForGuest, type GuestProcess } from "@switchyard/vm-lab";
 import { disposeOf } from "../src/dispose-of.ts";
-import { runProgram } from "../src/run-program.ts";
 import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
 
 const [pf, name] = ["0000:01:00.1", "enp1s0f1"] as const;

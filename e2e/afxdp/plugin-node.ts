@@ -12,8 +12,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { goPrograms } from "@switchyard/go-programs";
 import { createNetworkNamespace, type NetworkNamespace } from "@switchyard/netlink/testing";
-import { findWorkspaceRoot } from "@switchyard/testing";
-import { runProgram, type ProgramOutput } from "../src/run-program.ts";
+import { findWorkspaceRoot, type ProgramEnd, runProgram } from "@switchyard/testing";
 
 /** The PCI address under which host-device finds v0. */
 export const pciAddress = "0000:86:00.0";
@@ -23,7 +22,7 @@ export interface PluginNode extends AsyncDisposable {
   /** Asks the process of the device plugin, as plugin-process.ts says. */
   ask(request: unknown): Promise<unknown>;
   /** Calls host-device as Multus does, for the interface net1 of the pod. */
-  cni(command: "ADD" | "DEL" | "CHECK", pod: NetworkNamespace, conf: object): Promise<ProgramOutput>;
+  cni(command: "ADD" | "DEL" | "CHECK", pod: NetworkNamespace, conf: object): Promise<ProgramEnd>;
   /** Starts a program in the namespaces of the node. */
   start(file: string, args: readonly string[]): ChildProcess;
   /** Sends packets to v0 until the signal aborts. */

@@ -8,8 +8,8 @@ import { spawn } from "node:child_process";
 import { startGuestTestpmd } from "@switchyard/demo/guest-pod";
 import type { TestpmdContainer } from "@switchyard/demo/testpmd";
 import { createNetworkNamespace, missingForNamespaces, type NetworkNamespace } from "@switchyard/netlink/testing";
+import { runProgram } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { runProgram } from "../src/run-program.ts";
 import { bootPluginGuest, type PluginGuest } from "./guest-plugin.ts";
 
 const cpus = 2; // of the guest

@@ -5,12 +5,11 @@
  */
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { isRecord } from "@switchyard/kube";
-import { eventually, findWorkspaceRoot } from "@switchyard/testing";
+import { eventually, findWorkspaceRoot, runProgram } from "@switchyard/testing";
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { disposeOf } from "../src/dispose-of.ts";
 import { prepareHelm, type Helm } from "../src/helm/helm.ts";
-import { runProgram } from "../src/run-program.ts";
 import { killContainer, nodeName, registryName, startKubeCluster, type KubeCluster } from "./kube-cluster.ts";
 import { imageValues, pushNextVersion, pushOwnImages, sriovApps, type OwnImages } from "./own-images.ts";
 import { createParts, createTimings } from "./timings.ts";

@@ -7,7 +7,7 @@ import { binariesFor, ensureBinaries, writeToStderr } from "@switchyard/testing"
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bundleApp } from "../src/run-program.ts";
+import { bundleApp } from "../src/bundle-app.ts";
 import { startFaultCluster, type FaultCluster, type FaultClusterOptions } from "./fault-cluster.ts";
 import { allPoints, countPoints, planScenarios, samplePoints, type Point, type StepFacts } from "./points.ts";
 import { FaultFinding, runWithFaults, runWithoutFaults, type FaultyRun, type Reference } from "./run-scenario.ts";

@@ -22,7 +22,7 @@ import type { ApiRequest } from "../src/api/api-request.ts";
 import { playPods } from "../src/pods/component-pods.ts";
 import { FaultProxy } from "../src/api/fault-proxy.ts";
 import { passAll } from "../src/api/fault-rules.ts";
-import { bundleApp } from "../src/run-program.ts";
+import { bundleApp } from "../src/bundle-app.ts";
 import { OperatorProcess } from "../src/operator/operator-process.ts";
 import { bundlePreviousOperator, findPreviousVersion } from "../src/operator/previous-operator.ts";
 import { createClusterUsers, type ClusterUsers } from "./cluster-users.ts";

@@ -5,11 +5,10 @@
  * change. SEED repeats a run, RUNS changes the number.
  */
 import { beforeAll, describe, expect, it } from "@jest/globals";
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { findWorkspaceRoot, runProgram } from "@switchyard/testing";
 import fc from "fast-check";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { runProgram } from "../src/run-program.ts";
 import {
   inOrder,
   operatorConfig,

@@ -7,11 +7,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { annotations, drainAnswers, drainRequests } from "@switchyard/api";
 import { createLogger } from "@switchyard/service";
-import { eventually, findWorkspaceRoot } from "@switchyard/testing";
+import { eventually, findWorkspaceRoot, runProgram } from "@switchyard/testing";
 import fc from "fast-check";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
-import { runProgram } from "../src/run-program.ts";
 import { startDrainCluster, type DrainCluster } from "../integration/drain/drain-cluster.ts";
 import { startLiveNode, type LiveNode } from "./live-node.ts";
 import { demandOf, namespace, operatorConfig, poolOf } from "./simulated-node.ts";

@@ -13,7 +13,7 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import { customResources, nodes, pods } from "@switchyard/api";
-import { findWorkspaceRoot, fleetObjects, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { type ControlPlane, findWorkspaceRoot, fleetObjects, runProgram, startControlPlane } from "@switchyard/testing";
 import { source as axe } from "axe-core";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,7 +21,6 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { launchChromium, missingForBrowser } from "../src/browser.ts";
 import { crdFolder } from "../src/crds/crd-objects.ts";
-import { runProgram } from "../src/run-program.ts";
 import { buildShell, type Shell } from "./build-shell.ts";
 import { startHeadlampServer, type HeadlampServer } from "./headlamp-server.ts";
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `npm run demo -- --ovn-offload`: OVN moves to the SmartNICs of three hosts, and back. The demo fails if a step does. */
 import { expect, it } from "@jest/globals";
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { findWorkspaceRoot, runProgram } from "@switchyard/testing";
 import { join } from "node:path";
-import { runProgram } from "../src/run-program.ts";
 
 it("moves OVN to the SmartNICs and back, and restores what was there before", async () => {
   const demo = join(findWorkspaceRoot(), "tools/demo/src/main.ts");

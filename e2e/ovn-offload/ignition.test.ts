@@ -7,10 +7,10 @@ import { beforeAll, describe, expect, it } from "@jest/globals";
 import { goPrograms } from "@switchyard/go-programs";
 import { ovnOffloadMachineConfig, systemdModeMachineConfig } from "@switchyard/render";
 import { mergeMachineConfigs } from "@switchyard/test-cluster";
+import { runProgram } from "@switchyard/testing";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runProgram } from "../src/run-program.ts";
 import { debianIgnition } from "../src/debian-ignition.ts";
 
 const releases = ["the current release", "Debian's release"] as const;

@@ -4,14 +4,13 @@
  * hostile texts, no network.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { findWorkspaceRoot, fleetObjects } from "@switchyard/testing";
+import { findWorkspaceRoot, fleetObjects, runProgram } from "@switchyard/testing";
 import { source } from "axe-core";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { launchChromium, missingForBrowser } from "../src/browser.ts";
-import { runProgram } from "../src/run-program.ts";
 
 const verbs = ["doctor", "plan", "vfs"] as const;
 type Verb = (typeof verbs)[number];

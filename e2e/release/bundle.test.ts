@@ -5,8 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { goPrograms } from "@switchyard/go-programs";
-import { runProgram } from "@switchyard/release";
-import { findWorkspaceRoot, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { type ControlPlane, findWorkspaceRoot, outputOf, startControlPlane } from "@switchyard/testing";
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -44,7 +43,7 @@ beforeAll(async () => {
   crane = join(await goPrograms("crane"), "crane");
   verifier = join(await goPrograms("operator-verify"), "operator-verify");
   const args = ["bundle", "--output", bundle, "--push", `localhost:${registry.port}`];
-  const printed = await runProgram(process.execPath, [join(root, "tools/release/src/main.ts"), ...args], { cwd: root });
+  const printed = await outputOf(process.execPath, [join(root, "tools/release/src/main.ts"), ...args], { cwd: root });
   pushed = printed.trim().split("\n").at(-1) ?? "";
   cluster = await startControlPlane();
   await cluster.kubectl(["create", "namespace", namespace]);
@@ -112,7 +111,7 @@ describe("the bundle", () => {
 
   it("is an image with its files and the labels that catalogs read", async () => {
     expect(pushed).toMatch(/^localhost:\d+\/switchyard-bundle@sha256:[0-9a-f]{64}$/);
-    const config = JSON.parse(await runProgram(crane, ["config", pushed])) as {
+    const config = JSON.parse(await outputOf(crane, ["config", pushed])) as {
       config: { Labels: Record<string, string> };
     };
     const { annotations } = parse(readFileSync(join(bundle, "metadata/annotations.yaml"), "utf8")) as {
@@ -120,8 +119,8 @@ describe("the bundle", () => {
     };
     expect(config.config.Labels).toEqual(annotations);
     const archive = join(directory, "image.tar");
-    await runProgram(crane, ["export", pushed, archive]);
-    const listed = (await runProgram("tar", ["-tf", archive])).trim().split("\n");
+    await outputOf(crane, ["export", pushed, archive]);
+    const listed = (await outputOf("tar", ["-tf", archive])).trim().split("\n");
     expect(listed.filter((path) => path.endsWith(".yaml")).sort()).toEqual(
       [...manifests().map((path) => path.slice(bundle.length + 1)), "metadata/annotations.yaml"].sort(),
     );

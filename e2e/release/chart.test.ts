@@ -2,8 +2,7 @@
 /** The archive of the Helm chart, in a real registry, signed, and installed from there by Helm's own client. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { goPrograms } from "@switchyard/go-programs";
-import { runProgram } from "@switchyard/release";
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { findWorkspaceRoot, outputOf } from "@switchyard/testing";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,14 +32,14 @@ let registry: Registry;
 let cosign: string;
 
 function release(...args: readonly string[]): Promise<string> {
-  return runProgram(process.execPath, [join(root, "tools/release/src/main.ts"), ...args], { cwd: root, env: run });
+  return outputOf(process.execPath, [join(root, "tools/release/src/main.ts"), ...args], { cwd: root, env: run });
 }
 
 beforeAll(async () => {
   registry = await startRegistry();
   cosign = join(await goPrograms("cosign"), "cosign");
   const prefix = ["--output-key-prefix", join(directory, "cosign")];
-  await runProgram(cosign, ["generate-key-pair", ...prefix], { env: { COSIGN_PASSWORD: "" } });
+  await outputOf(cosign, ["generate-key-pair", ...prefix], { env: { COSIGN_PASSWORD: "" } });
 }, 1_200_000);
 
 afterAll(async () => {
@@ -57,8 +56,8 @@ describe("the chart", () => {
     expect(reference).toMatch(new RegExp(`^${repository}/switchyard@sha256:[0-9a-f]{64}$`));
 
     const trust = ["--key", join(directory, "cosign.pub"), "--insecure-ignore-tlog=true", "--allow-http-registry"];
-    await runProgram(cosign, ["verify", ...trust, reference]);
-    const attested = await runProgram(cosign, ["verify-attestation", ...trust, "--type", "slsaprovenance1", reference]);
+    await outputOf(cosign, ["verify", ...trust, reference]);
+    const attested = await outputOf(cosign, ["verify-attestation", ...trust, "--type", "slsaprovenance1", reference]);
     const { payload } = JSON.parse(attested) as { payload: string };
     expect(JSON.parse(Buffer.from(payload, "base64").toString())).toMatchObject({
       predicate: { buildDefinition: { resolvedDependencies: [{ digest: { gitCommit: run.GITHUB_SHA } }] } },
@@ -76,7 +75,7 @@ describe("the chart", () => {
         "--kube-version",
         "1.36.0",
       ];
-      expect(await runProgram(helm, args)).toContain("kind: Deployment");
+      expect(await outputOf(helm, args)).toContain("kind: Deployment");
     }
   }, 300_000);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The documentation site as `npm run release -- documentation` makes it, on top of an older version. */
 import { afterAll, describe, expect, it } from "@jest/globals";
-import { runProgram } from "@switchyard/release";
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { findWorkspaceRoot, outputOf } from "@switchyard/testing";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +16,7 @@ afterAll(() => {
 
 function release(...flags: readonly string[]): Promise<string> {
   const main = join(root, "tools/release/src/main.ts");
-  return runProgram(process.execPath, [main, "documentation", "--output", output, ...flags], { cwd: root });
+  return outputOf(process.execPath, [main, "documentation", "--output", output, ...flags], { cwd: root });
 }
 
 /** Packs a site with the version v0.0. Returns the archive. */
@@ -27,7 +26,7 @@ async function olderSite(): Promise<string> {
   writeFileSync(join(site, "v0.0/index.html"), "the older version\n");
   writeFileSync(join(site, "versions.json"), '["v0.0"]\n');
   const archive = join(directory, "older.tar.gz");
-  await runProgram("tar", ["-czf", archive, "-C", site, "."]);
+  await outputOf("tar", ["-czf", archive, "-C", site, "."]);
   return archive;
 }
 
@@ -41,7 +40,7 @@ describe("the documentation of a release", () => {
     const [newest = ""] = versions;
     expect(readFileSync(join(site, "v0.0/index.html"), "utf8")).toBe("the older version\n");
     expect(readFileSync(join(site, newest, "index.html"), "utf8")).toContain(`/switchyard/${newest}/`);
-    const files = (await runProgram("tar", ["-tzf", archive])).split("\n");
+    const files = (await outputOf("tar", ["-tzf", archive])).split("\n");
     expect(files).toEqual(expect.arrayContaining(["./versions.json", "./v0.0/index.html", `./${newest}/index.html`]));
   }, 300_000);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The kubectl plugin as `npm run release -- krew` makes it, unpacked as krew does and run by a real kubectl. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { buildPlugin, runProgram, type Plugin } from "@switchyard/release";
-import { ensureBinaries, findWorkspaceRoot } from "@switchyard/testing";
+import { buildPlugin, type Plugin } from "@switchyard/release";
+import { ensureBinaries, findWorkspaceRoot, outputOf } from "@switchyard/testing";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { arch, tmpdir } from "node:os";
@@ -39,13 +39,13 @@ async function install(name: string, labels: Readonly<Record<string, string>>): 
   const store = join(directory, name, "store");
   const bin = join(directory, name, "bin");
   for (const folder of [store, bin]) mkdirSync(folder, { recursive: true });
-  await runProgram("tar", ["-xzf", join(output, basename(platform.uri)), "-C", store]);
+  await outputOf("tar", ["-xzf", join(output, basename(platform.uri)), "-C", store]);
   symlinkSync(join(store, platform.bin), join(bin, platform.bin));
   return bin;
 }
 
 function runPlugin(path: string, ...args: readonly string[]): Promise<string> {
-  return runProgram(kubectl, ["switchyard", ...args], { env: { PATH: path } });
+  return outputOf(kubectl, ["switchyard", ...args], { env: { PATH: path } });
 }
 
 beforeAll(async () => {

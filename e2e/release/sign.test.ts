@@ -2,7 +2,8 @@
 /** Signatures and statements as a release makes them, in a real registry, with a key instead of a workflow's identity. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { goPrograms } from "@switchyard/go-programs";
-import { runProgram, signArtifact } from "@switchyard/release";
+import { signArtifact } from "@switchyard/release";
+import { outputOf } from "@switchyard/testing";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,14 +28,14 @@ async function push(name: string): Promise<string> {
 
 function verify(verb: "verify" | "verify-attestation", reference: string, ...more: readonly string[]): Promise<string> {
   const options = ["--key", publicKey, "--insecure-ignore-tlog=true", "--allow-http-registry", ...more];
-  return runProgram(cosign, [verb, ...options, reference]);
+  return outputOf(cosign, [verb, ...options, reference]);
 }
 
 beforeAll(async () => {
   cosign = join(await goPrograms("cosign"), "cosign");
   registry = await startRegistry();
   process.env["COSIGN_PASSWORD"] = "";
-  await runProgram(cosign, ["generate-key-pair", "--output-key-prefix", join(directory, "cosign")]);
+  await outputOf(cosign, ["generate-key-pair", "--output-key-prefix", join(directory, "cosign")]);
   writeFileSync(predicate, JSON.stringify({ buildDefinition: { buildType: "https://example.com/test" } }));
 }, 1_200_000);
 

@@ -12,12 +12,12 @@ import {
   ovnOffloadUnits,
 } from "@switchyard/render";
 import { bootGuest, type Guest } from "@switchyard/vm-lab";
+import { runProgram } from "@switchyard/testing";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { disposeOf } from "../src/dispose-of.ts";
 import { debianIgnition } from "../src/debian-ignition.ts";
-import { runProgram } from "../src/run-program.ts";
 import { openshiftUnits, privateFile } from "./ovn-offload/openshift-units.ts";
 
 /** A boot with systemd takes twenty seconds, and several times as long on a loaded machine. */

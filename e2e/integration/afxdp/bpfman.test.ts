@@ -29,10 +29,11 @@ import { operatorIdentity } from "@switchyard/render";
 import {
   bpfmanCrds,
   bpfmanTypes,
-  eventually,
-  startControlPlane,
   type BpfmanVersion,
   type ControlPlane,
+  eventually,
+  runProgram,
+  startControlPlane,
 } from "@switchyard/testing";
 import { join } from "node:path";
 import { startBpfmanAgent, type BpfmanLoader } from "../../src/nodes/bpfman-agent.ts";
@@ -40,7 +41,6 @@ import { applyCrdsOf, workspace } from "../../src/crds/crd-objects.ts";
 import { deployedOperatorArguments } from "../../src/operator/operator-command.ts";
 import { componentSettings, namespace } from "../../src/operator/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
-import { runProgram } from "../../src/run-program.ts";
 import { eventuallyMatches, readIfThere } from "../../src/api/plain-api.ts";
 
 const operatorUser = `system:serviceaccount:${namespace}:${componentSettings.operatorServiceAccount}`;

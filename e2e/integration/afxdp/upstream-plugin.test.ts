@@ -18,7 +18,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { bundleApp } from "../../src/run-program.ts";
+import { bundleApp } from "../../src/bundle-app.ts";
 import { namespace } from "../../src/operator/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { prepareCluster, type DeployedCluster } from "../security/deployed-cluster.ts";

@@ -2,11 +2,10 @@
 /** kubeconform accepts what the chart renders, with the schemas of the API server. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { goPrograms } from "@switchyard/go-programs";
-import { startControlPlane, type ControlPlane } from "@switchyard/testing";
+import { type ControlPlane, runProgram, startControlPlane } from "@switchyard/testing";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { runProgram } from "../../src/run-program.ts";
 import type { Values } from "../../src/helm/helm.ts";
 import { schemaFileName, writeSchemaFiles } from "./schema-files.ts";
 import { chartDirectory, chartTemplates, type ChartObject, type ChartTemplates } from "./template-chart.ts";

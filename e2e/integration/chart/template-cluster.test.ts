@@ -2,12 +2,11 @@
 /** What the chart renders depends on a few objects of the cluster, and `operator check`, which is its test, on the operator's. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { namespace } from "@switchyard/test-cluster";
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { findWorkspaceRoot, runProgram } from "@switchyard/testing";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { prepareHelm, readManifest, type Helm } from "../../src/helm/helm.ts";
 import { fieldAt } from "../../src/api/plain-api.ts";
-import { runProgram } from "../../src/run-program.ts";
 import { startUpstreamCluster, type UpstreamCluster } from "../../src/operator/upstream-cluster.ts";
 import { chartDirectory, idOf } from "./template-chart.ts";
 

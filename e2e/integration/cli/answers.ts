@@ -5,10 +5,9 @@
  */
 import { isKubeError, isRecord } from "@switchyard/kube";
 import { registerWebhooks, startWebhook, type TestCluster } from "@switchyard/test-cluster";
-import { ensureBinaries, findFreePorts } from "@switchyard/testing";
+import { ensureBinaries, findFreePorts, runProgram } from "@switchyard/testing";
 import { join } from "node:path";
 import { create, workspace, type Manifest } from "../../src/crds/crd-objects.ts";
-import { runProgram } from "../../src/run-program.ts";
 
 /** The result of a request to create one object, or of `switchyard validate` for it. */
 export interface Answer {

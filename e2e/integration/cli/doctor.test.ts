@@ -16,7 +16,7 @@ import {
   startTestCluster,
   type TestCluster,
 } from "@switchyard/test-cluster";
-import { ensureBinaries, eventually } from "@switchyard/testing";
+import { ensureBinaries, eventually, runProgram } from "@switchyard/testing";
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { readFileSync } from "node:fs";
@@ -24,7 +24,6 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { workspace } from "../../src/crds/crd-objects.ts";
-import { runProgram } from "../../src/run-program.ts";
 
 const kinds = [
   ...["nodes", "pods", "poddisruptionbudgets", "configmaps", "leases", "daemonsets"],

@@ -14,9 +14,8 @@ import {
   silentNarrator,
 } from "@switchyard/test-cluster";
 import { objectPath } from "@switchyard/kube";
-import { ensureBinaries, eventually } from "@switchyard/testing";
+import { ensureBinaries, eventually, runProgram } from "@switchyard/testing";
 import { join } from "node:path";
-import { runProgram } from "../../src/run-program.ts";
 import { askServer, askSwitchyard, startRegisteredWebhook, type Answer } from "./answers.ts";
 import { objectOf } from "../../src/crds/crd-cases.ts";
 import { patch, readManifests, workspace, type Manifest } from "../../src/crds/crd-objects.ts";

@@ -20,10 +20,9 @@ import {
   silentNarrator,
 } from "@switchyard/test-cluster";
 import { isRecord, objectPath } from "@switchyard/kube";
-import { eventually } from "@switchyard/testing";
+import { eventually, runProgram } from "@switchyard/testing";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { runProgram } from "../../src/run-program.ts";
 import { askServer, startRegisteredWebhook } from "./answers.ts";
 import { objectOf, type Spec } from "../../src/crds/crd-cases.ts";
 import { workspace, type Manifest } from "../../src/crds/crd-objects.ts";

@@ -7,11 +7,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { startTestCluster, type TestCluster, silentNarrator } from "@switchyard/test-cluster";
 import { isRecord } from "@switchyard/kube";
-import { ensureBinaries, eventually } from "@switchyard/testing";
+import { ensureBinaries, eventually, runProgram } from "@switchyard/testing";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runProgram } from "../../src/run-program.ts";
 import { startRegisteredWebhook } from "./answers.ts";
 import { objectOf, refused, taken } from "../../src/crds/crd-cases.ts";
 import { create, namespace, workspace } from "../../src/crds/crd-objects.ts";

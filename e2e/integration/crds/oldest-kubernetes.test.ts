@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { buildGoPrograms } from "@switchyard/go-programs";
 import { isRecord } from "@switchyard/kube";
+import { runProgram } from "@switchyard/testing";
 import { crdFolder, readManifests } from "../../src/crds/crd-objects.ts";
-import { runProgram } from "../../src/run-program.ts";
 
 const buildMs = 15 * 60_000;
 const folder = "e2e/integration/crds/testdata/upstream-without-webhook";

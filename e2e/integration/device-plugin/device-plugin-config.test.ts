@@ -32,7 +32,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { startCountingPlugin, type CountingPlugin } from "./counting-plugin.ts";
-import { bundleApp } from "../../src/run-program.ts";
+import { bundleApp } from "../../src/bundle-app.ts";
 import { makeVfs, pfStatus, readState, report, startKernel, vfAddresses } from "../../device-plugin/fake-pf.ts";
 
 const node = "worker-1";

@@ -6,7 +6,7 @@
 import { isRecord } from "@switchyard/kube";
 import { join } from "node:path";
 import { buildGoPrograms } from "@switchyard/go-programs";
-import { runProgram } from "../../src/run-program.ts";
+import { runProgram } from "@switchyard/testing";
 
 /** The result of a check. */
 export interface PromqlResult {

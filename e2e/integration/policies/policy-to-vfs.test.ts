@@ -7,11 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicySpec, SriovNetworkNodeState } from "@switchyard/api";
 import { applyPolicy, namespace, type News, policyIs, type TestCluster } from "@switchyard/test-cluster";
 import { igb, pci } from "@switchyard/host/testing";
-import { eventually, findFreePorts, findWorkspaceRoot } from "@switchyard/testing";
+import { eventually, findFreePorts, findWorkspaceRoot, runProgram } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createWorker, startWatchedCluster, type WatchedCluster } from "../../src/nodes/fake-worker.ts";
-import { runProgram } from "../../src/run-program.ts";
 
 const pf = pci("0000:01:00.0");
 let watched: WatchedCluster;

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { keepNodesReady } from "../nodes/node-heartbeats.ts";
 import type { Container, Pod } from "../pods/container-process.ts";
 import { runPods, type ImageContent, type RunningPods } from "../pods/run-pods.ts";
-import { bundleApp } from "../run-program.ts";
+import { bundleApp } from "../bundle-app.ts";
 import { startUpstreamCluster, upstream, type UpstreamCluster } from "../operator/upstream-cluster.ts";
 import { prepareHelm, type Helm, type HelmVersion } from "./helm.ts";
 

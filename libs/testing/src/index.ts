@@ -5,7 +5,12 @@ export { bpfmanCrds, bpfmanTypes, type BpfmanVersion } from "./bpfman-crds.ts";
 export { createAuthority, type Authority, type KeyPair, type UserIdentity } from "./control-plane/certificates.ts";
 export { ControlPlane, type ControlPlaneOptions } from "./control-plane/control-plane.ts";
 export type { Client } from "./control-plane/control-plane-files.ts";
-export { debianPackages, ensurePrograms, type EnsureProgramsOptions, type ProgramName } from "./programs/debian-programs.ts";
+export {
+  debianPackages,
+  ensurePrograms,
+  type EnsureProgramsOptions,
+  type ProgramName,
+} from "./programs/debian-programs.ts";
 export { binariesFor, ensureBinaries, type EnsureBinariesOptions } from "./programs/ensure-binaries.ts";
 export { eventually, type EventuallyOptions } from "./eventually.ts";
 export { withFileLock, type FileLockOptions } from "./programs/file-lock.ts";
@@ -17,8 +22,10 @@ export { type OpenVswitchPrograms } from "./open-vswitch/ensure-open-vswitch.ts"
 export { startOpenVswitch, type OpenVswitch, type OpenVswitchOptions } from "./open-vswitch/open-vswitch.ts";
 export { fleetObjects, type FleetOptions } from "./fleet-objects.ts";
 export { missingForPods, podCommand, type PodAccount } from "./control-plane/pod-process.ts";
-export { writeToStderr, type WriteLine } from "./programs/user-cache.ts";
+export { createProgress, writeToStderr, type Progress, type WriteLine } from "./progress.ts";
+export { outputOf, runProgram, type ProgramEnd, type ProgramOptions } from "./programs/run-program.ts";
 export { startControlPlane } from "./control-plane/start-control-plane.ts";
+export { renderTable } from "./table.ts";
 export { startTestProxy, type TestProxy, type TestTunnel } from "./control-plane/test-proxy.ts";
 export { TestingError, type TestingErrorCode } from "./testing-error.ts";
 export { findWorkspaceRoot } from "./workspace-root.ts";

@@ -19,6 +19,8 @@ export type TestingErrorCode =
   | "kubectl"
   /** etcd rejected a request. */
   | "etcd"
+  /** A program failed or cannot be started. */
+  | "program"
   /** Programs of this machine are missing. */
   | "programs"
   /** The programs of Open vSwitch are missing. */

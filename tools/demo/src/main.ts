@@ -7,8 +7,8 @@ import { once } from "node:events";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { createNarrator, namespace, startTestCluster } from "@switchyard/test-cluster";
-import { ensurePrograms, TestingError } from "@switchyard/testing";
-import { createProgress, ensureLabPackages, VmLabError } from "@switchyard/vm-lab";
+import { createProgress, ensurePrograms, TestingError } from "@switchyard/testing";
+import { ensureLabPackages, VmLabError } from "@switchyard/vm-lab";
 import { runDemo } from "./demo.ts";
 import { writeReport } from "./write-report.ts";
 
@@ -63,7 +63,7 @@ async function installWhatTheDemoNeeds(): Promise<void> {
   if (values.vm !== true) return;
   try {
     if (values.afxdp === true) await ensurePrograms(["mmdebstrap"]);
-    await ensureLabPackages(createProgress());
+    await ensureLabPackages(createProgress({ name: "vm-lab" }));
   } catch (error) {
     if (!(error instanceof TestingError || error instanceof VmLabError)) throw error;
     process.stderr.write(`npm run demo: ${error.message}\n`);

@@ -4,6 +4,7 @@
  * rules.
  */
 import type { CustomResource, StructuralSchema } from "@switchyard/api";
+import { table } from "./reference/markdown.ts";
 
 /** What a page is generated from. */
 export interface DocumentedKind {
@@ -28,7 +29,7 @@ export function toPage({ resource, schema, example }: DocumentedKind): string {
     ...sections.flatMap((section) => [
       `## ${nameOf(section.path)}`,
       section.field.description ?? "",
-      table(rowsOf(section, rules).slice(1)),
+      table(["Field", "Type", "Default", "Description"], rowsOf(section, rules).slice(1)),
     ]),
   ]
     .join("\n\n")
@@ -133,9 +134,4 @@ function rulesOf(member: Member): Rules {
     all.set(at, [...(all.get(at) ?? []), ...messages]);
   }
   return all;
-}
-
-function table(rows: readonly (readonly string[])[]): string {
-  const lines = [["Field", "Type", "Default", "Description"], ["---", "---", "---", "---"], ...rows];
-  return lines.map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`).join("\n");
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Tables and links of Markdown. */
+import { renderTable } from "@switchyard/testing";
 
-/** A table; a bar in a cell is escaped, a line break becomes `<br>`. */
+/** A table; a bar in a cell is escaped, a line break becomes a blank. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, head.map(() => "---"), ...rows];
-  return lines.map((cells) => `| ${cells.map(cell).join(" | ")} |`).join("\n");
+  return renderTable(head, rows, { padded: false });
 }
 
 /** `text` as code; nothing for nothing. */
@@ -15,11 +15,4 @@ export function code(text: string): string {
 /** A link from a page in docs/reference to a file of the workspace. */
 export function fileLink(path: string): string {
   return `[${path}](../../${path})`;
-}
-
-function cell(text: string): string {
-  return text
-    .replaceAll("|", "\\|")
-    .replaceAll(/\s*\n\s*/g, " ")
-    .trim();
 }

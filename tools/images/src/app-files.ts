@@ -2,9 +2,9 @@
 /** copyApp copies a bundled app and its native packages to /app of an image's layer. */
 import { cp, mkdir, readdir } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { findWorkspaceRoot, outputOf } from "@switchyard/testing";
 import { appImages, architectures, type AppImage, type AppName, type Architecture } from "./app-image.ts";
-import { ImagesError, runProgram } from "./run-program.ts";
+import { ImagesError } from "./images-error.ts";
 import { npmPackage, type NpmPackage } from "./npm-package.ts";
 
 /** What Node loads of a native package. Sources, documentation and the binary for musl are not copied. */
@@ -15,9 +15,9 @@ const unusedFolders = /\/(?:doc|lib|vendor|musl_[^/]+)(?:\/|$)/;
 export async function bundleApps(apps: readonly AppName[]): Promise<void> {
   const root = findWorkspaceRoot();
   const projects = apps.map((app) => `@switchyard/${app}`).join();
-  const env = { ...process.env, NX_DAEMON: "false" };
+  const env = { NX_DAEMON: "false" };
   const nx = join(root, "node_modules/.bin/nx");
-  await runProgram(nx, ["run-many", "-t", "build", `--projects=${projects}`, "--outputStyle=stream"], {
+  await outputOf(nx, ["run-many", "-t", "build", `--projects=${projects}`, "--outputStyle=stream"], {
     cwd: root,
     env,
   });

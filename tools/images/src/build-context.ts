@@ -5,14 +5,13 @@
  * Usage: `const parts = await prepareContext(directory, { apps: ["operator"], architecture: "amd64", withDebian: true });`
  */
 import { memoryFlags } from "@switchyard/service/memory";
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { findWorkspaceRoot, outputOf } from "@switchyard/testing";
 import { chmod, cp, lstat, lutimes, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { copyApp } from "./app-files.ts";
 import { appImages, architectures, type AppImage, type AppName, type Architecture } from "./app-image.ts";
 import { unpackPackages, type UnpackedSet } from "./debian/unpack.ts";
 import { nodeFiles, type NpmPackage } from "./npm-package.ts";
-import { runProgram } from "./run-program.ts";
 
 export interface ContextOptions {
   readonly apps: readonly AppName[];
@@ -107,5 +106,5 @@ export async function writeCompileCache(app: string, node: string): Promise<void
   ].join(" && ");
   // Node uses only the cache of the same user, which is root on a node.
   const asRoot = process.getuid?.() === 0 ? [] : ["--map-root-user"];
-  await runProgram("unshare", [...asRoot, "--mount", "sh", "-c", script, "sh", app, node, ...start]);
+  await outputOf("unshare", [...asRoot, "--mount", "sh", "-c", script, "sh", app, node, ...start]);
 }

@@ -3,7 +3,7 @@
  * build builds images into one OCI layout per app, with a software bill of materials (SBOM) for each architecture, and
  * images.json, which lists their digests.
  */
-import { ensurePrograms, TestingError, type ProgramName } from "@switchyard/testing";
+import { createProgress, ensurePrograms, type ProgramName, TestingError } from "@switchyard/testing";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { bundleApps } from "./app-files.ts";
@@ -16,9 +16,10 @@ import { stripProgram } from "./npm-package.ts";
 import { addImage } from "./oci/assemble.ts";
 import type { Compression } from "./oci/compress.ts";
 import { createLayout, mediaTypes, type Descriptor } from "./oci/layout.ts";
-import { during } from "./progress.ts";
-import { ImagesError } from "./run-program.ts";
+import { ImagesError } from "./images-error.ts";
 import { createSbom } from "./sbom.ts";
+
+const progress = createProgress({ name: "images" });
 
 export interface BuildImagesOptions {
   readonly apps: readonly AppName[];
@@ -63,7 +64,7 @@ export async function build(options: BuildImagesOptions): Promise<readonly Built
   await ensureRequirements(architectures);
   const metadata = await readMetadata();
   const { version, created, labels } = metadata;
-  await during(`bundle ${apps.join(", ")}`, () => bundleApps(apps));
+  await progress.during(`bundle ${apps.join(", ")}`, () => bundleApps(apps));
   await mkdir(cacheDirectory(), { recursive: true });
   const work = await mkdtemp(join(cacheDirectory(), ".work-"));
   const contextOf = (architecture: Architecture) => join(work, "context", architecture);
@@ -73,17 +74,17 @@ export async function build(options: BuildImagesOptions): Promise<readonly Built
     for (const architecture of architectures) {
       const context = contextOf(architecture);
       const prepare = () => prepareContext(context, { apps, architecture, withDebian: base === "scratch" });
-      parts.set(architecture, await during(`files for ${architecture}`, prepare));
+      parts.set(architecture, await progress.during(`files for ${architecture}`, prepare));
       await mkdir(join(work, "exported", architecture), { recursive: true });
       const exports = apps.map((app) => ({ app, to: exportedTo(app, architecture) }));
-      await during(`build ${apps.length} images for ${architecture}`, () =>
+      await progress.during(`build ${apps.length} images for ${architecture}`, () =>
         buildImages({ context, work, architecture, base, apps: exports }),
       );
     }
     const images: BuiltImage[] = [];
     for (const app of apps) {
       const name = imageName(app);
-      const image = await during(`compress ${name}`, async () => {
+      const image = await progress.during(`compress ${name}`, async () => {
         const layout = await createLayout(join(output, name));
         const platforms: PlatformImage[] = [];
         const manifests: Descriptor[] = [];

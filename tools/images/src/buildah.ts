@@ -5,9 +5,8 @@
  */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { findWorkspaceRoot, outputOf } from "@switchyard/testing";
 import { appImages, imageName, type AppName, type Architecture } from "./app-image.ts";
-import { runProgram } from "./run-program.ts";
 
 export interface BuildOptions {
   /** Directory that prepareContext has written. */
@@ -41,8 +40,8 @@ export async function buildImages({ context, work, architecture, base, apps }: B
           `--target=${appImages[app].stage}`,
         ])
         .concat([`--build-arg=BASE=${base}`, `--build-arg=APP=${app}`, `--build-arg=TARGETARCH=${architecture}`]);
-      await runProgram("buildah", [...global, "bud", ...build, "--tag", reference, "--file", file, context]);
-      await runProgram("buildah", [...global, "push", "--signature-policy", policy, "-D", reference, `dir:${to}`]);
+      await outputOf("buildah", [...global, "bud", ...build, "--tag", reference, "--file", file, context]);
+      await outputOf("buildah", [...global, "push", "--signature-policy", policy, "-D", reference, `dir:${to}`]);
     }
   } finally {
     await rm(storage, { recursive: true, force: true });

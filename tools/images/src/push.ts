@@ -2,11 +2,13 @@
 /**
  * push copies built images to a registry with crane, which reads credentials as docker does and uses HTTP for localhost.
  */
+import { createProgress, outputOf } from "@switchyard/testing";
 import { join } from "node:path";
 import { goPrograms } from "@switchyard/go-programs";
 import type { BuiltImage } from "./build.ts";
-import { ImagesError, runProgram } from "./run-program.ts";
-import { during } from "./progress.ts";
+import { ImagesError } from "./images-error.ts";
+
+const progress = createProgress({ name: "images" });
 
 export interface PushOptions {
   /** Directory with the layouts. */
@@ -29,10 +31,10 @@ export async function push(
     const repository = `${prefix}/${name}`;
     const reference = `${repository}@${digest}`;
     // Without --index: the image is the one entry of the layout's index.json, which would become an index around it.
-    await during(`push ${repository}:${tag}`, () =>
-      runProgram(crane, ["push", join(output, layout), `${repository}:${tag}`]),
+    await progress.during(`push ${repository}:${tag}`, () =>
+      outputOf(crane, ["push", join(output, layout), `${repository}:${tag}`]),
     );
-    const stored = await runProgram(crane, ["digest", `${repository}:${tag}`]);
+    const stored = (await outputOf(crane, ["digest", `${repository}:${tag}`])).trim();
     if (stored !== digest) {
       throw new ImagesError("unexpected-content", `${repository}:${tag} has the digest ${stored} instead of ${digest}`);
     }

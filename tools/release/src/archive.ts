@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** writeArchive packs a directory such that the same content gives the same bytes. */
+import { outputOf } from "@switchyard/testing";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { ReleaseError, runProgram } from "./run-program.ts";
+import { ReleaseError } from "./release-error.ts";
 
 export interface ArchiveOptions {
   readonly directory: string;
@@ -26,7 +27,7 @@ export async function writeArchive({
     "--mode=u=rwX,go=rX",
   ];
   const compress = "--use-compress-program=gzip -n";
-  await runProgram("tar", [
+  await outputOf("tar", [
     "--create",
     `--file=${archive}`,
     compress,
@@ -48,7 +49,7 @@ export async function writeArchive({
  */
 export async function sourceEpoch(root: string, env: Readonly<Record<string, string | undefined>>): Promise<number> {
   const { SOURCE_DATE_EPOCH: given } = env;
-  const text = given ?? (await runProgram("git", ["log", "-1", "--format=%ct"], { cwd: root })).trim();
+  const text = given ?? (await outputOf("git", ["log", "-1", "--format=%ct"], { cwd: root })).trim();
   if (/^\d{1,12}$/.test(text)) return Number(text);
   throw new ReleaseError("usage", `SOURCE_DATE_EPOCH: "${text}" must be a number of seconds since 1970`);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Parses the command line of `npm run release`, and prints its help text. */
 import { parseArgs } from "node:util";
-import { ReleaseError } from "./run-program.ts";
+import { ReleaseError } from "./release-error.ts";
 
 type Verbs = Readonly<Record<string, Verb>>;
 

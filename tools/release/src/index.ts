@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What tests in e2e use of the release commands. */
 export { buildPlugin, type Plugin, type PluginOptions } from "./krew/plugin.ts";
-export { runProgram } from "./run-program.ts";
 export { signArtifact } from "./sign/sign-artifact.ts";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The process of `npm run release -- VERB`: the steps of a release, which workflows and people run alike. */
 import { ImagesError } from "@switchyard/images";
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { findWorkspaceRoot, TestingError } from "@switchyard/testing";
 import { helpText, parseCommandLine } from "./command-line.ts";
-import { ReleaseError } from "./run-program.ts";
+import { ReleaseError } from "./release-error.ts";
 import { verbs } from "./verbs.ts";
 
 try {
@@ -15,7 +15,8 @@ try {
     await verb.run({ root: findWorkspaceRoot(), operands, flags, env: process.env, print });
   }
 } catch (error) {
-  if (!(error instanceof ReleaseError || error instanceof ImagesError)) throw error;
+  const isExpected = [ReleaseError, ImagesError, TestingError].some((kind) => error instanceof kind);
+  if (!isExpected || !(error instanceof Error)) throw error;
   process.stderr.write(`release: ${error.message}\n`);
-  process.exitCode = error.code === "usage" ? 64 : 1;
+  process.exitCode = error instanceof ReleaseError && error.code === "usage" ? 64 : 1;
 }

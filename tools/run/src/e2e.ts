@@ -4,8 +4,8 @@
  * vm` runs the tests in e2e/vm, `npm run e2e -- faults --all` those in e2e/faults at every fault point instead of a
  * sample. Other arguments are passed to Jest.
  */
-import { binariesFor, ensureBinaries, ensurePrograms, TestingError } from "@switchyard/testing";
-import { createProgress, ensureLabPackages, VmLabError } from "@switchyard/vm-lab";
+import { createProgress, binariesFor, ensureBinaries, ensurePrograms, TestingError } from "@switchyard/testing";
+import { ensureLabPackages, VmLabError } from "@switchyard/vm-lab";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -67,7 +67,7 @@ async function installWhatTestsNeed(): Promise<void> {
   const { programs, lab } = needsOfTests(list.stdout.split("\n"));
   try {
     await ensurePrograms(programs);
-    if (lab) await ensureLabPackages(createProgress());
+    if (lab) await ensureLabPackages(createProgress({ name: "vm-lab" }));
   } catch (error) {
     if (!(error instanceof TestingError || error instanceof VmLabError)) throw error;
     process.stderr.write(`npm run e2e: ${error.message}\n`);

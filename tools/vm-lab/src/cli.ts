@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The command line of the lab: `npm run vm -- VERB`. */
+import { createProgress, type Progress } from "@switchyard/testing";
 import { rm } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { cacheDirectory, withBuildLock } from "./image/cache.ts";
@@ -8,7 +9,6 @@ import { imageKey } from "./image/image.ts";
 import { buildLab, findLab, installPackages } from "./image/lab.ts";
 import { isNumberOfVirtioVfs, labOf, type MachineOptions } from "./qemu/machine-options.ts";
 import { buildNewestQemu, findQemuWithVirtioVfs } from "./image/newer-qemu.ts";
-import { createProgress, type Progress } from "./progress.ts";
 import { maxVirtioVfs } from "./qemu/qemu-arguments.ts";
 import { chooseAccelerator, hasQemu, isRoot, qemuAdvice } from "./requirements.ts";
 import { runJob } from "./guest/run-job.ts";
@@ -41,7 +41,7 @@ const exitCodes = { ok: 0, notReady: 1, usage: 64, timeLimit: 124, labFailed: 12
 /** Runs a verb and returns the exit code of the process. */
 export async function main(args: readonly string[]): Promise<number> {
   const [verb = "", ...rest] = args;
-  const progress = createProgress();
+  const progress = createProgress({ name: "vm-lab" });
   try {
     return await runVerb(verb, rest, progress);
   } catch (error) {

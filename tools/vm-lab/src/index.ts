@@ -5,6 +5,5 @@ export type { ExecOptions, ExecResult, Guest } from "./guest/guest.ts";
 export { ensureLabPackages } from "./image/lab.ts";
 export type { Command, GuestProcess } from "./guest/guest-process.ts";
 export type { MachineOptions } from "./qemu/machine-options.ts";
-export { createProgress, type Progress } from "./progress.ts";
 export type { HostForward } from "./qemu/qemu-arguments.ts";
 export { VmLabError, type VmLabErrorCode } from "./vm-lab-error.ts";

@@ -9,7 +9,8 @@ import { access, constants, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { withFileLock } from "../programs/file-lock.ts";
-import { cachePath, withProgress, writeToStderr, type WriteLine } from "../programs/user-cache.ts";
+import { cachePath } from "../programs/user-cache.ts";
+import { createProgress, writeToStderr, type WriteLine } from "../progress.ts";
 import { TestingError } from "../testing-error.ts";
 
 /** Where the programs are, and the environment in which they find their libraries. */
@@ -47,7 +48,7 @@ export async function ensureOpenVswitch(options: EnsureOpenVswitchOptions = {}):
   };
   await withFileLock(join(cache, "lock"), { onWait }, async () => {
     if ((await programsUnder(join(cache, "root"), env)) !== undefined) return;
-    await withProgress("Debian packages of Open vSwitch", { write: progress }, () => unpackPackages(cache));
+    await createProgress({ write: progress }).during("Debian packages of Open vSwitch", () => unpackPackages(cache));
   });
   const unpacked = await programsUnder(join(cache, "root"), env);
   if (unpacked !== undefined) return unpacked;

@@ -8,7 +8,7 @@ import { execFile } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { withProgress, writeToStderr, type WriteLine } from "./user-cache.ts";
+import { createProgress, writeToStderr, type WriteLine } from "../progress.ts";
 import { TestingError } from "../testing-error.ts";
 
 /**
@@ -66,7 +66,7 @@ export async function ensurePrograms(
 
   const run = (...args: readonly string[]) =>
     promisify(execFile)("apt-get", ["-qq", ...args], { env: { ...env, DEBIAN_FRONTEND: "noninteractive" } });
-  await withProgress(`installing ${packagesOf(missing).join(", ")}`, { write: progress }, async () => {
+  await createProgress({ write: progress }).during(`installing ${packagesOf(missing).join(", ")}`, async () => {
     await run("update").catch(() => undefined); // a foreign source may fail; a package that is then missing is reported
     const flags = ["-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"];
     await run("install", ...flags, ...packagesOf(missing)).catch((cause: unknown) => {

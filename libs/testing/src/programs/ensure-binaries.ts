@@ -10,7 +10,7 @@ import { fillCache, missingFrom, openBinaryCache, type BinaryCache, type BinaryN
 import { envtestBinaries, envtestIndexUrl, unpackEnvtest } from "./envtest-archive.ts";
 import { withFileLock } from "./file-lock.ts";
 import { buildWithGo, whyNoGo } from "./go-build.ts";
-import { writeToStderr, type WriteLine } from "./user-cache.ts";
+import { writeToStderr, type WriteLine } from "../progress.ts";
 import { TestingError } from "../testing-error.ts";
 import { findWorkspaceRoot } from "../workspace-root.ts";
 

@@ -9,7 +9,7 @@ import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { BinaryName } from "./binary-cache.ts";
-import { withProgress, type WriteLine } from "./user-cache.ts";
+import { createProgress, type WriteLine } from "../progress.ts";
 import { TestingError } from "../testing-error.ts";
 
 export const envtestIndexUrl =
@@ -49,14 +49,15 @@ export async function unpackEnvtest(request: EnvtestRequest): Promise<void> {
   const response = await get(release.url, 10 * reachWithinMs);
   let received = 0;
   const detail = () => `${Math.round(received / 1e6)} MB`;
-  await withProgress(`downloading envtest ${release.version}`, { write, detail }, async () => {
+  const download = async () => {
     const sha512 = await save(response, archive, (count) => {
       received += count;
     });
     if (sha512 !== release.sha512) {
       throw new TestingError("archive", `${release.url} has SHA-512 ${sha512}, but the index has ${release.sha512}`);
     }
-  });
+  };
+  await createProgress({ write }).during(`downloading envtest ${release.version}`, download, detail);
   // The files are in controller-tools/envtest/.
   await promisify(execFile)("tar", ["-xzf", archive, "-C", outDirectory, "--strip-components=2"]);
   await rm(archive);

@@ -12,7 +12,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import type { BinaryName, BinaryVersions } from "./binary-cache.ts";
 import { TestingError } from "../testing-error.ts";
-import { withProgress, type WriteLine } from "./user-cache.ts";
+import { createProgress, type WriteLine } from "../progress.ts";
 
 export interface GoBuild {
   readonly moduleDirectory: string;
@@ -29,11 +29,11 @@ export async function buildWithGo(build: GoBuild): Promise<void> {
   for (const [index, name] of names.entries()) {
     const what = `building ${name} (${index + 1} of ${names.length}; the first build of all takes about 5 minutes)`;
     let lastLine: string | undefined;
-    await withProgress(what, { write, detail: () => lastLine }, () =>
+    const run = () =>
       runGo(build, goBuildArguments(name, build.versions, join(build.outDirectory, name)), (line) => {
         lastLine = line;
-      }),
-    );
+      });
+    await createProgress({ write }).during(what, run, () => lastLine);
   }
 }
 

@@ -9,20 +9,6 @@ import { chmod, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
-/**
- * withProgress reports the progress of long work every two seconds, so that it does not look like a hang.
- * Writes one line, which has no newline at its end.
- */
-export type WriteLine = (line: string) => void;
-
-interface ProgressOptions {
-  readonly write: WriteLine;
-  /** Returns the latest detail, if there is one. */
-  readonly detail?: () => string | undefined;
-  readonly everyMs?: number;
-  readonly nowMs?: () => number;
-}
-
 /** Returns the path `name` in the cache, which is below XDG_CACHE_HOME or ~/.cache. */
 export function cachePath(name: string, env: NodeJS.ProcessEnv = process.env): string {
   return join(env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "switchyard", name);
@@ -44,25 +30,4 @@ export async function cachedDirectory(name: string, make: (draft: string) => Pro
     await rm(draft, { recursive: true, force: true });
   }
   return directory;
-}
-
-/** Runs `work` and writes lines such as "building etcd: 12 s (go: downloading …)". Work of less than 2 s writes one line. */
-export async function withProgress<T>(what: string, options: ProgressOptions, work: () => Promise<T>): Promise<T> {
-  const { write, detail, everyMs = 2_000, nowMs = () => performance.now() } = options;
-  const startMs = nowMs();
-  write(what);
-  const timer = setInterval(() => {
-    const now = detail?.();
-    write(`${what}: ${Math.round((nowMs() - startMs) / 1000)} s${now === undefined ? "" : ` (${now})`}`);
-  }, everyMs);
-  try {
-    return await work();
-  } finally {
-    clearInterval(timer);
-  }
-}
-
-/** Writes the line to stderr. */
-export function writeToStderr(line: string): void {
-  process.stderr.write(`${line}\n`);
 }

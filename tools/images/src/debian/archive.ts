@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Architecture } from "../app-image.ts";
-import { ImagesError } from "../run-program.ts";
+import { ImagesError } from "../images-error.ts";
 
 export const lockFile = join(findWorkspaceRoot(), "tools/images/packages.lock.json");
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** unpackPackages returns a directory with the files of a set of Debian packages. */
+import { outputOf } from "@switchyard/testing";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Architecture } from "../app-image.ts";
 import { cached, keyOf } from "../cache.ts";
-import { ImagesError, runProgram } from "../run-program.ts";
+import { ImagesError } from "../images-error.ts";
 import { download, readLock, type LockedPackage } from "./archive.ts";
 import { filterKey, isKept, packageSets, type PackageSet } from "./package-sets.ts";
 
@@ -62,11 +63,11 @@ export async function unpackPackages(set: PackageSet, architecture: Architecture
 
 /** Returns the paths of its regular files. */
 async function unpackPackage(name: string, archive: string, to: string): Promise<readonly string[]> {
-  await runProgram("dpkg-deb", ["--extract", archive, to]);
+  await outputOf("dpkg-deb", ["--extract", archive, to]);
   await mkdir(join(to, statusDirectory), { recursive: true });
-  const status = await runProgram("dpkg-deb", ["--field", archive]);
+  const status = (await outputOf("dpkg-deb", ["--field", archive])).trim();
   await writeFile(join(to, statusDirectory, name), `${status}\n`);
-  const contents = await runProgram("dpkg-deb", ["--contents", archive]);
+  const contents = (await outputOf("dpkg-deb", ["--contents", archive])).trim();
   // "-rw-r--r-- root/root 5 2025-08-09 12:00 ./etc/debian_version"; a hard link has the type h and "link to".
   const files = contents.matchAll(/^[-h](?:\S+\s+){5}\.\/(.+?)(?: link to .*)?$/gm);
   return [...[...files].map(([, path = ""]) => path), join(statusDirectory, name)];

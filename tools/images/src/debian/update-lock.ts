@@ -3,21 +3,23 @@
  * updateLock writes packages.lock.json with the newest versions in Debian's archive. apt checks the signatures of the
  * archive; it runs with directories of its own, so that nothing on the machine changes.
  */
+import { createProgress, outputOf } from "@switchyard/testing";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Architecture } from "../app-image.ts";
-import { ImagesError, runProgram } from "../run-program.ts";
-import { during } from "../progress.ts";
+import { ImagesError } from "../images-error.ts";
 import { lockFile, mirror, type DebianLock, type LockedPackage } from "./archive.ts";
 import { debianSuite, packageSets } from "./package-sets.ts";
+
+const progress = createProgress({ name: "images" });
 
 const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /** Needs apt-get and Debian's keyring. Rejects with ImagesError. */
 export async function updateLock(now: Date): Promise<void> {
   const newest = (architecture: Architecture) =>
-    during(`versions in Debian ${debianSuite} for ${architecture}`, () => newestPackages(architecture));
+    progress.during(`versions in Debian ${debianSuite} for ${architecture}`, () => newestPackages(architecture));
   const packages: DebianLock["packages"] = { amd64: await newest("amd64"), arm64: await newest("arm64") };
   const snapshot = now.toISOString().replaceAll(/[-:]|\.\d+/g, "");
   await writeFile(lockFile, `${JSON.stringify({ snapshot, packages } satisfies DebianLock, undefined, 2)}\n`);
@@ -26,10 +28,10 @@ export async function updateLock(now: Date): Promise<void> {
 async function newestPackages(architecture: Architecture): Promise<Readonly<Record<string, LockedPackage>>> {
   const directory = await mkdtemp(join(tmpdir(), "switchyard-apt-"));
   try {
-    const env = { ...process.env, APT_CONFIG: await writeConfiguration(directory, architecture) };
-    await runProgram("apt-get", ["update", "-qq"], { env });
+    const env = { APT_CONFIG: await writeConfiguration(directory, architecture) };
+    await outputOf("apt-get", ["update", "-qq"], { env });
     const names = new Set<string>(Object.values(packageSets).flatMap(({ packages }) => [...packages]));
-    const records = await runProgram("apt-cache", ["show", "--no-all-versions", ...names], { env });
+    const records = (await outputOf("apt-cache", ["show", "--no-all-versions", ...names], { env })).trim();
     const entries = records.split("\n\n").map((record) => {
       // Security updates are in an archive of their own. Its paths begin with pool/updates.
       const path = field(record, "Filename");

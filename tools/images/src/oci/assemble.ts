@@ -6,7 +6,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Architecture } from "../app-image.ts";
-import { ImagesError } from "../run-program.ts";
+import { ImagesError } from "../images-error.ts";
 import { compressLayer, type Compression } from "./compress.ts";
 import { mediaTypes, type Descriptor, type ImageConfig, type Layout, type Manifest } from "./layout.ts";
 

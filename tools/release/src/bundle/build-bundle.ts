@@ -3,7 +3,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
-import { ReleaseError } from "../run-program.ts";
+import { ReleaseError } from "../release-error.ts";
 import { readVersion } from "../version/product-version.ts";
 import { checkBundle } from "./check-bundle.ts";
 import { describeOperator, packageName } from "./cluster-service-version.ts";

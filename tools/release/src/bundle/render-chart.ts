@@ -3,10 +3,10 @@
  * renderChart renders the Helm chart for OpenShift. The bundle is made from its objects, so that chart and bundle have one
  * source.
  */
+import { outputOf } from "@switchyard/testing";
 import { goPrograms } from "@switchyard/go-programs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { runProgram } from "../run-program.ts";
 import type { Manifest } from "./manifest.ts";
 
 /** Stands for the namespace, which the user chooses at the installation: no object of a bundle may contain it. */
@@ -25,7 +25,7 @@ const helmLabels = ["helm.sh/chart", "app.kubernetes.io/managed-by", "app.kubern
 export async function renderChart(root: string): Promise<readonly Manifest[]> {
   const helm = join(await goPrograms("helm4"), "helm");
   const options = ["--namespace", placeholderNamespace, "--kube-version", "1.34.0", "--values", "-"];
-  const text = await runProgram(helm, ["template", "switchyard", join(root, "charts/switchyard"), ...options], {
+  const text = await outputOf(helm, ["template", "switchyard", join(root, "charts/switchyard"), ...options], {
     input: JSON.stringify(values),
   });
   return parseAllDocuments(text)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `npm run bundle` makes the bundle for OpenShift, and pushes and signs it if asked to. */
+import { outputOf } from "@switchyard/testing";
 import { goPrograms } from "@switchyard/go-programs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse } from "yaml";
 import { requireFlag, type Verb } from "../command-line.ts";
-import { runProgram } from "../run-program.ts";
 import { isLoopback } from "../sign/sign-artifact.ts";
 import { signFlags, signWithOrigin } from "../sign/verb.ts";
 import { sourceEpoch } from "../archive.ts";
@@ -48,7 +48,7 @@ export const bundle: Verb = {
 };
 
 async function crane(...args: readonly string[]): Promise<string> {
-  return (await runProgram(join(await goPrograms("crane"), "crane"), args)).trim();
+  return (await outputOf(join(await goPrograms("crane"), "crane"), args)).trim();
 }
 
 /** Of a list of images if there is one for several architectures. */
@@ -62,7 +62,7 @@ async function pushBundle(directory: string, files: BundleFiles, tag: string): P
   try {
     const layer = join(draft, "layer.tar");
     const stable = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"];
-    await runProgram("tar", [
+    await outputOf("tar", [
       "--create",
       `--file=${layer}`,
       ...stable,

@@ -2,12 +2,13 @@
 /**
  * packageChart makes the archive of the Helm chart, and pushChart stores it in an OCI registry, both with Helm 4.
  */
+import { outputOf } from "@switchyard/testing";
 import { goPrograms } from "@switchyard/go-programs";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parse } from "yaml";
-import { ReleaseError, runProgram } from "../run-program.ts";
+import { ReleaseError } from "../release-error.ts";
 import { isLoopback } from "../sign/sign-artifact.ts";
 import { readVersion } from "../version/product-version.ts";
 
@@ -30,14 +31,14 @@ export async function packageChart(
     );
   }
   const helm = join(await goPrograms("helm4"), "helm");
-  await runProgram(helm, ["lint", "--strict", join(root, chartFolder)]);
+  await outputOf(helm, ["lint", "--strict", join(root, chartFolder)]);
   await mkdir(output, { recursive: true });
   const draft = await mkdtemp(join(tmpdir(), "switchyard-chart-"));
   try {
     const copy = join(draft, "switchyard");
     await cp(join(root, chartFolder), copy, { recursive: true });
     await setTimes(copy, epoch);
-    await runProgram(helm, ["package", copy, "--destination", resolve(output)]);
+    await outputOf(helm, ["package", copy, "--destination", resolve(output)]);
   } finally {
     await rm(draft, { recursive: true });
   }
@@ -55,7 +56,7 @@ export async function pushChart(archive: string, repository: string): Promise<st
   const helm = join(await goPrograms("helm4"), "helm");
   const name = `${repository}/switchyard`;
   const plain = isLoopback(name) ? ["--plain-http"] : [];
-  const said = await runProgram(helm, ["push", archive, `oci://${repository}`, ...plain]);
+  const said = await outputOf(helm, ["push", archive, `oci://${repository}`, ...plain]);
   const digest = /sha256:[0-9a-f]{64}/.exec(said)?.[0];
   if (digest === undefined) throw new ReleaseError("failed", `helm push: no digest in its output: ${said.trim()}`);
   return `${name}@${digest}`;

@@ -3,7 +3,7 @@
 import { build } from "esbuild";
 import { chmod, copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ReleaseError } from "../run-program.ts";
+import { ReleaseError } from "../release-error.ts";
 
 /** The oldest Node.js on which the bundle runs: undici, which reads clusters through kubeconfigs, needs it. */
 export const oldestNode = { major: 22, minor: 19 } as const;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { findWorkspaceRoot } from "@switchyard/testing";
+import { findWorkspaceRoot, outputOf } from "@switchyard/testing";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runProgram } from "../run-program.ts";
 import { readVersion } from "../version/product-version.ts";
 import { packCli } from "./npm-package.ts";
 
@@ -16,14 +15,14 @@ const installed = join(project, "node_modules/switchyard");
 const offline = { npm_config_offline: "true", npm_config_cache: join(directory, "cache") };
 
 function npx(...args: readonly string[]): Promise<string> {
-  return runProgram("npx", ["--no-install", "switchyard", ...args], { cwd: project, env: offline });
+  return outputOf("npx", ["--no-install", "switchyard", ...args], { cwd: project, env: offline });
 }
 
 beforeAll(async () => {
   const archive = await packCli(root, directory);
   mkdirSync(project);
   writeFileSync(join(project, "package.json"), '{ "private": true }\n');
-  await runProgram("npm", ["install", "--no-audit", "--no-fund", archive], { cwd: project, env: offline });
+  await outputOf("npm", ["install", "--no-audit", "--no-fund", archive], { cwd: project, env: offline });
 }, 300_000);
 
 afterAll(() => {

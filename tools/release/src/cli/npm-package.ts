@@ -3,11 +3,11 @@
  * packCli makes an archive of the command line that npm installs by its path: one file, no dependencies, no install script.
  * The package of this name in the npm registry belongs to another project.
  */
+import { outputOf } from "@switchyard/testing";
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { requireFlag, type Verb } from "../command-line.ts";
-import { runProgram } from "../run-program.ts";
 import { readVersion, repositoryUrl } from "../version/product-version.ts";
 import { buildCli, cliFile, oldestNode } from "./build-cli.ts";
 
@@ -30,7 +30,7 @@ export async function packCli(root: string, output: string): Promise<string> {
     await copyFile(join(root, "docs/cli.md"), join(directory, "README.md"));
     await writeFile(join(directory, "package.json"), `${JSON.stringify(manifest(version, files), undefined, 2)}\n`);
     await mkdir(output, { recursive: true });
-    await runProgram("npm", ["pack", "--pack-destination", resolve(output), "--ignore-scripts"], { cwd: directory });
+    await outputOf("npm", ["pack", "--pack-destination", resolve(output), "--ignore-scripts"], { cwd: directory });
     return join(resolve(output), `switchyard-${version}.tgz`);
   } finally {
     await rm(directory, { recursive: true });

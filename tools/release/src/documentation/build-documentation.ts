@@ -3,11 +3,12 @@
  * buildDocumentation adds this version to the documentation site, which has the pages of all versions. The site of a release
  * is an archive; the next release starts from it.
  */
+import { outputOf } from "@switchyard/testing";
 import { mkdir, readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { sourceEpoch, writeArchive } from "../archive.ts";
 import { requireFlag, type Verb } from "../command-line.ts";
-import { ReleaseError, runProgram } from "../run-program.ts";
+import { ReleaseError } from "../release-error.ts";
 import { readVersion } from "../version/product-version.ts";
 
 /** `npm run release -- documentation` adds this version to the documentation site. */
@@ -57,9 +58,9 @@ async function buildDocumentation(
   const site = resolve(output, "site");
   await mkdir(site, { recursive: true });
   if ((await readdir(site)).length > 0) throw new ReleaseError("failed", `${site} must be empty; delete it first`);
-  if (previous !== undefined) await runProgram("tar", ["--extract", `--file=${previous}`, `--directory=${site}`]);
+  if (previous !== undefined) await outputOf("tar", ["--extract", `--file=${previous}`, `--directory=${site}`]);
   const main = join(root, "tools/docs/src/main.ts");
-  await runProgram(process.execPath, [main, "publish", site, "--base", base], { cwd: root });
+  await outputOf(process.execPath, [main, "publish", site, "--base", base], { cwd: root });
   const archive = resolve(output, `documentation-${await readVersion(root)}.tar.gz`);
   await writeArchive({ directory: site, archive, epoch });
   return { site, archive };

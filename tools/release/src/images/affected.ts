@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** affectedApps lists the apps whose images a change affects: those that Nx finds affected since a commit. */
+import { outputOf } from "@switchyard/testing";
 import { join } from "node:path";
-import { runProgram } from "../run-program.ts";
 
 export interface AffectedOptions {
   /** The commit before the change. Empty, or no commit of this repository (a new branch): all apps are affected. */
@@ -12,7 +12,7 @@ export interface AffectedOptions {
 
 export async function affectedApps(root: string, { base, images }: AffectedOptions): Promise<readonly string[]> {
   if (base === "" || !(await isCommit(root, base))) return images;
-  const changed = await runProgram("git", ["diff", "--name-only", base, "HEAD", "--"], { cwd: root });
+  const changed = await outputOf("git", ["diff", "--name-only", base, "HEAD", "--"], { cwd: root });
   if (changed.split("\n").some((file) => concernsAllImages.test(file))) return images;
   const nx = join(root, "node_modules/.bin/nx");
   const args = [
@@ -25,7 +25,7 @@ export async function affectedApps(root: string, { base, images }: AffectedOptio
     "--head=HEAD",
     "--json",
   ];
-  const names = JSON.parse(await runProgram(nx, args, { cwd: root, env: { NX_DAEMON: "false" } })) as readonly string[];
+  const names = JSON.parse(await outputOf(nx, args, { cwd: root, env: { NX_DAEMON: "false" } })) as readonly string[];
   return images.filter((image) => names.includes(`@switchyard/${image}`));
 }
 
@@ -35,7 +35,7 @@ const concernsAllImages = /^(?:tools\/images\/|Containerfile$|charts\/switchyard
 async function isCommit(root: string, revision: string): Promise<boolean> {
   if (!/^[\w./~^-]+$/.test(revision) || revision.startsWith("-")) return false;
   try {
-    await runProgram("git", ["cat-file", "-e", `${revision}^{commit}`], { cwd: root });
+    await outputOf("git", ["cat-file", "-e", `${revision}^{commit}`], { cwd: root });
     return true;
   } catch {
     return false;

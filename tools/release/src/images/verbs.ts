@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `npm run release -- affected` and `publish-images`: the images of the apps that a change affects, in a registry. */
+import { outputOf } from "@switchyard/testing";
 import { appImages, isAppName } from "@switchyard/images";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { requireFlag, type Verb } from "../command-line.ts";
-import { ReleaseError, runProgram } from "../run-program.ts";
+import { ReleaseError } from "../release-error.ts";
 import { signFlags, signWithOrigin } from "../sign/verb.ts";
 import { affectedApps } from "./affected.ts";
 
@@ -47,7 +48,7 @@ export const publishImages: Verb = {
     const output = join(root, "dist/images");
     const tag = flags["tag"] ? ["--tag", flags["tag"]] : [];
     const args = [...apps, "--output", output, "--push", registry, ...tag];
-    await runProgram(process.execPath, [join(root, "tools/images/src/main.ts"), ...args], { cwd: root });
+    await outputOf(process.execPath, [join(root, "tools/images/src/main.ts"), ...args], { cwd: root });
     const images = JSON.parse(await readFile(join(output, "images.json"), "utf8")) as readonly BuiltImage[];
     for (const { name, digest, platforms } of images) {
       // The packages of an image depend on its architecture, so each has an SBOM of its own.

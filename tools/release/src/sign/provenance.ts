@@ -3,7 +3,7 @@
  * describeOrigin makes the predicate of a SLSA provenance statement, version 1, for an artifact that a run of a workflow
  * on GitHub has made: from which commit, by which workflow (https://slsa.dev/spec/v1.0/provenance).
  */
-import { ReleaseError } from "../run-program.ts";
+import { ReleaseError } from "../release-error.ts";
 
 const buildType = "https://slsa-framework.github.io/github-actions-buildtypes/workflow/v1";
 

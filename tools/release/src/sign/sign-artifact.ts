@@ -4,9 +4,10 @@
  * signature is keyless: it carries the identity of the workflow. A key is for tests and for private registries.
  * Usage: `await signArtifact({ reference: "ghcr.io/switchyard/x@sha256:…", statements: [], key: undefined })`.
  */
+import { outputOf } from "@switchyard/testing";
 import { goPrograms } from "@switchyard/go-programs";
 import { join } from "node:path";
-import { ReleaseError, runProgram } from "../run-program.ts";
+import { ReleaseError } from "../release-error.ts";
 
 /** What a statement says, in cosign's words. */
 export type StatementType = "slsaprovenance1" | "spdxjson" | "cyclonedx";
@@ -34,9 +35,9 @@ export async function signArtifact({ reference, statements, key }: SignOptions):
   const identity = key === undefined ? [] : ["--key", key, "--tlog-upload=false", "--use-signing-config=false"];
   const registry = isLoopback(reference) ? ["--allow-http-registry"] : [];
   const common = ["--yes", ...identity, ...registry];
-  await runProgram(cosign, ["sign", ...common, reference]);
+  await outputOf(cosign, ["sign", ...common, reference]);
   for (const { type, predicate } of statements) {
-    await runProgram(cosign, ["attest", ...common, "--type", type, "--predicate", predicate, reference]);
+    await outputOf(cosign, ["attest", ...common, "--type", type, "--predicate", predicate, reference]);
   }
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `npm run release -- sign` signs artifacts in a registry, and `login` keeps the credentials for it. */
+import { outputOf } from "@switchyard/testing";
 import { goPrograms } from "@switchyard/go-programs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ReleaseError, runProgram } from "../run-program.ts";
+import { ReleaseError } from "../release-error.ts";
 import type { Verb, VerbInput } from "../command-line.ts";
 import { describeOrigin } from "./provenance.ts";
 import { signArtifact, type Statement } from "./sign-artifact.ts";
@@ -57,7 +58,7 @@ export const login: Verb = {
       throw new ReleaseError("usage", "login requires one registry: ghcr.io");
     if (!user || !password) throw new ReleaseError("failed", "REGISTRY_USER and REGISTRY_PASSWORD must be set");
     const crane = join(await goPrograms("crane"), "crane");
-    await runProgram(crane, ["auth", "login", registry, "--username", user, "--password-stdin"], { input: password });
+    await outputOf(crane, ["auth", "login", registry, "--username", user, "--password-stdin"], { input: password });
     print(`logged in to ${registry}`);
   },
 };

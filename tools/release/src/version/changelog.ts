@@ -3,7 +3,7 @@
  * CHANGELOG.md has a section for each version, newest first, and `## Unreleased` above them for what the next version
  * changes. Its lines are written with the changes, for users; the commits are for developers.
  */
-import { ReleaseError } from "../run-program.ts";
+import { ReleaseError } from "../release-error.ts";
 
 const unreleased = "## Unreleased";
 

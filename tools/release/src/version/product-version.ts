@@ -2,7 +2,7 @@
 /** The version of the product. package.json of the workspace is the only place that states it. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ReleaseError } from "../run-program.ts";
+import { ReleaseError } from "../release-error.ts";
 
 /**
  * Where the product lives.

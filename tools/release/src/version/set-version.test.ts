@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import { outputOf } from "@switchyard/testing";
 import { afterAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runProgram } from "../run-program.ts";
 import { setVersion } from "./set-version.ts";
 
 const root = mkdtempSync(join(tmpdir(), "switchyard-version-"));
@@ -23,7 +23,7 @@ beforeEach(async () => {
   writeFileSync(join(root, "package-lock.json"), `${JSON.stringify(lock, undefined, 2)}\n`);
   writeFileSync(join(root, "charts/switchyard/Chart.yaml"), 'name: switchyard\nversion: 0.1.0\nappVersion: "0.1.0"\n');
   writeFileSync(join(root, "CHANGELOG.md"), "# Changelog\n\n## Unreleased\n\n- New.\n");
-  await runProgram("git", ["init", "--quiet", "--initial-branch=main"], { cwd: root });
+  await outputOf("git", ["init", "--quiet", "--initial-branch=main"], { cwd: root });
 });
 
 afterAll(() => {
@@ -51,8 +51,8 @@ describe("setVersion", () => {
 
   it("refuses a version that was released", async () => {
     const author = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
-    await runProgram("git", [...author, "commit", "--quiet", "--allow-empty", "-m", "x"], { cwd: root });
-    await runProgram("git", ["tag", "v0.2.0"], { cwd: root });
+    await outputOf("git", [...author, "commit", "--quiet", "--allow-empty", "-m", "x"], { cwd: root });
+    await outputOf("git", ["tag", "v0.2.0"], { cwd: root });
     await expect(setVersion(root, { version: "0.2.0", date })).rejects.toThrow("the tag v0.2.0 exists");
   });
 

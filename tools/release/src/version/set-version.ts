@@ -3,10 +3,11 @@
  * setVersion starts a release: it writes the version to package.json, derives everything else that states it, and gives
  * the unreleased changes in CHANGELOG.md to the version.
  */
+import { outputOf } from "@switchyard/testing";
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ReleaseError, runProgram } from "../run-program.ts";
+import { ReleaseError } from "../release-error.ts";
 import { releaseSection } from "./changelog.ts";
 import { compareVersions, parseVersion, readVersion } from "./product-version.ts";
 
@@ -25,7 +26,7 @@ export async function setVersion(root: string, { version, date }: NewVersion): P
   if (compareVersions(version, current) < 0) {
     throw new ReleaseError("failed", `version ${version} is older than ${current}, the version in package.json`);
   }
-  const tags = await runProgram("git", ["tag", "--list", `v${version}`], { cwd: root });
+  const tags = await outputOf("git", ["tag", "--list", `v${version}`], { cwd: root });
   if (tags.trim() !== "")
     throw new ReleaseError("failed", `version ${version} is released: the tag v${version} exists`);
 
@@ -38,7 +39,7 @@ export async function setVersion(root: string, { version, date }: NewVersion): P
     ].map(async ({ file, edit }) => ({ file, text: edit(await readFile(join(root, file), "utf8"), version) })),
   );
   for (const { file, text } of edits) await writeFile(join(root, file), text);
-  if (existsSync(join(root, generator))) await runProgram(process.execPath, [join(root, generator)], { cwd: root });
+  if (existsSync(join(root, generator))) await outputOf(process.execPath, [join(root, generator)], { cwd: root });
   return edits.map(({ file }) => file);
 }
 

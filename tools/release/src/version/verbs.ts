@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The verbs about versions: `version`, `check-tag` and `changelog`. */
+import { outputOf } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ReleaseError, runProgram } from "../run-program.ts";
+import { ReleaseError } from "../release-error.ts";
 import type { Verb } from "../command-line.ts";
 import { groupCommits, sectionOf } from "./changelog.ts";
 import { readVersion } from "./product-version.ts";
@@ -55,7 +56,7 @@ export const changelog: Verb = {
     print(section);
     if (since === undefined) return; // The first release: the whole history is no news.
     const range = ["--no-merges", "--reverse", "--format=%s", `${since}..HEAD`];
-    const log = await runProgram("git", ["log", ...range, "--"], { cwd: root });
+    const log = await outputOf("git", ["log", ...range, "--"], { cwd: root });
     const commits = groupCommits(log.split("\n").filter(Boolean));
     if (commits !== "") print(`\n## Commits since ${since}\n\n${commits}`);
   },
@@ -63,7 +64,7 @@ export const changelog: Verb = {
 
 /** Undefined if no release was made before. */
 async function newestTagBefore(root: string, tag: string): Promise<string | undefined> {
-  const tags = await runProgram("git", ["tag", "--list", "v*", "--merged", "HEAD", "--sort=-version:refname"], {
+  const tags = await outputOf("git", ["tag", "--list", "v*", "--merged", "HEAD", "--sort=-version:refname"], {
     cwd: root,
   });
   return tags.split("\n").find((name) => name !== "" && name !== tag);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `npm run release -- workflows` checks the workflows in .github. */
 import { goPrograms } from "@switchyard/go-programs";
-import { ensurePrograms, TestingError } from "@switchyard/testing";
+import { ensurePrograms, outputOf, TestingError } from "@switchyard/testing";
 import { accessSync, constants } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import type { Verb, VerbInput } from "../command-line.ts";
-import { ReleaseError, runProgram } from "../run-program.ts";
+import { ReleaseError } from "../release-error.ts";
 import { checkWorkflow } from "./check-workflow.ts";
 
 /** `npm test` runs these folders of e2e. */
@@ -74,10 +74,10 @@ function findProgram(name: string, env: VerbInput["env"]): string | undefined {
 async function lint(root: string, shellcheck: string): Promise<readonly string[]> {
   const actionlint = join(await goPrograms("actionlint"), "actionlint");
   try {
-    await runProgram(actionlint, ["-no-color", "-oneline", "-shellcheck", shellcheck, "-pyflakes", ""], { cwd: root });
+    await outputOf(actionlint, ["-no-color", "-oneline", "-shellcheck", shellcheck, "-pyflakes", ""], { cwd: root });
     return [];
   } catch (error) {
-    if (error instanceof ReleaseError) return [error.message];
+    if (error instanceof TestingError) return [error.message];
     throw error;
   }
 }

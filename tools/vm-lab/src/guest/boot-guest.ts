@@ -3,6 +3,7 @@
  * bootGuest boots a guest with two SR-IOV ports (0000:01:00.0 and .1) and resolves when its agent answers: after about five
  * seconds, twenty with systemd, and several times longer on a loaded host. Usage: `await using guest = await bootGuest({ udev: true })`
  */
+import { createProgress, type Progress } from "@switchyard/testing";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Socket } from "node:net";
@@ -14,7 +15,6 @@ import { reportHang } from "./hang-report.ts";
 import { packInitrd } from "../image/initrd.ts";
 import { ensureLab } from "../image/lab.ts";
 import { machineFor, labOf, type MachineOptions } from "../qemu/machine-options.ts";
-import { createProgress, type Progress } from "../progress.ts";
 import { qemuArguments } from "../qemu/qemu-arguments.ts";
 import { startQemu } from "../qemu/qemu-process.ts";
 import { VmLabError } from "../vm-lab-error.ts";
@@ -54,7 +54,7 @@ export async function bootGuest(options: BootOptions = {}): Promise<Guest> {
 
 async function bootOnce(options: BootOptions): Promise<Guest> {
   const { boot = "fast", bootTimeoutMs = 600_000, signal = new AbortController().signal } = options;
-  const lab = await ensureLab(labOf(options), options.progress ?? createProgress());
+  const lab = await ensureLab(labOf(options), options.progress ?? createProgress({ name: "vm-lab" }));
 
   await using parts = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "switchyard-vm-"));

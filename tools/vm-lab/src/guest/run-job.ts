@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** runJob runs a script or a Node bundle in a new guest. */
+import type { Progress } from "@switchyard/testing";
 import { access, constants } from "node:fs/promises";
 import { dirname, extname, isAbsolute, relative, resolve } from "node:path";
 import { bootGuest } from "./boot-guest.ts";
 import { ensureLab } from "../image/lab.ts";
 import { labOf, type MachineOptions } from "../qemu/machine-options.ts";
-import type { Progress } from "../progress.ts";
 import { settledBefore } from "./guest.ts";
 import { VmLabError } from "../vm-lab-error.ts";
 

@@ -3,6 +3,7 @@
  * openShell opens a shell in a guest: on a terminal, the serial console of the guest; otherwise it runs the commands from standard
  * input.
  */
+import type { Progress } from "@switchyard/testing";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -12,7 +13,6 @@ import { bootGuest } from "./boot-guest.ts";
 import { packInitrd } from "../image/initrd.ts";
 import { ensureLab } from "../image/lab.ts";
 import { machineFor, labOf, type MachineOptions } from "../qemu/machine-options.ts";
-import type { Progress } from "../progress.ts";
 import { qemuArguments } from "../qemu/qemu-arguments.ts";
 import { qemuErrors, qemuCommand } from "../qemu/qemu-process.ts";
 import { settledBefore } from "./guest.ts";

@@ -3,9 +3,9 @@
  * The second layer: modules that Debian's kernel lacks, built against its headers (driver/build.sh), and the module index
  * that knows them. Laid over the root disk at boot, so it needs no image of its own.
  */
+import type { Progress } from "@switchyard/testing";
 import { join } from "node:path";
 import { contentKey, populate, type CachedPart } from "./cache.ts";
-import type { Progress } from "../progress.ts";
 import { runScript } from "./run-script.ts";
 import { labDirectory } from "../workspace.ts";
 

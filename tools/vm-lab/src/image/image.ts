@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The image: Debian's kernel, the root disk with Node, and the few modules that are needed to mount it. */
+import type { Progress } from "@switchyard/testing";
 import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { contentKey, populate, type CachedPart } from "./cache.ts";
-import type { Progress } from "../progress.ts";
 import { runScript } from "./run-script.ts";
 import { extractVmlinux } from "./vmlinux.ts";
 import { guestNode, labDirectory } from "../workspace.ts";

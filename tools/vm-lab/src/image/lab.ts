@@ -3,11 +3,11 @@
  * Finds the parts from which a guest boots in the cache, or builds them if the user is root.
  * Usage: `const lab = await ensureLab({ kernel: "6.12", virtioVfs: false }, progress)`
  */
+import type { Progress } from "@switchyard/testing";
 import { join } from "node:path";
 import { cacheDirectory, listParts, withBuildLock, type CachedPart } from "./cache.ts";
 import { buildExtraModules, extraModulesKey } from "./extra-modules.ts";
 import { buildImage, findKernel, imageKey, imagePart, type KernelLine } from "./image.ts";
-import type { Progress } from "../progress.ts";
 import { ensureQemuWithVirtioVfs } from "./newer-qemu.ts";
 import { hasQemu, isRoot, missingPrograms, programsOf, qemuAdvice, qemuProgram } from "../requirements.ts";
 import { runScript } from "./run-script.ts";

@@ -3,10 +3,10 @@
  * The QEMU of Debian's backports, for what an installed QEMU does not emulate: virtio NICs with SR-IOV. It is unpacked into the cache
  * with all its libraries, and installs nothing.
  */
+import type { Progress } from "@switchyard/testing";
 import { join } from "node:path";
 import { cacheDirectory, contentKey, listParts, populate, withBuildLock } from "./cache.ts";
 import { aptConfig } from "./image.ts";
-import type { Progress } from "../progress.ts";
 import { hasVirtioVfs, missingPrograms, programsOf, qemuProgram } from "../requirements.ts";
 import { runScript } from "./run-script.ts";
 import { VmLabError } from "../vm-lab-error.ts";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** runScript runs a shell script of the build and includes its output in the error. */
-import { spawn } from "node:child_process";
+import { runProgram } from "@switchyard/testing";
 import { basename } from "node:path";
 import { VmLabError } from "../vm-lab-error.ts";
 
@@ -13,23 +13,8 @@ export async function runScript(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const child = spawn("sh", [script, ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
-  let stdout = "";
-  let all = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    stdout += text;
-    all += text;
-  });
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (all += text));
-  const status = await new Promise<string>((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", (code, signal) => {
-      resolve(signal ?? String(code));
-    });
-  });
-  if (status !== "0") {
-    const output = all.trimEnd().split("\n").slice(-shownLines).join("\n");
-    throw new VmLabError("build-failed", `${basename(script)} failed (${status}):`, { output });
-  }
-  return stdout.trim();
+  const { status, stdout, stderr } = await runProgram("sh", [script, ...args], { env });
+  if (status === "0") return stdout.trim();
+  const output = `${stdout}${stderr}`.trimEnd().split("\n").slice(-shownLines).join("\n");
+  throw new VmLabError("build-failed", `${basename(script)} failed (${status}):`, { output });
 }
