@@ -36,7 +36,7 @@ import {
   type LeftProgramsPass,
 } from "./left-programs/left-programs-pass.ts";
 import { createAfxdpPass, type AfxdpPass } from "./pass/afxdp-pass.ts";
-import { createDrainDemand, type DrainDemand } from "./pass/drain-demand.ts";
+import { createDrainDemand, type DrainDemand } from "../pass/drain-demand.ts";
 import { createPluginLeftoversPass } from "./plugin-leftovers/plugin-leftovers-pass.ts";
 import { wantedFromPlugins } from "./plugin-leftovers/wanted-from-plugins.ts";
 import { createAfxdpReports, type ReportAfxdp } from "./report/afxdp-reports.ts";

@@ -4,46 +4,36 @@
  * applies the steps, observes again and reports. It is level-based: it depends on the present state only. A pass that is
  * killed at any moment is continued by the next one.
  */
-import {
-  defined,
-  type DrainRequest,
-  type InterfaceSpec,
-  type InterfaceStatus,
-  type Result,
-  type SriovNetworkNodeState,
-  type SriovNetworkNodeStateSpec,
-  type SriovNetworkNodeStateStatus,
+import type {
+  InterfaceSpec,
+  InterfaceStatus,
+  Result,
+  SriovNetworkNodeState,
+  SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
-import {
-  describeStep,
-  drainNeedOf,
-  ownedInStatus,
-  plan,
-  type Plan,
-  type PlanProblem,
-  type Step,
-} from "@switchyard/plan";
+import { describeStep, type Plan, type Step } from "@switchyard/plan";
 import { isDeepStrictEqual } from "node:util";
 import type { WithDeadline } from "../deadlines/with-deadline.ts";
 import type { Observation } from "../observe/observe.ts";
 import type { MissingInterfaces } from "../observe/missing-interfaces.ts";
 import type { ObserveHost } from "../observe/observer.ts";
 import type { Phase } from "../report/phase.ts";
-import { knownBridges, type Found } from "../report/status-of.ts";
 import { adoptUpstreamBridges } from "../upstream/managed-ovs-bridges.ts";
 import { applySteps, type ApplyOptions, type StepFailure } from "./apply-steps.ts";
-import { isDrainedFor, nextRequest, requestOf } from "./drain-request.ts";
+import { createDrainControl, type DrainControlDeps } from "./drain-control.ts";
 import { ownPfs } from "./own-pfs.ts";
+import { planRound, withoutHanging, type PlanRoundDeps } from "./plan-round.ts";
 import type { RefusedChanges } from "./refused-changes.ts";
 import type { KeepUdevRules } from "../udev/keep-rules.ts";
 import type { RunningSteps } from "./running-steps.ts";
 import type { LoadVhostModules } from "./vhost-modules.ts";
 
-export interface ConfigureDeps extends Pick<
-  ApplyOptions,
-  "timing" | "maxPfs" | "maxHanging" | "runningSteps" | "onStep" | "onLateEnd"
-> {
+export interface ConfigureDeps
+  extends
+    DrainControlDeps,
+    PlanRoundDeps,
+    Pick<ApplyOptions, "timing" | "maxPfs" | "maxHanging" | "runningSteps" | "onStep" | "onLateEnd"> {
   readonly host: Host;
   readonly observeHost: ObserveHost;
   /** Limits the time for writing the records of PFs and adopting bridges, because a disk can hang too. */
@@ -54,20 +44,8 @@ export interface ConfigureDeps extends Pick<
   /** Finds VFs without interface; absent where the kubelet cannot be asked. */
   readonly missingInterfaces?: MissingInterfaces | undefined;
   readonly keepUdevRules: KeepUdevRules;
-  /** The present value of SriovOperatorConfig.spec.disableDrain. */
-  readonly isDrainDisabled: () => boolean;
-  /** Reports whether other devices of the node than those of SR-IOV need a drain; never by default. */
-  readonly isDrainNeededElsewhere?: () => boolean;
-  /** Writes the request; rejects with KubeError. */
-  readonly requestDrain: (request: DrainRequest) => Promise<void>;
-  /** Withdraws the request and returns whether there was one; rejects with KubeError. */
-  readonly withdrawRequest: () => Promise<boolean>;
-  /** Writes the status if it differs. `found` has a boot id unless steps are still running. */
-  readonly report: (phase: Phase, found: Found | undefined) => Promise<void>;
   /** Called at the start of a pass on a node that is configured while it boots; absent on other nodes. */
   readonly beginPass?: BeginPass | undefined;
-  /** Called with each plan and the observation that it is based on. */
-  readonly onPlan: (next: Plan, found: Observation) => void;
   /** Called when the steps of a plan have ended; `isDone` if all of them succeeded. */
   readonly onApplied: (apply: { readonly durationMs: number; readonly isDone: boolean }) => void;
 }
@@ -169,75 +147,6 @@ async function adoptBridges({ withRecordDeadline }: ConfigureDeps): Promise<void
   }
 }
 
-/** The drain handshake of one pass. */
-interface DrainControl {
-  /** Reports whether the steps of `next` may run now. Otherwise it has requested the drain that they need. */
-  allows(next: Plan, found: Observation, round: number): Promise<boolean>;
-  /** Reports whether a request stays that the node may not need, because the spec is not merged yet. */
-  keepsRequest(): boolean;
-}
-
-function createDrainControl(state: SriovNetworkNodeState, deps: ConfigureDeps): DrainControl {
-  let isWithdrawn = false;
-  // The operator cannot match policies before the daemon's first report. If a node state is deleted during a drain, the new
-  // one has the request of the Node and, at first, an empty spec, which needs no drain.
-  const { interfaces = [], unselected = [] } = state.spec ?? {};
-  const isEmpty = interfaces.length === 0 && unselected.length === 0;
-  const isUnmerged = isEmpty && state.status?.syncStatus === undefined && requestOf(state) !== "Idle";
-  return {
-    keepsRequest: () => isUnmerged && !isWithdrawn,
-    async allows(next, found, round) {
-      const own = drainNeedOf(next.impact);
-      const isBlocking = own !== undefined && !deps.isDrainDisabled();
-      const isNeededElsewhere = deps.isDrainNeededElsewhere?.() === true;
-      const needed = isNeededElsewhere && !isBlocking ? "Drain_Required" : own;
-      const isDrained = needed !== undefined && !isWithdrawn && isDrainedFor(needed, state);
-      if (needed !== undefined && !isDrained && isBlocking) {
-        await deps.report({ kind: "waiting-for-drain", reasons: next.reasons }, found);
-        if (!isWithdrawn) await deps.requestDrain(nextRequest(needed, state)); // else its echo starts another pass
-        return false;
-      }
-      if (needed !== undefined && !isDrained && isNeededElsewhere) {
-        if (!isWithdrawn) await deps.requestDrain(nextRequest(needed, state));
-        return true; // these steps disrupt no pod
-      }
-      // A request that the node does not need, or no longer needs, makes other nodes wait: the policy changed, drains were
-      // disabled, or the remaining steps disrupt no pod (sriov-operator.md M-52). The request stays between the rounds that
-      // needed it, and while a step of it hangs: the state of its PF is unknown, so no pod may get a VF of the node.
-      const isOver = (round === 1 || next.steps.length === 0) && deps.runningSteps.hanging.length === 0;
-      if (!isDrained && !isWithdrawn && !isUnmerged && isOver) isWithdrawn = await deps.withdrawRequest();
-      return true;
-    },
-  };
-}
-
-/** Policies that select cards by netFilter match nothing until the networks are known. */
-function problemsOfMetadata(message: string | undefined): readonly PlanProblem[] {
-  return message === undefined ? [] : [{ code: "metadata", field: "spec.interfaces", message }];
-}
-
-function planRound(
-  { spec: desired = {}, status }: SriovNetworkNodeState,
-  found: Observation,
-  moduleProblems: readonly PlanProblem[],
-  { runningSteps, onPlan }: ConfigureDeps,
-): Plan {
-  const { interfaces, system, metadataProblem, bridges, openVSwitch } = found;
-  const { openVSwitch: _before, ...known } = status ?? {};
-  const observed: SriovNetworkNodeStateStatus = {
-    ...known,
-    interfaces,
-    system,
-    ...defined({ openVSwitch }),
-    bridges: knownBridges(status?.bridges, bridges),
-  };
-  const planned = plan(desired, observed, ownedInStatus(observed));
-  const problems = [...planned.problems, ...moduleProblems, ...problemsOfMetadata(metadataProblem)];
-  const whole = { ...planned, problems };
-  onPlan(whole, found);
-  return runningSteps.hanging.length === 0 ? whole : planWithoutHanging(runningSteps, whole, desired, observed);
-}
-
 function phaseOf({ steps, problems }: Plan): Phase {
   return steps.length === 0 ? { kind: "settled", problems } : { kind: "configuring", stepCount: steps.length };
 }
@@ -245,28 +154,6 @@ function phaseOf({ steps, problems }: Plan): Phase {
 function withHanging(phase: Phase, runningSteps: RunningSteps): Phase {
   const hanging = runningSteps.describe();
   return hanging.length === 0 ? phase : { ...phase, hanging };
-}
-
-/** Plans for all PFs that no hanging step changes. The problems of the whole plan stay. */
-function planWithoutHanging(
-  runningSteps: RunningSteps,
-  { problems }: Plan,
-  desired: SriovNetworkNodeStateSpec,
-  observed: SriovNetworkNodeStateStatus,
-): Plan {
-  const rest = withoutHanging(observed, runningSteps);
-  const next = plan(withoutHanging(desired, runningSteps), rest, ownedInStatus(rest));
-  return { ...next, problems, steps: next.steps.filter((step) => !runningSteps.isBlocked(step)) };
-}
-
-/** Returns the spec or the status without the PFs that hanging steps change. */
-function withoutHanging<Of extends { readonly interfaces?: readonly { readonly pciAddress: string }[] }>(
-  object: Of,
-  { hanging }: RunningSteps,
-): Of {
-  const held = new Set(hanging.map(({ step }) => ("pciAddress" in step ? step.pciAddress : undefined)));
-  if (held.size === 0) return object;
-  return { ...object, interfaces: (object.interfaces ?? []).filter(({ pciAddress }) => !held.has(pciAddress)) };
 }
 
 /** Returns undefined if the host cannot be read, after it has reported that. */

@@ -12,7 +12,7 @@ import { createRecentUses } from "../observe/recent-uses.ts";
 import type { ReportAfxdp } from "../report/afxdp-reports.ts";
 import { createAfxdpSteps } from "./apply-afxdp-steps.ts";
 import { configureAfxdp, type ConfigureAfxdpDeps } from "./configure-afxdp.ts";
-import { createOwnDrain, type DrainDemand } from "./drain-demand.ts";
+import { createOwnDrain, type DrainDemand } from "../../pass/drain-demand.ts";
 
 export interface AfxdpPassDeps
   extends DeadlineDeps, Pick<ConfigureAfxdpDeps, "apiServerAddresses" | "onObserve" | "keepBoot"> {

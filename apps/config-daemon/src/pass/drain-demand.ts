@@ -18,7 +18,7 @@ import {
   requestOnState,
   withdrawRequest,
   type Handshake,
-} from "../../pass/drain-request.ts";
+} from "./drain-request.ts";
 
 export interface DrainDemand {
   /** Whether AF_XDP devices need a drain. */
