@@ -353,7 +353,7 @@ describe("configureNode and refusals", () => {
 
   it("reports a failure if the driver creates fewer VFs than requested", async () => {
     const kernel = igbKernel();
-    kernel.limitVfs(pci(pf), 2);
+    kernel.setQuirks(pci(pf), { createsAtMost: 2 });
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(nodeState([spec()]))).toBe("retry");
     expect(daemon.error()).toContain("the driver created 2 VFs");

@@ -58,7 +58,7 @@ describe("a driver that creates fewer VFs than requested", () => {
     const daemon = daemonOn(kernel.host(), { drains: true });
     const node = drainedNode(daemon);
     await node.pass([{ pciAddress: igbPort, numVfs: 3 }]);
-    kernel.limitVfs(pci(igbPort), 5);
+    kernel.setQuirks(pci(igbPort), { createsAtMost: 5 });
     for (let nth = 1; nth <= 4; nth++) await node.pass([seven]);
     return { kernel, daemon, node };
   }
@@ -80,7 +80,7 @@ describe("a driver that creates fewer VFs than requested", () => {
 
   it("configures the VFs that exist in the pass that creates them, without another drain", async () => {
     const kernel = createFakeKernel({ nics: [igb(igbPort)] });
-    kernel.limitVfs(pci(igbPort), 5);
+    kernel.setQuirks(pci(igbPort), { createsAtMost: 5 });
     const daemon = daemonOn(kernel.host(), { drains: true });
     const node = drainedNode(daemon);
     expect(await node.pass([seven])).toBe("retry");
@@ -110,7 +110,7 @@ describe("a driver that creates fewer VFs than requested", () => {
     const { kernel, daemon, node } = await shortOfVfs();
     await node.pass([{ ...seven, numVfs: 5, vfGroups: [] }]);
     expect(daemon.error()).toBe("");
-    kernel.limitVfs(pci(igbPort), 7);
+    kernel.setQuirks(pci(igbPort), { createsAtMost: 7 });
     for (let nth = 1; nth <= 2; nth++) await node.pass([seven]);
     expect(counts(kernel)).toEqual([3, 0, 7, 0, 7]);
     await node.pass([seven]);
@@ -120,7 +120,7 @@ describe("a driver that creates fewer VFs than requested", () => {
 
   it("tries again after a reboot or after something has removed the VFs, also if the daemon was restarted", async () => {
     const { kernel } = await shortOfVfs();
-    kernel.limitVfs(pci(igbPort), 7);
+    kernel.setQuirks(pci(igbPort), { createsAtMost: 7 });
     await kernel.host().sriov.setNumVfs(pci(igbPort), 0);
     const daemon = daemonOn(kernel.host(), { drains: true });
     expect(await drainedNode(daemon).pass([seven])).toBe("settled");

@@ -207,7 +207,7 @@ describe("configureNode, refused", () => {
 
   it("changes the mode with the VFs that exist if the driver creates fewer VFs than requested", async () => {
     const kernel = createFakeKernel({ nics: [mlx5(pf)] });
-    kernel.limitVfs(pci(pf), 2);
+    kernel.setQuirks(pci(pf), { createsAtMost: 2 });
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(nodeState([spec()]))).toBe("retry");
     expect(daemon.error()).toContain("the driver created 2 VFs");

@@ -10,12 +10,14 @@ import type { PfFunction, VfFunction } from "./fake-functions.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
 import type { PciBus } from "./fake-pci.ts";
 import { representorName } from "./nic-models.ts";
+import type { QuirksByPf } from "./driver-quirks.ts";
 import { answer, Refusal } from "./faults.ts";
 
 export interface FakeEswitchDeps {
   readonly find: PciBus["find"];
   readonly netdevs: Netdevs;
   readonly nextMac: () => string;
+  readonly quirks: QuirksByPf;
   /** Called when the mode of a PF may have changed. */
   readonly onSync: (pf: PfFunction) => void;
 }
@@ -28,7 +30,7 @@ export interface FakeEswitch {
   hideRepresentor(pf: PciAddress, vfId: number): void;
 }
 
-export function createFakeEswitch({ find, netdevs, nextMac, onSync }: FakeEswitchDeps): FakeEswitch {
+export function createFakeEswitch({ find, netdevs, nextMac, quirks, onSync }: FakeEswitchDeps): FakeEswitch {
   const hidden = new Set<string>();
   /** VFs that have a representor. */
   const represented = new Map<PfFunction, Set<VfFunction>>();
@@ -79,6 +81,8 @@ export function createFakeEswitch({ find, netdevs, nextMac, onSync }: FakeEswitc
           if (pf === undefined) throw new Refusal("ENODEV");
           if (!knowsMode(pf)) throw new Refusal("EOPNOTSUPP");
           if (pf.eswitchMode === mode) return;
+          const { refusesEswitchMode: refused } = quirks.of(address);
+          if (refused !== undefined) throw new Refusal(refused.code, refused.words);
           if (pf.driver === "ice" && pf.vfs.length > 0)
             throw new Refusal("EOPNOTSUPP", "Changing eswitch mode is allowed only if there is no VFs created");
           if (pf.driver === "mlx5_core" && pf.vfs.some(({ driver }) => driver !== undefined))

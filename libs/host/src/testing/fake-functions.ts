@@ -12,6 +12,8 @@ export interface PfFunction extends PciFunction {
   eswitchMode: EswitchMode | undefined;
   /** Parameters of the driver by devlink. */
   readonly parameters: Map<string, string>;
+  /** Value of sriov_numvfs. It is higher than the number of `vfs` while VFs have yet to appear. */
+  numVfs: number;
   /** By vfId. */
   vfs: readonly VfFunction[];
 }
@@ -29,6 +31,8 @@ export interface VfFunction extends PciFunction {
   isAssigned: boolean;
   /** InfiniBand GUID that was assigned by the PF. */
   guid: string | undefined;
+  /** How often its kernel driver has been bound. */
+  binds: number;
 }
 
 interface PciFunction {
@@ -49,7 +53,7 @@ export function newPf(port: FakePort): PfFunction {
   const { pciAddress, deviceId, driver: nativeDriver } = port;
   const fn = { pciAddress, deviceId, nativeDriver, driver: undefined, incarnation: 0, driverOverride: undefined };
   const parameters = new Map(Object.entries(port.parameters ?? {}));
-  return { ...fn, kind: "pf", port, eswitchMode: port.eswitchMode, parameters, vfs: [] };
+  return { ...fn, kind: "pf", port, eswitchMode: port.eswitchMode, parameters, numVfs: 0, vfs: [] };
 }
 
 /** Returns a VF before any driver is bound. */
@@ -57,7 +61,7 @@ export function newVf(pf: PfFunction, sriov: FakeSriov, vfId: number): VfFunctio
   const { vfDeviceId: deviceId, vfDriver: nativeDriver } = sriov;
   const pciAddress = vfAddress(pf.pciAddress, sriov, vfId);
   const fn = { pciAddress, deviceId, nativeDriver, driver: undefined, incarnation: 0, driverOverride: undefined };
-  return { ...fn, kind: "vf", pf, vfId, vlan: 0, pfMac: undefined, isAssigned: false, guid: undefined };
+  return { ...fn, kind: "vf", pf, vfId, vlan: 0, pfMac: undefined, isAssigned: false, guid: undefined, binds: 0 };
 }
 
 export function portOf(fn: AnyFunction): FakePort {

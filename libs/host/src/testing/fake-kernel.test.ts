@@ -86,7 +86,7 @@ describe("createFakeKernel", () => {
 
   it("creates fewer VFs if the driver has no more", async () => {
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
-    kernel.limitVfs(pf, 3);
+    kernel.setQuirks(pf, { createsAtMost: 3 });
     await kernel.host().sriov.setNumVfs(pf, 5);
     expect((await kernel.host().sriov.readPf(pf))?.sriov?.numVfs).toBe(3);
   });

@@ -14,6 +14,7 @@ import type { RdmaMode } from "../ports/devices.ts";
 import type { SriovSysfs } from "../ports/sriov-sysfs.ts";
 import type { XdpProgram } from "../ports/xdp.ts";
 import { systemClock, type Clock } from "./clock.ts";
+import { createQuirks, type DriverQuirks } from "./driver-quirks.ts";
 import { createFakeBootLoader, createFakeBootProgram } from "./fake-boot.ts";
 import { createFakeEswitch } from "./fake-eswitch.ts";
 import { createFakeEvents } from "./fake-events.ts";
@@ -74,8 +75,10 @@ export interface FakeKernel {
   /** All calls of the ports that change something, in the order of their start. */
   readonly writes: readonly FakeWrite[];
   fault(match: FaultMatch, effect: FaultEffect): Fault;
-  /** Limits the number of VFs that the driver of the PF creates. */
-  limitVfs(pf: PciAddress, count: number): void;
+  /** The lines of the kernel log. */
+  readonly log: readonly string[];
+  /** Replaces the quirks of a PF. */
+  setQuirks(pf: PciAddress, quirks: DriverQuirks): void;
   /** Makes the driver create no representor for this VF. */
   hideRepresentor(pf: PciAddress, vfId: number): void;
   /** Makes drivers fail on the devices of the subfunctions of the PF, so that these have no interface. */
@@ -177,12 +180,17 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     canBeAbsent: options.noIommuSupport !== false,
     isNoIommuOn: false,
   };
+  const quirks = createQuirks();
+  const log: string[] = [];
+  const nextMac = createMacSource();
   const bus: PciBus = createPciBus({
     netdevs,
+    clock,
+    quirks,
     rdma,
     vdpa,
     emit,
-    nextMac: createMacSource(),
+    nextMac,
     allowsVfio: () => iommuState.exists() || iommuState.isNoIommuOn,
     onVfsChanged: (pf) => {
       eswitch.sync(pf);
@@ -194,12 +202,26 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     netdevs,
     nextMac: createMacSource(77),
   });
-  const eswitch = createFakeEswitch({ find, netdevs, nextMac: createMacSource(99), onSync: subfunctionState.sync });
+  const eswitch = createFakeEswitch({
+    find,
+    netdevs,
+    nextMac: createMacSource(99),
+    quirks,
+    onSync: subfunctionState.sync,
+  });
   const xdp = createFakeXdp({ bus, netdevs, modelOfSubfunction: subfunctionState.modelOf });
   const pluginLeftovers = createFakePluginLeftovers(xdp);
   const carriers = createCarriers(clock, emitLinksOf);
   const { onReset } = carriers;
-  const { port: sriov, ...sriovLimits } = createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset });
+  const { port: sriov } = createFakeSriov({
+    bus,
+    netdevs,
+    clock,
+    setNumVfsMs,
+    quirks,
+    log: (line) => log.push(line),
+    onReset,
+  });
   const drivers = new Set(["vfio-pci", "vp-vdpa"]);
   const routes = createFakeRoutes(netdevs);
   const requestedReboots: string[] = [];
@@ -216,7 +238,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     boot: { readBootId: () => answer(() => bootId) },
     bootProgram: createFakeBootProgram().port,
     sriov,
-    links: createFakeLinks({ bus, netdevs, hasCarrier: carriers.hasCarrier, onReset }),
+    links: createFakeLinks({ bus, netdevs, clock, quirks, nextMac, hasCarrier: carriers.hasCarrier, onReset }),
     routes: routes.port,
     linuxBridges: createFakeLinuxBridges(netdevs),
     devlink: eswitch.port,
@@ -241,7 +263,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
 
   const plugged = new Set<FakeNic>();
   let booted = false;
-  for (const nic of nics) plug(nic);
+  for (const nic of nics) plugNew(nic);
   if (udevMs !== "none") udev.coldPlug();
   for (const netdev of netdevs.listVisible()) netdev.adminUp = true; // done by the network service of the distribution
   systemd.boot();
@@ -251,7 +273,8 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     host: () => host,
     writes,
     fault: (match, effect) => faults.add(match, effect),
-    ...sriovLimits,
+    log,
+    setQuirks: quirks.set,
     hideRepresentor: eswitch.hideRepresentor,
     failSubfunctionProbe: subfunctionState.failSubfunctionProbe,
     pluginLeftovers: pluginLeftovers.byHand,
@@ -267,7 +290,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
       events.overrun();
     },
     countResets: carriers.countResets,
-    plug,
+    plug: plugNew,
     unplug: (device) => {
       bus.unplug(device);
     },
@@ -333,6 +356,11 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     for (const netdev of netdevs.listVisible()) netdev.adminUp = true;
     systemd.boot();
     booted = true;
+  }
+
+  function plugNew(nic: FakeNic): void {
+    for (const { pciAddress, quirks: ofPort = {} } of nic.ports) quirks.set(pciAddress, ofPort);
+    plug(nic);
   }
 
   function plug(nic: FakeNic): void {

@@ -3,14 +3,19 @@
 import { defined } from "@switchyard/api";
 import type { Rdma } from "../ports/devices.ts";
 import type { Link, Links } from "../ports/links.ts";
-import { isVirtio, noGuid, portOf, type PfFunction } from "./fake-functions.ts";
+import { isVirtio, noGuid, portOf, type PfFunction, type VfFunction } from "./fake-functions.ts";
 import { deviceOf, type Netdev, type Netdevs } from "./fake-netdevs.ts";
-import type { PciBus } from "./fake-pci.ts";
+import { addNetdev, type PciBus } from "./fake-pci.ts";
+import type { Clock } from "./clock.ts";
+import type { QuirksByPf } from "./driver-quirks.ts";
 import { answer, Refusal } from "./faults.ts";
 
 export interface FakeLinksDeps {
   readonly bus: PciBus;
   readonly netdevs: Netdevs;
+  readonly clock: Pick<Clock, "later">;
+  readonly quirks: QuirksByPf;
+  readonly nextMac: () => string;
   /** Reports whether the port of the PF has a carrier, if its interface is up. */
   readonly hasCarrier: (pf: PfFunction) => boolean;
   /** Called when the driver resets the PF. */
@@ -20,7 +25,9 @@ export interface FakeLinksDeps {
 const minMtu = 68;
 const noMac = "00:00:00:00:00:00";
 
-export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinksDeps): Links {
+export function createFakeLinks(deps: FakeLinksDeps): Links {
+  const { bus, netdevs, clock, quirks, hasCarrier, onReset } = deps;
+
   function pfOf(netdev: Netdev): PfFunction | undefined {
     const fn = netdev.parent && bus.find(netdev.parent);
     return fn?.kind === "pf" ? fn : undefined;
@@ -54,10 +61,24 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
         physPortName,
         physSwitchId,
       }),
-      vfs: (pf === undefined || isVirtio(pf) ? [] : pf.vfs).map(({ vfId, pfMac = noMac, vlan, guid = noGuid }) =>
+      vfs: (pf === undefined || !hasVfSettings(pf) ? [] : pf.vfs).map(({ vfId, pfMac = noMac, vlan, guid = noGuid }) =>
         pf?.port.linkType === "infiniband" ? { vfId, mac: noMac, vlan, guid } : { vfId, mac: pfMac, vlan },
       ),
     };
+  }
+
+  function hasVfSettings(pf: PfFunction): boolean {
+    return !isVirtio(pf) && quirks.of(pf.pciAddress).hasNoVfMacs !== true;
+  }
+
+  /** Removes the interface of the VF, which its driver creates again, with the assigned address. */
+  function resetVf(vf: VfFunction, resetMs: number): void {
+    const { incarnation } = vf;
+    if (netdevs.visibleOf(vf.pciAddress).length === 0) return; // in a pod, which this model leaves alone
+    netdevs.removeOf(vf.pciAddress);
+    clock.later(resetMs, () => {
+      if (vf.incarnation === incarnation) addNetdev(vf, deps);
+    });
   }
 
   function findForEthtool(name: string): Netdev {
@@ -121,15 +142,18 @@ export function createFakeLinks({ bus, netdevs, hasCarrier, onReset }: FakeLinks
       answer(() => {
         const netdev = netdevs.find(pfName);
         const pf = pfOf(netdev);
-        if (pf?.port.sriov === undefined || pf.port.linkType === "infiniband" || isVirtio(pf))
+        if (pf?.port.sriov === undefined || pf.port.linkType === "infiniband" || !hasVfSettings(pf))
           throw new Refusal("EOPNOTSUPP");
         const vf = pf.vfs[vfId];
         const isMulticast = (Number.parseInt(mac.slice(0, 2), 16) & 1) === 1;
         if (vf === undefined || isMulticast) throw new Refusal("EINVAL");
+        if (quirks.isBusy(pf.pciAddress, "busyVfMacs")) throw new Refusal("EAGAIN");
         netdevs.change(netdev, () => {
           vf.pfMac = mac;
           vf.isAssigned = mac !== noMac;
         });
+        const { vfResetMs } = quirks.of(pf.pciAddress);
+        if (vfResetMs !== undefined) resetVf(vf, vfResetMs);
       }),
   };
 }

@@ -20,6 +20,8 @@ import {
 import type { FakeRdma } from "./fake-rdma.ts";
 import type { FakeVdpa } from "./fake-vdpa.ts";
 import type { FakePort, FakeSriov } from "./nic-models.ts";
+import type { Clock } from "./clock.ts";
+import type { QuirksByPf } from "./driver-quirks.ts";
 import { Refusal } from "./faults.ts";
 
 export interface PciBus {
@@ -58,6 +60,8 @@ export interface PciBusDeps {
   readonly nextMac: () => string;
   /** Called when the VFs of a PF or its eswitch have changed. */
   readonly onVfsChanged: (pf: PfFunction) => void;
+  readonly clock: Pick<Clock, "later">;
+  readonly quirks: QuirksByPf;
   /** Whether vfio-pci can be bound: the machine has an IOMMU, or no-IOMMU mode is on. */
   readonly allowsVfio: () => boolean;
 }
@@ -70,9 +74,38 @@ export function createPciBus(deps: PciBusDeps): PciBus {
     removeVfs,
   });
 
+  // The drivers of the bus are tried in the order in which they were registered, and vfio-pci with ids is registered first.
   function probe(fn: AnyFunction): void {
-    const driver = fn.driverOverride ?? fn.nativeDriver;
-    if (registered.has(driver)) tryAttach(fn, driver);
+    for (const driver of ["vfio-pci", fn.driverOverride ?? fn.nativeDriver]) {
+      if (registered.has(driver) && matches(fn, driver)) tryAttach(fn, driver);
+    }
+  }
+
+  /** Reports whether the driver accepts the function. An override excludes all other drivers (pci_match_device()). */
+  function matches(fn: AnyFunction, driver: string): boolean {
+    if (fn.driverOverride !== undefined) return driver === fn.driverOverride;
+    const isTaken = fn.kind === "vf" && deps.quirks.of(fn.pf.pciAddress).isVfioFirst === true;
+    return driver === fn.nativeDriver || (isTaken && driver === "vfio-pci");
+  }
+
+  function addVf(pf: PfFunction, sriov: FakeSriov, vfId: number): void {
+    const vf = newVf(pf, sriov, vfId);
+    pf.vfs = [...pf.vfs, vf];
+    enter(vf);
+    emitPci("change", vf);
+    probe(vf);
+  }
+
+  /** Adds the VFs that are missing, one by one, unless all are removed meanwhile. */
+  function addVfsLater(pf: PfFunction, sriov: FakeSriov, intervalMs: number): void {
+    const { vfs } = pf;
+    if (vfs.length >= pf.numVfs) return;
+    deps.clock.later(intervalMs, () => {
+      if (functions.get(pf.pciAddress) !== pf || pf.vfs !== vfs) return;
+      addVf(pf, sriov, vfs.length);
+      deps.onVfsChanged(pf);
+      addVfsLater(pf, sriov, intervalMs);
+    });
   }
 
   function enter(fn: AnyFunction): void {
@@ -90,12 +123,14 @@ export function createPciBus(deps: PciBusDeps): PciBus {
   function removeVfs(pf: PfFunction): void {
     const { vfs } = pf;
     pf.vfs = [];
+    pf.numVfs = 0;
     for (const vf of vfs) leave(vf);
     deps.onVfsChanged(pf);
   }
 
   return {
     plug(port) {
+      if (deps.quirks.of(port.pciAddress).isVfioFirst === true) registered.add("vfio-pci");
       const pf = newPf(port);
       enter(pf);
       probe(pf);
@@ -126,13 +161,11 @@ export function createPciBus(deps: PciBusDeps): PciBus {
     },
     probe,
     addVfs(pf, sriov, count) {
-      for (let vfId = 0; vfId < count; vfId++) {
-        const vf = newVf(pf, sriov, vfId);
-        pf.vfs = [...pf.vfs, vf];
-        enter(vf);
-        emitPci("change", vf);
-        probe(vf);
-      }
+      const { vfIntervalMs } = deps.quirks.of(pf.pciAddress);
+      pf.numVfs = count;
+      pf.vfs = [];
+      if (vfIntervalMs === undefined) for (let vfId = 0; vfId < count; vfId++) addVf(pf, sriov, vfId);
+      else addVfsLater(pf, sriov, vfIntervalMs);
       deps.onVfsChanged(pf);
       emitPci("change", pf);
     },
@@ -153,7 +186,8 @@ interface BinderDeps extends PciBusDeps {
 }
 
 /** Binds drivers to functions and unbinds them. */
-function createBinder({ netdevs, rdma, vdpa, emit, nextMac, allowsVfio, removeVfs }: BinderDeps) {
+function createBinder(deps: BinderDeps) {
+  const { netdevs, rdma, vdpa, emit, nextMac, allowsVfio, removeVfs, quirks, clock } = deps;
   const failures = new Map<PciAddress, string>();
   const withheld = new Set<PciAddress>();
   let nextIncarnation = 1;
@@ -166,11 +200,43 @@ function createBinder({ netdevs, rdma, vdpa, emit, nextMac, allowsVfio, removeVf
     fn.incarnation = nextIncarnation++;
   }
 
+  // pci_device_can_probe(); the probe functions of other drivers than that of the kernel's choice succeed.
+  function canProbe(fn: AnyFunction, driver: string): boolean {
+    if (fn.kind === "pf") return true;
+    const { autoprobe = true, failsToProbe = [] } = quirks.of(fn.pf.pciAddress);
+    const isBroken = driver === fn.nativeDriver && failsToProbe.includes(fn.vfId);
+    return (autoprobe || fn.driverOverride !== undefined) && !isBroken;
+  }
+
+  function addInterface(fn: AnyFunction): void {
+    if (withheld.has(fn.pciAddress)) return;
+    const add = (): void => {
+      addNetdev(fn, { netdevs, nextMac, quirks });
+    };
+    if (fn.kind === "pf") {
+      add();
+      return;
+    }
+    const { interfaceAfterMs, neverHasInterface, hasInterfaceAfterSecondBind } = quirks.of(fn.pf.pciAddress);
+    fn.binds++;
+    if (neverHasInterface?.includes(fn.vfId) === true) return;
+    if (hasInterfaceAfterSecondBind?.includes(fn.vfId) === true && fn.binds < 2) return;
+    if (interfaceAfterMs === undefined) {
+      add();
+      return;
+    }
+    const { incarnation } = fn;
+    clock.later(interfaceAfterMs, () => {
+      if (fn.incarnation === incarnation) add();
+    });
+  }
+
   // __driver_probe_device(), pci_device_probe()
   function attach(fn: AnyFunction, driver: string): void {
     if (fn.driver !== undefined) throw new Refusal("EBUSY");
     const failure = failures.get(fn.pciAddress);
     if (failure !== undefined) throw new Refusal(failure);
+    if (!canProbe(fn, driver)) throw new Refusal("ENODEV");
     if (driver === "vfio-pci") {
       if (!allowsVfio()) throw new Refusal("EINVAL");
     } else if (driver === vpVdpa) {
@@ -181,7 +247,7 @@ function createBinder({ netdevs, rdma, vdpa, emit, nextMac, allowsVfio, removeVf
     fn.driver = driver;
     renew(fn);
     if (driver === fn.nativeDriver) {
-      if (!withheld.has(fn.pciAddress)) addNetdev(fn, { netdevs, nextMac });
+      addInterface(fn);
       if (portOf(fn).hasRdma === true) rdma.addOf(fn.pciAddress, guidOf(fn));
       const { vdpaVirtqueues: maxVirtqueues } = portOf(fn);
       if (fn.kind === "vf" && maxVirtqueues !== undefined) {
@@ -227,15 +293,10 @@ function createBinder({ netdevs, rdma, vdpa, emit, nextMac, allowsVfio, removeVf
   return { attach, detach, tryAttach, failProbe, withholdInterface, emitPci, renew };
 }
 
-type NetdevDeps = Pick<PciBusDeps, "netdevs" | "nextMac">;
-
-// pci_match_device(): an override excludes all other drivers, and its driver matches any device.
-function matches(fn: AnyFunction, driver: string): boolean {
-  return driver === (fn.driverOverride ?? fn.nativeDriver);
-}
+type NetdevDeps = Pick<PciBusDeps, "netdevs" | "nextMac" | "quirks">;
 
 /** Adds the interface that a driver creates for its function. */
-function addNetdev(fn: AnyFunction, deps: NetdevDeps): void {
+export function addNetdev(fn: AnyFunction, deps: NetdevDeps): void {
   const { netdevs } = deps;
   const parent = fn.pciAddress;
   if (fn.kind === "pf") {
@@ -255,7 +316,8 @@ function addNetdev(fn: AnyFunction, deps: NetdevDeps): void {
 }
 
 /** Returns the first address of a VF. Its driver asks the driver of the PF for it, if that answers. */
-function firstMac(vf: VfFunction, { netdevs, nextMac }: NetdevDeps): string {
+function firstMac(vf: VfFunction, { netdevs, nextMac, quirks }: NetdevDeps): string {
+  if (quirks.of(vf.pf.pciAddress).hasZeroVfMac === true) return vf.pfMac ?? "00:00:00:00:00:00";
   const { needsPfUp = false, showsOwnVfMac = false } = vf.pf.port.sriov ?? {};
   const listens = !needsPfUp || netdevs.visibleOf(vf.pf.pciAddress).some(({ adminUp }) => adminUp);
   const mac = (listens && vf.isAssigned ? vf.pfMac : undefined) ?? nextMac();

@@ -6,6 +6,7 @@ import { defined, type PciAddress } from "@switchyard/api";
 import { checkKernelName } from "../linux/kernel-names.ts";
 import type { PfFacts, SriovSysfs, VfFacts } from "../ports/sriov-sysfs.ts";
 import type { Clock } from "./clock.ts";
+import type { QuirksByPf } from "./driver-quirks.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
 import type { AnyFunction, PfFunction, VfFunction } from "./fake-functions.ts";
 import type { PciBus } from "./fake-pci.ts";
@@ -18,19 +19,20 @@ export interface FakeSriovDeps {
   readonly clock: Clock;
   /** Duration of a change of the number of VFs. */
   readonly setNumVfsMs: number;
+  readonly quirks: QuirksByPf;
+  /** Writes a line to the kernel log. */
+  readonly log: (line: string) => void;
   /** Called when the driver resets the PF. */
   readonly onReset: (pf: PfFunction) => void;
 }
 
 export interface FakeSriovSysfs {
   readonly port: SriovSysfs;
-  /** Limits the number of VFs that the driver of the PF creates. */
-  limitVfs(pf: PciAddress, count: number): void;
 }
 
-export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: FakeSriovDeps): FakeSriovSysfs {
+export function createFakeSriov(deps: FakeSriovDeps): FakeSriovSysfs {
+  const { bus, netdevs, clock, setNumVfsMs, onReset } = deps;
   const locked = createDeviceLocks();
-  const limits = new Map<PciAddress, number>();
 
   function findPf(pciAddress: PciAddress): { readonly pf: PfFunction; readonly sriov: FakeSriov } {
     const pf = bus.find(pciAddress);
@@ -51,21 +53,43 @@ export function createFakeSriov({ bus, netdevs, clock, setNumVfsMs, onReset }: F
     if (count > limitOf(asked, sriov)) throw new Refusal("ERANGE");
     await locked(pciAddress, async () => {
       const { pf } = findPf(pciAddress);
-      if (count === pf.vfs.length) return;
+      if (count === pf.numVfs) return;
       if (pf.driver !== pf.nativeDriver) throw new Refusal("ENOENT"); // no driver that supports SR-IOV
-      if (count > 0 && pf.vfs.length > 0) throw new Refusal("EBUSY");
+      if (count > 0 && pf.numVfs > 0) throw new Refusal("EBUSY");
+      if (ignores(pf)) return;
+      refuse(pf, count);
       if (setNumVfsMs > 0) await clock.sleep(setNumVfsMs);
       if (bus.find(pciAddress) !== pf) throw new Refusal("ENODEV"); // unplugged meanwhile
       if (sriov.carrierLossMs > 0) onReset(pf);
       if (count === 0) bus.removeVfs(pf);
-      else bus.addVfs(pf, sriov, Math.min(count, limits.get(pciAddress) ?? count));
+      else addVfs(pf, sriov, count);
     });
   }
 
+  function addVfs(pf: PfFunction, sriov: FakeSriov, count: number): void {
+    const { pciAddress, driver = "" } = pf;
+    const enabled = Math.min(count, deps.quirks.of(pciAddress).createsAtMost ?? count);
+    bus.addVfs(pf, sriov, enabled);
+    if (enabled < count) deps.log(`${driver} ${pciAddress}: ${count} VFs requested; only ${enabled} enabled`);
+  }
+
+  // bnxt_sriov_configure() returns 0 while the interface is down or the firmware is being reset.
+  function ignores({ pciAddress }: PfFunction): boolean {
+    const { ignoresNumVfs } = deps.quirks.of(pciAddress);
+    const isDown = netdevs.visibleOf(pciAddress).every(({ adminUp }) => !adminUp);
+    return ignoresNumVfs === "always" || (ignoresNumVfs === "while-down" && isDown);
+  }
+
+  function refuse({ pciAddress, driver }: PfFunction, count: number): void {
+    if (count === 0) return;
+    if (deps.quirks.isBusy(pciAddress, "busyNumVfs")) throw new Refusal("EAGAIN");
+    const { refusesNumVfs } = deps.quirks.of(pciAddress);
+    if (refusesNumVfs === undefined || count <= refusesNumVfs.above) return;
+    if (refusesNumVfs.log !== undefined) deps.log(`${driver ?? ""} ${pciAddress}: ${refusesNumVfs.log}`);
+    throw new Refusal(refusesNumVfs.code);
+  }
+
   return {
-    limitVfs: (pf, count) => {
-      limits.set(pf, count);
-    },
     port: {
       async listPfs(except = []) {
         const looked = bus.listPfs().filter(({ pciAddress }) => !except.includes(pciAddress));
@@ -122,7 +146,7 @@ function factsOf(pf: PfFunction, netdevs: Netdevs): PfFacts {
     ...defined({ driver: pf.driver }),
     netdevs: namesOf(pf.pciAddress, netdevs),
     ...(sriov && {
-      sriov: { totalVfs: limitOf(pf, sriov), numVfs: pf.vfs.length, vfs: pf.vfs.map((vf) => vfFactsOf(vf, netdevs)) },
+      sriov: { totalVfs: limitOf(pf, sriov), numVfs: pf.numVfs, vfs: pf.vfs.map((vf) => vfFactsOf(vf, netdevs)) },
     }),
   };
 }

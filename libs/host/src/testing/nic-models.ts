@@ -6,6 +6,7 @@
  */
 import { parseMacAddress, parsePciAddress, type MacAddress, type PciAddress } from "@switchyard/api";
 import type { EswitchMode } from "../ports/devices.ts";
+import type { DriverQuirks } from "./driver-quirks.ts";
 
 /** One card. Each port is a PCI function. */
 export interface FakeNic {
@@ -60,6 +61,8 @@ export interface FakePort {
   readonly sriov?: FakeSriov;
   /** The capability that a Mellanox card has after its firmware enables SR-IOV; `sriov` is absent until then. */
   readonly withoutSriov?: FakeSriov;
+  /** Behaviours that the model does not have by default; none by default. */
+  readonly quirks?: DriverQuirks;
 }
 
 /** The SR-IOV capability of a port. */
