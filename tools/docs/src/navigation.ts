@@ -42,7 +42,6 @@ const groups: readonly {
     entries: [
       ["guide/operate.md"],
       ["guide/doctor.md"],
-      ["guide/node.md"],
       ["guide/ovn-offload.md"],
       ["operator.md"],
       ["webhook.md"],
@@ -51,6 +50,11 @@ const groups: readonly {
       ["security.md"],
     ],
     folders: ["guide"],
+  },
+  {
+    text: "Nodes",
+    entries: [["guide/node.md", "What the daemon does"], ["guide/node/undo.md"]],
+    folders: ["guide/node"],
   },
   { text: "Kinds", entries: [["api/index.md", "All kinds"]], folders: ["api"] },
   {
