@@ -42,8 +42,10 @@ const groups: readonly {
     entries: [
       ["guide/operate.md"],
       ["guide/doctor.md"],
+      ["guide/drain.md"],
       ["guide/ovn-offload.md"],
       ["operator.md"],
+      ["operator-commands.md"],
       ["webhook.md"],
       ["cli.md"],
       ["eve-bridge.md"],
