@@ -75,7 +75,12 @@ const groups: readonly {
     entries: [["contributing/index.md"], ["contributing/architecture.md"]],
     folders: ["contributing"],
   },
-  { text: "Decisions", collapsed: true, entries: [], folders: ["decisions"] },
+  {
+    text: "Decisions",
+    collapsed: true,
+    entries: [["decisions/index.md", "All decisions"]],
+    folders: ["decisions"],
+  },
   {
     text: "Facts about upstream",
     collapsed: true,

@@ -7,7 +7,7 @@
  * Objects are removed on evidence only: another loader, a spec of the node state without the device, a node that is gone or is
  * outside of the node set and has no state, or an AfxdpOperatorConfig that the API server does not have. A missing node state says
  * nothing. The operator's ClusterRole owns the objects, so that they go with the operator
- * (docs/decisions/012-ends-without-an-operator.md).
+ * (docs/decisions/012-removal-without-the-operator.md).
  */
 import type {
   AfxdpLoadedProgram,
