@@ -4,7 +4,7 @@
  * the same state may differ on the way: a node that was drained twice looks like one that was drained once.
  */
 import { annotations } from "@switchyard/api";
-import { watchObjects, type Change, type KubeObject, type ResourceType, type Transport } from "@switchyard/kube";
+import { watchObjects, type CacheChange, type KubeObject, type ResourceType, type Transport } from "@switchyard/kube";
 import { labelOf, clusterStateOf, type ClusterState } from "./cluster-state.ts";
 
 /** The changes of each object in order, by "Kind namespace/name": "came", "cordoned: yes", "drain: Draining", … */
@@ -20,7 +20,7 @@ export interface Observer extends AsyncDisposable {
   /** The newest resourceVersion of all events; "" before the first one. */
   readonly newestVersion: string;
   /** Calls `listener` for each existing object and for each later change. */
-  subscribe(listener: (change: Change<KubeObject>) => void): () => void;
+  subscribe(listener: (change: CacheChange<KubeObject>) => void): () => void;
 }
 
 /** Resolves when all caches are synced. Objects for which `isLeftOut` returns true are ignored. */

@@ -126,8 +126,8 @@ export function createPodUsers(resourcePrefix: string, useOf: (pod: PodOnNode) =
     get ages() {
       return [{ resource: pods.plural, synced, ageMs: lastHeard.ageMs }];
     },
-    heard() {
-      lastHeard.heard();
+    confirmed() {
+      lastHeard.confirmed();
     },
     advance: () => undefined,
     rewind: () => undefined, // it remembers no versions

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Events on a real API server, with only the rights that the recorder says it needs. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { connect, createEventRecorder, isKubeObject, objectPath, systemClock, type News } from "@switchyard/kube";
+import {
+  connect,
+  createEventRecorder,
+  isKubeObject,
+  objectPath,
+  systemClock,
+  type EventToRecord,
+} from "@switchyard/kube";
 import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
 
 const coldStartMs = 10 * 60_000;
@@ -42,7 +49,12 @@ describe("events on a real API server", () => {
       const reported: unknown[] = [];
       const who = { controller: "switchyard-operator", instance: "operator-0" };
       const report = (error: unknown) => reported.push(error);
-      const stuck: News = { regarding, type: "Warning", reason: "DrainStuck", note: `2 pods stay ${"…".repeat(500)}` };
+      const stuck: EventToRecord = {
+        regarding,
+        type: "Warning",
+        reason: "DrainStuck",
+        note: `2 pods stay ${"…".repeat(500)}`,
+      };
       {
         await using recorder = createEventRecorder({ transport, ...who, report, clock: fastClock });
         for (let count = 0; count < 3; count++) recorder.record(stuck);

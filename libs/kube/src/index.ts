@@ -29,7 +29,7 @@ export {
 } from "./kube-object.ts";
 export { listPages, type ListRequest, type Page } from "./http/list-pages.ts";
 export { reflect, type ReflectorOptions } from "./cache/reflector.ts";
-export { type Cache, type Change, type Observations, type Observed, isBehind } from "./cache/cache.ts";
+export { type Cache, type CacheChange, type Observations, type ObservedObject, isBehind } from "./cache/cache.ts";
 export { FreshnessClock, whenFresh, type HasAge, type CacheAge, type FailedWatch } from "./cache/cache-age.ts";
 export { ObjectStore, type ObjectSink, type StoreOptions } from "./cache/object-store.ts";
 export type { Indexers } from "./cache/object-index.ts";
@@ -67,4 +67,4 @@ export { runWhenLeading } from "./leadership/leader-election.ts";
 export type { LeaderElectionOptions, Leadership, LeaseTimings } from "./leadership/leader-election-options.ts";
 export type { LeaseName } from "./leadership/lease.ts";
 export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
-export type { EventSource, News } from "./events/render-event.ts";
+export type { EventSource, EventToRecord } from "./events/render-event.ts";

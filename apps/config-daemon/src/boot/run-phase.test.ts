@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { bootConfigPath, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import { createFakeKernel, igb, pci, systemClock, type FakeKernel } from "@switchyard/host/testing";
+import { createFakeKernel, igb, pci, systemKernelClock, type FakeKernel } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
 import { observe } from "../observe/observe.ts";
 import { killedAtWrite } from "../testing/killed-at-write.ts";
@@ -44,7 +44,7 @@ async function run(host: Host, phase: BootPhase, overrides: Partial<PhaseOptions
     maxHanging: 4,
     limitMs: 60_000,
     signal: new AbortController().signal,
-    timing: { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemClock.nowMs, sleep },
+    timing: { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemKernelClock.nowMs, sleep },
     lock: () => Promise.resolve({ [Symbol.asyncDispose]: () => Promise.resolve() }),
     log: (line) => lines.push(line),
     ...overrides,

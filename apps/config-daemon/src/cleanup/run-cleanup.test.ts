@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { bootConfigPath, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import { createFakeKernel, igb, mlx5, pci, systemClock, type FakeKernel } from "@switchyard/host/testing";
+import { createFakeKernel, igb, mlx5, pci, systemKernelClock, type FakeKernel } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
 import { afxdpOn } from "../testing/afxdp-on.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
@@ -61,7 +61,7 @@ async function cleanup(host: Host, options: Partial<CleanupOptions> = {}) {
       stepDeadlineMs: 60_000,
       linkTimeoutMs: 200,
       udevTimeoutMs: 1_000,
-      nowMs: systemClock.nowMs,
+      nowMs: systemKernelClock.nowMs,
       sleep: (ms, signal) => delay(ms, undefined, { signal, ref: false }).catch(() => undefined),
     },
     ...options,

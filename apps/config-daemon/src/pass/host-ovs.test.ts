@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeState } from "@switchyard/api";
-import { blueField, createFakeKernel, systemClock, type FakeKernel } from "@switchyard/host/testing";
+import { blueField, createFakeKernel, systemKernelClock, type FakeKernel } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
 import { runCleanup } from "../cleanup/run-cleanup.ts";
 import { enabledUnits, hostOvsFiles, hostOvsRecord } from "../files/host-ovs-files.ts";
@@ -170,7 +170,7 @@ describe("Open vSwitch of a host", () => {
         stepDeadlineMs: 60_000,
         linkTimeoutMs: 200,
         udevTimeoutMs: 1_000,
-        nowMs: systemClock.nowMs,
+        nowMs: systemKernelClock.nowMs,
         sleep: (ms, signal) => delay(ms, undefined, { signal, ref: false }).catch(() => undefined),
       },
     });

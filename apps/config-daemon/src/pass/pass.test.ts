@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeState } from "@switchyard/api";
-import { createFakeKernel, igb, systemClock } from "@switchyard/host/testing";
+import { createFakeKernel, igb, systemKernelClock } from "@switchyard/host/testing";
 import { KubeError, type Transport } from "@switchyard/kube";
 import { createLogger, Registry } from "@switchyard/service";
 import { Writable } from "node:stream";
@@ -27,7 +27,7 @@ const state: SriovNetworkNodeState = {
 function setUp(write: (phase: Phase) => Promise<void>) {
   const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
   const host = kernel.host();
-  const { nowMs, sleep } = systemClock;
+  const { nowMs, sleep } = systemKernelClock;
   const timing = { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs, sleep };
   const now = () => new Date();
   const runningSteps = createRunningSteps({ nowMs, now });

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
-import { createFakeKernel, createManualClock, igb, systemClock, type Clock } from "@switchyard/host/testing";
+import {
+  createFakeKernel,
+  createManualClock,
+  igb,
+  systemKernelClock,
+  type KernelClock,
+} from "@switchyard/host/testing";
 import { createVhostModules } from "./vhost-modules.ts";
 
 const plain = { resourceName: "a", vfRange: "0-0" };
@@ -12,7 +18,7 @@ const needing: SriovNetworkNodeStateSpec = {
   ],
 };
 
-function setUp(clock: Clock = systemClock) {
+function setUp(clock: KernelClock = systemKernelClock) {
   const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], clock });
   const timing = {
     stepDeadlineMs: 120_000,

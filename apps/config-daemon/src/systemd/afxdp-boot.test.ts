@@ -3,7 +3,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { bootConfigPath, type AfxdpInterfaceSpec } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import { createFakeKernel, igb, mlx5, pci, systemClock, type FakeKernel } from "@switchyard/host/testing";
+import { createFakeKernel, igb, mlx5, pci, systemKernelClock, type FakeKernel } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
 import { afxdpBootConfigPath, afxdpBootResultPath, formatAfxdpBootConfig } from "../boot-files/afxdp-boot-config.ts";
 import { formatBootConfig } from "../boot-files/boot-config.ts";
@@ -39,7 +39,7 @@ async function run(host: Host, phase: BootPhase, limitMs = 60_000): Promise<numb
     limitMs,
     signal: new AbortController().signal,
     log: () => undefined,
-    timing: { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemClock.nowMs, sleep },
+    timing: { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemKernelClock.nowMs, sleep },
     lock: () => Promise.resolve({ [Symbol.asyncDispose]: () => Promise.resolve() }),
   });
 }

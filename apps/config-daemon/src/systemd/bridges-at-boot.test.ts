@@ -8,7 +8,7 @@ import {
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
-import { createFakeKernel, igb, systemClock, type FakeKernel } from "@switchyard/host/testing";
+import { createFakeKernel, igb, systemKernelClock, type FakeKernel } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseBootConfig } from "../boot-files/boot-config.ts";
 import type { BootPhase } from "../boot-files/boot-result.ts";
@@ -42,7 +42,13 @@ function asking(bridges: SriovNetworkNodeStateSpec["bridges"], numVfs = 2): Srio
 }
 
 const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
-const timing = { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemClock.nowMs, sleep };
+const timing = {
+  stepDeadlineMs: 60_000,
+  linkTimeoutMs: 200,
+  udevTimeoutMs: 1_000,
+  nowMs: systemKernelClock.nowMs,
+  sleep,
+};
 
 function newKernel(): FakeKernel {
   return createFakeKernel({ nics: [igb(pf)], managesOvs: true });

@@ -7,7 +7,7 @@ import {
   createFakeKernel,
   igb,
   pci,
-  systemClock,
+  systemKernelClock,
   upstreamSystemdMode,
   upstreamUnitLinks,
   type FakeKernel,
@@ -41,7 +41,7 @@ const timing = {
   stepDeadlineMs: 60_000,
   linkTimeoutMs: 200,
   udevTimeoutMs: 1_000,
-  nowMs: systemClock.nowMs,
+  nowMs: systemKernelClock.nowMs,
   sleep,
 };
 

@@ -2,7 +2,7 @@
 /** afxdpOn runs passes over the AF_XDP devices of a fake kernel, without an API server. */
 import type { AfxdpInterfaceStatus, AfxdpNetworkNodeStateSpec } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import { systemClock } from "@switchyard/host/testing";
+import { systemKernelClock } from "@switchyard/host/testing";
 import type { SriovUse } from "@switchyard/policy";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RecentUses } from "../afxdp/observe/recent-uses.ts";
@@ -33,7 +33,7 @@ export function afxdpOn(host: Host, options: AfxdpTestOptions = {}) {
   // The deadlines of a killed daemon must not keep the process alive.
   const sleep = (ms: number, signal: AbortSignal) =>
     delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
-  const timing = { stepDeadlineMs, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemClock.nowMs, sleep };
+  const timing = { stepDeadlineMs, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs: systemKernelClock.nowMs, sleep };
   const deps = { timing, now: () => new Date() };
   const withDeadline = createWithDeadline(host, deps);
   const applySteps = createAfxdpSteps(host, { ...deps, maxPfs: 4 });

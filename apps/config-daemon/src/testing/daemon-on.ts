@@ -2,7 +2,7 @@
 /** daemonOn runs passes of the daemon on a fake kernel, without an API server. */
 import type { SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import { systemClock } from "@switchyard/host/testing";
+import { systemKernelClock } from "@switchyard/host/testing";
 import type { Step } from "@switchyard/plan";
 import type { FirmwarePolicy } from "@switchyard/policy";
 import { setTimeout as delay } from "node:timers/promises";
@@ -57,7 +57,7 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
   const requests: string[] = [];
   const planned: number[] = [];
   const applied: boolean[] = [];
-  const { nowMs } = systemClock;
+  const { nowMs } = systemKernelClock;
   // The deadlines of a killed daemon must not keep the process alive.
   const sleep = (ms: number, signal: AbortSignal) =>
     delay(ms, undefined, { signal, ref: false }).catch(() => undefined);

@@ -10,7 +10,7 @@ import {
   type AfxdpNetworkNodePolicy,
   type AfxdpNetworkNodeState,
 } from "@switchyard/api";
-import { createWriter, equalJson, fromCache, type Change } from "@switchyard/kube";
+import { createWriter, equalJson, fromCache, type CacheChange } from "@switchyard/kube";
 import { createConfigExistsCheck } from "../facts/config-exists.ts";
 import { fieldManagers } from "../field-managers.ts";
 import { limitRate, parallelNodes } from "../controller-pace.ts";
@@ -105,13 +105,13 @@ function policyStatusController(context: OperatorContext, results: AfxdpMergeRes
 }
 
 /** The progress of the node does not affect the merge. */
-function changesMerge({ before, after }: Change<AfxdpNetworkNodeState>): boolean {
+function changesMerge({ before, after }: CacheChange<AfxdpNetworkNodeState>): boolean {
   const concerns = (state: AfxdpNetworkNodeState | undefined) =>
     state && { metadata: state.metadata, spec: state.spec, interfaces: state.status?.interfaces };
   return !equalJson(concerns(before), concerns(after));
 }
 
-function changesSriovUse({ before, after }: Change<NodeStateFacts>): boolean {
+function changesSriovUse({ before, after }: CacheChange<NodeStateFacts>): boolean {
   const concerns = (state: NodeStateFacts | undefined) => state && { spec: state.spec, pfs: state.pfs };
   return !equalJson(concerns(before), concerns(after));
 }

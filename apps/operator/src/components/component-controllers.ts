@@ -13,7 +13,7 @@ import {
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { createWriter, fromCache, removeFinalizer, type Change } from "@switchyard/kube";
+import { createWriter, fromCache, removeFinalizer, type CacheChange } from "@switchyard/kube";
 import { isControlPlaneExternal, isOfControlPlane, isSystemdMode, systemdModeConfigName } from "@switchyard/render";
 import { afxdpConfigController, createAfxdpReport, type AfxdpReport } from "./afxdp-config-controller.ts";
 import { fieldManagers } from "../field-managers.ts";
@@ -179,7 +179,7 @@ function systemdModeController(
   };
 }
 
-function changesMode({ before, after }: Change<SriovOperatorConfig>): boolean {
+function changesMode({ before, after }: CacheChange<SriovOperatorConfig>): boolean {
   return before?.spec?.configurationMode !== after?.spec?.configurationMode;
 }
 
@@ -208,6 +208,6 @@ const systemdModeEvents = {
  * changesControlPlane reports whether a change of a Node can change the result of isControlPlaneExternal. Webhook and
  * injector run on control plane nodes, or on any node if the cluster has none.
  */
-export function changesControlPlane({ before, after }: Change<Node>): boolean {
+export function changesControlPlane({ before, after }: CacheChange<Node>): boolean {
   return before === undefined || after === undefined || isOfControlPlane(before) !== isOfControlPlane(after);
 }

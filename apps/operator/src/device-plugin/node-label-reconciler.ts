@@ -9,7 +9,7 @@
  * label that upstream's operator set.
  */
 import { annotations, defined, drainRequests, labels, type Node } from "@switchyard/api";
-import { isKubeError, type Cache, type Change, type MetadataPatch, type Reconcile } from "@switchyard/kube";
+import { isKubeError, type Cache, type CacheChange, type MetadataPatch, type Reconcile } from "@switchyard/kube";
 import { isInNodeSet } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import { recheckSoon } from "../controller-pace.ts";
@@ -74,7 +74,7 @@ function labelsFor(node: Node, state: NodeStateFacts): Readonly<Record<string, s
 }
 
 /** Returns the node if the change of its state can affect the label. */
-export function nodeAffectedByResources({ key, before, after }: Change<NodeStateFacts>): readonly string[] {
+export function nodeAffectedByResources({ key, before, after }: CacheChange<NodeStateFacts>): readonly string[] {
   const relevant = (state: NodeStateFacts | undefined) =>
     state && { isKnown: state.interfaces.length > 0, hasResources: hasResources(state) };
   return isDeepStrictEqual(relevant(before), relevant(after)) ? [] : [key];

@@ -16,7 +16,7 @@ import {
   KubeError,
   metadataOnly,
   objectPath,
-  type Observed,
+  type ObservedObject,
   type Transport,
 } from "@switchyard/kube";
 import { toDrainFacts, type DrainFacts } from "../facts/drain-facts.ts";
@@ -60,7 +60,7 @@ export interface ListedHandshake extends Pick<DrainCarrier, "name" | "uid"> {
 }
 
 /** An object as the cache shows it. */
-export type Seen = Pick<DrainCarrier, "type" | "name"> & Pick<Observed, "uid" | "resourceVersion">;
+export type Seen = Pick<DrainCarrier, "type" | "name"> & Pick<ObservedObject, "uid" | "resourceVersion">;
 
 export function createDrainAnswers(transport: Transport, namespace: string): DrainAnswers {
   /** Returns the resourceVersion of the patched object. */

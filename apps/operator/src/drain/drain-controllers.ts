@@ -23,8 +23,8 @@ import {
   createWriter,
   equalJson,
   fromCache,
-  type Change,
-  type News,
+  type CacheChange,
+  type EventToRecord,
   type Transport,
 } from "@switchyard/kube";
 import type { ClusterCaches } from "../cluster-caches.ts";
@@ -63,7 +63,7 @@ export interface DrainOptions {
   readonly settings: Pick<OperatorSettings, "namespace" | "clusterType">;
   readonly pods: NodePods;
   /** Records an event. Never fails. */
-  readonly record: (news: News) => void;
+  readonly record: (news: EventToRecord) => void;
   /** The wall clock. */
   readonly nowMs: () => number;
   /** A monotonic clock. */
@@ -266,7 +266,7 @@ function defaultPoolController(
 }
 
 /** Reports whether the Node still exists with the same request and in the same MachineConfigPool. */
-function isSameRequest({ before, after }: Change<Node>): boolean {
+function isSameRequest({ before, after }: CacheChange<Node>): boolean {
   const { nodeState, desiredMachineConfig } = annotations;
   const values = ({ metadata }: Node) =>
     [nodeState, desiredMachineConfig].map((key) => metadata.annotations?.[key] ?? "");
@@ -274,11 +274,11 @@ function isSameRequest({ before, after }: Change<Node>): boolean {
 }
 
 /** Reports whether request and answer are the same. The operator's own conditions do not count. */
-function isSameHandshake({ before, after }: Change<DrainCarrier>): boolean {
+function isSameHandshake({ before, after }: CacheChange<DrainCarrier>): boolean {
   const handshake = (state: DrainCarrier | undefined) => state && { uid: state.uid, ...state.drain, conditions: [] };
   return equalJson(handshake(before), handshake(after));
 }
 
-function isSameDrain({ before, after }: Change<DrainCarrier>): boolean {
+function isSameDrain({ before, after }: CacheChange<DrainCarrier>): boolean {
   return equalJson(before, after);
 }

@@ -9,7 +9,7 @@ import {
   type Condition,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
-import { equalJson, type News, type Writer } from "@switchyard/kube";
+import { equalJson, type EventToRecord, type Writer } from "@switchyard/kube";
 import { drainConditions, listPods, stallConditions, type DrainPhase } from "./drain-conditions.ts";
 import { holding } from "../facts/drain-facts.ts";
 import type { DrainCarrier } from "./drain-carriers.ts";
@@ -44,7 +44,7 @@ export interface DrainReporter {
   forget(name: string): void;
 }
 
-export type DrainEvent = Pick<News, "type" | "reason" | "note">;
+export type DrainEvent = Pick<EventToRecord, "type" | "reason" | "note">;
 
 export interface DrainReporterDeps {
   readonly writerOf: (type: DrainCarrier["type"]) => StatusWriter;

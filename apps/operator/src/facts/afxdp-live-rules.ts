@@ -3,7 +3,7 @@
  * AfxdpLiveRules returns the AF_XDP policies and config of the caches as AfxdpRules, computed once for each change.
  */
 import { operatorConfigName, type AfxdpOperatorConfig } from "@switchyard/api";
-import { equalJson, type Change } from "@switchyard/kube";
+import { equalJson, type CacheChange } from "@switchyard/kube";
 import { createAfxdpRules, type AfxdpRules } from "@switchyard/policy";
 import type { AfxdpCaches } from "./afxdp-caches.ts";
 
@@ -23,7 +23,7 @@ export function createAfxdpLiveRules(
 ): AfxdpLiveRules {
   const { afxdpPolicies, afxdpConfigs, staleDelayMs } = caches;
   let current: AfxdpLive | undefined;
-  const invalidate = (change: Change<RuleSource>): void => {
+  const invalidate = (change: CacheChange<RuleSource>): void => {
     if (changesRules(change)) current = undefined;
   };
   const subscriptions = [afxdpPolicies.subscribe(invalidate), afxdpConfigs.subscribe(invalidate)];
@@ -48,7 +48,7 @@ interface RuleSource {
 }
 
 /** Reports whether the change of a policy or config affects the rules. A change of the status is the operator's own write. */
-export function changesRules({ before, after }: Change<RuleSource>): boolean {
+export function changesRules({ before, after }: CacheChange<RuleSource>): boolean {
   const input = (source: RuleSource | undefined) => {
     if (source === undefined) return undefined;
     const { uid, generation, deletionTimestamp } = source.metadata;

@@ -9,7 +9,7 @@ import {
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { equalJson, type Cache, type Change, type ObjectMeta } from "@switchyard/kube";
+import { equalJson, type Cache, type CacheChange, type ObjectMeta } from "@switchyard/kube";
 import { createRules, unlistedNics, type Rules } from "@switchyard/policy";
 import { knownNics, type NicList } from "./nic-list.ts";
 
@@ -33,7 +33,7 @@ export type LiveRules = () => Rules | undefined;
 export function createLiveRules(caches: RuleCaches, signal: AbortSignal): LiveRules {
   const { policies, pools, operatorConfigs, nicList, staleDelayMs, devMode } = caches;
   let current: Rules | undefined;
-  const invalidate = ({ before, after }: Change<RuleSource>): void => {
+  const invalidate = ({ before, after }: CacheChange<RuleSource>): void => {
     if (!equalJson(ruleInput(before), ruleInput(after))) current = undefined; // a change of the status has no effect
   };
   const subscriptions = [

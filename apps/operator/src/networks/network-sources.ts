@@ -5,7 +5,7 @@
  * the policies create other bridges for it or offer other AF_XDP devices, or another provider has its CNI plugin.
  */
 import type { AfxdpNetwork, AfxdpNetworkNodeState, AfxdpOperatorConfig, BridgeNetwork } from "@switchyard/api";
-import { fromCache, type Cache, type Change, type Source } from "@switchyard/kube";
+import { fromCache, type Cache, type CacheChange, type Source } from "@switchyard/kube";
 import { afxdpProviderOf } from "@switchyard/policy";
 import { linuxBridgesOf, poolDevicesOf, unfilteredBridgesOf, type Network } from "@switchyard/render";
 import { isDeepStrictEqual } from "node:util";
@@ -38,7 +38,7 @@ export function networkSources(
  * Returns the changed network. If its uid, deletion or spec changed, also returns all networks that want the NAD that
  * it wants or wanted.
  */
-function networksOfNetwork({ before, after }: Change<Network>, networks: Networks): readonly string[] {
+function networksOfNetwork({ before, after }: CacheChange<Network>, networks: Networks): readonly string[] {
   const both = [before, after].filter((network) => network !== undefined);
   const relevant = (network: Network) => [network.metadata.uid, isTerminating(network), network.spec];
   const isSame = before && after && isDeepStrictEqual(relevant(before), relevant(after));
@@ -49,7 +49,7 @@ function networksOfNetwork({ before, after }: Change<Network>, networks: Network
 /**
  * Returns the network that the owner-ref of the NAD names, even if it is deleted, and the networks that want this NAD.
  */
-function networksOfNad({ key, before, after }: Change<NadFacts>, networks: Networks): readonly string[] {
+function networksOfNad({ key, before, after }: CacheChange<NadFacts>, networks: Networks): readonly string[] {
   const owners = [before, after].flatMap((nad) => (nad === undefined ? [] : [ownerRefOf(nad)]));
   return [...owners.filter((owner) => parseNetworkRef(owner)), ...networks.wanting(key).map(networkRef)];
 }
@@ -59,7 +59,7 @@ function networksOfNad({ key, before, after }: Change<NadFacts>, networks: Netwo
  * that want the same NAD: without a bridge, a BridgeNetwork is invalid and no longer wants its NAD.
  */
 function networksOfState(
-  { before, after }: Change<NodeStateFacts>,
+  { before, after }: CacheChange<NodeStateFacts>,
   bridgeNetworks: Cache<BridgeNetwork>,
   networks: Networks,
 ): readonly string[] {
@@ -77,7 +77,7 @@ function networksOfState(
 
 /** Returns the AfxdpNetworks in whose pool this node now has other devices for the CNI plugin, and their rivals as above. */
 function networksOfAfxdpState(
-  { before, after }: Change<AfxdpNetworkNodeState>,
+  { before, after }: CacheChange<AfxdpNetworkNodeState>,
   afxdpNetworks: Cache<AfxdpNetwork>,
   networks: Networks,
 ): readonly string[] {
@@ -93,7 +93,7 @@ function networksOfAfxdpState(
 
 /** Returns all AfxdpNetworks, and the networks that want the same NADs, if their CNI plugin is another one now. */
 function networksOfProvider(
-  { before, after }: Change<AfxdpOperatorConfig>,
+  { before, after }: CacheChange<AfxdpOperatorConfig>,
   afxdpNetworks: Cache<AfxdpNetwork>,
   networks: Networks,
 ): readonly string[] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { News } from "@switchyard/kube";
+import type { EventToRecord } from "@switchyard/kube";
 import { createCluster } from "../testing/cluster.ts";
 import type { ConfigCondition } from "../reports/config-condition.ts";
 import { createHeldResets, createHeldResetsReconciler } from "./held-resets.ts";
@@ -13,7 +13,7 @@ function setUp() {
   cluster.addConfig();
   const heldResets = createHeldResets();
   const conditions: (ConfigCondition | undefined)[] = [];
-  const news: News[] = [];
+  const news: EventToRecord[] = [];
   const reconcile = createHeldResetsReconciler({
     heldResets,
     configs: cluster.operatorConfigs,

@@ -5,7 +5,7 @@
  * and an event when it begins.
  */
 import { operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
-import type { Cache, News, Reconcile, Source } from "@switchyard/kube";
+import type { Cache, EventToRecord, Reconcile, Source } from "@switchyard/kube";
 import type { SetConfigCondition } from "../reports/config-condition.ts";
 import type { ResetHold } from "./reset-hold.ts";
 
@@ -48,7 +48,7 @@ export interface HeldResetsDeps {
   readonly heldResets: Pick<HeldResets, "list">;
   readonly configs: Pick<Cache<SriovOperatorConfig>, "get">;
   readonly setCondition: SetConfigCondition;
-  readonly record: (news: News) => void;
+  readonly record: (news: EventToRecord) => void;
 }
 
 /** Most nodes that a message names. */

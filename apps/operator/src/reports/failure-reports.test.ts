@@ -18,7 +18,7 @@ import {
   KubeError,
   ObjectStore,
   type KubeObject,
-  type News,
+  type EventToRecord,
   type ResourceType,
   type TransportRequest,
 } from "@switchyard/kube";
@@ -52,7 +52,7 @@ function setUp() {
     afxdpPolicies: store(afxdpNetworkNodePolicies, namespace),
   };
   const writes: TransportRequest[] = [];
-  const news: News[] = [];
+  const news: EventToRecord[] = [];
   let nowMs = 0;
   const reports = createFailureReports({
     namespace,

@@ -28,8 +28,8 @@ import {
   type Cache,
   type EventRecorder,
   type KubeObject,
-  type News,
-  type Observed,
+  type EventToRecord,
+  type ObservedObject,
   type ResourceType,
   type Transport,
   type Writer,
@@ -169,7 +169,7 @@ interface ReportedKind {
 }
 
 interface Found extends ReportedKind {
-  readonly observed: Observed;
+  readonly observed: ObservedObject;
   readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string };
 }
 
@@ -217,7 +217,7 @@ function targetOf({ about, key }: Work): string {
   }
 }
 
-function eventOf({ type, metadata }: Found, failure: Failure): News {
+function eventOf({ type, metadata }: Found, failure: Failure): EventToRecord {
   const regarding = { apiVersion: apiVersionOf(type), kind: type.kind, metadata };
   const note = describeFailures([failure]);
   return { regarding, type: "Warning", reason: "ReconcileFailed", note, action: "Reconcile" };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { Condition } from "@switchyard/api";
-import type { News } from "@switchyard/kube";
+import type { EventToRecord } from "@switchyard/kube";
 import { conditionsFor, type ConditionSummary } from "./condition-summary.ts";
 import { createTransitionEvents } from "./transition-events.ts";
 
@@ -28,8 +28,8 @@ function policy(conditions: readonly Condition[] = [], uid = "1") {
 const conditionsOf = (summary: ConditionSummary) => conditionsFor(summary, [], 1, new Date(0));
 
 function start() {
-  const news: News[] = [];
-  const events = { record: (item: News) => void news.push(item), [Symbol.asyncDispose]: () => Promise.resolve() };
+  const news: EventToRecord[] = [];
+  const events = { record: (item: EventToRecord) => void news.push(item), [Symbol.asyncDispose]: () => Promise.resolve() };
   return {
     recordTransition: createTransitionEvents(events),
     told: () => news.map(({ type, reason }) => `${type} ${reason}`),

@@ -4,7 +4,7 @@
  * nothing.
  */
 import type { Node, SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
-import { equalJson, type Cache, type Change } from "@switchyard/kube";
+import { equalJson, type Cache, type CacheChange } from "@switchyard/kube";
 import { hasLabels, labelsOf } from "@switchyard/policy";
 import type { NodeStateFacts } from "../facts/node-state-facts.ts";
 import type { MergeResults } from "./merge-results.ts";
@@ -13,7 +13,10 @@ import type { MergeResults } from "./merge-results.ts";
  * Returns the nodes that the policy selects or selected, if its spec or generation changed. The generation counts
  * because merge results record it, even if a spec was changed back. A change of the status is the operator's own write.
  */
-export function nodesAffectedByPolicy(change: Change<SriovNetworkNodePolicy>, nodes: Cache<Node>): readonly string[] {
+export function nodesAffectedByPolicy(
+  change: CacheChange<SriovNetworkNodePolicy>,
+  nodes: Cache<Node>,
+): readonly string[] {
   const { before, after } = change;
   if (equalJson(identity(before), identity(after))) return [];
   const selectors = [before, after].flatMap((policy) => (policy === undefined ? [] : [policy.spec.nodeSelector]));
@@ -31,7 +34,7 @@ function identity(policy: SriovNetworkNodePolicy | undefined) {
  * Returns the node of a state if its spec, NICs or deletion deadline changed. The daemon's progress does not affect the
  * merge.
  */
-export function nodeAffectedByState({ key, before, after }: Change<NodeStateFacts>): readonly string[] {
+export function nodeAffectedByState({ key, before, after }: CacheChange<NodeStateFacts>): readonly string[] {
   const concerns = (state: NodeStateFacts | undefined) =>
     state && { uid: state.uid, spec: state.spec, interfaces: state.interfaces, keepStateUntil: state.keepStateUntil };
   return equalJson(concerns(before), concerns(after)) ? [] : [key];
@@ -42,7 +45,7 @@ export function nodeAffectedByState({ key, before, after }: Change<NodeStateFact
  * for a state that replaces another one, which another client may have created, and for a state with a deletion
  * deadline.
  */
-export function isOwnWrite({ before, after }: Change<NodeStateFacts>, mergeResults: MergeResults): boolean {
+export function isOwnWrite({ before, after }: CacheChange<NodeStateFacts>, mergeResults: MergeResults): boolean {
   if (after === undefined || after.keepStateUntil !== undefined) return false;
   return (before === undefined || before.uid === after.uid) && mergeResults.isApplied(after);
 }
@@ -50,7 +53,7 @@ export function isOwnWrite({ before, after }: Change<NodeStateFacts>, mergeResul
 /**
  * Reports whether the change of the SriovOperatorConfig affects node states: its spec, its uid or its deletion changed.
  */
-export function affectsNodes({ before, after }: Change<SriovOperatorConfig>): boolean {
+export function affectsNodes({ before, after }: CacheChange<SriovOperatorConfig>): boolean {
   const concerns = (config: SriovOperatorConfig | undefined) =>
     config && {
       spec: config.spec,

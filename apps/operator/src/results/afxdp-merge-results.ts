@@ -3,7 +3,7 @@
  * AfxdpMergeResults keeps the result of mergeAfxdpPolicies for each node, and the inputs that it was computed from.
  */
 import type { AfxdpInterfaceStatus, AfxdpNetworkNodeState, AfxdpNetworkNodeStateSpec } from "@switchyard/api";
-import { equalJson, type Change } from "@switchyard/kube";
+import { equalJson, type CacheChange } from "@switchyard/kube";
 import type { MergedAfxdpNode } from "@switchyard/policy";
 import { createNodeResults, type NodeResult, type NodeResults } from "./node-results.ts";
 
@@ -20,7 +20,7 @@ export interface AfxdpMergeResults extends NodeResults<AfxdpMergeResult> {
    * Reports whether the change of a state only shows the operator's own write, so that nothing is left to do. It is false for a
    * state that replaces another one, and for one with annotations, which has a deletion deadline.
    */
-  isOwnWrite(change: Change<AfxdpNetworkNodeState>): boolean;
+  isOwnWrite(change: CacheChange<AfxdpNetworkNodeState>): boolean;
 }
 
 export function createAfxdpMergeResults(): AfxdpMergeResults {

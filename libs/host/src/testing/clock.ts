@@ -6,7 +6,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 /** The operations on time that the fake kernel needs. */
-export interface Clock {
+export interface KernelClock {
   nowMs(): number;
   /** Resolves after `ms`, in a later turn of the event loop, or as soon as `signal` aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -14,7 +14,7 @@ export interface Clock {
   later(ms: number, act: () => void): void;
 }
 
-export const systemClock: Clock = {
+export const systemKernelClock: KernelClock = {
   nowMs: () => performance.now(),
   later: (ms, act) => {
     setTimeout(act, ms).unref();
@@ -23,7 +23,7 @@ export const systemClock: Clock = {
 };
 
 /** A clock that moves only when advance() is called. */
-export interface ManualClock extends Clock {
+export interface ManualClock extends KernelClock {
   /** Moves the clock by `ms`. Sleepers wake in the order of their time, and each can run before the next one wakes. */
   advance(ms: number): Promise<void>;
 }

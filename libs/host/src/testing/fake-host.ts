@@ -6,7 +6,7 @@
 import { isWatch, isWrite, operationOf, wrapPorts, type PortCall } from "../calls/wrap-ports.ts";
 import { HostError } from "../calls/host-error.ts";
 import type { Host } from "../ports/host.ts";
-import type { Clock } from "./clock.ts";
+import type { KernelClock } from "./clock.ts";
 import { Refusal, type Faults } from "./faults.ts";
 
 /** A call that changes the host, also if it fails. */
@@ -19,7 +19,7 @@ export interface FakeWrite extends PortCall {
 }
 
 export interface FakeHostDeps {
-  readonly clock: Clock;
+  readonly clock: KernelClock;
   readonly faults: Faults;
   /** Receives the writes in the order of their start. */
   readonly writes: FakeWrite[];

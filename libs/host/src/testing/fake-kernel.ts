@@ -13,7 +13,7 @@ import type { BootLoader, KernelEvent, Machine } from "../ports/kernel.ts";
 import type { RdmaMode } from "../ports/devices.ts";
 import type { SriovSysfs } from "../ports/sriov-sysfs.ts";
 import type { XdpProgram } from "../ports/xdp.ts";
-import { systemClock, type Clock } from "./clock.ts";
+import { systemKernelClock, type KernelClock } from "./clock.ts";
 import { createQuirks, type DriverQuirks } from "./driver-quirks.ts";
 import { createFakeBootLoader, createFakeBootProgram } from "./fake-boot.ts";
 import { createFakeEswitch } from "./fake-eswitch.ts";
@@ -44,7 +44,7 @@ import type { FakeNic } from "./nic-models.ts";
 export interface FakeKernelOptions {
   readonly nics: readonly FakeNic[];
   /** The clock of the system by default. */
-  readonly clock?: Clock;
+  readonly clock?: KernelClock;
   /** Duration of a change of the number of VFs; 0 by default. igb needs about 1,000 ms for four VFs. */
   readonly setNumVfsMs?: number;
   /** Time that udev needs for each event; 1 by default; "none" for a machine without udev. */
@@ -156,7 +156,7 @@ export interface FakeKernel {
 export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const events = createFakeEvents<KernelEvent>({ kind: "overrun" });
   const { firmwareTools: hasTools = true, lockdown = "none" } = options;
-  const { nics, clock = systemClock, setNumVfsMs = 0, udevMs = 1, iommu = true, cpuVendor = "intel" } = options;
+  const { nics, clock = systemKernelClock, setNumVfsMs = 0, udevMs = 1, iommu = true, cpuVendor = "intel" } = options;
   const { bootLoader: program = "grubby" } = options;
   const netdevs = createNetdevs(emit);
   const files = createFakeFiles();
@@ -384,7 +384,7 @@ function readRdmaOption({ list, readText }: FakeFiles): RdmaMode | undefined {
 }
 
 /** The carriers of the ports, which a reset by the driver interrupts. `emitLinksOf` is called at its loss and its return. */
-function createCarriers(clock: Clock, emitLinksOf: (pciAddress: PciAddress) => void) {
+function createCarriers(clock: KernelClock, emitLinksOf: (pciAddress: PciAddress) => void) {
   const carrierBackMs = new Map<PciAddress, number>();
   const resets = new Map<PciAddress, number>();
   return {

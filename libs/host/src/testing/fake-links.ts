@@ -6,14 +6,14 @@ import type { Link, Links } from "../ports/links.ts";
 import { isVirtio, noGuid, portOf, type PfFunction, type VfFunction } from "./fake-functions.ts";
 import { deviceOf, type Netdev, type Netdevs } from "./fake-netdevs.ts";
 import { addNetdev, type PciBus } from "./fake-pci.ts";
-import type { Clock } from "./clock.ts";
+import type { KernelClock } from "./clock.ts";
 import type { QuirksByPf } from "./driver-quirks.ts";
 import { answer, Refusal } from "./faults.ts";
 
 export interface FakeLinksDeps {
   readonly bus: PciBus;
   readonly netdevs: Netdevs;
-  readonly clock: Pick<Clock, "later">;
+  readonly clock: Pick<KernelClock, "later">;
   readonly quirks: QuirksByPf;
   readonly nextMac: () => string;
   /** Reports whether the port of the PF has a carrier, if its interface is up. */

@@ -20,7 +20,7 @@ import {
 import type { FakeRdma } from "./fake-rdma.ts";
 import type { FakeVdpa } from "./fake-vdpa.ts";
 import type { FakePort, FakeSriov } from "./nic-models.ts";
-import type { Clock } from "./clock.ts";
+import type { KernelClock } from "./clock.ts";
 import type { QuirksByPf } from "./driver-quirks.ts";
 import { Refusal } from "./faults.ts";
 
@@ -60,7 +60,7 @@ export interface PciBusDeps {
   readonly nextMac: () => string;
   /** Called when the VFs of a PF or its eswitch have changed. */
   readonly onVfsChanged: (pf: PfFunction) => void;
-  readonly clock: Pick<Clock, "later">;
+  readonly clock: Pick<KernelClock, "later">;
   readonly quirks: QuirksByPf;
   /** Whether vfio-pci can be bound: the machine has an IOMMU, or no-IOMMU mode is on. */
   readonly allowsVfio: () => boolean;

@@ -5,7 +5,7 @@
 import { defined, type PciAddress } from "@switchyard/api";
 import { checkKernelName } from "../linux/kernel-names.ts";
 import type { PfFacts, SriovSysfs, VfFacts } from "../ports/sriov-sysfs.ts";
-import type { Clock } from "./clock.ts";
+import type { KernelClock } from "./clock.ts";
 import type { QuirksByPf } from "./driver-quirks.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
 import type { AnyFunction, PfFunction, VfFunction } from "./fake-functions.ts";
@@ -16,7 +16,7 @@ import { answer, Refusal } from "./faults.ts";
 export interface FakeSriovDeps {
   readonly bus: PciBus;
   readonly netdevs: Netdevs;
-  readonly clock: Clock;
+  readonly clock: KernelClock;
   /** Duration of a change of the number of VFs. */
   readonly setNumVfsMs: number;
   readonly quirks: QuirksByPf;

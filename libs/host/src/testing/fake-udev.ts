@@ -7,7 +7,7 @@
 import type { PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel.ts";
 import type { Udev } from "../ports/system-services.ts";
-import type { Clock } from "./clock.ts";
+import type { KernelClock } from "./clock.ts";
 import type { Netdev, Netdevs } from "./fake-netdevs.ts";
 import type { PciBus } from "./fake-pci.ts";
 import { pci } from "./nic-models.ts";
@@ -18,7 +18,7 @@ import { applyRules, parseRules, type Rule, type RuleDevice } from "./udev-rules
 export interface FakeUdevDeps {
   readonly bus: PciBus;
   readonly netdevs: Netdevs;
-  readonly clock: Clock;
+  readonly clock: KernelClock;
   /** Returns the texts of the rules in /etc/udev/rules.d by the names of their files. */
   readonly readRules: () => readonly string[];
   /** Time that udev needs for each event. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PciAddress } from "@switchyard/api";
 import type { Host } from "../ports/host.ts";
-import { systemClock, type Clock } from "./clock.ts";
+import { systemKernelClock, type KernelClock } from "./clock.ts";
 import { connectFakeHost } from "./connect-fake-host.ts";
 import { runContractCase, type ContractWorld } from "./contract/world.ts";
 import { createFakeKernel, type FakeKernel, type FakeKernelOptions } from "./fake-kernel.ts";
@@ -95,11 +95,11 @@ function worldOf(kernel: FakeKernel, host: Host, { hasEswitch = false, hasUdev =
 }
 
 /** Runs three times as fast, because igb needs seconds to get a carrier. */
-const fasterClock: Clock = {
-  nowMs: () => systemClock.nowMs() * 3,
-  sleep: (ms, signal) => systemClock.sleep(ms / 3, signal),
+const fasterClock: KernelClock = {
+  nowMs: () => systemKernelClock.nowMs() * 3,
+  sleep: (ms, signal) => systemKernelClock.sleep(ms / 3, signal),
   later: (ms, act) => {
-    systemClock.later(ms / 3, act);
+    systemKernelClock.later(ms / 3, act);
   },
 };
 

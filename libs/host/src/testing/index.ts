@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export { isWrite, wrapPorts, type PortCall } from "../calls/wrap-ports.ts";
-export { createManualClock, systemClock, type Clock, type ManualClock } from "./clock.ts";
+export { createManualClock, systemKernelClock, type KernelClock, type ManualClock } from "./clock.ts";
 export { withQuirks, type DriverQuirks } from "./driver-quirks.ts";
 export { connectFakeHost } from "./connect-fake-host.ts";
 export type { ContractCase, ContractWorld } from "./contract/world.ts";

@@ -45,7 +45,7 @@ export class FreshnessClock {
     this.#heardAtMs = clock.nowMs();
   }
 
-  heard(): void {
+  confirmed(): void {
     this.#heardAtMs = this.#clock.nowMs();
   }
 

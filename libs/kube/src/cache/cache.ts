@@ -28,11 +28,11 @@ export interface Cache<T> extends Observations, HasAge {
    * Calls `listener` for each object that exists (`before` is undefined) and then for each change of a projection. Returns
    * a function that ends the subscription.
    */
-  subscribe(listener: (change: Change<T>) => void): () => void;
+  subscribe(listener: (change: CacheChange<T>) => void): () => void;
 }
 
 /** An object was added (no `before`), changed, or deleted (no `after`). */
-export interface Change<T> {
+export interface CacheChange<T> {
   readonly key: string;
   readonly before: T | undefined;
   readonly after: T | undefined;
@@ -40,7 +40,7 @@ export interface Change<T> {
 
 /** What a writer needs to know about objects beyond their projection. */
 export interface Observations {
-  observed(name: ObjectName): Observed | undefined;
+  observed(name: ObjectName): ObservedObject | undefined;
   /** The resourceVersion up to which the cache has all changes; undefined before the first list. */
   readonly position: string | undefined;
   /** Number of times that the versions of the server went back. What was remembered about versions before does not count. */
@@ -51,7 +51,7 @@ export interface Observations {
   tracks(manager: string): boolean;
 }
 
-export interface Observed {
+export interface ObservedObject {
   readonly uid: string;
   readonly resourceVersion: string;
   /** Returns the digest of the fields of the manager's last apply, with their current values (owned-fields.ts). */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { Change } from "./cache.ts";
+import type { CacheChange } from "./cache.ts";
 import type { KubeObject } from "../kube-object.ts";
 import { ObjectStore, type StoreOptions } from "./object-store.ts";
 import { configMaps, type ConfigMap } from "../testing/fake-api-server.ts";
@@ -23,7 +23,7 @@ function createStore(options: Partial<StoreOptions<ConfigMap, Kept>> = {}) {
     ...options,
   });
   const changes: string[] = [];
-  store.subscribe(({ key, before, after }: Change<Kept>) => {
+  store.subscribe(({ key, before, after }: CacheChange<Kept>) => {
     changes.push(`${key}: ${before?.color ?? "none"} -> ${after?.color ?? "none"}`);
   });
   return { store, changes };
@@ -105,7 +105,7 @@ describe("ObjectStore", () => {
   it("calls a new listener for all existing objects", () => {
     const { store } = createStore();
     store.upsert(some("a", "red"));
-    const seen: Change<Kept>[] = [];
+    const seen: CacheChange<Kept>[] = [];
     store.subscribe((change) => seen.push(change))();
     store.upsert(some("b", "red"));
     expect(seen.map(({ key, before }) => [key, before])).toEqual([["a", undefined]]);

@@ -4,13 +4,13 @@
  * Usage: `const nodes = new ObjectStore({ type: nodeType, project: ({ metadata }: Node) => ({ metadata }) })`.
  */
 import { FreshnessClock, type CacheAge, type FailedWatch } from "./cache-age.ts";
-import { isBehind, type Cache, type Change, type Observed } from "./cache.ts";
+import { isBehind, type Cache, type CacheChange, type ObservedObject } from "./cache.ts";
 import type { Clock } from "../clock.ts";
 import { equalJson } from "../json/equal-json.ts";
 import { KubeError } from "../http/kube-error.ts";
 import { apiVersionOf, isRecord, keyOf, type KubeObject, type ObjectName, type ResourceType } from "../kube-object.ts";
 import { ObjectIndex, type Indexers } from "./object-index.ts";
-import { observe } from "./owned-fields.ts";
+import { observeObject } from "./owned-fields.ts";
 
 export interface StoreOptions<Wire extends KubeObject, T> {
   readonly type: ResourceType;
@@ -52,7 +52,7 @@ export interface ObjectSink extends Pick<CacheAge, "ageMs"> {
   /** The server does not serve the kind, so there are no objects. */
   notServed(): void;
   /** The server has just confirmed that all changes have been passed. */
-  heard(): void;
+  confirmed(): void;
 }
 
 /** A Cache and the sink that fills it. */
@@ -60,7 +60,7 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
   readonly #options: StoreOptions<Wire, T>;
   readonly #entries = new Map<string, Entry<T>>();
   readonly #index: ObjectIndex<T>;
-  readonly #listeners = new Set<(change: Change<T>) => void>();
+  readonly #listeners = new Set<(change: CacheChange<T>) => void>();
   readonly #firstList = Promise.withResolvers<undefined>();
   /** Keys of the current list. */
   #listed: Set<string> | undefined;
@@ -140,7 +140,7 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
     return Array.from(this.#index.keys(index, value)).flatMap((key) => this.#entries.get(key)?.value ?? []);
   }
 
-  subscribe(listener: (change: Change<T>) => void): () => void {
+  subscribe(listener: (change: CacheChange<T>) => void): () => void {
     this.#listeners.add(listener);
     for (const [key, { value }] of this.#entries) listener({ key, before: undefined, after: value });
     return () => {
@@ -148,7 +148,7 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
     };
   }
 
-  observed(name: ObjectName): Observed | undefined {
+  observed(name: ObjectName): ObservedObject | undefined {
     return this.#entries.get(this.#keyOf(name))?.observed;
   }
 
@@ -174,7 +174,7 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
     }
     this.#guard(() => {
       const value = this.#project(object, before?.value);
-      const observed = observe(object, this.#options.managers ?? []);
+      const observed = observeObject(object, this.#options.managers ?? []);
       this.#index.update(key, before?.value, value);
       this.#entries.set(key, { value, observed });
       if (before && equalButVersion(before.value, value)) return;
@@ -224,8 +224,8 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
     for (const key of [...this.#entries.keys()]) this.#drop(key);
   }
 
-  heard(): void {
-    this.#lastHeard.heard();
+  confirmed(): void {
+    this.#lastHeard.confirmed();
   }
 
   #drop(key: string): void {
@@ -250,7 +250,7 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
     });
   }
 
-  #notify(change: Change<T>): void {
+  #notify(change: CacheChange<T>): void {
     for (const listener of [...this.#listeners]) {
       this.#guard(() => {
         listener(change);
@@ -283,7 +283,7 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
 
 interface Entry<T> {
   readonly value: T;
-  readonly observed: Observed;
+  readonly observed: ObservedObject;
 }
 
 // Each write changes the resourceVersion and managedFields. Listeners are called only when other fields differ.

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isKubeObject, type KubeObject } from "../kube-object.ts";
-import { extractOwned, intentDigest, observe } from "./owned-fields.ts";
+import { extractOwned, intentDigest, observeObject } from "./owned-fields.ts";
 
 const manager = "switchyard-agent";
 const intent = readObject("daemon-set.intent.json");
@@ -23,7 +23,7 @@ function changed<T>(object: T, from: string, to: string): T {
 }
 
 function hasIntent(wanted: Readonly<Record<string, unknown>>, object: KubeObject): boolean {
-  return observe(object, [manager]).owned(manager, "") === intentDigest(wanted);
+  return observeObject(object, [manager]).owned(manager, "") === intentDigest(wanted);
 }
 
 /** Returns an object of which the manager owns `fields` and another manager owns `foreign`. */
@@ -80,7 +80,7 @@ describe("observe", () => {
     const ofStatus = { manager, operation: "Apply", subresource: "status", fieldsV1: { "f:status": { "f:b": {} } } };
     const byUpdate = { manager: "updater", operation: "Update", fieldsV1: { "f:a": {} } };
     const managedFields = [...(object.metadata.managedFields ?? []), ofStatus, byUpdate];
-    const seen = observe({ ...object, metadata: { ...object.metadata, managedFields } }, [manager, "updater"]);
+    const seen = observeObject({ ...object, metadata: { ...object.metadata, managedFields } }, [manager, "updater"]);
     expect(seen.owned(manager, "")).toBe(intentDigest({ a: 1 }));
     expect(seen.owned(manager, "status")).toBe(intentDigest({ status: { b: 2 } }));
     expect(seen.owned("updater", "")).toBeUndefined();

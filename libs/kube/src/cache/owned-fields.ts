@@ -7,14 +7,14 @@
  * Usage: `observe(object, ["switchyard-node-states"]).owned("switchyard-node-states", "") === intentDigest(intent)`.
  */
 import { hash } from "node:crypto";
-import type { Observed } from "./cache.ts";
+import type { ObservedObject } from "./cache.ts";
 import { canonicalJson } from "../json/texts.ts";
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from "../kube-object.ts";
 
 type Tree = Readonly<Record<string, unknown>>;
 
 /** Returns what a writer with one of these managers needs to know about `object`. */
-export function observe(object: KubeObject, managers: readonly string[]): Observed {
+export function observeObject(object: KubeObject, managers: readonly string[]): ObservedObject {
   const owned = new Map<string, string>();
   const updaters: string[] = [];
   for (const entry of managers.length === 0 ? [] : (object.metadata.managedFields ?? [])) {

@@ -93,7 +93,7 @@ async function list(options: ReflectorOptions, progress: Progress): Promise<stri
   sink.endList(resourceVersion);
   progress.known = resourceVersion;
   progress.isRewound = false;
-  sink.heard();
+  sink.confirmed();
   return resourceVersion;
 }
 
@@ -116,7 +116,7 @@ async function follow(options: ReflectorOptions, progress: Progress, resourceVer
   let openedMs = Infinity;
   const onOpen = () => {
     openedMs = clock.nowMs();
-    if (!progress.sendsBookmarks) sink.heard();
+    if (!progress.sendsBookmarks) sink.confirmed();
   };
   const endDoubts = sink.onDoubt(() => {
     progress.isRewound = true;
@@ -158,7 +158,7 @@ function take({ type, sink }: ReflectorOptions, progress: Progress, event: Watch
   else if (event.type !== "BOOKMARK") sink.upsert(event.object);
   progress.sendsBookmarks ||= event.type === "BOOKMARK";
   sink.advance(version);
-  sink.heard();
+  sink.confirmed();
   return version;
 }
 
@@ -173,7 +173,7 @@ async function handleFailure(options: ReflectorOptions, progress: Progress, erro
   if (optional && isKubeError(error, "NotFound")) {
     progress.position = undefined;
     sink.notServed();
-    sink.heard();
+    sink.confirmed();
     await pause(options, progress, notServedMs);
     return;
   }

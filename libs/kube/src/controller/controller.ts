@@ -5,7 +5,7 @@
  * Usage: `await using controller = startController({ name: "node-states", reconcile, sources, signal, report })`.
  */
 import { staleAmong, whenFresh, type HasAge, type CacheAge } from "../cache/cache-age.ts";
-import type { Cache, Change } from "../cache/cache.ts";
+import type { Cache, CacheChange } from "../cache/cache.ts";
 import { systemClock, type BackoffRange, type Clock } from "../clock.ts";
 import { isKubeError, KubeError } from "../http/kube-error.ts";
 import { linkAbort } from "../linked-abort.ts";
@@ -228,7 +228,7 @@ function createQueue(options: ControllerOptions): WorkQueue {
 /** Returns a source of the keys that `keysOf` returns for each change of the cache. */
 export function fromCache<T>(
   cache: Pick<Cache<T>, "subscribe" | "whenSynced">,
-  keysOf: (change: Change<T>) => Iterable<string>,
+  keysOf: (change: CacheChange<T>) => Iterable<string>,
 ): Source {
   return {
     start: (enqueue) =>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { createEventRecorder } from "./event-recorder.ts";
-import type { News } from "./render-event.ts";
+import type { EventToRecord } from "./render-event.ts";
 import { KubeError } from "../http/kube-error.ts";
 import { isRecord } from "../kube-object.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
@@ -75,7 +75,7 @@ function start() {
   return { clock, events, reported, recorder, record };
 }
 
-const news: News = {
+const news: EventToRecord = {
   regarding: { apiVersion: "v1", kind: "Node", metadata: { name: "worker-0" } },
   type: "Normal",
   reason: "",

@@ -12,7 +12,14 @@ import { backoffMs, systemClock, type Clock } from "../clock.ts";
 import { isKubeError, KubeError } from "../http/kube-error.ts";
 import type { Transport } from "../http/transport.ts";
 import { microTime } from "../json/texts.ts";
-import { isQualifiedName, newsKey, objectOf, renderEvent, type EventSource, type News } from "./render-event.ts";
+import {
+  isQualifiedName,
+  eventKey,
+  objectOf,
+  renderEvent,
+  type EventSource,
+  type EventToRecord,
+} from "./render-event.ts";
 import { createEventBudget, isTemporary, sendEvent, type EventBudget, type EventState } from "./send-event.ts";
 
 export type EventRecorderOptions = EventQueueOptions;
@@ -20,7 +27,7 @@ export type EventRecorderOptions = EventQueueOptions;
 /** Disposing it writes the remaining events, for at most two seconds. */
 export interface EventRecorder extends AsyncDisposable {
   /** Records an event. Returns at once and never throws. */
-  record(news: News): void;
+  record(news: EventToRecord): void;
 }
 
 /** Throws RangeError if the controller's name is not a qualified name: the API server would reject all its events. */
@@ -28,7 +35,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   if (!isQualifiedName(options.controller)) {
     throw new RangeError(`invalid reporting controller "${options.controller}": it must be a qualified name`);
   }
-  return new EventQueue(options);
+  return new QueuedEventRecorder(options);
 }
 
 const minuteMs = 60_000;
@@ -46,7 +53,7 @@ const parallel = 4;
 const flushMs = 2_000;
 
 /**
- * EventQueue keeps recorded events and writes them to the API server, a few at the same time, the earliest due first.
+ * QueuedEventRecorder keeps recorded events and writes them to the API server, a few at the same time, the earliest due first.
  */
 interface EventQueueOptions extends EventSource {
   readonly transport: Transport;
@@ -66,11 +73,11 @@ interface Entry extends EventState {
 }
 
 /** `controller` must be a qualified name. Disposing the queue writes the remaining events, for at most two seconds. */
-class EventQueue implements AsyncDisposable {
+class QueuedEventRecorder implements AsyncDisposable {
   readonly #options: EventQueueOptions;
   readonly #clock: Clock;
   readonly #budget: EventBudget;
-  /** Entries by newsKey, in the order of their last occurrence. */
+  /** Entries by eventKey, in the order of their last occurrence. */
   readonly #entries = new Map<string, Entry>();
   readonly #end = new AbortController();
   readonly #ended: Promise<void>;
@@ -91,7 +98,7 @@ class EventQueue implements AsyncDisposable {
   }
 
   /** Returns at once and never throws. */
-  record(news: News): void {
+  record(news: EventToRecord): void {
     if (this.#isClosing) return;
     try {
       this.#add(news);
@@ -112,12 +119,12 @@ class EventQueue implements AsyncDisposable {
     cancel();
   }
 
-  #add(news: News): void {
+  #add(news: EventToRecord): void {
     const lastMs = this.#clock.nowMs();
     const lastTime = microTime(this.#options.now?.() ?? new Date());
     const suffix = randomBytes(8).toString("hex");
     const body = renderEvent(news, this.#options, { suffix, eventTime: lastTime });
-    const key = newsKey(body);
+    const key = eventKey(body);
     const known = this.#entries.get(key);
     this.#entries.delete(key);
     if (known !== undefined && lastMs - known.lastMs < forgetMs) {

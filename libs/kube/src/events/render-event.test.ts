@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { isQualifiedName, newsKey, renderEvent, type News } from "./render-event.ts";
+import { isQualifiedName, eventKey, renderEvent, type EventToRecord } from "./render-event.ts";
 
 const source = { controller: "switchyard-operator", instance: "operator-0" };
 const mark = { suffix: "0a1b", eventTime: "2026-11-20T12:34:56.789000Z" };
 
-function newsOf(name: string, change: Partial<News> = {}): News {
+function newsOf(name: string, change: Partial<EventToRecord> = {}): EventToRecord {
   const regarding = { apiVersion: "v1", kind: "Node", metadata: { name, uid: "u", resourceVersion: "7" } };
   return { regarding, type: "Normal", reason: "Drained", note: "all pods are gone", ...change };
 }
@@ -56,7 +56,7 @@ describe("renderEvent", () => {
 
 describe("newsKey", () => {
   it("differs by object and texts, not by time or by the object's version", () => {
-    const key = (news: News, suffix = "0") => newsKey(renderEvent(news, source, { ...mark, suffix }));
+    const key = (news: EventToRecord, suffix = "0") => eventKey(renderEvent(news, source, { ...mark, suffix }));
     const changed = { apiVersion: "v1", kind: "Node", metadata: { name: "a", uid: "u", resourceVersion: "8" } };
     const reborn = { apiVersion: "v1", kind: "Node", metadata: { name: "a", uid: "v" } };
     expect(key(newsOf("a", { regarding: changed }), "1")).toBe(key(newsOf("a")));

@@ -9,7 +9,7 @@ import { cutText } from "../json/texts.ts";
 import { apiVersionOf, type KubeObject, type ResourceType } from "../kube-object.ts";
 
 /** An event to record: something that happened to an object. */
-export interface News {
+export interface EventToRecord {
   /** The object. It needs its uid, or `kubectl describe` does not find the Event. */
   readonly regarding: KubeObject;
   readonly type: "Normal" | "Warning";
@@ -48,7 +48,7 @@ export interface EventMark {
 export type EventBody = ReturnType<typeof renderEvent>;
 
 /** Returns the Event to create. It holds a reference to the object, not the object itself. */
-export function renderEvent(news: News, source: EventSource, { suffix, eventTime }: EventMark) {
+export function renderEvent(news: EventToRecord, source: EventSource, { suffix, eventTime }: EventMark) {
   const { regarding, type, reason, note, action = "StatusChange" } = news;
   const { apiVersion, kind, metadata } = regarding;
   const { name, namespace, uid, resourceVersion } = metadata;
@@ -76,7 +76,7 @@ export function objectOf({ regarding: { kind, namespace, name, uid } }: EventBod
 }
 
 /** Returns a key that is equal for repetitions of an event. */
-export function newsKey(body: EventBody): string {
+export function eventKey(body: EventBody): string {
   return JSON.stringify([objectOf(body), body.type, body.reason, body.action, body.note]);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** AppliedIntents remembers the last intent that a writer sent for each object, as a digest. */
-import { isBehind, type Observations, type Observed } from "../cache/cache.ts";
+import { isBehind, type Observations, type ObservedObject } from "../cache/cache.ts";
 import type { ObjectName } from "../kube-object.ts";
 
 /** The last intent that was sent for an object. */
@@ -72,7 +72,7 @@ export function hasIntent(
     owned,
     last,
   }: {
-    readonly seen?: Observed | undefined;
+    readonly seen?: ObservedObject | undefined;
     readonly owned?: string | undefined;
     readonly last?: AppliedIntent | undefined;
   },

@@ -16,7 +16,7 @@
  */
 import { adoptFields } from "./adopt-fields.ts";
 import { AppliedIntents, hasIntent, type AppliedIntent } from "./applied-intents.ts";
-import { isBehind, type Observations, type Observed } from "../cache/cache.ts";
+import { isBehind, type Observations, type ObservedObject } from "../cache/cache.ts";
 import { equalJson } from "../json/equal-json.ts";
 import { isKubeError, KubeError } from "../http/kube-error.ts";
 import { applyConfiguration, withoutEmpty, type Intent, type StatusIntent, type Wanted } from "./intent.ts";
@@ -28,7 +28,7 @@ import {
   type ObjectName,
   type ResourceType,
 } from "../kube-object.ts";
-import { intentDigest, observe } from "../cache/owned-fields.ts";
+import { intentDigest, observeObject } from "../cache/owned-fields.ts";
 import { metadataOnly, objectPath, type Transport } from "../http/transport.ts";
 
 /** All methods reject with KubeError. */
@@ -181,11 +181,15 @@ function expectedVersion(seen: string | undefined, last: AppliedIntent | undefin
   return isOlder ? last.resourceVersion : seen;
 }
 
-async function observeByGet(context: Context, name: ObjectName, signal?: AbortSignal): Promise<Observed | undefined> {
+async function observeByGet(
+  context: Context,
+  name: ObjectName,
+  signal?: AbortSignal,
+): Promise<ObservedObject | undefined> {
   const { transport, type, manager } = context;
   try {
     const object = await transport.request({ method: "GET", path: objectPath(type, name), signal });
-    return isKubeObject(object) ? observe(object, [manager]) : undefined;
+    return isKubeObject(object) ? observeObject(object, [manager]) : undefined;
   } catch (error) {
     if (isKubeError(error, "NotFound")) return undefined;
     throw error;

@@ -14,7 +14,7 @@ import {
   fromCache,
   isKubeError,
   objectPath,
-  type Change,
+  type CacheChange,
   type Source,
   type Transport,
 } from "@switchyard/kube";
@@ -41,10 +41,10 @@ export function bpfmanController(context: OperatorContext, results: AfxdpMergeRe
       ...[...bpfApplications.list(), ...xdpPrograms.list()].flatMap(nodeOf),
     ]),
   ];
-  const ofObject = ({ before, after }: Change<BpfmanObjectFacts>) => [...nodeOf(before), ...nodeOf(after)];
+  const ofObject = ({ before, after }: CacheChange<BpfmanObjectFacts>) => [...nodeOf(before), ...nodeOf(after)];
   const ofReport =
     (objects: BpfmanCaches["bpfApplications"]) =>
-    ({ before, after }: Change<BpfmanReport>) =>
+    ({ before, after }: CacheChange<BpfmanReport>) =>
       nodeOf(objects.get((after ?? before)?.ownerName ?? ""));
   return {
     name: "afxdp-bpfman",
@@ -127,12 +127,12 @@ async function isConfigGone(transport: Transport, namespace: string, signal: Abo
   }
 }
 
-function changesNode({ before, after }: Change<{ readonly metadata: object }>): boolean {
+function changesNode({ before, after }: CacheChange<{ readonly metadata: object }>): boolean {
   return !equalJson(before?.metadata, after?.metadata);
 }
 
 /** The progress of the node does not matter. */
-function changesPrograms({ before, after }: Change<AfxdpNetworkNodeState>): boolean {
+function changesPrograms({ before, after }: CacheChange<AfxdpNetworkNodeState>): boolean {
   const concerns = (state: AfxdpNetworkNodeState | undefined) =>
     state && {
       uid: state.metadata.uid,

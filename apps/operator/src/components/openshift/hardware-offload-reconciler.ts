@@ -6,7 +6,7 @@
  * SriovNetworkPoolConfigs.
  */
 import { policyReasons, type ObjectMeta, type SriovNetworkPoolConfig } from "@switchyard/api";
-import { isKubeError, type Cache, type Change, type Reconcile, type Writer } from "@switchyard/kube";
+import { isKubeError, type Cache, type CacheChange, type Reconcile, type Writer } from "@switchyard/kube";
 import { isHardwareOffloadPool } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import { conditionsFor, type ConditionSummary } from "../../reports/condition-summary.ts";
@@ -22,7 +22,7 @@ import {
 import type { MachineConfigs } from "./machine-configs.ts";
 
 /** Reports whether more than the status changed. */
-export function changesOffload({ before, after }: Change<SriovNetworkPoolConfig>): boolean {
+export function changesOffload({ before, after }: CacheChange<SriovNetworkPoolConfig>): boolean {
   const relevant = (pool: SriovNetworkPoolConfig | undefined) =>
     pool && {
       spec: pool.spec,

@@ -26,7 +26,7 @@ import {
   isRecord,
   KubeError,
   ObjectStore,
-  type News,
+  type EventToRecord,
   type ResourceType,
   type Transport,
   type TransportRequest,
@@ -129,7 +129,7 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
   const podsOn = new Map<string, DrainedPod[]>();
   /** Messages of PodDisruptionBudgets by name of the pod. */
   const budgets = new Map<string, string>();
-  const news: News[] = [];
+  const news: EventToRecord[] = [];
   let nowMs = Date.parse("2026-11-20T12:00:00Z");
   const transport: Transport = { ...api, request: send, watch: () => api.watch({ path: "" }) };
   let operator = startOperator();

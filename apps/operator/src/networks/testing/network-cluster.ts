@@ -16,7 +16,7 @@ import {
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
-import { apiVersionOf, isRecord, ObjectStore, type News } from "@switchyard/kube";
+import { apiVersionOf, isRecord, ObjectStore, type EventToRecord } from "@switchyard/kube";
 import { toNodeStateFacts, type NodeStateFacts } from "../../facts/node-state-facts.ts";
 import { afxdpStores } from "../../facts/afxdp-caches.ts";
 import { networkStores } from "../../facts/network-caches.ts";
@@ -73,7 +73,7 @@ export function createNetworkCluster() {
   for (const name of [operatorNamespace, "tenant", "other"]) {
     api.put({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
   }
-  const told: News[] = [];
+  const told: EventToRecord[] = [];
   const pending = new Set<string>();
   const requeued = new Map<string, number>();
   let nowMs = Date.parse("2026-11-20T12:00:00Z");
