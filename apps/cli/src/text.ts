@@ -11,7 +11,7 @@ const maxLength = 600;
  * clip makes a text of the cluster fit for a page: no line breaks, no control characters, no characters that change the
  * direction of the text around it, and a limited length.
  */
-export function clip(text: string): string {
+export function pageText(text: string): string {
   const plain = printable(text).replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "?");
   return plain.length <= maxLength ? plain : `${plain.slice(0, maxLength)} … (${plain.length} characters)`;
 }

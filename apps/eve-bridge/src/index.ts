@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The public part of eve-bridge: its doctor, which the `switchyard` command line runs. */
-export { formatReport, runDoctor, type DoctorReport, type Finding } from "./tool/doctor.ts";
+export { formatReport, runDoctor, type DoctorReport, type CheckResult } from "./tool/doctor.ts";

@@ -4,7 +4,7 @@ import {
   admit,
   applyDefaults,
   type AdmitOptions,
-  type Change,
+  type ReviewedChange,
   type ClusterView,
   type Problem,
   type Review,
@@ -76,7 +76,7 @@ function withKind<Kind extends ReviewedKind>(kind: Kind, request: ReviewRequest)
 function readChange<Kind extends ReviewedKind>(
   kind: Kind,
   request: ReviewRequest,
-): Result<Change<ReviewedKinds[Kind]>, readonly Problem[]> {
+): Result<ReviewedChange<ReviewedKinds[Kind]>, readonly Problem[]> {
   const { operation } = request;
   if (operation === "DELETE") {
     const oldObject = readObject(kind, request.oldObject);

@@ -43,7 +43,7 @@ afterAll(async () => {
 const own = { sriovOperatorConfig: { deploy: true } };
 
 /** A value of upstream's chart that is changed: its path and the new value; `with` has values that it needs. */
-interface Change {
+interface ValueChange {
   readonly path: string;
   readonly value: unknown;
   readonly with?: Values;
@@ -57,7 +57,7 @@ const exporter = { operator: { metricsExporter: { prometheusOperator: { enabled:
 const pem = (name: string) => ({ caCrt: `${name} CA\n`, tlsCrt: `${name} certificate\n`, tlsKey: `${name} key\n` });
 
 /** Each value of upstream's chart, changed alone. */
-const changes: readonly Change[] = [
+const changes: readonly ValueChange[] = [
   { path: "operator.tolerations", value: [{ key: "infra", operator: "Exists" }] },
   { path: "operator.nodeSelector", value: { "node-role.kubernetes.io/infra": "" } },
   {
@@ -114,7 +114,7 @@ const changes: readonly Change[] = [
   ...["resourcesInjector", "metricsExporter", "metricsExporterKubeRbacProxy"].map(imageChange),
 ];
 
-function imageChange(name: string): Change {
+function imageChange(name: string): ValueChange {
   return {
     path: `images.${name}`,
     value: `mirror.example.com:5000/team/${name.toLowerCase()}:v1@sha256:${"0".repeat(64)}`,
@@ -122,7 +122,7 @@ function imageChange(name: string): Change {
 }
 
 /** Values that upstream's chart got after 1.6, and the variables of the operator that they set. */
-const newer: readonly (Change & { readonly env: Readonly<Record<string, unknown>> })[] = [
+const newer: readonly (ValueChange & { readonly env: Readonly<Record<string, unknown>> })[] = [
   { path: "operator.tls.minVersion", value: "VersionTLS12", env: { TLS_MIN_VERSION: "VersionTLS12" } },
   {
     path: "operator.tls.cipherSuites",

@@ -10,12 +10,12 @@
 import type { SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
 import type { ClusterView } from "./cluster-view.ts";
 import { applyDefaults, type PatchOperation } from "./defaults.ts";
-import { clip, describeFinding, refuse, type Finding, type Problem } from "./finding.ts";
+import { cutLine, describeFinding, refuse, type ReviewFinding, type Problem } from "./finding.ts";
 import { impactWarnings, maxWarningLength, maxWarnings } from "./impact-warnings.ts";
 import { impactOf } from "./impact.ts";
 import { createAdmissionCache, isIgnoredPolicy, type AdmissionCache } from "./policy-context.ts";
 import { policyFindings } from "./policy-findings.ts";
-import type { Change, Review, ReviewedNetwork } from "./review.ts";
+import type { ReviewedChange, Review, ReviewedNetwork } from "./review.ts";
 import { checkAfxdpPolicy } from "./rules/afxdp-policy.ts";
 import { checkNetwork } from "./rules/network.ts";
 import { checkAfxdpOperatorConfig, checkDrainSwitch, checkOperatorConfig } from "./rules/operator-config.ts";
@@ -74,7 +74,7 @@ export function admit(review: Review, view: ClusterView, options: AdmitOptions):
   }
 }
 
-function admitOperatorConfig(review: Change<SriovOperatorConfig>, view: ClusterView): AdmissionResult {
+function admitOperatorConfig(review: ReviewedChange<SriovOperatorConfig>, view: ClusterView): AdmissionResult {
   const before = review.operation === "CREATE" ? undefined : review.oldObject;
   const after = review.operation === "DELETE" ? undefined : review.object;
   return resultOf([
@@ -87,7 +87,7 @@ function admitOperatorConfig(review: Change<SriovOperatorConfig>, view: ClusterV
 type PolicyOptions = AdmitOptions & { readonly cache: AdmissionCache };
 
 function admitPolicy(
-  review: Change<SriovNetworkNodePolicy>,
+  review: ReviewedChange<SriovNetworkNodePolicy>,
   view: ClusterView,
   options: PolicyOptions,
 ): AdmissionResult {
@@ -106,7 +106,7 @@ function admitPolicy(
 
 /** Returns no lines for a policy that the operator ignores. */
 function describeImpact(
-  change: Change<SriovNetworkNodePolicy>,
+  change: ReviewedChange<SriovNetworkNodePolicy>,
   view: ClusterView,
   { nowMs, impactBudgetMs = defaultImpactBudgetMs, cache }: PolicyOptions,
   maxLines = maxWarnings,
@@ -123,7 +123,10 @@ function describeImpact(
 }
 
 /** The findings about the new object. In an update, refusals that also apply to the old object become warnings. */
-function findingsOf<T>(change: Change<T>, check: (object: T) => readonly Finding[]): readonly Finding[] {
+function findingsOf<T>(
+  change: ReviewedChange<T>,
+  check: (object: T) => readonly ReviewFinding[],
+): readonly ReviewFinding[] {
   if (change.operation === "DELETE") return [];
   const checkAll = (object: T) => [...checkReservedKeys(object), ...check(object)];
   const findings = checkAll(change.object);
@@ -131,20 +134,20 @@ function findingsOf<T>(change: Change<T>, check: (object: T) => readonly Finding
   return change.operation === "UPDATE" && isRefused ? toleratingOld(findings, checkAll(change.oldObject)) : findings;
 }
 
-function toleratingOld(findings: readonly Finding[], old: readonly Finding[]): readonly Finding[] {
+function toleratingOld(findings: readonly ReviewFinding[], old: readonly ReviewFinding[]): readonly ReviewFinding[] {
   const known = new Set(old.map(describeFinding));
   return findings.map((finding) =>
     known.has(describeFinding(finding)) ? { ...finding, severity: "warning" } : finding,
   );
 }
 
-function resultOf(findings: readonly Finding[], impactLines: readonly string[] = []): AdmissionResult {
+function resultOf(findings: readonly ReviewFinding[], impactLines: readonly string[] = []): AdmissionResult {
   const problems = findings.filter(({ severity }) => severity === "refusal");
   const lines = findings.filter(({ severity }) => severity === "warning").map(describeFinding);
   return {
     allowed: problems.length === 0,
     problems: problems.map(({ field, message }) => ({ field, message })),
-    warnings: [...lines.slice(0, maxWarnings).map((line) => clip(line, maxWarningLength)), ...impactLines],
+    warnings: [...lines.slice(0, maxWarnings).map((line) => cutLine(line, maxWarningLength)), ...impactLines],
     patch: [],
   };
 }
@@ -155,7 +158,7 @@ function resultOf(findings: readonly Finding[], impactLines: readonly string[] =
  * an object key by key would not get what the user wrote.
  * `object` is JSON whose nesting is limited, because the check is recursive.
  */
-function checkReservedKeys(object: unknown, path = ""): readonly Finding[] {
+function checkReservedKeys(object: unknown, path = ""): readonly ReviewFinding[] {
   if (Array.isArray(object))
     return object.flatMap((item: unknown, index) => checkReservedKeys(item, `${path}[${index}]`));
   if (typeof object !== "object" || object === null) return [];

@@ -12,7 +12,7 @@ import { admit } from "./admit.ts";
 import type { AfxdpView } from "./cluster-view.ts";
 import { describeFinding } from "./finding.ts";
 import type { Review } from "./review.ts";
-import { namespace, node, pf, policy, still, view } from "./testing/objects.ts";
+import { namespace, node, pf, policy, stoppedClock, view } from "./testing/objects.ts";
 
 const apiVersion = "afxdpnetwork.hns.dev/v1alpha1";
 const workers = { labels: { "node-role.kubernetes.io/worker": "", "kubernetes.io/os": "linux" } };
@@ -44,7 +44,7 @@ function clusterOf(afxdp: Partial<AfxdpView> = {}, more: Parameters<typeof view>
 }
 
 function review(object: Review, cluster = clusterOf()) {
-  const { problems, warnings } = admit(object, cluster, still);
+  const { problems, warnings } = admit(object, cluster, stoppedClock);
   return { problems: problems.map(describeFinding), warnings };
 }
 

@@ -6,8 +6,8 @@
  */
 import { defined, type SriovNetworkNodePolicy } from "@switchyard/api";
 import { isIgnoredPolicy } from "./policy-context.ts";
-import { warn, type Finding } from "./finding.ts";
-import type { Change } from "./review.ts";
+import { warn, type ReviewFinding } from "./finding.ts";
+import type { ReviewedChange } from "./review.ts";
 
 /** An operation of a JSON patch (RFC 6902). "add" also replaces an existing member. */
 export interface PatchOperation {
@@ -21,14 +21,16 @@ export interface Defaulted {
   readonly object: SriovNetworkNodePolicy;
   /** The patch that adds the defaults to the given object; empty if none is missing. */
   readonly patch: readonly PatchOperation[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly ReviewFinding[];
 }
 
 /** The defaultPriority priority. */
 const defaultPriority = 99;
 
 /** A policy named "default", which the operator ignores, is not changed. */
-export function applyDefaults(change: Exclude<Change<SriovNetworkNodePolicy>, { operation: "DELETE" }>): Defaulted {
+export function applyDefaults(
+  change: Exclude<ReviewedChange<SriovNetworkNodePolicy>, { operation: "DELETE" }>,
+): Defaulted {
   const { object } = change;
   if (isIgnoredPolicy(object)) return { object, patch: [], findings: [] };
   const { spec } = object;
@@ -49,7 +51,7 @@ export function applyDefaults(change: Exclude<Change<SriovNetworkNodePolicy>, { 
  * A client in Go cannot send priority 0, the strongest: it omits the key. Therefore an update without the key keeps the
  * stored value, also if none is stored, which counts as 0 (sriov-operator.md M-38).
  */
-function missingPriority(change: Change<SriovNetworkNodePolicy>): number | undefined {
+function missingPriority(change: ReviewedChange<SriovNetworkNodePolicy>): number | undefined {
   return change.operation === "UPDATE" ? change.oldObject.spec.priority : defaultPriority;
 }
 
@@ -60,7 +62,7 @@ function rdmaDefault({ spec }: SriovNetworkNodePolicy): boolean | undefined {
   return spec.isRdma === undefined ? false : undefined;
 }
 
-function keptPriority(priority: number): Finding {
+function keptPriority(priority: number): ReviewFinding {
   return warn(
     "spec.priority",
     `is omitted, so the stored value ${priority} is kept; set ${defaultPriority} for the default`,

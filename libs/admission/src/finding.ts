@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Finding is what a rule says about an object: a refusal or a warning at a field.
+ * ReviewFinding is what a rule says about an object: a refusal or a warning at a field.
  * Usage: `refuse("spec.numVfs", "must be at least 1")`.
  */
 
 /** A refusal rejects the object; a warning does not. */
-export interface Finding {
+export interface ReviewFinding {
   readonly severity: "refusal" | "warning";
   /** Path of the field, such as "spec.nicSelector.pfNames[0]"; empty for the object as a whole. */
   readonly field: string;
@@ -14,17 +14,17 @@ export interface Finding {
 }
 
 /** A finding that rejects the object. */
-export function refuse(field: string, message: string): Finding {
+export function refuse(field: string, message: string): ReviewFinding {
   return { severity: "refusal", field, message };
 }
 
 /** A finding that is shown to the user while the object is admitted. */
-export function warn(field: string, message: string): Finding {
+export function warn(field: string, message: string): ReviewFinding {
   return { severity: "warning", field, message };
 }
 
 /** One line, such as "spec.numVfs: must be at least 1". */
-export function describeFinding({ field, message }: Pick<Finding, "field" | "message">): string {
+export function describeFinding({ field, message }: Pick<ReviewFinding, "field" | "message">): string {
   return field === "" ? message : `${field}: ${message}`;
 }
 
@@ -33,7 +33,7 @@ export function describeFinding({ field, message }: Pick<Finding, "field" | "mes
  * answer.
  * A field and what is wrong with its value.
  */
-export type Problem = Pick<Finding, "field" | "message">;
+export type Problem = Pick<ReviewFinding, "field" | "message">;
 
 interface Refusal {
   /** HTTP status code. A violation of the CRD has 422 instead. */
@@ -70,11 +70,11 @@ export function count(number: number, noun: string): string {
 
 /** A user's text in quotes, on one line, cut to `most` UTF-16 units. */
 export function quote(text: string, most = 64): string {
-  return JSON.stringify(clip(text, most));
+  return JSON.stringify(cutLine(text, most));
 }
 
 /** Replaces line breaks and control characters by blanks and cuts the text to `most` UTF-16 units: a warning is an HTTP header. */
-export function clip(text: string, most: number): string {
+export function cutLine(text: string, most: number): string {
   const line = text.replaceAll(/\p{Cc}+/gu, " ");
   return line.length <= most ? line : `${line.slice(0, most - 3)}...`;
 }

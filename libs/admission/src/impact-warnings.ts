@@ -8,7 +8,7 @@ import type { PodUse } from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
 import type { ClusterImpact, GroupImpact, PfChange } from "./impact.ts";
 import { countNodes, namesOf } from "./node-groups.ts";
-import { clip, count, listNames } from "./finding.ts";
+import { cutLine, count, listNames } from "./finding.ts";
 
 /** As many warnings as kubectl can show without hiding the result of the command. */
 export const maxWarnings = 10;
@@ -42,7 +42,7 @@ export function impactWarnings(impact: ClusterImpact, options: WarningOptions): 
     all.length <= maxLines
       ? all
       : [...all.slice(0, maxLines - 1), `${all.length - maxLines + 1} more changes are not shown`];
-  return shown.map((line) => clip(line, maxWarningLength));
+  return shown.map((line) => cutLine(line, maxWarningLength));
 }
 
 const severity: Readonly<Record<Impact, number>> = { none: 0, drain: 1, reboot: 2 };

@@ -4,7 +4,7 @@ import type { PodUse } from "@switchyard/policy";
 import { admit } from "./admit.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { maxWarningLength, maxWarnings } from "./impact-warnings.ts";
-import { create, node, operatorConfig, pf, policy, still, update, vfs, view } from "./testing/objects.ts";
+import { create, node, operatorConfig, pf, policy, stoppedClock, update, vfs, view } from "./testing/objects.ts";
 
 const eight = pf({ numVfs: 8, Vfs: vfs(8), owned: true, initialMtu: 1500 });
 const workers = ["worker-1", "worker-2", "worker-3"].map((name) => node(name, [eight]));
@@ -20,13 +20,13 @@ describe("the warnings of a change", () => {
     const requested = [["p1res"], ["other", "p1res"], ["p1res"], ["p1res"], ["other"]];
     const podsOn = () => requested.map((resources) => uses({ resources }));
     const change = update(old, policy("p1", { numVfs: 16 }));
-    const { allowed, warnings } = admit(change, view({ ...cluster, podsOn }), still);
+    const { allowed, warnings } = admit(change, view({ ...cluster, podsOn }), stoppedClock);
     expect(allowed).toBe(true);
     expect(warnings).toEqual([
       "reconfigures 0000:3b:00.0 (8 -> 16 VFs) on 3 nodes: drains worker-1, worker-2, worker-3; 12 pods use these VFs",
     ]);
     const lines = (podsOnNode: NonNullable<ClusterView["podsOn"]>) =>
-      admit(change, view({ ...cluster, podsOn: podsOnNode }), still).warnings;
+      admit(change, view({ ...cluster, podsOn: podsOnNode }), stoppedClock).warnings;
     expect(lines((name) => (name === "worker-2" ? [uses({ resources: ["p1res"] })] : []))[0]).toMatch(
       /; 1 pod uses these VFs$/,
     );
@@ -41,7 +41,11 @@ describe("the warnings of a change", () => {
       uses({}),
     ];
     const change = update(old, policy("p1", { numVfs: 16 }));
-    const { warnings } = admit(change, view({ nodes: [node("worker-1", [eight])], policies: [old], podsOn }), still);
+    const { warnings } = admit(
+      change,
+      view({ nodes: [node("worker-1", [eight])], policies: [old], podsOn }),
+      stoppedClock,
+    );
     expect(warnings[0]).toMatch(/drains worker-1; 2 pods use these VFs$/);
   });
 
@@ -51,7 +55,7 @@ describe("the warnings of a change", () => {
     const both = policy("p1", { nicSelector: { vendor: "8086" } });
     const podsOn = () => [uses({ resources: ["p1res"] })];
     const deleted = { kind: "SriovNetworkNodePolicy", operation: "DELETE", oldObject: both } as const;
-    expect(admit(deleted, view({ nodes, policies: [both], podsOn }), still).warnings).toEqual([
+    expect(admit(deleted, view({ nodes, policies: [both], podsOn }), stoppedClock).warnings).toEqual([
       "reconfigures 0000:3b:00.0, 0000:5e:00.0 (8 -> 0 VFs) on 2 nodes: drains worker-1, worker-2; 2 pods use these VFs",
     ]);
   });
@@ -60,7 +64,7 @@ describe("the warnings of a change", () => {
     const nodes = ["a", "b", "c"].map((name) => node(name.repeat(60), [eight]));
     const podsOn = () => [uses({ resources: ["p1res"] })];
     const change = update(old, policy("p1", { numVfs: 16 }));
-    const { warnings } = admit(change, view({ nodes, policies: [old], podsOn }), still);
+    const { warnings } = admit(change, view({ nodes, policies: [old], podsOn }), stoppedClock);
     const name = "a".repeat(60);
     expect(warnings).toEqual([
       `reconfigures 0000:3b:00.0 (8 -> 16 VFs) on 3 nodes: drains ${name} and 2 more; 3 pods use these VFs`,
@@ -75,7 +79,7 @@ describe("the warnings of a change", () => {
         .map(({ name: _, ...vf }) => vf),
     ];
     const nodes = [node("worker-1", [{ ...eight, Vfs: inPods }])];
-    const { warnings } = admit(update(old, policy("p1", { numVfs: 16 })), view({ ...cluster, nodes }), still);
+    const { warnings } = admit(update(old, policy("p1", { numVfs: 16 })), view({ ...cluster, nodes }), stoppedClock);
     expect(warnings).toEqual([
       "reconfigures 0000:3b:00.0 (8 -> 16 VFs) on worker-1: drains worker-1; 3 VFs are in use by pods",
     ]);
@@ -85,7 +89,7 @@ describe("the warnings of a change", () => {
     const deleted = admit(
       { kind: "SriovNetworkNodePolicy", operation: "DELETE", oldObject: old },
       view(cluster),
-      still,
+      stoppedClock,
     );
     expect(deleted).toMatchObject({
       allowed: true,
@@ -95,31 +99,35 @@ describe("the warnings of a change", () => {
 
   it("say that creating the first VFs disrupts no pods", () => {
     const nodes = [node("worker-1", [pf()])];
-    expect(admit(create(policy("p2")), view({ nodes }), still).warnings).toEqual([
+    expect(admit(create(policy("p2")), view({ nodes }), stoppedClock).warnings).toEqual([
       "reconfigures 0000:3b:00.0 (0 -> 8 VFs) on worker-1: disrupts no pods",
     ]);
   });
 
   it("are empty if the change has no effect", () => {
     const labelled = { ...old, metadata: { ...old.metadata, labels: { team: "net" } } };
-    expect(admit(update(old, labelled), view(cluster), still).warnings).toEqual([]);
+    expect(admit(update(old, labelled), view(cluster), stoppedClock).warnings).toEqual([]);
     const weaker = policy("weak", { nicSelector: { vendor: "8086" }, priority: 99 });
     const strong = policy("p1", { priority: 1 });
-    const { warnings } = admit(create(weaker), view({ nodes: workers, policies: [strong] }), still);
+    const { warnings } = admit(create(weaker), view({ nodes: workers, policies: [strong] }), stoppedClock);
     expect(warnings.filter((line) => line.includes("drains"))).toEqual([]);
   });
 
   it("leave out steps that are pending without the change", () => {
     const behind = [node("worker-1", [pf()])];
     const renamed = policy("p1", { resourceName: "other" });
-    expect(admit(update(old, renamed), view({ nodes: behind, policies: [old] }), still).warnings).toEqual([
+    expect(admit(update(old, renamed), view({ nodes: behind, policies: [old] }), stoppedClock).warnings).toEqual([
       "reconfigures 0000:3b:00.0 (device assignment changes) on worker-1: disrupts no pods",
     ]);
   });
 
   it("list different changes below a summary, the most severe first", () => {
     const nodes = [node("new", [pf()]), ...workers];
-    const { warnings } = admit(update(old, policy("p1", { numVfs: 16 })), view({ nodes, policies: [old] }), still);
+    const { warnings } = admit(
+      update(old, policy("p1", { numVfs: 16 })),
+      view({ nodes, policies: [old] }),
+      stoppedClock,
+    );
     expect(warnings).toEqual([
       "affects 4 nodes: drains 3, disrupts no pods on 1",
       "reconfigures 0000:3b:00.0 (8 -> 16 VFs) on 3 nodes: drains worker-1, worker-2, worker-3",
@@ -130,7 +138,7 @@ describe("the warnings of a change", () => {
   it("say that drains are disabled", () => {
     const config = operatorConfig({ disableDrain: true });
     const change = update(old, policy("p1", { numVfs: 16 }));
-    const { warnings } = admit(change, view({ ...cluster, operatorConfig: config }), still);
+    const { warnings } = admit(change, view({ ...cluster, operatorConfig: config }), stoppedClock);
     expect(warnings).toContain(
       "nodes are not drained because spec.disableDrain is set in SriovOperatorConfig/default: running pods lose their VFs",
     );
@@ -141,7 +149,11 @@ describe("the warnings of a change", () => {
       const count = 1 + (index % 60);
       return node(`worker-${index}-${"x".repeat(240)}`, [pf({ numVfs: count, Vfs: vfs(count), owned: true })]);
     });
-    const { warnings } = admit(update(old, policy("p1", { numVfs: 64 })), view({ nodes, policies: [old] }), still);
+    const { warnings } = admit(
+      update(old, policy("p1", { numVfs: 64 })),
+      view({ nodes, policies: [old] }),
+      stoppedClock,
+    );
     expect(warnings).toHaveLength(maxWarnings);
     expect(warnings[0]).toBe("affects 300 nodes: drains 300");
     expect(warnings.at(-1)).toBe("52 more changes are not shown");

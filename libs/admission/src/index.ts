@@ -16,4 +16,4 @@ export {
   type PodOnNode,
 } from "./node-facts.ts";
 export { describeRefusal, type Problem } from "./finding.ts";
-export type { Change, Review, ReviewedKind, ReviewedKinds } from "./review.ts";
+export type { ReviewedChange, Review, ReviewedKind, ReviewedKinds } from "./review.ts";

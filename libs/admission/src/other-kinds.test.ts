@@ -11,10 +11,10 @@ import { rdmaModeDifference } from "@switchyard/plan";
 import { admit } from "./admit.ts";
 import { describeFinding } from "./finding.ts";
 import type { Review } from "./review.ts";
-import { network, node, operatorConfig, pf, policy, pool, still, view } from "./testing/objects.ts";
+import { network, node, operatorConfig, pf, policy, pool, stoppedClock, view } from "./testing/objects.ts";
 
 function review(review: Review, cluster = view()) {
-  const { problems, warnings } = admit(review, cluster, still);
+  const { problems, warnings } = admit(review, cluster, stoppedClock);
   return { problems: problems.map(describeFinding), warnings };
 }
 
@@ -44,7 +44,7 @@ describe("a pool", () => {
       at: ["spec.nodeSelector.matchExpressions[0].values"],
     },
   ])("with $spec", ({ spec, at }) => {
-    expect(admit(create(spec), view(), still).problems.map(({ field }) => field)).toEqual(at);
+    expect(admit(create(spec), view(), stoppedClock).problems.map(({ field }) => field)).toEqual(at);
   });
 
   it("warns that 0 blocks all drains (sriov-operator.md M-33)", () => {
@@ -180,7 +180,7 @@ describe("a network", () => {
     { spec: { metaPlugins: '"tuning"' }, at: ["spec.metaPlugins"] },
     { spec: { ipam: '{"a": "it\'s \\"quoted\\"\\n $(rm)"}' }, at: [] },
   ])("with $spec", ({ spec, at }) => {
-    expect(admit(create(spec), cluster, still).problems.map(({ field }) => field)).toEqual(at);
+    expect(admit(create(spec), cluster, stoppedClock).problems.map(({ field }) => field)).toEqual(at);
   });
 
   it("is refused with the message of its condition if its configuration is too large", () => {

@@ -4,7 +4,7 @@ import type { MachineConfigPool, OvnHardwareOffload } from "@switchyard/api";
 import { admit } from "./admit.ts";
 import { describeFinding } from "./finding.ts";
 import type { Review } from "./review.ts";
-import { create, node, operatorConfig, pf, policy, still, update, view } from "./testing/objects.ts";
+import { create, node, operatorConfig, pf, policy, stoppedClock, update, view } from "./testing/objects.ts";
 
 const marker = "switchyard.io/ovn-offload-pool";
 const role = (name: string) => `node-role.kubernetes.io/${name}`;
@@ -32,7 +32,7 @@ const pools = ["master", "worker", "dpu-host", "infra"].map(pool);
 const cluster = view({ nodes: [host("h1"), host("h2"), node("w1", [pf()])], machineConfigPools: pools });
 
 function review(change: Review, seen = cluster) {
-  const { problems, warnings } = admit(change, seen, still);
+  const { problems, warnings } = admit(change, seen, stoppedClock);
   return { problems: problems.map(describeFinding), warnings };
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { clip, count, listNames, quote } from "./finding.ts";
+import { cutLine, count, listNames, quote } from "./finding.ts";
 
 describe("phrase.ts", () => {
   it.each([
@@ -17,8 +17,8 @@ describe("phrase.ts", () => {
   });
 
   it("keeps texts short and on one line, as HTTP headers require", () => {
-    expect(clip("a\nb\r\n\u0000c", 80)).toBe("a b c");
-    expect(clip("x".repeat(300), 200)).toHaveLength(200);
+    expect(cutLine("a\nb\r\n\u0000c", 80)).toBe("a b c");
+    expect(cutLine("x".repeat(300), 200)).toHaveLength(200);
     expect(quote('say "hi"\n')).toBe('"say \\"hi\\" "');
   });
 });

@@ -6,14 +6,14 @@ import fc from "fast-check";
 import { admit } from "./admit.ts";
 import { describeFinding } from "./finding.ts";
 import { asNode } from "./policy-targets.ts";
-import { create, node, pf, policy, still, view } from "./testing/objects.ts";
+import { create, node, pf, policy, stoppedClock, view } from "./testing/objects.ts";
 
 const first = pf({ altNames: ["storage0"] });
 const second = pf({ pciAddress: "0000:3b:00.1", name: "ens1f1" });
 const nodes = [node("w1", [first, second])];
 
 function review(mine: SriovNetworkNodePolicy, ...others: readonly SriovNetworkNodePolicy[]) {
-  const result = admit(create(mine), view({ nodes, policies: others }), still);
+  const result = admit(create(mine), view({ nodes, policies: others }), stoppedClock);
   return { ...result, problems: result.problems.map(describeFinding) };
 }
 
@@ -116,7 +116,7 @@ describe("two policies on one PF", () => {
     const nodesWithVfs = [node("w1", [pf({ numVfs: 8 })])];
     const mine = policy("mine", { ...on("ens1f0#0-3"), externallyManaged: true });
     const cluster = view({ nodes: nodesWithVfs, policies: [policy("other", on("ens1f0#4-7"))] });
-    expect(admit(create(mine), cluster, still).problems).toEqual([
+    expect(admit(create(mine), cluster, stoppedClock).problems).toEqual([
       {
         field: "spec.externallyManaged",
         message: "must be false, as in policy other, which also configures 0000:3b:00.0, on w1",

@@ -6,7 +6,7 @@
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { nodeSetLabels } from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
-import type { Finding } from "./finding.ts";
+import type { ReviewFinding } from "./finding.ts";
 import { createNodeGrouping, type GroupNodes } from "./node-groups.ts";
 import { createPfFingerprints, type PfFingerprint } from "./pf-fingerprints.ts";
 import { createPfMatcher, targetsOf, type MatchPfs, type PolicyTargets } from "./policy-targets.ts";
@@ -21,7 +21,7 @@ export interface PolicyContext {
 }
 
 /** One rule. Returns all findings about the policy. */
-export type PolicyCheck = (policy: SriovNetworkNodePolicy, context: PolicyContext) => readonly Finding[];
+export type PolicyCheck = (policy: SriovNetworkNodePolicy, context: PolicyContext) => readonly ReviewFinding[];
 
 /**
  * AdmissionCache keeps what many reviews of one cluster have in common: groups of equal nodes, the PFs that a stored

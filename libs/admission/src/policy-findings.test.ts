@@ -6,21 +6,21 @@ import { admit } from "./admit.ts";
 import { unlistedNics } from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
 import { describeFinding } from "./finding.ts";
-import { create, namespace, node, operatorConfig, pf, policy, still, update, view } from "./testing/objects.ts";
+import { create, namespace, node, operatorConfig, pf, policy, stoppedClock, update, view } from "./testing/objects.ts";
 
 const oneNode = { nodes: [node("w1", [pf()])] };
 
 /** The problems for which the policy is refused, as "field: message". */
 function problems(spec: Partial<SriovNetworkNodePolicySpec>, cluster: Partial<ClusterView> = {}): readonly string[] {
-  return admit(create(policy("p1", spec)), view(cluster), still).problems.map(describeFinding);
+  return admit(create(policy("p1", spec)), view(cluster), stoppedClock).problems.map(describeFinding);
 }
 
 function fields(spec: Partial<SriovNetworkNodePolicySpec>, cluster: Partial<ClusterView> = {}): readonly string[] {
-  return admit(create(policy("p1", spec)), view(cluster), still).problems.map(({ field }) => field);
+  return admit(create(policy("p1", spec)), view(cluster), stoppedClock).problems.map(({ field }) => field);
 }
 
 function warnings(spec: Partial<SriovNetworkNodePolicySpec>, cluster: Partial<ClusterView>): readonly string[] {
-  const { allowed, warnings: lines } = admit(create(policy("p1", spec)), view(cluster), still);
+  const { allowed, warnings: lines } = admit(create(policy("p1", spec)), view(cluster), stoppedClock);
   return allowed ? lines : ["refused"];
 }
 
@@ -112,7 +112,11 @@ describe("a policy by itself", () => {
 
   it('is ignored in each namespace if its name is "default" (sriov-operator.md M-37)', () => {
     for (const where of [namespace, "elsewhere"]) {
-      const result = admit(create(policy("default", { resourceName: "", nicSelector: {} }, where)), view(), still);
+      const result = admit(
+        create(policy("default", { resourceName: "", nicSelector: {} }, where)),
+        view(),
+        stoppedClock,
+      );
       expect(result.allowed).toBe(true);
       expect(result.warnings).toContain('metadata.name: a policy named "default" has no effect');
       expect(result.patch).toEqual([]);
@@ -120,7 +124,8 @@ describe("a policy by itself", () => {
   });
 
   it("in another namespace has no effect, and is still checked by itself", () => {
-    const elsewhere = (numVfs: number) => admit(create(policy("p1", { numVfs }, "elsewhere")), view(oneNode), still);
+    const elsewhere = (numVfs: number) =>
+      admit(create(policy("p1", { numVfs }, "elsewhere")), view(oneNode), stoppedClock);
     expect(elsewhere(65)).toMatchObject({ allowed: true, warnings: [expect.stringContaining("has no effect")] });
     expect(elsewhere(0).allowed).toBe(false);
   });
@@ -134,7 +139,7 @@ describe("a policy and the list of supported NICs", () => {
   ])("names an unlisted NIC, with the setting $unlisted", ({ unlisted, expected }) => {
     const nics = { ...view().nics, unlisted };
     for (const nicSelector of [{ vendor: "dead" }, { deviceID: "beef" }, { vendor: "8086", deviceID: "1015" }]) {
-      const { allowed, warnings: lines } = admit(create(policy("p1", { nicSelector })), view({ nics }), still);
+      const { allowed, warnings: lines } = admit(create(policy("p1", { nicSelector })), view({ nics }), stoppedClock);
       expect([allowed, lines.length]).toEqual(expected);
     }
   });
@@ -299,7 +304,7 @@ describe("an update", () => {
     const { allowed, warnings: lines } = admit(
       update(old, { ...old, spec: { ...old.spec, mtu: 9000 } }),
       view(oneNode),
-      still,
+      stoppedClock,
     );
     expect(allowed).toBe(true);
     expect(lines[0]).toMatch(/^spec.numVfs: 65 VFs .* 64 on w1$/);
@@ -307,7 +312,7 @@ describe("an update", () => {
 
   it("is refused for a new violation", () => {
     const old = policy("p1", { numVfs: 65 });
-    const worse = admit(update(old, policy("p1", { numVfs: 66 })), view(oneNode), still);
+    const worse = admit(update(old, policy("p1", { numVfs: 66 })), view(oneNode), stoppedClock);
     expect(worse.problems.map(({ field }) => field)).toEqual(["spec.numVfs"]);
   });
 

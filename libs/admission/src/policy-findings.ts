@@ -3,7 +3,7 @@
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { isIgnoredPolicy, policyContext, type AdmissionCache, type PolicyCheck } from "./policy-context.ts";
 import type { ClusterView } from "./cluster-view.ts";
-import type { Finding } from "./finding.ts";
+import type { ReviewFinding } from "./finding.ts";
 import { checkBridge, checkIgnored, checkResourceName } from "./rules/single-fields.ts";
 import { checkDeviceType, checkVdpaVendor } from "./rules/device-type.ts";
 import { checkExternallyManaged, checkMtu, checkNumVfs, checkVfLimit } from "./rules/pf-limits.ts";
@@ -38,7 +38,7 @@ export function policyFindings(
   policy: SriovNetworkNodePolicy,
   view: ClusterView,
   cache: AdmissionCache,
-): readonly Finding[] {
+): readonly ReviewFinding[] {
   const ignored = checkIgnored(policy, view);
   if (isIgnoredPolicy(policy)) return ignored;
   const context = policyContext(policy, view, cache);

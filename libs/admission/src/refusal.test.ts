@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { admit } from "./admit.ts";
 import { describeRefusal } from "./finding.ts";
-import { create, policy, still, update, view } from "./testing/objects.ts";
+import { create, policy, stoppedClock, update, view } from "./testing/objects.ts";
 
 describe("describeRefusal", () => {
   it("lists all problems in one line, each with its field", () => {
@@ -34,12 +34,12 @@ describe("a reserved key", () => {
   });
 
   it("is refused with its path, but tolerated in an object that already has it", () => {
-    const { problems } = admit(create(poisoned), view(), still);
+    const { problems } = admit(create(poisoned), view(), stoppedClock);
     expect(problems).toEqual([
       { field: "spec.nodeSelector.__proto__", message: 'the key "__proto__" is reserved: use another one' },
     ]);
     const changed = { ...poisoned, spec: { ...poisoned.spec, mtu: 9000 } };
-    expect(admit(update(poisoned, changed), view(), still)).toMatchObject({
+    expect(admit(update(poisoned, changed), view(), stoppedClock)).toMatchObject({
       allowed: true,
       warnings: ['spec.nodeSelector.__proto__: the key "__proto__" is reserved: use another one'],
     });

@@ -36,12 +36,12 @@ export type ReviewedKind = keyof ReviewedKinds;
 export type ReviewedNetwork = SriovNetwork | SriovIBNetwork | OVSNetwork | BridgeNetwork | AfxdpNetwork;
 
 /** A change with the new object, the old object, or both. */
-export type Change<T> =
+export type ReviewedChange<T> =
   | { readonly operation: "CREATE"; readonly object: T }
   | { readonly operation: "UPDATE"; readonly object: T; readonly oldObject: T }
   | { readonly operation: "DELETE"; readonly oldObject: T };
 
 /** A change of an object of one kind. */
 export type Review = {
-  readonly [Kind in ReviewedKind]: Change<ReviewedKinds[Kind]> & { readonly kind: Kind };
+  readonly [Kind in ReviewedKind]: ReviewedChange<ReviewedKinds[Kind]> & { readonly kind: Kind };
 }[ReviewedKind];

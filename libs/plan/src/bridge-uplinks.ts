@@ -34,7 +34,7 @@ interface AnyBridge<Uplink> {
 }
 
 /** Returns the only uplink; undefined for a bridge that has none or several. */
-export function uplinkOf<Uplink>({ uplinks = [] }: AnyBridge<Uplink>): Uplink | undefined {
+export function onlyUplinkOf<Uplink>({ uplinks = [] }: AnyBridge<Uplink>): Uplink | undefined {
   return uplinks.length === 1 ? uplinks[0] : undefined;
 }
 
@@ -75,7 +75,7 @@ export function uplinkProblems(
   const taken = new Set(takenBefore);
   return wanted.flatMap((bridge, index): readonly PlanProblem[] => {
     const field = `spec.bridges.${kind}[${index}].uplinks`;
-    const uplink = uplinkOf(bridge);
+    const uplink = onlyUplinkOf(bridge);
     if (uplink === undefined) {
       return [{ code: "malformed-bridge", field, message: "a bridge must have exactly one uplink" }];
     }

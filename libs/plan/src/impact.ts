@@ -2,7 +2,7 @@
 /**
  * Reports which steps of a PF disrupt pods, and why. Only a step that takes a VF away from a pod, or interrupts it, needs a
  * drain.
- * Usage: `drainReasons(steps, pf, fieldsOfInterface(0))`.
+ * Usage: `reasonsToDrain(steps, pf, fieldsOfInterface(0))`.
  */
 import { drainRequests, type DrainNeed, type InterfaceStatus } from "@switchyard/api";
 import type { Cause } from "./steps/step-kind.ts";
@@ -42,7 +42,7 @@ export const fieldsOfUnselected: FieldOf = () => "spec.unselected";
 export const fieldsOfBridge: FieldOf = () => "spec.bridges";
 
 /** Returns one reason for each field of a PF: sixteen VFs that change their driver have one cause. */
-export function drainReasons(steps: readonly PfStep[], pf: InterfaceStatus, fieldOf: FieldOf): readonly Reason[] {
+export function reasonsToDrain(steps: readonly PfStep[], pf: InterfaceStatus, fieldOf: FieldOf): readonly Reason[] {
   const { pciAddress } = pf;
   const byField = new Map<string, Reason>();
   for (const step of steps) {

@@ -39,7 +39,7 @@ export function unbindsVfs(steps: readonly PfStep[]): boolean {
   return last?.kind === "set-eswitch-mode";
 }
 
-interface Change {
+interface EswitchChange {
   readonly pf: InterfaceStatus;
   readonly from: EswitchMode;
   readonly to: EswitchMode;
@@ -48,7 +48,7 @@ interface Change {
 }
 
 /** ice refuses to change the mode while VFs exist, and creates VFs in either mode. */
-function modeBeforeVfs({ pf, from, to, existing, numVfs }: Change): readonly PfStep[] {
+function modeBeforeVfs({ pf, from, to, existing, numVfs }: EswitchChange): readonly PfStep[] {
   if (from === to) return count(pf, existing, numVfs);
   return [...count(pf, existing, 0), mode(pf, from, to, { restore: existing, now: 0 }), ...count(pf, 0, numVfs)];
 }
@@ -58,7 +58,7 @@ function modeBeforeVfs({ pf, from, to, existing, numVfs }: Change): readonly PfS
  * and binds new VFs before their representors exist. Therefore a change of the number in switchdev mode goes through legacy
  * mode, as upstream's daemon does.
  */
-function vfsBeforeMode({ pf, from, to, existing, numVfs }: Change): readonly PfStep[] {
+function vfsBeforeMode({ pf, from, to, existing, numVfs }: EswitchChange): readonly PfStep[] {
   if (to === "legacy") {
     if (from === "legacy") return count(pf, existing, numVfs);
     return [mode(pf, from, to, { restore: existing, now: existing }), ...count(pf, existing, numVfs)];

@@ -21,7 +21,7 @@ import {
   changesEswitchMode,
   isHeldInLegacy,
   isUsed,
-  uplinkOf,
+  onlyUplinkOf,
   uplinkProblems,
   usedProblem,
   type BridgeContext,
@@ -39,7 +39,7 @@ export function planLinuxBridge(pf: InterfaceStatus, context: BridgeContext): Li
   const { desired, observed, pfSteps } = context;
   const { pciAddress } = pf;
   const bridges = desired.bridges?.linux ?? [];
-  const index = bridges.findIndex((bridge) => uplinkOf(bridge)?.pciAddress === pciAddress);
+  const index = bridges.findIndex((bridge) => onlyUplinkOf(bridge)?.pciAddress === pciAddress);
   const wanted = bridges[index];
   const field = `spec.bridges.linux[${index}]`;
   const existing = (observed.bridges?.linux ?? []).find((bridge) => isOf(bridge, pciAddress));
@@ -60,7 +60,7 @@ export function planLinuxBridge(pf: InterfaceStatus, context: BridgeContext): Li
     return { ...nothing, before, problems: [problem] };
   }
   const kept = removed === undefined ? existing : undefined;
-  const isAttached = kept !== undefined && uplinkOf(kept)?.pciAddress === pciAddress;
+  const isAttached = kept !== undefined && onlyUplinkOf(kept)?.pciAddress === pciAddress;
   if (!isAttached && isUsed(pf)) return { ...nothing, before, problems: [usedProblem(pf, wanted.name, field)] };
 
   if (isHeldInLegacy(entry, pf, pfSteps) || observed.openVSwitch === undefined) return { ...nothing, before };
@@ -102,7 +102,7 @@ function setSteps({ vlans, port }: LinuxBridgeSettings, { kept, isAttached, ...w
   const { vlanFiltering = false, vlanProtocol } = kept.bridge ?? {};
   if (vlanFiltering !== vlans.vlanFiltering || vlanProtocol !== vlans.vlanProtocol)
     return [{ ...step, change: "vlans" }];
-  const now = observedPort(uplinkOf(kept)?.uplink);
+  const now = observedPort(onlyUplinkOf(kept)?.uplink);
   const isSame = Object.entries(port).every(([setting, value]) => now[setting] === value);
   return isAttached && isSame && kept.linkAdminState !== "down" ? [] : [{ ...step, change: "settings" }];
 }

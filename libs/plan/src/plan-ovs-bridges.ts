@@ -17,7 +17,7 @@ import {
   changesEswitchMode,
   isHeldInLegacy,
   isUsed,
-  uplinkOf,
+  onlyUplinkOf,
   uplinkProblems,
   usedProblem,
   type BridgeContext,
@@ -33,7 +33,7 @@ export function planOvsBridge(pf: InterfaceStatus, { desired, observed, pfSteps 
   if (observed.openVSwitch === undefined) return { before: [], after: [], problems: [] };
   const { pciAddress } = pf;
   const bridges = desired.bridges?.ovs ?? [];
-  const index = bridges.findIndex((bridge) => uplinkOf(bridge)?.pciAddress === pciAddress);
+  const index = bridges.findIndex((bridge) => onlyUplinkOf(bridge)?.pciAddress === pciAddress);
   const wanted = bridges[index];
   const existing = (observed.bridges?.ovs ?? []).filter((bridge) => isOf(bridge, pciAddress));
   const entry = desired.interfaces?.find((spec) => spec.pciAddress === pciAddress);
@@ -118,7 +118,7 @@ interface SetContext {
 
 function setSteps(wanted: OvsBridge, { pf, existing, changesMode, mtu }: SetContext): readonly PfStep[] {
   const settings = bridgeSettings(wanted.bridge);
-  const uplink = interfaceSettings(uplinkOf(wanted)?.interface, mtu);
+  const uplink = interfaceSettings(onlyUplinkOf(wanted)?.interface, mtu);
   const step = { kind: "set-ovs-bridge", pciAddress: pf.pciAddress, bridge: wanted.name, settings, uplink } as const;
   if (existing === undefined) return [{ ...step, change: "create" }];
 

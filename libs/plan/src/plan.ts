@@ -12,7 +12,7 @@ import type {
   SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
 import {
-  drainReasons,
+  reasonsToDrain,
   fieldsOfBridge,
   fieldsOfInterface,
   fieldsOfUnselected,
@@ -97,7 +97,7 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
     const ofPf = withVdpaRemovals(pf, possible);
     steps.push(...ofPf);
     problems.push(...ovs.problems, ...(refusal === undefined ? [] : [refusal]));
-    reasons.push(...drainReasons(ofPf, pf, own.fieldOf));
+    reasons.push(...reasonsToDrain(ofPf, pf, own.fieldOf));
   }
   const { forget, reboot, ...rebooting } = planReboot(mergeRebootNeeds(reboots), observed.system?.reboot);
   const isRebooting = reboot.length > 0;

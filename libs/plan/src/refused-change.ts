@@ -4,7 +4,7 @@
  * drain the node again for the same answer. The daemon decides when a refusal no longer counts, and removes it from the status.
  */
 import type { InterfaceStatus, RefusedChange } from "@switchyard/api";
-import { drainReasons, type FieldOf } from "./impact.ts";
+import { reasonsToDrain, type FieldOf } from "./impact.ts";
 import type { PlanProblem } from "./problem.ts";
 import { describeStep, disruptionOf, type PfStep } from "./steps/step.ts";
 
@@ -19,7 +19,7 @@ export function withoutRefused(
   fieldOf: FieldOf,
 ): { readonly steps: readonly PfStep[]; readonly problem?: PlanProblem } {
   const { pciAddress, refused } = pf;
-  const [reason] = refused === undefined ? [] : drainReasons(steps, pf, fieldOf);
+  const [reason] = refused === undefined ? [] : reasonsToDrain(steps, pf, fieldOf);
   if (refused === undefined || reason === undefined) return { steps };
   const changes = new Set(refused.changes);
   const isRefused = (step: PfStep) => changes.has(describeStep(step));

@@ -16,7 +16,7 @@ import {
 } from "@switchyard/policy";
 import { at, textAt, type JsonObject } from "../json.ts";
 import type { ClusterObjects } from "./cluster-objects.ts";
-import type { NodePlan, PlannedNode, PodName } from "./plan-cluster.ts";
+import type { PrintedNodePlan, PlannedNode, PodName } from "./plan-cluster.ts";
 
 /** Pods by node, and what shows their devices. */
 export interface PlacedPods {
@@ -41,7 +41,7 @@ export function withPods(
   planned: readonly PlannedNode[],
   { nodes, states }: Pick<ClusterObjects, "nodes" | "states">,
   placed: PlacedPods | undefined,
-): readonly NodePlan[] {
+): readonly PrintedNodePlan[] {
   if (placed === undefined) return planned.map(({ plan }) => plan);
   const factsFor = deviceFactsOf({ ...placed, states });
   return planned.map(({ plan, spec, drain }) => {
@@ -56,10 +56,10 @@ export function withPods(
 
 function podsOf(
   pods: readonly DrainedPod[],
-  { impact }: NodePlan,
+  { impact }: PrintedNodePlan,
   drain: DrainNeed | undefined,
   isOnlyNode: boolean,
-): NonNullable<NodePlan["pods"]> {
+): NonNullable<PrintedNodePlan["pods"]> {
   if (drain === undefined && impact === "drain") {
     const { leaving, staying } = selectPods(pods, drainRequests.drain);
     return { evicted: [], disrupted: namesOf([...leaving, ...staying]) };

@@ -21,7 +21,7 @@ import { desiredStates } from "./desired-states.ts";
 import { planAfxdpCluster } from "./plan-afxdp-cluster.ts";
 
 /** As it is printed. */
-export interface NodePlan {
+export interface PrintedNodePlan {
   readonly node: string;
   readonly impact: Impact;
   /** Those of AF_XDP devices come last. */
@@ -46,7 +46,7 @@ export interface PodName {
 
 /** A plan, and what determines the pods that it evicts. */
 export interface PlannedNode {
-  readonly plan: NodePlan;
+  readonly plan: PrintedNodePlan;
   /** The spec that is planned. */
   readonly spec: SriovNetworkNodeStateSpec;
   /** The drain that the config daemon requests; undefined if it requests none. */
@@ -97,7 +97,7 @@ export function planCluster(cluster: ClusterObjects, options: PlanOptions): read
       }
       const reboot = reboots.get(name);
       const rebootReasons = reboot === undefined ? [] : [{ field: "spec.ovnHardwareOffload", text: reboot }];
-      const nodePlan: NodePlan = {
+      const nodePlan: PrintedNodePlan = {
         node: name,
         impact: reboot !== undefined ? "reboot" : planned.impact === "none" ? afxdp.impact : planned.impact,
         steps: [
@@ -122,7 +122,7 @@ function drainFor(sriov: Impact, ofAfxdp: Impact, { operatorConfig, afxdp }: Clu
   return own ?? (afxdp.operatorConfig?.spec?.disableDrain === true ? undefined : drainNeedOf(ofAfxdp));
 }
 
-export function summarize(plans: readonly NodePlan[]): PlanSummary {
+export function summarize(plans: readonly PrintedNodePlan[]): PlanSummary {
   const busy = plans.filter(({ steps, impact }) => steps.length > 0 || impact === "reboot");
   const ofImpact = (impact: Impact): number => busy.filter((one) => one.impact === impact).length;
   const disrupting = busy.filter(({ impact }) => impact !== "none");

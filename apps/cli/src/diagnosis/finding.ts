@@ -30,7 +30,7 @@ export interface Finding {
 }
 
 /** What a rule knows about a problem; the catalogue has the rest. */
-export interface Observed {
+export interface DetectedProblem {
   readonly object: ObjectRef;
   readonly field?: string | undefined;
   readonly message: string;
@@ -40,7 +40,7 @@ export interface Observed {
 }
 
 /** Makes a finding with the texts of the catalogue. */
-export function findingOf(code: FindingCode, observed: Observed): Finding {
+export function findingOf(code: FindingCode, observed: DetectedProblem): Finding {
   const { object, field, message, evidence = [], values = {} } = observed;
   const { severity, cause, next } = findingCatalogue[code];
   return {

@@ -3,7 +3,7 @@
  * planText formats a plan in the manner of `terraform plan`: one line per step, then the impact with its reasons, then counts.
  */
 import type { Impact } from "@switchyard/plan";
-import type { NodePlan, PlanSummary, PodName } from "../cluster/plan-cluster.ts";
+import type { PrintedNodePlan, PlanSummary, PodName } from "../cluster/plan-cluster.ts";
 import type { Colours } from "../terminal.ts";
 import { printable, wrap } from "../text.ts";
 
@@ -14,7 +14,7 @@ const width = 80;
 const maxNames = 10;
 
 /** The plan of one node. */
-export function planText(plan: NodePlan, colours: Colours): string {
+export function planText(plan: PrintedNodePlan, colours: Colours): string {
   const { node, impact, steps, reasons, pods, converged } = plan;
   const title = colours.bold(`${node}:`);
   if (steps.length === 0 && impact !== "reboot")
@@ -61,21 +61,21 @@ export function summaryText(summary: PlanSummary, colours: Colours): string {
 }
 
 /** What is not in the steps yet; empty if they are complete. */
-export function waitingLine({ waiting = [], impact }: NodePlan): readonly string[] {
+export function waitingLine({ waiting = [], impact }: PrintedNodePlan): readonly string[] {
   if (waiting.length === 0) return [];
   const event = impact === "reboot" ? "the reboot" : "the reset of the card";
   return [`further steps on ${waiting.join(", ")}, known after ${event}`];
 }
 
 /** What happens to the pods of a node, a sentence each. */
-export function podSentences({ evicted, disrupted }: NonNullable<NodePlan["pods"]>): readonly string[] {
+export function podSentences({ evicted, disrupted }: NonNullable<PrintedNodePlan["pods"]>): readonly string[] {
   return [
     `${podsAre(evicted.length)} evicted${listOf(evicted)}`,
     ...(disrupted.length > 0 ? [`${podsAre(disrupted.length)} not evicted and can lose VFs${listOf(disrupted)}`] : []),
   ];
 }
 
-function podLines(pods: NonNullable<NodePlan["pods"]>): readonly string[] {
+function podLines(pods: NonNullable<PrintedNodePlan["pods"]>): readonly string[] {
   const [first = "", ...others] = podSentences(pods).flatMap((sentence) => wrap(sentence, width - 9));
   return [`  Pods: ${first}`, ...others.map((line) => `        ${line}`)];
 }
@@ -110,7 +110,7 @@ function paintImpact(impact: Impact, colours: Colours): string {
 }
 
 /** What a step does in the manner of `terraform plan`. set-num-vfs and bind-driver depend on the previous value. */
-export function signOf(step: NodePlan["steps"][number]): StepSign {
+export function signOf(step: PrintedNodePlan["steps"][number]): StepSign {
   if (step.kind === "set-num-vfs") return step.from === 0 ? "+" : step.to === 0 ? "-" : "~";
   if (step.kind === "bind-driver") return step.from === undefined ? "+" : "~";
   if (/^(create|add|load|install|write)-/.test(step.kind)) return "+";

@@ -3,7 +3,7 @@
 import { ovnOffloadMachineConfigName } from "@switchyard/render";
 import type { ClusterObjects } from "../cluster/cluster-objects.ts";
 import { podsIn, withPods } from "../cluster/evicted-pods.ts";
-import { planCluster, type NodePlan, type PlannedNode } from "../cluster/plan-cluster.ts";
+import { planCluster, type PrintedNodePlan, type PlannedNode } from "../cluster/plan-cluster.ts";
 import type { Flags } from "../flags.ts";
 import type { Diagnostics } from "../terminal.ts";
 import { offloadCluster, type Offload } from "./offload-cluster.ts";
@@ -16,7 +16,7 @@ export function planOffloadedWithPods(
   given: ClusterObjects,
   flags: PlanFlags,
   diagnostics: Diagnostics,
-): readonly NodePlan[] {
+): readonly PrintedNodePlan[] {
   return withPods(planOffloaded(given, flags, diagnostics), given, podsIn(given, flags.resourcePrefix));
 }
 

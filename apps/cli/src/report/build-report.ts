@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** buildReport makes the page's content from what the commands find. The same input gives the same report. */
 import { productVersion } from "@switchyard/service/version";
-import { summarize, type NodePlan } from "../cluster/plan-cluster.ts";
+import { summarize, type PrintedNodePlan } from "../cluster/plan-cluster.ts";
 import type { Diagnosis } from "../diagnosis/diagnose.ts";
 import type { VfRow } from "../diagnosis/list-vfs.ts";
 import type { Snapshot } from "../diagnosis/snapshot.ts";
 import { countsOfResults, diagnosisSummary } from "../output/doctor-text.ts";
 import { summaryText } from "../output/plan-text.ts";
 import { createColours } from "../terminal.ts";
-import { clip } from "../text.ts";
+import { pageText } from "../text.ts";
 import { findingGroups } from "./finding-groups.ts";
 import { nodeViews } from "./node-views.ts";
 import { allColumns, mergedColumns } from "./pf-views.ts";
@@ -21,7 +21,7 @@ export interface ReportParts {
   /** The VFs to show. */
   readonly rows: readonly VfRow[];
   readonly diagnosis?: Diagnosis;
-  readonly plans?: readonly NodePlan[];
+  readonly plans?: readonly PrintedNodePlan[];
   /** What nodes cannot apply, a line each. */
   readonly problems?: readonly string[];
   /** The only node to show. */
@@ -49,7 +49,7 @@ export function buildReport(snapshot: Snapshot, parts: ReportParts): Report {
       findings: findingGroups(diagnosis.findings),
       results: countsOfResults(diagnosis),
     }),
-    ...(plans !== undefined && { plans: planGroups(plans), problems: problems.map(clip) }),
+    ...(plans !== undefined && { plans: planGroups(plans), problems: problems.map(pageText) }),
     columns: columns.map(({ head }) => head),
     nodes,
   };
@@ -67,7 +67,7 @@ const plain = createColours({ write: () => undefined }, {});
 function factsOf({ namespace, takenAtMs }: Snapshot, command: string): readonly Fact[] {
   return [
     { label: "Made by", value: `switchyard ${command} ${productVersion}` },
-    { label: "Operator's namespace", value: clip(namespace) },
+    { label: "Operator's namespace", value: pageText(namespace) },
     ...(takenAtMs === 0 ? [] : [{ label: "Latest time in the objects", value: new Date(takenAtMs).toISOString() }]),
   ];
 }

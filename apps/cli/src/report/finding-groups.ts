@@ -4,7 +4,7 @@
  */
 import type { Finding } from "../diagnosis/finding.ts";
 import { labelOf } from "../json.ts";
-import { clip } from "../text.ts";
+import { pageText } from "../text.ts";
 import type { FindingGroup, FindingView } from "./report.ts";
 
 /** Findings of a group that are described. Of the others, the page has the names of the objects. */
@@ -21,9 +21,9 @@ export function findingGroups(findings: readonly Finding[]): readonly FindingGro
     return {
       code,
       severity,
-      cause: clip(cause),
+      cause: pageText(cause),
       findings: same.slice(0, maxDescribed).map(viewOf),
-      more: same.slice(maxDescribed).map(({ object }) => clip(labelOf(object))),
+      more: same.slice(maxDescribed).map(({ object }) => pageText(labelOf(object))),
     };
   });
 }
@@ -31,11 +31,11 @@ export function findingGroups(findings: readonly Finding[]): readonly FindingGro
 function viewOf({ object, field, message, evidence, next }: Finding): FindingView {
   const isOfNode = object.kind === "Node" || object.kind === "SriovNetworkNodeState";
   return {
-    object: clip(labelOf(object)),
+    object: pageText(labelOf(object)),
     ...(isOfNode && { node: object.name }),
-    ...(field !== undefined && { field: clip(field) }),
-    message: clip(message),
-    evidence: evidence.slice(0, maxEvidence).map(clip),
+    ...(field !== undefined && { field: pageText(field) }),
+    message: pageText(message),
+    evidence: evidence.slice(0, maxEvidence).map(pageText),
     next,
   };
 }

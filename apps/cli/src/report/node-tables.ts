@@ -13,7 +13,7 @@ import type {
   Bridges,
   SriovNetworkNodeState,
 } from "@switchyard/api";
-import { clip } from "../text.ts";
+import { pageText } from "../text.ts";
 import type { TableView } from "./report.ts";
 
 /** Tables without rows are left out. */
@@ -32,7 +32,7 @@ export function nodeTables(
 type Cell = string | number | undefined;
 
 function table(title: string, heads: readonly string[], rows: readonly (readonly Cell[])[]): TableView {
-  return { title, heads, rows: rows.map((cells) => cells.map((cell) => clip(String(cell ?? "-") || "-"))) };
+  return { title, heads, rows: rows.map((cells) => cells.map((cell) => pageText(String(cell ?? "-") || "-"))) };
 }
 
 /** Devices that Switchyard has configured, and their subfunctions. */

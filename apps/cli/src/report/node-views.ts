@@ -13,7 +13,7 @@ import {
 import type { ObjectResult } from "../diagnosis/diagnose.ts";
 import type { VfRow } from "../diagnosis/list-vfs.ts";
 import type { Snapshot } from "../diagnosis/snapshot.ts";
-import { clip } from "../text.ts";
+import { pageText } from "../text.ts";
 import { nodeTables } from "./node-tables.ts";
 import { pfViews, type Column } from "./pf-views.ts";
 import type { Fact, NodeHealth, NodeView } from "./report.ts";
@@ -57,7 +57,7 @@ function nodeView(name: string, { snapshot, options, rows, result }: OfNode): No
   const health = healthOf([state, afxdp], result);
   const codes = result?.codes ?? [];
   return {
-    name: clip(name),
+    name: pageText(name),
     health,
     codes,
     words: codes.length > 0 ? codes.join(", ") : wordsOf[health],
@@ -97,8 +97,8 @@ function factsOf(states: States, isUnschedulable: boolean): readonly Fact[] {
       const { syncStatus = "", lastSyncError = "" } = state?.status ?? {};
       const of = state === undefined || state === sriov ? "" : " of AF_XDP";
       return [
-        ...(syncStatus === "" ? [] : [{ label: `Synchronisation${of}`, value: clip(syncStatus) }]),
-        ...(lastSyncError === "" ? [] : [{ label: `Error${of}`, value: clip(lastSyncError) }]),
+        ...(syncStatus === "" ? [] : [{ label: `Synchronisation${of}`, value: pageText(syncStatus) }]),
+        ...(lastSyncError === "" ? [] : [{ label: `Error${of}`, value: pageText(lastSyncError) }]),
       ];
     }),
     ...drainFact((sriov ?? afxdp)?.metadata.annotations ?? {}),

@@ -5,7 +5,7 @@
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import type { VfRow } from "../diagnosis/list-vfs.ts";
-import { clip } from "../text.ts";
+import { pageText } from "../text.ts";
 import type { PfView, VfBar, VfRangeView, VfUse } from "./report.ts";
 
 export interface Column {
@@ -49,8 +49,8 @@ export function pfViews(
 function pfView(nic: InterfaceStatus, rows: readonly VfRow[], columns: readonly Column[]): PfView {
   const uses = rows.map(useOf);
   return {
-    name: clip(nic.name ?? nic.pciAddress),
-    words: clip(wordsOf(nic)),
+    name: pageText(nic.name ?? nic.pciAddress),
+    words: pageText(wordsOf(nic)),
     usage: usageOf(nic, uses),
     bars: barsOf(uses),
     rows: rangesOf(rows, columns),
@@ -95,7 +95,7 @@ function barsOf(uses: readonly VfUse[]): readonly VfBar[] {
 function rangesOf(rows: readonly VfRow[], columns: readonly Column[]): readonly VfRangeView[] {
   const ranges: { first: number; last: number; use: VfUse; cells: readonly string[] }[] = [];
   for (const row of rows) {
-    const cells = columns.map(({ value }) => clip(String(value(row) ?? "-")));
+    const cells = columns.map(({ value }) => pageText(String(value(row) ?? "-")));
     const use = useOf(row);
     const last = ranges.at(-1);
     const isSame = last?.last === row.vf - 1 && last.use === use && last.cells.every((cell, at) => cell === cells[at]);

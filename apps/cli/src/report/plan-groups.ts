@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** planGroups puts nodes with the same steps together, because most nodes of a fleet have the same cards. */
-import type { NodePlan } from "../cluster/plan-cluster.ts";
+import type { PrintedNodePlan } from "../cluster/plan-cluster.ts";
 import { podSentences, signOf, waitingLine } from "../output/plan-text.ts";
-import { clip } from "../text.ts";
+import { pageText } from "../text.ts";
 import type { PlanGroup } from "./report.ts";
 
 const order: readonly string[] = ["reboot", "drain", "none"];
 
 /** Nodes that change: reboots first, then drains. */
-export function planGroups(plans: readonly NodePlan[]): readonly PlanGroup[] {
+export function planGroups(plans: readonly PrintedNodePlan[]): readonly PlanGroup[] {
   const changing = plans.filter(({ steps, impact }) => steps.length > 0 || impact === "reboot");
   const groups = Map.groupBy(changing, ({ impact, steps, waiting, reasons }) =>
     JSON.stringify([impact, steps.map(({ text }) => text), waiting, reasons]),
@@ -20,13 +20,13 @@ export function planGroups(plans: readonly NodePlan[]): readonly PlanGroup[] {
       const { impact, steps, reasons } = first;
       return [
         {
-          nodes: same.map(({ node }) => clip(node)),
+          nodes: same.map(({ node }) => pageText(node)),
           impact,
           steps: [
-            ...steps.map((step) => ({ sign: signOf(step), text: clip(step.text) })),
-            ...waitingLine(first).map((text) => ({ sign: "…", text: clip(text) })),
+            ...steps.map((step) => ({ sign: signOf(step), text: pageText(step.text) })),
+            ...waitingLine(first).map((text) => ({ sign: "…", text: pageText(text) })),
           ],
-          reasons: reasons.map(({ field, text }) => ({ field: clip(field), text: clip(text) })),
+          reasons: reasons.map(({ field, text }) => ({ field: pageText(field), text: pageText(text) })),
           pods: podLines(same),
         },
       ];
@@ -35,11 +35,11 @@ export function planGroups(plans: readonly NodePlan[]): readonly PlanGroup[] {
 }
 
 /** What happens to pods, with the node if there are several. Nodes without such pods are named only if no node has some. */
-function podLines(plans: readonly NodePlan[]): readonly string[] {
+function podLines(plans: readonly PrintedNodePlan[]): readonly string[] {
   const known = plans.flatMap(({ node, pods }) => (pods === undefined ? [] : [{ node, pods }]));
   const affected = known.filter(({ pods }) => pods.evicted.length + pods.disrupted.length > 0);
   if (affected.length === 0) return known.slice(0, 1).flatMap(({ pods }) => podSentences(pods));
   return affected.flatMap(({ node, pods }) =>
-    podSentences(pods).map((sentence) => clip(plans.length === 1 ? sentence : `${node}: ${sentence}`)),
+    podSentences(pods).map((sentence) => pageText(plans.length === 1 ? sentence : `${node}: ${sentence}`)),
   );
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** reviewOf converts an object of the input to the Review that admission gets. */
-import type { Change, Review, ReviewedKind } from "@switchyard/admission";
+import type { ReviewedChange, Review, ReviewedKind } from "@switchyard/admission";
 import { isOfKind, type Kinds } from "../cluster/kinds.ts";
 import type { Operation } from "../flags.ts";
 
@@ -62,7 +62,7 @@ function changeOf<K extends ReviewedKind>(
   kind: K,
   operation: Operation,
   { object, oldObject }: Objects,
-): Change<Kinds[K]> | undefined {
+): ReviewedChange<Kinds[K]> | undefined {
   if (operation === "DELETE") return isOfKind(oldObject, kind) ? { operation, oldObject } : undefined;
   if (!isOfKind(object, kind)) return undefined;
   if (operation === "CREATE") return { operation, object };

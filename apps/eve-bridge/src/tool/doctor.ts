@@ -17,7 +17,7 @@ import { hasNoListener } from "../process/socket-probe.ts";
 import { defaultSettings, readSettings, type Settings } from "../request/settings.ts";
 
 /** The result of one check. */
-export interface Finding {
+export interface CheckResult {
   readonly check: string;
   /** "warning": pods can be connected, but a function is impaired. "missing": an ADD will fail. */
   readonly state: "ok" | "warning" | "missing";
@@ -30,7 +30,7 @@ export interface Finding {
 /** The results of all checks. `healthy` means that no state is "missing". */
 export interface DoctorReport {
   readonly healthy: boolean;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly CheckResult[];
 }
 
 /** The plugin directories if CNI_PATH is not set. */
@@ -72,7 +72,7 @@ export function formatReport({ healthy, findings }: DoctorReport): string {
   return `${lines.join("\n")}\n\n${healthy ? "Pods can be connected." : "Pods cannot be connected: see the lines marked missing."}\n`;
 }
 
-function settingsOf(env: NodeJS.ProcessEnv): { settings: Settings; finding: Finding } {
+function settingsOf(env: NodeJS.ProcessEnv): { settings: Settings; finding: CheckResult } {
   const check = "settings";
   try {
     const settings = readSettings(env);
@@ -84,7 +84,7 @@ function settingsOf(env: NodeJS.ProcessEnv): { settings: Settings; finding: Find
   }
 }
 
-function nodeVersion(): Finding {
+function nodeVersion(): CheckResult {
   const check = "Node.js";
   const major = Number(process.versions.node.split(".")[0]);
   if (major >= oldestNode) return ok(check, process.version);
@@ -96,7 +96,7 @@ function nodeVersion(): Finding {
   };
 }
 
-function currentUser(): Finding {
+function currentUser(): CheckResult {
   const check = "user";
   if (process.getuid?.() === 0) return ok(check, "root");
   return {
@@ -107,7 +107,7 @@ function currentUser(): Finding {
   };
 }
 
-async function pluginAnswers(plugin: string, path: string): Promise<Finding> {
+async function pluginAnswers(plugin: string, path: string): Promise<CheckResult> {
   const check = `plugin ${plugin}`;
   const fail = (found: string) =>
     ({ check, state: "missing", found, advice: `install plugin ${plugin} into a directory of ${path}` }) as const;
@@ -131,21 +131,21 @@ async function askVersions(file: string): Promise<string[]> {
   return isArray(versions) ? versions.filter((version) => typeof version === "string") : [];
 }
 
-async function zedrouterListens({ rpcSocket }: Settings): Promise<Finding> {
+async function zedrouterListens({ rpcSocket }: Settings): Promise<CheckResult> {
   const check = "zedrouter";
   if (!(await hasNoListener(rpcSocket))) return ok(check, rpcSocket);
   const advice = "check that /run/eve-hv-type is k, which zedrouter needs to listen, and read zedrouter's log";
   return { check, state: "missing", found: `no process listens on ${rpcSocket}`, advice };
 }
 
-async function daemonListens({ dhcpSocket }: Settings): Promise<Finding> {
+async function daemonListens({ dhcpSocket }: Settings): Promise<CheckResult> {
   const check = "DHCP daemon";
   if (!(await hasNoListener(dhcpSocket))) return ok(check, dhcpSocket);
   const advice = "start `dhcp daemon` of the CNI plugins; only virtual machines can be connected without it";
   return { check, state: "missing", found: `no process listens on ${dhcpSocket}`, advice };
 }
 
-async function podsCanBeSeen(): Promise<Finding> {
+async function podsCanBeSeen(): Promise<CheckResult> {
   const check = "nsenter, ip";
   try {
     await readPodNetwork("/proc/self/ns/net", { timeoutMs: probeMs });
@@ -160,7 +160,7 @@ async function podsCanBeSeen(): Promise<Finding> {
   }
 }
 
-function stateCanBeKept({ stateDir }: Settings): Finding {
+function stateCanBeKept({ stateDir }: Settings): CheckResult {
   const check = "state directory";
   try {
     tryLock({ dir: locksIn(stateDir), name: "doctor" })?.release();
@@ -171,7 +171,7 @@ function stateCanBeKept({ stateDir }: Settings): Finding {
   }
 }
 
-function logCanBeWritten({ logFile }: Settings): Finding {
+function logCanBeWritten({ logFile }: Settings): CheckResult {
   const check = "log file";
   const writtenPath = existsSync(logFile)
     ? logFile
@@ -187,14 +187,14 @@ function logCanBeWritten({ logFile }: Settings): Finding {
   }
 }
 
-function routingPolicy({ markerDir }: Settings): Finding {
+function routingPolicy({ markerDir }: Settings): CheckResult {
   const found = existsSync(markerDir)
     ? `set by zedkube's markers in ${markerDir}`
     : `set by the pod's namespace, because ${markerDir} does not exist`;
   return ok("default route", found);
 }
 
-function leftovers({ stateDir }: Settings): Finding {
+function leftovers({ stateDir }: Settings): CheckResult {
   const check = "interfaces";
   const records = listRecords(stateDir);
   const stale = records.filter(({ netns }) => !existsSync(netns));
@@ -204,6 +204,6 @@ function leftovers({ stateDir }: Settings): Finding {
   return { check, state: "warning", found, advice: `the next DEL or GC removes them: ${names}` };
 }
 
-function ok(check: string, found: string): Finding {
+function ok(check: string, found: string): CheckResult {
   return { check, state: "ok", found, advice: "" };
 }

@@ -25,10 +25,10 @@ import {
   type SriovUse,
 } from "@switchyard/policy";
 import type { AfxdpView, ClusterView } from "../cluster-view.ts";
-import { listNames, refuse, warn, type Finding } from "../finding.ts";
+import { listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
 import type { NodeFacts } from "../node-facts.ts";
 
-export function checkAfxdpPolicy(policy: AfxdpNetworkNodePolicy, view: ClusterView): readonly Finding[] {
+export function checkAfxdpPolicy(policy: AfxdpNetworkNodePolicy, view: ClusterView): readonly ReviewFinding[] {
   if (policy.metadata.namespace !== view.namespace) {
     const message = `this policy has no effect: the operator uses policies of namespace ${view.namespace} only`;
     return [warn("metadata.namespace", message)];
@@ -39,7 +39,7 @@ export function checkAfxdpPolicy(policy: AfxdpNetworkNodePolicy, view: ClusterVi
 }
 
 /** The API server removes labels without a value, so an empty selector may be meant as one that selects few nodes. */
-function checkSelector({ spec }: AfxdpNetworkNodePolicy, { nodes, afxdp }: ClusterView): readonly Finding[] {
+function checkSelector({ spec }: AfxdpNetworkNodePolicy, { nodes, afxdp }: ClusterView): readonly ReviewFinding[] {
   if (!isEmptySelector(spec.nodeSelector)) return [];
   if (nodes.length === 0 || afxdp === undefined) return [warn("", describeEmptySelector(undefined))];
   const rules = createAfxdpRules({ policies: [], operatorConfig: afxdp.operatorConfig });
@@ -48,7 +48,7 @@ function checkSelector({ spec }: AfxdpNetworkNodePolicy, { nodes, afxdp }: Clust
 }
 
 /** What the merge says about the new policy, and what it newly says about others, each once with its nodes. */
-function checkOnNodes(policy: AfxdpNetworkNodePolicy, view: ClusterView, afxdp: AfxdpView): readonly Finding[] {
+function checkOnNodes(policy: AfxdpNetworkNodePolicy, view: ClusterView, afxdp: AfxdpView): readonly ReviewFinding[] {
   const { name } = policy.metadata;
   const others = afxdp.policies.filter(({ metadata }) => metadata.name !== name);
   const { operatorConfig } = afxdp;
@@ -58,8 +58,8 @@ function checkOnNodes(policy: AfxdpNetworkNodePolicy, view: ClusterView, afxdp: 
   const selected = view.nodes.filter(
     (node) => isInNodeSet(toNode(node), after) && hasLabels(node.labels, policy.spec.nodeSelector),
   );
-  const findings = new Map<string, { readonly make: (nodes: string) => Finding; readonly nodes: string[] }>();
-  const add = (key: string, node: string, make: (nodes: string) => Finding): void => {
+  const findings = new Map<string, { readonly make: (nodes: string) => ReviewFinding; readonly nodes: string[] }>();
+  const add = (key: string, node: string, make: (nodes: string) => ReviewFinding): void => {
     const known = findings.get(key) ?? { make, nodes: [] };
     known.nodes.push(node);
     findings.set(key, known);
@@ -82,12 +82,12 @@ function checkOnNodes(policy: AfxdpNetworkNodePolicy, view: ClusterView, afxdp: 
   return [...findings.values()].map(({ make, nodes }) => make(listNames(nodes)));
 }
 
-function findingOf({ severity, field, message }: AfxdpProblem, nodes: string): Finding {
+function findingOf({ severity, field, message }: AfxdpProblem, nodes: string): ReviewFinding {
   const text = `${message} (on ${nodes})`;
   return severity === "error" ? refuse(field, text) : warn(field, text);
 }
 
-function otherFinding({ policyName, field, message }: AfxdpProblem, nodes: string): Finding {
+function otherFinding({ policyName, field, message }: AfxdpProblem, nodes: string): ReviewFinding {
   return warn("", `policy ${policyName} is no longer applied completely on ${nodes}: ${field}: ${message}`);
 }
 

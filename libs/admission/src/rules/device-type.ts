@@ -2,14 +2,14 @@
 /** Rules about spec.deviceType and the fields that depend on it (sriov-operator.md E.2). */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { virtioVendor } from "@switchyard/plan";
-import { listNames, quote, refuse, warn, type Finding } from "../finding.ts";
+import { listNames, quote, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { namesOf, type NodeGroup } from "../node-groups.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import { forEachMatchedPf } from "../policy-targets.ts";
 
-export function checkDeviceType({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
+export function checkDeviceType({ spec }: SriovNetworkNodePolicy): readonly ReviewFinding[] {
   const { deviceType = "netdevice", isRdma, vdpaType, eSwitchMode, linkType, nicSelector } = spec;
-  const findings: Finding[] = [];
+  const findings: ReviewFinding[] = [];
   if (deviceType === "vfio-pci" && isRdma === true) {
     const message = 'must be false or omitted if spec.deviceType is "vfio-pci": such VFs have no RDMA device';
     findings.push(refuse("spec.isRdma", message));
@@ -34,7 +34,10 @@ export function checkDeviceType({ spec }: SriovNetworkNodePolicy): readonly Find
 /** The VFs of other vendors are no vDPA management devices. */
 const vdpaVendors: ReadonlySet<string> = new Set(["15b3", virtioVendor]);
 
-export function checkVdpaVendor({ spec }: SriovNetworkNodePolicy, { targets }: PolicyContext): readonly Finding[] {
+export function checkVdpaVendor(
+  { spec }: SriovNetworkNodePolicy,
+  { targets }: PolicyContext,
+): readonly ReviewFinding[] {
   if (!spec.vdpaType) return [];
   const others = new Map<string, NodeGroup[]>();
   forEachMatchedPf(targets, (pf, group) => {

@@ -7,12 +7,12 @@ import type { AfxdpNetwork, BridgeNetwork } from "@switchyard/api";
 import { afxdpModeOf, afxdpProviderOf } from "@switchyard/policy";
 import { networkProblems, unfilteredBridgePolicies, vlanFilteringProblems } from "@switchyard/render";
 import type { ClusterView } from "../cluster-view.ts";
-import { listNames, quote, refuse, warn, type Finding } from "../finding.ts";
+import { listNames, quote, refuse, warn, type ReviewFinding } from "../finding.ts";
 import type { ReviewedNetwork } from "../review.ts";
 
-export function checkNetwork(network: ReviewedNetwork, view: ClusterView): readonly Finding[] {
+export function checkNetwork(network: ReviewedNetwork, view: ClusterView): readonly ReviewFinding[] {
   const { metadata } = network;
-  const findings: Finding[] = [];
+  const findings: ReviewFinding[] = [];
   if (network.spec.networkNamespace && metadata.namespace !== view.namespace) {
     const message = `must be omitted in namespaces other than ${view.namespace}: the NetworkAttachmentDefinition is created in the namespace of the network`;
     findings.push(refuse("spec.networkNamespace", message));
@@ -32,7 +32,7 @@ export function checkNetwork(network: ReviewedNetwork, view: ClusterView): reado
 }
 
 /** Which bridges exist is not known here, but which ones the policies create. */
-function checkVlanFiltering({ spec }: BridgeNetwork, { policies }: ClusterView): readonly Finding[] {
+function checkVlanFiltering({ spec }: BridgeNetwork, { policies }: ClusterView): readonly ReviewFinding[] {
   const [first, ...more] = unfilteredBridgePolicies(spec, policies);
   if (first === undefined) return [];
   const bridges = more.length === 0 ? `SriovNetworkNodePolicy ${first}` : `the policies ${listNames([first, ...more])}`;
@@ -41,10 +41,10 @@ function checkVlanFiltering({ spec }: BridgeNetwork, { policies }: ClusterView):
 }
 
 /** Rules about AfxdpNetwork, in addition to those for networks of all kinds. */
-function checkAfxdpNetwork(network: AfxdpNetwork, { afxdp }: ClusterView): readonly Finding[] {
+function checkAfxdpNetwork(network: AfxdpNetwork, { afxdp }: ClusterView): readonly ReviewFinding[] {
   const { poolName, mode = "primary", ipam } = network.spec;
   const afxdpProvider = afxdpProviderOf(afxdp?.operatorConfig);
-  const findings: Finding[] = [];
+  const findings: ReviewFinding[] = [];
   const policies = (afxdp?.policies ?? []).filter(({ spec }) => spec.poolName === poolName);
   if (policies.length === 0) {
     findings.push(warn("spec.poolName", `no AfxdpNetworkNodePolicy provides the pool ${quote(poolName)} yet`));

@@ -5,10 +5,10 @@
  */
 import { parsePciAddress, type SriovNetworkNodePolicy } from "@switchyard/api";
 import { createRules } from "@switchyard/policy";
-import { quote, refuse, type Finding } from "../finding.ts";
+import { quote, refuse, type ReviewFinding } from "../finding.ts";
 
 /** The problems that merging reports. The feature gate for bridges counts as on, so that their problems are found, too. */
-export function checkMergeable(policy: SriovNetworkNodePolicy): readonly Finding[] {
+export function checkMergeable(policy: SriovNetworkNodePolicy): readonly ReviewFinding[] {
   const operatorConfig = {
     apiVersion: "sriovnetwork.openshift.io/v1",
     kind: "SriovOperatorConfig",
@@ -26,9 +26,9 @@ export function checkMergeable(policy: SriovNetworkNodePolicy): readonly Finding
 }
 
 /** PCI ids and addresses that no NIC can have. */
-export function checkPciIds({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
+export function checkPciIds({ spec }: SriovNetworkNodePolicy): readonly ReviewFinding[] {
   const { vendor, deviceID, rootDevices = [] } = spec.nicSelector;
-  const findings: Finding[] = [];
+  const findings: ReviewFinding[] = [];
   for (const [name, id] of Object.entries({ vendor, deviceID })) {
     if (!id || /^[0-9a-f]{4}$/.test(id)) continue;
     const message = `must be four lowercase hexadecimal digits, such as "15b3", not ${quote(id)}`;
@@ -43,10 +43,10 @@ export function checkPciIds({ spec }: SriovNetworkNodePolicy): readonly Finding[
 }
 
 /** A netFilter identifies the NIC of a virtual machine. It excludes other selectors and settings of the eswitch. */
-export function checkNetFilter({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
+export function checkNetFilter({ spec }: SriovNetworkNodePolicy): readonly ReviewFinding[] {
   const { netFilter, vendor, deviceID, rootDevices = [], pfNames = [] } = spec.nicSelector;
   if (!netFilter) return [];
-  const findings: Finding[] = [];
+  const findings: ReviewFinding[] = [];
   if (vendor || deviceID || rootDevices.length > 0 || pfNames.length > 0) {
     findings.push(
       refuse("spec.nicSelector.netFilter", "must be the only field of spec.nicSelector: it identifies a NIC by itself"),

@@ -3,12 +3,12 @@
 import { operatorConfigName, type AfxdpOperatorConfig, type SriovOperatorConfig } from "@switchyard/api";
 import { afxdpPolicyProblems, afxdpProviderOf, checkDaemonVariable, featureGateDefaults } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
-import { listNames, quote, refuse, warn, type Finding } from "../finding.ts";
+import { listNames, quote, refuse, warn, type ReviewFinding } from "../finding.ts";
 
-export function checkOperatorConfig(config: SriovOperatorConfig, view: ClusterView): readonly Finding[] {
+export function checkOperatorConfig(config: SriovOperatorConfig, view: ClusterView): readonly ReviewFinding[] {
   const { name, namespace } = config.metadata;
   const { disableDrain, featureGates = {}, configDaemonEnvVars = {} } = config.spec ?? {};
-  const findings: Finding[] = [];
+  const findings: ReviewFinding[] = [];
   if (name !== operatorConfigName) {
     findings.push(
       refuse("metadata.name", `must be "${operatorConfigName}": the operator reads no other SriovOperatorConfig`),
@@ -35,7 +35,7 @@ export function checkOperatorConfig(config: SriovOperatorConfig, view: ClusterVi
   return [...findings, ...checkDaemonVariables(configDaemonEnvVars)];
 }
 
-function checkDaemonVariables(variables: Readonly<Record<string, string>>): readonly Finding[] {
+function checkDaemonVariables(variables: Readonly<Record<string, string>>): readonly ReviewFinding[] {
   return Object.entries(variables).flatMap(([name, value]) => {
     const field = `spec.configDaemonEnvVars.${name}`;
     const check = checkDaemonVariable(name, value);
@@ -49,7 +49,7 @@ export function checkDrainSwitch(
   before: SriovOperatorConfig | undefined,
   after: SriovOperatorConfig,
   view: ClusterView,
-): readonly Finding[] {
+): readonly ReviewFinding[] {
   if (after.spec?.disableDrain !== true || before?.spec?.disableDrain === true) return [];
   const busy = view.nodes.filter(({ state }) => state?.syncStatus === "InProgress").map(({ name }) => name);
   if (busy.length === 0) return [];
@@ -62,9 +62,9 @@ export function checkDrainSwitch(
 }
 
 /** Rules about AfxdpOperatorConfig. */
-export function checkAfxdpOperatorConfig(config: AfxdpOperatorConfig, view: ClusterView): readonly Finding[] {
+export function checkAfxdpOperatorConfig(config: AfxdpOperatorConfig, view: ClusterView): readonly ReviewFinding[] {
   const { name, namespace } = config.metadata;
-  const findings: Finding[] = [];
+  const findings: ReviewFinding[] = [];
   if (name !== operatorConfigName) {
     findings.push(
       refuse("metadata.name", `must be "${operatorConfigName}": the operator reads no other AfxdpOperatorConfig`),
@@ -82,7 +82,7 @@ export function checkAfxdpOperatorConfig(config: AfxdpOperatorConfig, view: Clus
 }
 
 /** The policies that the device plugin of the provider cannot offer, which are therefore not applied. */
-function policyWarnings(config: AfxdpOperatorConfig, { afxdp }: ClusterView): readonly Finding[] {
+function policyWarnings(config: AfxdpOperatorConfig, { afxdp }: ClusterView): readonly ReviewFinding[] {
   const provider = afxdpProviderOf(config);
   return (afxdp?.policies ?? []).flatMap((policy) =>
     afxdpPolicyProblems(policy, provider)

@@ -6,14 +6,14 @@
 import { labels, type OvnHardwareOffload, type SriovOperatorConfig } from "@switchyard/api";
 import { selectOffloadPools, type OffloadProblem, type OffloadSelection } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
-import { count, listNames, refuse, warn, type Finding } from "../finding.ts";
+import { count, listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
 import type { NodeFacts } from "../node-facts.ts";
 import { asNode } from "../policy-targets.ts";
 
 const field = "spec.ovnHardwareOffload";
 
 /** Without nodes, no cluster is known, and nothing is checked. Missing MachineConfigPools are never a refusal. */
-export function checkOvnOffload(config: SriovOperatorConfig, view: ClusterView): readonly Finding[] {
+export function checkOvnOffload(config: SriovOperatorConfig, view: ClusterView): readonly ReviewFinding[] {
   const entries = config.spec?.ovnHardwareOffload ?? [];
   if (entries.length === 0 || view.nodes.length === 0) return [];
   const selection = offloadSelection(entries, view);
@@ -24,7 +24,7 @@ export function checkOvnOffload(config: SriovOperatorConfig, view: ClusterView):
   return [...groups.values()].flatMap(([first, ...more]) => (first === undefined ? [] : [toFinding(first, more)]));
 }
 
-function toFinding({ severity, entry, message }: OffloadProblem, more: readonly OffloadProblem[]): Finding {
+function toFinding({ severity, entry, message }: OffloadProblem, more: readonly OffloadProblem[]): ReviewFinding {
   const path = `${field}[${entry}].nodeSelector`;
   const text = more.length === 0 ? message : `${message}; the same is true of ${count(more.length, "more node")}`;
   return severity === "error" ? refuse(path, text) : warn(path, text);
@@ -35,7 +35,7 @@ export function offloadReboots(
   before: SriovOperatorConfig | undefined,
   after: SriovOperatorConfig | undefined,
   view: ClusterView,
-): readonly Finding[] {
+): readonly ReviewFinding[] {
   if (after === undefined) return hostsWithoutConfig(view);
   const next = after.spec?.ovnHardwareOffload ?? [];
   // A new config without entries also takes back the hosts that an earlier one had selected.
@@ -65,7 +65,7 @@ export function offloadReboots(
 }
 
 /** Without a config it is not known what is wanted, so its deletion changes no host. */
-function hostsWithoutConfig({ nodes }: ClusterView): readonly Finding[] {
+function hostsWithoutConfig({ nodes }: ClusterView): readonly ReviewFinding[] {
   const byPool = Map.groupBy(
     nodes.filter((node) => currentPool(node) !== undefined),
     (node) => currentPool(node) ?? "",

@@ -3,14 +3,14 @@
 import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
 import { vfLimitProblem } from "@switchyard/plan";
 import { parsePfName } from "@switchyard/policy";
-import { describeFinding, listNames, refuse, type Finding } from "../finding.ts";
+import { describeFinding, listNames, refuse, type ReviewFinding } from "../finding.ts";
 import { namesOf, type NodeGroup } from "../node-groups.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import { forEachMatchedPf, type PolicyTargets } from "../policy-targets.ts";
 
-export function checkNumVfs({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
+export function checkNumVfs({ spec }: SriovNetworkNodePolicy): readonly ReviewFinding[] {
   if (spec.numVfs < 1) return [refuse("spec.numVfs", `must be at least 1, not ${spec.numVfs}`)];
-  const findings: Finding[] = [];
+  const findings: ReviewFinding[] = [];
   for (const [index, entry] of (spec.nicSelector.pfNames ?? []).entries()) {
     const pfName = parsePfName(entry);
     if (!pfName.ok || pfName.value.range === undefined || pfName.value.range.last < spec.numVfs) continue;
@@ -22,7 +22,7 @@ export function checkNumVfs({ spec }: SriovNetworkNodePolicy): readonly Finding[
 }
 
 /** A PF without SR-IOV is no reason to refuse, because the policy may match others; the impact's warnings name it. */
-export function checkVfLimit({ spec }: SriovNetworkNodePolicy, { targets }: PolicyContext): readonly Finding[] {
+export function checkVfLimit({ spec }: SriovNetworkNodePolicy, { targets }: PolicyContext): readonly ReviewFinding[] {
   if (spec.externallyManaged === true) return [];
   return findingsByNode(targets, (pf) => {
     const problem = vfLimitProblem(spec.numVfs, pf);
@@ -31,7 +31,7 @@ export function checkVfLimit({ spec }: SriovNetworkNodePolicy, { targets }: Poli
 }
 
 /** checkMtu compares spec.mtu with the maximum MTU of the PFs that report one. */
-export function checkMtu({ spec }: SriovNetworkNodePolicy, { targets }: PolicyContext): readonly Finding[] {
+export function checkMtu({ spec }: SriovNetworkNodePolicy, { targets }: PolicyContext): readonly ReviewFinding[] {
   const { mtu } = spec;
   if (mtu === undefined) return [];
   return findingsByNode(targets, ({ pciAddress, maxMtu }) =>
@@ -49,13 +49,13 @@ export function checkMtu({ spec }: SriovNetworkNodePolicy, { targets }: PolicyCo
 export function checkExternallyManaged(
   { spec }: SriovNetworkNodePolicy,
   { targets }: PolicyContext,
-): readonly Finding[] {
+): readonly ReviewFinding[] {
   if (spec.externallyManaged !== true) return [];
   const { numVfs, mtu, linkType } = spec;
   const mode = spec.eSwitchMode || "legacy";
   return findingsByNode(targets, (pf) => {
     const external = `${pf.pciAddress} is externally managed and`;
-    const findings: Finding[] = [];
+    const findings: ReviewFinding[] = [];
     const existing = pf.numVfs ?? 0;
     if (numVfs > existing)
       findings.push(refuse("spec.numVfs", `${numVfs} VFs requested, but ${external} has ${existing}`));
@@ -79,9 +79,9 @@ export function checkExternallyManaged(
  */
 function findingsByNode(
   targets: PolicyTargets,
-  check: (pf: InterfaceStatus) => readonly Finding[],
-): readonly Finding[] {
-  const found = new Map<string, { readonly finding: Finding; readonly groups: Set<NodeGroup> }>();
+  check: (pf: InterfaceStatus) => readonly ReviewFinding[],
+): readonly ReviewFinding[] {
+  const found = new Map<string, { readonly finding: ReviewFinding; readonly groups: Set<NodeGroup> }>();
   forEachMatchedPf(targets, (pf, group) => {
     for (const finding of check(pf)) {
       const key = describeFinding(finding);

@@ -14,13 +14,13 @@
  */
 import type { InterfaceStatus, NicSelector, SriovNetworkNodePolicy } from "@switchyard/api";
 import { formatVfRange, hasLabels, isNameOf, overlaps, pfNameOf, priorityOf, type VfRange } from "@switchyard/policy";
-import { describeFinding, listNames, refuse, warn, type Finding } from "../finding.ts";
+import { describeFinding, listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { namesOf, selects, type NodeGroup } from "../node-groups.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import type { MatchedPf } from "../policy-targets.ts";
 
-export function checkPolicyConflicts(policy: SriovNetworkNodePolicy, context: PolicyContext): readonly Finding[] {
-  const found = new Map<string, { readonly finding: Finding; readonly groups: NodeGroup[] }>();
+export function checkPolicyConflicts(policy: SriovNetworkNodePolicy, context: PolicyContext): readonly ReviewFinding[] {
+  const found = new Map<string, { readonly finding: ReviewFinding; readonly groups: NodeGroup[] }>();
   for (const other of context.others) {
     const isShared = selects(other.spec.nodeSelector);
     for (const { groups, layout, pfs } of context.targets.matches) {
@@ -51,7 +51,7 @@ export function checkPolicyConflicts(policy: SriovNetworkNodePolicy, context: Po
 export function checkExcludeTopology(
   policy: SriovNetworkNodePolicy,
   { view, others }: PolicyContext,
-): readonly Finding[] {
+): readonly ReviewFinding[] {
   const { resourceName, excludeTopology = false, nodeSelector } = policy.spec;
   return others
     .filter(({ spec }) => spec.resourceName === resourceName && (spec.excludeTopology ?? false) !== excludeTopology)
@@ -70,11 +70,11 @@ interface Claim {
   readonly pf: MatchedPf;
 }
 
-function conflictsOn(claim: Claim, rival: Claim): readonly Finding[] {
+function conflictsOn(claim: Claim, rival: Claim): readonly ReviewFinding[] {
   const { nic } = claim.pf;
   const [mine, other] = [claim.policy.spec, rival.policy.spec];
   const name = rival.policy.metadata.name;
-  const findings: Finding[] = [];
+  const findings: ReviewFinding[] = [];
   if ((mine.externallyManaged ?? false) !== (other.externallyManaged ?? false)) {
     const message = `must be ${!(mine.externallyManaged ?? false)}, as in policy ${name}, which also configures ${nic.pciAddress},`;
     findings.push(refuse("spec.externallyManaged", message));

@@ -16,13 +16,13 @@ import {
   rdmaModeOf,
 } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
-import { listNames, refuse, warn, type Finding } from "../finding.ts";
+import { listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { asNode } from "../policy-targets.ts";
 
-export function checkPool(pool: SriovNetworkPoolConfig, { namespace }: ClusterView): readonly Finding[] {
+export function checkPool(pool: SriovNetworkPoolConfig, { namespace }: ClusterView): readonly ReviewFinding[] {
   const { nodeSelector, maxUnavailable } = pool.spec ?? {};
-  const findings: Finding[] = createRules({ policies: [], pools: [pool] }).poolProblems.map(({ field, message }) =>
-    refuse(field, message),
+  const findings: ReviewFinding[] = createRules({ policies: [], pools: [pool] }).poolProblems.map(
+    ({ field, message }) => refuse(field, message),
   );
   // Clients send an empty selector if none is set (sriov-operator.md M-40).
   const { matchLabels, matchExpressions } = nodeSelector ?? {};
@@ -42,7 +42,7 @@ export function checkPool(pool: SriovNetworkPoolConfig, { namespace }: ClusterVi
 }
 
 /** The API server removes labels without a value, so an empty selector may be meant as one that selects few nodes. */
-export function checkPoolSelector(pool: SriovNetworkPoolConfig, view: ClusterView): readonly Finding[] {
+export function checkPoolSelector(pool: SriovNetworkPoolConfig, view: ClusterView): readonly ReviewFinding[] {
   if (isHardwareOffloadPool(pool) || pool.metadata.namespace !== view.namespace) return [];
   if (!isEmptyLabelSelector(pool.spec?.nodeSelector)) return [];
   const rules = createRules({ policies: [], pools: [], operatorConfig: view.operatorConfig });
@@ -51,7 +51,7 @@ export function checkPoolSelector(pool: SriovNetworkPoolConfig, view: ClusterVie
   return [warn("", describeEmptySelector(view.nodes.length === 0 ? undefined : nodeCount))];
 }
 
-export function checkPoolOverlap(pool: SriovNetworkPoolConfig, view: ClusterView): readonly Finding[] {
+export function checkPoolOverlap(pool: SriovNetworkPoolConfig, view: ClusterView): readonly ReviewFinding[] {
   const { name, namespace } = pool.metadata;
   if (namespace !== view.namespace) return [];
   const others = view.pools.filter(({ metadata }) => metadata.name !== name);
@@ -69,7 +69,10 @@ export function checkPoolOverlap(pool: SriovNetworkPoolConfig, view: ClusterView
  * checkRdmaMode compares spec.rdmaMode of a pool with the mode of its nodes. It warns about nodes on
  * which the mode must change, because a running kernel changes it only without pods.
  */
-export function checkRdmaMode(pool: SriovNetworkPoolConfig, { namespace, nodes }: ClusterView): readonly Finding[] {
+export function checkRdmaMode(
+  pool: SriovNetworkPoolConfig,
+  { namespace, nodes }: ClusterView,
+): readonly ReviewFinding[] {
   if (!pool.spec?.rdmaMode || pool.metadata.namespace !== namespace) return [];
   const rules = createRules({ policies: [], pools: [pool] });
   const byMessage = new Map<string, string[]>();

@@ -7,20 +7,20 @@
 import { labels, type InterfaceStatus, type SriovNetworkNodePolicy } from "@switchyard/api";
 import { isNameOf, managementPf, offloadHostOf, parsePfName, unreservedVfs } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
-import { listNames, refuse, warn, type Finding } from "../finding.ts";
+import { listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
 import type { NodeFacts } from "../node-facts.ts";
 import { offloadSelection } from "./ovn-offload.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import { asNode } from "../policy-targets.ts";
 
-export function checkReservedVf(policy: SriovNetworkNodePolicy, context: PolicyContext): readonly Finding[] {
+export function checkReservedVf(policy: SriovNetworkNodePolicy, context: PolicyContext): readonly ReviewFinding[] {
   const { targets, view } = context;
   let selected: ReadonlySet<string> | undefined;
   const isSelected = (name: string): boolean => {
     selected ??= selectedHosts(view);
     return selected.has(name);
   };
-  const found = new Map<string, { readonly finding: Finding; readonly nodes: string[] }>();
+  const found = new Map<string, { readonly finding: ReviewFinding; readonly nodes: string[] }>();
   for (const { groups, layout, pfs } of targets.matches) {
     const management = managementPf(layout);
     const pf = pfs.find(({ nic }) => nic.pciAddress === management?.pciAddress);
@@ -48,7 +48,7 @@ function selectedHosts(view: ClusterView): ReadonlySet<string> {
 }
 
 /** `rest` is undefined if the resource gets no VF of the PF. */
-function findingFor({ spec }: SriovNetworkNodePolicy, nic: InterfaceStatus, rest: string | undefined): Finding {
+function findingFor({ spec }: SriovNetworkNodePolicy, nic: InterfaceStatus, rest: string | undefined): ReviewFinding {
   const entries = spec.nicSelector.pfNames ?? [];
   const index = entries.findIndex((entry) => {
     const pfName = parsePfName(entry);

@@ -2,13 +2,13 @@
 /** checkResourceName checks the name by which pods request the VFs (sriov-operator.md E.2). */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { isGateOn } from "@switchyard/policy";
-import { quote, refuse, warn, type Finding } from "../finding.ts";
+import { quote, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { isIgnoredPolicy, type PolicyContext } from "../policy-context.ts";
 
 /** The limit of Kubernetes for the part of a resource name after the prefix. */
 const maxLength = 63;
 
-export function checkResourceName({ spec }: SriovNetworkNodePolicy): readonly Finding[] {
+export function checkResourceName({ spec }: SriovNetworkNodePolicy): readonly ReviewFinding[] {
   const { resourceName } = spec;
   const field = "spec.resourceName";
   if (resourceName === "") return [refuse(field, "must not be empty: pods request the VFs by this name")];
@@ -24,7 +24,7 @@ export function checkResourceName({ spec }: SriovNetworkNodePolicy): readonly Fi
  * checkBridge warns about a spec.bridge that has no effect because of the feature gate. The rules for bridges are in
  * libs/policy and are checked by nic-selector.ts.
  */
-export function checkBridge({ spec }: SriovNetworkNodePolicy, { view }: PolicyContext): readonly Finding[] {
+export function checkBridge({ spec }: SriovNetworkNodePolicy, { view }: PolicyContext): readonly ReviewFinding[] {
   const { ovs, linux } = spec.bridge ?? {};
   if (ovs === undefined && linux === undefined) return [];
   if (isGateOn("manageSoftwareBridges", view.operatorConfig)) return [];
@@ -39,8 +39,8 @@ export function checkBridge({ spec }: SriovNetworkNodePolicy, { view }: PolicyCo
 export function checkIgnored(
   policy: SriovNetworkNodePolicy,
   { namespace }: { readonly namespace: string },
-): readonly Finding[] {
-  const findings: Finding[] = [];
+): readonly ReviewFinding[] {
+  const findings: ReviewFinding[] = [];
   if (policy.metadata.namespace !== namespace) {
     findings.push(
       warn(

@@ -5,7 +5,7 @@
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { isListedNic, type NicPolicy } from "@switchyard/policy";
-import { listNames, quote, refuse, warn, type Finding } from "../finding.ts";
+import { listNames, quote, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { namesOf, type NodeGroup } from "../node-groups.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import type { PolicyTargets } from "../policy-targets.ts";
@@ -15,7 +15,7 @@ const advice = "if it works, add it to the ConfigMap supported-nic-ids";
 export function checkSupportedNics(
   { spec }: SriovNetworkNodePolicy,
   { view, targets }: PolicyContext,
-): readonly Finding[] {
+): readonly ReviewFinding[] {
   const { known, unlisted } = view.nics;
   if (unlisted === "any") return [];
   const report = unlisted === "refuse" ? refuse : warn;
@@ -39,7 +39,11 @@ export function checkSupportedNics(
 }
 
 /** One finding for each kind of unlisted NIC that the policy matches. */
-function unlistedNics(targets: PolicyTargets, known: NicPolicy["known"], report: typeof refuse): readonly Finding[] {
+function unlistedNics(
+  targets: PolicyTargets,
+  known: NicPolicy["known"],
+  report: typeof refuse,
+): readonly ReviewFinding[] {
   const groupsByNic = new Map<string, Set<NodeGroup>>();
   for (const { groups, pfs } of targets.matches) {
     for (const { nic } of pfs) {

@@ -6,7 +6,7 @@
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { adviceOnBarred, describeEmptySelector, isEmptyNicSelector, isEmptySelector } from "@switchyard/policy";
-import { count, listNames, refuse, warn, type Finding } from "../finding.ts";
+import { count, listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { countNodes, namesOf, type DiscoveredGroup } from "../node-groups.ts";
 import type { PolicyContext } from "../policy-context.ts";
 
@@ -14,14 +14,17 @@ import type { PolicyContext } from "../policy-context.ts";
 export function checkNodeSelector(
   { spec, metadata }: SriovNetworkNodePolicy,
   context: PolicyContext,
-): readonly Finding[] {
+): readonly ReviewFinding[] {
   const { view, targets } = context;
   if (!isEmptySelector(spec.nodeSelector) || metadata.namespace !== view.namespace) return [];
   const nodeCount = view.nodes.length === 0 ? undefined : countNodes(targets.selected) - countNodes(targets.outside);
   return nodeCount === 0 ? [] : [warn("", describeEmptySelector(nodeCount))];
 }
 
-export function checkTargets({ spec }: SriovNetworkNodePolicy, { view, targets }: PolicyContext): readonly Finding[] {
+export function checkTargets(
+  { spec }: SriovNetworkNodePolicy,
+  { view, targets }: PolicyContext,
+): readonly ReviewFinding[] {
   const { selected, outside, undiscovered, unmatched, matches } = targets;
   if (view.nodes.length === 0) return []; // no cluster is known, or the policy is in a namespace that the operator ignores
   const nodeSelector = "spec.nodeSelector";

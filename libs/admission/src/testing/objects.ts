@@ -21,7 +21,7 @@ export const namespace = "sriov-network-operator";
 const apiVersion = "sriovnetwork.openshift.io/v1";
 
 /** Options with a clock that stands still. */
-export const still = { nowMs: () => 0 };
+export const stoppedClock = { nowMs: () => 0 };
 
 /** 0000:3b:00.0 "ens1f0", Intel, up, with no VFs of at most 64. */
 export function pf(overrides: Partial<InterfaceStatus> = {}): InterfaceStatus {

@@ -69,12 +69,12 @@ export async function detachXdp(socket: NetlinkSocket, name: string, how: XdpAtt
   });
 }
 
-interface Change {
+interface XdpChange {
   readonly tried: string;
   readonly attributes: readonly Buffer[];
 }
 
-async function setXdp(socket: NetlinkSocket, name: string, { tried, attributes }: Change): Promise<void> {
+async function setXdp(socket: NetlinkSocket, name: string, { tried, attributes }: XdpChange): Promise<void> {
   const payload = Buffer.concat([encodeLinkHeader(), encodeLinkName(name), nested(linkAttributes.xdp, attributes)]);
   await socket.request({ tried, type: linkMessages.setLink, payload });
 }
