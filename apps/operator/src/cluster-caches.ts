@@ -51,7 +51,7 @@ export interface ClusterCaches extends NetworkCaches, AfxdpCaches, BpfmanCaches,
   readonly certificates: WatchedServerCertificates;
 }
 
-export interface WatchOptions {
+export interface ClusterCachesOptions {
   /** For the objects that node states depend on. */
   readonly transport: Transport;
   /** For all other objects (start/deferred-transport.ts). */
@@ -65,7 +65,13 @@ export interface WatchOptions {
   readonly report: (error: unknown, at: FailedWatch) => void;
 }
 
-export function watchCluster({ transport, deferred, namespace, settings, report }: WatchOptions): ClusterCaches {
+export function watchCluster({
+  transport,
+  deferred,
+  namespace,
+  settings,
+  report,
+}: ClusterCachesOptions): ClusterCaches {
   const common = { transport, report };
   const others = { transport: deferred, report };
   const caches = {

@@ -3,17 +3,17 @@
 import { operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";
 import { openshiftNamespaces, type ConfigMapFacts, type OffloadCaches } from "./caches/offload-caches.ts";
-import type { Observed, ObservedConfigMap } from "./decide/observed.ts";
+import type { ObservedCluster, ObservedConfigMap } from "./decide/observed.ts";
 
 export interface ObserveSettings {
   readonly namespace: string;
   readonly ovnNamespace: string;
   readonly resourcePrefix: string;
   readonly foreignMachineConfigs: ReadonlySet<string>;
-  readonly waitingPodsOf: Observed["waitingPodsOf"];
+  readonly waitingPodsOf: ObservedCluster["waitingPodsOf"];
 }
 
-export function observe(caches: OffloadCaches, settings: ObserveSettings): Observed {
+export function observeCluster(caches: OffloadCaches, settings: ObserveSettings): ObservedCluster {
   const { namespace, ovnNamespace, resourcePrefix, foreignMachineConfigs, waitingPodsOf } = settings;
   const isOpenshift = caches.machineConfigPools.served;
   const at = (of: string, name: string, found: [Cache<unknown>, Cache<ConfigMapFacts>]): ObservedConfigMap => ({
@@ -51,7 +51,7 @@ export function observe(caches: OffloadCaches, settings: ObserveSettings): Obser
 }
 
 /** The end of an object is not a wish: `kubectl replace --force` deletes and creates it, and the removal of its kind deletes it. */
-function entriesOf(config: SriovOperatorConfig | undefined): Observed["entries"] {
+function entriesOf(config: SriovOperatorConfig | undefined): ObservedCluster["entries"] {
   if (config === undefined) return "missing";
   return config.metadata.deletionTimestamp === undefined ? (config.spec?.ovnHardwareOffload ?? []) : "deleting";
 }

@@ -10,7 +10,7 @@ import { decide } from "./decide/decide.ts";
 import { hostLabelsOf } from "./decide/host-facts.ts";
 import type { Execute } from "./execute-write.ts";
 import type { ForeignMachineConfigs } from "./foreign-machine-configs.ts";
-import { observe, type ObserveSettings } from "./observe.ts";
+import { observeCluster, type ObserveSettings } from "./observe.ts";
 import type { PodChecks } from "./pods/pod-checks.ts";
 import type { WriteOffloadStatus } from "./offload-status-writer.ts";
 import { createStatusPace } from "./status-pace.ts";
@@ -44,7 +44,7 @@ export function createOffloadReconciler(deps: OffloadReconcilerDeps): Reconcile 
       signal,
     );
     const waitingPodsOf = (node: string) => pods.of(node);
-    const observed = observe(caches, { ...settings, foreignMachineConfigs: foreign.names, waitingPodsOf });
+    const observed = observeCluster(caches, { ...settings, foreignMachineConfigs: foreign.names, waitingPodsOf });
     const decision = decide(observed);
     const failures: unknown[] = [];
     await mapConcurrently(decision.writes, parallel, async (write) => {

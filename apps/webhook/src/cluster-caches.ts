@@ -61,7 +61,7 @@ export interface AfxdpStateFacts {
   readonly status: AfxdpNodeReport;
 }
 
-export interface WatchOptions {
+export interface ClusterCachesOptions {
   readonly transport: Transport;
   /** The namespace of the operator. Policies, pools and the configuration are watched only there. */
   readonly namespace: string;
@@ -74,7 +74,12 @@ export interface WatchOptions {
 /** The ConfigMap that lists additional NICs (sriov-operator.md J). */
 const nicListName = "supported-nic-ids";
 
-export function watchCluster({ transport, namespace, hasMachineConfigPools, report }: WatchOptions): ClusterCaches {
+export function watchCluster({
+  transport,
+  namespace,
+  hasMachineConfigPools,
+  report,
+}: ClusterCachesOptions): ClusterCaches {
   const common = { transport, report };
   const readState = createStateReader();
   const caches = {
@@ -171,7 +176,7 @@ export function watchCluster({ transport, namespace, hasMachineConfigPools, repo
 }
 
 /** Hosted control planes lack the kind. */
-function watchPools(common: Pick<WatchOptions, "transport" | "report">) {
+function watchPools(common: Pick<ClusterCachesOptions, "transport" | "report">) {
   return watchObjects({
     ...common,
     type: machineConfigPools,

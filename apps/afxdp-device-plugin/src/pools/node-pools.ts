@@ -108,7 +108,7 @@ function settingsOf(pool: AfxdpPoolSpec): Omit<NodePool, "devices"> {
   };
 }
 
-interface Observed {
+interface ObservedPool {
   readonly status: readonly AfxdpInterfaceStatus[];
   readonly pool: AfxdpPoolSpec;
   readonly knownDevices: ReadonlyMap<string, PoolDevice>;
@@ -120,7 +120,10 @@ interface Observed {
  * Returns the devices of an interface that the node has reported: itself or its subfunctions. Those of an interface that is
  * missing in the report stay: a device that is not on the PCI bus has no status while it is in a pod.
  */
-function devicesOf(wanted: AfxdpInterfaceSpec, { status, pool, knownDevices, known }: Observed): readonly PoolDevice[] {
+function devicesOf(
+  wanted: AfxdpInterfaceSpec,
+  { status, pool, knownDevices, known }: ObservedPool,
+): readonly PoolDevice[] {
   const key = deviceKey(wanted);
   const observed = status.find((one) =>
     wanted.pciAddress === undefined ? one.pciAddress === undefined && one.name === key : one.pciAddress === key,

@@ -4,7 +4,7 @@ import { bootConfigPath, type SriovNetworkNodeStateSpec } from "@switchyard/api"
 import type { Host } from "@switchyard/host";
 import { createFakeKernel, igb, pci, systemKernelClock, type FakeKernel } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
-import { observe } from "../observe/observe.ts";
+import { observeNode } from "../observe/observe.ts";
 import { killedAtWrite } from "../testing/killed-at-write.ts";
 import { digestOf, formatBootConfig } from "../boot-files/boot-config.ts";
 import { bootResultPath, parseBootResult, type BootPhase } from "../boot-files/boot-result.ts";
@@ -57,7 +57,7 @@ async function resultOf(kernel: FakeKernel) {
 }
 
 async function vfsOf(kernel: FakeKernel) {
-  const { interfaces } = await observe(kernel.host());
+  const { interfaces } = await observeNode(kernel.host());
   return (interfaces.find(({ pciAddress }) => pciAddress === pf)?.Vfs ?? []).map(({ driver, mtu }) => [driver, mtu]);
 }
 

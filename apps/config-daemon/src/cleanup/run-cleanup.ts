@@ -9,7 +9,7 @@ import { HostError, type Host } from "@switchyard/host";
 import { describeStep, isPfStep, ownedInStatus, plan, type Plan } from "@switchyard/plan";
 import type { ReadKubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
 import { showPluginLeftovers } from "../afxdp/plugin-leftovers/plugin-leftovers.ts";
-import { observe } from "../observe/observe.ts";
+import { observeNode } from "../observe/observe.ts";
 import { configureOffline } from "../pass/configure-offline.ts";
 import { defaultMaxPfs } from "../start/resources.ts";
 import type { StepTiming } from "../deadlines/with-deadline.ts";
@@ -48,7 +48,7 @@ export async function runCleanup(options: CleanupOptions): Promise<number> {
 
 async function showCleanup({ host, keepsVfs, print }: CleanupOptions): Promise<number> {
   const lines: string[] = [];
-  const { interfaces, system, bridges, openVSwitch } = await observe(host);
+  const { interfaces, system, bridges, openVSwitch } = await observeNode(host);
   const observed = { interfaces, system, bridges, ...defined({ openVSwitch }) };
   const next = plan(await emptySpec(host), observed, ownedInStatus(observed));
   lines.push(...(await showXdpReset({ host, keepsVfs })));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { blueField, createFakeKernel, igb, type FakeKernel } from "@switchyard/host/testing";
-import { observe } from "./observe.ts";
+import { observeNode } from "./observe.ts";
 
 const etc = "/etc/NetworkManager/system-connections";
 const run = "/run/NetworkManager/system-connections";
@@ -21,7 +21,7 @@ async function hostNetworkOf({ route, profiles = [], make }: Given) {
   kernel.addLinkByHand("eno1", "dummy");
   make?.(kernel);
   kernel.addRouteByHand("default", route);
-  return (await observe(kernel.host())).system.hostNetwork;
+  return (await observeNode(kernel.host())).system.hostNetwork;
 }
 
 describe("the network of the host of a SmartNIC", () => {
@@ -73,13 +73,13 @@ describe("the network of the host of a SmartNIC", () => {
   it("does not depend on Open vSwitch if the default route is elsewhere, or if there is no Open vSwitch", async () => {
     expect(await hostNetworkOf({ route: "eno1" })).toEqual({});
     const kernel = createFakeKernel({ nics: [blueField("0000:3b:00.0")] });
-    expect((await observe(kernel.host())).system.hostNetwork).toEqual({});
+    expect((await observeNode(kernel.host())).system.hostNetwork).toEqual({});
   });
 
   it("is not reported by nodes without a SmartNIC", async () => {
     const kernel = createFakeKernel({ nics: [igb("0000:01:00.0")] });
     kernel.addLinkByHand("br-ex", "openvswitch");
     kernel.addRouteByHand("default", "br-ex");
-    expect((await observe(kernel.host())).system.hostNetwork).toBeUndefined();
+    expect((await observeNode(kernel.host())).system.hostNetwork).toBeUndefined();
   });
 });

@@ -54,7 +54,7 @@ export function groupByDevice(links: readonly Link[]): LinksByDevice {
  * Returns the link of the port itself: the one named p<N> if the driver has port names, otherwise the first that is not a
  * representor.
  */
-export function uplinkOf(links: readonly Link[]): Link | undefined {
+export function uplinkAmong(links: readonly Link[]): Link | undefined {
   const uplink = links.find((link) => link.physSwitchId !== undefined && /^p\d+$/.test(link.physPortName ?? ""));
   return uplink ?? links.find((link) => !isRepresentor(link));
 }
@@ -62,7 +62,7 @@ export function uplinkOf(links: readonly Link[]): Link | undefined {
 export function toInterfaceStatus(observation: PfObservation): InterfaceStatus {
   const { pf, links, eSwitchMode, flowSteeringMode, speedMbps, record } = observation;
   const { pciAddress, driver, vendor, deviceId, sriov } = pf;
-  const uplink = uplinkOf(links.get(pciAddress) ?? []);
+  const uplink = uplinkAmong(links.get(pciAddress) ?? []);
   // In legacy mode, a port with such a name belongs to something else.
   const all = eSwitchMode === "switchdev" ? [...links.values()].flat() : [];
   const representors = representorsOf(all, uplink, pf);

@@ -20,7 +20,7 @@ import {
   groupByDevice,
   pfNumberOf,
   toInterfaceStatus,
-  uplinkOf,
+  uplinkAmong,
   type LinksByDevice,
   type PfObservation,
 } from "./interface-status.ts";
@@ -58,7 +58,7 @@ export interface ObserveOptions {
 }
 
 /** Rejects with HostError if the host cannot be read. A single PF that vanishes meanwhile is left out. */
-export async function observe(host: Host, options: ObserveOptions = {}): Promise<Observation> {
+export async function observeNode(host: Host, options: ObserveOptions = {}): Promise<Observation> {
   const bootId = await host.boot.readBootId();
   const [pfs, links, records, system, devices] = await Promise.all([
     host.sriov.listPfs(),
@@ -102,7 +102,7 @@ export async function observe(host: Host, options: ObserveOptions = {}): Promise
 function pfNumbersOf(pfs: readonly PfFacts[], byDevice: LinksByDevice): ReadonlyMap<string, number> {
   const numbers = new Map<string, number>();
   for (const pf of pfs) {
-    const number = pfNumberOf(uplinkOf(byDevice.get(pf.pciAddress) ?? []), pf);
+    const number = pfNumberOf(uplinkAmong(byDevice.get(pf.pciAddress) ?? []), pf);
     if (number !== undefined) numbers.set(pf.pciAddress, number);
   }
   return numbers;
@@ -147,7 +147,7 @@ async function readEswitch(
 }
 
 async function readSpeed(host: Host, pf: PfFacts, links: LinksByDevice): Promise<number | undefined> {
-  const uplink = uplinkOf(links.get(pf.pciAddress) ?? []);
+  const uplink = uplinkAmong(links.get(pf.pciAddress) ?? []);
   // An interface that is down has no speed.
   return uplink?.adminUp === true ? host.links.readSpeedMbps(uplink.name) : undefined;
 }

@@ -13,7 +13,7 @@ import { HostError, type Host } from "@switchyard/host";
 import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
 import type { FirmwareReader } from "./firmware-reader.ts";
 import type { VirtualNics } from "../virtual/virtual-nics.ts";
-import { observe, type Observation, type ObserveOptions } from "./observe.ts";
+import { observeNode, type Observation, type ObserveOptions } from "./observe.ts";
 
 /**
  * Returns the present state of the host, or a sentence that says why it cannot be read. The PFs of `leftOut` are not read,
@@ -39,7 +39,7 @@ export function createObserver(host: Host, deps: ObserverDeps): ObserveHost {
   return async function observeHost(leftOut, desired) {
     deps.onObserve?.();
     try {
-      const seen = await withDeadline((watched) => observe(without(watched, leftOut), deps));
+      const seen = await withDeadline((watched) => observeNode(without(watched, leftOut), deps));
       if (!seen.ok) return seen;
       const virtual = (await deps.virtualNics?.addTo(seen.value.interfaces)) ?? seen.value;
       const interfaces = await deps.firmware.addTo(virtual.interfaces, desired);

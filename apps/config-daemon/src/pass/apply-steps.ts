@@ -32,7 +32,7 @@ export interface ApplyOutcome {
   readonly failures: readonly StepFailure[];
 }
 
-export interface ApplyOptions {
+export interface ApplyStepsOptions {
   readonly host: Host;
   readonly timing: StepTiming;
   /** The PFs as observed before the steps. */
@@ -53,7 +53,7 @@ export interface ApplyOptions {
 }
 
 /** Never rejects because the host refuses a step: `failures` contains these steps. */
-export async function applySteps(steps: readonly Step[], options: ApplyOptions): Promise<ApplyOutcome> {
+export async function applySteps(steps: readonly Step[], options: ApplyStepsOptions): Promise<ApplyOutcome> {
   const { timing, signal, runningSteps, maxHanging } = options;
   const done: Step[] = [];
   const failures: StepFailure[] = [];

@@ -11,7 +11,7 @@ import {
   upstreamRules,
   type FakeKernel,
 } from "@switchyard/host/testing";
-import { observe } from "../observe/observe.ts";
+import { observeNode } from "../observe/observe.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { killedAtWrite } from "../testing/killed-at-write.ts";
 
@@ -55,7 +55,7 @@ function handshake(request: string, answer: string): Readonly<Record<string, str
 
 /** The configured values, without those that differ from run to run. */
 async function outcome(kernel: FakeKernel) {
-  const { interfaces } = await observe(kernel.host());
+  const { interfaces } = await observeNode(kernel.host());
   return interfaces.map(({ pciAddress, numVfs, mtu, owned, Vfs = [] }) => ({
     pciAddress,
     numVfs,
@@ -441,7 +441,7 @@ describe("configureNode, stopped", () => {
         },
       });
       await expect(daemon.pass(nodeState([spec()]), end.signal)).rejects.toThrow("aborted");
-      expect([nth, daemon.shown()]).toEqual([nth, (await observe(kernel.host())).interfaces]);
+      expect([nth, daemon.shown()]).toEqual([nth, (await observeNode(kernel.host())).interfaces]);
       const last = daemon.phases.at(-1);
       left.push(last?.kind === "configuring" ? last.stepCount : 0);
       expect([nth, await daemonOn(kernel.host()).pass(nodeState([spec()]))]).toEqual([nth, "settled"]);

@@ -20,7 +20,7 @@ import type { MissingInterfaces } from "../observe/missing-interfaces.ts";
 import type { ObserveHost } from "../observe/observer.ts";
 import type { Phase } from "../report/phase.ts";
 import { adoptUpstreamBridges } from "../upstream/managed-ovs-bridges.ts";
-import { applySteps, type ApplyOptions, type StepFailure } from "./apply-steps.ts";
+import { applySteps, type ApplyStepsOptions, type StepFailure } from "./apply-steps.ts";
 import { createDrainControl, type DrainControlDeps } from "./drain-control.ts";
 import { ownPfs } from "./own-pfs.ts";
 import { planRound, withoutHanging, type PlanRoundDeps } from "./plan-round.ts";
@@ -33,7 +33,7 @@ export interface ConfigureDeps
   extends
     DrainControlDeps,
     PlanRoundDeps,
-    Pick<ApplyOptions, "timing" | "maxPfs" | "maxHanging" | "runningSteps" | "onStep" | "onLateEnd"> {
+    Pick<ApplyStepsOptions, "timing" | "maxPfs" | "maxHanging" | "runningSteps" | "onStep" | "onLateEnd"> {
   readonly host: Host;
   readonly observeHost: ObserveHost;
   /** Limits the time for writing the records of PFs and adopting bridges, because a disk can hang too. */

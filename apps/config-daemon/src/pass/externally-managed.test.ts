@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from "@jest/globals";
 import type { InterfaceSpec, SriovNetworkNodeState, SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { createFakeKernel, igb, pci, type FakeKernel } from "@switchyard/host/testing";
-import { observe } from "../observe/observe.ts";
+import { observeNode } from "../observe/observe.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { killedAtWrite } from "../testing/killed-at-write.ts";
 
@@ -49,7 +49,7 @@ const unselecting = stateOf({ unselected: [pf] });
 
 /** The PF and the number, driver and MTU of each of its VFs. */
 async function seen(of = kernel) {
-  const { interfaces } = await observe(of.host());
+  const { interfaces } = await observeNode(of.host());
   const {
     numVfs,
     mtu,

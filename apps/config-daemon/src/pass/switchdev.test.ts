@@ -11,7 +11,7 @@ import {
   type FakeKernel,
   type FakeNic,
 } from "@switchyard/host/testing";
-import { observe } from "../observe/observe.ts";
+import { observeNode } from "../observe/observe.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { killedAtWrite } from "../testing/killed-at-write.ts";
 
@@ -40,7 +40,7 @@ function steering(): FakeNic {
 }
 
 async function stateOf(kernel: FakeKernel) {
-  const { interfaces } = await observe(kernel.host());
+  const { interfaces } = await observeNode(kernel.host());
   const found = interfaces.find(({ pciAddress }) => pciAddress === pf);
   return (
     found && {

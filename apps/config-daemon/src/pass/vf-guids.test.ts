@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeState, VfGroup } from "@switchyard/api";
 import { createFakeKernel, mlx5Ib, pci, type FakeKernel } from "@switchyard/host/testing";
-import { observe } from "../observe/observe.ts";
+import { observeNode } from "../observe/observe.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { killedAtWrite } from "../testing/killed-at-write.ts";
 
@@ -27,7 +27,7 @@ function asking(
 
 /** The GUIDs of the RDMA devices, and those that the PF stores. */
 async function guids(kernel: FakeKernel) {
-  const { interfaces } = await observe(kernel.host());
+  const { interfaces } = await observeNode(kernel.host());
   const vfs = interfaces.find(({ pciAddress }) => pciAddress === pf)?.Vfs ?? [];
   return vfs.map(({ guid, adminGuid }) => ({
     guid: guid?.replaceAll(":", ""),

@@ -6,7 +6,7 @@
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
 import { HostError, type Host, type Link } from "@switchyard/host";
 import type { StepTiming } from "../deadlines/with-deadline.ts";
-import { groupByDevice, uplinkOf } from "../observe/interface-status.ts";
+import { groupByDevice, uplinkAmong } from "../observe/interface-status.ts";
 
 /** One PF and its VFs. Lists are cached until forget(), because the steps of 128 VFs need the same lists. */
 export interface StepContext {
@@ -90,7 +90,7 @@ export function createStepContext(
     signal,
     vfAddress,
     async pfLink() {
-      const link = uplinkOf(await linksOf(pf));
+      const link = uplinkAmong(await linksOf(pf));
       if (link === undefined) throw new HostError({ action: "look up network interface", target: pf }, "ENODEV", {});
       return link;
     },

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { InterfaceStatus } from "@switchyard/api";
 import type { NeededRoute } from "../observe/host-use.ts";
-import { hostFactsForBoot } from "./host-facts-for-boot.ts";
+import { hostNetworkAtBoot } from "./host-facts-for-boot.ts";
 
 const pciAddress = "0000:01:00.0";
 const pf: InterfaceStatus = { pciAddress, name: "enp1s0f0" };
@@ -16,12 +16,12 @@ const elsewhere = nowhere.map(({ text }) => ({ text, links: [7] }));
 const none = { hostUse: {}, apiServerAddresses: [] };
 
 const recorded = (...uses: readonly string[]) => ({ hostUse: { [pciAddress]: uses }, apiServerAddresses: [address] });
-const usesOf = (...given: Parameters<typeof hostFactsForBoot>) => hostFactsForBoot(...given).hostUse[pciAddress];
+const usesOf = (...given: Parameters<typeof hostNetworkAtBoot>) => hostNetworkAtBoot(...given).hostUse[pciAddress];
 
 describe("hostFactsForBoot", () => {
   it("returns what is observed, and the addresses of the API server", () => {
     const found = { interfaces: [{ ...pf, hostUse: ["default route", "port of bond bond0"] }], routes: elsewhere };
-    expect(hostFactsForBoot(found, [address], none)).toEqual(recorded("default route", "port of bond bond0"));
+    expect(hostNetworkAtBoot(found, [address], none)).toEqual(recorded("default route", "port of bond bond0"));
   });
 
   it.each([
@@ -47,8 +47,8 @@ describe("hostFactsForBoot", () => {
 
   it("keeps addresses of the API server, and routes to them, while its name cannot be looked up", () => {
     const found = { interfaces: [pf], routes: [{ text: "default route", links: [7] }] };
-    expect(hostFactsForBoot(found, [], recorded(toApiServer))).toEqual(recorded(toApiServer));
-    expect(hostFactsForBoot(found, ["192.0.2.2"], recorded(toApiServer))).toEqual({
+    expect(hostNetworkAtBoot(found, [], recorded(toApiServer))).toEqual(recorded(toApiServer));
+    expect(hostNetworkAtBoot(found, ["192.0.2.2"], recorded(toApiServer))).toEqual({
       ...none,
       apiServerAddresses: ["192.0.2.2"],
     });

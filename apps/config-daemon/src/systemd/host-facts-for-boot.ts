@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * hostFactsForBoot returns what the phases of a boot must know about the host's own network, because they run when it is not
+ * hostNetworkAtBoot returns what the phases of a boot must know about the host's own network, because they run when it is not
  * complete. It is a pure function.
  */
 import type { InterfaceStatus } from "@switchyard/api";
@@ -8,7 +8,7 @@ import { apiServerRouteText, type HostUseByPf } from "../observe/host-use.ts";
 import type { Observation } from "../observe/observe.ts";
 
 /** The host's own network, as far as software bridges can take it away. */
-export interface HostFacts {
+export interface HostNetworkAtBoot {
   readonly hostUse: HostUseByPf;
   readonly apiServerAddresses: readonly string[];
 }
@@ -17,11 +17,11 @@ export interface HostFacts {
  * A use that was recorded ends only by evidence: while the host has no default route at all, for example because its DHCP
  * server does not answer, the PF that had it may still be the one that the host needs.
  */
-export function hostFactsForBoot(
+export function hostNetworkAtBoot(
   found: Pick<Observation, "interfaces" | "routes"> | undefined,
   apiServerAddresses: readonly string[],
-  before: HostFacts,
-): HostFacts {
+  before: HostNetworkAtBoot,
+): HostNetworkAtBoot {
   const addresses = apiServerAddresses.length > 0 ? apiServerAddresses : before.apiServerAddresses;
   const { interfaces, routes } = found ?? {};
   if (interfaces === undefined || routes === undefined)

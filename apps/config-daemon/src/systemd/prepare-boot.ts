@@ -19,7 +19,7 @@ import { bootResultPath, parseBootResult, type BootResult } from "../boot-files/
 import type { Observation } from "../observe/observe.ts";
 import { unitDirectory } from "../upstream/upstream-files.ts";
 import { removeUpstreamLeftovers } from "../upstream/upstream-leftovers.ts";
-import { hostFactsForBoot, type HostFacts } from "./host-facts-for-boot.ts";
+import { hostNetworkAtBoot, type HostNetworkAtBoot } from "./host-facts-for-boot.ts";
 
 export interface BootPreparationDeps {
   /** Lists the files of the program. */
@@ -57,7 +57,7 @@ export function createBootPreparation(deps: BootPreparationDeps): PrepareBoot {
     const { files } = host;
     const { maxPfs, ovsdbAddress } = deps;
     const before = await files.readText(bootConfigPath);
-    const { hostUse, apiServerAddresses } = hostFactsForBoot(
+    const { hostUse, apiServerAddresses } = hostNetworkAtBoot(
       found,
       await deps.apiServerAddresses(),
       await readFacts(before),
@@ -74,7 +74,7 @@ export function createBootPreparation(deps: BootPreparationDeps): PrepareBoot {
 }
 
 /** A file that cannot be read knows nothing about the host. */
-async function readFacts(text: string | undefined): Promise<HostFacts> {
+async function readFacts(text: string | undefined): Promise<HostNetworkAtBoot> {
   const parsed = text === undefined ? undefined : await parseBootConfig(text);
   return parsed?.ok === true ? parsed.value : { hostUse: {}, apiServerAddresses: [] };
 }

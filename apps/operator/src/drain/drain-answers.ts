@@ -49,7 +49,7 @@ export interface DrainAnswers {
    * Sets these annotations to "Idle". Returns false, without writing, if the object has changed since it was `seen`,
    * because the daemon may have made a request meanwhile. Rejects with KubeError.
    */
-  makeIdle(annotationKeys: readonly string[], seen: Seen, signal: AbortSignal): Promise<boolean>;
+  makeIdle(annotationKeys: readonly string[], seen: CachedIdentity, signal: AbortSignal): Promise<boolean>;
 }
 
 /** The handshake of one state. */
@@ -60,7 +60,7 @@ export interface ListedHandshake extends Pick<DrainCarrier, "name" | "uid"> {
 }
 
 /** An object as the cache shows it. */
-export type Seen = Pick<DrainCarrier, "type" | "name"> & Pick<ObservedObject, "uid" | "resourceVersion">;
+export type CachedIdentity = Pick<DrainCarrier, "type" | "name"> & Pick<ObservedObject, "uid" | "resourceVersion">;
 
 export function createDrainAnswers(transport: Transport, namespace: string): DrainAnswers {
   /** Returns the resourceVersion of the patched object. */

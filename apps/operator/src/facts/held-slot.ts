@@ -86,7 +86,7 @@ export function toSlotFacts(
     .sort()
     .at(-1);
   return {
-    ...defined({ since, reportedAt, lastReport: report && clip(`${report.reason}: ${report.message}`) }),
+    ...defined({ since, reportedAt, lastReport: report && cutReport(`${report.reason}: ${report.message}`) }),
     isDegraded: degraded !== undefined,
   };
 }
@@ -147,6 +147,6 @@ function parseTime(text: string | undefined): number | undefined {
   return Number.isNaN(timeMs) ? undefined : timeMs;
 }
 
-function clip(text: string): string {
+function cutReport(text: string): string {
   return text.length <= longestReport ? text : `${text.slice(0, longestReport - 1)}…`;
 }

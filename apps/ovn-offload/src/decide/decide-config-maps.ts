@@ -11,8 +11,8 @@ import {
   managementResourceKey,
   ownKeyAnnotation,
 } from "@switchyard/render";
-import { needsShared, type Host } from "./host.ts";
-import type { ConfigMapRole, Observed, ObservedConfigMap, OffloadWrite } from "./observed.ts";
+import { needsShared, type AssignedHost } from "./host.ts";
+import type { ConfigMapRole, ObservedCluster, ObservedConfigMap, OffloadWrite } from "./observed.ts";
 
 export interface ConfigMapDecision {
   readonly writes: readonly OffloadWrite[];
@@ -21,7 +21,7 @@ export interface ConfigMapDecision {
   readonly problems: readonly string[];
 }
 
-export function decideConfigMaps(observed: Observed, hosts: readonly Host[]): ConfigMapDecision {
+export function decideConfigMaps(observed: ObservedCluster, hosts: readonly AssignedHost[]): ConfigMapDecision {
   const { managementPorts, envOverrides, hardwareOffload } = observed.configMaps;
   const isOpenshift = observed.machineConfigPools !== undefined;
   const form = isOpenshift ? managementPortForm(observed.openshiftVersion) : undefined;
@@ -61,16 +61,16 @@ export function decideConfigMaps(observed: Observed, hosts: readonly Host[]): Co
 }
 
 /** Reports whether nothing of ovn-offload is left in the ConfigMap of the network operator. */
-export function isResourceRestored({ hardwareOffload }: Observed["configMaps"]): boolean {
+export function isResourceRestored({ hardwareOffload }: ObservedCluster["configMaps"]): boolean {
   return hardwareOffload.present?.annotations[ownKeyAnnotation] === undefined;
 }
 
-function isPublishable({ direction, marker, pool, isApplied, isNamed, isPublished }: Host): boolean {
+function isPublishable({ direction, marker, pool, isApplied, isNamed, isPublished }: AssignedHost): boolean {
   return direction === "enter" && marker === pool && (isPublished || (isApplied === true && isNamed));
 }
 
 /** A key that exists stays while the node has the label that makes OVN-Kubernetes read it. */
-function keepsKey({ direction, isApplied, isLabelled }: Host): boolean {
+function keepsKey({ direction, isApplied, isLabelled }: AssignedHost): boolean {
   return direction !== "leave" || isLabelled || isApplied !== false;
 }
 

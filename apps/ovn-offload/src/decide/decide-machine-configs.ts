@@ -6,13 +6,13 @@
 import type { MachineConfigPool } from "@switchyard/api";
 import { ovnOffloadMachineConfig, ovnOffloadMachineConfigName } from "@switchyard/render";
 import type { OffloadPool } from "@switchyard/policy";
-import { isPrepared, type Host } from "./host.ts";
-import type { Observed, OffloadWrite } from "./observed.ts";
+import { isPrepared, type AssignedHost } from "./host.ts";
+import type { ObservedCluster, OffloadWrite } from "./observed.ts";
 
 export interface MachineConfigInput {
-  readonly observed: Observed;
+  readonly observed: ObservedCluster;
   readonly pools: readonly OffloadPool[];
-  readonly hosts: readonly Host[];
+  readonly hosts: readonly AssignedHost[];
   readonly isDnsPlaced: boolean;
 }
 
@@ -95,7 +95,7 @@ function hasCondition({ status }: MachineConfigPool, type: string): boolean {
   return (status?.conditions ?? []).some((condition) => condition.type === type && condition.status === "True");
 }
 
-function unprepared(hosts: readonly Host[]): string | undefined {
+function unprepared(hosts: readonly AssignedHost[]): string | undefined {
   if (hosts.length === 0) return "the pool has no nodes";
   const others = hosts.filter((host) => host.direction !== "enter" || !isPrepared(host));
   const [first] = others;

@@ -4,8 +4,8 @@ import { labels } from "@switchyard/api";
 import type { OffloadPool } from "@switchyard/policy";
 import { isOfOvnOffload, ovnOffloadPolicy, ovnOffloadPolicyName } from "@switchyard/render";
 import { isDeepStrictEqual } from "node:util";
-import { needsShared, type Host } from "./host.ts";
-import type { Observed, OffloadWrite } from "./observed.ts";
+import { needsShared, type AssignedHost } from "./host.ts";
+import type { ObservedCluster, OffloadWrite } from "./observed.ts";
 
 export interface PolicyDecision {
   readonly writes: readonly OffloadWrite[];
@@ -18,9 +18,9 @@ export interface PolicyDecision {
  * a SmartNIC of another model.
  */
 export function decidePolicies(
-  { policies, namespace }: Observed,
+  { policies, namespace }: ObservedCluster,
   pools: readonly OffloadPool[],
-  hosts: readonly Host[],
+  hosts: readonly AssignedHost[],
 ): PolicyDecision {
   const present = new Map(policies.map((policy) => [policy.metadata.name, policy]));
   const problems: string[] = [];
@@ -55,7 +55,7 @@ export function decidePolicies(
 }
 
 /** Returns the pools whose nodes all report exactly one SmartNIC. A card that is not reported can be there. */
-function poolsOfKnownModels(pools: readonly OffloadPool[], hosts: readonly Host[]): ReadonlySet<string> {
+function poolsOfKnownModels(pools: readonly OffloadPool[], hosts: readonly AssignedHost[]): ReadonlySet<string> {
   const byPool = Map.groupBy(hosts, ({ pool }) => pool);
   const known = pools.filter(({ name, nodes }) => {
     const ofPool = byPool.get(name) ?? [];
@@ -68,7 +68,7 @@ function poolsOfKnownModels(pools: readonly OffloadPool[], hosts: readonly Host[
   return new Set(known.map(({ name }) => name));
 }
 
-type Policy = Pick<Observed["policies"][number], "metadata" | "spec">;
+type Policy = Pick<ObservedCluster["policies"][number], "metadata" | "spec">;
 
 function isSamePolicy(stored: Policy, wanted: Policy): boolean {
   const marks = Object.entries(wanted.metadata.labels ?? {});

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { SimulatedCluster } from "../testing/simulated-cluster.ts";
 import { decide } from "./decide.ts";
-import type { Observed } from "./observed.ts";
+import type { ObservedCluster } from "./observed.ts";
 
 const entry = (role: string) => ({ nodeSelector: { [`node-role.kubernetes.io/${role}`]: "" } });
 
@@ -107,7 +107,7 @@ describe("hosts of a pool whose selectors became invalid", () => {
     const machineConfigPools = observed.machineConfigPools?.map((pool) => {
       const nodeSelector = { matchExpressions: [{ key: "a", operator: "Like" }] };
       return pool.metadata.name === "dpu" ? { ...pool, spec: { ...pool.spec, nodeSelector } } : pool;
-    }) as Observed["machineConfigPools"];
+    }) as ObservedCluster["machineConfigPools"];
     expect(decide({ ...observed, machineConfigPools }).writes).toEqual([]);
   });
 });

@@ -18,17 +18,17 @@ import {
 import { decideConfigMaps, isResourceRestored } from "./decide-config-maps.ts";
 import { decideMachineConfigs } from "./decide-machine-configs.ts";
 import { decidePolicies } from "./decide-policies.ts";
-import { assignHosts, keptHosts, needsShared, type Host } from "./host.ts";
-import { hostFacts, renderedSources } from "./host-facts.ts";
+import { assignHosts, keptHosts, needsShared, type AssignedHost } from "./host.ts";
+import { hostState, renderedSources } from "./host-facts.ts";
 import { isConfigured, wantedLabels, type SharedState } from "./host-labels.ts";
-import type { Observed, ObservedNode, OffloadWrite, UnknownEntries } from "./observed.ts";
+import type { ObservedCluster, ObservedNode, OffloadWrite, UnknownEntries } from "./observed.ts";
 import { offloadStatuses, type OffloadStatuses } from "./offload-statuses.ts";
 
 export interface Decision extends OffloadStatuses {
   readonly writes: readonly OffloadWrite[];
 }
 
-export function decide(observed: Observed): Decision {
+export function decide(observed: ObservedCluster): Decision {
   const { entries, nodes, machineConfigPools, reportOf } = observed;
   if (isUnknown(entries)) return keepAll(observed, entries);
   const selection = selectOffloadPools({
@@ -79,12 +79,12 @@ export function decide(observed: Observed): Decision {
   };
 }
 
-function isUnknown(entries: Observed["entries"]): entries is UnknownEntries {
+function isUnknown(entries: ObservedCluster["entries"]): entries is UnknownEntries {
   return typeof entries === "string";
 }
 
 /** Without entries nothing is written: what is shared by the hosts stays, too, and a pool's policy without a host. */
-function keepAll(observed: Observed, entries: UnknownEntries): Decision {
+function keepAll(observed: ObservedCluster, entries: UnknownEntries): Decision {
   const hosts = keptHosts(factsOf(observed), entries);
   const none = { waiting: new Map(), held: new Map(), refused: new Map() };
   return {
@@ -102,40 +102,40 @@ function keepAll(observed: Observed, entries: UnknownEntries): Decision {
 }
 
 /** Reports whether the machines are configured by MachineConfigs, but their kinds are not served at the moment. */
-function isKindMissing({ machineConfigPools, nodes }: Observed): boolean {
+function isKindMissing({ machineConfigPools, nodes }: ObservedCluster): boolean {
   return (
     machineConfigPools === undefined &&
     nodes.some(({ metadata }) => metadata.annotations?.[annotations.currentMachineConfig] !== undefined)
   );
 }
 
-function factsOf({ nodes, reportOf, machineConfigPools = [], configMaps }: Observed) {
+function factsOf({ nodes, reportOf, machineConfigPools = [], configMaps }: ObservedCluster) {
   const sources = renderedSources(machineConfigPools);
   const data = configMaps.managementPorts.present?.data ?? {};
   const own = managementPortEntry();
   return nodes.map((node) => {
     const { name } = node.metadata;
-    const facts = hostFacts(node, { report: reportOf(name), sources, isPublished: data[name] === own });
+    const facts = hostState(node, { report: reportOf(name), sources, isPublished: data[name] === own });
     // Without the namespace of OVN-Kubernetes there is no ConfigMap to publish in: the label is enough.
     return configMaps.managementPorts.isPossible ? facts : { ...facts, isPublished: facts.isApplied === true };
   });
 }
 
-function placeDns({ dns, nodes }: Observed, isNeeded: boolean): DnsPlacement | undefined {
+function placeDns({ dns, nodes }: ObservedCluster, isNeeded: boolean): DnsPlacement | undefined {
   if (dns === undefined) return undefined;
   return isNeeded ? dnsPlacement(dns, nodes) : restoredDnsPlacement(dns);
 }
 
-function writeDns({ dns }: Observed, wish: DnsPlacement | undefined): readonly OffloadWrite[] {
+function writeDns({ dns }: ObservedCluster, wish: DnsPlacement | undefined): readonly OffloadWrite[] {
   if (dns === undefined || wish?.state !== "change") return [];
   return [{ kind: "patch-dns", resourceVersion: dns.metadata.resourceVersion, patch: wish.patch }];
 }
 
 /** Returns a function that tells whether nothing needs the first label of a pool's hosts any more. */
 function restoredPools(
-  observed: Observed,
+  observed: ObservedCluster,
   pools: readonly OffloadPool[],
-  { hosts, isNeeded }: { readonly hosts: readonly Host[]; readonly isNeeded: boolean },
+  { hosts, isNeeded }: { readonly hosts: readonly AssignedHost[]; readonly isNeeded: boolean },
 ): (pool: string) => boolean {
   const isShared =
     isNeeded ||
@@ -154,7 +154,7 @@ interface Labelling {
   readonly isNeeded: boolean;
 }
 
-function labelNodes(observed: Observed, hosts: readonly Host[], { shared, isNeeded }: Labelling) {
+function labelNodes(observed: ObservedCluster, hosts: readonly AssignedHost[], { shared, isNeeded }: Labelling) {
   const byName = new Map(hosts.map((host) => [host.name, host]));
   const conflicts = new Map<string, string>();
   const hasDns = observed.dns !== undefined;
@@ -184,7 +184,7 @@ function hasLabels({ metadata, ownLabels }: ObservedNode, wanted: Readonly<Recor
 }
 
 /** A node whose labels are written at the same time gets its taint later, since its resourceVersion changes. */
-function taintNodes(hosts: readonly Host[], pools: readonly OffloadPool[]): readonly TaintNode[] {
+function taintNodes(hosts: readonly AssignedHost[], pools: readonly OffloadPool[]): readonly TaintNode[] {
   const effects = new Map(pools.map(({ name, taint }) => [name, taint]));
   return hosts.flatMap((host): readonly TaintNode[] => {
     if (host.direction === "stay" || host.marker === undefined) return [];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * HostFacts are what is known about one host, or a node that becomes or was one. "Unknown" is a value of its own: nothing is
+ * HostState are what is known about one host, or a node that becomes or was one. "Unknown" is a value of its own: nothing is
  * removed because of it.
  */
 import { annotations, labels, taints, type MachineConfigPool } from "@switchyard/api";
@@ -8,7 +8,7 @@ import { smartNicsOf, type SmartNicModel } from "@switchyard/policy";
 import { dnsEligibleLabel, managementPortName } from "@switchyard/render";
 import type { NodeReport, ObservedNode } from "./observed.ts";
 
-export interface HostFacts {
+export interface HostState {
   readonly node: ObservedNode;
   readonly name: string;
   /** The pool in the node's label; undefined if the node is not marked. */
@@ -33,7 +33,7 @@ export interface HostFacts {
   readonly isTainted: boolean;
 }
 
-export interface FactSources {
+export interface HostStateSources {
   readonly report: NodeReport | undefined;
   /** renderedSources of all pools. */
   readonly sources: ReadonlyMap<string, readonly string[]>;
@@ -51,7 +51,7 @@ const ownMarks: ReadonlySet<string> = new Set([
 /** The name that ovnkube gives to the management port once it uses it. */
 const ovnkubeName = "ovn-k8s-mp0";
 
-export function hostFacts(node: ObservedNode, { report, sources, isPublished }: FactSources): HostFacts {
+export function hostState(node: ObservedNode, { report, sources, isPublished }: HostStateSources): HostState {
   const { name, labels: present = {} } = node.metadata;
   const cards = report === undefined || report.interfaces.length === 0 ? undefined : smartNicsOf(report.interfaces);
   const vfName = report?.managementVf?.name ?? "";
@@ -99,7 +99,7 @@ function isOffloadConfigName(name: string): boolean {
   return name.startsWith("99-") && name.endsWith("-ovn-hw-offload");
 }
 
-function isApplied(node: ObservedNode, report: NodeReport | undefined, sources: FactSources["sources"]) {
+function isApplied(node: ObservedNode, report: NodeReport | undefined, sources: HostStateSources["sources"]) {
   const current = node.metadata.annotations?.[annotations.currentMachineConfig];
   const byDaemon = report?.openVSwitchDisabled === true;
   if (current === undefined) return byDaemon ? true : report?.isCurrent === true ? false : undefined;

@@ -6,7 +6,7 @@
  */
 import { labels } from "@switchyard/api";
 import { ovnHostLabels, type OffloadHostLabels } from "@switchyard/render";
-import { canBeMarked, isClean, isPrepared, type Host } from "./host.ts";
+import { canBeMarked, isClean, isPrepared, type AssignedHost } from "./host.ts";
 import { hostLabelsOf } from "./host-facts.ts";
 
 export interface SharedState {
@@ -26,7 +26,7 @@ export interface WantedLabels {
   readonly conflict?: string;
 }
 
-export function wantedLabels(host: Host, shared: SharedState): WantedLabels {
+export function wantedLabels(host: AssignedHost, shared: SharedState): WantedLabels {
   const { direction } = host;
   if (direction === "enter") return entering(host, shared);
   if (direction === "leave") return { labels: leaving(host, shared) };
@@ -34,12 +34,12 @@ export function wantedLabels(host: Host, shared: SharedState): WantedLabels {
 }
 
 /** Reports whether the host may get the label for OVN-Kubernetes, or keep it. */
-export function isConfigured({ isApplied, isNamed, isPublished, isLabelled, marker }: Host): boolean {
+export function isConfigured({ isApplied, isNamed, isPublished, isLabelled, marker }: AssignedHost): boolean {
   if (marker === undefined || !isPublished) return false;
   return isLabelled || (isApplied === true && isNamed);
 }
 
-function entering(host: Host, { openshift, resource, isDnsPlaced }: SharedState): WantedLabels {
+function entering(host: AssignedHost, { openshift, resource, isDnsPlaced }: SharedState): WantedLabels {
   if (host.marker === undefined && !canBeMarked(host)) return { labels: {} };
   const own = {
     [labels.ovnOffloadPool]: host.pool,
@@ -53,18 +53,18 @@ function entering(host: Host, { openshift, resource, isDnsPlaced }: SharedState)
   return { labels: isConfigured(host) ? { ...own, ...forOvn } : own };
 }
 
-function usesFiles(host: Host, isDnsPlaced: boolean): boolean {
+function usesFiles(host: AssignedHost, isDnsPlaced: boolean): boolean {
   return host.node.metadata.labels?.[labels.ovnOffloadFiles] === "daemon" || (isPrepared(host) && isDnsPlaced);
 }
 
-function leaving(host: Host, { isRestored }: SharedState): Readonly<Record<string, string>> {
+function leaving(host: AssignedHost, { isRestored }: SharedState): Readonly<Record<string, string>> {
   const { ovnOffloadPool, ovnManagementResource } = labels;
   if (isClean(host)) return isRestored(host.pool) ? {} : kept(host, [ovnOffloadPool, ovnManagementResource]);
   if (host.isApplied === false) return kept(host, [ovnOffloadPool, ovnManagementResource]);
   return kept(host, [ovnOffloadPool, ovnManagementResource, ...hostLabelsOf(host.node)]);
 }
 
-function kept({ node }: Host, keys: readonly string[]): Readonly<Record<string, string>> {
+function kept({ node }: AssignedHost, keys: readonly string[]): Readonly<Record<string, string>> {
   const present = node.metadata.labels ?? {};
   return Object.fromEntries(
     keys.flatMap((key) => {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Host is a node that is, becomes or was the host of a SmartNIC, and where it is going. The state machine of a host is in
+ * AssignedHost is a node that is, becomes or was the host of a SmartNIC, and where it is going. The state machine of a host is in
  * host-labels.ts: each label is a step, and docs/guide/ovn-offload.md has the picture.
  */
 import type { OffloadPool, OffloadSelection } from "@switchyard/policy";
-import type { HostFacts } from "./host-facts.ts";
+import type { HostState } from "./host-facts.ts";
 import type { UnknownEntries } from "./observed.ts";
 
 /**
@@ -13,7 +13,7 @@ import type { UnknownEntries } from "./observed.ts";
  */
 export type Direction = "enter" | "leave" | "stay";
 
-export interface Host extends HostFacts {
+export interface AssignedHost extends HostState {
   readonly direction: Direction;
   /** The pool that it enters, else the pool in its label. */
   readonly pool: string;
@@ -23,10 +23,10 @@ export interface Host extends HostFacts {
 
 /** Returns the nodes that are selected or marked. `isKindMissing`: hosts were configured by a kind that is not served now. */
 export function assignHosts(
-  facts: readonly HostFacts[],
+  facts: readonly HostState[],
   { pools, problems }: OffloadSelection,
   isKindMissing: boolean,
-): readonly Host[] {
+): readonly AssignedHost[] {
   const poolOf = new Map(pools.flatMap((pool) => pool.nodes.map((node): [string, OffloadPool] => [node, pool])));
   const ofNode = new Map(
     problems.flatMap(({ node, message }) => (node === undefined ? [] : [[node, message] as const])),
@@ -37,7 +37,7 @@ export function assignHosts(
       return pool === undefined || node !== undefined || !concernsHosts ? [] : [[pool, message] as const];
     }),
   );
-  return facts.flatMap((one): readonly Host[] => {
+  return facts.flatMap((one): readonly AssignedHost[] => {
     const { name, marker } = one;
     const selected = poolOf.get(name);
     const pool = selected?.name ?? marker;
@@ -52,31 +52,31 @@ export function assignHosts(
 }
 
 /** Returns the marked nodes, which stay as they are while it is not known what is selected. */
-export function keptHosts(facts: readonly HostFacts[], entries: UnknownEntries): readonly Host[] {
+export function keptHosts(facts: readonly HostState[], entries: UnknownEntries): readonly AssignedHost[] {
   const problem = unknownEntries[entries];
-  return facts.flatMap((one): readonly Host[] => {
+  return facts.flatMap((one): readonly AssignedHost[] => {
     return one.marker === undefined ? [] : [{ ...one, direction: "stay", pool: one.marker, problem }];
   });
 }
 
 /** Reports whether nothing of ovn-offload is left on the node, except its first label and its VFs. */
-export function isClean({ isApplied, isLabelled, isPublished, isTainted }: HostFacts): boolean {
+export function isClean({ isApplied, isLabelled, isPublished, isTainted }: HostState): boolean {
   return isApplied === false && !isLabelled && !isPublished && !isTainted;
 }
 
 /** Reports whether the host still needs what is shared by all hosts. */
-export function needsShared(host: Host): boolean {
+export function needsShared(host: AssignedHost): boolean {
   if (host.direction === "leave") return !isClean(host);
   return host.marker !== undefined || canBeMarked(host);
 }
 
 /** Reports whether the node can get the first label: exactly one SmartNIC is known. */
-export function canBeMarked({ direction, cards }: Host): boolean {
+export function canBeMarked({ direction, cards }: AssignedHost): boolean {
   return direction === "enter" && cards?.length === 1;
 }
 
 /** Reports whether Open vSwitch can be disabled on the host. */
-export function isPrepared({ marker, pool, vfsExist, modeProblem, isNetworkKnown, isApplied }: Host): boolean {
+export function isPrepared({ marker, pool, vfsExist, modeProblem, isNetworkKnown, isApplied }: AssignedHost): boolean {
   return marker === pool && vfsExist && modeProblem === undefined && (isNetworkKnown || isApplied === true);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Observed is everything in the cluster that the decisions of ovn-offload depend on, reduced to the fields in use. Its parts
+ * ObservedCluster is everything in the cluster that the decisions of ovn-offload depend on, reduced to the fields in use. Its parts
  * come from caches that are complete and fresh.
  */
 import type {
@@ -15,7 +15,7 @@ import type {
 import type { DnsPatch, DnsPlacementSource, MachineConfigManifest, OffloadPolicy } from "@switchyard/render";
 import type { WaitingPods } from "../pods/waiting-pods.ts";
 
-export interface Observed {
+export interface ObservedCluster {
   /** SriovOperatorConfig.spec.ovnHardwareOffload, or why it is not known: then it selects nothing, and deselects nothing. */
   readonly entries: readonly OvnHardwareOffload[] | UnknownEntries;
   /** Namespace of the operator. */

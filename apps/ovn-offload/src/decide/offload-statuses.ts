@@ -7,10 +7,10 @@ import { cutText } from "@switchyard/kube";
 import type { OffloadPool, OffloadProblem } from "@switchyard/policy";
 import type { MachineConfigDecision } from "./decide-machine-configs.ts";
 import type { WaitingPods } from "../pods/waiting-pods.ts";
-import { isPrepared, type Host } from "./host.ts";
+import { isPrepared, type AssignedHost } from "./host.ts";
 
 export interface StatusInput {
-  readonly hosts: readonly Host[];
+  readonly hosts: readonly AssignedHost[];
   readonly pools: readonly OffloadPool[];
   readonly problems: readonly OffloadProblem[];
   readonly configs: Pick<MachineConfigDecision, "waiting" | "held" | "refused">;
@@ -69,7 +69,7 @@ export function offloadStatuses(input: StatusInput): OffloadStatuses {
   return { pools, overall: first ? { state: first.state, message: `pool ${first.pool}: ${first.message}` } : ready };
 }
 
-function poolStatus(pool: string, hosts: readonly Host[], input: StatusInput): PoolStatus {
+function poolStatus(pool: string, hosts: readonly AssignedHost[], input: StatusInput): PoolStatus {
   const nodes = hosts.map((host) => ({ host, node: nodeStatus(host, input) }));
   const sorted = nodes.toSorted((a, b) => {
     const [first, second] = [a, b].map(({ node }) => (node.missing === undefined ? 1 : 0));
@@ -105,13 +105,13 @@ function poolStatus(pool: string, hosts: readonly Host[], input: StatusInput): P
   };
 }
 
-function waitingPodsOf(hosts: readonly Host[], input: StatusInput): WaitingPods {
+function waitingPodsOf(hosts: readonly AssignedHost[], input: StatusInput): WaitingPods {
   const all = hosts.flatMap((host) => input.waitingPodsOf(host.name) ?? []);
   const names = all.flatMap((pods) => pods.names);
   return { count: all.reduce((sum, { count }) => sum + count, 0), names: names.toSorted().slice(0, maxPodNames) };
 }
 
-function nodeStatus(host: Host, input: StatusInput): OvnOffloadNode {
+function nodeStatus(host: AssignedHost, input: StatusInput): OvnOffloadNode {
   const missing = firstMissing(host, input);
   return {
     name: host.name,
@@ -129,7 +129,7 @@ const networkUnknown =
   "the config daemon has not reported whether the host's network needs Open vSwitch: update the config daemon on the node";
 
 /** In the order of the steps. */
-function firstMissing(host: Host, { configs, conflicts, pools }: StatusInput): string | undefined {
+function firstMissing(host: AssignedHost, { configs, conflicts, pools }: StatusInput): string | undefined {
   const { direction, problem, cards, marker, pool } = host;
   if (problem !== undefined) return problem;
   const waiting = configs.waiting.get(pool) ?? configs.held.get(pool);

@@ -18,7 +18,7 @@ import { hostLabelsOf } from "../decide/host-facts.ts";
 import type {
   ConfigMapRole,
   NodeReport,
-  Observed,
+  ObservedCluster,
   ObservedConfigMap,
   ObservedNode,
   OffloadWrite,
@@ -203,7 +203,7 @@ export class SimulatedCluster {
     }
   }
 
-  observed(): Observed {
+  observed(): ObservedCluster {
     const map = (namespace: string, role: ConfigMapRole) => ({
       namespace,
       name: role,

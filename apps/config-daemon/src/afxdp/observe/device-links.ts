@@ -4,7 +4,7 @@
  * machines, and both ends of a veth pair of the host. VFs, representors, subfunctions and the interfaces of pods are left out.
  */
 import { HostError, type Host, type Link, type NetDevice, type PfFacts } from "@switchyard/host";
-import { isRepresentor, uplinkOf } from "../../observe/interface-status.ts";
+import { isRepresentor, uplinkAmong } from "../../observe/interface-status.ts";
 
 /** A device that could be an AF_XDP device. */
 export interface DeviceLink {
@@ -47,7 +47,7 @@ export async function findDeviceLinks(
     else if (!vfs.has(address)) byPci.set(address, [...(byPci.get(address) ?? []), link]);
   }
   const cards = pfs.map((pf): DeviceLink => {
-    const link = uplinkOf(byPci.get(pf.pciAddress) ?? []);
+    const link = uplinkAmong(byPci.get(pf.pciAddress) ?? []);
     return { id: pf.pciAddress, pf, link, netDevice: (link && netDevices.get(link)) ?? {} };
   });
   others.sort((a, b) => (a.id < b.id ? -1 : 1));
