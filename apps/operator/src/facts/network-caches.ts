@@ -100,7 +100,7 @@ export function watchNetworks(options: WatchNetworksOptions) {
 }
 
 /** Returns "namespace/name" of the network's NAD. */
-export function placeOf(network: Network): string {
+export function nadKey(network: Network): string {
   return `${targetNamespace(network)}/${network.metadata.name}`;
 }
 
@@ -113,7 +113,7 @@ function storeOfNetworks<N extends Network>() {
   return {
     project: (network: N): N => ({ ...network, metadata: keep(network.metadata) }),
     indexes: {
-      place: (network: N) => [placeOf(network)],
+      place: (network: N) => [nadKey(network)],
       targetNamespace: (network: N) => [targetNamespace(network)],
     },
     managers: [fieldManagers.networks, fieldManagers.failures],

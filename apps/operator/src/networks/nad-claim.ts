@@ -6,7 +6,7 @@
  */
 import { annotations, networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "@switchyard/api";
 import type { Network } from "@switchyard/render";
-import { ownerRefOf, placeOf, type NadFacts } from "../facts/network-caches.ts";
+import { ownerRefOf, nadKey, type NadFacts } from "../facts/network-caches.ts";
 import { networkRef, parseNetworkRef } from "../facts/network-ref.ts";
 
 export interface NadClaim {
@@ -15,7 +15,7 @@ export interface NadClaim {
   /** The existing NAD. */
   readonly nad: NadFacts | undefined;
   /** Other networks that want the same NAD. */
-  readonly rivals: readonly Network[];
+  readonly otherNetworks: readonly Network[];
 }
 
 export type ClaimAnswer =
@@ -28,10 +28,10 @@ export type ClaimAnswer =
   /** The NAD does not belong to the network. The message says to what it belongs and what to do. */
   | { readonly kind: "taken"; readonly message: string };
 
-export function claimNad({ network, intended, nad, rivals }: NadClaim): ClaimAnswer {
+export function claimNad({ network, intended, nad, otherNetworks }: NadClaim): ClaimAnswer {
   if (nad?.metadata.deletionTimestamp !== undefined) return { kind: "terminating" };
   const ref = networkRef(network);
-  const place = placeOf(network);
+  const place = nadKey(network);
   const owner = nad === undefined ? "" : ownerRefOf(nad);
   if (owner === ref) return { kind: "own" };
   if (owner !== "") {
@@ -41,7 +41,7 @@ export function claimNad({ network, intended, nad, rivals }: NadClaim): ClaimAns
   if (nad !== undefined && !isCreatedFor(network, intended, nad)) {
     return { kind: "taken", message: foreignMessage(network, ref) };
   }
-  const older = rivals.filter((rival) => isOlder(rival, network)).map(networkRef);
+  const older = otherNetworks.filter((rival) => isOlder(rival, network)).map(networkRef);
   if (older[0] !== undefined) {
     const message = `NetworkAttachmentDefinition ${place} belongs to ${describe(older[0])}, which is older; rename one of the networks`;
     return { kind: "taken", message };
@@ -63,7 +63,7 @@ function isCreatedFor({ metadata }: Network, intended: NetworkAttachmentDefiniti
 }
 
 function foreignMessage(network: Network, ref: string): string {
-  const [namespace = "", name = ""] = placeOf(network).split("/");
+  const [namespace = "", name = ""] = nadKey(network).split("/");
   const { plural, group } = networkAttachmentDefinitions;
   return (
     `NetworkAttachmentDefinition ${namespace}/${name} was not created from a network and is not changed; delete it, rename ` +

@@ -39,7 +39,7 @@ import {
   namespaceTerminating,
   type ReportNetwork,
 } from "./network-status.ts";
-import { placeOf, type NadFacts } from "../facts/network-caches.ts";
+import { nadKey, type NadFacts } from "../facts/network-caches.ts";
 import { networkRef, networkTypes } from "../facts/network-ref.ts";
 import { isTerminating, type Networks } from "../facts/networks.ts";
 import type { OrphanedNads } from "./orphaned-nads.ts";
@@ -105,9 +105,9 @@ async function applyNad(
   if (namespace === undefined) return { summary: namespaceMissing(target) };
   if (namespace.metadata.deletionTimestamp !== undefined) return { summary: namespaceTerminating(target) };
 
-  const place = placeOf(network);
+  const place = nadKey(network);
   const nad = nads.get(place);
-  const claim = claimNad({ network, intended: intended.nad, nad, rivals: rivalsOf(deps, network) });
+  const claim = claimNad({ network, intended: intended.nad, nad, otherNetworks: rivalsOf(deps, network) });
   if (claim.kind === "taken") {
     return { summary: { state: "degraded", reason: networkReasons.invalid, message: claim.message } };
   }
@@ -141,7 +141,7 @@ async function writeNad(
 
 /** Returns the other valid networks that want the same NAD. */
 function rivalsOf(deps: NetworkReconcilerDeps, network: Network): readonly Network[] {
-  const wanting = deps.networks.wanting(placeOf(network));
+  const wanting = deps.networks.wanting(nadKey(network));
   const others = wanting.filter((other) => networkRef(other) !== networkRef(network));
   return others.filter((other) => !isTerminating(other) && intendedNad(other, deps).ok);
 }

@@ -10,7 +10,7 @@ import { afxdpProviderOf } from "@switchyard/policy";
 import { linuxBridgesOf, poolDevicesOf, unfilteredBridgesOf, type Network } from "@switchyard/render";
 import { isDeepStrictEqual } from "node:util";
 import type { NodeStateFacts } from "../facts/node-state-facts.ts";
-import { ownerRefOf, placeOf, type NadFacts, type NetworkCaches } from "../facts/network-caches.ts";
+import { ownerRefOf, nadKey, type NadFacts, type NetworkCaches } from "../facts/network-caches.ts";
 import { networkRef, parseNetworkRef } from "../facts/network-ref.ts";
 import { isTerminating, networkCachesByKind, type Networks } from "../facts/networks.ts";
 
@@ -42,7 +42,7 @@ function networksOfNetwork({ before, after }: CacheChange<Network>, networks: Ne
   const both = [before, after].filter((network) => network !== undefined);
   const relevant = (network: Network) => [network.metadata.uid, isTerminating(network), network.spec];
   const isSame = before && after && isDeepStrictEqual(relevant(before), relevant(after));
-  const rivals = isSame ? [] : both.flatMap((network) => networks.wanting(placeOf(network)));
+  const rivals = isSame ? [] : both.flatMap((network) => networks.wanting(nadKey(network)));
   return [...both, ...rivals].map(networkRef);
 }
 
@@ -71,7 +71,7 @@ function networksOfState(
   return bridgeNetworks
     .list()
     .filter((network) => !isDeepStrictEqual(bridgesIn(before, network), bridgesIn(after, network)))
-    .flatMap((network) => networks.wanting(placeOf(network)))
+    .flatMap((network) => networks.wanting(nadKey(network)))
     .map(networkRef);
 }
 
@@ -87,7 +87,7 @@ function networksOfAfxdpState(
   return afxdpNetworks
     .list()
     .filter((network) => !isDeepStrictEqual(devicesIn(before, network), devicesIn(after, network)))
-    .flatMap((network) => networks.wanting(placeOf(network)))
+    .flatMap((network) => networks.wanting(nadKey(network)))
     .map(networkRef);
 }
 
@@ -98,5 +98,5 @@ function networksOfProvider(
   networks: Networks,
 ): readonly string[] {
   if (afxdpProviderOf(before) === afxdpProviderOf(after)) return [];
-  return afxdpNetworks.list().flatMap((network) => networks.wanting(placeOf(network)).map(networkRef));
+  return afxdpNetworks.list().flatMap((network) => networks.wanting(nadKey(network)).map(networkRef));
 }
