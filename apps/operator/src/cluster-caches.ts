@@ -27,13 +27,13 @@ import {
   watchServerCertificates,
   type WatchedServerCertificates,
 } from "./facts/certified-servers.ts";
-import { watchClusterFacts, type WatchedClusterFacts } from "./facts/cluster-facts.ts";
+import { watchClusterSettings, type WatchedClusterSettings } from "./facts/cluster-facts.ts";
 import { watchComponentObjects, type WatchedComponentObjects } from "./components/component-objects.ts";
 import { watchConfigMaps, type WatchedConfigMaps } from "./facts/config-map-watches.ts";
 import { fieldManagers } from "./field-managers.ts";
 import { watchNetworks, type NetworkCaches } from "./facts/network-caches.ts";
 import { watchNicList, type NicList } from "./facts/nic-list.ts";
-import { toNodeStateFacts, type NodeStateFacts } from "./facts/node-state-facts.ts";
+import { toCachedNodeState, type CachedNodeState } from "./facts/node-state-facts.ts";
 import type { OperatorSettings } from "./start/operator-settings.ts";
 
 /** Disposing it ends the watches and keeps the cached objects. */
@@ -42,11 +42,11 @@ export interface ClusterCaches extends NetworkCaches, AfxdpCaches, BpfmanCaches,
   readonly policies: Cache<SriovNetworkNodePolicy>;
   readonly pools: Cache<SriovNetworkPoolConfig>;
   readonly operatorConfigs: Cache<SriovOperatorConfig>;
-  readonly states: Cache<NodeStateFacts>;
+  readonly states: Cache<CachedNodeState>;
   readonly nicList: NicList;
   /** The objects that the operator may have deployed. */
   readonly componentObjects: WatchedComponentObjects;
-  readonly clusterFacts: WatchedClusterFacts;
+  readonly clusterSettings: WatchedClusterSettings;
   readonly configMaps: WatchedConfigMaps;
   readonly certificates: WatchedServerCertificates;
 }
@@ -114,7 +114,7 @@ export function watchCluster({
       namespace,
       optional: true,
       pageSize: 50,
-      project: sharingEqual((state: SriovNetworkNodeState) => toNodeStateFacts(state)),
+      project: sharingEqual((state: SriovNetworkNodeState) => toCachedNodeState(state)),
       managers: [fieldManagers.nodeState, fieldManagers.drain, fieldManagers.failures],
     }),
     nicList: watchNicList({ ...common, namespace }),
@@ -122,7 +122,7 @@ export function watchCluster({
     ...watchAfxdp({ ...others, namespace }),
     ...watchBpfman(others),
     componentObjects: watchComponentObjects({ ...others, settings: settings.components }),
-    clusterFacts: watchClusterFacts({ ...others, settings: settings.components }),
+    clusterFacts: watchClusterSettings({ ...others, settings: settings.components }),
     configMaps: watchConfigMaps({ ...others, namespace, isWanted: settings.writeConfigMap }),
     certificates: watchServerCertificates({ ...others, settings: settings.components }),
   };

@@ -2,7 +2,7 @@
 /** observe returns what the caches know, in the form that decide() takes. */
 import { operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";
-import { openshiftNamespaces, type ConfigMapFacts, type OffloadCaches } from "./caches/offload-caches.ts";
+import { openshiftNamespaces, type CachedConfigMap, type OffloadCaches } from "./caches/offload-caches.ts";
 import type { ObservedCluster, ObservedConfigMap } from "./decide/observed.ts";
 
 export interface ObserveSettings {
@@ -16,7 +16,7 @@ export interface ObserveSettings {
 export function observeCluster(caches: OffloadCaches, settings: ObserveSettings): ObservedCluster {
   const { namespace, ovnNamespace, resourcePrefix, foreignMachineConfigs, waitingPodsOf } = settings;
   const isOpenshift = caches.machineConfigPools.served;
-  const at = (of: string, name: string, found: [Cache<unknown>, Cache<ConfigMapFacts>]): ObservedConfigMap => ({
+  const at = (of: string, name: string, found: [Cache<unknown>, Cache<CachedConfigMap>]): ObservedConfigMap => ({
     namespace: of,
     name,
     isPossible: found[0].get(of) !== undefined,

@@ -2,7 +2,7 @@
 /**
  * ClusterCaches holds the parts of the cluster that admission needs, so that no review waits for the API server.
  */
-import { createStateReader, type AfxdpNodeReport, type StateFacts } from "@switchyard/admission";
+import { createStateReader, type AfxdpNodeReport, type ReducedNodeState } from "@switchyard/admission";
 import {
   afxdpNetworkNodePolicies,
   afxdpNetworkNodeStates,
@@ -36,14 +36,14 @@ export interface ConfigMap extends KubeObject {
 export interface ClusterCaches extends AsyncDisposable {
   readonly nodes: Cache<NodeLabels>;
   /** The kinds for SR-IOV are optional. */
-  readonly states: Cache<StateFacts>;
+  readonly states: Cache<ReducedNodeState>;
   readonly policies: Cache<SriovNetworkNodePolicy>;
   readonly pools: Cache<SriovNetworkPoolConfig>;
   readonly operatorConfigs: Cache<SriovOperatorConfig>;
   /** The kinds for AF_XDP are optional. */
   readonly afxdpPolicies: Cache<AfxdpNetworkNodePolicy>;
   readonly afxdpConfigs: Cache<AfxdpOperatorConfig>;
-  readonly afxdpStates: Cache<AfxdpStateFacts>;
+  readonly afxdpStates: Cache<CachedAfxdpReport>;
   /** Only on OpenShift. Reviews do not wait for it. */
   readonly machineConfigPools?: Cache<MachineConfigPool>;
   /** Rows of the ConfigMap that lists additional NICs. */
@@ -56,7 +56,7 @@ export interface NodeLabels {
 }
 
 /** The devices that a node reports for AF_XDP. */
-export interface AfxdpStateFacts {
+export interface CachedAfxdpReport {
   readonly name: string;
   readonly status: AfxdpNodeReport;
 }
@@ -193,7 +193,7 @@ function toAfxdpFacts({
   metadata: { name },
   spec = {},
   status: { interfaces = [] } = {},
-}: AfxdpNetworkNodeState): AfxdpStateFacts {
+}: AfxdpNetworkNodeState): CachedAfxdpReport {
   const assigned = spec.interfaces?.map(({ pciAddress, name: device, mode, poolName, policyName }) => {
     return { ...defined({ pciAddress, name: device, policyName }), mode, poolName };
   });

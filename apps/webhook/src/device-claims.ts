@@ -3,11 +3,11 @@
  * DeviceClaims resolves the devices that a pod uses from ResourceClaims, ResourceSlices and node states. Reflectors fill its
  * stores `claims` and `slices`.
  */
-import { createInterner, type PodOnNode, type StateFacts } from "@switchyard/admission";
+import { createInterner, type PodOnNode, type ReducedNodeState } from "@switchyard/admission";
 import { resourceClaims, resourceSlices, type InterfaceStatus } from "@switchyard/api";
 import { ObjectStore, type Cache, type KubeObject } from "@switchyard/kube";
 import {
-  createDeviceFacts,
+  createDeviceLookup,
   podUse,
   readAllocation,
   readSlice,
@@ -25,7 +25,7 @@ export interface DeviceClaims {
   readonly useOf: (pod: PodOnNode) => PodUse;
 }
 
-export function createDeviceClaims(states: Pick<Cache<StateFacts>, "get">): DeviceClaims {
+export function createDeviceClaims(states: Pick<Cache<ReducedNodeState>, "get">): DeviceClaims {
   // Equal nodes publish equal devices.
   const internDevices = createInterner<DeviceSlice["devices"]>();
   const claims = new ObjectStore({ type: resourceClaims, project: readAllocation });
@@ -45,7 +45,7 @@ export function createDeviceClaims(states: Pick<Cache<StateFacts>, "get">): Devi
     return pfs;
   }
 
-  let factsFor: ReturnType<typeof createDeviceFacts> | undefined;
+  let factsFor: ReturnType<typeof createDeviceLookup> | undefined;
   slices.subscribe(() => {
     factsFor = undefined;
   });
@@ -54,7 +54,7 @@ export function createDeviceClaims(states: Pick<Cache<StateFacts>, "get">): Devi
     claims,
     slices,
     useOf(pod) {
-      factsFor ??= createDeviceFacts({
+      factsFor ??= createDeviceLookup({
         slices: slices.list().filter((slice) => slice !== null),
         devicesOf: (namespace, claim) => (claims.served ? claims.get(`${namespace}/${claim}`) : []),
         pfsOf,

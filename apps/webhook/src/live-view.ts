@@ -3,7 +3,7 @@
  * createLiveView builds the ClusterView of admission from the caches. It builds a view once after each change of a cache,
  * not once for each review. A view never changes: a review uses one view to its end, whatever changes meanwhile.
  */
-import type { ClusterView, NodeFacts } from "@switchyard/admission";
+import type { ClusterView, NodeForReview } from "@switchyard/admission";
 import { operatorConfigName } from "@switchyard/api";
 import { parseNicRow, supportedNics, unlistedNics, type SupportedNic } from "@switchyard/policy";
 import type { ClusterCaches } from "./cluster-caches.ts";
@@ -25,7 +25,7 @@ export function createLiveView(
   const { nodes, states, policies, pools, operatorConfigs, machineConfigPools, nicLists } = caches;
   const { afxdpPolicies, afxdpConfigs, afxdpStates } = caches;
   let current: ClusterView | undefined;
-  let nodeFacts: readonly NodeFacts[] | undefined;
+  let nodeFacts: readonly NodeForReview[] | undefined;
   // The same array as long as its content is the same: admission compares it by identity in its cache.
   let known: readonly SupportedNic[] | undefined;
   const forget = (): void => {

@@ -3,7 +3,7 @@
  * PodUsers knows which pods on each node use VFs, for warnings that say how many pods a change disrupts. It keeps nothing of
  * pods that name no devices. No decision depends on it, so readiness does not wait for it.
  */
-import { readPod, type PodOnNode, type StateFacts } from "@switchyard/admission";
+import { readPod, type PodOnNode, type ReducedNodeState } from "@switchyard/admission";
 import { pods, resourceClaims, resourceSlices } from "@switchyard/api";
 import {
   FreshnessClock,
@@ -32,7 +32,7 @@ export interface PodUserOptions {
   /** Prefix of resource names, the part before the slash. */
   readonly resourcePrefix: string;
   /** Node states. They map the PCI addresses of VFs to PFs. */
-  readonly states: Pick<Cache<StateFacts>, "get">;
+  readonly states: Pick<Cache<ReducedNodeState>, "get">;
   /** The watches start afterwards. Caches that decisions depend on sync first, and the peaks of memory do not add up. */
   readonly after: Promise<unknown>;
   /** Called for each failure of a watch. The watch is retried. */

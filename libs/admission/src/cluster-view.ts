@@ -14,13 +14,13 @@ import type {
   SriovOperatorConfig,
 } from "@switchyard/api";
 import { defaultNicPolicy, type AssignedDevices, type NicPolicy, type PodUse } from "@switchyard/policy";
-import type { NodeFacts } from "./node-facts.ts";
+import type { NodeForReview } from "./node-facts.ts";
 
 /** The objects in the cluster. The object under review may or may not be among them. */
 export interface ClusterView {
   /** The namespace of the operator. Policies, pools and the operator's configuration have an effect only there. */
   readonly namespace: string;
-  readonly nodes: readonly NodeFacts[];
+  readonly nodes: readonly NodeForReview[];
   /** Those in the operator's namespace. */
   readonly policies: readonly SriovNetworkNodePolicy[];
   /** Those in the operator's namespace. */

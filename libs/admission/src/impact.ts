@@ -18,7 +18,7 @@ import type { AdmissionCache } from "./policy-context.ts";
 import { changedPfs, type ChangedPf } from "./changed-pfs.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { describePfSteps } from "./describe-pf-steps.ts";
-import type { StateFacts } from "./node-facts.ts";
+import type { ReducedNodeState } from "./node-facts.ts";
 import { isDiscovered, selects, type DiscoveredGroup } from "./node-groups.ts";
 import type { PfFingerprint } from "./pf-fingerprints.ts";
 import { asNode } from "./policy-targets.ts";
@@ -76,7 +76,7 @@ export function impactOf(change: PolicyChange, view: ClusterView, options: Impac
   const selectors = [...change.before, ...change.after].map(({ spec }) => spec.nodeSelector);
 
   const groups: GroupImpact[] = [];
-  const evaluators = new Map<Labels, (state: StateFacts) => NodeImpact>();
+  const evaluators = new Map<Labels, (state: ReducedNodeState) => NodeImpact>();
   let evaluated = 0;
   let skipped = 0;
   for (const group of cache.groupNodes(view.nodes, [...selectors, daemonLabels]).filter(isDiscovered)) {
@@ -113,7 +113,7 @@ function createEvaluator(
   labels: Labels,
   { firmware, ...rules }: { readonly before: Rules; readonly after: Rules; readonly firmware: FirmwarePolicy },
   pfFingerprint: PfFingerprint,
-): (state: StateFacts) => NodeImpact {
+): (state: ReducedNodeState) => NodeImpact {
   const node = asNode({ name: "", labels });
   const merged = new Map<readonly InterfaceStatus[], MergedSpecs>();
   const numberOf = createNumbering();
@@ -157,7 +157,7 @@ function createNumbering(): (value: object | undefined) => number {
 }
 
 /** `status` contains only the changed PFs: PFs do not depend on each other, and steps of other PFs do not come from the change. */
-function comparePlans({ before, after, changed }: MergedSpecs, status: StateFacts["status"]): NodeImpact {
+function comparePlans({ before, after, changed }: MergedSpecs, status: ReducedNodeState["status"]): NodeImpact {
   const owned = ownedInStatus(status);
   const pfs = [...changed.values()];
   const pending = plan({ ...before, interfaces: pfs.flatMap((pf) => pf.before ?? []) }, status, owned);

@@ -9,8 +9,8 @@ export { applyDefaults, type PatchOperation } from "./defaults.ts";
 export { emptyView, type AfxdpNodeReport, type AfxdpView, type ClusterView } from "./cluster-view.ts";
 export {
   createStateReader,
-  type NodeFacts,
-  type StateFacts,
+  type NodeForReview,
+  type ReducedNodeState,
   createInterner,
   readPod,
   type PodOnNode,

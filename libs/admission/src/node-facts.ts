@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * NodeFacts and StateFacts are what admission keeps of a node and its SriovNetworkNodeState. The VF rows of 1,000 nodes
+ * NodeForReview and ReducedNodeState are what admission keeps of a node and its SriovNetworkNodeState. The VF rows of 1,000 nodes
  * are 100 MB of JSON. Names and addresses that differ from node to node and do not matter are dropped, and equal parts are
  * kept once; a few megabytes remain.
  * Usage: `const readState = createStateReader(); const facts = readState(nodeState);`
@@ -19,15 +19,15 @@ import { readPodDevices, statusPfs, withOwnership, type PlacedPod, type PodDevic
 import { createHash } from "node:crypto";
 
 /** A node and the report of its config daemon. */
-export interface NodeFacts {
+export interface NodeForReview {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   /** Undefined while the node has no SriovNetworkNodeState. */
-  readonly state?: StateFacts | undefined;
+  readonly state?: ReducedNodeState | undefined;
 }
 
 /** A reduced node state. Equal parts of different nodes are the same object. */
-export interface StateFacts {
+export interface ReducedNodeState {
   /** The status as plan() needs it, with the word "some" in place of names and addresses that differ from node to node. */
   readonly status: SriovNetworkNodeStateStatus;
   /** The same PFs in the same order, with only the fields that a nicSelector can match. Empty before the first report. */
@@ -43,7 +43,7 @@ export interface StateFacts {
 type Interner<Value extends object> = (value: Value) => Value;
 
 /** Returns a function that reduces node states. Its results share their equal parts. */
-export function createStateReader(): (state: Pick<SriovNetworkNodeState, "spec" | "status">) => StateFacts {
+export function createStateReader(): (state: Pick<SriovNetworkNodeState, "spec" | "status">) => ReducedNodeState {
   const oneVf = createInterner<VfStatus>();
   const oneVfList = createInterner<readonly VfStatus[]>();
   const onePf = createInterner<InterfaceStatus>();

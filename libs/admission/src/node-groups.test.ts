@@ -2,11 +2,11 @@
 import { describe, expect, it } from "@jest/globals";
 import { hasLabels } from "@switchyard/policy";
 import fc from "fast-check";
-import type { NodeFacts } from "./node-facts.ts";
+import type { NodeForReview } from "./node-facts.ts";
 import { countNodes, createNodeGrouping, groupNodes, namesOf } from "./node-groups.ts";
 import { node, pf, vfs } from "./testing/objects.ts";
 
-const bare = (own: NodeFacts["labels"], index = 0): NodeFacts => ({ name: `w${index}`, labels: own });
+const bare = (own: NodeForReview["labels"], index = 0): NodeForReview => ({ name: `w${index}`, labels: own });
 
 describe("groupNodes", () => {
   const labels = fc.dictionary(fc.constantFrom("a", "b", "c", "__proto__"), fc.constantFrom("", "x", "y\n=z"));

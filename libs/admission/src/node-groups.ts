@@ -4,28 +4,28 @@
  * selectors in question match either all of them or none. A fleet usually consists of a few groups, whatever its size.
  */
 import { hasLabels, offloadLabelKeys, type Labels } from "@switchyard/policy";
-import type { NodeFacts, StateFacts } from "./node-facts.ts";
+import type { NodeForReview, ReducedNodeState } from "./node-facts.ts";
 
 /** Nodes that differ in nothing that matters but their names. */
 export interface NodeGroup {
   /** The labels of one of the nodes. Groups whose labels are equivalent share the same object. */
   readonly labels: Labels;
-  readonly state: StateFacts | undefined;
-  readonly nodes: readonly NodeFacts[];
+  readonly state: ReducedNodeState | undefined;
+  readonly nodes: readonly NodeForReview[];
 }
 
 /** A group of nodes whose config daemons have reported their NICs. */
-export type DiscoveredGroup = NodeGroup & { readonly state: StateFacts };
+export type DiscoveredGroup = NodeGroup & { readonly state: ReducedNodeState };
 
 /** Groups with equivalent labels are adjacent in the result. */
-export type GroupNodes = (nodes: readonly NodeFacts[], selectors: readonly Labels[]) => readonly NodeGroup[];
+export type GroupNodes = (nodes: readonly NodeForReview[], selectors: readonly Labels[]) => readonly NodeGroup[];
 
 /**
  * Returns a groupNodes() that remembers its last results for each array of nodes, as long as the array itself lives. The
  * arrays must not change.
  */
 export function createNodeGrouping(): GroupNodes {
-  const groupsByKeys = new WeakMap<readonly NodeFacts[], Map<string, readonly NodeGroup[]>>();
+  const groupsByKeys = new WeakMap<readonly NodeForReview[], Map<string, readonly NodeGroup[]>>();
   return (nodes, selectors) => {
     const keys = labelKeysOf(selectors);
     const name = JSON.stringify(keys);
@@ -73,8 +73,8 @@ function labelKeysOf(selectors: readonly Labels[]): readonly string[] {
   return [...new Set([...offloadLabelKeys, ...selectors.flatMap((selector) => Object.keys(selector))])].sort();
 }
 
-function groupByKeys(nodes: readonly NodeFacts[], keys: readonly string[]): readonly NodeGroup[] {
-  const byLabels = new Map<string, { readonly labels: Labels; readonly nodes: NodeFacts[] }>();
+function groupByKeys(nodes: readonly NodeForReview[], keys: readonly string[]): readonly NodeGroup[] {
+  const byLabels = new Map<string, { readonly labels: Labels; readonly nodes: NodeForReview[] }>();
   for (const node of nodes) {
     const values = JSON.stringify(keys.map((key) => (Object.hasOwn(node.labels, key) ? node.labels[key] : null)));
     const entry = byLabels.get(values) ?? { labels: node.labels, nodes: [] };

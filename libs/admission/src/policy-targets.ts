@@ -12,7 +12,7 @@ import {
   type VfRange,
 } from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
-import type { NodeFacts } from "./node-facts.ts";
+import type { NodeForReview } from "./node-facts.ts";
 import { isDiscovered, selects, type DiscoveredGroup, type NodeGroup } from "./node-groups.ts";
 
 /** Nodes of one layout on which the policy matches at least one PF. */
@@ -130,7 +130,7 @@ export function forEachMatchedPf(
 }
 
 /** The Node object that libs/policy reads. */
-export function asNode({ name, labels }: Pick<NodeFacts, "name" | "labels">): Node {
+export function asNode({ name, labels }: Pick<NodeForReview, "name" | "labels">): Node {
   return { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
 }
 

@@ -46,7 +46,7 @@ export {
   isGateOn,
   type FeatureGate,
 } from "./config/feature-gates.ts";
-export { createDeviceFacts, publishesNics, type DeviceSources, type PlacedPod } from "./pods/device-facts.ts";
+export { createDeviceLookup, publishesNics, type DeviceSources, type PlacedPod } from "./pods/device-facts.ts";
 export {
   indexSlices,
   readAllocation,
@@ -54,7 +54,7 @@ export {
   type AllocatedDevice,
   type DeviceSlice,
 } from "./pods/allocated-devices.ts";
-export { podUse, type DeviceFacts, type PodUse } from "./pods/pod-use.ts";
+export { podUse, type DeviceLookup, type PodUse } from "./pods/pod-use.ts";
 export {
   managedPfs,
   withClaimedVfs,
@@ -83,7 +83,7 @@ export {
   sriovUse,
   type AfxdpDevice,
   type AssignedDevices,
-  type SriovNodeFacts,
+  type SriovUseSource,
   type SriovUse,
   deviceKey,
   subfunctionKey,

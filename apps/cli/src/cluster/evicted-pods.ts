@@ -2,7 +2,7 @@
 /** withPods predicts which pods a plan evicts, by the selectPods() of the operator. */
 import { annotations, drainRequests, type DrainNeed } from "@switchyard/api";
 import {
-  createDeviceFacts,
+  createDeviceLookup,
   managedPfs,
   readAllocation,
   readSlice,
@@ -43,7 +43,7 @@ export function withPods(
   placed: PlacedPods | undefined,
 ): readonly PrintedNodePlan[] {
   if (placed === undefined) return planned.map(({ plan }) => plan);
-  const factsFor = deviceFactsOf({ ...placed, states });
+  const factsFor = deviceLookupOf({ ...placed, states });
   return planned.map(({ plan, spec, drain }) => {
     const state = states.get(plan.node);
     const isExternal = state?.metadata.annotations?.[annotations.useExternalDrainer] === "true";
@@ -79,7 +79,7 @@ function namesOf(pods: readonly DrainedPod[]): readonly PodName[] {
 }
 
 /**
- * deviceFactsOf collects what the claims and slices of a cluster say about the devices of its pods.
+ * deviceLookupOf collects what the claims and slices of a cluster say about the devices of its pods.
  * The devices of ResourceClaims by "namespace/name".
  */
 export function allocationsIn(claims: ClusterObjects["claims"]): ReadonlyMap<string, readonly AllocatedDevice[]> {
@@ -92,13 +92,13 @@ export function allocationsIn(claims: ClusterObjects["claims"]): ReadonlyMap<str
 }
 
 /** Without claims in the input, pods count as having no devices allocated by claims. */
-export function deviceFactsOf({
+export function deviceLookupOf({
   claims,
   slices,
   states,
-}: Pick<ClusterObjects, "claims" | "slices" | "states">): ReturnType<typeof createDeviceFacts> {
+}: Pick<ClusterObjects, "claims" | "slices" | "states">): ReturnType<typeof createDeviceLookup> {
   const allocations = allocationsIn(claims);
-  return createDeviceFacts({
+  return createDeviceLookup({
     slices: slices.flatMap((slice) => readSlice(slice) ?? []),
     devicesOf: (namespace, claim) => (claims.length === 0 ? [] : allocations.get(`${namespace}/${claim}`)),
     pfsOf: (node) => toPfAddresses(statusPfs(states.get(node)?.status)),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** PodFacts is what findings and the list of VFs depend on in a Pod. */
+/** PodSummary is what findings and the list of VFs depend on in a Pod. */
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
 import { readPodDevices } from "@switchyard/policy";
 import { at, isJsonObject, listAt, stringsAt, textAt } from "../json.ts";
 
-export interface PodFacts {
+export interface PodSummary {
   readonly namespace: string;
   readonly name: string;
   /** Undefined before the pod is scheduled. */
@@ -46,7 +46,7 @@ const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
 const statusAnnotation = "k8s.v1.cni.cncf.io/network-status";
 
 /** Reads a Pod, which may be malformed; undefined if it has no name or has ended. */
-export function readPodFacts(pod: unknown): PodFacts | undefined {
+export function readPodSummary(pod: unknown): PodSummary | undefined {
   const [name, namespace = "default"] = [textAt(at(pod, "metadata"), "name"), textAt(at(pod, "metadata"), "namespace")];
   const phase = textAt(at(pod, "status"), "phase") ?? "Pending";
   if (name === undefined || phase === "Succeeded" || phase === "Failed") return undefined;

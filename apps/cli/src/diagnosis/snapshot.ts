@@ -7,7 +7,7 @@ import type { SriovNetworkNodeState } from "@switchyard/api";
 import { createRules, type Rules } from "@switchyard/policy";
 import { nicPolicyOf, type ClusterObjects } from "../cluster/cluster-objects.ts";
 import { at, isJsonObject, listAt, stringsAt, textAt, type Manifest } from "../json.ts";
-import { countOf, readPodFacts, type PodFacts } from "./pod-facts.ts";
+import { countOf, readPodSummary, type PodSummary } from "./pod-facts.ts";
 
 export interface Snapshot {
   readonly namespace: string;
@@ -16,9 +16,9 @@ export interface Snapshot {
   readonly rules: Rules;
   readonly states: readonly SriovNetworkNodeState[];
   /** Facts of nodes by name. */
-  readonly nodes: ReadonlyMap<string, NodeFacts>;
+  readonly nodes: ReadonlyMap<string, NodeSummary>;
   /** Pods that have not ended. */
-  readonly pods: readonly PodFacts[];
+  readonly pods: readonly PodSummary[];
   /** The objects of a kind, as they were read. */
   readonly objectsOf: (kind: string) => readonly Manifest[];
   /** Whether objects of the kind could be read. If not, the absence of an object means nothing. */
@@ -40,8 +40,8 @@ export interface SnapshotOptions {
   readonly nowMs?: number | undefined;
 }
 
-/** NodeFacts is what findings depend on in the status of a Node. */
-interface NodeFacts {
+/** NodeSummary is what findings depend on in the status of a Node. */
+interface NodeSummary {
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
   readonly isUnschedulable: boolean;
@@ -69,7 +69,7 @@ export function createSnapshot(
     rules: createRules({ policies, pools, operatorConfig, nics: nicPolicyOf(cluster) }),
     states: [...cluster.states.values()],
     nodes: new Map(objectsOf("Node").map((node) => [node.name, readNodeFacts(node.object)])),
-    pods: objectsOf("Pod").flatMap(({ object }) => readPodFacts(object) ?? []),
+    pods: objectsOf("Pod").flatMap(({ object }) => readPodSummary(object) ?? []),
     objectsOf,
     isKnown: (kind) => byKind.has(kind) || readKinds.includes(kind),
     wasListed: (kind) => readKinds.includes(kind),
@@ -113,7 +113,7 @@ export function lastStatusWriteMs(object: unknown): number | undefined {
 }
 
 /** Reads a Node, which may be malformed. */
-function readNodeFacts(node: unknown): NodeFacts {
+function readNodeFacts(node: unknown): NodeSummary {
   const allocatable = at(node, "status", "allocatable");
   const ready = listAt(node, "status", "conditions").find((condition) => textAt(condition, "type") === "Ready");
   const info = at(node, "status", "nodeInfo");

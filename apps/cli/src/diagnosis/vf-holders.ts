@@ -6,7 +6,7 @@
  */
 import { indexSlices, readSlice } from "@switchyard/policy";
 import { allocationsIn } from "../cluster/evicted-pods.ts";
-import type { PodFacts } from "./pod-facts.ts";
+import type { PodSummary } from "./pod-facts.ts";
 import { nameOfPod } from "./rules/drains.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -30,7 +30,7 @@ export function findHolders(snapshot: Snapshot): (node: string) => Holders {
   const claims = allocationsIn(cluster.claims);
   const byNode = Map.groupBy(pods, ({ node }) => node);
 
-  function addressesByClaim(pod: PodFacts): readonly string[] {
+  function addressesByClaim(pod: PodSummary): readonly string[] {
     const devices = pod.claims.flatMap((claim) => claims.get(`${pod.namespace}/${claim}`) ?? []);
     return devices.flatMap((device) => slices.addressesOf(device) ?? []);
   }

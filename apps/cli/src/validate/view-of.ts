@@ -3,7 +3,7 @@
 import { createStateReader, readPod, type ClusterView } from "@switchyard/admission";
 import { podUse, type PodUse } from "@switchyard/policy";
 import { nicPolicyOf, type ClusterObjects } from "../cluster/cluster-objects.ts";
-import { deviceFactsOf } from "../cluster/evicted-pods.ts";
+import { deviceLookupOf } from "../cluster/evicted-pods.ts";
 import { machineConfigPoolsIn } from "../ovn-offload/select-in-input.ts";
 
 export interface ViewOptions {
@@ -28,7 +28,7 @@ export function viewOf(cluster: ClusterObjects, options: ViewOptions): ClusterVi
     cluster.pods.flatMap((pod) => readPod(pod, resourcePrefix) ?? []),
     ({ node }) => node,
   );
-  const factsFor = deviceFactsOf(cluster);
+  const factsFor = deviceLookupOf(cluster);
   const podsOn = (node: string): readonly PodUse[] =>
     (users.get(node) ?? []).map((pod) => podUse(pod.devices, factsFor(pod)));
   return {

@@ -14,7 +14,7 @@ import { createWriter, equalJson, fromCache, type CacheChange } from "@switchyar
 import { createConfigExistsCheck } from "../facts/config-exists.ts";
 import { fieldManagers } from "../field-managers.ts";
 import { limitRate, parallelNodes } from "../controller-pace.ts";
-import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/node-state-facts.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { createTransitionEvents } from "../reports/transition-events.ts";
 import { bpfmanController } from "./bpfman/bpfman-controller.ts";
@@ -111,7 +111,7 @@ function changesMerge({ before, after }: CacheChange<AfxdpNetworkNodeState>): bo
   return !equalJson(concerns(before), concerns(after));
 }
 
-function changesSriovUse({ before, after }: CacheChange<NodeStateFacts>): boolean {
-  const concerns = (state: NodeStateFacts | undefined) => state && { spec: state.spec, pfs: state.pfs };
+function changesSriovUse({ before, after }: CacheChange<CachedNodeState>): boolean {
+  const concerns = (state: CachedNodeState | undefined) => state && { spec: state.spec, pfs: state.pfs };
   return !equalJson(concerns(before), concerns(after));
 }

@@ -23,7 +23,7 @@ import {
 } from "@switchyard/policy";
 import { configOwner } from "../facts/config-exists.ts";
 import { generationsOf } from "../results/node-results.ts";
-import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/node-state-facts.ts";
 import type { AfxdpLiveRules } from "../facts/afxdp-live-rules.ts";
 import type { AfxdpMergeResults } from "../results/afxdp-merge-results.ts";
 
@@ -31,7 +31,7 @@ export interface AfxdpNodeStateDeps {
   readonly nodes: Cache<Node>;
   readonly afxdpStates: Cache<AfxdpNetworkNodeState>;
   /** The SriovNetworkNodeStates. */
-  readonly states: Cache<NodeStateFacts>;
+  readonly states: Cache<CachedNodeState>;
   readonly rules: AfxdpLiveRules;
   readonly results: AfxdpMergeResults;
   readonly writer: Pick<Writer<AfxdpNetworkNodeState>, "apply" | "delete">;

@@ -44,7 +44,7 @@ export function createAfxdpReport(): AfxdpReport {
 
 export function afxdpConfigController(context: OperatorContext, report: AfxdpReport): ControllerDefinition {
   const { transport, caches, settings, events } = context;
-  const { operatorConfigs, afxdpConfigs, componentObjects, clusterFacts } = caches;
+  const { operatorConfigs, afxdpConfigs, componentObjects, clusterSettings } = caches;
   const reconcile = createAfxdpConfigReconciler({
     configs: afxdpConfigs,
     components: (config) => summaryOf(config, report.get(), context),
@@ -62,7 +62,7 @@ export function afxdpConfigController(context: OperatorContext, report: AfxdpRep
   return {
     name: "afxdp-config",
     parallel: 1,
-    reads: [operatorConfigs, afxdpConfigs, componentObjects, clusterFacts],
+    reads: [operatorConfigs, afxdpConfigs, componentObjects, clusterSettings],
     reconcile,
     sources: [
       fromCache(afxdpConfigs, ({ key }) => [key]),

@@ -53,7 +53,7 @@ export function startComponentControllers(context: OperatorContext): void {
 
 function operatorConfigController(context: OperatorContext, report: AfxdpReport): ControllerDefinition {
   const { transport, caches, settings, events, log } = context;
-  const { nodes, operatorConfigs, afxdpConfigs, componentObjects, clusterFacts } = caches;
+  const { nodes, operatorConfigs, afxdpConfigs, componentObjects, clusterSettings } = caches;
   const { namespace } = settings;
   const type = sriovOperatorConfigs;
   const reconcile = createOperatorConfigReconciler({
@@ -62,7 +62,7 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
     afxdp: () => existing(afxdpConfigs.get(operatorConfigName)),
     objects: componentObjects,
     write: createComponentWriters({ transport, objects: componentObjects }),
-    owner: () => clusterFacts.owner(),
+    owner: () => clusterSettings.owner(),
     writer: createWriter<SriovOperatorConfig>({
       transport,
       type,
@@ -96,13 +96,13 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
     },
     parallel: 2,
     deadlineMs: 120_000,
-    reads: [operatorConfigs, afxdpConfigs, nodes, componentObjects, clusterFacts],
+    reads: [operatorConfigs, afxdpConfigs, nodes, componentObjects, clusterSettings],
     sources: [
       fromCache(operatorConfigs, ({ key }) => [key]),
       fromCache(afxdpConfigs, ({ key }) => (key === operatorConfigName ? [key] : [])),
       fromCache(nodes, (change) => (changesControlPlane(change) ? [operatorConfigName] : [])),
       enqueuesConfig((enqueue) => subscribeToComponents(componentObjects, enqueue)),
-      enqueuesConfig((enqueue) => clusterFacts.subscribe(enqueue)),
+      enqueuesConfig((enqueue) => clusterSettings.subscribe(enqueue)),
     ],
   };
 }
@@ -151,17 +151,17 @@ function systemdModeController(
   { caches, settings, rules, events, log }: OperatorContext,
   machineConfigs: MachineConfigs,
 ): ControllerDefinition {
-  const { nodes, pools, policies, operatorConfigs, clusterFacts } = caches;
+  const { nodes, pools, policies, operatorConfigs, clusterSettings } = caches;
   return {
     name: "systemd-mode",
     parallel: 1,
-    reads: [nodes, pools, policies, operatorConfigs, clusterFacts],
+    reads: [nodes, pools, policies, operatorConfigs, clusterSettings],
     reconcile: createSystemdModeReconciler({
       machineConfigs,
       isManaged: () => rules() !== undefined,
       isSystemdMode() {
         const config = operatorConfigs.get(operatorConfigName);
-        const isExternal = clusterFacts.isControlPlaneExternal() ?? isControlPlaneExternal(nodes.list());
+        const isExternal = clusterSettings.isControlPlaneExternal() ?? isControlPlaneExternal(nodes.list());
         const components = { ...settings.components, isControlPlaneExternal: isExternal };
         return config !== undefined && isSystemdMode({ config, settings: components });
       },
@@ -174,7 +174,7 @@ function systemdModeController(
     }),
     sources: [
       fromCache(operatorConfigs, (change) => (changesMode(change) || affectsNodes(change) ? [operatorConfigName] : [])),
-      enqueuesConfig((enqueue) => clusterFacts.subscribe(enqueue)),
+      enqueuesConfig((enqueue) => clusterSettings.subscribe(enqueue)),
     ],
   };
 }

@@ -9,11 +9,11 @@ import type { OperatorContext } from "../operator-context.ts";
 import type { WatchedComponentObjects } from "./component-objects.ts";
 
 /** Returns the settings for the current state of the cluster. */
-export function settingsIn({ caches: { clusterFacts, nodes }, settings }: OperatorContext): ComponentSettings {
+export function settingsIn({ caches: { clusterSettings, nodes }, settings }: OperatorContext): ComponentSettings {
   return {
     ...settings.components,
-    tls: clusterFacts.tls() ?? settings.components.tls,
-    isControlPlaneExternal: clusterFacts.isControlPlaneExternal() ?? isControlPlaneExternal(nodes.list()),
+    tls: clusterSettings.tls() ?? settings.components.tls,
+    isControlPlaneExternal: clusterSettings.isControlPlaneExternal() ?? isControlPlaneExternal(nodes.list()),
   };
 }
 

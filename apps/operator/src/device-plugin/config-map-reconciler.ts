@@ -29,13 +29,13 @@ import {
 } from "@switchyard/render";
 import { configOwner } from "../facts/config-exists.ts";
 import type { LiveRules } from "../facts/live-rules.ts";
-import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/node-state-facts.ts";
 import { createConfigCondition, type ConfigCondition } from "../reports/config-condition.ts";
 import { configMapName, type ConfigMap } from "../facts/config-map-watches.ts";
 
 export interface ConfigMapDeps {
   readonly nodes: Cache<Node>;
-  readonly states: Cache<NodeStateFacts>;
+  readonly states: Cache<CachedNodeState>;
   readonly operatorConfigs: Cache<SriovOperatorConfig>;
   readonly rules: LiveRules;
   readonly namespace: string;

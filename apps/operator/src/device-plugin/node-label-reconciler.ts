@@ -14,11 +14,11 @@ import { isInNodeSet } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import { recheckSoon } from "../controller-pace.ts";
 import type { LiveRules } from "../facts/live-rules.ts";
-import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/node-state-facts.ts";
 
 export interface NodeLabelDeps {
   readonly nodes: Cache<Node>;
-  readonly states: Cache<NodeStateFacts>;
+  readonly states: Cache<CachedNodeState>;
   readonly rules: LiveRules;
   /**
    * Resolves when no node state waits to be written. Node states are written first, because a device plugin has no
@@ -67,19 +67,19 @@ export function createNodeLabelReconciler(deps: NodeLabelDeps): Reconcile {
 /**
  * Before the daemon's first report the label is not changed, because a device plugin that serves pods may be running.
  */
-function labelsFor(node: Node, state: NodeStateFacts): Readonly<Record<string, string>> {
+function labelsFor(node: Node, state: CachedNodeState): Readonly<Record<string, string>> {
   const isLabelled = node.metadata.labels?.[labels.devicePlugin] !== undefined;
   if (state.interfaces.length === 0 && (isLabelled || hasResources(state))) return {};
   return { [labels.devicePlugin]: hasResources(state) ? "Enabled" : "Disabled" };
 }
 
 /** Returns the node if the change of its state can affect the label. */
-export function nodeAffectedByResources({ key, before, after }: CacheChange<NodeStateFacts>): readonly string[] {
-  const relevant = (state: NodeStateFacts | undefined) =>
+export function nodeAffectedByResources({ key, before, after }: CacheChange<CachedNodeState>): readonly string[] {
+  const relevant = (state: CachedNodeState | undefined) =>
     state && { isKnown: state.interfaces.length > 0, hasResources: hasResources(state) };
   return isDeepStrictEqual(relevant(before), relevant(after)) ? [] : [key];
 }
 
-function hasResources(state: NodeStateFacts): boolean {
+function hasResources(state: CachedNodeState): boolean {
   return (state.spec.interfaces ?? []).some(({ vfGroups = [] }) => vfGroups.some((group) => group.resourceName));
 }

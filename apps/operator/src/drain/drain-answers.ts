@@ -19,7 +19,7 @@ import {
   type ObservedObject,
   type Transport,
 } from "@switchyard/kube";
-import { toDrainFacts, type DrainFacts } from "../facts/drain-facts.ts";
+import { toCachedDrain, type CachedDrain } from "../facts/drain-facts.ts";
 import type { DrainCarrier } from "./drain-carriers.ts";
 
 /** The node state that is answered. */
@@ -42,7 +42,7 @@ export interface DrainAnswers {
    */
   swap(state: AnsweredState, step: Swap, signal: AbortSignal): Promise<string | undefined>;
   /** Reads the annotations of one state from the API server; undefined if it is gone. Rejects with KubeError. */
-  read(state: Pick<AnsweredState, "type" | "name" | "uid">, signal: AbortSignal): Promise<DrainFacts | undefined>;
+  read(state: Pick<AnsweredState, "type" | "name" | "uid">, signal: AbortSignal): Promise<CachedDrain | undefined>;
   /** Reads the annotations of all states from the API server. Rejects with KubeError. */
   list(signal: AbortSignal): Promise<readonly ListedHandshake[]>;
   /**
@@ -54,7 +54,7 @@ export interface DrainAnswers {
 
 /** The handshake of one state. */
 export interface ListedHandshake extends Pick<DrainCarrier, "name" | "uid"> {
-  readonly facts: DrainFacts;
+  readonly facts: CachedDrain;
   /** resourceVersion of the state. */
   readonly version: string;
 }
@@ -92,7 +92,7 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
       }
       return items.map(({ metadata }) => {
         const { name, uid = "", resourceVersion: version = "" } = metadata;
-        return { name, uid, version, facts: toDrainFacts({ metadata }) };
+        return { name, uid, version, facts: toCachedDrain({ metadata }) };
       });
     } catch (error) {
       if (isKubeError(error, "NotFound")) return [];
@@ -122,7 +122,7 @@ export function createDrainAnswers(transport: Transport, namespace: string): Dra
       const path = objectPath(type, { name, namespace });
       try {
         const found = await transport.request({ method: "GET", path, accept: metadataOnly, signal });
-        return hasMetadata(found) && found.metadata.uid === uid ? toDrainFacts(found) : undefined;
+        return hasMetadata(found) && found.metadata.uid === uid ? toCachedDrain(found) : undefined;
       } catch (error) {
         if (isKubeError(error, "NotFound")) return undefined;
         throw error;

@@ -7,21 +7,21 @@
 import { afxdpNetworkNodeStates, defined, sriovNetworkNodeStates, type SriovNetworkPoolConfig } from "@switchyard/api";
 import { equalJson, type Cache } from "@switchyard/kube";
 import { createRules, type Rules } from "@switchyard/policy";
-import type { AfxdpStateFacts } from "../facts/afxdp-caches.ts";
+import type { CachedAfxdpState } from "../facts/afxdp-caches.ts";
 import type { AfxdpLive, AfxdpLiveRules } from "../facts/afxdp-live-rules.ts";
 import type { LiveRules } from "../facts/live-rules.ts";
-import type { NodeStateFacts } from "../facts/node-state-facts.ts";
-import type { DrainFacts } from "../facts/drain-facts.ts";
-import type { SlotFacts } from "../facts/held-slot.ts";
+import type { CachedNodeState } from "../facts/node-state-facts.ts";
+import type { CachedDrain } from "../facts/drain-facts.ts";
+import type { CachedSlot } from "../facts/held-slot.ts";
 
 export interface DrainCarrier {
   /** The kind of the object. */
   readonly type: typeof sriovNetworkNodeStates | typeof afxdpNetworkNodeStates;
   readonly name: string;
   readonly uid: string;
-  readonly drain: DrainFacts;
+  readonly drain: CachedDrain;
   /** Absent while the node holds no slot. */
-  readonly slot?: SlotFacts;
+  readonly slot?: CachedSlot;
 }
 
 /** The keys are names of nodes. */
@@ -31,20 +31,20 @@ export type DrainCarriers = Pick<
 >;
 
 export interface CarrierCaches {
-  readonly states: Cache<NodeStateFacts>;
-  readonly afxdpStates: Cache<AfxdpStateFacts>;
+  readonly states: Cache<CachedNodeState>;
+  readonly afxdpStates: Cache<CachedAfxdpState>;
 }
 
 export function createDrainCarriers({ states, afxdpStates }: CarrierCaches): DrainCarriers {
-  const ofSriov = ({ name, uid, drain, slot }: NodeStateFacts): DrainCarrier => {
+  const ofSriov = ({ name, uid, drain, slot }: CachedNodeState): DrainCarrier => {
     return { type: sriovNetworkNodeStates, name, uid, drain, ...defined({ slot }) };
   };
-  const ofAfxdp = ({ metadata: { name, uid = "" }, drain, slot }: AfxdpStateFacts): DrainCarrier => {
+  const ofAfxdp = ({ metadata: { name, uid = "" }, drain, slot }: CachedAfxdpState): DrainCarrier => {
     return { type: afxdpNetworkNodeStates, name, uid, drain, ...defined({ slot }) };
   };
   const sriov = (name: string) => map(states.get(name), ofSriov);
   const afxdp = (name: string) => map(afxdpStates.get(name), ofAfxdp);
-  const isAlone = ({ metadata: { name } }: AfxdpStateFacts) => states.get(name) === undefined;
+  const isAlone = ({ metadata: { name } }: CachedAfxdpState) => states.get(name) === undefined;
 
   return {
     get: (name) => sriov(name) ?? afxdp(name),

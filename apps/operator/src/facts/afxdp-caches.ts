@@ -22,8 +22,8 @@ import {
 import { cutText, maxMessageBytes, sharingEqual, watchObjects, type Cache } from "@switchyard/kube";
 import { maxPfs } from "@switchyard/policy";
 import { certifiedServers } from "./certified-servers.ts";
-import { toDrainFacts, type DrainFacts } from "./drain-facts.ts";
-import { toSlotFacts, type SlotFacts } from "./held-slot.ts";
+import { toCachedDrain, type CachedDrain } from "./drain-facts.ts";
+import { toCachedSlot, type CachedSlot } from "./held-slot.ts";
 import type { WatchNetworksOptions } from "./network-caches.ts";
 import { fieldManagers } from "../field-managers.ts";
 
@@ -31,16 +31,16 @@ import { fieldManagers } from "../field-managers.ts";
 const maxPrograms = 8_192;
 
 /** The parts of an AfxdpNetworkNodeState that the operator caches. */
-export interface AfxdpStateFacts extends AfxdpNetworkNodeState {
-  readonly drain: DrainFacts;
+export interface CachedAfxdpState extends AfxdpNetworkNodeState {
+  readonly drain: CachedDrain;
   /** Absent while the node holds no drain slot by this object. */
-  readonly slot?: SlotFacts;
+  readonly slot?: CachedSlot;
 }
 
 /** The keys are names. */
 export interface AfxdpCaches {
   readonly afxdpPolicies: Cache<AfxdpNetworkNodePolicy>;
-  readonly afxdpStates: Cache<AfxdpStateFacts>;
+  readonly afxdpStates: Cache<CachedAfxdpState>;
   readonly afxdpConfigs: Cache<AfxdpOperatorConfig>;
 }
 
@@ -84,19 +84,19 @@ export function watchAfxdp(options: WatchAfxdpOptions) {
 }
 
 /** Keeps what policies can match, what a policy's status depends on, and the drain. */
-function toFacts(state: AfxdpNetworkNodeState): AfxdpStateFacts {
+function toFacts(state: AfxdpNetworkNodeState): CachedAfxdpState {
   const { apiVersion, kind, metadata, spec = {}, status = {} } = state;
   const { interfaces, pools, programs, bpfman, syncStatus, lastSyncError = "", observedGeneration } = status;
   const until = metadata.annotations?.[annotations.keepStateUntil];
   const kept = until === undefined ? {} : { annotations: { [annotations.keepStateUntil]: until } };
-  const drain = toDrainFacts(state);
+  const drain = toCachedDrain(state);
   return {
     apiVersion,
     kind,
     metadata: { ...keep(metadata), ...kept },
     spec,
     drain,
-    ...defined({ slot: toSlotFacts(state, drain) }),
+    ...defined({ slot: toCachedSlot(state, drain) }),
     status: {
       ...defined({ syncStatus, observedGeneration }),
       ...defined({

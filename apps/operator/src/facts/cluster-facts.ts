@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ClusterFacts are the properties of the cluster that deployed components depend on: the owner of cluster-scoped
+ * ClusterSettings are the properties of the cluster that deployed components depend on: the owner of cluster-scoped
  * objects, and on OpenShift the TLS profile and the location of the control plane.
  */
 import type { OwnerReference } from "@switchyard/api";
@@ -19,7 +19,7 @@ import {
 import type { ComponentSettings, TlsSettings } from "@switchyard/render";
 import { readTlsProfile, type ApiServerConfig } from "./tls-profile.ts";
 
-export interface ClusterFacts {
+export interface ClusterSettings {
   /**
    * The operator's ClusterRole, which has the name of its ServiceAccount. Uninstalling the operator deletes the
    * ClusterRole, and the garbage collector then deletes the objects that it owns. Undefined if the ClusterRole does not
@@ -34,9 +34,9 @@ export interface ClusterFacts {
   subscribe(listener: () => void): () => void;
 }
 
-export type WatchedClusterFacts = ClusterFacts & JoinedWatches;
+export type WatchedClusterSettings = ClusterSettings & JoinedWatches;
 
-export interface WatchFactsOptions {
+export interface WatchClusterSettingsOptions {
   readonly transport: Transport;
   readonly settings: ComponentSettings;
   readonly report: (error: unknown, at: FailedWatch) => void;
@@ -67,7 +67,11 @@ const infrastructures = {
 /** Name of the only object of each of these kinds. */
 const singleton = "cluster";
 
-export function watchClusterFacts({ transport, settings, report }: WatchFactsOptions): WatchedClusterFacts {
+export function watchClusterSettings({
+  transport,
+  settings,
+  report,
+}: WatchClusterSettingsOptions): WatchedClusterSettings {
   const { operatorServiceAccount: roleName, clusterType } = settings;
   const role = watchObjects({
     transport,
@@ -90,7 +94,7 @@ export function watchClusterFacts({ transport, settings, report }: WatchFactsOpt
 }
 
 /** The kinds are optional, because not every cluster of type "openshift" has them. */
-function watchOpenshift(watching: Pick<WatchFactsOptions, "transport" | "report">) {
+function watchOpenshift(watching: Pick<WatchClusterSettingsOptions, "transport" | "report">) {
   const options = { ...watching, fieldSelector: `metadata.name=${singleton}`, optional: true };
   return {
     apiServer: watchObjects({

@@ -20,14 +20,14 @@ export interface ConfigMap extends KubeObject {
 /** Upstream's name of the ConfigMap. */
 export const configMapName = "device-plugin-config";
 
-export interface ConfigMapFacts {
+export interface ConfigMapWatch {
   /** For the writer of the ConfigMap; undefined without --write-configmap. */
   readonly written: Observations | undefined;
   /** Calls `listener` on each change. */
   subscribe(listener: () => void): () => void;
 }
 
-export type WatchedConfigMaps = ConfigMapFacts & JoinedWatches;
+export type WatchedConfigMaps = ConfigMapWatch & JoinedWatches;
 
 export interface WatchConfigMapsOptions {
   readonly transport: Transport;

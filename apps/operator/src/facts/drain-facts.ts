@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * DrainFacts is the drain handshake between config daemon and operator, as read from the annotations and conditions of
+ * CachedDrain is the drain handshake between config daemon and operator, as read from the annotations and conditions of
  * a SriovNetworkNodeState (sriov-operator.md G) or AfxdpNetworkNodeState (drain-carriers.ts).
  */
 import {
@@ -19,7 +19,7 @@ import {
 } from "@switchyard/api";
 
 /** The fields of a node state that drains depend on. */
-export interface DrainFacts {
+export interface CachedDrain {
   /** Value of annotations.desiredState, valid or not. Absent if the annotation is missing. */
   readonly desired?: string;
   /** Value of annotations.currentState, valid or not. Absent if the annotation is missing. */
@@ -36,7 +36,7 @@ export interface DrainSource {
   readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
 }
 
-export function toDrainFacts({ metadata, status }: DrainSource): DrainFacts {
+export function toCachedDrain({ metadata, status }: DrainSource): CachedDrain {
   const {
     [annotations.desiredState]: desired,
     [annotations.currentState]: current,
@@ -54,7 +54,7 @@ export function toDrainFacts({ metadata, status }: DrainSource): DrainFacts {
  * values counts, so a request holds from the first write to the last. A script that writes only the Node's annotation
  * is also served, as by upstream's operator.
  */
-export function requestFor(node: Node, { desired }: DrainFacts): DrainRequest {
+export function requestFor(node: Node, { desired }: CachedDrain): DrainRequest {
   const requested = [desired, node.metadata.annotations?.[annotations.nodeState]];
   return strongestFirst.find((request) => requested.includes(request)) ?? drainRequests.idle;
 }
@@ -65,25 +65,25 @@ export function firstHandshake(node: Node): Readonly<Record<string, string>> {
 }
 
 /** Returns the answer. A missing or unknown value counts as Idle. */
-export function answerOf({ current }: DrainFacts): DrainAnswer {
+export function answerOf({ current }: CachedDrain): DrainAnswer {
   return Object.values(drainAnswers).find((answer) => answer === current) ?? drainAnswers.idle;
 }
 
 /** Returns the keys of the handshake annotations that are missing, or, for the answer, have an unknown value. */
-export function missingAnnotations({ desired, current }: DrainFacts): readonly string[] {
+export function missingAnnotations({ desired, current }: CachedDrain): readonly string[] {
   const isKnown = Object.values(drainAnswers).some((answer) => answer === current);
   return [...(desired === undefined ? [annotations.desiredState] : []), ...(isKnown ? [] : [annotations.currentState])];
 }
 
 /** Reports whether the completed drain covers `needed`. If its scope is unknown, it does not cover a reboot. */
-export function wasDrainedFor(needed: DrainNeed, { conditions }: DrainFacts): boolean {
+export function wasDrainedFor(needed: DrainNeed, { conditions }: CachedDrain): boolean {
   if (needed === drainRequests.drain) return true;
   const complete = holding(conditions, conditionTypes.drainComplete);
   return complete?.reason === drainReasons.allPodsGone || complete?.reason === drainReasons.onlyNode;
 }
 
 /** Returns since when the node waits for a slot (RFC 3339), or undefined if the conditions do not say. */
-export function waitingSince({ conditions }: DrainFacts): string | undefined {
+export function waitingSince({ conditions }: CachedDrain): string | undefined {
   const progressing = conditions.find(({ type }) => type === conditionTypes.drainProgressing);
   return progressing !== undefined && isWaiting(progressing) ? progressing.lastTransitionTime : undefined;
 }
@@ -98,7 +98,7 @@ export function holding(conditions: readonly Condition[], type: string): Conditi
   return conditions.find((condition) => condition.type === type && condition.status === "True");
 }
 
-const noFacts: DrainFacts = { isExternal: false, conditions: [] };
+const noFacts: CachedDrain = { isExternal: false, conditions: [] };
 
 const strongestFirst = [drainRequests.reboot, drainRequests.drain] as const;
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "@jest/globals";
 import { annotations, daemonManager, defined, upstreamDaemonManager, type Condition } from "@switchyard/api";
 import type { ManagedFieldsEntry } from "@switchyard/kube";
-import { toDrainFacts } from "./drain-facts.ts";
-import { byAge, describeStalls, heldSlot, toSlotFacts } from "./held-slot.ts";
+import { toCachedDrain } from "./drain-facts.ts";
+import { byAge, describeStalls, heldSlot, toCachedSlot } from "./held-slot.ts";
 
 const noon = "2026-11-20T12:00:00Z";
 const drained: Condition = condition("DrainComplete", noon);
@@ -25,8 +25,8 @@ function slotAt(minutes: number, { answer = "DrainComplete", request = "Drain_Re
   const notes = { [annotations.currentState]: answer, [annotations.desiredState]: request };
   const metadata = { name: "a", annotations: notes, managedFields };
   const state = { apiVersion: "v1", kind: "SriovNetworkNodeState", metadata, status: { conditions } };
-  const drain = toDrainFacts(state);
-  const slot = toSlotFacts(state, drain);
+  const drain = toCachedDrain(state);
+  const slot = toCachedSlot(state, drain);
   const subject = { name: "a", drain, ...defined({ slot }) };
   return heldSlot(subject, Date.parse(noon) + minutes * 60_000);
 }

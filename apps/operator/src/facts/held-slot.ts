@@ -16,10 +16,10 @@ import {
   type DrainAnswer,
 } from "@switchyard/api";
 import { ownsAnnotation, type KubeObject } from "@switchyard/kube";
-import { answerOf, holding, type DrainFacts } from "./drain-facts.ts";
+import { answerOf, holding, type CachedDrain } from "./drain-facts.ts";
 
 /** The fields of a SriovNetworkNodeState that concern the slot of its node. */
-export interface SlotFacts {
+export interface CachedSlot {
   /** When the answer last changed, in RFC 3339. Absent if unknown. */
   readonly since?: string;
   /** When the daemon last changed the status, in RFC 3339. */
@@ -55,8 +55,8 @@ export interface Stall {
 
 export interface SlotSubject {
   readonly name: string;
-  readonly drain: DrainFacts;
-  readonly slot?: SlotFacts;
+  readonly drain: CachedDrain;
+  readonly slot?: CachedSlot;
 }
 
 /** A daemon usually needs seconds for its steps. */
@@ -66,10 +66,10 @@ const stalledAfterMs = 5 * 60_000;
 const rebootStalledAfterMs = 20 * 60_000;
 
 /** Returns undefined if the node holds no slot. */
-export function toSlotFacts(
+export function toCachedSlot(
   { metadata, status }: KubeObject & { readonly status?: { readonly conditions?: readonly Condition[] } },
-  drain: DrainFacts,
-): SlotFacts | undefined {
+  drain: CachedDrain,
+): CachedSlot | undefined {
   const answer = answerOf(drain);
   if (answer === drainAnswers.idle) return undefined;
   const { managedFields = [] } = metadata;
@@ -127,7 +127,7 @@ const daemons: ReadonlySet<string> = new Set([daemonManager, upstreamDaemonManag
 /** Most characters of the daemon's report that are quoted; a condition's message can have 32 KiB. */
 const longestReport = 300;
 
-function describeStall(node: string, { since = "", reportedAt, lastReport, isDegraded }: SlotFacts): string {
+function describeStall(node: string, { since = "", reportedAt, lastReport, isDegraded }: CachedSlot): string {
   const held = `node ${node} has been drained since ${since} and keeps its slot`;
   if (isDegraded) return `${held}: its config daemon reports ${lastReport ?? ""}`;
   const last = lastReport === undefined ? "" : ` (${lastReport})`;
@@ -137,7 +137,7 @@ function describeStall(node: string, { since = "", reportedAt, lastReport, isDeg
   return `${held}: its config daemon has reported nothing since ${reportedAt}${last}`;
 }
 
-function transitionTo(answer: HoldingAnswer, { conditions }: DrainFacts): string | undefined {
+function transitionTo(answer: HoldingAnswer, { conditions }: CachedDrain): string | undefined {
   const type = answer === drainAnswers.draining ? conditionTypes.drainProgressing : conditionTypes.drainComplete;
   return holding(conditions, type)?.lastTransitionTime;
 }

@@ -35,12 +35,12 @@ export interface NetworkCaches {
   readonly ovsNetworks: Cache<OVSNetwork>;
   readonly bridgeNetworks: Cache<BridgeNetwork>;
   readonly afxdpNetworks: Cache<AfxdpNetwork>;
-  readonly networkAttachmentDefinitions: Cache<NadFacts>;
+  readonly networkAttachmentDefinitions: Cache<CachedNad>;
   readonly namespaces: Cache<Namespace>;
 }
 
 /** The parts of a NetworkAttachmentDefinition that are cached. */
-export interface NadFacts {
+export interface CachedNad {
   /** With the annotations that name the resource and the network. */
   readonly metadata: ObjectMeta;
   /** Whether this operator or upstream's has written it, by its managed fields. A copy by a user has others. */
@@ -69,12 +69,12 @@ export const networkStores = {
   afxdpNetworks: { type: afxdpNetworks, ...storeOfNetworks<AfxdpNetwork>() },
   networkAttachmentDefinitions: {
     type: networkAttachmentDefinitions,
-    project: ({ metadata, spec: { config = "" } = {} }: StoredNad): NadFacts => ({
+    project: ({ metadata, spec: { config = "" } = {} }: StoredNad): CachedNad => ({
       metadata: keep(metadata),
       isWrittenByOperator: isWrittenByOperator(metadata),
       configHash: hash("sha256", config, "base64url"),
     }),
-    indexes: { owner: (nad: NadFacts) => [ownerRefOf(nad)].filter((owner) => owner !== "") },
+    indexes: { owner: (nad: CachedNad) => [ownerRefOf(nad)].filter((owner) => owner !== "") },
     managers: [fieldManagers.networks],
   },
   namespaces: {
@@ -105,7 +105,7 @@ export function nadKey(network: Network): string {
 }
 
 /** Returns the owner-ref annotation of the NAD, which names its network; "" if it has none. */
-export function ownerRefOf({ metadata }: NadFacts): string {
+export function ownerRefOf({ metadata }: CachedNad): string {
   return metadata.annotations?.[annotationKeys.ownerRef] ?? "";
 }
 

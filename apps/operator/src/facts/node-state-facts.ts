@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * NodeStateFacts are the parts of a SriovNetworkNodeState that the operator caches: the fields that nicSelectors match,
+ * CachedNodeState are the parts of a SriovNetworkNodeState that the operator caches: the fields that nicSelectors match,
  * and the unfinished work of each PF. The VFs of 1,000 nodes would be 100 MB of JSON, so the plan is computed when a
  * state arrives and the VFs are dropped.
  */
@@ -15,11 +15,11 @@ import {
 import { cutText, maxMessageBytes, ownsAnnotation, type KubeObject } from "@switchyard/kube";
 import { changedVfs, ownedInStatus, plan, type PlanProblem, type Step } from "@switchyard/plan";
 import { includesVf, parseVfRange, statusPfs, toPfAddresses, type PfAddresses } from "@switchyard/policy";
-import { toDrainFacts, type DrainFacts } from "./drain-facts.ts";
-import { toSlotFacts, type SlotFacts } from "./held-slot.ts";
+import { toCachedDrain, type CachedDrain } from "./drain-facts.ts";
+import { toCachedSlot, type CachedSlot } from "./held-slot.ts";
 import { fieldManagers } from "../field-managers.ts";
 
-export interface NodeStateFacts {
+export interface CachedNodeState {
   readonly name: string;
   readonly uid: string;
   /** annotations.keepStateUntil; absent unless the node has left the node set. */
@@ -43,9 +43,9 @@ export interface NodeStateFacts {
   readonly configuredVfs: ConfiguredVfs;
   readonly syncStatus: string;
   readonly lastSyncError: string;
-  readonly drain: DrainFacts;
+  readonly drain: CachedDrain;
   /** Absent while the node holds no drain slot. */
-  readonly slot?: SlotFacts;
+  readonly slot?: CachedSlot;
 }
 
 /** Unfinished work on one PF or on the whole node. */
@@ -63,15 +63,15 @@ export interface UnfinishedWork {
  */
 type ConfiguredVfs = Readonly<Record<string, number>>;
 
-export function toNodeStateFacts(state: SriovNetworkNodeState): NodeStateFacts {
+export function toCachedNodeState(state: SriovNetworkNodeState): CachedNodeState {
   const { metadata, spec = {}, status: whole = {} } = state;
   const status = { ...whole, interfaces: statusPfs(whole) };
   const { steps, problems, waiting = [] } = plan(spec, status, ownedInStatus(status));
   const busy = new Set([...steps.flatMap((step) => ("pciAddress" in step ? [step.pciAddress] : [])), ...waiting]);
   const keepStateUntil = metadata.annotations?.[annotations.keepStateUntil];
   const ownAnnotations = ownAnnotationsOf(state);
-  const drain = toDrainFacts({ metadata, status });
-  const slot = toSlotFacts(state, drain);
+  const drain = toCachedDrain({ metadata, status });
+  const slot = toCachedSlot(state, drain);
   return {
     name: metadata.name,
     uid: metadata.uid ?? "",

@@ -7,7 +7,7 @@ import { conditionTypes, drainAnswers, drainRequests } from "@switchyard/api";
 import type { Controller, ControllerMetrics } from "@switchyard/kube";
 import { Counter, Gauge, Histogram, showCacheAges, type AgeingCaches, type Registry } from "@switchyard/service";
 import { createDrainCarriers } from "../drain/drain-carriers.ts";
-import { answerOf, holding, type DrainFacts } from "../facts/drain-facts.ts";
+import { answerOf, holding, type CachedDrain } from "../facts/drain-facts.ts";
 import type { SchemaWatch } from "../schemas/schema-watch.ts";
 import { registerFleetMetrics, type FleetCaches } from "./fleet-metrics.ts";
 
@@ -137,7 +137,7 @@ function createReconcileMetrics(registers: Registry[]): OperatorMetrics["of"] {
 }
 
 /** Returns the counts of all states. Degraded drains also count as draining, and stalled ones also as complete. */
-export function countDrains(states: readonly { readonly drain: DrainFacts }[]): ReadonlyMap<DrainState, number> {
+export function countDrains(states: readonly { readonly drain: CachedDrain }[]): ReadonlyMap<DrainState, number> {
   const counts = new Map<DrainState, number>([
     ["waiting", 0],
     ["draining", 0],

@@ -24,13 +24,13 @@ import {
   type Network,
 } from "@switchyard/render";
 import type { ConditionSummary } from "../reports/condition-summary.ts";
-import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/node-state-facts.ts";
 import type { OperatorSettings } from "../start/operator-settings.ts";
 
 /** Inputs of a NetworkAttachmentDefinition besides its network. */
 export interface IntentSources {
   readonly settings: Pick<OperatorSettings, "namespace" | "resourcePrefix">;
-  readonly states: Pick<Cache<NodeStateFacts>, "list">;
+  readonly states: Pick<Cache<CachedNodeState>, "list">;
   readonly afxdpStates: Pick<Cache<AfxdpNetworkNodeState>, "list">;
   readonly afxdpConfigs: Pick<Cache<AfxdpOperatorConfig>, "get">;
 }

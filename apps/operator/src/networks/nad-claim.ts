@@ -6,14 +6,14 @@
  */
 import { annotations, networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "@switchyard/api";
 import type { Network } from "@switchyard/render";
-import { ownerRefOf, nadKey, type NadFacts } from "../facts/network-caches.ts";
+import { ownerRefOf, nadKey, type CachedNad } from "../facts/network-caches.ts";
 import { networkRef, parseNetworkRef } from "../facts/network-ref.ts";
 
 export interface NadClaim {
   readonly network: Network;
   readonly intended: NetworkAttachmentDefinition;
   /** The existing NAD. */
-  readonly nad: NadFacts | undefined;
+  readonly nad: CachedNad | undefined;
   /** Other networks that want the same NAD. */
   readonly otherNetworks: readonly Network[];
 }
@@ -53,7 +53,7 @@ export function claimNad({ network, intended, nad, otherNetworks }: NadClaim): C
  * A NAD without an owner-ref still belongs to the network if the network is its owner, or if an operator has written it for the
  * network's resource. The annotation with the resource alone is no sign of it: a NAD that a user writes for VFs needs it too.
  */
-function isCreatedFor({ metadata }: Network, intended: NetworkAttachmentDefinition, nad: NadFacts): boolean {
+function isCreatedFor({ metadata }: Network, intended: NetworkAttachmentDefinition, nad: CachedNad): boolean {
   const { annotations: marks = {}, ownerReferences = [] } = nad.metadata;
   const resource = intended.metadata.annotations?.[annotations.resourceName];
   return (

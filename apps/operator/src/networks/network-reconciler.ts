@@ -39,14 +39,14 @@ import {
   namespaceTerminating,
   type ReportNetwork,
 } from "./network-status.ts";
-import { nadKey, type NadFacts } from "../facts/network-caches.ts";
+import { nadKey, type CachedNad } from "../facts/network-caches.ts";
 import { networkRef, networkTypes } from "../facts/network-ref.ts";
 import { isTerminating, type Networks } from "../facts/networks.ts";
 import type { OrphanedNads } from "./orphaned-nads.ts";
 
 export interface NetworkReconcilerDeps extends IntentSources {
   readonly networks: Networks;
-  readonly nads: Cache<NadFacts>;
+  readonly nads: Cache<CachedNad>;
   readonly namespaces: Cache<Namespace>;
   readonly orphans: OrphanedNads;
   readonly transport: Transport;

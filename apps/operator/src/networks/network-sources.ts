@@ -9,14 +9,14 @@ import { fromCache, type Cache, type CacheChange, type Source } from "@switchyar
 import { afxdpProviderOf } from "@switchyard/policy";
 import { linuxBridgesOf, poolDevicesOf, unfilteredBridgesOf, type Network } from "@switchyard/render";
 import { isDeepStrictEqual } from "node:util";
-import type { NodeStateFacts } from "../facts/node-state-facts.ts";
-import { ownerRefOf, nadKey, type NadFacts, type NetworkCaches } from "../facts/network-caches.ts";
+import type { CachedNodeState } from "../facts/node-state-facts.ts";
+import { ownerRefOf, nadKey, type CachedNad, type NetworkCaches } from "../facts/network-caches.ts";
 import { networkRef, parseNetworkRef } from "../facts/network-ref.ts";
 import { isTerminating, networkCachesByKind, type Networks } from "../facts/networks.ts";
 
 export function networkSources(
   caches: NetworkCaches & {
-    readonly states: Cache<NodeStateFacts>;
+    readonly states: Cache<CachedNodeState>;
     readonly afxdpStates: Cache<AfxdpNetworkNodeState>;
     readonly afxdpConfigs: Cache<AfxdpOperatorConfig>;
   },
@@ -49,7 +49,7 @@ function networksOfNetwork({ before, after }: CacheChange<Network>, networks: Ne
 /**
  * Returns the network that the owner-ref of the NAD names, even if it is deleted, and the networks that want this NAD.
  */
-function networksOfNad({ key, before, after }: CacheChange<NadFacts>, networks: Networks): readonly string[] {
+function networksOfNad({ key, before, after }: CacheChange<CachedNad>, networks: Networks): readonly string[] {
   const owners = [before, after].flatMap((nad) => (nad === undefined ? [] : [ownerRefOf(nad)]));
   return [...owners.filter((owner) => parseNetworkRef(owner)), ...networks.wanting(key).map(networkRef)];
 }
@@ -59,12 +59,12 @@ function networksOfNad({ key, before, after }: CacheChange<NadFacts>, networks: 
  * that want the same NAD: without a bridge, a BridgeNetwork is invalid and no longer wants its NAD.
  */
 function networksOfState(
-  { before, after }: CacheChange<NodeStateFacts>,
+  { before, after }: CacheChange<CachedNodeState>,
   bridgeNetworks: Cache<BridgeNetwork>,
   networks: Networks,
 ): readonly string[] {
   if (isDeepStrictEqual(before?.spec, after?.spec)) return [];
-  const bridgesIn = (state: NodeStateFacts | undefined, { spec }: BridgeNetwork): readonly unknown[] => {
+  const bridgesIn = (state: CachedNodeState | undefined, { spec }: BridgeNetwork): readonly unknown[] => {
     const states = state === undefined ? [] : [state];
     return [spec.bridge || linuxBridgesOf(spec.resourceName, states), unfilteredBridgesOf(spec, states)];
   };

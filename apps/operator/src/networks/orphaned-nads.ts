@@ -16,12 +16,12 @@ import {
 } from "@switchyard/kube";
 import { targetNamespace, type Network } from "@switchyard/render";
 import { mayChooseNamespace } from "./intended-nad.ts";
-import type { NadFacts } from "../facts/network-caches.ts";
+import type { CachedNad } from "../facts/network-caches.ts";
 import { networkTypes, parseNetworkRef, type NetworkName } from "../facts/network-ref.ts";
 import { isTerminating } from "../facts/networks.ts";
 
 export interface OrphanedNadsDeps {
-  readonly nads: Cache<NadFacts>;
+  readonly nads: Cache<CachedNad>;
   readonly transport: Transport;
   readonly writer: Writer<NetworkAttachmentDefinition>;
   /** Namespace of the operator. */
@@ -70,7 +70,7 @@ export function createOrphanedNads({ nads, transport, writer, namespace }: Orpha
 
 /** A copy under another name was not created by the operator, whatever its annotation contains. */
 function isOrphaned(
-  nad: NadFacts,
+  nad: CachedNad,
   owner: NetworkName,
   network: Network | undefined,
   operatorNamespace: string,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { defined, type InterfaceSpec, type VfStatus } from "@switchyard/api";
-import { toNodeStateFacts } from "../facts/node-state-facts.ts";
+import { toCachedNodeState } from "../facts/node-state-facts.ts";
 import { nic } from "../testing/cluster.ts";
 
 const pciAddress = "0000:3b:00.0";
@@ -20,7 +20,7 @@ function countsOf(drivers: readonly (string | undefined)[], wanted: InterfaceSpe
   });
   const status = { interfaces: [nic({ numVfs: drivers.length, Vfs })] };
   const metadata = { name: "worker-1" };
-  return toNodeStateFacts({
+  return toCachedNodeState({
     apiVersion: "sriovnetwork.openshift.io/v1",
     kind: "SriovNetworkNodeState",
     metadata,

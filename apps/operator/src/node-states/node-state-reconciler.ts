@@ -31,14 +31,14 @@ import { firstHandshake } from "../facts/drain-facts.ts";
 import { recheckSoon } from "../controller-pace.ts";
 import type { HeldResets } from "./held-resets.ts";
 import type { LiveRules } from "../facts/live-rules.ts";
-import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/node-state-facts.ts";
 import type { MergeResults } from "../results/merge-results.ts";
 import { generationsOf } from "../results/node-results.ts";
 import { takenAway, type FindResetHold } from "./reset-hold.ts";
 
 export interface NodeStateDeps {
   readonly nodes: Cache<Node>;
-  readonly states: Cache<NodeStateFacts>;
+  readonly states: Cache<CachedNodeState>;
   readonly rules: LiveRules;
   readonly mergeResults: MergeResults;
   readonly writer: Writer<SriovNetworkNodeState>;
@@ -99,7 +99,7 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
 
   /** Returns false if another client has just written the state. */
   async function write(
-    state: NodeStateFacts | undefined,
+    state: CachedNodeState | undefined,
     { metadata, spec, own }: OwnedIntent,
     signal: AbortSignal,
   ): Promise<boolean> {
@@ -119,7 +119,7 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
 
   /** Keeps the state of a node that left until a deadline, which an annotation stores, because the node may return. */
   async function retire(
-    state: NodeStateFacts,
+    state: CachedNodeState,
     owner: OwnerReference,
     delayMs: number,
     signal: AbortSignal,

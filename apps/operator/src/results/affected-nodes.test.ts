@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
 import { createCluster, nic } from "../testing/cluster.ts";
-import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/node-state-facts.ts";
 import { createMergeResults } from "./merge-results.ts";
 import { affectsNodes, isOwnWrite, nodeAffectedByState, nodesAffectedByPolicy } from "./affected-nodes.ts";
 
@@ -104,7 +104,7 @@ describe("nodeAffectedByState", () => {
 
 describe("isOwnWrite", () => {
   const wanted = { interfaces: [{ pciAddress: "0000:3b:00.0", numVfs: 4 }] };
-  const seen = (overrides: Partial<NodeStateFacts> = {}): NodeStateFacts => {
+  const seen = (overrides: Partial<CachedNodeState> = {}): CachedNodeState => {
     const { setState, states } = createCluster();
     setState("n", { spec: structuredClone(wanted), status: { interfaces: [nic()] } });
     const state = states.get("n");
@@ -119,7 +119,7 @@ describe("isOwnWrite", () => {
     return mergeResults;
   }
 
-  it.each<{ what: string; before?: NodeStateFacts; after: NodeStateFacts | undefined; echo: boolean }>([
+  it.each<{ what: string; before?: CachedNodeState; after: CachedNodeState | undefined; echo: boolean }>([
     { what: "a new state with the written spec", after: seen(), echo: true },
     { what: "the written spec", before: seen({ spec: other }), after: seen(), echo: true },
     { what: "a spec that another client edited", before: seen(), after: seen({ spec: other }), echo: false },

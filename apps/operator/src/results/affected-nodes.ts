@@ -6,7 +6,7 @@
 import type { Node, SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
 import { equalJson, type Cache, type CacheChange } from "@switchyard/kube";
 import { hasLabels, labelsOf } from "@switchyard/policy";
-import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/node-state-facts.ts";
 import type { MergeResults } from "./merge-results.ts";
 
 /**
@@ -34,8 +34,8 @@ function identity(policy: SriovNetworkNodePolicy | undefined) {
  * Returns the node of a state if its spec, NICs or deletion deadline changed. The daemon's progress does not affect the
  * merge.
  */
-export function nodeAffectedByState({ key, before, after }: CacheChange<NodeStateFacts>): readonly string[] {
-  const concerns = (state: NodeStateFacts | undefined) =>
+export function nodeAffectedByState({ key, before, after }: CacheChange<CachedNodeState>): readonly string[] {
+  const concerns = (state: CachedNodeState | undefined) =>
     state && { uid: state.uid, spec: state.spec, interfaces: state.interfaces, keepStateUntil: state.keepStateUntil };
   return equalJson(concerns(before), concerns(after)) ? [] : [key];
 }
@@ -45,7 +45,7 @@ export function nodeAffectedByState({ key, before, after }: CacheChange<NodeStat
  * for a state that replaces another one, which another client may have created, and for a state with a deletion
  * deadline.
  */
-export function isOwnWrite({ before, after }: CacheChange<NodeStateFacts>, mergeResults: MergeResults): boolean {
+export function isOwnWrite({ before, after }: CacheChange<CachedNodeState>, mergeResults: MergeResults): boolean {
   if (after === undefined || after.keepStateUntil !== undefined) return false;
   return (before === undefined || before.uid === after.uid) && mergeResults.isApplied(after);
 }

@@ -4,7 +4,7 @@ import type { InterfaceStatus, SriovNetworkNodeStateSpec } from "@switchyard/api
 import { equalJson } from "@switchyard/kube";
 import type { MergedNode } from "@switchyard/policy";
 import { createNodeResults, type NodeResult, type NodeResults } from "./node-results.ts";
-import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/node-state-facts.ts";
 
 /** The merge result of one node, with the inputs that it was computed from. */
 export interface MergeResult extends Omit<MergedNode, "spec">, Pick<NodeResult, "generations"> {
@@ -19,7 +19,7 @@ export interface MergeResults extends NodeResults<MergeResult> {
    * Reports whether the state has the spec of its node's result, for the same NICs. If so, the result takes over the
    * state's own values, so that later comparisons of the two find the same objects.
    */
-  isApplied(state: Pick<NodeStateFacts, "name" | "spec" | "interfaces">): boolean;
+  isApplied(state: Pick<CachedNodeState, "name" | "spec" | "interfaces">): boolean;
 }
 
 export function createMergeResults(): MergeResults {

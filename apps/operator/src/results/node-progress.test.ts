@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { apiVersion, type SriovNetworkNodeStateSpec, type SriovNetworkNodeStateStatus } from "@switchyard/api";
 import { progressOf, type Progress } from "./node-progress.ts";
-import { toNodeStateFacts } from "../facts/node-state-facts.ts";
+import { toCachedNodeState } from "../facts/node-state-facts.ts";
 import { nic } from "../testing/cluster.ts";
 
 const spec: SriovNetworkNodeStateSpec = { interfaces: [{ pciAddress: "0000:3b:00.0", mtu: 9000 }] };
@@ -12,7 +12,7 @@ const refused = { interfaces: [nic()], syncStatus: "Failed", lastSyncError: "set
 /** A state of generation 3. */
 function stateOf(status: SriovNetworkNodeStateStatus) {
   const metadata = { name: "worker-1", generation: 3 };
-  return toNodeStateFacts({ apiVersion, kind: "SriovNetworkNodeState", metadata, spec, status });
+  return toCachedNodeState({ apiVersion, kind: "SriovNetworkNodeState", metadata, spec, status });
 }
 
 describe("progressOf", () => {
@@ -67,7 +67,7 @@ describe("progressOf", () => {
         observedGeneration: 3,
         interfaces: [{ ...card, firmware: { ...firmware, resetAllowed } }],
       };
-      const facts = toNodeStateFacts({ apiVersion, kind: "SriovNetworkNodeState", metadata, spec: wanted, status });
+      const facts = toCachedNodeState({ apiVersion, kind: "SriovNetworkNodeState", metadata, spec: wanted, status });
       expect(progressOf(facts, wanted, { pciAddresses: [pciAddress], wasReady: true }).kind).toBe("configuring");
     }
   });

@@ -2,7 +2,7 @@
 /** progressOf returns how far one node is with the spec that a policy or pool requires. Pure. */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { equalJson } from "@switchyard/kube";
-import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/node-state-facts.ts";
 
 export type Progress =
   | { readonly kind: "ready" }
@@ -24,7 +24,7 @@ export interface ProgressOptions {
  * other PFs, and one that was not ready does not become ready.
  */
 export function progressOf(
-  state: NodeStateFacts | undefined,
+  state: CachedNodeState | undefined,
   spec: SriovNetworkNodeStateSpec,
   { pciAddresses, wasReady }: ProgressOptions,
 ): Progress {

@@ -11,7 +11,7 @@ import {
   type SriovNetworkPoolConfig,
 } from "@switchyard/api";
 import { maxPfs, mergePolicies } from "@switchyard/policy";
-import { toNodeStateFacts } from "../facts/node-state-facts.ts";
+import { toCachedNodeState } from "../facts/node-state-facts.ts";
 import { createPolicyStatusReconciler } from "./policy-status-reconciler.ts";
 import { createPoolStatusReconciler } from "./pool-status-reconciler.ts";
 import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
@@ -52,7 +52,7 @@ describe("a status with 10,000 interfaces", () => {
       spec,
       status: { interfaces: manyNics },
     } as const;
-    expect(toNodeStateFacts(state).interfaces).toHaveLength(maxPfs);
+    expect(toCachedNodeState(state).interfaces).toHaveLength(maxPfs);
   });
 
   it("counts for policies as a machine with the most PFs that a machine can have", async () => {

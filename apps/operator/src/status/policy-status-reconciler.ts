@@ -9,7 +9,7 @@ import { hasLabels, isInNodeSet, labelsOf, type Rules } from "@switchyard/policy
 import type { LiveRules } from "../facts/live-rules.ts";
 import { conditionsFor, isReady, withoutOperatorConfig, type ConditionSummary } from "../reports/condition-summary.ts";
 import { progressOf } from "../results/node-progress.ts";
-import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/node-state-facts.ts";
 import { firstProblems, policySummary, type NodeOutcome } from "./policy-summary.ts";
 import type { RecordTransition } from "../reports/transition-events.ts";
 import type { MergeResult, MergeResults } from "../results/merge-results.ts";
@@ -18,7 +18,7 @@ import { isUpToDate } from "../results/node-results.ts";
 export interface PolicyStatusDeps {
   readonly policies: Cache<SriovNetworkNodePolicy>;
   readonly nodes: Cache<Node>;
-  readonly states: Cache<NodeStateFacts>;
+  readonly states: Cache<CachedNodeState>;
   readonly rules: LiveRules;
   readonly mergeResults: MergeResults;
   readonly writer: Writer<SriovNetworkNodePolicy>;
@@ -29,7 +29,7 @@ export interface PolicyStatusDeps {
 interface SelectedNode {
   readonly node: string;
   readonly mergeResult: MergeResult;
-  readonly state: NodeStateFacts | undefined;
+  readonly state: CachedNodeState | undefined;
 }
 
 const ignored: ConditionSummary = {

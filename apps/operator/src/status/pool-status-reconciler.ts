@@ -19,14 +19,14 @@ import { byAge, describeStalls, heldSlot, type HeldSlot } from "../facts/held-sl
 import { conditionsFor, isReady, withoutOperatorConfig, type ConditionSummary } from "../reports/condition-summary.ts";
 import type { LiveRules } from "../facts/live-rules.ts";
 import { progressOf, type Progress } from "../results/node-progress.ts";
-import type { NodeStateFacts } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/node-state-facts.ts";
 import type { RecordTransition } from "../reports/transition-events.ts";
 import type { MergeResults } from "../results/merge-results.ts";
 
 export interface PoolStatusDeps {
   readonly pools: Cache<SriovNetworkPoolConfig>;
   readonly nodes: Cache<Node>;
-  readonly states: Cache<NodeStateFacts>;
+  readonly states: Cache<CachedNodeState>;
   readonly rules: LiveRules;
   readonly mergeResults: MergeResults;
   readonly writer: Writer<SriovNetworkPoolConfig>;
@@ -89,7 +89,7 @@ function membersOf(name: string, nodes: Cache<Node>, rules: Rules): readonly Nod
     );
 }
 
-interface PoolFacts {
+interface PoolCounts {
   readonly members: readonly Node[];
   /** Progress of each member. */
   readonly progress: readonly Progress[];
@@ -99,7 +99,7 @@ interface PoolFacts {
 
 function poolSummary(
   { metadata: { name }, spec }: SriovNetworkPoolConfig,
-  { members, progress, slots, rules }: PoolFacts,
+  { members, progress, slots, rules }: PoolCounts,
 ): ConditionSummary {
   const isOwn = ({ poolName }: PoolProblem): boolean => poolName === name;
   const problem = rules.poolProblems.find(isOwn);

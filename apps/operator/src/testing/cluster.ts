@@ -30,7 +30,7 @@ import { afxdpStores } from "../facts/afxdp-caches.ts";
 import { createLiveRules } from "../facts/live-rules.ts";
 import type { ConfigMap } from "../facts/config-map-watches.ts";
 import { createNicListStore } from "../facts/nic-list.ts";
-import { toNodeStateFacts, type NodeStateFacts } from "../facts/node-state-facts.ts";
+import { toCachedNodeState, type CachedNodeState } from "../facts/node-state-facts.ts";
 import { createMergeResults } from "../results/merge-results.ts";
 
 const namespace = "sriov-network-operator";
@@ -69,10 +69,10 @@ export function createCluster() {
     namespace,
     project: (config: SriovOperatorConfig) => config,
   });
-  const states = new ObjectStore<SriovNetworkNodeState, NodeStateFacts>({
+  const states = new ObjectStore<SriovNetworkNodeState, CachedNodeState>({
     type: sriovNetworkNodeStates,
     namespace,
-    project: toNodeStateFacts,
+    project: toCachedNodeState,
   });
   const afxdpStates = new ObjectStore({ ...afxdpStores.afxdpStates, namespace });
   const nicList = createNicListStore(namespace);

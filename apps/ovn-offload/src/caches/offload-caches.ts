@@ -46,7 +46,7 @@ export interface OffloadCachesOptions {
 export type OffloadCaches = ReturnType<typeof watchOffload>;
 
 /** What ovn-offload reads of a ConfigMap. */
-export interface ConfigMapFacts {
+export interface CachedConfigMap {
   readonly metadata: { readonly resourceVersion: string };
   readonly data: Readonly<Record<string, string>>;
   readonly isOwn: boolean;
@@ -169,7 +169,7 @@ function withoutText<C extends { readonly message: string; readonly lastTransiti
   return { ...condition, message: "", lastTransitionTime: "" };
 }
 
-function toConfigMapFacts(map: KubeObject): ConfigMapFacts {
+function toConfigMapFacts(map: KubeObject): CachedConfigMap {
   const data = "data" in map && isRecord(map.data) ? map.data : {};
   return {
     metadata: { resourceVersion: map.metadata.resourceVersion ?? "" },

@@ -26,7 +26,7 @@ import {
 } from "@switchyard/policy";
 import type { AfxdpView, ClusterView } from "../cluster-view.ts";
 import { listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
-import type { NodeFacts } from "../node-facts.ts";
+import type { NodeForReview } from "../node-facts.ts";
 
 export function checkAfxdpPolicy(policy: AfxdpNetworkNodePolicy, view: ClusterView): readonly ReviewFinding[] {
   if (policy.metadata.namespace !== view.namespace) {
@@ -100,12 +100,12 @@ function sriovRules({ policies, pools, operatorConfig, nics }: ClusterView): Rul
 }
 
 /** The specs of node states are not in the view, so SR-IOV policies are merged, too. */
-function sriovUseOn(node: NodeFacts, rules: Rules): SriovUse {
+function sriovUseOn(node: NodeForReview, rules: Rules): SriovUse {
   if (node.state === undefined || !isInNodeSet(toNode(node), rules)) return () => undefined;
   const { spec } = mergePolicies(toNode(node), node.state.layout, rules);
   return sriovUse({ spec, pfs: toPfAddresses(node.state.status.interfaces) });
 }
 
-function toNode({ name, labels }: NodeFacts): Node {
+function toNode({ name, labels }: NodeForReview): Node {
   return { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
 }

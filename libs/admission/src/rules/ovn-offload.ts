@@ -7,7 +7,7 @@ import { labels, type OvnHardwareOffload, type SriovOperatorConfig } from "@swit
 import { selectOffloadPools, type OffloadProblem, type OffloadSelection } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
 import { count, listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
-import type { NodeFacts } from "../node-facts.ts";
+import type { NodeForReview } from "../node-facts.ts";
 import { asNode } from "../policy-targets.ts";
 
 const field = "spec.ovnHardwareOffload";
@@ -84,11 +84,11 @@ function describe(pool: string, nodes: readonly string[]): string {
   return `${count(nodes.length, "node")} of pool ${pool} ${nodes.length === 1 ? "reboots" : "reboot"} (${listNames(nodes)})`;
 }
 
-function currentPool(node: NodeFacts): string | undefined {
+function currentPool(node: NodeForReview): string | undefined {
   return node.labels[labels.ovnOffloadPool] || undefined;
 }
 
-function namesOf(nodes: readonly NodeFacts[]): readonly string[] {
+function namesOf(nodes: readonly NodeForReview[]): readonly string[] {
   return nodes.map(({ name }) => name);
 }
 

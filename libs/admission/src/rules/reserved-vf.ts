@@ -8,7 +8,7 @@ import { labels, type InterfaceStatus, type SriovNetworkNodePolicy } from "@swit
 import { isNameOf, managementPf, offloadHostOf, parsePfName, unreservedVfs } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
 import { listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
-import type { NodeFacts } from "../node-facts.ts";
+import type { NodeForReview } from "../node-facts.ts";
 import { offloadSelection } from "./ovn-offload.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import { asNode } from "../policy-targets.ts";
@@ -64,7 +64,7 @@ function findingFor({ spec }: SriovNetworkNodePolicy, nic: InterfaceStatus, rest
 }
 
 /** The node as it will be once ovn-offload has labelled it. */
-function futureHost(node: NodeFacts, layout: readonly InterfaceStatus[]): ReturnType<typeof offloadHostOf> {
+function futureHost(node: NodeForReview, layout: readonly InterfaceStatus[]): ReturnType<typeof offloadHostOf> {
   const marked = { ...node.labels, [labels.ovnOffloadPool]: "selected" };
   return offloadHostOf(asNode({ name: node.name, labels: marked }), layout);
 }

@@ -14,7 +14,7 @@ import type {
   VfStatus,
 } from "@switchyard/api";
 import { emptyView, type ClusterView } from "../cluster-view.ts";
-import { createStateReader, type NodeFacts } from "../node-facts.ts";
+import { createStateReader, type NodeForReview } from "../node-facts.ts";
 import type { Review } from "../review.ts";
 
 export const namespace = "sriov-network-operator";
@@ -68,8 +68,8 @@ export function node(
     labels = {},
     syncStatus = "Succeeded",
     system = {},
-  }: { readonly labels?: NodeFacts["labels"]; readonly syncStatus?: string; readonly system?: SystemStatus } = {},
-): NodeFacts {
+  }: { readonly labels?: NodeForReview["labels"]; readonly syncStatus?: string; readonly system?: SystemStatus } = {},
+): NodeForReview {
   return {
     name,
     labels: {

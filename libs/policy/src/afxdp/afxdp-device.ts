@@ -41,7 +41,7 @@ export type AssignedDevices = Pick<AfxdpNetworkNodeStateSpec, "interfaces">;
 export type SriovUse = (pciAddress: string) => string | undefined;
 
 /** The parts of a SriovNetworkNodeState that sriovUse depends on. */
-export interface SriovNodeFacts {
+export interface SriovUseSource {
   readonly spec?: Pick<SriovNetworkNodeStateSpec, "interfaces" | "bridges" | "unselected"> | undefined;
   /** Result of toPfAddresses. */
   readonly pfs?: readonly PfAddresses[] | undefined;
@@ -82,7 +82,7 @@ function idOf({ pciAddress, name = "" }: Pick<AfxdpInterfaceStatus, "pciAddress"
 }
 
 /** SR-IOV policies use the PFs that they select, those that the node still resets, and the VFs of both. */
-export function sriovUse({ spec, pfs = [] }: SriovNodeFacts): SriovUse {
+export function sriovUse({ spec, pfs = [] }: SriovUseSource): SriovUse {
   const { interfaces = [], bridges: { ovs = [], linux = [] } = {}, unselected = [] } = spec ?? {};
   const selected = new Set(
     [...interfaces, ...[...ovs, ...linux].flatMap(({ uplinks = [] }) => uplinks)].map(addressOf),

@@ -10,13 +10,13 @@ import type {
 } from "@switchyard/api";
 import { afxdpNics, afxdpPolicy, node } from "../testing/objects.ts";
 import { toPfAddresses } from "../pods/pf-addresses.ts";
-import { afxdpDevices, sriovUse, type SriovNodeFacts } from "./afxdp-device.ts";
+import { afxdpDevices, sriovUse, type SriovUseSource } from "./afxdp-device.ts";
 import { createAfxdpRules } from "./afxdp-rules.ts";
 import { mergeAfxdpPolicies } from "./merge-afxdp-policies.ts";
 
 interface Given {
   readonly nics?: readonly AfxdpInterfaceStatus[];
-  readonly sriov?: SriovNodeFacts;
+  readonly sriov?: SriovUseSource;
   readonly provider?: AfxdpProvider;
   /** The spec of the node state. */
   readonly stored?: AfxdpNetworkNodeStateSpec;
@@ -199,7 +199,7 @@ describe("a device that is in use", () => {
     expect(summary(merge([afxdpPolicy("a", { numSfs: 2 })], { nics }))).toEqual([]);
   });
 
-  it.each<[string, SriovNodeFacts, string]>([
+  it.each<[string, SriovUseSource, string]>([
     ["a policy", { spec: { interfaces: [{ pciAddress: "0000:86:00.0" }] } }, "SR-IOV policies select it"],
     [
       "a bridge",

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createDeviceFacts collects what podUse needs to know about the devices of a cluster.
- * Usage: `const factsFor = createDeviceFacts({ slices, devicesOf, pfsOf }); podUse(devices, factsFor(pod))`.
+ * createDeviceLookup collects what podUse needs to know about the devices of a cluster.
+ * Usage: `const factsFor = createDeviceLookup({ slices, devicesOf, pfsOf }); podUse(devices, factsFor(pod))`.
  */
 import { indexSlices, type AllocatedDevice, type DeviceSlice } from "./allocated-devices.ts";
 import { pfOf, type PfAddresses } from "./pf-addresses.ts";
-import type { DeviceFacts } from "./pod-use.ts";
+import type { DeviceLookup } from "./pod-use.ts";
 
 /** Where the facts come from. */
 export interface DeviceSources {
@@ -23,7 +23,7 @@ export interface PlacedPod {
 }
 
 /** Returns a function that returns the facts for a pod. Slices are only evaluated for pods that have claims. */
-export function createDeviceFacts({ slices, devicesOf, pfsOf }: DeviceSources): (pod: PlacedPod) => DeviceFacts {
+export function createDeviceLookup({ slices, devicesOf, pfsOf }: DeviceSources): (pod: PlacedPod) => DeviceLookup {
   const byDriver = Map.groupBy(slices, ({ driver }) => driver);
   const index = indexSlices(slices);
   const nicDrivers = new Map<string, boolean>();

@@ -17,7 +17,7 @@ import type { PlacedPod } from "./device-facts.ts";
 import { at, listAt, textAt } from "./json-parts.ts";
 import type { PfAddresses } from "./pf-addresses.ts";
 import { readPodDevices } from "./pod-devices.ts";
-import { podUse, usesAny, type DeviceFacts } from "./pod-use.ts";
+import { podUse, usesAny, type DeviceLookup } from "./pod-use.ts";
 
 export interface DrainedPod {
   readonly name: string;
@@ -106,7 +106,7 @@ function cannotLeave({ kind, toleratesDrain }: DrainedPod): boolean {
 /** withClaimedVfs finds the pods of a node that use VFs by ResourceClaims (dynamic resource allocation). */
 export interface ClaimSources {
   readonly node: string;
-  readonly factsFor: (pod: PlacedPod) => DeviceFacts;
+  readonly factsFor: (pod: PlacedPod) => DeviceLookup;
   /** Reports whether the daemon may change the PF with this PCI address. */
   readonly isManaged: (pf: string) => boolean;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { indexSlices, readAllocation, readSlice } from "./allocated-devices.ts";
-import { createDeviceFacts } from "./device-facts.ts";
+import { createDeviceLookup } from "./device-facts.ts";
 import { toPfAddresses } from "./pf-addresses.ts";
 import { podUse, usesAny } from "./pod-use.ts";
 
@@ -37,7 +37,7 @@ const slices = [
 function useOf(driver: string, devices: readonly string[], options: { readonly node?: string } = {}) {
   const results = devices.map((device) => ({ request: "a", driver, pool: "w1", device }));
   const claim = { status: { allocation: { devices: { results } } } };
-  const factsFor = createDeviceFacts({
+  const factsFor = createDeviceLookup({
     slices,
     devicesOf: (namespace, name) => (`${namespace}/${name}` === "apps/claim" ? readAllocation(claim) : undefined),
     pfsOf: (node) => (node === "w1" ? pfs : []),

@@ -24,7 +24,7 @@ export interface PodUse {
 }
 
 /** What is known about devices, for the pods of one node and one namespace (device-facts.ts). */
-export interface DeviceFacts {
+export interface DeviceLookup {
   /** Returns the devices of a ResourceClaim; undefined if the claim does not exist. */
   readonly devicesOf: (claim: string) => readonly AllocatedDevice[] | undefined;
   /** Returns the PCI addresses of the device; undefined if no slice contains it. */
@@ -36,7 +36,7 @@ export interface DeviceFacts {
 }
 
 /** Determines the VFs that a pod with these devices uses. */
-export function podUse({ resources, claims }: PodDevices, facts: DeviceFacts): PodUse {
+export function podUse({ resources, claims }: PodDevices, facts: DeviceLookup): PodUse {
   const pfs = new Set<string>();
   let isUncertain = false;
   for (const claim of claims) {

@@ -14,7 +14,7 @@ import {
 } from "@switchyard/api";
 import { at, isJsonObject, listAt, stringsAt, textAt, type JsonObject, type Manifest } from "../../json.ts";
 import { findingOf, refOf, type Finding } from "../finding.ts";
-import type { PodFacts } from "../pod-facts.ts";
+import type { PodSummary } from "../pod-facts.ts";
 import { lastStatusWriteMs, type Snapshot } from "../snapshot.ts";
 
 const drainLimitMs = 15 * 60_000;
@@ -115,13 +115,13 @@ function blockingBudgets(draining: readonly Carrier[], snapshot: Snapshot): read
   });
 }
 
-function isOf(budget: Manifest, pod: PodFacts): boolean {
+function isOf(budget: Manifest, pod: PodSummary): boolean {
   const selector = at(budget.object, "spec", "selector");
   return isJsonObject(selector) && selectsPods(selector, pod.labels);
 }
 
 /** Whether the pod requests a resource of Switchyard or a claim. */
-export function usesDevices(pod: PodFacts, { resourcePrefix }: Snapshot): boolean {
+export function usesDevices(pod: PodSummary, { resourcePrefix }: Snapshot): boolean {
   const prefixes = [`${resourcePrefix}/`, `${afxdpResourcePrefix}/`];
   return (
     pod.claims.length > 0 || [...pod.requests.keys()].some((name) => prefixes.some((prefix) => name.startsWith(prefix)))
@@ -129,7 +129,7 @@ export function usesDevices(pod: PodFacts, { resourcePrefix }: Snapshot): boolea
 }
 
 /** "apps/client-0". */
-export function nameOfPod({ namespace, name }: PodFacts): string {
+export function nameOfPod({ namespace, name }: PodSummary): string {
   return `${namespace}/${name}`;
 }
 

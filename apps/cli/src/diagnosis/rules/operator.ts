@@ -3,7 +3,7 @@
 import { afxdpApiGroup, apiGroup } from "@switchyard/api";
 import { at, textAt } from "../../json.ts";
 import { findingOf, type Finding } from "../finding.ts";
-import type { PodFacts } from "../pod-facts.ts";
+import type { PodSummary } from "../pod-facts.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 const operatorName = "sriov-network-operator";
@@ -77,18 +77,18 @@ function containers({ namespace, pods }: Snapshot): readonly Finding[] {
 }
 
 /** Whether the pod's containers run. The phase of a pod is Running also while a container crashes again and again. */
-export function isRunning({ phase, stoppedContainers }: PodFacts): boolean {
+export function isRunning({ phase, stoppedContainers }: PodSummary): boolean {
   return phase === "Running" && stoppedContainers.every(({ isWaiting }) => !isWaiting);
 }
 
 /** The reason of the first container that does not run, or the phase. */
-export function describePod({ phase, stoppedContainers }: PodFacts): string {
+export function describePod({ phase, stoppedContainers }: PodSummary): string {
   const stopped = stoppedContainers.find(({ isWaiting }) => isWaiting);
   return stopped === undefined ? phase : `in ${stopped.reason}`;
 }
 
 /** One line for each container that does not run. */
-export function containerLines({ stoppedContainers }: PodFacts): readonly string[] {
+export function containerLines({ stoppedContainers }: PodSummary): readonly string[] {
   return stoppedContainers.map(({ name, reason, details }) => {
     return `container ${name}: ${reason}${details === "" ? "" : ` (${details})`}`;
   });

@@ -4,7 +4,7 @@ import { annotations } from "@switchyard/api";
 import { stringsAt } from "../../json.ts";
 import { findingOf, type Finding } from "../finding.ts";
 import { nearest } from "../../text.ts";
-import type { NetworkRef, PodFacts } from "../pod-facts.ts";
+import type { NetworkRef, PodSummary } from "../pod-facts.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nameOfPod } from "./drains.ts";
 
@@ -24,7 +24,7 @@ export function findPods(snapshot: Snapshot): readonly Finding[] {
 
 /** Says nothing of clusters whose nodes are not in the input, or lack a status. */
 function resourceFinding(
-  pod: PodFacts,
+  pod: PodSummary,
   { resource, count }: { readonly resource: string; readonly count: number },
   snapshot: Snapshot,
 ): Finding | undefined {
@@ -66,7 +66,7 @@ function resourceFinding(
   });
 }
 
-function networkFindings(pod: PodFacts, snapshot: Snapshot): readonly Finding[] {
+function networkFindings(pod: PodSummary, snapshot: Snapshot): readonly Finding[] {
   const object = { kind: "Pod", namespace: pod.namespace, name: pod.name };
   const field = 'metadata.annotations["k8s.v1.cni.cncf.io/networks"]';
   if (pod.networks === undefined) {

@@ -26,7 +26,7 @@ import { fieldManagers } from "../../field-managers.ts";
 import type { WatchNetworksOptions } from "../../facts/network-caches.ts";
 
 /** The parts of an object that loads programs. */
-export interface BpfmanObjectFacts {
+export interface CachedBpfmanObject {
   readonly kind: BpfmanKind;
   readonly metadata: {
     readonly name: string;
@@ -63,16 +63,16 @@ export interface BpfmanReport {
 }
 
 export interface BpfmanCaches {
-  readonly bpfApplications: Cache<BpfmanObjectFacts>;
+  readonly bpfApplications: Cache<CachedBpfmanObject>;
   readonly bpfApplicationStates: Cache<BpfmanReport>;
-  readonly xdpPrograms: Cache<BpfmanObjectFacts>;
+  readonly xdpPrograms: Cache<CachedBpfmanObject>;
   readonly bpfPrograms: Cache<BpfmanReport>;
 }
 
 /** Name of the indexes: of objects by their node, of reports by the name of the object that they are about. */
 export const [byNode, byOwner] = ["node", "owner"] as const;
 
-const objectIndexes = { [byNode]: ({ isOwn, nodeName }: BpfmanObjectFacts) => (isOwn ? [nodeName] : []) };
+const objectIndexes = { [byNode]: ({ isOwn, nodeName }: CachedBpfmanObject) => (isOwn ? [nodeName] : []) };
 const reportIndexes = { [byOwner]: ({ ownerName }: BpfmanReport) => [ownerName] };
 
 /** Options of the cache of each kind. */
@@ -110,7 +110,7 @@ export function watchBpfman(options: WatchNetworksOptions) {
   } satisfies BpfmanCaches;
 }
 
-function applicationFacts(object: KubeObject): BpfmanObjectFacts {
+function applicationFacts(object: KubeObject): CachedBpfmanObject {
   const spec = recordAt(object, "spec");
   const programs = recordsIn(spec, "programs");
   const [link] = recordsIn(recordAt(programs[0], "xdp"), "links");
@@ -122,7 +122,7 @@ function applicationFacts(object: KubeObject): BpfmanObjectFacts {
   };
 }
 
-function xdpProgramFacts(object: KubeObject): BpfmanObjectFacts {
+function xdpProgramFacts(object: KubeObject): CachedBpfmanObject {
   const spec = recordAt(object, "spec");
   return {
     kind: "XdpProgram",
@@ -132,12 +132,12 @@ function xdpProgramFacts(object: KubeObject): BpfmanObjectFacts {
   };
 }
 
-/** Returns the part of a rendered object that bpfman does not execute in an existing object, as in BpfmanObjectFacts. */
+/** Returns the part of a rendered object that bpfman does not execute in an existing object, as in CachedBpfmanObject. */
 export function sourceOf(object: KubeObject): unknown {
   return (object.kind === xdpPrograms.kind ? xdpProgramFacts(object) : applicationFacts(object)).source;
 }
 
-function identityOf({ metadata }: KubeObject): Pick<BpfmanObjectFacts, "metadata" | "isOwn" | "nodeName" | "device"> {
+function identityOf({ metadata }: KubeObject): Pick<CachedBpfmanObject, "metadata" | "isOwn" | "nodeName" | "device"> {
   const { name, uid, resourceVersion, creationTimestamp, deletionTimestamp } = metadata;
   const nodeName = metadata.annotations?.[annotations.afxdpNode] ?? "";
   const device = metadata.annotations?.[annotations.afxdpDevice] ?? "";

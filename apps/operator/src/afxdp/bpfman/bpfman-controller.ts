@@ -24,15 +24,15 @@ import { parallelNodes } from "../../controller-pace.ts";
 import type { ControllerDefinition, OperatorContext } from "../../operator-context.ts";
 import { changesRules } from "../../facts/afxdp-live-rules.ts";
 import type { AfxdpMergeResults } from "../../results/afxdp-merge-results.ts";
-import type { BpfmanCaches, BpfmanObjectFacts, BpfmanReport } from "./bpfman-caches.ts";
+import type { BpfmanCaches, CachedBpfmanObject, BpfmanReport } from "./bpfman-caches.ts";
 import { bpfmanKind, createBpfmanReconciler, type BpfmanObject } from "./bpfman-reconciler.ts";
 
 export function bpfmanController(context: OperatorContext, results: AfxdpMergeResults): ControllerDefinition {
   const { transport, caches, afxdpRules: rules, settings } = context;
   const { nodes, afxdpStates, afxdpPolicies, afxdpConfigs, bpfApplications, xdpPrograms } = caches;
-  const { bpfApplicationStates, bpfPrograms, clusterFacts } = caches;
+  const { bpfApplicationStates, bpfPrograms, clusterSettings } = caches;
   const manager = fieldManagers.bpfmanPrograms;
-  const nodeOf = (object: BpfmanObjectFacts | undefined): readonly string[] =>
+  const nodeOf = (object: CachedBpfmanObject | undefined): readonly string[] =>
     object?.isOwn === true ? [object.nodeName] : [];
   const allNodes = (): readonly string[] => [
     ...new Set([
@@ -41,7 +41,7 @@ export function bpfmanController(context: OperatorContext, results: AfxdpMergeRe
       ...[...bpfApplications.list(), ...xdpPrograms.list()].flatMap(nodeOf),
     ]),
   ];
-  const ofObject = ({ before, after }: CacheChange<BpfmanObjectFacts>) => [...nodeOf(before), ...nodeOf(after)];
+  const ofObject = ({ before, after }: CacheChange<CachedBpfmanObject>) => [...nodeOf(before), ...nodeOf(after)];
   const ofReport =
     (objects: BpfmanCaches["bpfApplications"]) =>
     ({ before, after }: CacheChange<BpfmanReport>) =>
@@ -52,7 +52,7 @@ export function bpfmanController(context: OperatorContext, results: AfxdpMergeRe
     parallel: parallelNodes,
     reads: [
       ...[nodes, afxdpStates, afxdpPolicies, afxdpConfigs],
-      ...[bpfApplications, bpfApplicationStates, xdpPrograms, bpfPrograms, clusterFacts],
+      ...[bpfApplications, bpfApplicationStates, xdpPrograms, bpfPrograms, clusterSettings],
     ],
     reconcile: createBpfmanReconciler({
       nodes,
@@ -61,7 +61,7 @@ export function bpfmanController(context: OperatorContext, results: AfxdpMergeRe
       rules,
       results,
       nowMs: Date.now,
-      owner: () => clusterFacts.owner(),
+      owner: () => clusterSettings.owner(),
       isConfigGone: (signal) => isConfigGone(transport, settings.namespace, signal),
       objects: {
         ClusterBpfApplication: createWriter<BpfmanObject>({

@@ -29,7 +29,7 @@ import {
 } from "@switchyard/render";
 import type { AfxdpLiveRules } from "../../facts/afxdp-live-rules.ts";
 import type { AfxdpMergeResult, AfxdpMergeResults } from "../../results/afxdp-merge-results.ts";
-import { byNode, byOwner, sourceOf, type BpfmanCaches, type BpfmanObjectFacts } from "./bpfman-caches.ts";
+import { byNode, byOwner, sourceOf, type BpfmanCaches, type CachedBpfmanObject } from "./bpfman-caches.ts";
 import { planPrograms, type ProgramsPlan } from "./plan-programs.ts";
 import { programState } from "./program-state.ts";
 
@@ -151,7 +151,7 @@ export function createBpfmanReconciler(deps: BpfmanDeps): Reconcile {
     }
   }
 
-  async function removeAll(objects: readonly BpfmanObjectFacts[], signal: AbortSignal): Promise<undefined> {
+  async function removeAll(objects: readonly CachedBpfmanObject[], signal: AbortSignal): Promise<undefined> {
     for (const object of objects) {
       const { name, uid, deletionTimestamp } = object.metadata;
       const metadata = { name, ...(uid !== undefined && { uid }) };
@@ -165,16 +165,16 @@ function isMerged({ spec = {}, status }: AfxdpNetworkNodeState, result: AfxdpMer
   return result !== undefined && equalJson(result.spec, spec) && equalJson(result.interfaces, status?.interfaces);
 }
 
-function ownObjects({ bpfApplications, xdpPrograms }: BpfmanCaches, nodeName: string): readonly BpfmanObjectFacts[] {
+function ownObjects({ bpfApplications, xdpPrograms }: BpfmanCaches, nodeName: string): readonly CachedBpfmanObject[] {
   return [bpfApplications, xdpPrograms].flatMap((cache) => cache.byIndex(byNode, nodeName));
 }
 
-function objectsOf(caches: BpfmanCaches, kind: BpfmanKind): Cache<BpfmanObjectFacts> {
+function objectsOf(caches: BpfmanCaches, kind: BpfmanKind): Cache<CachedBpfmanObject> {
   return kind === "ClusterBpfApplication" ? caches.bpfApplications : caches.xdpPrograms;
 }
 
 /** An object selects one node, so there is one report; those of an earlier object of the name do not count. */
-function reportOf(caches: BpfmanCaches, { kind, metadata: { name, uid } }: BpfmanObjectFacts) {
+function reportOf(caches: BpfmanCaches, { kind, metadata: { name, uid } }: CachedBpfmanObject) {
   const reports = kind === "ClusterBpfApplication" ? caches.bpfApplicationStates : caches.bpfPrograms;
   return reports.byIndex(byOwner, name).find(({ ownerUid }) => ownerUid === uid);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { AfxdpLoadedProgram } from "@switchyard/api";
-import type { BpfmanObjectFacts } from "./bpfman-caches.ts";
+import type { CachedBpfmanObject } from "./bpfman-caches.ts";
 import { planPrograms, type ProgramsInput } from "./plan-programs.ts";
 import type { ProgramState } from "./program-state.ts";
 
@@ -10,7 +10,7 @@ const wanted = { device, poolName: "fast", interfaceName: "ens1f0" };
 const base = { device, interfaceName: "ens1f0", objectName: "app" };
 const loaded: AfxdpLoadedProgram = { ...base, programID: 12 };
 const releasing: AfxdpLoadedProgram = { ...loaded, release: true };
-const object = (fields: Partial<BpfmanObjectFacts> = {}): BpfmanObjectFacts => ({
+const object = (fields: Partial<CachedBpfmanObject> = {}): CachedBpfmanObject => ({
   kind: "ClusterBpfApplication",
   isOwn: true,
   nodeName: "worker-1",

@@ -10,7 +10,7 @@
 import type { AfxdpBpfmanStatus, AfxdpLoadedProgram } from "@switchyard/api";
 import { cutText, equalJson } from "@switchyard/kube";
 import type { BpfmanDevice, BpfmanKind } from "@switchyard/render";
-import type { BpfmanObjectFacts } from "./bpfman-caches.ts";
+import type { CachedBpfmanObject } from "./bpfman-caches.ts";
 import { deletionError, type ProgramState } from "./program-state.ts";
 
 export interface ProgramsInput {
@@ -22,12 +22,12 @@ export interface ProgramsInput {
   readonly kind: BpfmanKind | undefined;
   readonly nameOf: (device: string) => string;
   /** The operator's objects for the node, of all kinds. */
-  readonly own: readonly BpfmanObjectFacts[];
+  readonly own: readonly CachedBpfmanObject[];
   /** Whether an object of this kind and name exists that is not in `own`. */
   readonly isForeign: (kind: BpfmanKind, name: string) => boolean;
   /** The source of a new object for the device (sourceOf). */
   readonly sourceOf: (device: BpfmanDevice) => unknown;
-  readonly stateOf: (object: BpfmanObjectFacts, interfaceName: string) => ProgramState;
+  readonly stateOf: (object: CachedBpfmanObject, interfaceName: string) => ProgramState;
   /** The last rows. */
   readonly rows: readonly AfxdpLoadedProgram[];
   readonly report: AfxdpBpfmanStatus;
@@ -41,7 +41,7 @@ export interface ProgramsPlan {
   readonly rows: readonly AfxdpLoadedProgram[];
   /** Objects to create, or to bring up to date. */
   readonly apply: readonly { readonly device: string; readonly interfaceName: string; readonly isNew: boolean }[];
-  readonly remove: readonly BpfmanObjectFacts[];
+  readonly remove: readonly CachedBpfmanObject[];
   /** Time after which to look again, in ms. */
   readonly againMs: number | undefined;
 }
@@ -64,7 +64,7 @@ export function planPrograms(input: ProgramsInput): ProgramsPlan {
 interface DevicePlan {
   readonly row?: AfxdpLoadedProgram;
   readonly apply?: ProgramsPlan["apply"][number];
-  readonly remove?: readonly BpfmanObjectFacts[];
+  readonly remove?: readonly CachedBpfmanObject[];
   readonly againMs?: number;
 }
 
@@ -104,8 +104,8 @@ function planDevice(device: string, wanted: BpfmanDevice | undefined, input: Pro
 }
 
 function planRemoval(
-  obsolete: readonly BpfmanObjectFacts[],
-  first: BpfmanObjectFacts,
+  obsolete: readonly CachedBpfmanObject[],
+  first: CachedBpfmanObject,
   row: AfxdpLoadedProgram | undefined,
   { report, stateOf, isReleasedAnyway, nowMs }: ProgramsInput,
 ): DevicePlan {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { BpfmanObjectFacts, BpfmanReport } from "./bpfman-caches.ts";
+import type { CachedBpfmanObject, BpfmanReport } from "./bpfman-caches.ts";
 import { deletionError, programState } from "./program-state.ts";
 
 const created = "2026-11-24T10:00:00Z";
 const at = (seconds: number) => ({ interfaceName: "ens1f0", nowMs: Date.parse(created) + seconds * 1000 });
-const object: BpfmanObjectFacts = {
+const object: CachedBpfmanObject = {
   kind: "ClusterBpfApplication",
   isOwn: true,
   nodeName: "worker-1",

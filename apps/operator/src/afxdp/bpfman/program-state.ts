@@ -3,7 +3,7 @@
  * programState returns what bpfman has done with the program of one device, from what its agent reports (eve-and-afxdp.md
  * b5). Pure.
  */
-import type { BpfmanObjectFacts, BpfmanReport } from "./bpfman-caches.ts";
+import type { CachedBpfmanObject, BpfmanReport } from "./bpfman-caches.ts";
 
 export type ProgramState =
   | { readonly kind: "loaded"; readonly programID: number }
@@ -26,7 +26,7 @@ const agentHint = "check that the daemon of bpfman runs on the node, and its log
 
 /** `report` is that about this object, by its uid. */
 export function programState(
-  object: BpfmanObjectFacts,
+  object: CachedBpfmanObject,
   report: BpfmanReport | undefined,
   { interfaceName, foreignProgram, nowMs }: ProgramPlace,
 ): ProgramState {
@@ -47,7 +47,7 @@ export function programState(
 }
 
 /** Returns how long an object has been waiting for its deletion, as an error; undefined while that is normal. */
-export function deletionError({ kind, metadata }: BpfmanObjectFacts, nowMs: number): string | undefined {
+export function deletionError({ kind, metadata }: CachedBpfmanObject, nowMs: number): string | undefined {
   const since = metadata.deletionTimestamp;
   if (since === undefined || leftOf(since, nowMs) > 0) return undefined;
   return `${kind} ${metadata.name} has been waiting since ${since} for bpfman to unload the program; ${agentHint}`;

@@ -7,7 +7,7 @@
 import { resourceClaims, resourceSlices } from "@switchyard/api";
 import { isKubeError, listPages, objectPath, type Cache, type ObjectName, type Transport } from "@switchyard/kube";
 import {
-  createDeviceFacts,
+  createDeviceLookup,
   indexSlices,
   managedPfs,
   publishesNics,
@@ -18,7 +18,7 @@ import {
   type DeviceSlice,
   type DrainedPod,
 } from "@switchyard/policy";
-import type { NodeStateFacts } from "../../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../../facts/node-state-facts.ts";
 
 export interface ClaimedDevices {
   /** Returns the pods of a node, with `holdsVfs` set for those whose claims contain VFs. Rejects with KubeError. */
@@ -30,7 +30,7 @@ export interface ClaimedDevices {
 export interface ClaimedDevicesDeps {
   readonly transport: Transport;
   /** The states of all nodes: the slices of another node can show what kind of devices a driver publishes. */
-  readonly states: Pick<Cache<NodeStateFacts>, "get">;
+  readonly states: Pick<Cache<CachedNodeState>, "get">;
 }
 
 export function createClaimedDevices({ transport, states }: ClaimedDevicesDeps): ClaimedDevices {
@@ -57,7 +57,7 @@ export function createClaimedDevices({ transport, states }: ClaimedDevicesDeps):
         await readSlicesOfDriver(reader, driver, new Set(devices.map(({ pool }) => pool)));
       }
 
-      const factsFor = createDeviceFacts({
+      const factsFor = createDeviceLookup({
         slices: slicesIn(reads),
         devicesOf: (namespace, name) => reads.claims.get(`${namespace}/${name}`),
         pfsOf,
@@ -83,7 +83,7 @@ interface NodeReads {
 interface Reader {
   readonly transport: Transport;
   readonly reads: NodeReads;
-  readonly pfsOf: (node: string) => NodeStateFacts["pfs"];
+  readonly pfsOf: (node: string) => CachedNodeState["pfs"];
   readonly signal: AbortSignal;
 }
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { Condition } from "@switchyard/api";
 import { countDrains } from "../../metrics/operator-metrics.ts";
-import type { DrainFacts } from "../../facts/drain-facts.ts";
+import type { CachedDrain } from "../../facts/drain-facts.ts";
 
 describe("countDrains", () => {
   it("counts each state, counts degraded and stalled drains twice, and ignores external drains", () => {
@@ -13,7 +13,7 @@ describe("countDrains", () => {
       message: "",
       lastTransitionTime: "2026-11-20T12:00:00Z",
     };
-    const drains: readonly DrainFacts[] = [
+    const drains: readonly CachedDrain[] = [
       { conditions: [], isExternal: false },
       { desired: "Idle", current: "Idle", conditions: [], isExternal: false },
       { desired: "Drain_Required", current: "Idle", conditions: [], isExternal: false },

@@ -15,7 +15,7 @@ import { isInNodeSet, parseMaxUnavailable, poolsSelecting, type Rules } from "@s
 import type { LiveRules } from "../../facts/live-rules.ts";
 import { hasDrainMarks } from "../cordon-node.ts";
 import type { DrainAnswers, ListedHandshake } from "../drain-answers.ts";
-import { answerOf, requestFor, waitingSince, type DrainFacts } from "../../facts/drain-facts.ts";
+import { answerOf, requestFor, waitingSince, type CachedDrain } from "../../facts/drain-facts.ts";
 import type { DrainCarriers } from "../drain-carriers.ts";
 import { recheckSoon } from "../../controller-pace.ts";
 import { planDrains, type DrainNode, type DrainPlan, type DrainPool } from "./plan-drains.ts";
@@ -110,7 +110,7 @@ function createDrainKnowledge({ states, namespace }: Pick<DrainSlotsDeps, "state
       forgetIfRewound();
       newer.set(keyOf(handshake), handshake);
     },
-    get(name: string): DrainFacts | undefined {
+    get(name: string): CachedDrain | undefined {
       forgetIfRewound();
       const state = states.get(name);
       if (state === undefined) return undefined;
@@ -158,7 +158,7 @@ const defaultPool = "";
  * A node that an external drainer drains holds a slot, but does not wait for one. A node that the operator cordoned
  * holds its slot until it is uncordoned, even if its state is deleted meanwhile.
  */
-function phaseOf(node: Node, facts: DrainFacts | undefined, rules: Rules): DrainNode["phase"] {
+function phaseOf(node: Node, facts: CachedDrain | undefined, rules: Rules): DrainNode["phase"] {
   if (facts !== undefined && answerOf(facts) !== drainAnswers.idle) return "holding";
   if (facts?.isExternal === true) return "idle";
   const isComplete = facts?.current === drainAnswers.idle && facts.desired !== undefined;

@@ -31,14 +31,14 @@ import {
   type Transport,
   type TransportRequest,
 } from "@switchyard/kube";
-import { afxdpStores, type AfxdpStateFacts } from "../../facts/afxdp-caches.ts";
+import { afxdpStores, type CachedAfxdpState } from "../../facts/afxdp-caches.ts";
 import { createAfxdpLiveRules } from "../../facts/afxdp-live-rules.ts";
 import { createLiveRules } from "../../facts/live-rules.ts";
 import { createNicListStore } from "../../facts/nic-list.ts";
 import { fieldManagers } from "../../field-managers.ts";
 import { nic } from "../../testing/cluster.ts";
 import { createMemoryApi } from "../../networks/testing/memory-api.ts";
-import { toNodeStateFacts, type NodeStateFacts } from "../../facts/node-state-facts.ts";
+import { toCachedNodeState, type CachedNodeState } from "../../facts/node-state-facts.ts";
 import { drainControllers, type DrainOptions } from "../drain-controllers.ts";
 import { createDrainCarriers, createDrainRules } from "../drain-carriers.ts";
 import { drainPausesKey } from "../slots/machine-config-pools.ts";
@@ -81,13 +81,13 @@ export function createDrainCluster({ clusterType = "kubernetes" }: { clusterType
     managers: [fieldManagers.defaultPoolStatus],
     project: (config: SriovOperatorConfig) => config,
   });
-  const states = new ObjectStore<SriovNetworkNodeState, NodeStateFacts>({
+  const states = new ObjectStore<SriovNetworkNodeState, CachedNodeState>({
     type: sriovNetworkNodeStates,
     namespace,
     managers: [fieldManagers.drain],
-    project: toNodeStateFacts,
+    project: toCachedNodeState,
   });
-  const afxdpStates = new ObjectStore<AfxdpNetworkNodeState, AfxdpStateFacts>({
+  const afxdpStates = new ObjectStore<AfxdpNetworkNodeState, CachedAfxdpState>({
     ...afxdpStores.afxdpStates,
     namespace,
   });

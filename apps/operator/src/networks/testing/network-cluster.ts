@@ -17,7 +17,7 @@ import {
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { apiVersionOf, isRecord, ObjectStore, type EventToRecord } from "@switchyard/kube";
-import { toNodeStateFacts, type NodeStateFacts } from "../../facts/node-state-facts.ts";
+import { toCachedNodeState, type CachedNodeState } from "../../facts/node-state-facts.ts";
 import { afxdpStores } from "../../facts/afxdp-caches.ts";
 import { networkStores } from "../../facts/network-caches.ts";
 import { networkController } from "../network-controller.ts";
@@ -49,10 +49,10 @@ export function createNetworkCluster() {
     networkAttachmentDefinitions: new ObjectStore(networkStores.networkAttachmentDefinitions),
     namespaces: new ObjectStore(networkStores.namespaces),
   };
-  const states = new ObjectStore<SriovNetworkNodeState, NodeStateFacts>({
+  const states = new ObjectStore<SriovNetworkNodeState, CachedNodeState>({
     type: sriovNetworkNodeStates,
     namespace: operatorNamespace,
-    project: toNodeStateFacts,
+    project: toCachedNodeState,
   });
   for (const store of [...Object.values(stores), states]) {
     store.beginList();
