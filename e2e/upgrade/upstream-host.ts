@@ -4,7 +4,7 @@
  * udev rule for each PF (sriov-operator.md F.7), and a status with upstream's fields only (sriov-operator.md A.5).
  */
 import { parseMacAddress, type InterfaceSpec, type InterfaceStatus, type VfGroup } from "@switchyard/api";
-import type { Link, PfFacts, VfFacts } from "@switchyard/host";
+import type { Link, SysfsPf, SysfsVf } from "@switchyard/host";
 import { pci, upstreamHelpers, upstreamRules, type FakeKernel } from "@switchyard/host/testing";
 import { parseVfRange } from "@switchyard/policy";
 
@@ -63,7 +63,7 @@ export function changesOf(kernel: FakeKernel, from: number): readonly string[] {
     .map(({ port, method, args }) => `${port}.${method} ${args.join(" ")}`);
 }
 
-function pfStatus(pf: PfFacts, link: Link | undefined): InterfaceStatus {
+function pfStatus(pf: SysfsPf, link: Link | undefined): InterfaceStatus {
   const { pciAddress, driver = "", vendor, deviceId: deviceID } = pf;
   return {
     pciAddress,
@@ -80,7 +80,7 @@ function pfStatus(pf: PfFacts, link: Link | undefined): InterfaceStatus {
   };
 }
 
-function vfStatuses({ sriov }: PfFacts, links: readonly Link[]): Pick<InterfaceStatus, "Vfs"> {
+function vfStatuses({ sriov }: SysfsPf, links: readonly Link[]): Pick<InterfaceStatus, "Vfs"> {
   if (sriov === undefined || sriov.vfs.length === 0) return {};
   const byFileName = sriov.vfs.toSorted((a, b) => (`${a.vfId}` < `${b.vfId}` ? -1 : 1));
   return {
@@ -96,7 +96,7 @@ async function settle(kernel: FakeKernel): Promise<void> {
   await kernel.host().udev.settle({ timeoutMs: 30_000, signal: new AbortController().signal });
 }
 
-async function vfsOf(kernel: FakeKernel, pciAddress: string): Promise<readonly VfFacts[]> {
+async function vfsOf(kernel: FakeKernel, pciAddress: string): Promise<readonly SysfsVf[]> {
   return (await kernel.host().sriov.readPf(pci(pciAddress)))?.sriov?.vfs ?? [];
 }
 

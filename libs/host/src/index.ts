@@ -51,16 +51,16 @@ export type {
   KernelEvents,
   KernelModules,
 } from "./ports/kernel.ts";
-export type { LinuxBridgeFacts, LinuxBridges } from "./ports/linux-bridges.ts";
+export type { ObservedLinuxBridge, LinuxBridges } from "./ports/linux-bridges.ts";
 export type { Routes, Link, LinkFeature, Links, LinkVf } from "./ports/links.ts";
 export {
   isPfBridgeName,
   reservedOvsKeys,
   type Ovs,
-  type OvsBridgeFacts,
+  type ObservedOvsBridge,
   type OvsBridgeSettings,
   type OvsEvent,
-  type OvsPortFacts,
+  type ObservedOvsPort,
   type OvsState,
   type OvsUplinkSettings,
 } from "./ports/ovs.ts";
@@ -71,6 +71,6 @@ export type {
   UpstreamDevice,
   XdpUse,
 } from "./ports/plugin-leftovers.ts";
-export type { PciBinding, PfFacts, SriovSysfs, VfFacts } from "./ports/sriov-sysfs.ts";
+export type { PciBinding, SysfsPf, SriovSysfs, SysfsVf } from "./ports/sriov-sysfs.ts";
 export type { Systemd, UnitState, Udev } from "./ports/system-services.ts";
 export type { NetDevice, Queues, Xdp, XdpFeatures, XdpProgram } from "./ports/xdp.ts";

@@ -36,7 +36,7 @@ export { formatAfxdpPluginsConfig, type AfxdpPluginsConfig } from "./afxdp-plugi
 export {
   nodeAfxdpPluginsConfig,
   type AfxdpPluginsDevice,
-  type AfxdpPluginsFacts,
+  type AfxdpPluginsSettings,
   type AfxdpPluginsProblem,
   type RenderedAfxdpPlugins,
 } from "./afxdp-plugins/node-afxdp-plugins-config.ts";

@@ -30,7 +30,7 @@ export function hasDevice(ids: { has(id: string): boolean }, { id, name }: Devic
 }
 
 /** deviceHealth decides whether a device can be given to pods. Pure. */
-interface DeviceFacts {
+interface DeviceHealthInput {
   /** The network interface is in the network namespace of the host, so its driver is there, too. */
   readonly isInHost: boolean;
   /** A pod has the device; undefined if the kubelet did not say. */
@@ -49,7 +49,7 @@ interface DeviceHealth {
 }
 
 /** A device that a pod has is in the network namespace of the pod, and healthy. */
-export function deviceHealth({ isInHost, isHeld, earlierId, problem, wasHealthy }: DeviceFacts): DeviceHealth {
+export function deviceHealth({ isInHost, isHeld, earlierId, problem, wasHealthy }: DeviceHealthInput): DeviceHealth {
   if (problem !== undefined) return { isHealthy: false, problem };
   if (earlierId !== undefined) return { isHealthy: false, problem: `a pod has it by its earlier id ${earlierId}` };
   if (isInHost || isHeld === true) return { isHealthy: true };

@@ -4,13 +4,13 @@
  * (sriov-operator.md A.5, F.3). All functions of this file are pure.
  */
 import { defined, type InterfaceStatus, type VfStatus } from "@switchyard/api";
-import type { EswitchMode, Link, PfFacts, PfRecord, VfFacts } from "@switchyard/host";
+import type { EswitchMode, Link, SysfsPf, PfRecord, SysfsVf } from "@switchyard/host";
 import { smartNicModelOf } from "@switchyard/policy";
 import { isSameCard } from "./same-card.ts";
 
 /** Everything that is known about one PF. */
 export interface PfObservation {
-  readonly pf: PfFacts;
+  readonly pf: SysfsPf;
   /** All links of the host. */
   readonly links: LinksByDevice;
   readonly eSwitchMode: EswitchMode | undefined;
@@ -90,7 +90,7 @@ export function toInterfaceStatus(observation: PfObservation): InterfaceStatus {
  * Whether a PF that reports no mode may have an eswitch: one without a driver, and one of mlx5_core, which knows the mode only while
  * VFs exist in older kernels (5.4). The eswitch of a BlueField belongs to the card's own system.
  */
-function mayHaveEswitch({ driver, vendor, deviceId: deviceID, sriov }: PfFacts, uplink: Link | undefined): boolean {
+function mayHaveEswitch({ driver, vendor, deviceId: deviceID, sriov }: SysfsPf, uplink: Link | undefined): boolean {
   if (driver !== "mlx5_core") return driver === undefined;
   const isSmartNic = smartNicModelOf({ vendor, deviceID }) !== undefined;
   return sriov?.numVfs === 0 && uplink?.type !== "infiniband" && !isSmartNic;
@@ -113,7 +113,7 @@ function linkFields({ name, mac, mtu, maxMtu, type, adminUp, altNames }: Link): 
 const linkTypes = { ether: "ETH", infiniband: "IB" } as const;
 
 function toVfStatus(
-  vf: VfFacts,
+  vf: SysfsVf,
   links: LinksByDevice,
   uplink: Link | undefined,
   representor: Link | undefined,

@@ -11,7 +11,7 @@ import {
   type PciAddress,
   type SystemStatus,
 } from "@switchyard/api";
-import type { Host, Link, LinuxBridgeFacts, PfFacts, PfRecord } from "@switchyard/host";
+import type { Host, Link, ObservedLinuxBridge, SysfsPf, PfRecord } from "@switchyard/host";
 import { shownPort } from "@switchyard/plan";
 import { bridgeNameOf, smartNicsOf } from "@switchyard/policy";
 import { readHostNetwork } from "./host-network.ts";
@@ -99,7 +99,7 @@ export async function observeNode(host: Host, options: ObserveOptions = {}): Pro
   };
 }
 
-function pfNumbersOf(pfs: readonly PfFacts[], byDevice: LinksByDevice): ReadonlyMap<string, number> {
+function pfNumbersOf(pfs: readonly SysfsPf[], byDevice: LinksByDevice): ReadonlyMap<string, number> {
   const numbers = new Map<string, number>();
   for (const pf of pfs) {
     const number = pfNumberOf(uplinkAmong(byDevice.get(pf.pciAddress) ?? []), pf);
@@ -139,14 +139,14 @@ function bridgeOf({ pciAddress }: InterfaceStatus, bridges: OwnBridges): string 
 
 async function readEswitch(
   { devlink }: Host,
-  { sriov, pciAddress }: PfFacts,
+  { sriov, pciAddress }: SysfsPf,
 ): Promise<Pick<PfObservation, "eSwitchMode" | "flowSteeringMode">> {
   const eSwitchMode = sriov && (await devlink.readEswitchMode(pciAddress));
   if (eSwitchMode === undefined) return { eSwitchMode };
   return { eSwitchMode, flowSteeringMode: await devlink.readParameter(pciAddress, "flow_steering_mode") };
 }
 
-async function readSpeed(host: Host, pf: PfFacts, links: LinksByDevice): Promise<number | undefined> {
+async function readSpeed(host: Host, pf: SysfsPf, links: LinksByDevice): Promise<number | undefined> {
   const uplink = uplinkAmong(links.get(pf.pciAddress) ?? []);
   // An interface that is down has no speed.
   return uplink?.adminUp === true ? host.links.readSpeedMbps(uplink.name) : undefined;
@@ -169,7 +169,7 @@ async function readLinuxBridges(
 }
 
 /** Ports that are not PFs, such as representors, come and go with pods. */
-function toStatus(bridge: LinuxBridgeFacts, interfaces: readonly InterfaceStatus[]): LinuxBridge {
+function toStatus(bridge: ObservedLinuxBridge, interfaces: readonly InterfaceStatus[]): LinuxBridge {
   const { name, adminUp, vlanFiltering, vlanProtocol, ports } = bridge;
   const uplinks = ports.flatMap((port) => {
     const pf = interfaces.find((each) => each.name === port.name);

@@ -9,8 +9,8 @@ import {
   isPfBridgeName,
   type Host,
   type Link,
-  type OvsBridgeFacts,
-  type OvsPortFacts,
+  type ObservedOvsBridge,
+  type ObservedOvsPort,
   type OvsState,
 } from "@switchyard/host";
 import { readOffloadMark } from "../files/host-ovs-files.ts";
@@ -60,7 +60,7 @@ function toStatus(state: OvsState, { links, interfaces }: OvsSurroundings, mark:
   };
 }
 
-function toBridge({ name, settings, ports }: OvsBridgeFacts, linkNames: ReadonlySet<string>): OvsBridge {
+function toBridge({ name, settings, ports }: ObservedOvsBridge, linkNames: ReadonlySet<string>): OvsBridge {
   const uplinks = ports.flatMap(({ name: port, uplink, error }) =>
     uplink === undefined
       ? []
@@ -78,7 +78,7 @@ function toBridge({ name, settings, ports }: OvsBridgeFacts, linkNames: Readonly
 }
 
 /** Both programs agree that the interface is gone: ovs-vswitchd could not open it, and the kernel has no such name. */
-function isStale({ name, type, uplink, isMissing }: OvsPortFacts, linkNames: ReadonlySet<string>): boolean {
+function isStale({ name, type, uplink, isMissing }: ObservedOvsPort, linkNames: ReadonlySet<string>): boolean {
   return uplink === undefined && isMissing && (type === "" || type === "system") && !linkNames.has(name);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Runs the steps that change Linux bridges of PFs. */
-import type { LinuxBridgeFacts } from "@switchyard/host";
+import type { ObservedLinuxBridge } from "@switchyard/host";
 import type { PfStep } from "@switchyard/plan";
 import { keepBridgeRule, removeBridgeRule } from "../udev/keep-rules.ts";
 import type { StepContext } from "./step-context.ts";
@@ -35,12 +35,12 @@ export async function removeLinuxBridge(
   context.forgetLinks();
 }
 
-async function findBridge({ host }: StepContext, name: string): Promise<LinuxBridgeFacts | undefined> {
+async function findBridge({ host }: StepContext, name: string): Promise<ObservedLinuxBridge | undefined> {
   return (await host.linuxBridges.listBridges()).find((bridge) => bridge.name === name);
 }
 
 function hasVlans(
-  bridge: LinuxBridgeFacts,
+  bridge: ObservedLinuxBridge,
   wanted: { readonly filtering: boolean; readonly protocol: string },
 ): boolean {
   return bridge.vlanFiltering === wanted.filtering && bridge.vlanProtocol === wanted.protocol;

@@ -30,11 +30,11 @@ import type { DevicePluginConfigFlags } from "../device-plugin-config-flags.ts";
 import type { PluginConfig } from "../plugin-config.ts";
 import { graceMs, paceRestarts, type RestartPace } from "./pace-restarts.ts";
 import { missingDevices, poolRows } from "./pool-rows.ts";
-import type { KernelFacts } from "./read-kernel-facts.ts";
+import type { KernelSettings } from "./read-kernel-facts.ts";
 
 /** What the process sees of its node. */
 export interface PluginNode {
-  readonly kernelFacts: () => Promise<KernelFacts>;
+  readonly kernelFacts: () => Promise<KernelSettings>;
   /** The devices that the kubelet has, or why it does not answer. */
   readonly offered: (signal: AbortSignal) => Promise<Result<DevicesByResource, string>>;
   /** Differs after each start of the kubelet. */

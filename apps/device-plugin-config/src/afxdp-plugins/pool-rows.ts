@@ -7,7 +7,7 @@ import { afxdpResourcePrefix, type AfxdpPoolSpec, type AfxdpPoolStatus } from "@
 import type { DevicesByResource } from "@switchyard/kubelet";
 import type { AfxdpPluginsDevice, RenderedAfxdpPlugins } from "@switchyard/render";
 
-export interface PoolRowFacts {
+export interface PoolRowInput {
   /** Pools in the spec of the node state. */
   readonly pools: readonly AfxdpPoolSpec[];
   /** The healthy devices that the kubelet has. Undefined if it does not answer. */
@@ -34,7 +34,7 @@ export function missingDevices(
 /** Sorted by name. A pool that is not offered has a row, too. */
 export function poolRows(
   { problems }: RenderedAfxdpPlugins,
-  { pools, offered, stuck, stuckText = "", kubeletError }: PoolRowFacts,
+  { pools, offered, stuck, stuckText = "", kubeletError }: PoolRowInput,
 ): readonly AfxdpPoolStatus[] {
   return [...new Set(pools.map(({ name }) => name))].sort().map((name): AfxdpPoolStatus => {
     const own = problems.filter(({ poolName }) => poolName === name).map(({ message }) => message);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * readKernelFacts reads what the plugin depends on: the release of the kernel, and whether unprivileged processes may use BPF.
+ * readKernelSettings reads what the plugin depends on: the release of the kernel, and whether unprivileged processes may use BPF.
  */
 import { afxdpResourcePrefix, err, ok, type Result } from "@switchyard/api";
 import { kubeletError, readHeldDevices, readOfferedDevices, type DevicesByResource } from "@switchyard/kubelet";
-import type { AfxdpPluginsFacts } from "@switchyard/render";
+import type { AfxdpPluginsSettings } from "@switchyard/render";
 import { isErrno } from "@switchyard/service";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-export type KernelFacts = Pick<AfxdpPluginsFacts, "kernelRelease" | "unprivilegedBpfDisabled">;
+export type KernelSettings = Pick<AfxdpPluginsSettings, "kernelRelease" | "unprivilegedBpfDisabled">;
 
 /** `root` has proc/sys. A kernel without a parameter has no value of it. */
-export async function readKernelFacts(root: string): Promise<KernelFacts> {
+export async function readKernelSettings(root: string): Promise<KernelSettings> {
   const [kernelRelease, unprivilegedBpfDisabled] = await Promise.all(
     ["osrelease", "unprivileged_bpf_disabled"].map((name) => readParameter(join(root, "proc/sys/kernel", name))),
   );

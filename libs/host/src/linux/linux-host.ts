@@ -18,7 +18,7 @@ import { createLinuxKernelArguments } from "./linux-kernel-arguments.ts";
 import { createLinuxKernelEvents } from "./linux-kernel-events.ts";
 import { createLinuxKernelModules } from "./linux-kernel-modules.ts";
 import { createLinuxLinks, createLinuxRoutes } from "./linux-links.ts";
-import { createLinuxLinuxBridges } from "./linux-linux-bridges.ts";
+import { createKernelBridges } from "./linux-linux-bridges.ts";
 import { createLinuxRdma } from "./linux-rdma.ts";
 import { createLinuxAfxdpRecords, createLinuxPfRecords } from "./linux-records.ts";
 import { createLinuxSriovSysfs } from "./linux-sriov-sysfs.ts";
@@ -57,7 +57,7 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     sriov: createLinuxSriovSysfs(root),
     links: createLinuxLinks({ root, socket: route, genericSocket: generic }),
     routes: createLinuxRoutes(route),
-    linuxBridges: createLinuxLinuxBridges(route),
+    linuxBridges: createKernelBridges(route),
     devlink: createLinuxDevlink({ socket: generic, openSocket: openForChange }),
     subfunctions: createLinuxSubfunctions({ root, socket: generic, openSocket: openAndKeep }),
     xdp,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createLinuxLinuxBridges implements LinuxBridges over rtnetlink. The kernel ignores an alias that is given at the creation of
+ * createKernelBridges implements LinuxBridges over rtnetlink. The kernel ignores an alias that is given at the creation of
  * an interface, so a new bridge has a group number from the first moment, and the alias shortly after.
  */
 import { defined } from "@switchyard/api";
@@ -22,7 +22,7 @@ import {
 } from "@switchyard/netlink";
 import { HostError, type HostOperation } from "../calls/host-error.ts";
 import { operations } from "../calls/operations.ts";
-import type { LinuxBridgeFacts, LinuxBridgePortSettings, LinuxBridges } from "../ports/linux-bridges.ts";
+import type { ObservedLinuxBridge, LinuxBridgePortSettings, LinuxBridges } from "../ports/linux-bridges.ts";
 import { askKernel } from "./ask-kernel.ts";
 
 /** Shown by `ip link show`. */
@@ -32,10 +32,10 @@ const ownAlias = "switchyard.io/owner=config-daemon";
 const ownGroup = 0x53595342;
 
 /** The caller disposes of the socket. */
-export function createLinuxLinuxBridges(socket: NetlinkSocket): LinuxBridges {
+export function createKernelBridges(socket: NetlinkSocket): LinuxBridges {
   const { linuxBridges: at } = operations;
 
-  async function toFacts(bridge: BridgeLink): Promise<LinuxBridgeFacts> {
+  async function toFacts(bridge: BridgeLink): Promise<ObservedLinuxBridge> {
     const { index, name, alias, adminUp, vlanFiltering, vlanProtocol } = bridge;
     const ports = isOwn(bridge) ? await listBridgePorts(socket, index) : [];
     return {

@@ -8,7 +8,7 @@ import { defined, parsePciAddress, type PciAddress } from "@switchyard/api";
 import { mapConcurrently } from "@switchyard/service";
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { PciBinding, PfFacts, VfFacts } from "../ports/sriov-sysfs.ts";
+import type { PciBinding, SysfsPf, SysfsVf } from "../ports/sriov-sysfs.ts";
 import {
   exists,
   readAttribute,
@@ -22,7 +22,7 @@ import {
 const functionsAtOnce = 4;
 
 /** Returns all network PFs in the directory `devices` by ascending address, except those of `except`, which are not read. */
-export async function readPfs(devices: string, except: readonly PciAddress[]): Promise<readonly PfFacts[]> {
+export async function readPfs(devices: string, except: readonly PciAddress[]): Promise<readonly SysfsPf[]> {
   const vfs = new Set<PciAddress>();
   // The address of a VF is higher than that of its PF. Most VFs are therefore known when their address is reached, and skipped.
   const addresses = readdirSync(devices).sort().flatMap(toAddress);
@@ -36,7 +36,7 @@ export async function readPfs(devices: string, except: readonly PciAddress[]): P
 }
 
 /** Returns undefined if the address has no network PF. */
-export async function readPf(devices: string, pciAddress: PciAddress): Promise<PfFacts | undefined> {
+export async function readPf(devices: string, pciAddress: PciAddress): Promise<SysfsPf | undefined> {
   const directory = `${devices}/${pciAddress}`;
   if (readAttribute(`${directory}/class`)?.startsWith("0x02") !== true) return undefined;
   if (exists(`${directory}/physfn`)) return undefined; // a VF
@@ -77,11 +77,11 @@ async function readDriverOverride(directory: string): Promise<string | undefined
 }
 
 /** The VFs have the numbers from 0 to numVfs - 1 (sriov_add_vfs, 6.12). A list of the directory, with 60 names, would take longer. */
-function readVfs(directory: string, numVfs: number, vendor: string): readonly VfFacts[] {
+function readVfs(directory: string, numVfs: number, vendor: string): readonly SysfsVf[] {
   const vfIds = Array.from({ length: numVfs }, (_, vfId) => vfId);
   const deviceId = readFirstDeviceId(directory, vfIds);
   if (deviceId === undefined) return [];
-  return vfIds.flatMap((vfId): readonly VfFacts[] => {
+  return vfIds.flatMap((vfId): readonly SysfsVf[] => {
     const vf = `${directory}/virtfn${vfId}`;
     const [pciAddress] = toAddress(readLinkName(vf) ?? "");
     if (pciAddress === undefined) return [];

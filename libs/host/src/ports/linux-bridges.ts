@@ -5,7 +5,7 @@
  */
 
 /** A Linux bridge. */
-export interface LinuxBridgeFacts {
+export interface ObservedLinuxBridge {
   readonly name: string;
   /** Whether createBridge created it. */
   readonly isOwn: boolean;
@@ -40,7 +40,7 @@ export type LinuxBridgePortSettings = Readonly<Record<string, number>>;
 /** Methods that take the name of a bridge reject with ENODEV if there is none. */
 export interface LinuxBridges {
   /** Returns all bridges by ascending index. */
-  listBridges(): Promise<readonly LinuxBridgeFacts[]>;
+  listBridges(): Promise<readonly ObservedLinuxBridge[]>;
   /** Creates a bridge that is down, or completes an own one. EEXIST if the name is in use otherwise. */
   createBridge(name: string): Promise<void>;
   setVlans(name: string, vlans: LinuxBridgeVlans): Promise<void>;

@@ -8,7 +8,7 @@ import type { OvsBridgeConfig, OvsInterfaceConfig } from "@switchyard/api";
 /** Open vSwitch at one moment. */
 export interface OvsState {
   /** By ascending name. */
-  readonly bridges: readonly OvsBridgeFacts[];
+  readonly bridges: readonly ObservedOvsBridge[];
   readonly hardwareOffload: {
     /** Value of other_config:hw-offload. */
     readonly isOn: boolean;
@@ -17,17 +17,17 @@ export interface OvsState {
   };
 }
 
-export interface OvsBridgeFacts {
+export interface ObservedOvsBridge {
   readonly name: string;
   readonly isOwned: boolean;
   /** Settings of an owned bridge, of its maps only the entries that Switchyard set; empty for a foreign bridge. */
   readonly settings: OvsBridgeConfig;
   /** All ports except for the one of the bridge itself, by ascending name. */
-  readonly ports: readonly OvsPortFacts[];
+  readonly ports: readonly ObservedOvsPort[];
 }
 
 /** A port. A bond has one entry for each of its interfaces. */
-export interface OvsPortFacts {
+export interface ObservedOvsPort {
   /** Name of the network interface. */
   readonly name: string;
   /** Type of the interface; "" and "system" are kernel interfaces. */

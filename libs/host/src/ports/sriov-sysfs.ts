@@ -5,7 +5,7 @@
 import type { PciAddress } from "@switchyard/api";
 
 /** A physical function of class 02 (network). */
-export interface PfFacts {
+export interface SysfsPf {
   readonly pciAddress: PciAddress;
   /** Four hexadecimal digits: "8086". */
   readonly vendor: string;
@@ -21,12 +21,12 @@ export interface PfFacts {
     readonly totalVfs: number;
     readonly numVfs: number;
     /** By ascending vfId. */
-    readonly vfs: readonly VfFacts[];
+    readonly vfs: readonly SysfsVf[];
   };
 }
 
 /** A virtual function. */
-export interface VfFacts {
+export interface SysfsVf {
   /** N of virtfnN. */
   readonly vfId: number;
   readonly pciAddress: PciAddress;
@@ -57,9 +57,9 @@ export interface SriovSysfs {
    * Returns all network PFs by ascending address. A PF that vanishes while it is read is left out. The PFs of `except` are
    * not read at all, because reading a PF blocks while its number of VFs is being written.
    */
-  listPfs(except?: readonly PciAddress[]): Promise<readonly PfFacts[]>;
+  listPfs(except?: readonly PciAddress[]): Promise<readonly SysfsPf[]>;
   /** Returns the PF, or undefined if there is no PF at this address. Blocks while its number of VFs is being written. */
-  readPf(pf: PciAddress): Promise<PfFacts | undefined>;
+  readPf(pf: PciAddress): Promise<SysfsPf | undefined>;
   /**
    * EBUSY for a change between two non-zero numbers: set 0 first. ERANGE above totalVfs, ENOENT without a driver that
    * supports SR-IOV. The driver may create fewer VFs than requested, so read the PF afterwards.

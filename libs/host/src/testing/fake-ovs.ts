@@ -4,7 +4,7 @@
  * daemon, as the real database does.
  */
 import { defined, type OvsBridgeConfig } from "@switchyard/api";
-import type { Ovs, OvsBridgeSettings, OvsEvent, OvsPortFacts } from "../ports/ovs.ts";
+import type { Ovs, OvsBridgeSettings, OvsEvent, ObservedOvsPort } from "../ports/ovs.ts";
 import { createFakeEvents } from "./fake-events.ts";
 import { answer, Refusal } from "./faults.ts";
 
@@ -86,7 +86,7 @@ export function createFakeOvs({ isManaged, hasInterface }: FakeOvsDeps): FakeOvs
     return undefined;
   }
 
-  function toPort(name: string, port: FakeOvsPort): OvsPortFacts {
+  function toPort(name: string, port: FakeOvsPort): ObservedOvsPort {
     const { type = "", pciAddress, mtuRequest } = port;
     const works = kernelTypes.has(type) ? hasInterface(name) : virtualTypes.has(type);
     const settings = defined({

@@ -4,7 +4,7 @@
  */
 import { defined, type PciAddress } from "@switchyard/api";
 import { checkKernelName } from "../linux/kernel-names.ts";
-import type { PfFacts, SriovSysfs, VfFacts } from "../ports/sriov-sysfs.ts";
+import type { SysfsPf, SriovSysfs, SysfsVf } from "../ports/sriov-sysfs.ts";
 import type { KernelClock } from "./clock.ts";
 import type { QuirksByPf } from "./driver-quirks.ts";
 import type { Netdevs } from "./fake-netdevs.ts";
@@ -129,7 +129,7 @@ export function createFakeSriov(deps: FakeSriovDeps): FakeSriovSysfs {
     },
   };
 
-  async function readPf(pciAddress: PciAddress): Promise<PfFacts | undefined> {
+  async function readPf(pciAddress: PciAddress): Promise<SysfsPf | undefined> {
     return locked(pciAddress, () => {
       const pf = bus.find(pciAddress);
       return pf?.kind === "pf" ? factsOf(pf, netdevs) : undefined;
@@ -137,7 +137,7 @@ export function createFakeSriov(deps: FakeSriovDeps): FakeSriovSysfs {
   }
 }
 
-function factsOf(pf: PfFunction, netdevs: Netdevs): PfFacts {
+function factsOf(pf: PfFunction, netdevs: Netdevs): SysfsPf {
   const { vendor, deviceId, sriov } = pf.port;
   return {
     pciAddress: pf.pciAddress,
@@ -156,7 +156,7 @@ function limitOf({ driver }: PfFunction, { totalVfs, capabilityVfs = totalVfs }:
   return driver === undefined ? capabilityVfs : totalVfs;
 }
 
-function vfFactsOf({ vfId, pciAddress, deviceId, driver, pf }: VfFunction, netdevs: Netdevs): VfFacts {
+function vfFactsOf({ vfId, pciAddress, deviceId, driver, pf }: VfFunction, netdevs: Netdevs): SysfsVf {
   const { vendor } = pf.port;
   return { vfId, pciAddress, vendor, deviceId, netdevs: namesOf(pciAddress, netdevs), ...defined({ driver }) };
 }

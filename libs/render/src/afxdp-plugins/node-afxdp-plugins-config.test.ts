@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { AfxdpInterfaceStatus, AfxdpNetworkNodeState, AfxdpPoolSpec } from "@switchyard/api";
 import { formatAfxdpPluginsConfig } from "./afxdp-plugins-config.ts";
-import { nodeAfxdpPluginsConfig, type AfxdpPluginsFacts } from "./node-afxdp-plugins-config.ts";
+import { nodeAfxdpPluginsConfig, type AfxdpPluginsSettings } from "./node-afxdp-plugins-config.ts";
 import { pluginRefusals } from "./testing/plugin-refusals.ts";
 
 const pciAddress = "0000:86:00.0";
@@ -23,8 +23,9 @@ function state(pool: Partial<AfxdpPoolSpec> = {}, interfaces: readonly AfxdpInte
   };
 }
 
-const render = (given: State, facts?: AfxdpPluginsFacts) => nodeAfxdpPluginsConfig(given, facts);
-const messages = (given: State, facts?: AfxdpPluginsFacts) => render(given, facts).problems.map((one) => one.message);
+const render = (given: State, facts?: AfxdpPluginsSettings) => nodeAfxdpPluginsConfig(given, facts);
+const messages = (given: State, facts?: AfxdpPluginsSettings) =>
+  render(given, facts).problems.map((one) => one.message);
 
 describe("nodeAfxdpPluginsConfig", () => {
   it("lists the devices of each pool by name, with the settings that differ from the plugin's defaults", () => {
@@ -118,7 +119,7 @@ describe("nodeAfxdpPluginsConfig", () => {
         status: { interfaces: [nic] },
       };
     };
-    const names = (given: State, facts?: AfxdpPluginsFacts) =>
+    const names = (given: State, facts?: AfxdpPluginsSettings) =>
       render(given, facts).devices.map(({ name, isOnHost }) => [name, isOnHost]);
     const nic = { pciAddress, driver: "ice", owned: true };
     const knownNames = new Map([[pciAddress, "ens1f0"]]);

@@ -17,7 +17,7 @@ import { afxdpPluginsLogLevel, type AfxdpPluginsConfig, type AfxdpPluginsPool } 
 import { kernelReleaseProblem, poolValueProblems } from "./plugin-problems.ts";
 
 /** What is known beyond the node state. What is absent is not checked. */
-export interface AfxdpPluginsFacts {
+export interface AfxdpPluginsSettings {
   /** spec.logLevel of the AfxdpOperatorConfig. */
   readonly verbosity?: number | undefined;
   /** Output of `uname -r`. */
@@ -57,7 +57,7 @@ export interface RenderedAfxdpPlugins {
 type State = Pick<AfxdpNetworkNodeState, "spec" | "status">;
 
 /** Does not depend on the order of pools and interfaces. */
-export function nodeAfxdpPluginsConfig(state: State, facts: AfxdpPluginsFacts = {}): RenderedAfxdpPlugins {
+export function nodeAfxdpPluginsConfig(state: State, facts: AfxdpPluginsSettings = {}): RenderedAfxdpPlugins {
   const taken = new Map<string, string>();
   const pools: AfxdpPluginsPool[] = [];
   const devices: AfxdpPluginsDevice[] = [];
@@ -81,7 +81,7 @@ export function nodeAfxdpPluginsConfig(state: State, facts: AfxdpPluginsFacts = 
 function poolProblems(
   pool: AfxdpPoolSpec,
   before: readonly AfxdpPoolSpec[],
-  { unprivilegedBpfDisabled = "0" }: AfxdpPluginsFacts,
+  { unprivilegedBpfDisabled = "0" }: AfxdpPluginsSettings,
 ): readonly string[] {
   const problems = [...poolValueProblems(pool)];
   const same = before.find(({ name }) => name.toUpperCase() === pool.name.toUpperCase());
@@ -99,7 +99,7 @@ function poolProblems(
 }
 
 interface DeviceContext {
-  readonly facts: AfxdpPluginsFacts;
+  readonly facts: AfxdpPluginsSettings;
   /** Pools by the names of their devices. */
   readonly taken: Map<string, string>;
   readonly report: (message: string) => void;
@@ -145,7 +145,7 @@ function keyOf({ pciAddress, name }: Pick<AfxdpInterfaceSpec, "pciAddress" | "na
 function nameOf(
   wanted: AfxdpInterfaceSpec,
   observed: AfxdpInterfaceStatus | undefined,
-  { knownNames }: AfxdpPluginsFacts,
+  { knownNames }: AfxdpPluginsSettings,
 ): string | undefined {
   const names = [observed?.name, knownNames?.get(keyOf(wanted)), observed?.recordedNames?.[0], wanted.name];
   return names.find((name) => name !== undefined && name !== "");

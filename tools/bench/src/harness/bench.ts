@@ -6,7 +6,7 @@
 import { writeFile } from "node:fs/promises";
 import { BenchError } from "./run-control.ts";
 import { describeGoal, missedGoals, type Goal } from "./goal.ts";
-import type { MachineFacts } from "./machine.ts";
+import type { MachineDescription } from "./machine.ts";
 
 /** The options of every benchmark. */
 export interface BenchOptions {
@@ -22,7 +22,7 @@ export interface BenchReport {
   readonly bench: string;
   /** Start of the run, RFC 3339. */
   readonly date: string;
-  readonly machine: MachineFacts;
+  readonly machine: MachineDescription;
   readonly goals: readonly Goal[];
 }
 

@@ -17,7 +17,7 @@ export interface LoadReading {
 }
 
 /** readMachine describes the machine of a run, for the report. */
-export interface MachineFacts {
+export interface MachineDescription {
   readonly processor: string;
   readonly processors: number;
   readonly memoryMb: number;
@@ -73,7 +73,7 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-export function readMachine(): MachineFacts {
+export function readMachine(): MachineDescription {
   const all = cpus();
   return {
     processor: all[0]?.model ?? "unknown",
@@ -86,7 +86,7 @@ export function readMachine(): MachineFacts {
 }
 
 /** "AMD EPYC x 2, 24104 MB, Linux 6.18.5, Node v24.21.0, load 0.4" */
-export function describeMachine(machine: MachineFacts): string {
+export function describeMachine(machine: MachineDescription): string {
   const { processor, processors, memoryMb, kernel, node, loadBefore } = machine;
   return `${processor} x ${processors}, ${memoryMb} MB, Linux ${kernel}, Node ${node}, load ${loadBefore.toFixed(1)}`;
 }

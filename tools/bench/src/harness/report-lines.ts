@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Lines that the reports of all benchmarks share. Pure. */
 import { describeGoal, missedGoals, type Goal } from "./goal.ts";
-import { describeMachine, type MachineFacts } from "./machine.ts";
+import { describeMachine, type MachineDescription } from "./machine.ts";
 
 /** The machine and the versions of the programs in one line. */
 export function describeRun(report: {
-  readonly machine: MachineFacts;
+  readonly machine: MachineDescription;
   readonly versions: Readonly<Record<string, string>>;
 }): string {
   const programs = Object.entries(report.versions).map(([name, version]) => `${name} ${version}`);

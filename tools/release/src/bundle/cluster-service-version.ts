@@ -9,7 +9,7 @@ import { imagesOf, type CustomResourceDefinition, type DeploymentSpec, type Mani
 /** Name of the package in catalogs. */
 export const packageName = "switchyard";
 
-export interface OperatorFacts {
+export interface OperatorDescription {
   readonly version: string;
   readonly deployment: {
     readonly name: string;
@@ -53,7 +53,7 @@ It deploys the components on the nodes.
 Delete the SriovOperatorConfig before you uninstall the operator, and wait until it is gone.
 `;
 
-export function describeOperator(facts: OperatorFacts): Manifest {
+export function describeOperator(facts: OperatorDescription): Manifest {
   const { version, deployment, rights, definitions, examples, icon, createdAt } = facts;
   const { serviceAccountName } = deployment.spec.template.spec;
   const images = imagesOf(deployment.spec);

@@ -3,14 +3,14 @@
  * findDeviceLinks finds the network interfaces of the node that could be AF_XDP devices: those of network cards, also of virtual
  * machines, and both ends of a veth pair of the host. VFs, representors, subfunctions and the interfaces of pods are left out.
  */
-import { HostError, type Host, type Link, type NetDevice, type PfFacts } from "@switchyard/host";
+import { HostError, type Host, type Link, type NetDevice, type SysfsPf } from "@switchyard/host";
 import { isRepresentor, uplinkAmong } from "../../observe/interface-status.ts";
 
 /** A device that could be an AF_XDP device. */
 export interface DeviceLink {
   /** PCI address, or the name of an interface without one. */
   readonly id: string;
-  readonly pf: PfFacts | undefined;
+  readonly pf: SysfsPf | undefined;
   /** Absent while the interface is in a pod, or while no driver is bound. */
   readonly link: Link | undefined;
   /** The device of `link`. */
@@ -19,7 +19,7 @@ export interface DeviceLink {
 
 /** What the kernel reports. */
 export interface DeviceSources {
-  readonly pfs: readonly PfFacts[];
+  readonly pfs: readonly SysfsPf[];
   readonly links: readonly Link[];
 }
 

@@ -3,7 +3,7 @@
  * observeAfxdp reads the AF_XDP devices of the node from the kernel, with what is recorded about them. It changes nothing.
  */
 import { defined, type AfxdpInterfaceStatus, type AfxdpNetworkNodeStateSpec } from "@switchyard/api";
-import type { AfxdpRecord, Host, Link, PfFacts, Subfunction, XdpFeatures } from "@switchyard/host";
+import type { AfxdpRecord, Host, Link, SysfsPf, Subfunction, XdpFeatures } from "@switchyard/host";
 import { deviceIdOf } from "@switchyard/plan";
 import { hostUseOf, interfacesAbove, readRoutes, type NeededRoute } from "../../observe/host-use.ts";
 import { allNamesOf } from "../../observe/interface-status.ts";
@@ -122,7 +122,7 @@ function foreignProgram({ xdp }: InterfaceFields): readonly string[] {
 
 /** The embedded switch and the limit of subfunctions. Only drivers with an embedded switch have subfunctions. */
 async function readCard(
-  { pciAddress, driver }: PfFacts,
+  { pciAddress, driver }: SysfsPf,
   { host }: DeviceContext,
 ): Promise<Pick<AfxdpInterfaceStatus, "eSwitchMode" | "maxSfs">> {
   if (driver === undefined) return {};

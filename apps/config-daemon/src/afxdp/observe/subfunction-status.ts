@@ -6,7 +6,7 @@ import {
   type AfxdpNetworkNodeStateSpec,
   type AfxdpSubfunctionStatus,
 } from "@switchyard/api";
-import type { AfxdpRecord, Host, Link, PfFacts, Subfunction, XdpFeatures } from "@switchyard/host";
+import type { AfxdpRecord, Host, Link, SysfsPf, Subfunction, XdpFeatures } from "@switchyard/host";
 import { readInterface } from "./read-interface.ts";
 
 export interface SubfunctionSources {
@@ -23,7 +23,7 @@ export interface SubfunctionSources {
 
 /** Returns the subfunctions by ascending number. Rejects with HostError. */
 export async function readSubfunctions(
-  { pciAddress }: PfFacts,
+  { pciAddress }: SysfsPf,
   sources: SubfunctionSources,
 ): Promise<readonly AfxdpSubfunctionStatus[]> {
   const { host, spec, links, features, record, before } = sources;

@@ -3,7 +3,7 @@
 import { defined, type OvsBridgeConfig, type OvsInterfaceConfig } from "@switchyard/api";
 import type { TableCache } from "@switchyard/ovsdb";
 import { interfaceProblem } from "@switchyard/ovsdb/vswitch";
-import type { OvsBridgeFacts, OvsPortFacts, OvsState } from "../../ports/ovs.ts";
+import type { ObservedOvsBridge, ObservedOvsPort, OvsState } from "../../ports/ovs.ts";
 import {
   bridge,
   iface,
@@ -38,7 +38,7 @@ function interfacesOf(row: BridgeRow, cache: TableCache): readonly InterfaceRow[
   );
 }
 
-function toBridge(row: BridgeRow, cache: TableCache): OvsBridgeFacts {
+function toBridge(row: BridgeRow, cache: TableCache): ObservedOvsBridge {
   const ports = interfacesOf(row, cache).map(toPort).sort(byName);
   return { name: row.name, isOwned: isOwned(row), settings: isOwned(row) ? bridgeSettings(row) : {}, ports };
 }
@@ -57,7 +57,7 @@ function bridgeSettings(row: BridgeRow): OvsBridgeConfig {
 
 const failModes = ["secure", "standalone"] as const;
 
-function toPort(row: InterfaceRow): OvsPortFacts {
+function toPort(row: InterfaceRow): ObservedOvsPort {
   const pciAddress = isOwned(row) ? row.external_ids.get(pfKey) : undefined;
   return {
     name: row.name,

@@ -2,12 +2,12 @@
 /** Contract cases of Linux bridges and of routes. */
 import assert from "node:assert/strict";
 import type { Host } from "../../ports/host.ts";
-import type { LinuxBridgeFacts } from "../../ports/linux-bridges.ts";
+import type { ObservedLinuxBridge } from "../../ports/linux-bridges.ts";
 import { assertRefused, linkOf, type ContractCase } from "./world.ts";
 
 const name = "br-0000_01_00.0";
 
-async function bridge(host: Host, wanted = name): Promise<LinuxBridgeFacts> {
+async function bridge(host: Host, wanted = name): Promise<ObservedLinuxBridge> {
   const found = (await host.linuxBridges.listBridges()).find((each) => each.name === wanted);
   assert(found, `bridge ${wanted}`);
   return found;

@@ -4,7 +4,7 @@
  * (ovs-contract.test.ts).
  */
 import assert from "node:assert/strict";
-import type { Ovs, OvsBridgeFacts, OvsBridgeSettings } from "../../ports/ovs.ts";
+import type { Ovs, ObservedOvsBridge, OvsBridgeSettings } from "../../ports/ovs.ts";
 import { assertRefused, eventually } from "./world.ts";
 
 /** Open vSwitch, and its administrator. */
@@ -45,7 +45,7 @@ function wanted(nic: string, overrides: Partial<OvsBridgeSettings> = {}): OvsBri
   return { name, settings: {}, uplink: { name: nic, pciAddress, settings: {} }, ...overrides };
 }
 
-async function readBridge(ovs: Ovs, bridge = name): Promise<OvsBridgeFacts | undefined> {
+async function readBridge(ovs: Ovs, bridge = name): Promise<ObservedOvsBridge | undefined> {
   return (await ovs.readState())?.bridges.find((each) => each.name === bridge);
 }
 

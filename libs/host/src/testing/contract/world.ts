@@ -10,7 +10,7 @@ import { HostError } from "../../calls/host-error.ts";
 import type { Host } from "../../ports/host.ts";
 import type { Link } from "../../ports/links.ts";
 import type { RdmaMode } from "../../ports/devices.ts";
-import type { PfFacts, VfFacts } from "../../ports/sriov-sysfs.ts";
+import type { SysfsPf, SysfsVf } from "../../ports/sriov-sysfs.ts";
 
 /** A machine with one dual-port igb, and the actions of its administrator. */
 export interface ContractWorld {
@@ -116,19 +116,19 @@ export async function eventually<Value>(read: () => Promise<Value>, check: (valu
   }
 }
 
-export async function readPf(host: Host, pf: PciAddress): Promise<PfFacts> {
+export async function readPf(host: Host, pf: PciAddress): Promise<SysfsPf> {
   const facts = await host.sriov.readPf(pf);
   assert(facts, `${pf} is a PF`);
   return facts;
 }
 
 /** Returns the present VFs of a PF. */
-export async function readVfs(host: Host, pf: PciAddress): Promise<readonly VfFacts[]> {
+export async function readVfs(host: Host, pf: PciAddress): Promise<readonly SysfsVf[]> {
   return (await readPf(host, pf)).sriov?.vfs ?? [];
 }
 
 /** Creates VFs, and waits until each has a driver, and an interface with its final name. */
-export async function makeVfs(host: Host, pf: PciAddress, count: number): Promise<readonly VfFacts[]> {
+export async function makeVfs(host: Host, pf: PciAddress, count: number): Promise<readonly SysfsVf[]> {
   await host.sriov.setNumVfs(pf, count);
   await eventually(
     () => readVfs(host, pf),
@@ -142,7 +142,7 @@ export async function makeVfs(host: Host, pf: PciAddress, count: number): Promis
 }
 
 /** Creates one VF as makeVfs does. */
-export async function makeVf(host: Host, pf: PciAddress): Promise<VfFacts> {
+export async function makeVf(host: Host, pf: PciAddress): Promise<SysfsVf> {
   const [vf] = await makeVfs(host, pf, 1);
   assert(vf);
   return vf;
