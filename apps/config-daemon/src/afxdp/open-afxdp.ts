@@ -28,12 +28,12 @@ import {
   withoutServerFields,
   type WatchDesiredStateOptions,
 } from "../watch-desired-state.ts";
-import { createLeftPrograms, settlingMs } from "./left-programs/left-programs.ts";
+import { createOrphanedPrograms, settlingMs } from "./left-programs/left-programs.ts";
 import type { ReadKubeletDevices } from "./left-programs/kubelet-devices.ts";
 import {
-  createLeftProgramsPass,
+  createOrphanedProgramsPass,
   ownPluginMessages,
-  type LeftProgramsPass,
+  type OrphanedProgramsPass,
 } from "./left-programs/left-programs-pass.ts";
 import { createAfxdpPass, type AfxdpPass } from "./pass/afxdp-pass.ts";
 import { createDrainDemand, type DrainDemand } from "../pass/drain-demand.ts";
@@ -107,7 +107,7 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
     cache: states,
     type: afxdpNetworkNodeStates,
   });
-  const left = openLeftPrograms(options, { states, configs });
+  const left = openOrphanedPrograms(options, { states, configs });
   const writeReport = createAfxdpReports({
     writer,
     now,
@@ -177,10 +177,10 @@ const onceAtStart: Source = {
 };
 
 /** Returns the passes for what afxdp-device-plugin and the plugins of upstream have left. */
-function openLeftPrograms(
+function openOrphanedPrograms(
   options: OpenAfxdpOptions,
   { states, configs }: Pick<Watched, "states" | "configs">,
-): readonly LeftProgramsPass[] {
+): readonly OrphanedProgramsPass[] {
   const { host, nodeName, log, readKubelet, onProgramsLeft } = options;
   if (readKubelet === undefined) return [];
   const provider = () => configs.get(operatorConfigName)?.provider;
@@ -195,10 +195,10 @@ function openLeftPrograms(
     },
   };
   return [
-    createLeftProgramsPass({
+    createOrphanedProgramsPass({
       ...common,
-      left: createLeftPrograms(deps),
-      says: ownPluginMessages,
+      left: createOrphanedPrograms(deps),
+      messages: ownPluginMessages,
       retryMs: settlingMs,
       // A node that the AfxdpOperatorConfig does not select has no state.
       isPluginWanted: () => !isKnown() || (provider() === "switchyard" && states.get(nodeName) !== undefined),
@@ -212,7 +212,7 @@ function openLeftPrograms(
 }
 
 /** In phases that have problems. The others are followed by one that has. */
-function withProblems(phase: Phase, more: ReturnType<LeftProgramsPass["problems"]>): Phase {
+function withProblems(phase: Phase, more: ReturnType<OrphanedProgramsPass["problems"]>): Phase {
   if (more.length === 0 || (phase.kind !== "settled" && phase.kind !== "failed")) return phase;
   return { ...phase, problems: [...phase.problems, ...more] };
 }

@@ -4,13 +4,13 @@
  * pod has keeps its program.
  */
 import type { Host } from "@switchyard/host";
-import { findLeftDevices } from "../afxdp/left-programs/find-left-devices.ts";
+import { findOrphanedDevices } from "../afxdp/left-programs/find-left-devices.ts";
 import type { ReadKubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
 import {
-  createLeftPrograms,
+  createOrphanedPrograms,
   freeNow,
   settlingMs,
-  type LeftProgramsState,
+  type OrphanedProgramsState,
 } from "../afxdp/left-programs/left-programs.ts";
 import { createPluginLeftovers } from "../afxdp/plugin-leftovers/plugin-leftovers.ts";
 import { nothingWanted } from "../afxdp/plugin-leftovers/wanted-from-plugins.ts";
@@ -42,7 +42,7 @@ interface ReleaseUntilSettledOptions {
 
 /** Returns the actions of resetXdp(), if no pod has the devices. Rejects with HostError. */
 export async function showXdpReset({ host, keepsVfs }: Pick<ResetXdpOptions, "host" | "keepsVfs">) {
-  return keepsVfs ? [] : (await findLeftDevices(host)).map(({ name }) => actionOn(name));
+  return keepsVfs ? [] : (await findOrphanedDevices(host)).map(({ name }) => actionOn(name));
 }
 
 /** Takes some seconds if there are such devices. Resolves with an error in one line; "" if there is none. Rejects with HostError. */
@@ -55,7 +55,7 @@ export async function resetXdp({
   signal,
 }: ResetXdpOptions): Promise<string> {
   if (keepsVfs) return "";
-  const left = createLeftPrograms({ readKubelet, nowMs: () => timing.nowMs() });
+  const left = createOrphanedPrograms({ readKubelet, nowMs: () => timing.nowMs() });
   return releaseUntilSettled(() => left.release(host, signal), {
     timing,
     signal,
@@ -72,7 +72,7 @@ function actionOn(name: string): string {
 
 /** Resolves with an error in one line; "" if nothing stays. Rejects as `release`. */
 async function releaseUntilSettled(
-  release: () => Promise<LeftProgramsState>,
+  release: () => Promise<OrphanedProgramsState>,
   { timing, signal, print, staying }: ReleaseUntilSettledOptions,
 ): Promise<string> {
   for (;;) {

@@ -4,14 +4,14 @@ import { ok } from "@switchyard/api";
 import { createFakeKernel, igb, type FakeKernel } from "@switchyard/host/testing";
 import { createLogger } from "@switchyard/service";
 import { kubeletWith, type KubeletWith } from "../../testing/kubelet-with.ts";
-import { createLeftProgramsPass, ownPluginMessages, type LeftProgramsPass } from "./left-programs-pass.ts";
-import { createLeftPrograms } from "./left-programs.ts";
+import { createOrphanedProgramsPass, ownPluginMessages, type OrphanedProgramsPass } from "./left-programs-pass.ts";
+import { createOrphanedPrograms } from "./left-programs.ts";
 
 const own = { id: 7, name: "switchyard_xsk", mode: "native", isOwn: true } as const;
 
 let kernel: FakeKernel;
 let kubelet: KubeletWith;
-let pass: LeftProgramsPass;
+let pass: OrphanedProgramsPass;
 let said: string[];
 let isPluginWanted = false;
 let nowMs = 0;
@@ -19,9 +19,9 @@ beforeEach(() => {
   kernel = createFakeKernel({ nics: [igb("0000:01:00.0")], udevMs: "none" });
   kubelet = kubeletWith();
   said = [];
-  pass = createLeftProgramsPass({
-    left: createLeftPrograms({ readKubelet: (signal) => kubelet.read(signal), nowMs: () => nowMs }),
-    says: ownPluginMessages,
+  pass = createOrphanedProgramsPass({
+    left: createOrphanedPrograms({ readKubelet: (signal) => kubelet.read(signal), nowMs: () => nowMs }),
+    messages: ownPluginMessages,
     retryMs: 10_000,
     withDeadline: async (work) => ok(await work(kernel.host())),
     isPluginWanted: () => isPluginWanted,

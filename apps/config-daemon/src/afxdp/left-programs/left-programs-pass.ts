@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createLeftProgramsPass removes what a device plugin has left in the passes of the daemon, while the plugin is not wanted on the node,
+ * createOrphanedProgramsPass removes what a device plugin has left in the passes of the daemon, while the plugin is not wanted on the node,
  * until nothing of it is left: left-programs.ts that of afxdp-device-plugin, and plugin-leftovers.ts that of the plugins of upstream.
  */
 import { HostError, type Host } from "@switchyard/host";
@@ -8,12 +8,12 @@ import type { Requeue } from "@switchyard/kube";
 import type { PlanProblem } from "@switchyard/plan";
 import type { Logger } from "@switchyard/service";
 import type { WithDeadline } from "../../deadlines/with-deadline.ts";
-import { freeNow, settlingMs, type LeftProgramsState } from "./left-programs.ts";
+import { freeNow, settlingMs, type OrphanedProgramsState } from "./left-programs.ts";
 
-export interface LeftProgramsPassDeps {
+export interface OrphanedProgramsPassDeps {
   /** One attempt. Rejects with HostError if the host cannot be read. */
-  readonly left: { release(host: Host, signal: AbortSignal): Promise<LeftProgramsState> };
-  readonly says: LeftProgramsMessages;
+  readonly left: { release(host: Host, signal: AbortSignal): Promise<OrphanedProgramsState> };
+  readonly messages: OrphanedProgramsMessages;
   /** Time until the next attempt while there is a problem. */
   readonly retryMs: number;
   readonly withDeadline: WithDeadline;
@@ -24,7 +24,7 @@ export interface LeftProgramsPassDeps {
   readonly onProblem: (message: string) => void;
 }
 
-export interface LeftProgramsPass {
+export interface OrphanedProgramsPass {
   /** Resolves with the time until the next call; undefined if there is nothing to wait for. Never rejects, except on abort. */
   run(signal: AbortSignal): Promise<Requeue | undefined>;
   /** Of the last run, for the status of the node. */
@@ -32,13 +32,13 @@ export interface LeftProgramsPass {
 }
 
 /** Messages of the log. */
-export interface LeftProgramsMessages {
+export interface OrphanedProgramsMessages {
   readonly released: string;
   readonly kept: string;
   readonly failed: string;
 }
 
-export const ownPluginMessages: LeftProgramsMessages = {
+export const ownPluginMessages: OrphanedProgramsMessages = {
   released: "XDP programs of afxdp-device-plugin detached",
   kept: "devices keep the XDP programs of afxdp-device-plugin",
   failed: "XDP programs not detached; retrying",
@@ -47,15 +47,15 @@ export const ownPluginMessages: LeftProgramsMessages = {
 /** Pods can end without an event on the host, and the plugin may run for some seconds after it is no longer wanted. */
 export const recheckMs = 60_000;
 
-export function createLeftProgramsPass(deps: LeftProgramsPassDeps): LeftProgramsPass {
-  const { left, says, withDeadline, log } = deps;
+export function createOrphanedProgramsPass(deps: OrphanedProgramsPassDeps): OrphanedProgramsPass {
+  const { left, messages, withDeadline, log } = deps;
   let problems: readonly string[] = [];
   /** Whether an earlier run found nothing. */
   let wasEmpty = false;
   let said = "";
 
-  async function release(signal: AbortSignal): Promise<LeftProgramsState> {
-    const failed = (problem: string): LeftProgramsState => ({ released: [], kept: [], problems: [problem] });
+  async function release(signal: AbortSignal): Promise<OrphanedProgramsState> {
+    const failed = (problem: string): OrphanedProgramsState => ({ released: [], kept: [], problems: [problem] });
     try {
       const found = await withDeadline((watched) => left.release(watched, signal));
       return found.ok ? found.value : failed(found.error);
@@ -75,12 +75,12 @@ export function createLeftProgramsPass(deps: LeftProgramsPassDeps): LeftPrograms
         return undefined;
       }
       const { released, kept, problems: found } = await release(signal);
-      if (released.length > 0) log.info({ released }, says.released);
+      if (released.length > 0) log.info({ released }, messages.released);
       const words = JSON.stringify(kept);
-      if (words !== said && kept.length > 0) log.info({ kept }, says.kept);
+      if (words !== said && kept.length > 0) log.info({ kept }, messages.kept);
       said = words;
       for (const message of found.filter((each) => !problems.includes(each))) {
-        log.warn({ error: message }, says.failed);
+        log.warn({ error: message }, messages.failed);
         deps.onProblem(message);
       }
       problems = found;

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from "@jest/globals";
 import { createFakeKernel, igb, pci, type FakeKernel } from "@switchyard/host/testing";
 import { kubeletWith, type KubeletWith } from "../../testing/kubelet-with.ts";
-import { createLeftPrograms } from "./left-programs.ts";
+import { createOrphanedPrograms } from "./left-programs.ts";
 
 const pf = "0000:01:00.0";
 const own = { id: 7, name: "switchyard_xsk", mode: "native", isOwn: true } as const;
@@ -12,12 +12,12 @@ const soon = "free, but not long enough to be certain";
 
 let kernel: FakeKernel;
 let kubelet: KubeletWith;
-let left: ReturnType<typeof createLeftPrograms>;
+let left: ReturnType<typeof createOrphanedPrograms>;
 let nowMs = 0;
 beforeEach(() => {
   kernel = createFakeKernel({ nics: [igb(pf)], udevMs: "none" });
   kubelet = kubeletWith();
-  left = createLeftPrograms({ readKubelet: (signal) => kubelet.read(signal), nowMs: () => nowMs });
+  left = createOrphanedPrograms({ readKubelet: (signal) => kubelet.read(signal), nowMs: () => nowMs });
 });
 
 function release(afterMs = 0) {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createLeftPrograms detaches the XDP programs that afxdp-device-plugin has left when it does not run on the node any longer: another
+ * createOrphanedPrograms detaches the XDP programs that afxdp-device-plugin has left when it does not run on the node any longer: another
  * device plugin cannot attach its own program to the device, and nothing else would remove it. The device of a pod keeps its program.
  *
  * A program is detached only if the kubelet says twice, some time apart, that no pod has the device and that it cannot give it to a pod
  * by afxdp-device-plugin: the kubelet lists a device as that of a pod only after the plugin has attached the program.
  */
 import { HostError, type Host } from "@switchyard/host";
-import { findLeftDevices, type LeftDevice } from "./find-left-devices.ts";
+import { findOrphanedDevices, type OrphanedDevice } from "./find-left-devices.ts";
 import type { ReadKubeletDevices } from "./kubelet-devices.ts";
 import type { KubeletDevices } from "../../observe/read-kubelet-devices.ts";
 
-export interface LeftProgramsDeps {
+export interface OrphanedProgramsDeps {
   readonly readKubelet: ReadKubeletDevices;
   readonly nowMs: () => number;
 }
 
-export interface LeftProgramsState {
+export interface OrphanedProgramsState {
   /** Devices whose programs and maps were removed, by their names on the host. */
   readonly released: readonly string[];
   /** Devices that keep their programs for now, and why: "in use by a pod". */
@@ -25,18 +25,18 @@ export interface LeftProgramsState {
   readonly problems: readonly string[];
 }
 
-export interface LeftPrograms {
+export interface OrphanedPrograms {
   /** Releases the devices that are free now and were free at an earlier call. Rejects with HostError if the host cannot be read. */
-  release(host: Pick<Host, "xdp" | "links">, signal: AbortSignal): Promise<LeftProgramsState>;
+  release(host: Pick<Host, "xdp" | "links">, signal: AbortSignal): Promise<OrphanedProgramsState>;
 }
 
-export function createLeftPrograms({ readKubelet, nowMs }: LeftProgramsDeps): LeftPrograms {
+export function createOrphanedPrograms({ readKubelet, nowMs }: OrphanedProgramsDeps): OrphanedPrograms {
   const free = createIdleTimer(nowMs);
 
   return {
     async release(host, signal) {
       free.startScan();
-      const devices = await findLeftDevices(host);
+      const devices = await findOrphanedDevices(host);
       if (devices.length === 0) return { released: [], kept: [], problems: [] };
       const kubelet = await readKubelet(signal);
       if (!kubelet.ok) {
@@ -70,7 +70,7 @@ export function createLeftPrograms({ readKubelet, nowMs }: LeftProgramsDeps): Le
   };
 }
 
-function useOf({ ids, isOnHost }: LeftDevice, { held, offered }: KubeletDevices): string | undefined {
+function useOf({ ids, isOnHost }: OrphanedDevice, { held, offered }: KubeletDevices): string | undefined {
   // The kubelet knows a device by its id, which only the host's interface tells.
   if (!isOnHost) return held.size > 0 ? "not on the host while pods have AF_XDP devices" : undefined;
   if (ids.some((id) => held.has(id))) return "in use by a pod";

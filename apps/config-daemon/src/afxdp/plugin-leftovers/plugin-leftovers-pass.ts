@@ -4,23 +4,23 @@
  * reads one directory; the rest is loaded when there is a record.
  */
 import {
-  createLeftProgramsPass,
+  createOrphanedProgramsPass,
   recheckMs,
-  type LeftProgramsMessages,
-  type LeftProgramsPass,
-  type LeftProgramsPassDeps,
+  type OrphanedProgramsMessages,
+  type OrphanedProgramsPass,
+  type OrphanedProgramsPassDeps,
 } from "../left-programs/left-programs-pass.ts";
-import type { LeftProgramsDeps } from "../left-programs/left-programs.ts";
+import type { OrphanedProgramsDeps } from "../left-programs/left-programs.ts";
 import type { PluginLeftoversRemoval } from "./plugin-leftovers.ts";
 import type { WantedFromPlugins } from "./wanted-from-plugins.ts";
 
 export interface PluginLeftoversPassDeps
-  extends LeftProgramsDeps, Pick<LeftProgramsPassDeps, "withDeadline" | "log" | "onProblem"> {
+  extends OrphanedProgramsDeps, Pick<OrphanedProgramsPassDeps, "withDeadline" | "log" | "onProblem"> {
   /** Returns undefined as long as it is not known. */
   readonly wanted: () => WantedFromPlugins | undefined;
 }
 
-const messages: LeftProgramsMessages = {
+const messages: OrphanedProgramsMessages = {
   released: "leftovers of the plugins of upstream removed",
   kept: "leftovers of the plugins of upstream stay for now",
   failed: "leftovers of the plugins of upstream not removed; retrying",
@@ -31,11 +31,11 @@ export function createPluginLeftoversPass({
   readKubelet,
   nowMs,
   ...deps
-}: PluginLeftoversPassDeps): LeftProgramsPass {
+}: PluginLeftoversPassDeps): OrphanedProgramsPass {
   let removal: PluginLeftoversRemoval | undefined;
-  return createLeftProgramsPass({
+  return createOrphanedProgramsPass({
     ...deps,
-    says: messages,
+    messages: messages,
     isPluginWanted: () => wanted() === undefined,
     retryMs: recheckMs, // a program that another one uses can stay for years
     left: {

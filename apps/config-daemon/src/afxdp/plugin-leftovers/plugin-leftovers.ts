@@ -5,9 +5,13 @@
  * afxdp-device-plugin, the kubelet must say twice, some time apart, that no pod has the device, or a device of the pool.
  */
 import { HostError, type Host, type UpstreamDevice } from "@switchyard/host";
-import { createIdleTimer, type LeftProgramsDeps, type LeftProgramsState } from "../left-programs/left-programs.ts";
+import {
+  createIdleTimer,
+  type OrphanedProgramsDeps,
+  type OrphanedProgramsState,
+} from "../left-programs/left-programs.ts";
 import { findPluginDevices } from "./find-plugin-devices.ts";
-import { createLeftoversLook, leftoverActions } from "./scan-leftovers.ts";
+import { createLeftoversScan, leftoverActions } from "./scan-leftovers.ts";
 import type { WantedFromPlugins } from "./wanted-from-plugins.ts";
 
 export interface ReleaseOptions {
@@ -21,12 +25,12 @@ export interface PluginLeftoversRemoval {
    * Removes what is free now and was free at an earlier call. `released` has the actions. Rejects with HostError if the host cannot be
    * read.
    */
-  release(host: Host, options: ReleaseOptions, signal: AbortSignal): Promise<LeftProgramsState>;
+  release(host: Host, options: ReleaseOptions, signal: AbortSignal): Promise<OrphanedProgramsState>;
 }
 
-const nothing: LeftProgramsState = { released: [], kept: [], problems: [] };
+const nothing: OrphanedProgramsState = { released: [], kept: [], problems: [] };
 
-export function createPluginLeftovers({ readKubelet, nowMs }: LeftProgramsDeps): PluginLeftoversRemoval {
+export function createPluginLeftovers({ readKubelet, nowMs }: OrphanedProgramsDeps): PluginLeftoversRemoval {
   const free = createIdleTimer(nowMs);
 
   return {
@@ -44,7 +48,7 @@ export function createPluginLeftovers({ readKubelet, nowMs }: LeftProgramsDeps):
         const problem = `what the plugins of upstream left stays on ${names.join(", ")}: ${why}`;
         return { released: [], kept: names.map((name) => ({ name, why })), problems: [problem] };
       }
-      const look = createLeftoversLook(host, { kubelet: kubelet.value, free, keepsPrograms });
+      const look = createLeftoversScan(host, { kubelet: kubelet.value, free, keepsPrograms });
       const isFree = new Set<UpstreamDevice>();
       for (const device of devices) if (await look.releaseDevice(device)) isFree.add(device.record);
       const isGone = new Set<string>();
@@ -86,7 +90,7 @@ async function forget(
   { pluginLeftovers }: Pick<Host, "pluginLeftovers">,
   records: readonly UpstreamDevice[],
   { isLast }: { readonly isLast: boolean },
-): Promise<LeftProgramsState> {
+): Promise<OrphanedProgramsState> {
   const released: string[] = [];
   try {
     if (isLast) await pluginLeftovers.removeDirectories(); // before the evidence that they are the plugin's

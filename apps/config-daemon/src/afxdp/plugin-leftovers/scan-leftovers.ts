@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createLeftoversLook removes what the plugins of upstream have left on devices and of pools, at one answer of the kubelet, and collects
+ * createLeftoversScan removes what the plugins of upstream have left on devices and of pools, at one answer of the kubelet, and collects
  * what it has done and what stays.
  */
 import { HostError, type Host } from "@switchyard/host";
-import type { IdleTimer, LeftProgramsState } from "../left-programs/left-programs.ts";
+import type { IdleTimer, OrphanedProgramsState } from "../left-programs/left-programs.ts";
 import type { KubeletDevices } from "../../observe/read-kubelet-devices.ts";
 import type { PluginDevice } from "./find-plugin-devices.ts";
 
@@ -18,25 +18,25 @@ export const leftoverActions = {
   remove: (path: string) => `remove ${path}`,
 } as const;
 
-export interface LeftoversLookOptions {
+export interface LeftoversScanOptions {
   readonly kubelet: KubeletDevices;
   readonly free: IdleTimer;
   /** Whether XDP programs stay on their devices. */
   readonly keepsPrograms: boolean;
 }
 
-export interface LeftoversLook {
+export interface LeftoversScan {
   /** Resolves with whether nothing is left on the device. */
   releaseDevice(device: PluginDevice): Promise<boolean>;
   /** Resolves with whether nothing is left of the pool. */
   releasePool(pool: string): Promise<boolean>;
-  state(): LeftProgramsState;
+  state(): OrphanedProgramsState;
 }
 
-export function createLeftoversLook(
+export function createLeftoversScan(
   { pluginLeftovers }: Pick<Host, "pluginLeftovers">,
-  { kubelet, free, keepsPrograms }: LeftoversLookOptions,
-): LeftoversLook {
+  { kubelet, free, keepsPrograms }: LeftoversScanOptions,
+): LeftoversScan {
   const released: string[] = [];
   const kept: { name: string; why: string }[] = [];
   const problems: string[] = [];
