@@ -10,11 +10,11 @@ import type { SriovNetworkNodePolicySpec, SriovNetworkNodeState } from "@switchy
 import {
   applyPolicy,
   namespace,
-  type News,
+  type NodeLog,
   policyIs,
   startTestCluster,
   type TestCluster,
-  watchNews,
+  logNodeChanges,
   silentNarrator,
 } from "@switchyard/test-cluster";
 import { pci, type FakeWrite } from "@switchyard/host/testing";
@@ -36,7 +36,7 @@ interface Point {
 }
 
 let testCluster: TestCluster;
-let news: News;
+let news: NodeLog;
 
 beforeAll(async () => {
   testCluster = await startTestCluster(silentNarrator);
@@ -46,7 +46,7 @@ beforeAll(async () => {
     metadata: { name: "default", namespace },
     spec: { disableDrain: true },
   });
-  news = watchNews(testCluster.transport, silentNarrator);
+  news = logNodeChanges(testCluster.transport, silentNarrator);
 }, 600_000);
 
 afterAll(async () => {

@@ -10,7 +10,7 @@ import {
   enableFeatureGate,
   policyIs,
   policySpec,
-  type News,
+  type NodeLog,
   type TestCluster,
 } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
@@ -28,7 +28,7 @@ const bridgeFlags = ["--manage-software-bridges"];
 
 let watched: WatchedNode;
 let testCluster: TestCluster;
-let news: News;
+let news: NodeLog;
 let node: GuestNode;
 /** The files and bridges of the administrator, with their content. */
 let foreign: string;

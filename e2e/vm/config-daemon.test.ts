@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { GuestDaemon, GuestNode } from "@switchyard/vm-lab/guest-node";
-import { applyPolicy, type News, policyIs, policySpec, type TestCluster } from "@switchyard/test-cluster";
+import { applyPolicy, type NodeLog, policyIs, policySpec, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
 import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
@@ -13,7 +13,7 @@ const sysfs = "/sys/bus/pci/devices/0000:01:00.0";
 const within = { withinMs: 180_000 };
 let watched: WatchedNode;
 let testCluster: TestCluster;
-let news: News;
+let news: NodeLog;
 let node: GuestNode;
 
 beforeAll(async () => {

@@ -6,7 +6,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicy, SriovNetworkNodeState, VfGroup } from "@switchyard/api";
-import { applyPolicy, type News, policySpec, type TestCluster } from "@switchyard/test-cluster";
+import { applyPolicy, type NodeLog, policySpec, type TestCluster } from "@switchyard/test-cluster";
 import { formatDevicePluginConfig, nodeDevicePluginConfig, policyDevicePluginConfig } from "@switchyard/render";
 import { eventually } from "@switchyard/testing";
 import fc from "fast-check";
@@ -70,7 +70,7 @@ describe("the real device plugin", () => {
 describe("the device plugin on igb", () => {
   let watched: WatchedCluster;
   let testCluster: TestCluster;
-  let news: News;
+  let news: NodeLog;
   let node: PluginNode;
 
   beforeAll(async () => {

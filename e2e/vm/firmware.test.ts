@@ -7,7 +7,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { InterfaceStatus } from "@switchyard/api";
 import { mstflintStandIn } from "@switchyard/host/testing";
-import { applyPolicy, namespace, policyIs, policySpec, type News, type TestCluster } from "@switchyard/test-cluster";
+import { applyPolicy, namespace, policyIs, policySpec, type NodeLog, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -28,7 +28,7 @@ const limitMs = 1_200_000;
 
 let watched: WatchedNode;
 let testCluster: TestCluster;
-let news: News;
+let news: NodeLog;
 let node: GuestNode;
 /** The values that the annotation with the requested drain has had. */
 let requests: string[] = [];

@@ -5,7 +5,7 @@
  * is an error. Programs of the guest stand in for update-grub.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { applyPolicy, policySpec, type News } from "@switchyard/test-cluster";
+import { applyPolicy, policySpec, type NodeLog } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { disposeOf } from "../src/dispose-of.ts";
@@ -13,7 +13,7 @@ import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts
 
 const within = { withinMs: 300_000 };
 let watched: WatchedNode;
-let news: News;
+let news: NodeLog;
 let node: GuestNode;
 
 /** Writes boot entries from the files in /etc/default/grub.d, as update-grub does. */

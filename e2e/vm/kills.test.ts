@@ -12,7 +12,7 @@ import {
   namespace,
   policyIs,
   policySpec,
-  type News,
+  type NodeLog,
   type TestCluster,
 } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
@@ -31,7 +31,7 @@ const mostStarts = 120;
 
 let watched: WatchedNode;
 let testCluster: TestCluster;
-let news: News;
+let news: NodeLog;
 let node: GuestNode;
 
 beforeAll(async () => {

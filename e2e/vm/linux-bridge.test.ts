@@ -11,7 +11,7 @@ import {
   namespace,
   policyIs,
   policySpec,
-  type News,
+  type NodeLog,
   type TestCluster,
 } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
@@ -25,7 +25,7 @@ const other = "enp1s0f1np1";
 const rule = `/etc/udev/rules.d/10-nm-disable-${bridge}.rules`;
 let watched: WatchedNode;
 let testCluster: TestCluster;
-let news: News;
+let news: NodeLog;
 let node: GuestNode;
 
 beforeAll(async () => {

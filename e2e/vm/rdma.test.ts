@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodeStateStatus } from "@switchyard/api";
-import type { News, TestCluster } from "@switchyard/test-cluster";
+import type { NodeLog, TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { disposeOf } from "../src/dispose-of.ts";
@@ -15,7 +15,7 @@ const path = "/etc/modprobe.d/sriov_network_operator_modules_config.conf";
 const limitMs = 1_500_000;
 let watched: WatchedNode;
 let testCluster: TestCluster;
-let news: News;
+let news: NodeLog;
 let node: GuestNode;
 
 beforeAll(async () => {

@@ -11,8 +11,8 @@ import {
   policySpec,
   silentNarrator,
   startTestCluster,
-  watchNews,
-  type News,
+  logNodeChanges,
+  type NodeLog,
   type TestCluster,
 } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
@@ -24,13 +24,13 @@ const pf = "/sys/bus/pci/devices/0000:01:00.0";
 const withinMs = 180_000;
 
 let cluster: TestCluster;
-let news: News;
+let news: NodeLog;
 let node: GuestNode;
 
 beforeAll(async () => {
   cluster = await startTestCluster(silentNarrator);
   await createOperatorConfig(cluster);
-  news = cluster.use(watchNews(cluster.transport, silentNarrator));
+  news = cluster.use(logNodeChanges(cluster.transport, silentNarrator));
   node = cluster.use(await bootGuestNode(cluster, "vm-worker")); // builds the image unless it is cached
 }, 900_000);
 

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
-import { applyPolicy, type News, policyIs, policySpec, type TestCluster } from "@switchyard/test-cluster";
+import { applyPolicy, type NodeLog, policyIs, policySpec, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
 import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts";
@@ -18,7 +18,7 @@ const parameters = "/sys/module/igbsw/parameters";
 const within = { withinMs: 240_000 };
 let watched: WatchedNode;
 let testCluster: TestCluster;
-let news: News;
+let news: NodeLog;
 let node: GuestNode;
 
 beforeAll(async () => {

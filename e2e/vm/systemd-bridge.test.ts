@@ -10,7 +10,7 @@ import {
   enableFeatureGate,
   policyIs,
   policySpec,
-  type News,
+  type NodeLog,
   type TestCluster,
 } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
@@ -29,7 +29,7 @@ const result = "/etc/sriov-operator/sriov-interface-result.yaml";
 
 let watched: WatchedNode;
 let testCluster: TestCluster;
-let news: News;
+let news: NodeLog;
 let node: GuestNode;
 
 /** Installs and starts the network service of the host, which gives an interface an address and the default route. */

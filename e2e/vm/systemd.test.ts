@@ -4,7 +4,7 @@
  * configure the node before a stand-in for the kubelet starts, while nothing reaches the API server, and daemon mode removes it.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { applyPolicy, policyIs, policySpec, type News, type TestCluster } from "@switchyard/test-cluster";
+import { applyPolicy, policyIs, policySpec, type NodeLog, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import type { GuestNode } from "@switchyard/vm-lab/guest-node";
 import { disposeOf } from "../src/dispose-of.ts";
@@ -18,7 +18,7 @@ const result = "/etc/sriov-operator/sriov-interface-result.yaml";
 
 let watched: WatchedNode;
 let testCluster: TestCluster;
-let news: News;
+let news: NodeLog;
 let node: GuestNode;
 
 beforeAll(async () => {

@@ -4,7 +4,7 @@
  * driver vp-vdpa. The API server, the operator, the daemon and udev are real. vm/vdpa tests the steps without VFs.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { applyPolicy, namespace, policyIs, policySpec, type News, type TestCluster } from "@switchyard/test-cluster";
+import { applyPolicy, namespace, policyIs, policySpec, type NodeLog, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { bootGuest, bundleForGuest } from "@switchyard/vm-lab";
 import type { GuestDaemon, GuestNode } from "@switchyard/vm-lab/guest-node";
@@ -38,7 +38,7 @@ describe("the host contract of virtio VFs on a real kernel", () => {
 describe("vDPA devices on virtio VFs", () => {
   let watched: WatchedNode;
   let testCluster: TestCluster;
-  let news: News;
+  let news: NodeLog;
   let node: GuestNode;
 
   beforeAll(async () => {

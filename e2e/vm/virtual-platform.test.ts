@@ -12,7 +12,7 @@ import {
   namespace,
   policyIs,
   policySpec,
-  type News,
+  type NodeLog,
   type TestCluster,
 } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
@@ -53,7 +53,7 @@ require("node:http").createServer((request, response) => {
 let directory: string;
 let watched: WatchedNode;
 let testCluster: TestCluster;
-let news: News;
+let news: NodeLog;
 let node: GuestNode;
 
 beforeAll(async () => {

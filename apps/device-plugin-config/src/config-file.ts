@@ -9,7 +9,7 @@ import { dirname } from "node:path";
 import type { PluginConfig } from "./plugin-config.ts";
 
 /**
- * putInForce gives a running plugin another configuration, and writeForStart gives one to a plugin that does not run yet.
+ * activateConfig gives a running plugin another configuration, and writeForStart gives one to a plugin that does not run yet.
  */
 interface InForceDeps {
   readonly configFile: string;
@@ -88,7 +88,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** Does nothing if the plugin has the configuration. */
-export async function putInForce(config: PluginConfig, { configFile, endPlugin, log }: InForceDeps): Promise<void> {
+export async function activateConfig(config: PluginConfig, { configFile, endPlugin, log }: InForceDeps): Promise<void> {
   if (await isInForce(configFile, config)) return;
   await writeConfig(configFile, config.text);
   const pids = await endPlugin();

@@ -21,7 +21,7 @@ import { endPlugin } from "./end-plugin.ts";
 import { isDaemonBusy } from "./changing-vfs.ts";
 import { pluginConfig, readKernelVfs, type PluginConfig } from "./plugin-config.ts";
 import type { Withholding } from "./withheld-vfs.ts";
-import { putInForce, writeForStart } from "./config-file.ts";
+import { activateConfig, writeForStart } from "./config-file.ts";
 
 export interface PluginReconcilerDeps {
   readonly flags: Readonly<
@@ -83,7 +83,11 @@ export function createPluginReconciler(deps: PluginReconcilerDeps): Reconcile {
     if (flags.wait) {
       if (!flags.blockUntilConfigured || canStart(state, advertised)) await finish(config);
     } else if (isThisBoot) {
-      await putInForce(config, { configFile: flags.configFile, endPlugin: () => endPlugin(flags.pluginProcess), log });
+      await activateConfig(config, {
+        configFile: flags.configFile,
+        endPlugin: () => endPlugin(flags.pluginProcess),
+        log,
+      });
     }
     await writeCondition(writer, state, condition, signal);
     if (advertised.pending.some(({ cause }) => cause === "stale")) return { afterMs: staleRetryMs };

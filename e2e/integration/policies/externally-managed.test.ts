@@ -6,14 +6,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicySpec, SriovNetworkNodeStateStatus } from "@switchyard/api";
 import { igb, pci } from "@switchyard/host/testing";
-import { applyPolicy, type News, policyIs, type TestCluster } from "@switchyard/test-cluster";
+import { applyPolicy, type NodeLog, policyIs, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { createWorker, startWatchedCluster, type WatchedCluster } from "../../src/nodes/fake-worker.ts";
 
 const pf = pci("0000:01:00.0");
 let watched: WatchedCluster;
 let testCluster: TestCluster;
-let news: News;
+let news: NodeLog;
 
 beforeAll(async () => {
   watched = await startWatchedCluster();

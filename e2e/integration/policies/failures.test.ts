@@ -6,7 +6,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Condition, SriovNetworkNodeState } from "@switchyard/api";
-import { applyPolicy, type News, policyIs, type TestCluster } from "@switchyard/test-cluster";
+import { applyPolicy, type NodeLog, policyIs, type TestCluster } from "@switchyard/test-cluster";
 import { igb, pci } from "@switchyard/host/testing";
 import { eventually } from "@switchyard/testing";
 import { createWorker, startWatchedCluster, type WatchedCluster } from "../../src/nodes/fake-worker.ts";
@@ -14,7 +14,7 @@ import { createWorker, startWatchedCluster, type WatchedCluster } from "../../sr
 const pf = pci("0000:01:00.0");
 let watched: WatchedCluster;
 let testCluster: TestCluster;
-let news: News;
+let news: NodeLog;
 
 beforeAll(async () => {
   watched = await startWatchedCluster();

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicySpec, SriovNetworkNodeState } from "@switchyard/api";
-import { applyPolicy, namespace, type News, policyIs, type TestCluster } from "@switchyard/test-cluster";
+import { applyPolicy, namespace, type NodeLog, policyIs, type TestCluster } from "@switchyard/test-cluster";
 import { igb, pci } from "@switchyard/host/testing";
 import { eventually, findFreePorts, findWorkspaceRoot, runProgram } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
@@ -15,7 +15,7 @@ import { createWorker, startWatchedCluster, type WatchedCluster } from "../../sr
 const pf = pci("0000:01:00.0");
 let watched: WatchedCluster;
 let testCluster: TestCluster;
-let news: News;
+let news: NodeLog;
 
 beforeAll(async () => {
   watched = await startWatchedCluster();

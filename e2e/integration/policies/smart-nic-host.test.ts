@@ -7,9 +7,14 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { labels, type SriovNetworkNodeState } from "@switchyard/api";
 import { blueField, pci } from "@switchyard/host/testing";
 import { managementPortName, ovnOffloadFiles } from "@switchyard/render";
-import { applyPolicy, policySpec, type News, type TestCluster } from "@switchyard/test-cluster";
+import { applyPolicy, policySpec, type NodeLog, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
-import { createWorker, startWatchedCluster, type FakeWorker, type WatchedCluster } from "../../src/nodes/fake-worker.ts";
+import {
+  createWorker,
+  startWatchedCluster,
+  type FakeWorker,
+  type WatchedCluster,
+} from "../../src/nodes/fake-worker.ts";
 
 const node = "worker-1";
 const pf = "0000:3b:00.0";
@@ -18,7 +23,7 @@ const limitMs = 400_000;
 
 let watched: WatchedCluster;
 let testCluster: TestCluster;
-let news: News;
+let news: NodeLog;
 let worker: FakeWorker;
 
 beforeAll(async () => {

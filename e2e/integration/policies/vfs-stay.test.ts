@@ -8,11 +8,11 @@ import type { SriovNetworkNodeState } from "@switchyard/api";
 import {
   applyPolicy,
   namespace,
-  type News,
+  type NodeLog,
   policyIs,
   startTestCluster,
   type TestCluster,
-  watchNews,
+  logNodeChanges,
   silentNarrator,
 } from "@switchyard/test-cluster";
 import { igb, pci } from "@switchyard/host/testing";
@@ -30,13 +30,13 @@ const policySpec = {
   mtu: 9000,
 };
 let testCluster: TestCluster;
-let news: News;
+let news: NodeLog;
 let worker: FakeWorker;
 
 beforeAll(async () => {
   testCluster = await startTestCluster(silentNarrator);
   await createConfig();
-  news = watchNews(testCluster.transport, silentNarrator);
+  news = logNodeChanges(testCluster.transport, silentNarrator);
   worker = await createWorker(testCluster, node, [igb("0000:01:00.0")]);
   worker.startDaemon();
   await applyPolicy(testCluster, "fast", policySpec);

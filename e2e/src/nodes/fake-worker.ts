@@ -9,8 +9,8 @@ import {
   createOperatorConfig,
   silentNarrator,
   startTestCluster,
-  watchNews,
-  type News,
+  logNodeChanges,
+  type NodeLog,
   type TestCluster,
 } from "@switchyard/test-cluster";
 import type { GuardedProcess } from "@switchyard/testing";
@@ -31,7 +31,7 @@ export interface FakeWorker extends AsyncDisposable {
  */
 export interface WatchedCluster extends AsyncDisposable {
   readonly testCluster: TestCluster;
-  readonly news: News;
+  readonly news: NodeLog;
 }
 
 /** Creates the Node object and the fake kernel. It does not start the daemon. */
@@ -67,6 +67,6 @@ export async function createWorker(
 export async function startWatchedCluster(): Promise<WatchedCluster> {
   const testCluster = await startTestCluster(silentNarrator);
   await createOperatorConfig(testCluster);
-  const news = testCluster.use(watchNews(testCluster.transport, silentNarrator));
+  const news = testCluster.use(logNodeChanges(testCluster.transport, silentNarrator));
   return { testCluster, news, [Symbol.asyncDispose]: () => testCluster[Symbol.asyncDispose]() };
 }

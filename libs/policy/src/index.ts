@@ -14,7 +14,13 @@ export { describeEmptySelector, isEmptyLabelSelector, isEmptySelector } from "./
 export { nodeStateSpec, type StoredNodeState, afxdpNodeStateSpec } from "./merge/node-state-spec.ts";
 export { parseStaleDelayMs, staleStateAction, type StaleStateAction } from "./nodes/stale-state.ts";
 export { isEmptyNicSelector, isNameOf, matchesNic, sameNetFilter } from "./nics/nic-selector.ts";
-export { adviceOnBarred, defaultNicPolicy, isListedNic, unlistedNics, type NicPolicy } from "./nics/nic-policy.ts";
+export {
+  adviceOnExcludedNics,
+  defaultNicPolicy,
+  isListedNic,
+  unlistedNics,
+  type NicPolicy,
+} from "./nics/nic-policy.ts";
 export { maxPfs, statusPfs, withOwnership } from "./nics/status-pfs.ts";
 export { parseNicRow, supportedNics, type NamedNic, type SupportedNic } from "./nics/supported-nics.ts";
 export { parsePfName, pfNameOf, type PfName, type PfNameProblem } from "./nics/pf-name.ts";

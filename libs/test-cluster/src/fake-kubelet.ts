@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * playKubelets acts as the kubelets of nodes that exist only as API objects: it sets bound pods to Running and removes pods
+ * simulateKubelets acts as the kubelets of nodes that exist only as API objects: it sets bound pods to Running and removes pods
  * that are being deleted.
- * Usage: `await using _kubelets = playKubelets(transport, ({ name, node, what }) => narrator.line(node, name + what));`
+ * Usage: `await using _kubelets = simulateKubelets(transport, ({ name, node, what }) => narrator.line(node, name + what));`
  */
 import { pods } from "@switchyard/api";
 import {
@@ -20,14 +20,14 @@ interface Pod extends KubeObject {
   readonly status?: { readonly phase?: string };
 }
 
-export interface PodNews {
+export interface PodChange {
   readonly name: string;
   readonly node: string;
   readonly what: "runs" | "is gone";
 }
 
 /** Runs until the result is disposed. Calls `tell` for each pod that runs or is gone. */
-export function playKubelets(transport: Transport, tell: (news: PodNews) => void): AsyncDisposable {
+export function simulateKubelets(transport: Transport, tell: (news: PodChange) => void): AsyncDisposable {
   const cache = watchObjects({ transport, type: pods, report: () => undefined, project: (pod: Pod) => pod });
   const ended = new Set<string | undefined>();
   cache.subscribe(({ after: pod }) => {

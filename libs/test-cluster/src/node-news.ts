@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * watchNews prints each change of a node state or a policy as one line.
- * Usage: `await using news = watchNews(transport, narrator)`
+ * logNodeChanges prints each change of a node state or a policy as one line.
+ * Usage: `await using news = logNodeChanges(transport, narrator)`
  */
 import {
   annotations,
@@ -19,13 +19,13 @@ import type { Narrator } from "./narrator.ts";
 import { namespace, type TestCluster } from "./test-cluster.ts";
 
 /** The watched objects. Disposing it ends the watches. */
-export interface News extends AsyncDisposable {
+export interface NodeLog extends AsyncDisposable {
   readonly states: Cache<SriovNetworkNodeState>;
   readonly policies: Cache<SriovNetworkNodePolicy>;
 }
 
 /** Watches node states and policies, and prints a line when the sync status, the drain or a condition changes. */
-export function watchNews(transport: Transport, narrator: Narrator): News {
+export function logNodeChanges(transport: Transport, narrator: Narrator): NodeLog {
   const common = { transport, namespace, report: () => undefined };
   const states = watchObjects({
     ...common,
@@ -105,7 +105,7 @@ export async function waitFor(cluster: TestCluster, object: string, type: string
 
 /** Waits until there are this many node states and `holds` returns true for each. */
 export async function eachNode(
-  news: News,
+  news: NodeLog,
   { nodes: count, withinMs }: { readonly nodes: number; readonly withinMs: number },
   what: string,
   holds: (state: SriovNetworkNodeState) => boolean,
@@ -115,7 +115,7 @@ export async function eachNode(
 }
 
 /** Waits until the condition of a policy is True for its current generation. The cause of a rejection has its last status. */
-export async function policyIs(news: News, name: string, type: string, withinMs = 30_000): Promise<void> {
+export async function policyIs(news: NodeLog, name: string, type: string, withinMs = 30_000): Promise<void> {
   const holds = (): boolean => {
     const policy = news.policies.get(name);
     const { conditions = [], observedGeneration } = policy?.status ?? {};

@@ -9,12 +9,12 @@ import {
   createOperatorConfig,
   eachNode,
   namespace,
-  playKubelets,
+  simulateKubelets,
   registerWebhooks,
   startPod,
   startWebhook,
   waitFor,
-  watchNews,
+  logNodeChanges,
   type Narrator,
   type TestCluster,
 } from "@switchyard/test-cluster";
@@ -63,7 +63,7 @@ async function startNodes(testCluster: TestCluster, narrator: Narrator): Promise
   const [port = 0] = await findFreePorts(1);
   await registerWebhooks(testCluster, port);
   startWebhook(testCluster, "webhook", port);
-  const news = testCluster.use(watchNews(testCluster.transport, narrator));
+  const news = testCluster.use(logNodeChanges(testCluster.transport, narrator));
   const discovered = { nodes: nodeNames.length, withinMs };
   await eachNode(news, discovered, "discovered", ({ status }) => status?.syncStatus === "Succeeded");
   await eventually("the webhook answers", () => apply(testCluster, "AfxdpOperatorConfig", "default", {}));
@@ -104,7 +104,7 @@ async function showTooMany({ testCluster, narrator }: Demo): Promise<void> {
 async function showDrain({ testCluster, narrator, kernels }: Demo): Promise<void> {
   narrator.scene("numSfs changes to 1 while a pod uses subfunctions of worker-1: only this node is drained");
   testCluster.use(
-    playKubelets(testCluster.transport, ({ name, node, what }) => {
+    simulateKubelets(testCluster.transport, ({ name, node, what }) => {
       narrator.line(node, `pod ${name} ${what}`);
     }),
   );

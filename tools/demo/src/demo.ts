@@ -25,8 +25,8 @@ import {
   eachNode,
   namespace,
   type Narrator,
-  type News,
-  playKubelets,
+  type NodeLog,
+  simulateKubelets,
   policyIs,
   policySpec as spec,
   registerWebhooks,
@@ -34,7 +34,7 @@ import {
   startPod,
   startWebhook,
   waitFor,
-  watchNews,
+  logNodeChanges,
 } from "@switchyard/test-cluster";
 
 /** A simulated node. */
@@ -58,7 +58,7 @@ interface Demo {
   readonly testCluster: TestCluster;
   readonly narrator: Narrator;
   readonly kernels: ReadonlyMap<string, FakeKernel>;
-  readonly news: News;
+  readonly news: NodeLog;
 }
 
 /** Runs all scenes. Rejects when a step does not succeed in time. */
@@ -81,7 +81,7 @@ async function startNodes(testCluster: TestCluster, narrator: Narrator): Promise
   await createOperatorConfig(testCluster);
   const kernels = new Map<string, FakeKernel>();
   for (const demoNode of demoNodes) kernels.set(demoNode.node, await startNode(demoNode, testCluster));
-  const news = testCluster.use(watchNews(testCluster.transport, narrator));
+  const news = testCluster.use(logNodeChanges(testCluster.transport, narrator));
   await eachNode(
     news,
     all,
@@ -134,7 +134,7 @@ async function showDevicePlugin({ testCluster, narrator, kernels }: Demo): Promi
 async function showDrains({ testCluster, narrator, news }: Demo): Promise<void> {
   narrator.scene("numVfs changes from 4 to 6 while pods use the VFs: the nodes are drained one after the other");
   testCluster.use(
-    playKubelets(testCluster.transport, ({ name, node, what }) => {
+    simulateKubelets(testCluster.transport, ({ name, node, what }) => {
       narrator.line(node, `pod ${name} ${what}`);
     }),
   );
@@ -263,6 +263,6 @@ async function followDevicePlugin(
   return file;
 }
 
-function reasonOf(news: News, name: string): string | undefined {
+function reasonOf(news: NodeLog, name: string): string | undefined {
   return news.policies.get(name)?.status?.conditions?.find(({ type }) => type === "Ready")?.reason;
 }

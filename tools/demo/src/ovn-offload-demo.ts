@@ -13,9 +13,9 @@ import {
   simulateMachineConfigOperator,
   registerWebhooks,
   startWebhook,
-  watchNews,
+  logNodeChanges,
   type Narrator,
-  type News,
+  type NodeLog,
   type TestCluster,
 } from "@switchyard/test-cluster";
 import { eventually, findFreePorts } from "@switchyard/testing";
@@ -32,7 +32,7 @@ const offload = 'jsonpath={range .status.ovnHardwareOffload[*].conditions[*]}{.t
 interface Demo {
   readonly testCluster: TestCluster;
   readonly narrator: Narrator;
-  readonly news: News;
+  readonly news: NodeLog;
   /** What the administrator had configured. */
   readonly before: readonly string[];
 }
@@ -73,7 +73,7 @@ async function startHosts(testCluster: TestCluster, narrator: Narrator): Promise
   const [port = 0] = await findFreePorts(1);
   await registerWebhooks(testCluster, port);
   startWebhook(testCluster, "webhook", port);
-  const news = testCluster.use(watchNews(testCluster.transport, narrator));
+  const news = testCluster.use(logNodeChanges(testCluster.transport, narrator));
   const isDiscovered = (interfaces: readonly unknown[] = []): boolean => interfaces.length > 0;
   await eachNode(news, all, "discovered", ({ status }) => isDiscovered(status?.interfaces));
   await eventually("the webhook answers", () => patchConfig(testCluster, { logLevel: 1 }));

@@ -11,9 +11,9 @@ import {
   namespace,
   policyIs,
   policySpec,
-  watchNews,
+  logNodeChanges,
   type Narrator,
-  type News,
+  type NodeLog,
   type TestCluster,
 } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
@@ -44,7 +44,7 @@ export async function runVmDemo(testCluster: TestCluster, narrator: Narrator): P
   await runInGuest(guest, narrator, "uname -rv; ip -br link");
 
   await createOperatorConfig(testCluster);
-  const news = testCluster.use(watchNews(testCluster.transport, narrator));
+  const news = testCluster.use(logNodeChanges(testCluster.transport, narrator));
   narrator.line(node, "config-daemon starts in the guest");
   worker.startDaemon();
   const deadline = { nodes: 1, withinMs: 120_000 };
@@ -91,7 +91,7 @@ export async function runVmDemo(testCluster: TestCluster, narrator: Narrator): P
  * runVmBootDemo shows a node in systemd mode: it reboots for a policy, and its VFs exist before a kubelet would start.
  * Runs the scene on the node of runVmBridgeDemo, without a daemon and without policies.
  */
-async function runVmBootDemo(worker: GuestNode, testCluster: TestCluster, narrator: Narrator, news: News) {
+async function runVmBootDemo(worker: GuestNode, testCluster: TestCluster, narrator: Narrator, news: NodeLog) {
   narrator.scene("systemd mode: the node is drained and reboots, and its VFs exist before a kubelet would start");
   const shell = (command: string) => runInGuest(worker.guest, narrator, command);
   narrator.line(bridgeNode, "config-daemon --use-systemd-service=true starts in the guest");
@@ -120,7 +120,7 @@ async function runVmBootDemo(worker: GuestNode, testCluster: TestCluster, narrat
 }
 
 /** Runs the scenes and returns the node, whose daemon has ended and which has no policies. */
-async function runVmBridgeDemo(testCluster: TestCluster, narrator: Narrator, news: News): Promise<GuestNode> {
+async function runVmBridgeDemo(testCluster: TestCluster, narrator: Narrator, news: NodeLog): Promise<GuestNode> {
   narrator.scene("A second node: systemd, Open vSwitch, and ports whose NIC has an eswitch");
   const worker = testCluster.use(await bootGuestNode(testCluster, bridgeNode, { boot: "systemd", driver: "igbsw" }));
   const shell = (command: string) => runInGuest(worker.guest, narrator, command);

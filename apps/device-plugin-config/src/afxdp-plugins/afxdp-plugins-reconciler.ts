@@ -25,7 +25,7 @@ import type { DevicesByResource } from "@switchyard/kubelet";
 import { deviceIdOf } from "@switchyard/plan";
 import { formatAfxdpPluginsConfig, nodeAfxdpPluginsConfig, type RenderedAfxdpPlugins } from "@switchyard/render";
 import type { Logger } from "@switchyard/service";
-import { putInForce, readRecord, writeForStart } from "../config-file.ts";
+import { activateConfig, readRecord, writeForStart } from "../config-file.ts";
 import type { DevicePluginConfigFlags } from "../device-plugin-config-flags.ts";
 import type { PluginConfig } from "../plugin-config.ts";
 import { graceMs, paceRestarts, type RestartPace } from "./pace-restarts.ts";
@@ -102,7 +102,7 @@ export function createAfxdpPluginsReconciler(deps: AfxdpPluginsReconcilerDeps): 
       return undefined;
     }
     await node.recordDevices(givenDevices(rendered, state));
-    await putInForce(config, { configFile, endPlugin: node.endPlugin, log });
+    await activateConfig(config, { configFile, endPlugin: node.endPlugin, log });
     const requeue = await compare(state, rendered, config, signal);
     if (silentSinceMs === undefined && nowMs() - tidiedMs >= tidyMs) {
       tidiedMs = nowMs();

@@ -18,7 +18,7 @@ import { CniError, cniCode, describe, toCniError } from "../request/cni-error.ts
 import { parseCniArgs } from "../request/cni-args.ts";
 import { runDelegate } from "../delegates/delegate.ts";
 import { isArray, isObject, kindOf, type JsonObject } from "../request/json.ts";
-import { sweepLocks, tryLock } from "../state/owner-lock.ts";
+import { removeStaleLocks, tryLock } from "../state/owner-lock.ts";
 import { teardown } from "./del.ts";
 
 const validMember = "cni.dev/valid-attachments";
@@ -46,7 +46,7 @@ export async function gc(call: Call): Promise<void> {
     await attempt(`${record.containerId} ${record.ifName}`, () => removeAttachment(call, record));
   }
   for (const attachment of listUnfinishedWrites(stateDir)) removeUnfinishedWrite(stateDir, attachment);
-  sweepLocks(locksIn(stateDir));
+  removeStaleLocks(locksIn(stateDir));
   await attempt("GC of the delegated plugin", () => forward(call));
   if (code === undefined) return;
   throw new CniError(code, `${failures.length} of ${stale.length + 1} removals failed`, {

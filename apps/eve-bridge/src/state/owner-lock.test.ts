@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
 import { cniCode } from "../request/cni-error.ts";
-import { acquireLock, sweepLocks, tryLock } from "./owner-lock.ts";
+import { acquireLock, removeStaleLocks, tryLock } from "./owner-lock.ts";
 import { createStopSignal } from "../process/stop-signal.ts";
 import { createScratch } from "../testing/scratch.ts";
 
@@ -148,16 +148,16 @@ describe("sweepLocks", () => {
     mkdirSync(scratch.path("a:c::1-1-1"));
     mkdirSync(scratch.path("a:d"));
     writeFileSync(scratch.path("a:d", "1-1-1"), "");
-    sweepLocks(scratch.dir);
+    removeStaleLocks(scratch.dir);
     expect(readdirSync(scratch.dir).sort()).toEqual(["a:b", "mine:x"]);
     await kill(owner);
-    sweepLocks(scratch.dir);
+    removeStaleLocks(scratch.dir);
     expect(readdirSync(scratch.dir)).toEqual(["mine:x"]);
   });
 
   it("does nothing if the directory does not exist", () => {
     expect(() => {
-      sweepLocks("/nowhere/locks");
+      removeStaleLocks("/nowhere/locks");
     }).not.toThrow();
   });
 });

@@ -81,7 +81,7 @@ export function tryLock({ dir, name }: LockName): OwnerLock | undefined {
 }
 
 /** Removes the locks of dead processes in `dir`. */
-export function sweepLocks(dir: string): void {
+export function removeStaleLocks(dir: string): void {
   for (const entry of listOrNothing(dir)) {
     const [name = "", token] = entry.split(separator);
     if (token === undefined) {

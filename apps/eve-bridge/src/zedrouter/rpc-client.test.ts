@@ -2,7 +2,7 @@
 import { createServer, type Socket } from "node:net";
 import { describe, expect, it } from "@jest/globals";
 import { cniCode } from "../request/cni-error.ts";
-import { dial } from "./rpc-client.ts";
+import { connectRpc } from "./rpc-client.ts";
 import { createStopSignal } from "../process/stop-signal.ts";
 import { listen, refusalOf, replyTo, type Received } from "../testing/rpc-server.ts";
 import { createScratch } from "../testing/scratch.ts";
@@ -15,7 +15,7 @@ async function serve(answer: (request: Received, socket: Socket) => void) {
   const resources = new AsyncDisposableStack();
   const scratch = resources.use(createScratch());
   const { received } = resources.use(await listen(scratch.path("s"), answer));
-  const rpc = await dial(scratch.path("s"), patient);
+  const rpc = await connectRpc(scratch.path("s"), patient);
   resources.defer(() => {
     rpc.close();
   });
@@ -107,7 +107,7 @@ describe("dial", () => {
   it("waits for a server that does not listen yet", async () => {
     using scratch = createScratch();
     await using servers = new AsyncDisposableStack();
-    const dialling = dial(scratch.path("s"), patient);
+    const dialling = connectRpc(scratch.path("s"), patient);
     servers.use(await listen(scratch.path("s"), (request, socket) => socket.write(replyTo(request, {}))));
     const rpc = await dialling;
     expect(await rpc.call("RPCServer.X", {}, patient)).toEqual({});
@@ -116,7 +116,7 @@ describe("dial", () => {
 
   it("fails with code 11, the path and the reason if no server listens in time", async () => {
     using scratch = createScratch();
-    await expect(dial(scratch.path("s"), hasty)).rejects.toMatchObject({
+    await expect(connectRpc(scratch.path("s"), hasty)).rejects.toMatchObject({
       code: cniCode.tryAgain,
       message: `failed to dial zedrouter RPC socket ${scratch.path("s")}`,
       details: "ENOENT",
@@ -131,10 +131,10 @@ describe("dial", () => {
     const { renameSync } = await import("node:fs");
     renameSync(scratch.path("s"), scratch.path("kept"));
     await new Promise((resolve) => dead.close(resolve));
-    await expect(dial(scratch.path("kept"), hasty)).rejects.toMatchObject({ details: "ECONNREFUSED" });
+    await expect(connectRpc(scratch.path("kept"), hasty)).rejects.toMatchObject({ details: "ECONNREFUSED" });
   });
 
   it("does not wait for a path that cannot become a socket", async () => {
-    await expect(dial("/dev/null/socket", patient)).rejects.toMatchObject({ code: cniCode.io });
+    await expect(connectRpc("/dev/null/socket", patient)).rejects.toMatchObject({ code: cniCode.io });
   });
 });

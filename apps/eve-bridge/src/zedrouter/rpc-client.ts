@@ -26,7 +26,7 @@ const redialPauseMs = 50;
 const maxAnswerBytes = 1024 * 1024;
 
 /** Connects, and retries while no process listens. Throws code 11 on a timeout, 5 for errors that do not pass. */
-export async function dial(path: string, { timeoutMs, signal }: Wait): Promise<RpcConnection> {
+export async function connectRpc(path: string, { timeoutMs, signal }: Wait): Promise<RpcConnection> {
   const deadline = deadlineIn(timeoutMs);
   for (;;) {
     throwIfStopped(signal);

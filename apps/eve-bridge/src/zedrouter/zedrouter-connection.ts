@@ -5,7 +5,7 @@ import { CniError, cniCode } from "../request/cni-error.ts";
 import { kindOf } from "../request/json.ts";
 import { parseMac, type MacAddress } from "../addresses/mac-address.ts";
 import type { CniRequest } from "../request/request.ts";
-import { dial } from "./rpc-client.ts";
+import { connectRpc } from "./rpc-client.ts";
 import { createZedrouter, type PodInterface, type Zedrouter } from "./zedrouter.ts";
 
 /** zedrouter's methods, until the connection is closed. */
@@ -15,7 +15,7 @@ export interface ZedrouterConnection extends Zedrouter {
 
 /** Connects; waits up to `timeouts.dial` for a zedrouter that restarts. Throws code 11, or 5. */
 export async function connectZedrouter(call: Call): Promise<ZedrouterConnection> {
-  const rpc = await dial(call.settings.rpcSocket, waitFor(call, call.timeouts.dial));
+  const rpc = await connectRpc(call.settings.rpcSocket, waitFor(call, call.timeouts.dial));
   return {
     ...createZedrouter(rpc),
     close: () => {

@@ -9,7 +9,7 @@ import { flag, runCommand, text, yesOrNo, type CommandContext, type FlagsOf } fr
 import { exitUsage } from "@switchyard/service/exit-usage";
 import { operatorFlags } from "../start/operator-flags.ts";
 import { limitTime, namespacedFlags, timeoutFlag } from "./command.ts";
-import { exitHostsLeft, uninstallAndGiveBack } from "./uninstall/uninstall-and-give-back.ts";
+import { exitHostsRemain, uninstallAndGiveBack } from "./uninstall/uninstall-and-give-back.ts";
 import { uninstall } from "./uninstall/uninstall.ts";
 
 const { imagePullSecrets } = operatorFlags;
@@ -53,7 +53,7 @@ export function runUninstallCommand(args: readonly string[]): Promise<number> {
     "Deletes the SriovOperatorConfig and waits until the operator has removed what it deployed. If the operator does not work, " +
     "it removes the webhook registrations and the finalizer of the SriovOperatorConfig itself. CustomResourceDefinitions, " +
     "policies, networks and VFs stay; with --give-hosts-back the hosts are reset. It exits with 0 if nothing is left that could " +
-    `block requests, with ${exitHostsLeft} if only hosts are left that were not given back, else with 1.`;
+    `block requests, with ${exitHostsRemain} if only hosts are left that were not given back, else with 1.`;
   const command = { name, summary, flags, main };
   return runCommand(command, args);
 }

@@ -34,7 +34,7 @@ import type { LiveRules } from "../facts/live-rules.ts";
 import type { CachedNodeState } from "../facts/node-state-facts.ts";
 import type { MergeResults } from "../results/merge-results.ts";
 import { generationsOf } from "../results/node-results.ts";
-import { takenAway, type FindResetHold } from "./reset-hold.ts";
+import { wereLostTogether, type FindResetHold } from "./reset-hold.ts";
 
 export interface NodeStateDeps {
   readonly nodes: Cache<Node>;
@@ -81,7 +81,7 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     const interfaces = state?.interfaces ?? [];
     const merged = mergePolicies(node, interfaces, rules);
     const next = nodeStateSpec(merged, state && { spec: state.spec, status: { interfaces } });
-    const lost = state && takenAway(state, next);
+    const lost = state && wereLostTogether(state, next);
     const hold = lost && (await deps.findResetHold(lost.writtenAt, signal));
     deps.heldResets.set(name, hold);
     const spec = hold !== undefined && state !== undefined ? { interfaces: [], ...state.spec } : next;

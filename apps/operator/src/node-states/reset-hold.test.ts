@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { KubeError, type TransportRequest } from "@switchyard/kube";
-import { createResetHold, takenAway } from "./reset-hold.ts";
+import { createResetHold, wereLostTogether } from "./reset-hold.ts";
 
 const never = new AbortController().signal;
 const noon = Date.parse("2026-11-20T12:00:00Z");
@@ -116,7 +116,7 @@ describe("takenAway", () => {
       is: { writtenAt: undefined },
     },
   ])("is $is for a spec with $does", ({ after, is }) => {
-    expect(takenAway(before, after)).toEqual(is);
-    expect(takenAway({ spec: after }, after)).toBeUndefined();
+    expect(wereLostTogether(before, after)).toEqual(is);
+    expect(wereLostTogether({ spec: after }, after)).toBeUndefined();
   });
 });

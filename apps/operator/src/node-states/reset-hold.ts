@@ -41,7 +41,7 @@ export interface ResetHoldDeps {
  * when what it loses was written, if that is `specWrittenAt`. A PF that `before` does not have was configured in an earlier
  * life of the node state, at an unknown time.
  */
-export function takenAway(
+export function wereLostTogether(
   { spec: before, specWrittenAt }: { readonly spec: SriovNetworkNodeStateSpec; readonly specWrittenAt?: string },
   after: SriovNetworkNodeStateSpec,
 ): { readonly writtenAt: string | undefined } | undefined {

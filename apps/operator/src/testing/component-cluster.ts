@@ -16,7 +16,7 @@ import type { SyncDeps } from "../components/sync-components.ts";
 import { fieldManagers } from "../field-managers.ts";
 
 /** The client that wrote an object. */
-export type Author = "us" | "upstream" | "somebody";
+export type ObjectWriter = "us" | "upstream" | "somebody";
 
 const silent: Logger = {
   error: () => undefined,
@@ -56,7 +56,7 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
     return found.cache;
   }
 
-  function put(item: InventoryItem, object: object, author: Author): void {
+  function put(item: InventoryItem, object: object, author: ObjectWriter): void {
     const { type, name, namespace } = item;
     const before = live.get(`${type.kind} ${name}`);
     const manager = { us: fieldManagers.components, upstream: upstreamManager, somebody: "kubectl" }[author];
@@ -129,7 +129,7 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
     present: () => [...live.keys()].sort(),
     get: (kind: string, name: string) => live.get(`${kind} ${name}`),
     /** Creates or changes an object as this client. */
-    put(author: Author, kind: string, name: string, object: object = {}): void {
+    put(author: ObjectWriter, kind: string, name: string, object: object = {}): void {
       put(itemOf(kind, name), object, author);
     },
     /** Deletes an object as another client. */

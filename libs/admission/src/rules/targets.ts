@@ -5,7 +5,7 @@
  * admitted with a warning. A policy is refused if all of its nodes are discovered and none of their NICs match.
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
-import { adviceOnBarred, describeEmptySelector, isEmptyNicSelector, isEmptySelector } from "@switchyard/policy";
+import { adviceOnExcludedNics, describeEmptySelector, isEmptyNicSelector, isEmptySelector } from "@switchyard/policy";
 import { count, listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { countNodes, namesOf, type DiscoveredGroup } from "../node-groups.ts";
 import type { PolicyContext } from "../policy-context.ts";
@@ -51,7 +51,7 @@ export function checkTargets(
   const names = namesOf(unmatched);
   const where = names.length === 1 ? names.join() : `any of ${count(names.length, "node")}`;
   const layoutNics = unmatched.flatMap(({ state }) => state.layout);
-  const advice = adviceOnBarred(spec.nicSelector, layoutNics, view.nics);
+  const advice = adviceOnExcludedNics(spec.nicSelector, layoutNics, view.nics);
   const message = `matches no NIC on ${where}; available NICs: ${describeNics(unmatched)}`;
   return [refuse("spec.nicSelector", advice === undefined ? message : `${message}; ${advice}`)];
 }

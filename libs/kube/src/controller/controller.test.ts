@@ -12,7 +12,7 @@ import type { HasAge, CacheAge } from "../cache/cache-age.ts";
 import { KubeError } from "../http/kube-error.ts";
 import { ObjectStore } from "../cache/object-store.ts";
 import { configMaps, type ConfigMap } from "../testing/fake-api-server.ts";
-import { eventually, FakeClock, turns } from "../testing/fake-clock.ts";
+import { eventually, FakeClock, settleCallbacks } from "../testing/fake-clock.ts";
 
 /** A source that a test controls. */
 class Keys implements Source {
@@ -168,7 +168,7 @@ describe("startController", () => {
     expect(controller.depth).toBe(1);
     while (running.size > 0) {
       running.get([...running.keys()][0] ?? "")?.end();
-      await turns();
+      await settleCallbacks();
     }
     expect(most()).toBe(2);
   });
@@ -186,7 +186,7 @@ describe("startController", () => {
     await clock.advance(1000);
     expect(isIdle).toBe(false);
     running.get("a")?.end();
-    await turns();
+    await settleCallbacks();
     expect(isIdle).toBe(true);
     running.get("b")?.end();
   });
@@ -285,7 +285,7 @@ describe("startController", () => {
     await clock.advance(100);
     let ended = false;
     const disposed = controller[Symbol.asyncDispose]().then(() => (ended = true));
-    await turns();
+    await settleCallbacks();
     expect([running.get("a")?.signal.aborted, ended, keys.stopped]).toEqual([false, false, true]);
     running.get("a")?.end();
     await disposed;

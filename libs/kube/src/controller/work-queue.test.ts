@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { FakeClock, turns } from "../testing/fake-clock.ts";
+import { FakeClock, settleCallbacks } from "../testing/fake-clock.ts";
 import { WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
 
 function createQueue(options: Partial<WorkQueueOptions> = {}) {
@@ -58,7 +58,7 @@ describe("WorkQueue", () => {
     queue.add("b");
     const taken = noteWhenTaken("taken");
     await queue.take();
-    await turns();
+    await settleCallbacks();
     expect(seen).toEqual(["empty"]);
     await queue.take();
     await taken;

@@ -32,14 +32,14 @@ export class FakeClock implements Clock {
   /** Advances the time, runs due timers in order, and waits for the callbacks that they cause. */
   async advance(byMs: number): Promise<void> {
     const endMs = this.#nowMs + byMs;
-    await turns();
+    await settleCallbacks();
     for (;;) {
       const [next] = [...this.#timers].sort(([, a], [, b]) => a.atMs - b.atMs);
       if (next === undefined || next[1].atMs > endMs) break;
       this.#timers.delete(next[0]);
       this.#nowMs = Math.max(this.#nowMs, next[1].atMs);
       next[1].run();
-      await turns();
+      await settleCallbacks();
     }
     this.#nowMs = endMs;
   }
@@ -58,6 +58,6 @@ export async function eventually(holds: () => boolean | Promise<boolean>): Promi
 }
 
 /** Waits until callbacks of settled promises and of the current event loop turn have run. */
-export async function turns(): Promise<void> {
+export async function settleCallbacks(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await nextTurn();
 }

@@ -10,7 +10,7 @@ import { isRecord } from "../kube-object.ts";
 import type { Leadership } from "../leadership/leader-election-options.ts";
 import { runWhenLeading } from "../leadership/leader-election.ts";
 import type { Transport, TransportRequest } from "../http/transport.ts";
-import { FakeClock, turns } from "./fake-clock.ts";
+import { FakeClock, settleCallbacks } from "./fake-clock.ts";
 
 const leaseName = { namespace: "ns", name: "operator" };
 const leasePath = "/apis/coordination.k8s.io/v1/namespaces/ns/leases";
@@ -138,7 +138,7 @@ export class Replica {
     const due = this.#waking.splice(0);
     while (due.length > 0) {
       due.splice(Math.floor(this.#world.random() * due.length), 1)[0]?.();
-      await turns();
+      await settleCallbacks();
     }
   }
 

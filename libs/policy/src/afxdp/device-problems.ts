@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What is wrong with a policy on a device: barringUse says why the device cannot be an AF_XDP device, requestProblems what
+ * What is wrong with a policy on a device: conflictingUse says why the device cannot be an AF_XDP device, requestProblems what
  * the device does not support or, if it is externally managed, does not have.
  */
 import type { AfxdpNetworkNodePolicy } from "@switchyard/api";
@@ -12,7 +12,7 @@ import { afxdpModeOf } from "./afxdp-rules.ts";
  * Returns why the policy must not have the device; undefined if it may. Subfunctions that exist already do not disturb what
  * the host uses their device for.
  */
-export function barringUse(policy: AfxdpNetworkNodePolicy, { hostUse, sriovUse }: AfxdpDevice): string | undefined {
+export function conflictingUse(policy: AfxdpNetworkNodePolicy, { hostUse, sriovUse }: AfxdpDevice): string | undefined {
   if (sriovUse !== undefined) return sriovUse;
   const onlyOffersSfs = policy.spec.externallyManaged === true && afxdpModeOf(policy) === "subfunction";
   if (hostUse.length === 0 || onlyOffersSfs) return undefined;

@@ -20,7 +20,7 @@ import { couldMatchDevice, fieldNaming, isEmptyAfxdpSelector, matchesDevice } fr
 import { poolProblems } from "./afxdp-pools.ts";
 import { afxdpProblem, type AfxdpProblem } from "./afxdp-problem.ts";
 import { afxdpModeOf, poolSettingsOf, type AfxdpRules } from "./afxdp-rules.ts";
-import { barringUse, requestProblems } from "./device-problems.ts";
+import { conflictingUse, requestProblems } from "./device-problems.ts";
 import { upstreamDeviceProblem, upstreamIgnored, upstreamPoolProblems } from "./provider-problems.ts";
 
 /** Where a policy is applied on a node. */
@@ -159,7 +159,7 @@ function takeDevices(policy: AfxdpNetworkNodePolicy, sources: Sources): Taken {
   const preferred = matching.toSorted((a, b) => rankOf(a, policy, names) - rankOf(b, policy, names));
   for (const device of preferred) {
     const owner = takenBy.get(device);
-    const use = barringUse(policy, device);
+    const use = conflictingUse(policy, device);
     if (owner !== undefined || use !== undefined) {
       problems.push(...leftOut(policy, device, use ?? `policy ${owner?.metadata.name} takes precedence`));
     } else if (own.length < maxDevices) {
@@ -188,7 +188,7 @@ function rankOf(
 
 function leftOut(policy: AfxdpNetworkNodePolicy, device: AfxdpDevice, why: string): readonly AfxdpProblem[] {
   const field = fieldNaming(policy.spec.nicSelector, device.nic);
-  const isTaken = barringUse(policy, device) === undefined;
+  const isTaken = conflictingUse(policy, device) === undefined;
   const code = isTaken ? "device-taken" : field === undefined ? "device-left-out" : "device-in-use";
   // A selector by vendor or driver means the devices that are left.
   if (isTaken && field === undefined) return [];

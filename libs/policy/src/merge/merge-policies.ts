@@ -15,7 +15,7 @@ import type {
 import { bridgeFor, bridgeNameProblem, type PfBridge } from "./bridges.ts";
 import { withFormerNames } from "../nics/status-pfs.ts";
 import { hasLabels, labelsOf } from "../nodes/label-selector.ts";
-import { adviceOnBarred, mayTake } from "../nics/nic-policy.ts";
+import { adviceOnExcludedNics, mayConfigure } from "../nics/nic-policy.ts";
 import { couldMatchNic, matchesNic } from "../nics/nic-selector.ts";
 import { entryFor, repeatedNames, type CompiledPolicy } from "./compiled-policy.ts";
 import { compareText } from "../order.ts";
@@ -174,7 +174,7 @@ interface Claim {
 /** Returns undefined if the policy does not select the PF. */
 function claimOn(compiled: CompiledPolicy, nic: InterfaceStatus, nics: Rules["nics"]): Claim | undefined {
   const { nicSelector } = compiled.policy.spec;
-  if (!matchesNic(nicSelector, nic) || !mayTake(nicSelector, nic, nics)) return undefined;
+  if (!matchesNic(nicSelector, nic) || !mayConfigure(nicSelector, nic, nics)) return undefined;
   const entry = entryFor(compiled, nic);
   return entry?.ok === false ? { isValid: false, range: undefined } : { isValid: true, range: entry?.value.range };
 }
@@ -265,7 +265,7 @@ function noMatch(policy: SriovNetworkNodePolicy, merged: readonly MergedNic[], {
   const more = nicsOfNode.length - maxListedNics;
   const shown = nicsOfNode.slice(0, maxListedNics).map(describeNic);
   const present = `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-  const advice = adviceOnBarred(value, nicsOfNode, nics) ?? "correct nicSelector or narrow nodeSelector";
+  const advice = adviceOnExcludedNics(value, nicsOfNode, nics) ?? "correct nicSelector or narrow nodeSelector";
   const message = `matches no NIC of the node; its NICs are ${present}: ${advice}`;
   return policyProblem(policy, { code: "no-match", field: "spec.nicSelector", value, message });
 }

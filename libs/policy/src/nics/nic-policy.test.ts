@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { InterfaceStatus, NicSelector } from "@switchyard/api";
 import { mergePolicies } from "../merge/merge-policies.ts";
-import { defaultNicPolicy, mayTake } from "./nic-policy.ts";
+import { defaultNicPolicy, mayConfigure } from "./nic-policy.ts";
 import { createRules } from "../merge/rules.ts";
 import { node, operatorConfig, policy } from "../testing/objects.ts";
 
@@ -18,7 +18,7 @@ const all = Object.keys(cards);
 function taken(selector: NicSelector, supportedNics?: "strict" | "warn", overrides: Partial<InterfaceStatus> = {}) {
   const nics = defaultNicPolicy(operatorConfig(supportedNics === undefined ? {} : { supportedNics }));
   return Object.entries(cards)
-    .filter(([, card]) => mayTake(selector, { ...card, ...overrides }, nics))
+    .filter(([, card]) => mayConfigure(selector, { ...card, ...overrides }, nics))
     .map(([name]) => name);
 }
 
@@ -43,7 +43,7 @@ describe("mayTake", () => {
 
   it("allows all cards in upstream's DEV_MODE", () => {
     const nics = { known: [], unlisted: "any" } as const;
-    expect(Object.values(cards).every((card) => mayTake({ vendor: "8086" }, card, nics))).toBe(true);
+    expect(Object.values(cards).every((card) => mayConfigure({ vendor: "8086" }, card, nics))).toBe(true);
   });
 
   it("allows a card that Switchyard has configured after it was removed from the list", () => {

@@ -2,7 +2,7 @@
 /**
  * NicPolicy decides which network cards policies may configure. A card that is not in the list of supported cards, for
  * example a management port of the right vendor, is only configured by a policy that names it.
- * Usage: `mayTake(policy.spec.nicSelector, nic, { known: supportedNics, unlisted: "warn" })`.
+ * Usage: `mayConfigure(policy.spec.nicSelector, nic, { known: supportedNics, unlisted: "warn" })`.
  */
 import type { InterfaceStatus, NicSelector, SriovOperatorConfig } from "@switchyard/api";
 import { matchesNic } from "./nic-selector.ts";
@@ -33,7 +33,7 @@ export function defaultNicPolicy(config: SriovOperatorConfig | undefined): NicPo
  * Reports whether a policy with this selector, which matches the PF, may configure the PF. A PF that Switchyard has
  * configured already may always be configured: pods must not lose their VFs when the list changes.
  */
-export function mayTake(selector: NicSelector, nic: InterfaceStatus, { known, unlisted }: NicPolicy): boolean {
+export function mayConfigure(selector: NicSelector, nic: InterfaceStatus, { known, unlisted }: NicPolicy): boolean {
   if (unlisted === "any" || nic.owned === true) return true;
   const isListed = isListedNic(nic, known);
   if (unlisted === "refuse") return isListed;
@@ -44,12 +44,12 @@ export function mayTake(selector: NicSelector, nic: InterfaceStatus, { known, un
  * Returns advice about the PFs that the selector matches but the policy may not configure; undefined if there are none.
  * At most eight addresses are listed.
  */
-export function adviceOnBarred(
+export function adviceOnExcludedNics(
   selector: NicSelector,
   nics: readonly InterfaceStatus[],
   nicPolicy: NicPolicy,
 ): string | undefined {
-  const barred = nics.filter((nic) => matchesNic(selector, nic) && !mayTake(selector, nic, nicPolicy));
+  const barred = nics.filter((nic) => matchesNic(selector, nic) && !mayConfigure(selector, nic, nicPolicy));
   if (barred.length === 0) return undefined;
   const addresses = [...new Set(barred.map(({ pciAddress }) => pciAddress))];
   const which = addresses.length > 8 ? `${addresses.slice(0, 8).join(", ")} and others` : addresses.join(", ");

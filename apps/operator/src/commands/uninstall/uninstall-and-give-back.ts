@@ -15,11 +15,11 @@ export interface GiveBackDeps extends UninstallDeps {
 }
 
 /** Exit code if the components are gone, but a host was not given back. */
-export const exitHostsLeft = 2;
+export const exitHostsRemain = 2;
 
 const pollMs = 500;
 
-/** Resolves with 0, with 1 if something blocks the cluster, and with exitHostsLeft. */
+/** Resolves with 0, with 1 if something blocks the cluster, and with exitHostsRemain. */
 export async function uninstallAndGiveBack(deps: GiveBackDeps, options: CleanupPodOptions): Promise<number> {
   const { print, fail } = deps;
   const { namespace } = options;
@@ -47,7 +47,7 @@ export async function uninstallAndGiveBack(deps: GiveBackDeps, options: CleanupP
     return 0;
   }
   fail(`${left.length} of ${nodes.length} hosts were not given back: ${summary(left)}; repeat the command for them`);
-  return exitHostsLeft;
+  return exitHostsRemain;
 }
 
 /** A config daemon that still runs would configure the host again. Rejects with CommandError TIMED_OUT. */

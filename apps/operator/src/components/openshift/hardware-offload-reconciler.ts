@@ -16,7 +16,7 @@ import {
   isOperatorsOffload,
   machineConfigPoolSummary,
   offloadConfigName,
-  offloadHazard,
+  offloadConfigProblem,
   offloadMachineConfig,
 } from "./hardware-offload.ts";
 import type { MachineConfigs } from "./machine-configs.ts";
@@ -81,7 +81,7 @@ export function createHardwareOffloadReconciler(deps: HardwareOffloadDeps): Reco
       const isKept = present !== undefined && hasOffload(present, name);
       if (!isKept) await machineConfigs.apply(offloadMachineConfig(name), signal);
       const summary = machineConfigPoolSummary(await machineConfigs.readPool(name, signal), offloadConfigName(name));
-      const hazard = isKept ? offloadHazard(present) : undefined;
+      const hazard = isKept ? offloadConfigProblem(present) : undefined;
       return hazard === undefined ? summary : { ...summary, message: `${summary.message}; ${hazard}` };
     } catch (error) {
       if (!isKubeError(error, "NotFound")) throw error;

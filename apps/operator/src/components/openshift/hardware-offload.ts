@@ -70,7 +70,7 @@ export function isOperatorsOffload(config: KubeObject): boolean {
 }
 
 /** Describes a known problem of the MachineConfig's text; undefined if it has none. */
-export function offloadHazard(config: KubeObject): string | undefined {
+export function offloadConfigProblem(config: KubeObject): string | undefined {
   const text = offloadText(config);
   if (text === undefined || text.includes(noWait)) return undefined;
   return (
