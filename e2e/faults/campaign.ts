@@ -9,14 +9,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundleApp } from "../src/bundle-app.ts";
 import { startFaultCluster, type FaultCluster, type FaultClusterOptions } from "./fault-cluster.ts";
-import { allPoints, countPoints, planScenarios, samplePoints, type Point, type StepFacts } from "./points.ts";
+import { allPoints, countPoints, planScenarios, samplePoints, type Point, type FaultFreeStep } from "./points.ts";
 import { FaultFinding, runWithFaults, runWithoutFaults, type FaultyRun, type Reference } from "./run-scenario.ts";
 import type { Scenario } from "./scenario.ts";
 
 export interface CampaignOptions extends Omit<FaultClusterOptions, "flags"> {
-  readonly effort: "sample" | "all";
+  readonly pointsToRun: "sample" | "all";
   /** Plans the runs, each with its fault points; depends on `effort` by default. */
-  readonly plan?: (steps: readonly StepFacts[]) => readonly (readonly Point[])[];
+  readonly plan?: (steps: readonly FaultFreeStep[]) => readonly (readonly Point[])[];
   /** Called with the progress every two seconds. */
   readonly tell: (line: string) => void;
 }
@@ -49,7 +49,7 @@ const tellEveryMs = 2_000;
 
 /** Rejects if the scenario fails without faults. */
 export async function runCampaign(scenario: Scenario, options: CampaignOptions): Promise<CampaignResult> {
-  const { effort, tell } = options;
+  const { pointsToRun, tell } = options;
   const startedMs = performance.now();
   const say = (text: string): void => {
     tell(`${scenario.name}: ${text}, ${((performance.now() - startedMs) / 1000).toFixed(0)} s`);
@@ -69,7 +69,7 @@ export async function runCampaign(scenario: Scenario, options: CampaignOptions):
     await using _ = disposeOf(faultClusters);
     if (first === undefined) throw new RangeError("no fault cluster was started");
     const reference = await runWithoutFaults(first, scenario);
-    const scenarioPlan = options.plan?.(factsOf(reference)) ?? planScenarios(pointsOf(reference, effort));
+    const scenarioPlan = options.plan?.(factsOf(reference)) ?? planScenarios(pointsOf(reference, pointsToRun));
     const points = scenarioPlan.flat();
     const plan = [[], ...scenarioPlan]; // The first run has no faults and must have the same result as the reference run.
     const due = [...plan];
@@ -102,12 +102,12 @@ export async function runCampaign(scenario: Scenario, options: CampaignOptions):
   }
 }
 
-function pointsOf(reference: Reference, effort: CampaignOptions["effort"]): readonly Point[] {
+function pointsOf(reference: Reference, effort: CampaignOptions["pointsToRun"]): readonly Point[] {
   const facts = factsOf(reference);
   return effort === "all" ? allPoints(facts) : samplePoints(facts);
 }
 
-function factsOf({ steps }: Reference): readonly StepFacts[] {
+function factsOf({ steps }: Reference): readonly FaultFreeStep[] {
   return [...steps].map(([step, { writes, told }]) => ({ step, writeCount: writes.length, told }));
 }
 

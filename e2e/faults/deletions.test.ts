@@ -23,7 +23,11 @@ describe("VFs in use", () => {
   it(
     "stay while policies and node states are deleted and recreated, with faults",
     async () => {
-      const { points, findings } = await runCampaign(deletionScenario, { ...prepared, effort, tell: writeToStderr });
+      const { points, findings } = await runCampaign(deletionScenario, {
+        ...prepared,
+        pointsToRun,
+        tell: writeToStderr,
+      });
       expect(findings.join("\n\n")).toBe("");
       expect(points.length).toBeGreaterThan(0);
     },

@@ -7,12 +7,12 @@ import { connect, isKubeError, objectPath, type KubeObject } from "@switchyard/k
 import { operatorIdentity } from "@switchyard/render";
 import { eventually, findWorkspaceRoot, spawnGuarded, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { join } from "node:path";
-import { playPods } from "../src/pods/component-pods.ts";
+import { simulatePods } from "../src/pods/component-pods.ts";
 import { componentSettings } from "../src/operator/identity-objects.ts";
 import { createClusterUsers, type ClusterUsers } from "./cluster-users.ts";
 import { createFakeNodes } from "./fake-nodes.ts";
-import { createInjector, type Injector, type Killers } from "./injector.ts";
-import { observe, type Observer } from "./observer.ts";
+import { createInjector, type Injector, type KillOptions } from "./injector.ts";
+import { startObserver, type Observer } from "./observer.ts";
 import { startReplica, type Replica } from "./replica.ts";
 import { namespace } from "./scenario.ts";
 import { leases, observedTypes } from "./types.ts";
@@ -79,12 +79,12 @@ export async function startFaultCluster({
     const fail = (error: unknown): void => {
       failed.abort(error);
     };
-    const observer = stack.use(await observe(transport, observedTypes, isNoise));
+    const observer = stack.use(await startObserver(transport, observedTypes, isNoise));
     const nodes = stack.use(createFakeNodes({ transport, observer, namespace, directory, fail }));
-    stack.use(playPods(transport, namespace)).run(true); // for the DaemonSets that the operator deploys
+    stack.use(simulatePods(transport, namespace)).run(true); // for the DaemonSets that the operator deploys
     const replicas: Replica[] = [];
     const cutOff = new Set<number>();
-    const kill: Killers = {
+    const kill: KillOptions = {
       atOnce({ keepLease }) {
         replicas[0]?.proxy.sever();
         restart(keepLease).catch(fail);

@@ -4,7 +4,7 @@
  * watches again, requests for the resource are refused or slow, or lists fail between two pages.
  */
 import type { ApiRequest } from "../src/api/api-request.ts";
-import type { Fate, ReadFate, Refusal, WatchEnd } from "../src/api/fault-rules.ts";
+import type { WriteOutcome, ReadOutcome, Refusal, WatchEnd } from "../src/api/fault-rules.ts";
 
 /**
  * Faults of renewals of the operator's lease. If they end before the lease expires, they must have no effect.
@@ -39,7 +39,7 @@ export interface ReadFaults {
   /** Called before each event. */
   endOf(watch: ApiRequest): WatchEnd | undefined;
   /** Called for each list, and for each watch when it starts. */
-  fateOf(read: ApiRequest): ReadFate;
+  outcomeOf(read: ApiRequest): ReadOutcome;
 }
 
 interface Plan {
@@ -89,7 +89,7 @@ export function createReadFaults(): ReadFaults {
       broken.add(found.ended);
       return found.plan.end;
     },
-    fateOf(read) {
+    outcomeOf(read) {
       const found = armed.get(read.resource);
       const isBroken = found?.ended === keyOf(read);
       if (found === undefined || !isBroken) return {};
@@ -111,7 +111,7 @@ function keyOf({ path, fieldSelector }: ApiRequest): string {
   return `${path} ${fieldSelector}`;
 }
 
-export function leaseFate(fault: LeaseFault): Fate {
+export function leaseOutcome(fault: LeaseFault): WriteOutcome {
   switch (fault) {
     case "renewal refused":
       return { isCarriedOut: false, answer: { status: 500, reason: "InternalError" } };

@@ -5,8 +5,8 @@
  * change the result and their times vary. Renewals and reads have their own faults.
  */
 import { describeRequest, type ApiRequest } from "../src/api/api-request.ts";
-import type { FaultRules, Fate, Refusal } from "../src/api/fault-rules.ts";
-import { createReadFaults, leaseFate, leaseFaults, readFaults, type LeaseFault, type ReadFault } from "./faults.ts";
+import type { FaultRules, WriteOutcome, Refusal } from "../src/api/fault-rules.ts";
+import { createReadFaults, leaseOutcome, leaseFaults, readFaults, type LeaseFault, type ReadFault } from "./faults.ts";
 import { everything, isKill, type PairFault, type Point, type StaleFault, type WritePoint } from "./points.ts";
 
 export interface Injector {
@@ -17,11 +17,11 @@ export interface Injector {
   /** The writes of this step, in order. */
   readonly writes: readonly WriteRecord[];
   /** Resources for which the operator received a watch event in this step. */
-  readonly told: ReadonlySet<string>;
+  readonly notifiedResources: ReadonlySet<string>;
   /** The points of this step whose fault has occurred. */
   readonly applied: ReadonlySet<Point>;
   /** performance.now() of the operator's last request, except those for its lease and for events. */
-  readonly heardAtMs: number;
+  readonly lastRequestAtMs: number;
   /** Whether the operator has repeated all watches that a fault ended. */
   readonly areReadsWhole: boolean;
   /** Returns the watches that the replica opened since it was started or cut off: paths with their field selectors. */
@@ -44,7 +44,7 @@ export interface WriteRecord {
   status?: number;
 }
 
-export interface Killers {
+export interface KillOptions {
   /** Kills the operator; no further request reaches the API server. */
   readonly atOnce: (options: { readonly keepLease: boolean }) => void;
   /** Kills the operator; requests that it sends before its end reach the API server. */
@@ -63,7 +63,7 @@ const refusals: Readonly<Record<"409" | "429" | "500" | "500 for ever", Refusal>
 /** With more failed renewals, the lease would be lost. */
 const renewalsAtOnce = 3;
 
-const undisturbed: Fate = { isCarriedOut: true, answer: "server's" };
+const forwarded: WriteOutcome = { isCarriedOut: true, answer: "server's" };
 
 /** "PATCH /api/v1/nodes/worker-1 by switchyard: 200 <- kill". */
 export function describeWrite({ request, fault, status }: WriteRecord): string {
@@ -72,7 +72,7 @@ export function describeWrite({ request, fault, status }: WriteRecord): string {
 }
 
 export interface InjectorOptions {
-  readonly kill: Killers;
+  readonly kill: KillOptions;
   /** Returns the cluster's newest resourceVersion. */
   readonly newestVersion: () => string;
   /** How long no request for a lost lease succeeds. A lease is lost 10 s after its last renewal. */
@@ -101,18 +101,18 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
   const leaseLostUntilMs = new Map<number, number>();
   const hasLostLease = (replica: number) => performance.now() < (leaseLostUntilMs.get(replica) ?? 0);
 
-  function fateOfRenewal(replica: number): Fate {
+  function fateOfRenewal(replica: number): WriteOutcome {
     if (hasLostLease(replica)) return { isCarriedOut: false, answer: refusals["500"] };
     const point = armed.find((each) => isLeaseFault(each.fault));
-    if (point === undefined || !isLeaseFault(point.fault) || renewals >= renewalsAtOnce) return undisturbed;
+    if (point === undefined || !isLeaseFault(point.fault) || renewals >= renewalsAtOnce) return forwarded;
     renewals += 1;
     applied.add(point);
-    return leaseFate(point.fault);
+    return leaseOutcome(point.fault);
   }
 
-  function fateOf(write: ApiRequest, replica: number): Fate {
+  function fateOf(write: ApiRequest, replica: number): WriteOutcome {
     if (write.resource === "leases") return fateOfRenewal(replica);
-    if (isBackground(write)) return undisturbed;
+    if (isBackground(write)) return forwarded;
     const nth = writes.length + 1;
     const point = armed.filter((each) => "nth" in each).find((each) => each.nth <= nth && mayStrike(each));
     if (point?.fault === "500 for ever") alwaysFailing = write.path;
@@ -125,10 +125,10 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
     }
     switch (fault) {
       case undefined:
-        return undisturbed;
+        return forwarded;
       case "late from here":
         return {
-          ...undisturbed,
+          ...forwarded,
           before: () => {
             isLate = true;
           },
@@ -148,9 +148,9 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
         };
       case "kill, told the past":
         serveStaleReads(writes[Math.floor(nth / 2)]?.version ?? "");
-        return fateBy("kill", kill);
+        return outcomeBy("kill", kill);
       default:
-        return fateBy(fault, kill);
+        return outcomeBy(fault, kill);
     }
   }
 
@@ -170,7 +170,7 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
 
   return {
     rulesOf: (replica) => ({
-      fateOf: (write) => fateOf(write, replica),
+      outcomeOf: (write) => fateOf(write, replica),
       answered(write, status) {
         const record = writes.find(({ request }) => request === write);
         if (record !== undefined) record.status = status;
@@ -182,9 +182,9 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
         const its = watching.get(replica) ?? new Set();
         watching.set(replica, its.add(`${request.path} ${request.fieldSelector}`));
       },
-      fateOfRead(read) {
+      outcomeOfRead(read) {
         if (read.resource === "leases" && hasLostLease(replica)) return { refusal: refusals["500"] };
-        return { past: read.verb === "list" ? past : undefined, ...reads.fateOf(read) };
+        return { past: read.verb === "list" ? past : undefined, ...reads.outcomeOf(read) };
       },
       async whenLive(watch) {
         told.add(watch.resource);
@@ -207,13 +207,13 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
     get writes() {
       return writes;
     },
-    get told() {
+    get notifiedResources() {
       return told;
     },
     get applied() {
       return applied;
     },
-    get heardAtMs() {
+    get lastRequestAtMs() {
       return heardAtMs;
     },
     get areReadsWhole() {
@@ -235,7 +235,10 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
   };
 }
 
-function fateBy(fault: Exclude<WritePoint["fault"], StaleFault | PairFault | "lease lost">, kill: Killers): Fate {
+function outcomeBy(
+  fault: Exclude<WritePoint["fault"], StaleFault | PairFault | "lease lost">,
+  kill: KillOptions,
+): WriteOutcome {
   switch (fault) {
     case "kill":
     case "kill, lease kept": {

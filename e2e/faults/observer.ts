@@ -24,7 +24,7 @@ export interface Observer extends AsyncDisposable {
 }
 
 /** Resolves when all caches are synced. Objects for which `isLeftOut` returns true are ignored. */
-export async function observe(
+export async function startObserver(
   transport: Transport,
   types: readonly ResourceType[],
   isLeftOut: (object: KubeObject) => boolean,

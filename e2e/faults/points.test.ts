@@ -8,11 +8,11 @@ import {
   samplePoints,
   writeFaults,
   type Point,
-  type StepFacts,
+  type FaultFreeStep,
 } from "./points.ts";
 import { readFaults } from "./faults.ts";
 
-const facts: fc.Arbitrary<readonly StepFacts[]> = fc
+const facts: fc.Arbitrary<readonly FaultFreeStep[]> = fc
   .array(
     fc.record({
       writeCount: fc.nat(25),
@@ -48,7 +48,7 @@ describe("scenarios", () => {
 
 describe("a sample", () => {
   it("has a kill and a refusal at each write, and every kind of refusal", () => {
-    const points = samplePoints([{ step: "a", writeCount: 10, told: ["nodes"] }]);
+    const points = samplePoints([{ step: "a", writeCount: 10, notifiedResources: ["nodes"] }]);
     const faultsAt = (nth: number) => points.filter((point) => "nth" in point && point.nth === nth).length;
     expect([2, 4, 10].map(faultsAt).every((count) => count >= 2)).toBe(true);
     const faults = new Set(points.map(({ fault }) => fault));

@@ -87,24 +87,24 @@ export interface RestartPoint {
 }
 
 /** Results of a step without faults. */
-export interface StepFacts {
+export interface FaultFreeStep {
   readonly step: string;
   /** Number of the operator's writes. */
   readonly writeCount: number;
   /** Resources for which the operator received a watch event. */
-  readonly told: readonly string[];
+  readonly notifiedResources: readonly string[];
 }
 
 /**
  * Returns all points. Each write has each fault. Each watch with events is held, and has each read fault. Each step has
  * each fault of renewals, and both restarts after the step.
  */
-export function allPoints(steps: readonly StepFacts[]): readonly Point[] {
+export function allPoints(steps: readonly FaultFreeStep[]): readonly Point[] {
   const faults = [...writeFaults, ...staleFaults];
-  const points = steps.flatMap(({ step, writeCount, told }): Point[] => [
+  const points = steps.flatMap(({ step, writeCount, notifiedResources }): Point[] => [
     ...faults.flatMap((fault) => Array.from({ length: writeCount }, (_, at) => ({ step, fault, nth: at + 1 }))),
-    ...heldOf(told).map((resource) => ({ step, fault: "held watch" as const, resource })),
-    ...readFaults.flatMap((fault) => told.map((resource) => ({ step, fault, resource }))),
+    ...heldOf(notifiedResources).map((resource) => ({ step, fault: "held watch" as const, resource })),
+    ...readFaults.flatMap((fault) => notifiedResources.map((resource) => ({ step, fault, resource }))),
     ...leaseFaults.map((fault) => ({ step, fault })),
     { step, fault: "past at start" },
     { step, fault: "restart at rest" },
@@ -117,18 +117,18 @@ export function allPoints(steps: readonly StepFacts[]): readonly Point[] {
  * step has one held watch, one read fault for each watch, one fault of renewals, one of the restarts, and each stale
  * fault at one write. The faults take turns.
  */
-export function samplePoints(steps: readonly StepFacts[]): readonly Point[] {
+export function samplePoints(steps: readonly FaultFreeStep[]): readonly Point[] {
   let turn = 0;
   const next = <T>(list: readonly T[]): readonly T[] => list.slice(turn % list.length, (turn % list.length) + 1);
-  const points = steps.flatMap(({ step, writeCount, told }): Point[] => {
+  const points = steps.flatMap(({ step, writeCount, notifiedResources }): Point[] => {
     const ofStep: Point[] = [];
     for (let nth = 1; nth <= writeCount; nth++) {
       turn += 1;
       for (const fault of [...next(kills), ...next(refusals)]) ofStep.push({ step, fault, nth });
     }
     turn += 1;
-    for (const resource of next(heldOf(told))) ofStep.push({ step, fault: "held watch", resource });
-    for (const resource of told) {
+    for (const resource of next(heldOf(notifiedResources))) ofStep.push({ step, fault: "held watch", resource });
+    for (const resource of notifiedResources) {
       turn += 1;
       for (const fault of next(readFaults)) ofStep.push({ step, fault, resource });
     }
@@ -146,7 +146,7 @@ export function samplePoints(steps: readonly StepFacts[]): readonly Point[] {
  * Returns points for two replicas. In each step with writes, the leader is cut off at one of its writes, or loses only
  * its lease. Each point takes about 15 s, so a run has every second step only.
  */
-export function planPairScenarios(steps: readonly StepFacts[]): readonly (readonly Point[])[] {
+export function planPairScenarios(steps: readonly FaultFreeStep[]): readonly (readonly Point[])[] {
   const faults = [...pairFaults, "lease lost"] as const;
   const points = steps
     .filter(({ writeCount }) => writeCount > 0)
@@ -166,7 +166,7 @@ const kills = writeFaults.filter(isKill);
 const refusals = writeFaults.filter((fault) => !isKill(fault));
 
 /** Returns one point per fault that ends a lease (about 15 s each), in the middle of the step with the most writes. */
-function leaseEnds(steps: readonly StepFacts[]): readonly Point[] {
+function leaseEnds(steps: readonly FaultFreeStep[]): readonly Point[] {
   const [busiest] = steps.toSorted((a, b) => b.writeCount - a.writeCount);
   if (busiest === undefined || busiest.writeCount === 0) return [];
   const at = { step: busiest.step, nth: Math.ceil(busiest.writeCount / 2) };

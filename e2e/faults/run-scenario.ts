@@ -72,7 +72,7 @@ export async function runWithoutFaults(faultCluster: FaultCluster, scenario: Sce
     const lost = lostVfs(step, faultCluster);
     if (lost !== "") throw new FaultFinding(name, [], lost, injector.writes);
     const [clusterState, history] = [observer.clusterState(), observer.takeHistory()];
-    steps.set(name, { clusterState, history, writes: injector.writes, told: [...injector.told].sort() });
+    steps.set(name, { clusterState, history, writes: injector.writes, told: [...injector.notifiedResources].sort() });
   }
   return { steps, watches };
 }
@@ -230,5 +230,5 @@ function hasChanged({ status = 0 }: WriteRecord): boolean {
 
 /** Whether neither the operator nor the cluster has done anything for a while, and since `sinceMs`. */
 function isQuiet({ injector, observer }: FaultCluster, forMs: number, sinceMs: number): boolean {
-  return performance.now() - Math.max(injector.heardAtMs, observer.changedAtMs, sinceMs) > forMs;
+  return performance.now() - Math.max(injector.lastRequestAtMs, observer.changedAtMs, sinceMs) > forMs;
 }

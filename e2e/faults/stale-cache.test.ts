@@ -18,7 +18,7 @@ import {
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { FaultProxy } from "../src/api/fault-proxy.ts";
-import { passAll, type FaultRules } from "../src/api/fault-rules.ts";
+import { forwardAll, type FaultRules } from "../src/api/fault-rules.ts";
 import { OperatorProcess } from "../src/operator/operator-process.ts";
 import { namespace } from "./scenario.ts";
 import { createOperatorAccount } from "./fault-cluster.ts";
@@ -37,8 +37,8 @@ let probes: string;
 let isRefused = false;
 
 const rules: FaultRules = {
-  ...passAll,
-  fateOfRead: ({ resource }) =>
+  ...forwardAll,
+  outcomeOfRead: ({ resource }) =>
     isRefused && resource === "nodes" ? { refusal: { status: 403, reason: "Forbidden" } } : {},
   whenLive: ({ resource }) => Promise.resolve(isRefused && resource === "nodes" ? "reset" : undefined),
 };

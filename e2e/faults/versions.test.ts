@@ -19,9 +19,9 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ApiRequest } from "../src/api/api-request.ts";
-import { playPods } from "../src/pods/component-pods.ts";
+import { simulatePods } from "../src/pods/component-pods.ts";
 import { FaultProxy } from "../src/api/fault-proxy.ts";
-import { passAll } from "../src/api/fault-rules.ts";
+import { forwardAll } from "../src/api/fault-rules.ts";
 import { bundleApp } from "../src/bundle-app.ts";
 import { OperatorProcess } from "../src/operator/operator-process.ts";
 import { bundlePreviousOperator, findPreviousVersion } from "../src/operator/previous-operator.ts";
@@ -29,7 +29,7 @@ import { createClusterUsers, type ClusterUsers } from "./cluster-users.ts";
 import { startControllerManager } from "./fault-cluster.ts";
 import { createFakeNodes } from "./fake-nodes.ts";
 import { has, namespace, ofKind, place, statusOf } from "./scenario.ts";
-import { observe, type Observer } from "./observer.ts";
+import { startObserver, type Observer } from "./observer.ts";
 import { leases, observedTypes } from "./types.ts";
 
 /** Users notice if objects of these kinds are deleted or recreated. */
@@ -66,12 +66,12 @@ beforeAll(async () => {
   await cluster.kubectl(["create", "namespace", namespace]);
   resources.use(startControllerManager(cluster, binaries));
   transport = resources.use(await connect({ kubeconfig }));
-  observer = resources.use(await observe(transport, observedTypes, () => false));
+  observer = resources.use(await startObserver(transport, observedTypes, () => false));
   const fail = (error: unknown): void => {
     writeToStderr(`kubelet: ${String(error)}`);
   };
   const nodes = resources.use(createFakeNodes({ transport, observer, namespace, directory, fail }));
-  resources.use(playPods(transport, namespace)).run(true);
+  resources.use(simulatePods(transport, namespace)).run(true);
   users = createClusterUsers(transport, nodes);
 }, 600_000);
 
@@ -92,8 +92,8 @@ async function startReplica(name: string, main: string): Promise<Replica> {
   let requests = 0;
   const proxy = resources.use(
     await FaultProxy.before(kubeconfig, {
-      ...passAll,
-      fateOf(write) {
+      ...forwardAll,
+      outcomeOf(write) {
         if (write.resource !== "leases" && write.resource !== "events") writes.push(write);
         return { isCarriedOut: true, answer: "server's" };
       },

@@ -14,8 +14,8 @@ import {
   operatorConfig,
   simulateNode,
   type DoneStep,
-  type Happened,
-  type PlayedNode,
+  type DaemonRun,
+  type SimulatedNode,
 } from "./simulated-node.ts";
 import { randomChange, type RandomChange } from "./random-change.ts";
 
@@ -26,19 +26,19 @@ interface Difference {
   readonly run: string;
   readonly change: RandomChange;
   readonly predicted: PlannedNode | undefined;
-  readonly happened: Happened;
+  readonly happened: DaemonRun;
 }
 
 interface PlannedNode {
   readonly node: string;
-  readonly impact: Happened["impact"];
+  readonly impact: DaemonRun["impact"];
   readonly steps: readonly DoneStep[];
   readonly waiting?: readonly string[];
   readonly converged: boolean;
 }
 
 let changes: readonly RandomChange[];
-let nodes: readonly PlayedNode[];
+let nodes: readonly SimulatedNode[];
 let planned: ReadonlyMap<string, PlannedNode>;
 
 beforeAll(async () => {
@@ -77,7 +77,7 @@ describe(`a plan (seed ${seed})`, () => {
 });
 
 /** After a reset of a card or a reboot, only PFs follow of which the plan says so. */
-function isAsPredicted({ impact, steps, reboots, isSettled }: Happened, predicted: PlannedNode | undefined): boolean {
+function isAsPredicted({ impact, steps, reboots, isSettled }: DaemonRun, predicted: PlannedNode | undefined): boolean {
   if (predicted === undefined || !isSettled || reboots > 1 || impact !== predicted.impact) return false;
   const count = predicted.steps.length;
   const later = steps.slice(count);
@@ -95,7 +95,7 @@ function say(line: string): void {
 }
 
 /** One call of the command line for all nodes: policies select them by a label. */
-async function plan(all: readonly PlayedNode[]): Promise<ReadonlyMap<string, PlannedNode>> {
+async function plan(all: readonly SimulatedNode[]): Promise<ReadonlyMap<string, PlannedNode>> {
   const items = [
     operatorConfig,
     ...all.flatMap(({ node, demands: { after }, ...one }) => [node, one.state(), ...after.policies, ...after.pools]),

@@ -21,7 +21,7 @@ const desiredState = "sriovnetwork.openshift.io/desired-state";
 const currentState = "sriovnetwork.openshift.io/current-state";
 
 /** What the daemon did. */
-export interface Happened {
+export interface DaemonRun {
   readonly impact: "none" | "drain" | "reboot";
   /** In the order in which they ended. */
   readonly steps: readonly DoneStep[];
@@ -38,16 +38,16 @@ export interface DoneStep {
   readonly pciAddress?: string;
 }
 
-export interface PlayedNode {
+export interface SimulatedNode {
   readonly node: Node;
-  readonly demands: Readonly<Record<"before" | "after", Demand>>;
+  readonly demands: Readonly<Record<"before" | "after", NodeObjects>>;
   /** The node state as the cluster has it. */
   state(): SriovNetworkNodeState;
-  apply(which: "before" | "after"): Promise<Happened>;
+  apply(which: "before" | "after"): Promise<DaemonRun>;
 }
 
 /** The objects that apply to a node. */
-export interface Demand {
+export interface NodeObjects {
   readonly policies: readonly SriovNetworkNodePolicy[];
   readonly pools: readonly SriovNetworkPoolConfig[];
 }
@@ -63,7 +63,7 @@ export const operatorConfig: SriovOperatorConfig = {
 /** Passes until a change must have ended. */
 const maxPasses = 12;
 
-export function simulateNode(name: string, change: RandomChange): PlayedNode {
+export function simulateNode(name: string, change: RandomChange): SimulatedNode {
   const kernel = createFakeKernel({
     nics: change.models.map((model, at) => models[model](slots[at] ?? slots[0])),
     ...({ managesOvs: true, rdmaMode: "shared" } as const),
@@ -171,7 +171,7 @@ export function poolOf(name: string): SriovNetworkPoolConfig {
 }
 
 /** The objects for the node. */
-export function demandOf(name: string, { policies, rdmaMode }: RandomDemand): Demand {
+export function demandOf(name: string, { policies, rdmaMode }: RandomDemand): NodeObjects {
   const pool = poolOf(name);
   return {
     policies: policies.map((spec, at) => ({

@@ -15,7 +15,7 @@ import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/api/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { snapshotOffload } from "./offload-objects.ts";
-import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
+import { startSimulatedCluster, type SimulatedOffloadCluster } from "./simulated-cluster.ts";
 
 const hostNames = ["host-1", "host-2"];
 const path = objectPath(sriovOperatorConfigs, { name: operatorConfigName, namespace });
@@ -24,13 +24,13 @@ const crd = "sriovnetwork.openshift.io_sriovoperatorconfigs.yaml";
 /** Longer than the service waits for further changes, several times. */
 const absentMs = 4_000;
 
-let played: PlayedCluster;
+let played: SimulatedOffloadCluster;
 let without: Readonly<Record<string, unknown>>;
 /** What the service has written, and the reboots, when all hosts were ready. */
 let ready: { readonly objects: unknown; readonly reboots: number; readonly writes: number; readonly spec: unknown };
 
 beforeAll(async () => {
-  played = await startPlayedCluster(hostNames);
+  played = await startSimulatedCluster(hostNames);
   without = await snapshotOffload(played.place.testCluster);
   await played.wayIn();
 }, 600_000);

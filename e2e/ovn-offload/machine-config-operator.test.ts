@@ -7,7 +7,7 @@ import {
   openshiftCrds,
   simulateMachineConfigOperator,
   type MergedMachineConfig,
-  type PlayedMachineConfigOperator,
+  type SimulatedMachineConfigOperator,
 } from "@switchyard/test-cluster";
 import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
@@ -19,7 +19,7 @@ const reboots: { readonly node: string; readonly config: MergedMachineConfig }[]
 
 let cluster: ControlPlane;
 let transport: Transport;
-let operator: PlayedMachineConfigOperator;
+let operator: SimulatedMachineConfigOperator;
 
 beforeAll(async () => {
   cluster = await startControlPlane();

@@ -15,7 +15,7 @@ import {
   silentNarrator,
   startTestCluster,
   type MergedMachineConfig,
-  type PlayedMachineConfigOperator,
+  type SimulatedMachineConfigOperator,
   type TestCluster,
 } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
@@ -26,7 +26,7 @@ const path = "/apis/config.openshift.io/v1/clusterversions/version/status";
 export interface OffloadCluster extends AsyncDisposable {
   readonly testCluster: TestCluster;
   readonly api: PlainApi;
-  readonly machineConfigOperator: PlayedMachineConfigOperator;
+  readonly machineConfigOperator: SimulatedMachineConfigOperator;
   /** Nodes in the order of their reboots. */
   readonly reboots: readonly string[];
   /** Creates the object as an administrator. */

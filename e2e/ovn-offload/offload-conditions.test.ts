@@ -12,9 +12,9 @@ import { fieldAt } from "../src/api/plain-api.ts";
 import { isOffloaded, settledWithinMs, startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
 import { listPublished, snapshotOffload } from "./offload-objects.ts";
 import { startOffloadService, type OffloadService } from "./offload-service.ts";
-import { simulateHosts, type PlayedHost } from "./simulated-hosts.ts";
+import { simulateHosts, type SimulatedHost } from "./simulated-hosts.ts";
 
-const hosts = new Map<string, PlayedHost>();
+const hosts = new Map<string, SimulatedHost>();
 const entry = (role: string) => ({ nodeSelector: { [`node-role.kubernetes.io/${role}`]: "" } });
 const nodePath = (name: string) => `/api/v1/nodes/${name}`;
 const poolsPath = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
@@ -65,8 +65,8 @@ function poolObject(name: string) {
   };
 }
 
-async function addHost(name: string, more: Partial<PlayedHost> = {}): Promise<PlayedHost> {
-  const host: PlayedHost = { cards: ["a2d6"], mode: "embedded-cpu", isOffloaded: false, ...more };
+async function addHost(name: string, more: Partial<SimulatedHost> = {}): Promise<SimulatedHost> {
+  const host: SimulatedHost = { cards: ["a2d6"], mode: "embedded-cpu", isOffloaded: false, ...more };
   hosts.set(name, host);
   await place.addNode(name, hostPool);
   return host;

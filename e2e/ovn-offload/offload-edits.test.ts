@@ -5,12 +5,12 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import { disposeOf } from "../src/dispose-of.ts";
-import type { Fate } from "../src/api/fault-rules.ts";
+import type { WriteOutcome } from "../src/api/fault-rules.ts";
 import { fieldAt } from "../src/api/plain-api.ts";
 import { setOpenshiftVersion } from "./offload-cluster.ts";
-import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
+import { startSimulatedCluster, type SimulatedOffloadCluster } from "./simulated-cluster.ts";
 
-const pass: Fate = { isCarriedOut: true, answer: "server's" };
+const pass: WriteOutcome = { isCarriedOut: true, answer: "server's" };
 const ovnMaps = "/api/v1/namespaces/openshift-ovn-kubernetes/configmaps";
 const portsPath = `${ovnMaps}/ovn-management-ports`;
 const linesPath = `${ovnMaps}/env-overrides`;
@@ -19,10 +19,10 @@ const dnsPath = "/apis/operator.openshift.io/v1/dnses/default";
 const nodePath = "/api/v1/nodes/host-1";
 const line = "OVNKUBE_NODE_MGMT_PORT_NETDEV=ovnmgmt0";
 
-let played: PlayedCluster;
+let played: SimulatedOffloadCluster;
 
 beforeAll(async () => {
-  played = await startPlayedCluster(["host-1"]);
+  played = await startSimulatedCluster(["host-1"]);
   await played.place.create({
     apiVersion: "v1",
     kind: "ConfigMap",

@@ -7,12 +7,12 @@ import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/api/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
-import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
+import { startSimulatedCluster, type SimulatedOffloadCluster } from "./simulated-cluster.ts";
 
-let played: PlayedCluster;
+let played: SimulatedOffloadCluster;
 
 beforeAll(async () => {
-  played = await startPlayedCluster(["host-1", "host-2"]);
+  played = await startSimulatedCluster(["host-1", "host-2"]);
 }, 600_000);
 
 afterAll(async () => {

@@ -11,24 +11,24 @@ import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
 import { describeRequest, type ApiRequest } from "../src/api/api-request.ts";
-import type { Fate } from "../src/api/fault-rules.ts";
+import type { WriteOutcome } from "../src/api/fault-rules.ts";
 import { fieldAt } from "../src/api/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { snapshotOffload } from "./offload-objects.ts";
-import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
+import { startSimulatedCluster, type SimulatedOffloadCluster } from "./simulated-cluster.ts";
 
-const pass: Fate = { isCarriedOut: true, answer: "server's" };
-const lost: Fate = { isCarriedOut: true, answer: "reset" };
-const refused: Fate = { isCarriedOut: false, answer: { status: 500, reason: "InternalError" } };
-const forbidden: Fate = { isCarriedOut: false, answer: { status: 403, reason: "Forbidden" } };
-const conflict: Fate = { isCarriedOut: false, answer: { status: 409, reason: "Conflict" } };
+const pass: WriteOutcome = { isCarriedOut: true, answer: "server's" };
+const lost: WriteOutcome = { isCarriedOut: true, answer: "reset" };
+const refused: WriteOutcome = { isCarriedOut: false, answer: { status: 500, reason: "InternalError" } };
+const forbidden: WriteOutcome = { isCarriedOut: false, answer: { status: 403, reason: "Forbidden" } };
+const conflict: WriteOutcome = { isCarriedOut: false, answer: { status: 409, reason: "Conflict" } };
 
-let played: PlayedCluster;
+let played: SimulatedOffloadCluster;
 let before: Readonly<Record<string, unknown>>;
 let offloaded: Readonly<Record<string, unknown>>;
 
 beforeAll(async () => {
-  played = await startPlayedCluster(["host-1", "host-2"]);
+  played = await startSimulatedCluster(["host-1", "host-2"]);
   before = await snapshotOffload(played.place.testCluster);
   await played.wayIn();
   offloaded = await snapshotOffload(played.place.testCluster);
@@ -93,7 +93,7 @@ async function vfsOf(node: string, pciAddress: string): Promise<number> {
 }
 
 /** Kills the service after each write until the result is called, which returns the number of kills. */
-function killAtEachWrite(fate: Fate): () => Promise<number> {
+function killAtEachWrite(fate: WriteOutcome): () => Promise<number> {
   const { service } = played;
   let kills = 0;
   let isKilling = false;

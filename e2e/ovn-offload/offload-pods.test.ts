@@ -6,15 +6,15 @@ import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/api/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
-import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
+import { startSimulatedCluster, type SimulatedOffloadCluster } from "./simulated-cluster.ts";
 
 const podsPath = `/api/v1/namespaces/${namespace}/pods`;
 const configPath = `/apis/sriovnetwork.openshift.io/v1/namespaces/${namespace}/sriovoperatorconfigs/default`;
 
-let played: PlayedCluster;
+let played: SimulatedOffloadCluster;
 
 beforeAll(async () => {
-  played = await startPlayedCluster(["host-1"]);
+  played = await startSimulatedCluster(["host-1"]);
 }, 600_000);
 
 afterAll(async () => {

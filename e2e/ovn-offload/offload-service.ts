@@ -10,7 +10,7 @@ import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { describeRequest, type ApiRequest } from "../src/api/api-request.ts";
 import { FaultProxy } from "../src/api/fault-proxy.ts";
-import { passAll, type Fate, type FaultRules } from "../src/api/fault-rules.ts";
+import { forwardAll, type WriteOutcome, type FaultRules } from "../src/api/fault-rules.ts";
 import { OperatorProcess } from "../src/operator/operator-process.ts";
 
 /** The label that the tests' ConfigMap hardware-offload-config names. */
@@ -24,7 +24,7 @@ export interface OffloadService {
   /** The writes that the API server has refused: "409 PATCH /api/v1/nodes/host-1 by switchyard-ovn-offload". */
   readonly refused: readonly string[];
   /** Decides about the next writes. */
-  setFate(fateOf: (write: ApiRequest) => Fate): void;
+  setFate(fateOf: (write: ApiRequest) => WriteOutcome): void;
   /** Decides about the next reads, and about events of watches. */
   setReads(reads: Partial<Pick<FaultRules, "fateOfRead" | "whenLive">>): void;
 }
@@ -37,16 +37,16 @@ export async function startOffloadService(
   const { directory } = testCluster;
   const writes: string[] = [];
   const refused: string[] = [];
-  let reads: Pick<FaultRules, "fateOfRead" | "whenLive"> = passAll;
-  let fateOf = (write: ApiRequest): Fate => passAll.fateOf(write);
+  let reads: Pick<FaultRules, "fateOfRead" | "whenLive"> = forwardAll;
+  let fateOf = (write: ApiRequest): WriteOutcome => forwardAll.outcomeOf(write);
   const rules: FaultRules = {
-    ...passAll,
-    fateOf: (write) => fateOf(write),
+    ...forwardAll,
+    outcomeOf: (write) => fateOf(write),
     answered(write, status) {
       if (status < 300) writes.push(describeRequest(write));
       else refused.push(`${status} ${describeRequest(write)}`);
     },
-    fateOfRead: (read) => reads.fateOfRead(read),
+    outcomeOfRead: (read) => reads.outcomeOfRead(read),
     whenLive: (watch) => reads.whenLive(watch),
   };
   const proxy = testCluster.use(await FaultProxy.before(await grantOffloadRights(testCluster), rules));
@@ -69,7 +69,7 @@ export async function startOffloadService(
       fateOf = next;
     },
     setReads(next) {
-      reads = { ...passAll, ...next };
+      reads = { ...forwardAll, ...next };
     },
   };
 }

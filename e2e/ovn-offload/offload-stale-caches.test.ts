@@ -10,11 +10,11 @@ import { disposeOf } from "../src/dispose-of.ts";
 import type { ApiRequest } from "../src/api/api-request.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { snapshotOffload } from "./offload-objects.ts";
-import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
+import { startSimulatedCluster, type SimulatedOffloadCluster } from "./simulated-cluster.ts";
 
 const lagMs = 1_500;
 
-let played: PlayedCluster;
+let played: SimulatedOffloadCluster;
 let probes: string;
 let before: Readonly<Record<string, unknown>>;
 let offloaded: Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ let offloaded: Readonly<Record<string, unknown>>;
 beforeAll(async () => {
   const [port = 0] = await findFreePorts(1);
   probes = `http://127.0.0.1:${port}`;
-  played = await startPlayedCluster(["host-1", "host-2"], ["--health-address", `127.0.0.1:${port}`]);
+  played = await startSimulatedCluster(["host-1", "host-2"], ["--health-address", `127.0.0.1:${port}`]);
   before = await snapshotOffload(played.place.testCluster);
   await played.wayIn();
   offloaded = await snapshotOffload(played.place.testCluster);
@@ -83,7 +83,7 @@ it("writes nothing while its data about hosts are too old, and then goes on", as
   await played.wayIn();
   const isStates = ({ resource }: ApiRequest) => resource === "sriovnetworknodestates";
   played.service.setReads({
-    fateOfRead: (read) => (isStates(read) ? { refusal: { status: 403, reason: "Forbidden" } } : {}),
+    outcomeOfRead: (read) => (isStates(read) ? { refusal: { status: 403, reason: "Forbidden" } } : {}),
     whenLive: (watch) => Promise.resolve(isStates(watch) ? "reset" : undefined),
   });
   const readReady = async () => (await fetch(`${probes}/readyz`)).text();

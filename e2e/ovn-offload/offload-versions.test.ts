@@ -10,7 +10,7 @@ import { disposeOf } from "../src/dispose-of.ts";
 import { fieldAt } from "../src/api/plain-api.ts";
 import { snapshotOffload } from "./offload-objects.ts";
 import { setOpenshiftVersion } from "./offload-cluster.ts";
-import { startPlayedCluster, type PlayedCluster } from "./simulated-cluster.ts";
+import { startSimulatedCluster, type SimulatedOffloadCluster } from "./simulated-cluster.ts";
 
 const ovnMaps = "/api/v1/namespaces/openshift-ovn-kubernetes/configmaps";
 const resourcePath = "/api/v1/namespaces/openshift-network-operator/configmaps/hardware-offload-config";
@@ -29,11 +29,11 @@ const byResource = {
 /** The lines of hosts that were hosts before the update stay until they leave. */
 const updated = { ...byResource, lines: byName.lines };
 
-let played: PlayedCluster;
+let played: SimulatedOffloadCluster;
 let before: Readonly<Record<string, unknown>>;
 
 beforeAll(async () => {
-  played = await startPlayedCluster(["host-1"]);
+  played = await startSimulatedCluster(["host-1"]);
   before = await snapshotOffload(played.place.testCluster);
 }, 600_000);
 

@@ -11,9 +11,9 @@ import { fieldAt } from "../src/api/plain-api.ts";
 import { settledWithinMs, startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
 import { listPublished, snapshotOffload } from "./offload-objects.ts";
 import { startOffloadService } from "./offload-service.ts";
-import { simulateHosts, type PlayedHost } from "./simulated-hosts.ts";
+import { simulateHosts, type SimulatedHost } from "./simulated-hosts.ts";
 
-const hosts = new Map<string, PlayedHost>();
+const hosts = new Map<string, SimulatedHost>();
 const nodePath = (name: string) => `/api/v1/nodes/${name}`;
 let place: OffloadCluster;
 let before: Readonly<Record<string, unknown>>;

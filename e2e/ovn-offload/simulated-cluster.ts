@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startPlayedCluster starts the cluster of startOffloadCluster with played hosts in the pool of hosts, and the service in front of
+ * startSimulatedCluster starts the cluster of startOffloadCluster with played hosts in the pool of hosts, and the service in front of
  * which faults can be injected.
  */
 import type { OvnHardwareOffload } from "@switchyard/api";
@@ -8,15 +8,15 @@ import { hostPool } from "@switchyard/demo/openshift-objects";
 import { eventually } from "@switchyard/testing";
 import { isOffloaded, settledWithinMs, startOffloadCluster, type OffloadCluster } from "./offload-cluster.ts";
 import { startOffloadService, type OffloadService } from "./offload-service.ts";
-import { simulateHosts, type PlayedHost } from "./simulated-hosts.ts";
+import { simulateHosts, type SimulatedHost } from "./simulated-hosts.ts";
 
-export interface PlayedCluster extends AsyncDisposable {
+export interface SimulatedOffloadCluster extends AsyncDisposable {
   readonly place: OffloadCluster;
   readonly service: OffloadService;
   /** By node. A test changes what their config daemons report. */
-  readonly hosts: ReadonlyMap<string, PlayedHost>;
+  readonly hosts: ReadonlyMap<string, SimulatedHost>;
   /** Adds a host with one BlueField-2 in mode embedded-cpu to the pool. */
-  addHost(name: string, more?: Partial<PlayedHost>): Promise<PlayedHost>;
+  addHost(name: string, more?: Partial<SimulatedHost>): Promise<SimulatedHost>;
   removeHost(name: string): Promise<void>;
   /** Selects the pool, and waits until OVN of all hosts runs on their SmartNICs. */
   wayIn(): Promise<void>;
@@ -30,11 +30,11 @@ const entry: OvnHardwareOffload = {
 };
 
 /** `flags` are those of the service. */
-export async function startPlayedCluster(
+export async function startSimulatedCluster(
   names: readonly string[],
   flags: readonly string[] = [],
-): Promise<PlayedCluster> {
-  const hosts = new Map<string, PlayedHost>();
+): Promise<SimulatedOffloadCluster> {
+  const hosts = new Map<string, SimulatedHost>();
   const place = await startOffloadCluster({
     onReboot(node, config) {
       const host = hosts.get(node);
@@ -44,8 +44,8 @@ export async function startPlayedCluster(
   const { testCluster } = place;
   testCluster.use(simulateHosts({ transport: testCluster.transport, hosts }));
 
-  async function addHost(name: string, more: Partial<PlayedHost> = {}): Promise<PlayedHost> {
-    const host: PlayedHost = { cards: ["a2d6"], mode: "embedded-cpu", isOffloaded: false, ...more };
+  async function addHost(name: string, more: Partial<SimulatedHost> = {}): Promise<SimulatedHost> {
+    const host: SimulatedHost = { cards: ["a2d6"], mode: "embedded-cpu", isOffloaded: false, ...more };
     hosts.set(name, host);
     await place.addNode(name, hostPool);
     return host;

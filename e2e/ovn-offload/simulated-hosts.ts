@@ -9,7 +9,7 @@ import { namespace } from "@switchyard/test-cluster";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 
-export interface PlayedHost {
+export interface SimulatedHost {
   /** PCI device ID of each SmartNIC: "a2d6" is a BlueField-2. */
   cards: readonly string[];
   /** Slot of the first SmartNIC, which gives PFs their names and PCI addresses; 1 by default. */
@@ -27,7 +27,7 @@ export function simulateHosts({
   hosts,
 }: {
   readonly transport: Transport;
-  readonly hosts: ReadonlyMap<string, PlayedHost>;
+  readonly hosts: ReadonlyMap<string, SimulatedHost>;
 }): AsyncDisposable {
   const end = new AbortController();
   const { signal } = end;
@@ -67,7 +67,10 @@ export function simulateHosts({
   };
 }
 
-function statusOf({ cards, slot = 1, mode, isOffloaded }: PlayedHost, { metadata, spec = {} }: SriovNetworkNodeState) {
+function statusOf(
+  { cards, slot = 1, mode, isOffloaded }: SimulatedHost,
+  { metadata, spec = {} }: SriovNetworkNodeState,
+) {
   const byDaemon = spec.system?.openVSwitchDisabled === true;
   const numVfsOf = (pciAddress: string) => spec.interfaces?.find((one) => one.pciAddress === pciAddress)?.numVfs ?? 0;
   const smartNics = cards.flatMap((deviceID, at) =>

@@ -31,7 +31,7 @@ import { eventually, findWorkspaceRoot, isWrite } from "@switchyard/testing";
 import { join } from "node:path";
 import { disposeOf } from "../src/dispose-of.ts";
 import { monitoringCrds } from "../src/operator/identity-objects.ts";
-import { playPods, type ComponentPods } from "../src/pods/component-pods.ts";
+import { simulatePods, type ComponentPods } from "../src/pods/component-pods.ts";
 import { keepNodesReady } from "../src/nodes/node-heartbeats.ts";
 import {
   installOperator,
@@ -86,7 +86,7 @@ beforeAll(async () => {
   heartbeats = await keepNodesReady(testCluster.transport, ["control-1", "worker-1"]);
   const authority = ["get", "configmap", "kube-root-ca.crt", "-o", "jsonpath={.data.ca\\.crt}"];
   caBundle = Buffer.from(await testCluster.kubectl(authority)).toString("base64");
-  pods = playPods(testCluster.transport, namespace);
+  pods = simulatePods(testCluster.transport, namespace);
   pods.run(true);
   left = await leaveComponents(testCluster);
   await testCluster

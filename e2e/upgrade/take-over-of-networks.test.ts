@@ -17,7 +17,7 @@ import {
   leaveNetwork,
   lostNetwork,
   markAsUpstream,
-  placeOf,
+  nadNameOf,
   renderedByUpstream,
   upstreamNetworks,
   type UpstreamNetwork,
@@ -50,7 +50,7 @@ beforeAll(async () => {
   const { annotations: marks = {} } = metadata;
   await user.create(nads, { ...content, metadata: { ...chained, ...copy, annotations: marks } });
   await remove(goingNetwork);
-  for (const place of [...upstreamNetworks.map(placeOf), ...foreign]) {
+  for (const place of [...upstreamNetworks.map(nadNameOf), ...foreign]) {
     before.set(place.name, await testCluster.read(nads, place));
   }
   operator = await installOperator(testCluster, upstreamEnvironment(""));
@@ -63,7 +63,7 @@ afterAll(async () => {
 
 const inItsPlace = ({ name, within }: UpstreamNetwork) => ({ name, namespace: within });
 const find = (network: UpstreamNetwork) => testCluster.find(network.type, inItsPlace(network));
-const findNad = (network: UpstreamNetwork) => testCluster.find(nads, placeOf(network));
+const findNad = (network: UpstreamNetwork) => testCluster.find(nads, nadNameOf(network));
 
 async function remove(network: UpstreamNetwork): Promise<void> {
   await testCluster.transport.request({ method: "DELETE", path: objectPath(network.type, inItsPlace(network)) });
@@ -171,14 +171,14 @@ describe("going back to upstream", () => {
   it.each(staying)("lets upstream's operator update the objects: $type.kind $name", async (one) => {
     const [stored, nad] = [
       await testCluster.read(one.type, inItsPlace(one)),
-      await testCluster.read(nads, placeOf(one)),
+      await testCluster.read(nads, nadNameOf(one)),
     ];
     const { metadata, spec } = renderedByUpstream(one, stored);
     const { uid, resourceVersion = "" } = nad.metadata;
     const asItWrites = { ...nad, spec, metadata: { ...metadata, resourceVersion } };
     const updated = await testCluster.as(upstream.operator).update(nads, asItWrites);
     expect(updated).toMatchObject({ metadata: { uid }, spec });
-    await markAsUpstream(testCluster, one, placeOf(one).namespace);
+    await markAsUpstream(testCluster, one, nadNameOf(one).namespace);
   });
 });
 

@@ -155,7 +155,7 @@ export const goingNetwork: UpstreamNetwork = {
 };
 
 /** Returns the name and namespace of the NAD. */
-export function placeOf({ name, within, spec }: UpstreamNetwork): {
+export function nadNameOf({ name, within, spec }: UpstreamNetwork): {
   readonly name: string;
   readonly namespace: string;
 } {
@@ -168,7 +168,7 @@ export async function leaveNetwork(testCluster: UpstreamCluster, network: Upstre
   const place = { name, namespace: within };
   const created = await testCluster.as(upstream.user).create(type, { metadata: place, spec });
   await testCluster.as(upstream.operator).create(nads, renderedByUpstream(network, created));
-  return markAsUpstream(testCluster, network, placeOf(network).namespace);
+  return markAsUpstream(testCluster, network, nadNameOf(network).namespace);
 }
 
 /**
@@ -206,7 +206,7 @@ export async function markAsUpstream(
  */
 export function renderedByUpstream(network: UpstreamNetwork, { metadata }: KubeObject): NewObject {
   const { type, name, within, spec, config } = network;
-  const target = placeOf(network);
+  const target = nadNameOf(network);
   const apiVersion = apiVersionOf(type);
   const owner = { apiVersion, kind: type.kind, name, uid: metadata.uid ?? "" };
   return {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * playCleanups plays the kubelets for the pods of `operator uninstall --give-hosts-back`: each pod ends as the test decides for
+ * simulateCleanups plays the kubelets for the pods of `operator uninstall --give-hosts-back`: each pod ends as the test decides for
  * its node, and a deleted pod disappears.
  */
 import { labels, pods as type } from "@switchyard/api";
 import { isKubeError, objectPath, watchObjects, type KubeObject, type Transport } from "@switchyard/kube";
 
 /** Statuses that the kubelet reports one after the other. The last one stays. */
-export type Course = readonly object[];
+export type StatusSequence = readonly object[];
 
 export interface CleanupKubelets extends AsyncDisposable {
   /** Nodes of the pods that were started, in this order. */
@@ -31,21 +31,21 @@ const containerStatus = (state: object) => ({
   state,
 });
 
-export const runs: Course = [statusOf("Running", { running: { startedAt: "2026-01-01T00:00:00Z" } })];
-export const succeeds: Course = [...runs, statusOf("Succeeded", { terminated: { exitCode: 0 } })];
+export const runs: StatusSequence = [statusOf("Running", { running: { startedAt: "2026-01-01T00:00:00Z" } })];
+export const succeeds: StatusSequence = [...runs, statusOf("Succeeded", { terminated: { exitCode: 0 } })];
 /** As with FallbackToLogsOnError. */
-export const fails = (log: string): Course => [
+export const fails = (log: string): StatusSequence => [
   ...runs,
   statusOf("Failed", { terminated: { exitCode: 1, ...(log !== "" && { message: log }) } }),
 ];
-export const cannotPull: Course = [
+export const cannotPull: StatusSequence = [
   statusOf("Pending", { waiting: { reason: "ImagePullBackOff", message: "no such image" } }),
 ];
 
-export function playCleanups(
+export function simulateCleanups(
   transport: Transport,
   namespace: string,
-  courseOf: (node: string) => Course,
+  courseOf: (node: string) => StatusSequence,
 ): CleanupKubelets {
   const end = new AbortController();
   const started: string[] = [];

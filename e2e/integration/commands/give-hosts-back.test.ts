@@ -10,7 +10,7 @@ import { namespace } from "@switchyard/test-cluster";
 import { keepNodesReady } from "../../src/nodes/node-heartbeats.ts";
 import { startOperatorCommand, type RunningCommand } from "../../src/operator/operator-command.ts";
 import { startUpstreamCluster, upstream, type UpstreamCluster } from "../../src/operator/upstream-cluster.ts";
-import { cannotPull, fails, playCleanups, runs, succeeds, type Course } from "./cleanup-kubelets.ts";
+import { cannotPull, fails, simulateCleanups, runs, succeeds, type StatusSequence } from "./cleanup-kubelets.ts";
 
 const testMs = 5 * 60_000;
 const image = "example.com/daemon:1";
@@ -39,7 +39,8 @@ function giveBack(kubeconfig: string, ...more: readonly string[]): RunningComman
 }
 
 const run = (...more: readonly string[]) => giveBack(testCluster.cluster.kubeconfig, ...more).ended;
-const play = (courseOf: (node: string) => Course) => playCleanups(testCluster.transport, namespace, courseOf);
+const play = (courseOf: (node: string) => StatusSequence) =>
+  simulateCleanups(testCluster.transport, namespace, courseOf);
 
 async function createStates(names: readonly string[], type: ResourceType = sriovNetworkNodeStates): Promise<void> {
   for (const name of names) await testCluster.as(upstream.user).create(type, { metadata: { name } });
@@ -67,7 +68,10 @@ describe("operator uninstall --give-hosts-back", () => {
       await createStates(["w1", "w2", "w3", "w4", "w5"]);
       await createNodes(["w1", "w2", "w3", "w5"]); // w4 is gone
       await makeReady("w1", "w2", "w5");
-      const courses: Record<string, Course> = { w2: fails("set sriov_numvfs 0: EBUSY\nlast line"), w5: cannotPull };
+      const courses: Record<string, StatusSequence> = {
+        w2: fails("set sriov_numvfs 0: EBUSY\nlast line"),
+        w5: cannotPull,
+      };
       await using kubelets = play((node) => courses[node] ?? succeeds);
 
       const end = await run("--hosts-timeout-seconds", "10");
@@ -153,7 +157,7 @@ describe("operator uninstall --give-hosts-back", () => {
       await createStates(["w1"]);
       await createNodes(["w1"]);
       await makeReady("w1");
-      const courses: Record<string, Course> = { w1: runs };
+      const courses: Record<string, StatusSequence> = { w1: runs };
       await using kubelets = play((node) => courses[node] ?? succeeds);
       const killed = giveBack(
         testCluster.cluster.kubeconfig,

@@ -20,7 +20,7 @@ import {
 import { once } from "node:events";
 import { join } from "node:path";
 import { connect as connectTls, createServer } from "node:tls";
-import { playPods, type ComponentPods } from "../../src/pods/component-pods.ts";
+import { simulatePods, type ComponentPods } from "../../src/pods/component-pods.ts";
 import { crdFolder } from "../../src/crds/crd-objects.ts";
 import { componentSettings, namespace } from "../../src/operator/identity-objects.ts";
 import { createPlainApi, fieldAt } from "../../src/api/plain-api.ts";
@@ -60,7 +60,7 @@ beforeAll(async () => {
   await create("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "control-1", labels } });
   const identity = { apiVersion: "v1", kind: "List", items: operatorIdentity(componentSettings) };
   await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(identity) });
-  pods = playPods(admin, namespace);
+  pods = simulatePods(admin, namespace);
   pods.run(true);
   operators = await Promise.all([startOperator("operator-1"), startOperator("operator-2")]);
   await create(configs, {

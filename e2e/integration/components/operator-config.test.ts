@@ -12,7 +12,7 @@ import { operatorIdentity } from "@switchyard/render";
 import { eventually, isWrite, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { playPods, type ComponentPods } from "../../src/pods/component-pods.ts";
+import { simulatePods, type ComponentPods } from "../../src/pods/component-pods.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { keepNodesReady } from "../../src/nodes/node-heartbeats.ts";
 import { crdFolder } from "../../src/crds/crd-objects.ts";
@@ -61,7 +61,7 @@ beforeAll(async () => {
   heartbeats = await keepNodesReady(user, ["control-1", "worker-1"]);
   const identity = { apiVersion: "v1", kind: "List", items: operatorIdentity(componentSettings) };
   await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(identity) });
-  pods = playPods(user, namespace);
+  pods = simulatePods(user, namespace);
   await leaveWhatUpstreamLeaves();
   operator = await startOperator();
 }, 600_000);

@@ -123,7 +123,7 @@ export async function startDrainCluster(): Promise<DrainCluster> {
     const answer = answerIn(after) ?? "none";
     if (answer !== (answerIn(before) ?? "none")) answers.push({ node: key, answer, atMs: performance.now() });
   });
-  playKubelets(pods, transport);
+  simulateKubelets(pods, transport);
 
   const operatorLog = join(cluster.dataDir, "operator.log");
   let operator: GuardedProcess | undefined;
@@ -247,7 +247,7 @@ export async function run(transport: Transport, pod: { readonly name: string; re
 }
 
 /** Removes deleted pods at once, as kubelets do after the containers have ended. */
-function playKubelets(pods: Cache<Pod>, transport: Transport): void {
+function simulateKubelets(pods: Cache<Pod>, transport: Transport): void {
   pods.subscribe(({ after }) => {
     if (after?.metadata.deletionTimestamp === undefined) return;
     const { name, namespace = "", uid } = after.metadata;

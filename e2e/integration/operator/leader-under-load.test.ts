@@ -9,7 +9,7 @@ import { nodes, sriovNetworks, sriovOperatorConfigs, type ResourceType } from "@
 import { eventually, findWorkspaceRoot, startControlPlane, type ControlPlane } from "@switchyard/testing";
 import { join } from "node:path";
 import { FaultProxy } from "../../src/api/fault-proxy.ts";
-import { passAll, type FaultRules } from "../../src/api/fault-rules.ts";
+import { forwardAll, type FaultRules } from "../../src/api/fault-rules.ts";
 import { OperatorProcess } from "../../src/operator/operator-process.ts";
 
 const namespace = "sriov-network-operator";
@@ -28,8 +28,8 @@ let operator: OperatorProcess;
 let hanging = 0;
 
 const rules: FaultRules = {
-  ...passAll,
-  fateOf({ resource }) {
+  ...forwardAll,
+  outcomeOf({ resource }) {
     if (resource === "leases" || resource === "events") return { isCarriedOut: true, answer: "server's" };
     hanging += 1;
     return { isCarriedOut: false, answer: "none" };

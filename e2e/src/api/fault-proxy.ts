@@ -11,7 +11,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { readApiRequest, type ApiRequest } from "./api-request.ts";
 import { readUpstream, type Upstream } from "./api-upstream.ts";
-import type { FaultRules, ReadFate, Refusal, WatchEnd } from "./fault-rules.ts";
+import type { FaultRules, ReadOutcome, Refusal, WatchEnd } from "./fault-rules.ts";
 
 /** A proxy. Disposing it closes all connections. */
 export class FaultProxy implements AsyncDisposable {
@@ -84,7 +84,7 @@ export class FaultProxy implements AsyncDisposable {
 
   async #write(request: ApiRequest, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(incoming);
-    const fate = this.#rules.fateOf(request);
+    const fate = this.#rules.outcomeOf(request);
     if (fate.delayMs !== undefined) await delay(fate.delayMs);
     await fate.until;
     const answer = fate.isCarriedOut ? await this.#ask(incoming, body) : undefined;
@@ -100,7 +100,7 @@ export class FaultProxy implements AsyncDisposable {
   }
 
   async #watch(request: ApiRequest, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { delayMs, refusal } = this.#rules.fateOfRead(request);
+    const { delayMs, refusal } = this.#rules.outcomeOfRead(request);
     if (delayMs !== undefined) await delay(delayMs);
     if (refusal !== undefined) {
       refuse(refusal, response);
@@ -122,7 +122,7 @@ export class FaultProxy implements AsyncDisposable {
   }
 
   async #read(request: ApiRequest, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { delayMs, refusal, past, pageSize } = this.#rules.fateOfRead(request);
+    const { delayMs, refusal, past, pageSize } = this.#rules.outcomeOfRead(request);
     if (delayMs !== undefined) await delay(delayMs);
     if (refusal !== undefined) {
       refuse(refusal, response);
@@ -135,7 +135,7 @@ export class FaultProxy implements AsyncDisposable {
   }
 
   /** Forwards a request. Rejects if the API server is not reachable. */
-  #ask(incoming: IncomingMessage, body: string, { past, pageSize }: ReadFate = {}): Promise<IncomingMessage> {
+  #ask(incoming: IncomingMessage, body: string, { past, pageSize }: ReadOutcome = {}): Promise<IncomingMessage> {
     const { server, agent, headers: own } = this.#upstream;
     const url = new URL(incoming.url ?? "/", server);
     // Pages after the first have their resourceVersion in `continue`.

@@ -3,7 +3,7 @@
 import type { ApiRequest } from "./api-request.ts";
 
 /** What the proxy does with a write. */
-export interface Fate {
+export interface WriteOutcome {
   /** Resolves before the proxy does anything else. */
   readonly delayMs?: number;
   /** The proxy also waits for this. */
@@ -19,7 +19,7 @@ export interface Fate {
 }
 
 /** What the proxy does with a list, a get or the start of a watch; {} forwards it. */
-export interface ReadFate {
+export interface ReadOutcome {
   readonly delayMs?: number;
   readonly refusal?: Refusal;
   /** The old resourceVersion that a list is read at. */
@@ -41,21 +41,21 @@ export interface Refusal {
 
 /** The rules. The proxy calls them for each request. */
 export interface FaultRules {
-  fateOf(write: ApiRequest): Fate;
+  outcomeOf(write: ApiRequest): WriteOutcome;
   /** Called with the HTTP status of the API server's answer to a forwarded write. */
   answered(write: ApiRequest, status: number): void;
   /** Called with each request. */
   heard(request: ApiRequest): void;
-  fateOfRead(read: ApiRequest): ReadFate;
+  outcomeOfRead(read: ApiRequest): ReadOutcome;
   /** Delays the events of a watch until it resolves; a returned value ends the watch. */
   whenLive(watch: ApiRequest): Promise<WatchEnd | undefined>;
 }
 
 /** Rules that forward everything. */
-export const passAll: FaultRules = {
-  fateOf: () => ({ isCarriedOut: true, answer: "server's" }),
+export const forwardAll: FaultRules = {
+  outcomeOf: () => ({ isCarriedOut: true, answer: "server's" }),
   answered: () => undefined,
   heard: () => undefined,
-  fateOfRead: () => ({}),
+  outcomeOfRead: () => ({}),
   whenLive: () => Promise.resolve(undefined),
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * playPods plays the scheduler and the kubelets for the pods of DaemonSets, on nodes that are only API objects: the
+ * simulatePods plays the scheduler and the kubelets for the pods of DaemonSets, on nodes that are only API objects: the
  * pods run and are ready while the test wants it.
  */
 import { pods as type } from "@switchyard/api";
@@ -17,7 +17,7 @@ interface Pod extends KubeObject {
 }
 
 /** Starts to run the pods of a namespace. They are pending until run(true). */
-export function playPods(transport: Transport, namespace: string): ComponentPods {
+export function simulatePods(transport: Transport, namespace: string): ComponentPods {
   let isRunning = false;
   const end = new AbortController();
   const pods = watchObjects({ transport, type, namespace, report: () => undefined, project: (pod: Pod) => pod });

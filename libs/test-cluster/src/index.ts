@@ -21,7 +21,7 @@ export {
   openshiftCrds,
   simulateMachineConfigOperator,
   type MachineConfigOperatorOptions,
-  type PlayedMachineConfigOperator,
+  type SimulatedMachineConfigOperator,
 } from "./machine-config-operator/simulate-machine-config-operator.ts";
 export { mergeMachineConfigs, type MergedMachineConfig } from "./machine-config-operator/merge-machine-configs.ts";
 export { createNarrator, silentNarrator, type Narrator } from "./narrator.ts";

@@ -44,7 +44,7 @@ export interface MachineConfigOperatorOptions {
   readonly report?: (error: unknown) => void;
 }
 
-export interface PlayedMachineConfigOperator extends AsyncDisposable {
+export interface SimulatedMachineConfigOperator extends AsyncDisposable {
   /** Lets the next change of this node fail, or succeed again. */
   degrade(node: string, isDegraded?: boolean): void;
   /** Holds back all reboots, or lets them happen again. Nodes that have started stay in the state "Working". */
@@ -54,7 +54,7 @@ export interface PlayedMachineConfigOperator extends AsyncDisposable {
 const stateOfNode = "machineconfiguration.openshift.io/state";
 
 /** Disposing it ends the rounds. */
-export function simulateMachineConfigOperator(options: MachineConfigOperatorOptions): PlayedMachineConfigOperator {
+export function simulateMachineConfigOperator(options: MachineConfigOperatorOptions): SimulatedMachineConfigOperator {
   const { transport, onReboot, everyMs = 100, report } = options;
   const end = new AbortController();
   const degraded = new Set<string>();

@@ -79,10 +79,10 @@ function seriesRow({ title, ownMs, peakMb }: CniSeries, base: CniSeries | undefi
   const show = (ms: number | undefined) => (ms === undefined ? "-" : ms.toFixed(1));
   return [
     title,
-    show(undisturbed(ownMs)),
+    show(typicalShortTime(ownMs)),
     show(sorted[Math.floor(sorted.length / 4)]),
     show(sorted[Math.floor(sorted.length / 2)]),
-    showRatio(base === undefined ? undefined : undisturbed(ownMs) / undisturbed(base.ownMs)),
+    showRatio(base === undefined ? undefined : typicalShortTime(ownMs) / typicalShortTime(base.ownMs)),
     showMb(peakMb),
   ];
 }
@@ -93,7 +93,9 @@ export function cniGoals({ series, atOnce }: CniResults): Goal[] {
   const base = find(titles.node);
   const ratio = (title: string) => {
     const one = find(title);
-    return base === undefined || one === undefined ? undefined : undisturbed(one.ownMs) / undisturbed(base.ownMs);
+    return base === undefined || one === undefined
+      ? undefined
+      : typicalShortTime(one.ownMs) / typicalShortTime(base.ownMs);
   };
   return [
     atMost("VERSION beside node -e 0", ratio(titles.version), 1.15, "x"),
@@ -107,7 +109,7 @@ export function cniGoals({ series, atOnce }: CniResults): Goal[] {
  * The 5th percentile of `times`. All runs do the same work, so longer times come from other work on the machine; the
  * shortest time of all is an outlier.
  */
-export function undisturbed(times: readonly number[]): number {
+export function typicalShortTime(times: readonly number[]): number {
   const sorted = [...times].sort((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) / 20)] ?? Number.NaN;
 }

@@ -12,7 +12,7 @@ import type { ChangeResult } from "./daemon-results.ts";
 import type { DaemonUnderTest } from "./node-under-test.ts";
 import { measureFlap } from "./guest-scenario.ts";
 import type { KernelTimes } from "./kernel-baseline.ts";
-import { pf, type Played } from "./native-scenario.ts";
+import { pf, type ScenarioResult } from "./native-scenario.ts";
 
 const first = "0000:01:00.0";
 const bridge = "br-0000_01_00.0";
@@ -87,7 +87,7 @@ export async function runGuestOvsScenario(
   daemon: DaemonUnderTest,
   measures: DaemonMeasures,
   { rounds, idleSeconds }: DaemonOptions,
-): Promise<Omit<Played, "kernelTimes"> & { readonly peakMb: number }> {
+): Promise<Omit<ScenarioResult, "kernelTimes"> & { readonly peakMb: number }> {
   const starts = await measures.firstStarts("start, no VFs", rounds);
   const changes: ChangeResult[] = [];
   const wanted = [pf(first, numVfs, { eSwitchMode: "switchdev" })];

@@ -8,7 +8,7 @@ import type { ChangeResult, FlapResult } from "./daemon-results.ts";
 import type { DaemonUnderTest } from "./node-under-test.ts";
 import { guestChanges } from "./kernel-baseline.ts";
 import type { DaemonMeasures } from "./daemon-measures.ts";
-import { pf, type Played } from "./native-scenario.ts";
+import { pf, type ScenarioResult } from "./native-scenario.ts";
 
 const first = "0000:01:00.0";
 const second = "0000:01:00.1";
@@ -18,7 +18,7 @@ export async function runGuestScenario(
   daemon: DaemonUnderTest,
   measures: DaemonMeasures,
   { rounds, idleSeconds }: DaemonOptions,
-): Promise<Omit<Played, "kernelTimes"> & { readonly peakMb: number }> {
+): Promise<Omit<ScenarioResult, "kernelTimes"> & { readonly peakMb: number }> {
   const { zeroToFour, fourToSix, sixToZero, twoPfs } = guestChanges;
   const starts = await measures.firstStarts("start, no VFs", rounds);
   const changes: ChangeResult[] = [];

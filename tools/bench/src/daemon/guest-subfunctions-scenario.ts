@@ -11,7 +11,7 @@ import type { DaemonOptions } from "./daemon-options.ts";
 import type { ChangeResult } from "./daemon-results.ts";
 import type { DaemonUnderTest } from "./node-under-test.ts";
 import { parseTimes, type KernelTimes } from "./kernel-baseline.ts";
-import type { Played } from "./native-scenario.ts";
+import type { ScenarioResult } from "./native-scenario.ts";
 
 const pf = "0000:01:00.0";
 
@@ -79,7 +79,7 @@ export async function runGuestSubfunctionsScenario(
   daemon: DaemonUnderTest,
   measures: DaemonMeasures,
   { rounds, idleSeconds }: DaemonOptions,
-): Promise<Omit<Played, "kernelTimes"> & { readonly peakMb: number }> {
+): Promise<Omit<ScenarioResult, "kernelTimes"> & { readonly peakMb: number }> {
   const { toMost, toNone } = subfunctionChanges;
   const starts = await measures.firstStarts("start, no subfunctions", rounds);
   const changes: ChangeResult[] = [];

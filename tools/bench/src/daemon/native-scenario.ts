@@ -15,13 +15,13 @@ const kernelSeconds = 1;
 const slowTitle = `0 -> 32 on each of 4 PFs, ${kernelSeconds} s each`;
 
 /** The part of the report that a scenario measures. */
-export type Played = Pick<DaemonReport, "starts" | "changes" | "refusals" | "flaps" | "idle" | "kernelTimes">;
+export type ScenarioResult = Pick<DaemonReport, "starts" | "changes" | "refusals" | "flaps" | "idle" | "kernelTimes">;
 
 export async function runNativeScenario(
   daemon: DaemonUnderTest,
   measures: DaemonMeasures,
   { rounds, idleSeconds }: DaemonOptions,
-): Promise<Played> {
+): Promise<ScenarioResult> {
   const [first = "", ...others] = nativeNics.flatMap(({ ports }) => ports.map(({ pciAddress }) => pciAddress));
   const all = [first, ...others];
   const withFirst = (numVfs: number, more: Partial<InterfaceSpec> = {}) => [
