@@ -15,7 +15,7 @@ import type { Scenario } from "./scenario.ts";
 
 export interface CampaignOptions extends Omit<FaultClusterOptions, "flags"> {
   readonly pointsToRun: "sample" | "all";
-  /** Plans the runs, each with its fault points; depends on `effort` by default. */
+  /** Plans the runs, each with its fault points; depends on `pointsToRun` by default. */
   readonly plan?: (steps: readonly FaultFreeStep[]) => readonly (readonly Point[])[];
   /** Called with the progress every two seconds. */
   readonly tell: (line: string) => void;
@@ -33,7 +33,7 @@ export interface CampaignResult {
  * prepareFaultTests provides what every fault test needs: the binaries of a control plane and a bundled operator.
  * Whether a test runs at all fault points or at a sample of them: `npm run e2e -- faults --all`.
  */
-export const effort: "all" | "sample" = process.env["SWITCHYARD_FAULTS"] === "all" ? "all" : "sample";
+export const pointsToRun: "all" | "sample" = process.env["SWITCHYARD_FAULTS"] === "all" ? "all" : "sample";
 
 /** Disposing it removes the bundle. */
 export interface PreparedFaultTests extends AsyncDisposable {
@@ -102,13 +102,17 @@ export async function runCampaign(scenario: Scenario, options: CampaignOptions):
   }
 }
 
-function pointsOf(reference: Reference, effort: CampaignOptions["pointsToRun"]): readonly Point[] {
+function pointsOf(reference: Reference, pointsToRun: CampaignOptions["pointsToRun"]): readonly Point[] {
   const facts = factsOf(reference);
-  return effort === "all" ? allPoints(facts) : samplePoints(facts);
+  return pointsToRun === "all" ? allPoints(facts) : samplePoints(facts);
 }
 
 function factsOf({ steps }: Reference): readonly FaultFreeStep[] {
-  return [...steps].map(([step, { writes, told }]) => ({ step, writeCount: writes.length, told }));
+  return [...steps].map(([step, { writes, notifiedResources }]) => ({
+    step,
+    writeCount: writes.length,
+    notifiedResources,
+  }));
 }
 
 /** The failure as a text, or the points at which no fault occurred. */

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { writeToStderr } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { effort, prepareFaultTests, runCampaign, type PreparedFaultTests } from "./campaign.ts";
+import { pointsToRun, prepareFaultTests, runCampaign, type PreparedFaultTests } from "./campaign.ts";
 import { deletionScenario } from "./deletion-scenario.ts";
 
 let prepared: PreparedFaultTests;

@@ -83,8 +83,8 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
   let armed: readonly Point[] = [];
   let applied = new Set<Point>();
   let writes: WriteRecord[] = [];
-  let told = new Set<string>();
-  let heardAtMs = performance.now();
+  let notified = new Set<string>();
+  let lastRequestAtMs = performance.now();
   let past: string | undefined;
   let isLate = false;
   /** Resolves when held events may continue. */
@@ -101,7 +101,7 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
   const leaseLostUntilMs = new Map<number, number>();
   const hasLostLease = (replica: number) => performance.now() < (leaseLostUntilMs.get(replica) ?? 0);
 
-  function fateOfRenewal(replica: number): WriteOutcome {
+  function outcomeOfRenewal(replica: number): WriteOutcome {
     if (hasLostLease(replica)) return { isCarriedOut: false, answer: refusals["500"] };
     const point = armed.find((each) => isLeaseFault(each.fault));
     if (point === undefined || !isLeaseFault(point.fault) || renewals >= renewalsAtOnce) return forwarded;
@@ -110,8 +110,8 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
     return leaseOutcome(point.fault);
   }
 
-  function fateOf(write: ApiRequest, replica: number): WriteOutcome {
-    if (write.resource === "leases") return fateOfRenewal(replica);
+  function outcomeOf(write: ApiRequest, replica: number): WriteOutcome {
+    if (write.resource === "leases") return outcomeOfRenewal(replica);
     if (isBackground(write)) return forwarded;
     const nth = writes.length + 1;
     const point = armed.filter((each) => "nth" in each).find((each) => each.nth <= nth && mayStrike(each));
@@ -146,7 +146,7 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
             kill.partition(replica, fault === "partition" ? "cut" : "silent");
           },
         };
-      case "kill, told the past":
+      case "kill, then stale reads":
         serveStaleReads(writes[Math.floor(nth / 2)]?.version ?? "");
         return outcomeBy("kill", kill);
       default:
@@ -170,14 +170,14 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
 
   return {
     rulesOf: (replica) => ({
-      outcomeOf: (write) => fateOf(write, replica),
+      outcomeOf: (write) => outcomeOf(write, replica),
       answered(write, status) {
         const record = writes.find(({ request }) => request === write);
         if (record !== undefined) record.status = status;
       },
       heard(request) {
         if (isBackground(request)) return;
-        heardAtMs = performance.now();
+        lastRequestAtMs = performance.now();
         if (request.verb !== "watch") return;
         const its = watching.get(replica) ?? new Set();
         watching.set(replica, its.add(`${request.path} ${request.fieldSelector}`));
@@ -187,7 +187,7 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
         return { past: read.verb === "list" ? past : undefined, ...reads.outcomeOf(read) };
       },
       async whenLive(watch) {
-        told.add(watch.resource);
+        notified.add(watch.resource);
         while (isHeld(watch.resource)) await live.promise;
         const end = reads.endOf(watch);
         const point = armed.find((each) => "resource" in each && each.resource === watch.resource);
@@ -199,7 +199,7 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
       armed = points;
       applied = new Set();
       writes = [];
-      told = new Set();
+      notified = new Set();
       renewals = 0;
       reads.disarm();
       for (const point of points) if (isReadFault(point)) reads.arm(point.resource, point.fault);
@@ -208,13 +208,13 @@ export function createInjector({ kill, newestVersion, leaseLostMs }: InjectorOpt
       return writes;
     },
     get notifiedResources() {
-      return told;
+      return notified;
     },
     get applied() {
       return applied;
     },
     get lastRequestAtMs() {
-      return heardAtMs;
+      return lastRequestAtMs;
     },
     get areReadsWhole() {
       return reads.isOver;

@@ -9,7 +9,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { writeToStderr } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
-import { effort, prepareFaultTests, runCampaign, type PreparedFaultTests } from "./campaign.ts";
+import { pointsToRun, prepareFaultTests, runCampaign, type PreparedFaultTests } from "./campaign.ts";
 import { componentScenario } from "./component-scenario.ts";
 import { networkScenario } from "./network-scenario.ts";
 import { nodeScenario } from "./node-scenario.ts";
@@ -41,7 +41,7 @@ describe("two replicas of the operator", () => {
   it(
     "complete the node scenario in the same state if the leader is cut off or loses its lease",
     async () => {
-      const options = { ...prepared, effort, tell: writeToStderr, replicas: 2, plan: planPairScenarios };
+      const options = { ...prepared, pointsToRun, tell: writeToStderr, replicas: 2, plan: planPairScenarios };
       const { points, missed, findings } = await runCampaign(nodeScenario, options);
       expect(findings.join("\n\n")).toBe("");
       expect(points.length - missed.length).toBeGreaterThan(5);

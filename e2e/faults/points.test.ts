@@ -16,7 +16,7 @@ const facts: fc.Arbitrary<readonly FaultFreeStep[]> = fc
   .array(
     fc.record({
       writeCount: fc.nat(25),
-      told: fc.subarray(["nodes", "sriovnetworks", "configmaps"]),
+      notifiedResources: fc.subarray(["nodes", "sriovnetworks", "configmaps"]),
     }),
     { minLength: 1, maxLength: 6 },
   )
@@ -65,7 +65,7 @@ describe("a count", () => {
       { step: "a", fault: "429", nth: 1 },
       { step: "a", fault: "held watch", resource: "nodes" },
       { step: "b", fault: "past at start" },
-      { step: "b", fault: "kill, told the past", nth: 2 },
+      { step: "b", fault: "kill, then stale reads", nth: 2 },
       { step: "b", fault: "403 on reading", resource: "nodes" },
       { step: "b", fault: "renewal slow" },
       { step: "b", fault: "lease lost", nth: 1 },

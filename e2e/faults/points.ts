@@ -23,7 +23,7 @@ export type WriteFault = (typeof writeFaults)[number];
  * From a write on, the operator's caches are stale: all events are late, or the operator is killed and the new one
  * reads the state before this write first.
  */
-export const staleFaults = ["late from here", "kill, told the past"] as const;
+export const staleFaults = ["late from here", "kill, then stale reads"] as const;
 
 export type StaleFault = (typeof staleFaults)[number];
 
@@ -158,8 +158,8 @@ export function planPairScenarios(steps: readonly FaultFreeStep[]): readonly (re
 }
 
 /** Returns each resource, and `everything` if there are several. */
-function heldOf(told: readonly string[]): readonly string[] {
-  return told.length < 2 ? told : [...told, everything];
+function heldOf(notified: readonly string[]): readonly string[] {
+  return notified.length < 2 ? notified : [...notified, everything];
 }
 
 const kills = writeFaults.filter(isKill);
@@ -248,7 +248,7 @@ export function describePoint(point: Point): string {
     case "held watch":
       return `events of ${point.resource} come late ${where}`;
     case "past at start":
-      return `killed after "${point.step}", and told the past first`;
+      return `killed after "${point.step}", and given stale reads first`;
     case "restart at rest":
       return `killed after "${point.step}"`;
     default:

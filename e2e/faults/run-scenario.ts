@@ -24,7 +24,7 @@ export interface Shown {
   /** The operator's writes in their order. */
   readonly writes: readonly WriteRecord[];
   /** The resources for which the operator received watch events. */
-  readonly told: readonly string[];
+  readonly notifiedResources: readonly string[];
 }
 
 /** A step that did not end in the expected state. */
@@ -72,7 +72,12 @@ export async function runWithoutFaults(faultCluster: FaultCluster, scenario: Sce
     const lost = lostVfs(step, faultCluster);
     if (lost !== "") throw new FaultFinding(name, [], lost, injector.writes);
     const [clusterState, history] = [observer.clusterState(), observer.takeHistory()];
-    steps.set(name, { clusterState, history, writes: injector.writes, told: [...injector.notifiedResources].sort() });
+    steps.set(name, {
+      clusterState,
+      history,
+      writes: injector.writes,
+      notifiedResources: [...injector.notifiedResources].sort(),
+    });
   }
   return { steps, watches };
 }
@@ -180,7 +185,7 @@ async function runStep(run: StepRun): Promise<ReadonlySet<Point>> {
       applied = new Set(points);
       break;
     case "late from here":
-    case "kill, told the past":
+    case "kill, then stale reads":
       await until("the write after which events are late", () => injector.applied.size > 0 || isAtRest());
       sinceMs = performance.now();
       await until(

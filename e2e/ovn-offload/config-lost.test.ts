@@ -24,19 +24,19 @@ const crd = "sriovnetwork.openshift.io_sriovoperatorconfigs.yaml";
 /** Longer than the service waits for further changes, several times. */
 const absentMs = 4_000;
 
-let played: SimulatedOffloadCluster;
+let simulated: SimulatedOffloadCluster;
 let without: Readonly<Record<string, unknown>>;
 /** What the service has written, and the reboots, when all hosts were ready. */
 let ready: { readonly objects: unknown; readonly reboots: number; readonly writes: number; readonly spec: unknown };
 
 beforeAll(async () => {
-  played = await startSimulatedCluster(hostNames);
-  without = await snapshotOffload(played.place.testCluster);
-  await played.wayIn();
+  simulated = await startSimulatedCluster(hostNames);
+  without = await snapshotOffload(simulated.place.testCluster);
+  await simulated.wayIn();
 }, 600_000);
 
 beforeEach(async () => {
-  const { place, service } = played;
+  const { place, service } = simulated;
   await place.untilOverall("True Ready");
   const spec = fieldAt(await place.api.read(path), "spec");
   const objects = await snapshotOffload(place.testCluster);
@@ -44,17 +44,17 @@ beforeEach(async () => {
 });
 
 afterAll(async () => {
-  await disposeOf(played);
+  await disposeOf(simulated);
 }, 120_000);
 
 const createAgain = (spec: unknown = ready.spec) => {
   const head = { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovOperatorConfig" };
-  return played.place.create({ ...head, metadata: { name: operatorConfigName, namespace }, spec: spec ?? {} });
+  return simulated.place.create({ ...head, metadata: { name: operatorConfigName, namespace }, spec: spec ?? {} });
 };
 
 /** The service wrote nothing but events and its status, and no host has booted. */
 async function expectUntouched(): Promise<void> {
-  const { place, service } = played;
+  const { place, service } = simulated;
   const writes = service.writes.slice(ready.writes);
   expect(writes.filter((write) => !/\/(events|sriovoperatorconfigs)\b/.test(write))).toEqual([]);
   expect(await snapshotOffload(place.testCluster)).toEqual(ready.objects);
@@ -62,14 +62,17 @@ async function expectUntouched(): Promise<void> {
 }
 
 async function keptEvents(): Promise<readonly unknown[]> {
-  const found = fieldAt(await played.place.api.read(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`), "items");
+  const found = fieldAt(
+    await simulated.place.api.read(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`),
+    "items",
+  );
   return (Array.isArray(found) ? (found as readonly unknown[]) : []).filter((event) => {
     return fieldAt(event, "reason") === "OvnOffloadHostKept";
   });
 }
 
 it("keeps the hosts while the SriovOperatorConfig is deleted, and says so at each host", async () => {
-  await played.place.api.remove(path);
+  await simulated.place.api.remove(path);
   await eventually("both hosts have an event", async () => (await keptEvents()).length === 2, {
     withinMs: settledWithinMs,
   });
@@ -79,61 +82,69 @@ it("keeps the hosts while the SriovOperatorConfig is deleted, and says so at eac
   await sleep(absentMs);
   await expectUntouched();
   await createAgain();
-  await played.place.untilOverall("True Ready");
+  await simulated.place.untilOverall("True Ready");
   await expectUntouched();
 });
 
 it("keeps them when the service starts while the SriovOperatorConfig does not exist", async () => {
-  await played.place.api.remove(path);
-  await played.service.process.kill();
-  played.service.process.restart();
+  await simulated.place.api.remove(path);
+  await simulated.service.process.kill();
+  simulated.service.process.restart();
   await sleep(absentMs);
   await expectUntouched();
   await createAgain();
-  await played.place.untilOverall("True Ready");
+  await simulated.place.untilOverall("True Ready");
   await expectUntouched();
 });
 
 it("keeps them while the kind is not served, also when the service starts then", async () => {
-  const { cluster } = played.place.testCluster;
+  const { cluster } = simulated.place.testCluster;
   await cluster.kubectl(["delete", "crd", "sriovoperatorconfigs.sriovnetwork.openshift.io", "--wait"]);
   await sleep(absentMs);
-  await played.service.process.kill();
-  played.service.process.restart();
+  await simulated.service.process.kill();
+  simulated.service.process.restart();
   await sleep(absentMs);
   await expectUntouched();
   await cluster.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds", crd));
   await sleep(absentMs);
   await expectUntouched();
   await createAgain();
-  await played.place.untilOverall("True Ready");
+  await simulated.place.untilOverall("True Ready");
   await expectUntouched();
 });
 
 it("keeps them while the SriovOperatorConfig is being deleted, and its condition says what to do", async () => {
-  const { api } = played.place;
+  const { api } = simulated.place;
   await api.patch(path, { metadata: { finalizers: ["example.com/wait"] } });
   await api.remove(path);
   await api.patch(path, { spec: { ovnHardwareOffload: null } });
-  await played.place.untilOverall("False Degraded", "SriovOperatorConfig default is being deleted", "create it again");
+  await simulated.place.untilOverall(
+    "False Degraded",
+    "SriovOperatorConfig default is being deleted",
+    "create it again",
+  );
   await expectUntouched();
   await api.patch(path, { metadata: { finalizers: null } });
   await sleep(absentMs);
   await createAgain();
-  await played.place.untilOverall("True Ready");
+  await simulated.place.untilOverall("True Ready");
   await expectUntouched();
 });
 
 it("restores the hosts when it is created again without the entry", async () => {
-  await played.place.api.remove(path);
+  await simulated.place.api.remove(path);
   await sleep(absentMs);
   await createAgain({});
-  await eventually("the hosts have booted", () => Promise.resolve(played.place.reboots.length === ready.reboots + 2), {
-    withinMs: settledWithinMs,
-  });
-  const isRestored = async () => isDeepStrictEqual(await snapshotOffload(played.place.testCluster), without);
+  await eventually(
+    "the hosts have booted",
+    () => Promise.resolve(simulated.place.reboots.length === ready.reboots + 2),
+    {
+      withinMs: settledWithinMs,
+    },
+  );
+  const isRestored = async () => isDeepStrictEqual(await snapshotOffload(simulated.place.testCluster), without);
   await eventually("nothing is left", isRestored, { withinMs: settledWithinMs });
-  await eventually("the status is empty", async () => (await played.place.overall()) === "", {
+  await eventually("the status is empty", async () => (await simulated.place.overall()) === "", {
     withinMs: settledWithinMs,
   });
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * What an administrator sees in the status while hosts cannot be configured, and how ovn-offload treats nodes that join, move or
- * leave, and objects of others. The hosts are played; the API server, the operator and the service are real.
+ * leave, and objects of others. The hosts are simulated; the API server, the operator and the service are real.
  */
 import { afterAll, beforeAll, beforeEach, expect, it } from "@jest/globals";
 import { labels } from "@switchyard/api";

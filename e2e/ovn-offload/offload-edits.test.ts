@@ -19,11 +19,11 @@ const dnsPath = "/apis/operator.openshift.io/v1/dnses/default";
 const nodePath = "/api/v1/nodes/host-1";
 const line = "OVNKUBE_NODE_MGMT_PORT_NETDEV=ovnmgmt0";
 
-let played: SimulatedOffloadCluster;
+let simulated: SimulatedOffloadCluster;
 
 beforeAll(async () => {
-  played = await startSimulatedCluster(["host-1"]);
-  await played.place.create({
+  simulated = await startSimulatedCluster(["host-1"]);
+  await simulated.place.create({
     apiVersion: "v1",
     kind: "ConfigMap",
     data: { "dpu-node-lease-duration": "50" },
@@ -32,31 +32,31 @@ beforeAll(async () => {
 }, 600_000);
 
 beforeEach(() => {
-  played.service.setFate(() => pass);
+  simulated.service.setFate(() => pass);
 });
 
 afterAll(async () => {
-  await disposeOf(played);
+  await disposeOf(simulated);
 }, 120_000);
 
 /** Holds back the next such write until the administrator's edit is stored. The result tells whether it met with a conflict. */
 function editBefore(method: string, path: string, edit: object): () => boolean {
   let stored: Promise<void> | undefined;
-  played.service.setFate((write) => {
+  simulated.service.setFate((write) => {
     if (stored !== undefined || write.method !== method || write.path !== path) return pass;
-    stored = played.place.api.patch(path, edit);
+    stored = simulated.place.api.patch(path, edit);
     return { ...pass, until: stored };
   });
-  const from = played.service.refused.length;
-  return () => played.service.refused.slice(from).some((text) => text.startsWith(`409 ${method} ${path} by `));
+  const from = simulated.service.refused.length;
+  return () => simulated.service.refused.slice(from).some((text) => text.startsWith(`409 ${method} ${path} by `));
 }
 
-const dataOf = async (path: string) => fieldAt(await played.place.api.read(path), "data");
+const dataOf = async (path: string) => fieldAt(await simulated.place.api.read(path), "data");
 
 it("keeps lines that are added to a host's value of env-overrides while it is published", async () => {
-  await setOpenshiftVersion(played.place, "4.13.9");
+  await setOpenshiftVersion(simulated.place, "4.13.9");
   const conflicts = editBefore("PATCH", linesPath, { data: { "host-1": "OVN_KUBE_LOG_LEVEL=4\n" } });
-  await played.wayIn();
+  await simulated.wayIn();
   expect(await dataOf(linesPath)).toEqual({
     _master: "OVN_KUBE_LOG_LEVEL=5",
     "host-1": `${line}\nOVN_KUBE_LOG_LEVEL=4\n`,
@@ -67,7 +67,7 @@ it("keeps lines that are added to a host's value of env-overrides while it is pu
 it("keeps lines that are changed while the host's line is removed", async () => {
   const text = `${line}\nOVN_KUBE_LOG_LEVEL=3\n`;
   const conflicts = editBefore("PATCH", linesPath, { data: { "host-1": text, other: "A=1" } });
-  await played.wayOut();
+  await simulated.wayOut();
   expect(await dataOf(linesPath)).toEqual({
     _master: "OVN_KUBE_LOG_LEVEL=5",
     other: "A=1",
@@ -77,59 +77,59 @@ it("keeps lines that are changed while the host's line is removed", async () => 
 });
 
 it("keeps a key that is added to its own ConfigMap while that is being deleted", async () => {
-  await played.wayIn();
+  await simulated.wayIn();
   const conflicts = editBefore("DELETE", portsPath, { data: { note: "mine" } });
-  await played.wayOut();
+  await simulated.wayOut();
   expect(await dataOf(portsPath)).toEqual({ note: "mine" });
   expect(conflicts()).toBe(true);
-  await played.place.api.remove(portsPath);
+  await simulated.place.api.remove(portsPath);
 });
 
 it("uses the resource that an administrator chooses while it sets its own", async () => {
-  await setOpenshiftVersion(played.place, "4.16.3");
+  await setOpenshiftVersion(simulated.place, "4.16.3");
   const key = "mgmt-port-resource-name";
   const conflicts = editBefore("PATCH", resourcePath, { data: { [key]: "openshift.io/mgmtvf" } });
-  await played.wayIn();
+  await simulated.wayIn();
   const chosen = { "dpu-node-lease-duration": "50", [key]: "openshift.io/mgmtvf" };
   expect(await dataOf(resourcePath)).toEqual(chosen);
-  expect(fieldAt(await played.place.api.read(nodePath), "metadata", "labels")).toMatchObject({
+  expect(fieldAt(await simulated.place.api.read(nodePath), "metadata", "labels")).toMatchObject({
     "switchyard.io/ovn-management-resource": "mgmtvf",
   });
   expect(conflicts()).toBe(true);
-  await played.wayOut();
+  await simulated.wayOut();
   expect(await dataOf(resourcePath)).toEqual(chosen);
-  await played.place.api.patch(resourcePath, { data: { [key]: null } });
+  await simulated.place.api.patch(resourcePath, { data: { [key]: null } });
 });
 
 it("restores the DNS placement that an administrator chooses while it is changed", async () => {
   const conflicts = editBefore("PATCH", dnsPath, { spec: { nodePlacement: { nodeSelector: { zone: "a" } } } });
-  await played.place.api.patch("/api/v1/nodes/worker-0", { metadata: { labels: { zone: "a" } } });
-  await played.wayIn();
+  await simulated.place.api.patch("/api/v1/nodes/worker-0", { metadata: { labels: { zone: "a" } } });
+  await simulated.wayIn();
   expect(conflicts()).toBe(true);
-  await played.wayOut();
+  await simulated.wayOut();
   const role = "node-role.kubernetes.io/worker";
-  expect(fieldAt(await played.place.api.read(dnsPath), "spec", "nodePlacement")).toEqual({
+  expect(fieldAt(await simulated.place.api.read(dnsPath), "spec", "nodePlacement")).toEqual({
     nodeSelector: { [role]: "", zone: "a" },
   });
-  await played.place.api.patch(dnsPath, { spec: { nodePlacement: { nodeSelector: { zone: null } } } });
-  await played.place.api.patch("/api/v1/nodes/worker-0", { metadata: { labels: { zone: null } } });
+  await simulated.place.api.patch(dnsPath, { spec: { nodePlacement: { nodeSelector: { zone: null } } } });
+  await simulated.place.api.patch("/api/v1/nodes/worker-0", { metadata: { labels: { zone: null } } });
 });
 
 it("keeps a taint that is added to a host while it gets its own", async () => {
   const taint = { key: "mine", value: "x", effect: "NoSchedule" };
-  const node = () => played.place.api.read(nodePath);
+  const node = () => simulated.place.api.read(nodePath);
   let isAdded = false;
   async function addTaint(): Promise<void> {
     const labels = JSON.stringify(fieldAt(await node(), "metadata", "labels"));
     // The host gets its labels before its taint.
     if (isAdded || !labels.includes("network.operator.openshift.io/dpu-host")) return;
     isAdded = true;
-    await played.place.api.patch(nodePath, { spec: { taints: [taint] } });
+    await simulated.place.api.patch(nodePath, { spec: { taints: [taint] } });
   }
-  played.service.setFate((write) => ({ ...pass, ...(write.path === nodePath && { until: addTaint() }) }));
-  await played.wayIn();
+  simulated.service.setFate((write) => ({ ...pass, ...(write.path === nodePath && { until: addTaint() }) }));
+  await simulated.wayIn();
   const own = { key: "switchyard.io/ovn-offload" };
   expect(fieldAt(await node(), "spec", "taints")).toEqual([taint, expect.objectContaining(own)]);
-  await played.wayOut();
+  await simulated.wayOut();
   expect(fieldAt(await node(), "spec", "taints")).toEqual([taint]);
 });

@@ -9,19 +9,19 @@ import { fieldAt } from "../src/api/plain-api.ts";
 import { settledWithinMs } from "./offload-cluster.ts";
 import { startSimulatedCluster, type SimulatedOffloadCluster } from "./simulated-cluster.ts";
 
-let played: SimulatedOffloadCluster;
+let simulated: SimulatedOffloadCluster;
 
 beforeAll(async () => {
-  played = await startSimulatedCluster(["host-1", "host-2"]);
+  simulated = await startSimulatedCluster(["host-1", "host-2"]);
 }, 600_000);
 
 afterAll(async () => {
-  await disposeOf(played);
+  await disposeOf(simulated);
 }, 120_000);
 
 /** "Warning OvnOffloadDegraded SriovOperatorConfig/default: …", sorted; with the number of times if it is not 1. */
 async function readEvents(): Promise<readonly string[]> {
-  const found = await played.place.api.read(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`);
+  const found = await simulated.place.api.read(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`);
   const items = fieldAt(found, "items");
   return (Array.isArray(items) ? (items as readonly unknown[]) : [])
     .filter((event) => fieldAt(event, "reportingController") === "switchyard-ovn-offload")
@@ -54,27 +54,27 @@ const wayIn = [
 ];
 
 it("tells how a pool becomes ready, and does not repeat it after a restart", async () => {
-  await played.wayIn();
+  await simulated.wayIn();
   await untilEvents(wayIn);
-  await played.service.process.kill();
-  played.service.process.restart();
+  await simulated.service.process.kill();
+  simulated.service.process.restart();
   // A change that is seen proves that the service has read everything again.
-  await played.place.api.patch("/api/v1/nodes/host-1", {
+  await simulated.place.api.patch("/api/v1/nodes/host-1", {
     metadata: { labels: { "switchyard.io/ovn-offload-pool": null } },
   });
   await eventually("the label is back", async () => {
-    const found = fieldAt(await played.place.api.read("/api/v1/nodes/host-1"), "metadata", "labels");
+    const found = fieldAt(await simulated.place.api.read("/api/v1/nodes/host-1"), "metadata", "labels");
     return fieldAt(found, "switchyard.io/ovn-offload-pool") === hostPool;
   });
-  await played.place.untilOverall("True Ready");
+  await simulated.place.untilOverall("True Ready");
 });
 
 it("tells that a pool is degraded, and how it is restored", async () => {
   const already = await readEvents();
-  const host = played.hosts.get("host-2");
+  const host = simulated.hosts.get("host-2");
   if (host === undefined) throw new Error("host-2 does not exist");
   host.cards = ["a2d6", "a2dc"];
-  await played.place.untilOverall("Degraded", "has 2 SmartNICs");
+  await simulated.place.untilOverall("Degraded", "has 2 SmartNICs");
   const warnings = await eventually("the warning is there", async () => {
     const events = await readEvents();
     return events.filter((event) => !already.includes(event) && event.startsWith("Warning")).length > 0 && events;
@@ -83,8 +83,8 @@ it("tells that a pool is degraded, and how it is restored", async () => {
     expect.stringContaining(`Warning OvnOffloadDegraded ${config}: pool ${hostPool}: node host-2: `),
   ]);
   host.cards = ["a2d6"];
-  await played.place.untilOverall("True Ready");
-  await played.wayOut();
+  await simulated.place.untilOverall("True Ready");
+  await simulated.wayOut();
   const left = [
     `Normal OvnOffloadLeaving ${config}: pool ${hostPool} is no longer selected: its 2 nodes are being restored`,
     `Normal OvnOffloadRestored ${config}: pool ${hostPool}: all nodes are restored`,

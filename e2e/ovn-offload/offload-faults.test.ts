@@ -23,30 +23,30 @@ const refused: WriteOutcome = { isCarriedOut: false, answer: { status: 500, reas
 const forbidden: WriteOutcome = { isCarriedOut: false, answer: { status: 403, reason: "Forbidden" } };
 const conflict: WriteOutcome = { isCarriedOut: false, answer: { status: 409, reason: "Conflict" } };
 
-let played: SimulatedOffloadCluster;
+let simulated: SimulatedOffloadCluster;
 let before: Readonly<Record<string, unknown>>;
 let offloaded: Readonly<Record<string, unknown>>;
 
 beforeAll(async () => {
-  played = await startSimulatedCluster(["host-1", "host-2"]);
-  before = await snapshotOffload(played.place.testCluster);
-  await played.wayIn();
-  offloaded = await snapshotOffload(played.place.testCluster);
-  await played.wayOut();
+  simulated = await startSimulatedCluster(["host-1", "host-2"]);
+  before = await snapshotOffload(simulated.place.testCluster);
+  await simulated.wayIn();
+  offloaded = await snapshotOffload(simulated.place.testCluster);
+  await simulated.wayOut();
 }, 900_000);
 
 afterAll(async () => {
-  await disposeOf(played);
+  await disposeOf(simulated);
 }, 120_000);
 
 /** A whole life under the faults that were set before; `during` happens while the hosts run OVN on their SmartNICs. */
 async function live(during: () => Promise<void> = () => Promise.resolve()): Promise<void> {
-  const { place, service } = played;
+  const { place, service } = simulated;
   const from = { reboots: place.reboots.length, writes: service.writes.length };
-  await played.wayIn();
+  await simulated.wayIn();
   expect(await snapshotOffload(place.testCluster)).toEqual(offloaded);
   await during();
-  await played.wayOut();
+  await simulated.wayOut();
   expect(await snapshotOffload(place.testCluster)).toEqual(before);
   // Each change of the MachineConfig reboots all hosts of the pool.
   expect(place.reboots.slice(from.reboots)).toEqual(["host-1", "host-2", "host-1", "host-2"]);
@@ -56,7 +56,7 @@ async function live(during: () => Promise<void> = () => Promise.resolve()): Prom
 
 /** The card of host-2 becomes one of another model in another slot, and then the first one again. */
 async function replaceCard(): Promise<void> {
-  const { place, hosts } = played;
+  const { place, hosts } = simulated;
   const host = hosts.get("host-2");
   if (host === undefined) throw new Error("host-2 does not exist");
   for (const { cards, slot, models } of [
@@ -77,7 +77,7 @@ async function replaceCard(): Promise<void> {
 }
 
 async function policyNames(): Promise<readonly string[]> {
-  const items = fieldAt(await played.place.api.read(collectionPath(sriovNetworkNodePolicies, namespace)), "items");
+  const items = fieldAt(await simulated.place.api.read(collectionPath(sriovNetworkNodePolicies, namespace)), "items");
   return (Array.isArray(items) ? (items as readonly unknown[]) : [])
     .map((policy) => String(fieldAt(policy, "metadata", "name")))
     .toSorted();
@@ -85,7 +85,7 @@ async function policyNames(): Promise<readonly string[]> {
 
 async function vfsOf(node: string, pciAddress: string): Promise<number> {
   const states = "/apis/sriovnetwork.openshift.io/v1/namespaces/sriov-network-operator/sriovnetworknodestates";
-  const pfs = fieldAt(await played.place.api.read(`${states}/${node}`), "status", "interfaces");
+  const pfs = fieldAt(await simulated.place.api.read(`${states}/${node}`), "status", "interfaces");
   const pf = (Array.isArray(pfs) ? (pfs as readonly unknown[]) : []).find(
     (one) => fieldAt(one, "pciAddress") === pciAddress,
   );
@@ -93,8 +93,8 @@ async function vfsOf(node: string, pciAddress: string): Promise<number> {
 }
 
 /** Kills the service after each write until the result is called, which returns the number of kills. */
-function killAtEachWrite(fate: WriteOutcome): () => Promise<number> {
-  const { service } = played;
+function killAtEachWrite(outcome: WriteOutcome): () => Promise<number> {
+  const { service } = simulated;
   let kills = 0;
   let isKilling = false;
   const failures: unknown[] = [];
@@ -105,7 +105,7 @@ function killAtEachWrite(fate: WriteOutcome): () => Promise<number> {
     isKilling = true;
     kills += 1;
     return {
-      ...fate,
+      ...outcome,
       after: () => {
         kill().catch((error: unknown) => failures.push(error));
       },
@@ -125,31 +125,31 @@ function killAtEachWrite(fate: WriteOutcome): () => Promise<number> {
 }
 
 it.each([
-  { is: "is answered", fate: pass },
-  { is: "is not answered", fate: lost },
-])("survives a kill after each write that $is", async ({ fate }) => {
-  const stopKilling = killAtEachWrite(fate);
+  { is: "is answered", outcome: pass },
+  { is: "is not answered", outcome: lost },
+])("survives a kill after each write that $is", async ({ outcome }) => {
+  const stopKilling = killAtEachWrite(outcome);
   await live();
   expect(await stopKilling()).toBeGreaterThan(15);
 });
 
 it.each([
-  { is: "is answered", fate: pass },
-  { is: "is not answered", fate: lost },
-])("survives a kill after each write that $is while a card is replaced", async ({ fate }) => {
+  { is: "is answered", outcome: pass },
+  { is: "is not answered", outcome: lost },
+])("survives a kill after each write that $is while a card is replaced", async ({ outcome }) => {
   await live(async () => {
-    const stopKilling = killAtEachWrite(fate);
+    const stopKilling = killAtEachWrite(outcome);
     await replaceCard();
     expect(await stopKilling()).toBeGreaterThanOrEqual(2); // a policy is created, and deleted at the end
   });
 });
 
 it.each([
-  { is: "fails in the API server", fate: refused },
-  { is: "is forbidden", fate: forbidden },
-  { is: "conflicts", fate: conflict },
-  { is: "is carried out but not answered", fate: lost },
-])("comes to the same end if each write $is once", async ({ fate }) => {
+  { is: "fails in the API server", outcome: refused },
+  { is: "is forbidden", outcome: forbidden },
+  { is: "conflicts", outcome: conflict },
+  { is: "is carried out but not answered", outcome: lost },
+])("comes to the same end if each write $is once", async ({ outcome }) => {
   const seen = new Set<string>();
   const isFirst = (write: ApiRequest): boolean => {
     const text = describeRequest(write);
@@ -157,8 +157,8 @@ it.each([
     seen.add(text);
     return true;
   };
-  played.service.setFate((write) => (isFirst(write) ? fate : pass));
+  simulated.service.setFate((write) => (isFirst(write) ? outcome : pass));
   await live(replaceCard);
-  played.service.setFate(() => pass);
+  simulated.service.setFate(() => pass);
   expect(seen.size).toBeGreaterThan(8);
 });

@@ -26,7 +26,7 @@ export interface OffloadService {
   /** Decides about the next writes. */
   setFate(fateOf: (write: ApiRequest) => WriteOutcome): void;
   /** Decides about the next reads, and about events of watches. */
-  setReads(reads: Partial<Pick<FaultRules, "fateOfRead" | "whenLive">>): void;
+  setReads(reads: Partial<Pick<FaultRules, "outcomeOfRead" | "whenLive">>): void;
 }
 
 /** The namespace of OVN-Kubernetes must exist. The service ends with the test cluster. */
@@ -37,7 +37,7 @@ export async function startOffloadService(
   const { directory } = testCluster;
   const writes: string[] = [];
   const refused: string[] = [];
-  let reads: Pick<FaultRules, "fateOfRead" | "whenLive"> = forwardAll;
+  let reads: Pick<FaultRules, "outcomeOfRead" | "whenLive"> = forwardAll;
   let fateOf = (write: ApiRequest): WriteOutcome => forwardAll.outcomeOf(write);
   const rules: FaultRules = {
     ...forwardAll,

@@ -14,7 +14,7 @@ import { startSimulatedCluster, type SimulatedOffloadCluster } from "./simulated
 
 const lagMs = 1_500;
 
-let played: SimulatedOffloadCluster;
+let simulated: SimulatedOffloadCluster;
 let probes: string;
 let before: Readonly<Record<string, unknown>>;
 let offloaded: Readonly<Record<string, unknown>>;
@@ -22,28 +22,28 @@ let offloaded: Readonly<Record<string, unknown>>;
 beforeAll(async () => {
   const [port = 0] = await findFreePorts(1);
   probes = `http://127.0.0.1:${port}`;
-  played = await startSimulatedCluster(["host-1", "host-2"], ["--health-address", `127.0.0.1:${port}`]);
-  before = await snapshotOffload(played.place.testCluster);
-  await played.wayIn();
-  offloaded = await snapshotOffload(played.place.testCluster);
-  await played.wayOut();
+  simulated = await startSimulatedCluster(["host-1", "host-2"], ["--health-address", `127.0.0.1:${port}`]);
+  before = await snapshotOffload(simulated.place.testCluster);
+  await simulated.wayIn();
+  offloaded = await snapshotOffload(simulated.place.testCluster);
+  await simulated.wayOut();
 }, 900_000);
 
 afterEach(() => {
-  played.service.setReads({});
+  simulated.service.setReads({});
 });
 
 afterAll(async () => {
-  await disposeOf(played);
+  await disposeOf(simulated);
 }, 120_000);
 
 /** A whole life under the faults that were set before. */
 async function live(): Promise<void> {
-  const { place, service } = played;
+  const { place, service } = simulated;
   const from = { reboots: place.reboots.length, writes: service.writes.length };
-  await played.wayIn();
+  await simulated.wayIn();
   await untilEqual(offloaded);
-  await played.wayOut();
+  await simulated.wayOut();
   await untilEqual(before);
   // Each change of the MachineConfig reboots all hosts of the pool.
   expect(place.reboots.slice(from.reboots)).toEqual(["host-1", "host-2", "host-1", "host-2"]);
@@ -54,7 +54,7 @@ async function live(): Promise<void> {
 /** With a cache that lags, the status can be written before a foreign change is seen and repaired. */
 async function untilEqual(snapshot: Readonly<Record<string, unknown>>): Promise<void> {
   const isEqual = async () => {
-    expect(await snapshotOffload(played.place.testCluster)).toEqual(snapshot);
+    expect(await snapshotOffload(simulated.place.testCluster)).toEqual(snapshot);
     return true;
   };
   await eventually("everything is as expected", isEqual, { withinMs: settledWithinMs });
@@ -67,7 +67,7 @@ const kinds = [
 
 it.each(kinds)("comes to the same end while the watch of %s lags", async (kind) => {
   let delayed = 0;
-  played.service.setReads({
+  simulated.service.setReads({
     async whenLive({ resource }: ApiRequest) {
       if (resource !== kind) return undefined;
       delayed += 1;
@@ -80,21 +80,21 @@ it.each(kinds)("comes to the same end while the watch of %s lags", async (kind) 
 });
 
 it("writes nothing while its data about hosts are too old, and then goes on", async () => {
-  await played.wayIn();
+  await simulated.wayIn();
   const isStates = ({ resource }: ApiRequest) => resource === "sriovnetworknodestates";
-  played.service.setReads({
+  simulated.service.setReads({
     outcomeOfRead: (read) => (isStates(read) ? { refusal: { status: 403, reason: "Forbidden" } } : {}),
     whenLive: (watch) => Promise.resolve(isStates(watch) ? "reset" : undefined),
   });
   const readReady = async () => (await fetch(`${probes}/readyz`)).text();
   const isStale = async () => (await readReady()).includes("sriovnetworknodestates: cache is stale");
   await eventually("the service is not ready", isStale, { withinMs: 300_000, everyMs: 1_000 });
-  const from = played.service.writes.length;
-  await played.place.select();
+  const from = simulated.service.writes.length;
+  await simulated.place.select();
   await delay(10_000); // longer than the service waits for other changes
-  expect(played.service.writes.slice(from)).toEqual([]);
+  expect(simulated.service.writes.slice(from)).toEqual([]);
   await untilEqual(offloaded);
-  played.service.setReads({});
-  await played.wayOut();
+  simulated.service.setReads({});
+  await simulated.wayOut();
   await untilEqual(before);
 });

@@ -29,20 +29,20 @@ const byResource = {
 /** The lines of hosts that were hosts before the update stay until they leave. */
 const updated = { ...byResource, lines: byName.lines };
 
-let played: SimulatedOffloadCluster;
+let simulated: SimulatedOffloadCluster;
 let before: Readonly<Record<string, unknown>>;
 
 beforeAll(async () => {
-  played = await startSimulatedCluster(["host-1"]);
-  before = await snapshotOffload(played.place.testCluster);
+  simulated = await startSimulatedCluster(["host-1"]);
+  before = await snapshotOffload(simulated.place.testCluster);
 }, 600_000);
 
 afterAll(async () => {
-  await disposeOf(played);
+  await disposeOf(simulated);
 }, 120_000);
 
 async function written(): Promise<unknown> {
-  const { read } = played.place.api;
+  const { read } = simulated.place.api;
   const dataOf = async (path: string) => fieldAt(await read(path), "data");
   const host = await read("/api/v1/nodes/host-1");
   return {
@@ -60,27 +60,27 @@ it.each([
   { version: "4.19.11", expected: byResource },
   { version: "5.0.0", expected: byResource },
 ])("writes what OpenShift $version reads, and restores it", async ({ version, expected }) => {
-  await setOpenshiftVersion(played.place, version);
-  await played.wayIn();
+  await setOpenshiftVersion(simulated.place, version);
+  await simulated.wayIn();
   expect(await written()).toEqual(expected);
-  await played.wayOut();
-  expect(await snapshotOffload(played.place.testCluster)).toEqual(before);
+  await simulated.wayOut();
+  expect(await snapshotOffload(simulated.place.testCluster)).toEqual(before);
 });
 
 it("follows an update, and a host that joins later gets only what the new release reads", async () => {
-  await setOpenshiftVersion(played.place, "4.13.40");
-  await played.wayIn();
+  await setOpenshiftVersion(simulated.place, "4.13.40");
+  await simulated.wayIn();
   expect(await written()).toEqual(byName);
-  const { writes } = played.service;
-  const from = { reboots: played.place.reboots.length, writes: writes.length };
-  await setOpenshiftVersion(played.place, "4.14.2");
+  const { writes } = simulated.service;
+  const from = { reboots: simulated.place.reboots.length, writes: writes.length };
+  await setOpenshiftVersion(simulated.place, "4.14.2");
   await eventually("the resource is named", async () => {
     expect(await written()).toEqual(updated);
     return true;
   });
-  await setOpenshiftVersion(played.place, "4.19.11");
-  await played.addHost("host-2");
-  await played.place.untilOverall("True Ready");
+  await setOpenshiftVersion(simulated.place, "4.19.11");
+  await simulated.addHost("host-2");
+  await simulated.place.untilOverall("True Ready");
   const ports = { "host-1": entry, "host-2": entry };
   await eventually("host-2 is published", async () => {
     expect(await written()).toEqual({ ...updated, ports });
@@ -88,20 +88,20 @@ it("follows an update, and a host that joins later gets only what the new releas
   });
   // An update changes neither the MachineConfig nor the node's labels for OVN-Kubernetes.
   expect(writes.slice(from.writes).filter((write) => write.includes("/machineconfigs/"))).toEqual([]);
-  expect(played.place.reboots.slice(from.reboots)).not.toContain("host-1");
-  await played.removeHost("host-2");
-  await played.wayOut();
-  expect(await snapshotOffload(played.place.testCluster)).toEqual(before);
+  expect(simulated.place.reboots.slice(from.reboots)).not.toContain("host-1");
+  await simulated.removeHost("host-2");
+  await simulated.wayOut();
+  expect(await snapshotOffload(simulated.place.testCluster)).toEqual(before);
 });
 
 it("follows a return to an older release", async () => {
-  await setOpenshiftVersion(played.place, "4.14.2");
-  await played.wayIn();
-  await setOpenshiftVersion(played.place, "4.13.40");
+  await setOpenshiftVersion(simulated.place, "4.14.2");
+  await simulated.wayIn();
+  await setOpenshiftVersion(simulated.place, "4.13.40");
   await eventually("the lines are back", async () => {
     expect(await written()).toEqual(byName);
     return true;
   });
-  await played.wayOut();
-  expect(await snapshotOffload(played.place.testCluster)).toEqual(before);
+  await simulated.wayOut();
+  expect(await snapshotOffload(simulated.place.testCluster)).toEqual(before);
 });

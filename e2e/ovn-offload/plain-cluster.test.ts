@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * ovn-offload in a cluster without MachineConfigPools: an entry selects nodes, and the config daemons disable Open vSwitch. The
- * hosts are played; the API server, the operator and the service are real.
+ * hosts are simulated; the API server, the operator and the service are real.
  */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { labels } from "@switchyard/api";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startSimulatedCluster starts the cluster of startOffloadCluster with played hosts in the pool of hosts, and the service in front of
+ * startSimulatedCluster starts the cluster of startOffloadCluster with simulated hosts in the pool of hosts, and the service in front of
  * which faults can be injected.
  */
 import type { OvnHardwareOffload } from "@switchyard/api";

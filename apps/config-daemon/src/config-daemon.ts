@@ -5,7 +5,7 @@
 import { createLinuxHost } from "@switchyard/host";
 import { connect } from "@switchyard/kube";
 import { flag, integer, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
-import { kubeletDevices } from "./afxdp/left-programs/kubelet-devices.ts";
+import { kubeletDevices } from "./afxdp/orphaned-programs/kubelet-devices.ts";
 import { heldDevices } from "./observe/held-devices.ts";
 import { runDaemon } from "./daemon.ts";
 import { readKubeletApiServer } from "./start/api-server.ts";

@@ -23,7 +23,7 @@ import { createKernelSource, ovsSource } from "./observe/kernel-source.ts";
 import { createFirmwareReader } from "./observe/firmware-reader.ts";
 import { createMissingInterfaces, type ReadHeldDevices } from "./observe/missing-interfaces.ts";
 import { createObserver, type ObserverDeps } from "./observe/observer.ts";
-import type { ReadKubeletDevices } from "./afxdp/left-programs/kubelet-devices.ts";
+import type { ReadKubeletDevices } from "./afxdp/orphaned-programs/kubelet-devices.ts";
 import { openAfxdp } from "./afxdp/open-afxdp.ts";
 import { followVerbosity, sriovKinds, watchDesiredState } from "./watch-desired-state.ts";
 import { createMainLoop } from "./pass/main-loop.ts";

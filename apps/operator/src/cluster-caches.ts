@@ -27,13 +27,13 @@ import {
   watchServerCertificates,
   type WatchedServerCertificates,
 } from "./facts/certified-servers.ts";
-import { watchClusterSettings, type WatchedClusterSettings } from "./facts/cluster-facts.ts";
+import { watchClusterSettings, type WatchedClusterSettings } from "./facts/cluster-settings.ts";
 import { watchComponentObjects, type WatchedComponentObjects } from "./components/component-objects.ts";
 import { watchConfigMaps, type WatchedConfigMaps } from "./facts/config-map-watches.ts";
 import { fieldManagers } from "./field-managers.ts";
 import { watchNetworks, type NetworkCaches } from "./facts/network-caches.ts";
 import { watchNicList, type NicList } from "./facts/nic-list.ts";
-import { toCachedNodeState, type CachedNodeState } from "./facts/node-state-facts.ts";
+import { toCachedNodeState, type CachedNodeState } from "./facts/cached-node-state.ts";
 import type { OperatorSettings } from "./start/operator-settings.ts";
 
 /** Disposing it ends the watches and keeps the cached objects. */
@@ -122,7 +122,7 @@ export function watchCluster({
     ...watchAfxdp({ ...others, namespace }),
     ...watchBpfman(others),
     componentObjects: watchComponentObjects({ ...others, settings: settings.components }),
-    clusterFacts: watchClusterSettings({ ...others, settings: settings.components }),
+    clusterSettings: watchClusterSettings({ ...others, settings: settings.components }),
     configMaps: watchConfigMaps({ ...others, namespace, isWanted: settings.writeConfigMap }),
     certificates: watchServerCertificates({ ...others, settings: settings.components }),
   };

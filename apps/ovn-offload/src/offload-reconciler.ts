@@ -7,7 +7,7 @@ import { isKubeError, type Reconcile } from "@switchyard/kube";
 import { mapConcurrently } from "@switchyard/service";
 import type { OffloadCaches } from "./caches/offload-caches.ts";
 import { decide } from "./decide/decide.ts";
-import { hostLabelsOf } from "./decide/host-facts.ts";
+import { hostLabelsOf } from "./decide/host-state.ts";
 import type { Execute } from "./execute-write.ts";
 import type { ForeignMachineConfigs } from "./foreign-machine-configs.ts";
 import { observeCluster, type ObserveSettings } from "./observe.ts";

@@ -78,7 +78,7 @@ export function createPodUsers(resourcePrefix: string, useOf: (pod: PodOnNode) =
   const nodeOf = new Map<string, string>();
   let listed: Set<string> | undefined;
   let synced = false;
-  const lastHeard = new FreshnessClock();
+  const lastConfirmed = new FreshnessClock();
 
   function drop(key: string): void {
     const node = nodeOf.get(key);
@@ -121,13 +121,13 @@ export function createPodUsers(resourcePrefix: string, useOf: (pod: PodOnNode) =
       for (const key of [...nodeOf.keys()]) if (present?.has(key) === false) drop(key);
     },
     get ageMs() {
-      return lastHeard.ageMs;
+      return lastConfirmed.ageMs;
     },
     get ages() {
-      return [{ resource: pods.plural, synced, ageMs: lastHeard.ageMs }];
+      return [{ resource: pods.plural, synced, ageMs: lastConfirmed.ageMs }];
     },
     confirmed() {
-      lastHeard.confirmed();
+      lastConfirmed.confirmed();
     },
     advance: () => undefined,
     rewind: () => undefined, // it remembers no versions

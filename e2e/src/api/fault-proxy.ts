@@ -84,19 +84,19 @@ export class FaultProxy implements AsyncDisposable {
 
   async #write(request: ApiRequest, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(incoming);
-    const fate = this.#rules.outcomeOf(request);
-    if (fate.delayMs !== undefined) await delay(fate.delayMs);
-    await fate.until;
-    const answer = fate.isCarriedOut ? await this.#ask(incoming, body) : undefined;
+    const outcome = this.#rules.outcomeOf(request);
+    if (outcome.delayMs !== undefined) await delay(outcome.delayMs);
+    await outcome.until;
+    const answer = outcome.isCarriedOut ? await this.#ask(incoming, body) : undefined;
     const carriedOut = answer && { head: answer, body: await text(answer) };
     if (carriedOut) this.#rules.answered(request, carriedOut.head.statusCode ?? 0);
-    fate.before?.();
-    if (fate.answer === "reset") incoming.socket.resetAndDestroy();
-    else if (typeof fate.answer === "object") refuse(fate.answer, response);
-    else if (fate.answer === "server's" && carriedOut) {
+    outcome.before?.();
+    if (outcome.answer === "reset") incoming.socket.resetAndDestroy();
+    else if (typeof outcome.answer === "object") refuse(outcome.answer, response);
+    else if (outcome.answer === "server's" && carriedOut) {
       response.writeHead(carriedOut.head.statusCode ?? 0, endToEnd(carriedOut.head)).end(carriedOut.body);
     }
-    fate.after?.();
+    outcome.after?.();
   }
 
   async #watch(request: ApiRequest, incoming: IncomingMessage, response: ServerResponse): Promise<void> {

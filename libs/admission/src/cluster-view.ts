@@ -14,7 +14,7 @@ import type {
   SriovOperatorConfig,
 } from "@switchyard/api";
 import { defaultNicPolicy, type AssignedDevices, type NicPolicy, type PodUse } from "@switchyard/policy";
-import type { NodeForReview } from "./node-facts.ts";
+import type { NodeForReview } from "./node-for-review.ts";
 
 /** The objects in the cluster. The object under review may or may not be among them. */
 export interface ClusterView {

@@ -18,7 +18,7 @@ import type { AdmissionCache } from "./policy-context.ts";
 import { changedPfs, type ChangedPf } from "./changed-pfs.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { describePfSteps } from "./describe-pf-steps.ts";
-import type { ReducedNodeState } from "./node-facts.ts";
+import type { ReducedNodeState } from "./node-for-review.ts";
 import { isDiscovered, selects, type DiscoveredGroup } from "./node-groups.ts";
 import type { PfFingerprint } from "./pf-fingerprints.ts";
 import { asNode } from "./policy-targets.ts";
@@ -108,7 +108,7 @@ interface MergedSpecs {
   readonly impacts: Map<string, NodeImpact>;
 }
 
-/** Returns a function that evaluates nodes with these labels. Equal states are evaluated once: node-facts.ts, pf-fingerprints.ts. */
+/** Returns a function that evaluates nodes with these labels. Equal states are evaluated once: node-for-review.ts, pf-fingerprints.ts. */
 function createEvaluator(
   labels: Labels,
   { firmware, ...rules }: { readonly before: Rules; readonly after: Rules; readonly firmware: FirmwarePolicy },

@@ -14,6 +14,6 @@ export {
   createInterner,
   readPod,
   type PodOnNode,
-} from "./node-facts.ts";
+} from "./node-for-review.ts";
 export { describeRefusal, type Problem } from "./finding.ts";
 export type { ReviewedChange, Review, ReviewedKind, ReviewedKinds } from "./review.ts";

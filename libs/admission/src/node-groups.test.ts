@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { hasLabels } from "@switchyard/policy";
 import fc from "fast-check";
-import type { NodeForReview } from "./node-facts.ts";
+import type { NodeForReview } from "./node-for-review.ts";
 import { countNodes, createNodeGrouping, groupNodes, namesOf } from "./node-groups.ts";
 import { node, pf, vfs } from "./testing/objects.ts";
 

@@ -4,7 +4,7 @@
  * selectors in question match either all of them or none. A fleet usually consists of a few groups, whatever its size.
  */
 import { hasLabels, offloadLabelKeys, type Labels } from "@switchyard/policy";
-import type { NodeForReview, ReducedNodeState } from "./node-facts.ts";
+import type { NodeForReview, ReducedNodeState } from "./node-for-review.ts";
 
 /** Nodes that differ in nothing that matters but their names. */
 export interface NodeGroup {
@@ -82,7 +82,7 @@ function groupByKeys(nodes: readonly NodeForReview[], keys: readonly string[]): 
     entry.nodes.push(node);
   }
   return [...byLabels.values()].flatMap(({ labels, nodes: labelled }) => {
-    // Equal statuses are the same object: node-facts.ts.
+    // Equal statuses are the same object: node-for-review.ts.
     const byStatus = Map.groupBy(labelled, ({ state }) => state?.status);
     return [...byStatus.values()].map((same) => ({ labels, state: same[0]?.state, nodes: same }));
   });

@@ -77,7 +77,7 @@ interface PfSummary {
 
 interface Memory {
   readonly numbers: Map<string, number>;
-  /** VF rows are shared by the PFs of a fleet (node-facts.ts), so each row is read once. */
+  /** VF rows are shared by the PFs of a fleet (node-for-review.ts), so each row is read once. */
   readonly vfStates: WeakMap<VfStatus, number>;
   readonly summaries: WeakMap<InterfaceStatus, PfSummary>;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { readPod } from "./node-facts.ts";
+import { readPod } from "./node-for-review.ts";
 
 const requesting = (...names: readonly string[]) => ({
   resources: { requests: Object.fromEntries(names.map((name) => [name, "1"])) },

@@ -12,7 +12,7 @@ import {
   type VfRange,
 } from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
-import type { NodeForReview } from "./node-facts.ts";
+import type { NodeForReview } from "./node-for-review.ts";
 import { isDiscovered, selects, type DiscoveredGroup, type NodeGroup } from "./node-groups.ts";
 
 /** Nodes of one layout on which the policy matches at least one PF. */

@@ -52,7 +52,7 @@ export {
   isGateOn,
   type FeatureGate,
 } from "./config/feature-gates.ts";
-export { createDeviceLookup, publishesNics, type DeviceSources, type PlacedPod } from "./pods/device-facts.ts";
+export { createDeviceLookup, publishesNics, type DeviceSources, type PlacedPod } from "./pods/device-lookup.ts";
 export {
   indexSlices,
   readAllocation,

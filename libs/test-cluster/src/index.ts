@@ -25,5 +25,5 @@ export {
 } from "./machine-config-operator/simulate-machine-config-operator.ts";
 export { mergeMachineConfigs, type MergedMachineConfig } from "./machine-config-operator/merge-machine-configs.ts";
 export { createNarrator, silentNarrator, type Narrator } from "./narrator.ts";
-export { logNodeChanges, type NodeLog, eachNode, policyIs, waitFor } from "./node-news.ts";
+export { logNodeChanges, type NodeLog, eachNode, policyIs, waitFor } from "./node-log.ts";
 export { namespace, startTestCluster, type TestCluster } from "./test-cluster.ts";

@@ -7,7 +7,7 @@ import type { SriovNetworkNodeState } from "@switchyard/api";
 import { createRules, type Rules } from "@switchyard/policy";
 import { nicPolicyOf, type ClusterObjects } from "../cluster/cluster-objects.ts";
 import { at, isJsonObject, listAt, stringsAt, textAt, type Manifest } from "../json.ts";
-import { countOf, readPodSummary, type PodSummary } from "./pod-facts.ts";
+import { countOf, readPodSummary, type PodSummary } from "./pod-summary.ts";
 
 export interface Snapshot {
   readonly namespace: string;

@@ -6,7 +6,7 @@
  */
 import { indexSlices, readSlice } from "@switchyard/policy";
 import { allocationsIn } from "../cluster/evicted-pods.ts";
-import type { PodSummary } from "./pod-facts.ts";
+import type { PodSummary } from "./pod-summary.ts";
 import { nameOfPod } from "./rules/drains.ts";
 import type { Snapshot } from "./snapshot.ts";
 

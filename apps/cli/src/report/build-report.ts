@@ -14,7 +14,7 @@ import { nodeViews } from "./node-views.ts";
 import { allColumns, mergedColumns } from "./pf-views.ts";
 import { planGroups } from "./plan-groups.ts";
 import { renderPage } from "./render-page.ts";
-import type { Fact, Report } from "./report.ts";
+import type { LabeledValue, Report } from "./report.ts";
 
 export interface ReportParts {
   readonly command: "doctor" | "plan" | "vfs";
@@ -64,7 +64,7 @@ function summaryOf({ command, rows, diagnosis, plans = [] }: ReportParts, nodes:
 
 const plain = createColours({ write: () => undefined }, {});
 
-function factsOf({ namespace, takenAtMs }: Snapshot, command: string): readonly Fact[] {
+function factsOf({ namespace, takenAtMs }: Snapshot, command: string): readonly LabeledValue[] {
   return [
     { label: "Made by", value: `switchyard ${command} ${productVersion}` },
     { label: "Operator's namespace", value: pageText(namespace) },

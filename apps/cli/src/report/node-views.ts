@@ -16,7 +16,7 @@ import type { Snapshot } from "../diagnosis/snapshot.ts";
 import { pageText } from "../text.ts";
 import { nodeTables } from "./node-tables.ts";
 import { pfViews, type Column } from "./pf-views.ts";
-import type { Fact, NodeHealth, NodeView } from "./report.ts";
+import type { LabeledValue, NodeHealth, NodeView } from "./report.ts";
 
 export interface NodeViewOptions {
   readonly rows: readonly VfRow[];
@@ -90,7 +90,7 @@ function healthOf(states: States, result: ObjectResult | undefined): NodeHealth 
   return reported.every((syncStatus) => syncStatus === "Succeeded") ? "healthy" : "info";
 }
 
-function factsOf(states: States, isUnschedulable: boolean): readonly Fact[] {
+function factsOf(states: States, isUnschedulable: boolean): readonly LabeledValue[] {
   const [sriov, afxdp] = states;
   return [
     ...states.flatMap((state) => {
@@ -106,7 +106,7 @@ function factsOf(states: States, isUnschedulable: boolean): readonly Fact[] {
   ];
 }
 
-function drainFact(present: Readonly<Record<string, string>>): readonly Fact[] {
+function drainFact(present: Readonly<Record<string, string>>): readonly LabeledValue[] {
   const request = present[annotations.desiredState] ?? drainRequests.idle;
   if (request === drainRequests.idle) return [];
   const answer = present[annotations.currentState];

@@ -9,7 +9,7 @@ export interface Report {
   /** The result in a sentence. */
   readonly summary: string;
   /** Facts about the report itself: the command, the namespace, the time of the data. */
-  readonly facts: readonly Fact[];
+  readonly facts: readonly LabeledValue[];
   /** Absent if the command does not look for findings. */
   readonly findings?: readonly FindingGroup[];
   /** The number of objects by kind and result. */
@@ -24,7 +24,7 @@ export interface Report {
   readonly nodes: readonly NodeView[];
 }
 
-export interface Fact {
+export interface LabeledValue {
   readonly label: string;
   readonly value: string;
 }
@@ -76,7 +76,7 @@ export interface NodeView {
   readonly words: string;
   /** Codes of its findings. */
   readonly codes: readonly string[];
-  readonly facts: readonly Fact[];
+  readonly facts: readonly LabeledValue[];
   readonly pfs: readonly PfView[];
   /** AF_XDP devices, pools and software bridges, as far as the node has some. */
   readonly tables: readonly TableView[];

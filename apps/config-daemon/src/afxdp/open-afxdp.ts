@@ -28,13 +28,13 @@ import {
   withoutServerFields,
   type WatchDesiredStateOptions,
 } from "../watch-desired-state.ts";
-import { createOrphanedPrograms, settlingMs } from "./left-programs/left-programs.ts";
-import type { ReadKubeletDevices } from "./left-programs/kubelet-devices.ts";
+import { createOrphanedPrograms, settlingMs } from "./orphaned-programs/orphaned-programs.ts";
+import type { ReadKubeletDevices } from "./orphaned-programs/kubelet-devices.ts";
 import {
   createOrphanedProgramsPass,
   ownPluginMessages,
   type OrphanedProgramsPass,
-} from "./left-programs/left-programs-pass.ts";
+} from "./orphaned-programs/orphaned-programs-pass.ts";
 import { createAfxdpPass, type AfxdpPass } from "./pass/afxdp-pass.ts";
 import { createDrainDemand, type DrainDemand } from "../pass/drain-demand.ts";
 import { createPluginLeftoversPass } from "./plugin-leftovers/plugin-leftovers-pass.ts";

@@ -8,7 +8,7 @@ import { err, ok, type Result } from "@switchyard/api";
 import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
 import { exitUsage } from "@switchyard/service/exit-usage";
 import { parseArgs } from "node:util";
-import { kubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
+import { kubeletDevices } from "../afxdp/orphaned-programs/kubelet-devices.ts";
 import { defaultTiming } from "../deadlines/with-deadline.ts";
 import { defaultOvsdbAddress } from "../start/ovsdb-address.ts";
 import { defaultMaxPfs, sizeThreadPool } from "../start/resources.ts";

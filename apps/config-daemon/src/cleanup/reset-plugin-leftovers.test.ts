@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "@jest/globals";
 import type { Host } from "@switchyard/host";
 import { createFakeKernel, igb, type FakeKernel } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
-import { settlingMs } from "../afxdp/left-programs/left-programs.ts";
+import { settlingMs } from "../afxdp/orphaned-programs/orphaned-programs.ts";
 import { kubeletWith, type KubeletWith } from "../testing/kubelet-with.ts";
 import { killedAtWrite } from "../testing/killed-at-write.ts";
 import { runCleanup, type CleanupOptions } from "./run-cleanup.ts";

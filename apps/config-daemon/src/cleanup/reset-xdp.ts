@@ -4,14 +4,14 @@
  * pod has keeps its program.
  */
 import type { Host } from "@switchyard/host";
-import { findOrphanedDevices } from "../afxdp/left-programs/find-left-devices.ts";
-import type { ReadKubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
+import { findOrphanedDevices } from "../afxdp/orphaned-programs/find-orphaned-devices.ts";
+import type { ReadKubeletDevices } from "../afxdp/orphaned-programs/kubelet-devices.ts";
 import {
   createOrphanedPrograms,
   freeNow,
   settlingMs,
   type OrphanedProgramsState,
-} from "../afxdp/left-programs/left-programs.ts";
+} from "../afxdp/orphaned-programs/orphaned-programs.ts";
 import { createPluginLeftovers } from "../afxdp/plugin-leftovers/plugin-leftovers.ts";
 import { nothingWanted } from "../afxdp/plugin-leftovers/wanted-from-plugins.ts";
 import type { StepTiming } from "../deadlines/with-deadline.ts";

@@ -198,23 +198,23 @@ export function representorsOf(
   if (uplink?.physSwitchId === undefined) return found;
   const pfNumber = pfNumberOf(uplink, pf) ?? functionNumberOf(pf.pciAddress);
   const ofSwitch = links.filter(({ physSwitchId }) => physSwitchId === uplink.physSwitchId);
-  const rivals = rivalsOf(uplink, ofSwitch);
+  const samePort = functionsOnSamePort(uplink, ofSwitch);
   for (const link of ofSwitch) {
     const [, port, number, vf] = /^(?:c0)?(?:p(\d+))?pf(\d+)vf(\d+)$/.exec(link.physPortName ?? "") ?? [];
     if (vf === undefined) continue;
     const isOfPf = port === undefined ? Number(number) === pfNumber : `p${port}` === uplink.physPortName;
-    if (isOfPf && !rivals.has(link.parent?.name)) found.set(Number(vf), link);
+    if (isOfPf && !samePort.has(link.parent?.name)) found.set(Number(vf), link);
   }
   return found;
 }
 
 /** Returns the functions that share the port of the PF, and so its number. Their representors are below themselves. */
-function rivalsOf(uplink: Link, ofSwitch: readonly Link[]): ReadonlySet<string | undefined> {
-  const rivals = ofSwitch.filter(
+function functionsOnSamePort(uplink: Link, ofSwitch: readonly Link[]): ReadonlySet<string | undefined> {
+  const samePort = ofSwitch.filter(
     ({ physPortName, parent }) =>
       physPortName !== undefined && physPortName === uplink.physPortName && parent?.name !== uplink.parent?.name,
   );
-  return new Set(rivals.map(({ parent }) => parent?.name));
+  return new Set(samePort.map(({ parent }) => parent?.name));
 }
 
 /** Reports whether the link is the port of a VF or a subfunction, and not of a PF itself. */

@@ -19,7 +19,7 @@ import { bootResultPath, parseBootResult, type BootResult } from "../boot-files/
 import type { Observation } from "../observe/observe.ts";
 import { unitDirectory } from "../upstream/upstream-files.ts";
 import { removeUpstreamLeftovers } from "../upstream/upstream-leftovers.ts";
-import { hostNetworkAtBoot, type HostNetworkAtBoot } from "./host-facts-for-boot.ts";
+import { hostNetworkAtBoot, type HostNetworkAtBoot } from "./host-network-at-boot.ts";
 
 export interface BootPreparationDeps {
   /** Lists the files of the program. */

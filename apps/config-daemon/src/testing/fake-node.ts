@@ -10,7 +10,7 @@ import { connectFakeHost } from "@switchyard/host/testing";
 import { connect } from "@switchyard/kube";
 import { flag, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
 import { setHeapGrowthStep, keepCompiledCode, restartWithMemoryFlags } from "@switchyard/service/memory";
-import { kubeletDevices } from "../afxdp/left-programs/kubelet-devices.ts";
+import { kubeletDevices } from "../afxdp/orphaned-programs/kubelet-devices.ts";
 import { parseCleanupArguments } from "../cleanup/cleanup-command.ts";
 import { runCleanup } from "../cleanup/run-cleanup.ts";
 import { defaultTiming } from "../deadlines/with-deadline.ts";

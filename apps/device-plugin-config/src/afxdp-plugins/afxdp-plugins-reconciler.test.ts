@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { endPlugin } from "../end-plugin.ts";
 import { createAfxdpPluginsReconciler } from "./afxdp-plugins-reconciler.ts";
-import { readOffered } from "./read-kernel-facts.ts";
+import { readOffered } from "./read-kernel-settings.ts";
 import { startPlugin, type PluginUnderTest } from "./testing/plugin-under-test.ts";
 
 let directory: string;

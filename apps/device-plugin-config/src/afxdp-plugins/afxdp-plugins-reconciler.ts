@@ -30,7 +30,7 @@ import type { DevicePluginConfigFlags } from "../device-plugin-config-flags.ts";
 import type { PluginConfig } from "../plugin-config.ts";
 import { graceMs, paceRestarts, type RestartPace } from "./pace-restarts.ts";
 import { missingDevices, poolRows } from "./pool-rows.ts";
-import type { KernelSettings } from "./read-kernel-facts.ts";
+import type { KernelSettings } from "./read-kernel-settings.ts";
 
 /** What the process sees of its node. */
 export interface PluginNode {

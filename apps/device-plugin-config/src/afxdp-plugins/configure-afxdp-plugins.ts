@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { endPlugin } from "../end-plugin.ts";
 import { keepConfigured, type ConfigurePluginOptions } from "../keep-configured.ts";
 import { createAfxdpPluginsReconciler } from "./afxdp-plugins-reconciler.ts";
-import { readHeldPools, readKernelSettings, readOffered } from "./read-kernel-facts.ts";
+import { readHeldPools, readKernelSettings, readOffered } from "./read-kernel-settings.ts";
 
 /** Time between checks without an event. */
 const resyncMs = 60_000;

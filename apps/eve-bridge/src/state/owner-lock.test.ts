@@ -140,7 +140,7 @@ describe("acquireLock", () => {
   }, 60_000);
 });
 
-describe("sweepLocks", () => {
+describe("removeStaleLocks", () => {
   it("removes the locks of dead processes only", async () => {
     using scratch = createScratch();
     const owner = await holder(scratch.dir);

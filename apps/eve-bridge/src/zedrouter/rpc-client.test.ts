@@ -103,7 +103,7 @@ describe("RpcConnection.call", () => {
   });
 });
 
-describe("dial", () => {
+describe("connectRpc", () => {
   it("waits for a server that does not listen yet", async () => {
     using scratch = createScratch();
     await using servers = new AsyncDisposableStack();

@@ -14,7 +14,7 @@ import { createWriter, equalJson, fromCache, type CacheChange } from "@switchyar
 import { createConfigExistsCheck } from "../facts/config-exists.ts";
 import { fieldManagers } from "../field-managers.ts";
 import { limitRate, parallelNodes } from "../controller-pace.ts";
-import type { CachedNodeState } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { createTransitionEvents } from "../reports/transition-events.ts";
 import { bpfmanController } from "./bpfman/bpfman-controller.ts";

@@ -23,7 +23,7 @@ import {
 } from "@switchyard/policy";
 import { configOwner } from "../facts/config-exists.ts";
 import { generationsOf } from "../results/node-results.ts";
-import type { CachedNodeState } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import type { AfxdpLiveRules } from "../facts/afxdp-live-rules.ts";
 import type { AfxdpMergeResults } from "../results/afxdp-merge-results.ts";
 

@@ -21,7 +21,7 @@ import { affectsNodes } from "../results/affected-nodes.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { limitRate } from "../controller-pace.ts";
 import { createTransitionEvents } from "../reports/transition-events.ts";
-import { isKindServed } from "../facts/cluster-facts.ts";
+import { isKindServed } from "../facts/cluster-settings.ts";
 import { enqueuesConfig, existing, settingsIn, subscribeToComponents } from "./component-sources.ts";
 import { createComponentWriters } from "./component-writers.ts";
 import { configExists } from "../facts/config-exists.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { sriovOperatorConfigs } from "@switchyard/api";
 import { KubeError } from "@switchyard/kube";
-import { isKindServed } from "../facts/cluster-facts.ts";
+import { isKindServed } from "../facts/cluster-settings.ts";
 
 const path = "/apis/sriovnetwork.openshift.io/v1";
 const refusal = (code: "NotFound" | "Forbidden", status: number) => new KubeError(`GET ${path}`, code, { status });

@@ -29,7 +29,7 @@ import {
 } from "@switchyard/render";
 import { configOwner } from "../facts/config-exists.ts";
 import type { LiveRules } from "../facts/live-rules.ts";
-import type { CachedNodeState } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import { createConfigCondition, type ConfigCondition } from "../reports/config-condition.ts";
 import { configMapName, type ConfigMap } from "../facts/config-map-watches.ts";
 

@@ -14,7 +14,7 @@ import { isInNodeSet } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import { recheckSoon } from "../controller-pace.ts";
 import type { LiveRules } from "../facts/live-rules.ts";
-import type { CachedNodeState } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
 
 export interface NodeLabelDeps {
   readonly nodes: Cache<Node>;

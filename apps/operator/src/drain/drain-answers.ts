@@ -19,7 +19,7 @@ import {
   type ObservedObject,
   type Transport,
 } from "@switchyard/kube";
-import { toCachedDrain, type CachedDrain } from "../facts/drain-facts.ts";
+import { toCachedDrain, type CachedDrain } from "../facts/cached-drain.ts";
 import type { DrainCarrier } from "./drain-carriers.ts";
 
 /** The node state that is answered. */

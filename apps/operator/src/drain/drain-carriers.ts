@@ -10,8 +10,8 @@ import { createRules, type Rules } from "@switchyard/policy";
 import type { CachedAfxdpState } from "../facts/afxdp-caches.ts";
 import type { AfxdpLive, AfxdpLiveRules } from "../facts/afxdp-live-rules.ts";
 import type { LiveRules } from "../facts/live-rules.ts";
-import type { CachedNodeState } from "../facts/node-state-facts.ts";
-import type { CachedDrain } from "../facts/drain-facts.ts";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
+import type { CachedDrain } from "../facts/cached-drain.ts";
 import type { CachedSlot } from "../facts/held-slot.ts";
 
 export interface DrainCarrier {

@@ -8,7 +8,7 @@
  */
 import { conditionTypes, drainReasons, type Condition } from "@switchyard/api";
 import { setCondition, setConditions, type NewCondition } from "@switchyard/kube";
-import { holding, isWaiting } from "../facts/drain-facts.ts";
+import { holding, isWaiting } from "../facts/cached-drain.ts";
 import type { DrainedPod } from "@switchyard/policy";
 import type { Stall } from "../facts/held-slot.ts";
 import type { QueuePosition } from "./slots/plan-drains.ts";

@@ -19,7 +19,7 @@ import type { LiveRules } from "../facts/live-rules.ts";
 import { recheckSoon } from "../controller-pace.ts";
 import { hasDrainMarks } from "./cordon-node.ts";
 import type { DrainAnswers } from "./drain-answers.ts";
-import { answerOf, missingAnnotations, requestFor, wasDrainedFor } from "../facts/drain-facts.ts";
+import { answerOf, missingAnnotations, requestFor, wasDrainedFor } from "../facts/cached-drain.ts";
 import { createDrainHandshake, type DrainHandshake } from "./drain-handshake.ts";
 import type { DrainReporter } from "./drain-reporter.ts";
 import type { DrainCarrier, DrainCarriers } from "./drain-carriers.ts";

@@ -11,7 +11,7 @@ import {
 } from "@switchyard/api";
 import { equalJson, type EventToRecord, type Writer } from "@switchyard/kube";
 import { drainConditions, listPods, stallConditions, type DrainPhase } from "./drain-conditions.ts";
-import { holding } from "../facts/drain-facts.ts";
+import { holding } from "../facts/cached-drain.ts";
 import type { DrainCarrier } from "./drain-carriers.ts";
 import type { Stall } from "../facts/held-slot.ts";
 import type { DrainedPod } from "@switchyard/policy";

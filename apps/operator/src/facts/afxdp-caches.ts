@@ -22,7 +22,7 @@ import {
 import { cutText, maxMessageBytes, sharingEqual, watchObjects, type Cache } from "@switchyard/kube";
 import { maxPfs } from "@switchyard/policy";
 import { certifiedServers } from "./certified-servers.ts";
-import { toCachedDrain, type CachedDrain } from "./drain-facts.ts";
+import { toCachedDrain, type CachedDrain } from "./cached-drain.ts";
 import { toCachedSlot, type CachedSlot } from "./held-slot.ts";
 import type { WatchNetworksOptions } from "./network-caches.ts";
 import { fieldManagers } from "../field-managers.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { annotations, daemonManager, defined, upstreamDaemonManager, type Condition } from "@switchyard/api";
 import type { ManagedFieldsEntry } from "@switchyard/kube";
-import { toCachedDrain } from "./drain-facts.ts";
+import { toCachedDrain } from "./cached-drain.ts";
 import { byAge, describeStalls, heldSlot, toCachedSlot } from "./held-slot.ts";
 
 const noon = "2026-11-20T12:00:00Z";

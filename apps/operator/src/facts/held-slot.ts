@@ -16,7 +16,7 @@ import {
   type DrainAnswer,
 } from "@switchyard/api";
 import { ownsAnnotation, type KubeObject } from "@switchyard/kube";
-import { answerOf, holding, type CachedDrain } from "./drain-facts.ts";
+import { answerOf, holding, type CachedDrain } from "./cached-drain.ts";
 
 /** The fields of a SriovNetworkNodeState that concern the slot of its node. */
 export interface CachedSlot {

@@ -113,7 +113,7 @@ function storeOfNetworks<N extends Network>() {
   return {
     project: (network: N): N => ({ ...network, metadata: keep(network.metadata) }),
     indexes: {
-      place: (network: N) => [nadKey(network)],
+      nadKey: (network: N) => [nadKey(network)],
       targetNamespace: (network: N) => [targetNamespace(network)],
     },
     managers: [fieldManagers.networks, fieldManagers.failures],

@@ -12,7 +12,7 @@ export interface Networks {
   /** Looks a network up by networkRef(). */
   get(ref: string): Network | undefined;
   /** Returns the networks whose NAD has this "namespace/name". */
-  wanting(place: string): readonly Network[];
+  forNad(nadKey: string): readonly Network[];
   /** Returns the networks whose NAD is in this namespace. */
   targeting(namespace: string): readonly Network[];
 }
@@ -26,7 +26,7 @@ export function createNetworks(caches: NetworkCaches): Networks {
       const named = parseNetworkRef(ref);
       return named && byKind[named.kind].get(`${named.namespace}/${named.name}`);
     },
-    wanting: (place) => indexed("place", place),
+    forNad: (nadKey) => indexed("nadKey", nadKey),
     targeting: (namespace) => indexed("targetNamespace", namespace),
   };
 }

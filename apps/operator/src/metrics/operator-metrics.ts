@@ -7,7 +7,7 @@ import { conditionTypes, drainAnswers, drainRequests } from "@switchyard/api";
 import type { Controller, ControllerMetrics } from "@switchyard/kube";
 import { Counter, Gauge, Histogram, showCacheAges, type AgeingCaches, type Registry } from "@switchyard/service";
 import { createDrainCarriers } from "../drain/drain-carriers.ts";
-import { answerOf, holding, type CachedDrain } from "../facts/drain-facts.ts";
+import { answerOf, holding, type CachedDrain } from "../facts/cached-drain.ts";
 import type { SchemaWatch } from "../schemas/schema-watch.ts";
 import { registerFleetMetrics, type FleetCaches } from "./fleet-metrics.ts";
 

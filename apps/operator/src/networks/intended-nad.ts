@@ -24,7 +24,7 @@ import {
   type Network,
 } from "@switchyard/render";
 import type { ConditionSummary } from "../reports/condition-summary.ts";
-import type { CachedNodeState } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import type { OperatorSettings } from "../start/operator-settings.ts";
 
 /** Inputs of a NetworkAttachmentDefinition besides its network. */

@@ -31,19 +31,19 @@ export type ClaimAnswer =
 export function claimNad({ network, intended, nad, otherNetworks }: NadClaim): ClaimAnswer {
   if (nad?.metadata.deletionTimestamp !== undefined) return { kind: "terminating" };
   const ref = networkRef(network);
-  const place = nadKey(network);
+  const key = nadKey(network);
   const owner = nad === undefined ? "" : ownerRefOf(nad);
   if (owner === ref) return { kind: "own" };
   if (owner !== "") {
-    const message = `NetworkAttachmentDefinition ${place} belongs to ${describe(owner)}; delete or rename one of the networks`;
+    const message = `NetworkAttachmentDefinition ${key} belongs to ${describe(owner)}; delete or rename one of the networks`;
     return { kind: "taken", message };
   }
   if (nad !== undefined && !isCreatedFor(network, intended, nad)) {
     return { kind: "taken", message: foreignMessage(network, ref) };
   }
-  const older = otherNetworks.filter((rival) => isOlder(rival, network)).map(networkRef);
+  const older = otherNetworks.filter((other) => isOlder(other, network)).map(networkRef);
   if (older[0] !== undefined) {
-    const message = `NetworkAttachmentDefinition ${place} belongs to ${describe(older[0])}, which is older; rename one of the networks`;
+    const message = `NetworkAttachmentDefinition ${key} belongs to ${describe(older[0])}, which is older; rename one of the networks`;
     return { kind: "taken", message };
   }
   return { kind: nad === undefined ? "free" : "own" };

@@ -9,7 +9,7 @@ import {
 import { createWriter, type Cache, type EventRecorder, type Transport } from "@switchyard/kube";
 import type { Network } from "@switchyard/render";
 import { fieldManagers } from "../field-managers.ts";
-import type { CachedNodeState } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import type { IntentSources } from "./intended-nad.ts";
 import type { NetworkCaches } from "../facts/network-caches.ts";

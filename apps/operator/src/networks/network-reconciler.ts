@@ -105,14 +105,14 @@ async function applyNad(
   if (namespace === undefined) return { summary: namespaceMissing(target) };
   if (namespace.metadata.deletionTimestamp !== undefined) return { summary: namespaceTerminating(target) };
 
-  const place = nadKey(network);
-  const nad = nads.get(place);
-  const claim = claimNad({ network, intended: intended.nad, nad, otherNetworks: rivalsOf(deps, network) });
+  const key = nadKey(network);
+  const nad = nads.get(key);
+  const claim = claimNad({ network, intended: intended.nad, nad, otherNetworks: otherNetworksOf(deps, network) });
   if (claim.kind === "taken") {
     return { summary: { state: "degraded", reason: networkReasons.invalid, message: claim.message } };
   }
   if (claim.kind === "terminating") {
-    const message = `NetworkAttachmentDefinition ${place} is being deleted; a new one is created afterwards`;
+    const message = `NetworkAttachmentDefinition ${key} is being deleted; a new one is created afterwards`;
     return { summary: { state: "progressing", reason: networkReasons.notFound, message } };
   }
   if (claim.kind === "free" && !(await mayCreate(transport, network, intended.nad, signal))) {
@@ -140,9 +140,9 @@ async function writeNad(
 }
 
 /** Returns the other valid networks that want the same NAD. */
-function rivalsOf(deps: NetworkReconcilerDeps, network: Network): readonly Network[] {
-  const wanting = deps.networks.wanting(nadKey(network));
-  const others = wanting.filter((other) => networkRef(other) !== networkRef(network));
+function otherNetworksOf(deps: NetworkReconcilerDeps, network: Network): readonly Network[] {
+  const sameNad = deps.networks.forNad(nadKey(network));
+  const others = sameNad.filter((other) => networkRef(other) !== networkRef(network));
   return others.filter((other) => !isTerminating(other) && intendedNad(other, deps).ok);
 }
 

@@ -9,7 +9,7 @@ import { fromCache, type Cache, type CacheChange, type Source } from "@switchyar
 import { afxdpProviderOf } from "@switchyard/policy";
 import { linuxBridgesOf, poolDevicesOf, unfilteredBridgesOf, type Network } from "@switchyard/render";
 import { isDeepStrictEqual } from "node:util";
-import type { CachedNodeState } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import { ownerRefOf, nadKey, type CachedNad, type NetworkCaches } from "../facts/network-caches.ts";
 import { networkRef, parseNetworkRef } from "../facts/network-ref.ts";
 import { isTerminating, networkCachesByKind, type Networks } from "../facts/networks.ts";
@@ -42,8 +42,8 @@ function networksOfNetwork({ before, after }: CacheChange<Network>, networks: Ne
   const both = [before, after].filter((network) => network !== undefined);
   const relevant = (network: Network) => [network.metadata.uid, isTerminating(network), network.spec];
   const isSame = before && after && isDeepStrictEqual(relevant(before), relevant(after));
-  const rivals = isSame ? [] : both.flatMap((network) => networks.wanting(nadKey(network)));
-  return [...both, ...rivals].map(networkRef);
+  const otherNetworks = isSame ? [] : both.flatMap((network) => networks.forNad(nadKey(network)));
+  return [...both, ...otherNetworks].map(networkRef);
 }
 
 /**
@@ -51,7 +51,7 @@ function networksOfNetwork({ before, after }: CacheChange<Network>, networks: Ne
  */
 function networksOfNad({ key, before, after }: CacheChange<CachedNad>, networks: Networks): readonly string[] {
   const owners = [before, after].flatMap((nad) => (nad === undefined ? [] : [ownerRefOf(nad)]));
-  return [...owners.filter((owner) => parseNetworkRef(owner)), ...networks.wanting(key).map(networkRef)];
+  return [...owners.filter((owner) => parseNetworkRef(owner)), ...networks.forNad(key).map(networkRef)];
 }
 
 /**
@@ -71,11 +71,11 @@ function networksOfState(
   return bridgeNetworks
     .list()
     .filter((network) => !isDeepStrictEqual(bridgesIn(before, network), bridgesIn(after, network)))
-    .flatMap((network) => networks.wanting(nadKey(network)))
+    .flatMap((network) => networks.forNad(nadKey(network)))
     .map(networkRef);
 }
 
-/** Returns the AfxdpNetworks in whose pool this node now has other devices for the CNI plugin, and their rivals as above. */
+/** Returns the AfxdpNetworks in whose pool this node now has other devices for the CNI plugin, and the other networks with the same NAD as above. */
 function networksOfAfxdpState(
   { before, after }: CacheChange<AfxdpNetworkNodeState>,
   afxdpNetworks: Cache<AfxdpNetwork>,
@@ -87,7 +87,7 @@ function networksOfAfxdpState(
   return afxdpNetworks
     .list()
     .filter((network) => !isDeepStrictEqual(devicesIn(before, network), devicesIn(after, network)))
-    .flatMap((network) => networks.wanting(nadKey(network)))
+    .flatMap((network) => networks.forNad(nadKey(network)))
     .map(networkRef);
 }
 
@@ -98,5 +98,5 @@ function networksOfProvider(
   networks: Networks,
 ): readonly string[] {
   if (afxdpProviderOf(before) === afxdpProviderOf(after)) return [];
-  return afxdpNetworks.list().flatMap((network) => networks.wanting(nadKey(network)).map(networkRef));
+  return afxdpNetworks.list().flatMap((network) => networks.forNad(nadKey(network)).map(networkRef));
 }

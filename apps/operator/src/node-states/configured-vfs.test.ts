@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { defined, type InterfaceSpec, type VfStatus } from "@switchyard/api";
-import { toCachedNodeState } from "../facts/node-state-facts.ts";
+import { toCachedNodeState } from "../facts/cached-node-state.ts";
 import { nic } from "../testing/cluster.ts";
 
 const pciAddress = "0000:3b:00.0";

@@ -27,11 +27,11 @@ import {
 } from "@switchyard/kube";
 import { isInNodeSet, staleStateAction, mergePolicies, nodeStateSpec } from "@switchyard/policy";
 import { configOwner } from "../facts/config-exists.ts";
-import { firstHandshake } from "../facts/drain-facts.ts";
+import { firstHandshake } from "../facts/cached-drain.ts";
 import { recheckSoon } from "../controller-pace.ts";
 import type { HeldResets } from "./held-resets.ts";
 import type { LiveRules } from "../facts/live-rules.ts";
-import type { CachedNodeState } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import type { MergeResults } from "../results/merge-results.ts";
 import { generationsOf } from "../results/node-results.ts";
 import { wereLostTogether, type FindResetHold } from "./reset-hold.ts";

@@ -99,7 +99,7 @@ describe("createResetHold", () => {
   });
 });
 
-describe("takenAway", () => {
+describe("wereLostTogether", () => {
   const pf = { pciAddress: "0000:3b:00.0", numVfs: 4, vfGroups: [{ resourceName: "a" }, { resourceName: "b" }] };
   const before = { spec: { interfaces: [pf] }, specWrittenAt: old };
   const lost = { writtenAt: old };

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
 import { createCluster, nic } from "../testing/cluster.ts";
-import type { CachedNodeState } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import { createMergeResults } from "./merge-results.ts";
 import { affectsNodes, isOwnWrite, nodeAffectedByState, nodesAffectedByPolicy } from "./affected-nodes.ts";
 

@@ -6,7 +6,7 @@
 import type { Node, SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
 import { equalJson, type Cache, type CacheChange } from "@switchyard/kube";
 import { hasLabels, labelsOf } from "@switchyard/policy";
-import type { CachedNodeState } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import type { MergeResults } from "./merge-results.ts";
 
 /**

@@ -4,7 +4,7 @@ import type { InterfaceStatus, SriovNetworkNodeStateSpec } from "@switchyard/api
 import { equalJson } from "@switchyard/kube";
 import type { MergedNode } from "@switchyard/policy";
 import { createNodeResults, type NodeResult, type NodeResults } from "./node-results.ts";
-import type { CachedNodeState } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
 
 /** The merge result of one node, with the inputs that it was computed from. */
 export interface MergeResult extends Omit<MergedNode, "spec">, Pick<NodeResult, "generations"> {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { apiVersion, type SriovNetworkNodeStateSpec, type SriovNetworkNodeStateStatus } from "@switchyard/api";
 import { progressOf, type Progress } from "./node-progress.ts";
-import { toCachedNodeState } from "../facts/node-state-facts.ts";
+import { toCachedNodeState } from "../facts/cached-node-state.ts";
 import { nic } from "../testing/cluster.ts";
 
 const spec: SriovNetworkNodeStateSpec = { interfaces: [{ pciAddress: "0000:3b:00.0", mtu: 9000 }] };

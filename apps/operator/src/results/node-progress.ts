@@ -2,7 +2,7 @@
 /** progressOf returns how far one node is with the spec that a policy or pool requires. Pure. */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { equalJson } from "@switchyard/kube";
-import type { CachedNodeState } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
 
 export type Progress =
   | { readonly kind: "ready" }

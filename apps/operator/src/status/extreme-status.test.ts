@@ -11,7 +11,7 @@ import {
   type SriovNetworkPoolConfig,
 } from "@switchyard/api";
 import { maxPfs, mergePolicies } from "@switchyard/policy";
-import { toCachedNodeState } from "../facts/node-state-facts.ts";
+import { toCachedNodeState } from "../facts/cached-node-state.ts";
 import { createPolicyStatusReconciler } from "./policy-status-reconciler.ts";
 import { createPoolStatusReconciler } from "./pool-status-reconciler.ts";
 import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";

@@ -9,7 +9,7 @@ import { hasLabels, isInNodeSet, labelsOf, type Rules } from "@switchyard/policy
 import type { LiveRules } from "../facts/live-rules.ts";
 import { conditionsFor, isReady, withoutOperatorConfig, type ConditionSummary } from "../reports/condition-summary.ts";
 import { progressOf } from "../results/node-progress.ts";
-import type { CachedNodeState } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import { firstProblems, policySummary, type NodeOutcome } from "./policy-summary.ts";
 import type { RecordTransition } from "../reports/transition-events.ts";
 import type { MergeResult, MergeResults } from "../results/merge-results.ts";

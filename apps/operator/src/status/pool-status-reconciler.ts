@@ -19,7 +19,7 @@ import { byAge, describeStalls, heldSlot, type HeldSlot } from "../facts/held-sl
 import { conditionsFor, isReady, withoutOperatorConfig, type ConditionSummary } from "../reports/condition-summary.ts";
 import type { LiveRules } from "../facts/live-rules.ts";
 import { progressOf, type Progress } from "../results/node-progress.ts";
-import type { CachedNodeState } from "../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import type { RecordTransition } from "../reports/transition-events.ts";
 import type { MergeResults } from "../results/merge-results.ts";
 

@@ -30,7 +30,7 @@ import { afxdpStores } from "../facts/afxdp-caches.ts";
 import { createLiveRules } from "../facts/live-rules.ts";
 import type { ConfigMap } from "../facts/config-map-watches.ts";
 import { createNicListStore } from "../facts/nic-list.ts";
-import { toCachedNodeState, type CachedNodeState } from "../facts/node-state-facts.ts";
+import { toCachedNodeState, type CachedNodeState } from "../facts/cached-node-state.ts";
 import { createMergeResults } from "../results/merge-results.ts";
 
 const namespace = "sriov-network-operator";

@@ -19,7 +19,7 @@ import { decideConfigMaps, isResourceRestored } from "./decide-config-maps.ts";
 import { decideMachineConfigs } from "./decide-machine-configs.ts";
 import { decidePolicies } from "./decide-policies.ts";
 import { assignHosts, keptHosts, needsShared, type AssignedHost } from "./host.ts";
-import { hostState, renderedSources } from "./host-facts.ts";
+import { hostState, renderedSources } from "./host-state.ts";
 import { isConfigured, wantedLabels, type SharedState } from "./host-labels.ts";
 import type { ObservedCluster, ObservedNode, OffloadWrite, UnknownEntries } from "./observed.ts";
 import { offloadStatuses, type OffloadStatuses } from "./offload-statuses.ts";

@@ -7,7 +7,7 @@
 import { labels } from "@switchyard/api";
 import { ovnHostLabels, type OffloadHostLabels } from "@switchyard/render";
 import { canBeMarked, isClean, isPrepared, type AssignedHost } from "./host.ts";
-import { hostLabelsOf } from "./host-facts.ts";
+import { hostLabelsOf } from "./host-state.ts";
 
 export interface SharedState {
   /** Labels of the network operator; undefined in clusters without MachineConfigPools. */

@@ -4,7 +4,7 @@
  * host-labels.ts: each label is a step, and docs/guide/ovn-offload.md has the picture.
  */
 import type { OffloadPool, OffloadSelection } from "@switchyard/policy";
-import type { HostState } from "./host-facts.ts";
+import type { HostState } from "./host-state.ts";
 import type { UnknownEntries } from "./observed.ts";
 
 /**

@@ -14,7 +14,7 @@ import {
 } from "@switchyard/api";
 import type { DnsPlacementSource } from "@switchyard/render";
 import { decide, type Decision } from "../decide/decide.ts";
-import { hostLabelsOf } from "../decide/host-facts.ts";
+import { hostLabelsOf } from "../decide/host-state.ts";
 import type {
   ConfigMapRole,
   NodeReport,

@@ -26,7 +26,7 @@ import {
 } from "@switchyard/policy";
 import type { AfxdpView, ClusterView } from "../cluster-view.ts";
 import { listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
-import type { NodeForReview } from "../node-facts.ts";
+import type { NodeForReview } from "../node-for-review.ts";
 
 export function checkAfxdpPolicy(policy: AfxdpNetworkNodePolicy, view: ClusterView): readonly ReviewFinding[] {
   if (policy.metadata.namespace !== view.namespace) {

@@ -7,7 +7,7 @@ import { labels, type OvnHardwareOffload, type SriovOperatorConfig } from "@swit
 import { selectOffloadPools, type OffloadProblem, type OffloadSelection } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
 import { count, listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
-import type { NodeForReview } from "../node-facts.ts";
+import type { NodeForReview } from "../node-for-review.ts";
 import { asNode } from "../policy-targets.ts";
 
 const field = "spec.ovnHardwareOffload";

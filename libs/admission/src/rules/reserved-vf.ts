@@ -8,7 +8,7 @@ import { labels, type InterfaceStatus, type SriovNetworkNodePolicy } from "@swit
 import { isNameOf, managementPf, offloadHostOf, parsePfName, unreservedVfs } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
 import { listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
-import type { NodeForReview } from "../node-facts.ts";
+import type { NodeForReview } from "../node-for-review.ts";
 import { offloadSelection } from "./ovn-offload.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import { asNode } from "../policy-targets.ts";

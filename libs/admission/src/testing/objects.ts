@@ -14,7 +14,7 @@ import type {
   VfStatus,
 } from "@switchyard/api";
 import { emptyView, type ClusterView } from "../cluster-view.ts";
-import { createStateReader, type NodeForReview } from "../node-facts.ts";
+import { createStateReader, type NodeForReview } from "../node-for-review.ts";
 import type { Review } from "../review.ts";
 
 export const namespace = "sriov-network-operator";

@@ -18,7 +18,7 @@ import { createLinuxKernelArguments } from "./linux-kernel-arguments.ts";
 import { createLinuxKernelEvents } from "./linux-kernel-events.ts";
 import { createLinuxKernelModules } from "./linux-kernel-modules.ts";
 import { createLinuxLinks, createLinuxRoutes } from "./linux-links.ts";
-import { createKernelBridges } from "./linux-linux-bridges.ts";
+import { createKernelBridges } from "./kernel-bridges.ts";
 import { createLinuxRdma } from "./linux-rdma.ts";
 import { createLinuxAfxdpRecords, createLinuxPfRecords } from "./linux-records.ts";
 import { createLinuxSriovSysfs } from "./linux-sriov-sysfs.ts";

@@ -35,22 +35,22 @@ export interface FreshnessLimit {
   readonly signal: AbortSignal;
 }
 
-/** Measures the time since its creation or the last heard(). Its default clock continues while the machine is suspended. */
+/** Measures the time since its creation or the last confirmed(). Its default clock continues while the machine is suspended. */
 export class FreshnessClock {
   readonly #clock: Pick<Clock, "nowMs">;
-  #heardAtMs: number;
+  #confirmedAtMs: number;
 
   constructor(clock: Pick<Clock, "nowMs"> = bootClock) {
     this.#clock = clock;
-    this.#heardAtMs = clock.nowMs();
+    this.#confirmedAtMs = clock.nowMs();
   }
 
   confirmed(): void {
-    this.#heardAtMs = this.#clock.nowMs();
+    this.#confirmedAtMs = this.#clock.nowMs();
   }
 
   get ageMs(): number {
-    return this.#clock.nowMs() - this.#heardAtMs;
+    return this.#clock.nowMs() - this.#confirmedAtMs;
   }
 }
 

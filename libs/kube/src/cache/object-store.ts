@@ -70,11 +70,11 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
   /** Whether the current list is the first one after a rewind. */
   #isRewound = false;
   #onDoubt: (() => void) | undefined;
-  readonly #lastHeard: FreshnessClock;
+  readonly #lastConfirmed: FreshnessClock;
 
   constructor(options: StoreOptions<Wire, T>) {
     this.#options = options;
-    this.#lastHeard = new FreshnessClock(options.clock);
+    this.#lastConfirmed = new FreshnessClock(options.clock);
     this.#index = new ObjectIndex(options.indexes ?? {});
   }
 
@@ -103,7 +103,7 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
   }
 
   get ageMs(): number {
-    return this.#lastHeard.ageMs;
+    return this.#lastConfirmed.ageMs;
   }
 
   get ages(): readonly CacheAge[] {
@@ -225,7 +225,7 @@ export class ObjectStore<Wire extends KubeObject, T> implements Cache<T>, CacheA
   }
 
   confirmed(): void {
-    this.#lastHeard.confirmed();
+    this.#lastConfirmed.confirmed();
   }
 
   #drop(key: string): void {

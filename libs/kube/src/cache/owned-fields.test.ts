@@ -35,7 +35,7 @@ function owning(content: Readonly<Record<string, unknown>>, fields: unknown, for
   return { apiVersion: "v1", kind: "Thing", metadata: { name: "a", managedFields }, ...content };
 }
 
-describe("observe", () => {
+describe("observeObject", () => {
   it("finds the intent in a captured object to which the server and others have added fields", () => {
     expect(hasIntent(intent, stored)).toBe(true);
     const entry = stored.metadata.managedFields?.find((some) => some.manager === manager) ?? {};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * observe extracts the fields of an object that a manager owns by its last apply, with their current values, as a digest.
+ * observeObject extracts the fields of an object that a manager owns by its last apply, with their current values, as a digest.
  * metadata.managedFields has these fields as a tree (FieldsV1 of structured-merge-diff). The tree also shows the kind of
  * each list: `k:{...}` entries are identified by their keys, `v:...` entries by their value, and a list or map without
  * children is owned as a whole. So no schema is needed.
- * Usage: `observe(object, ["switchyard-node-states"]).owned("switchyard-node-states", "") === intentDigest(intent)`.
+ * Usage: `observeObject(object, ["switchyard-node-states"]).owned("switchyard-node-states", "") === intentDigest(intent)`.
  */
 import { hash } from "node:crypto";
 import type { ObservedObject } from "./cache.ts";

@@ -54,7 +54,7 @@ describe("renderEvent", () => {
   });
 });
 
-describe("newsKey", () => {
+describe("eventKey", () => {
   it("differs by object and texts, not by time or by the object's version", () => {
     const key = (news: EventToRecord, suffix = "0") => eventKey(renderEvent(news, source, { ...mark, suffix }));
     const changed = { apiVersion: "v1", kind: "Node", metadata: { name: "a", uid: "u", resourceVersion: "8" } };

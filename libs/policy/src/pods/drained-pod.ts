@@ -13,7 +13,7 @@ import {
   type DrainNeed,
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
-import type { PlacedPod } from "./device-facts.ts";
+import type { PlacedPod } from "./device-lookup.ts";
 import { at, listAt, textAt } from "./json-parts.ts";
 import type { PfAddresses } from "./pf-addresses.ts";
 import { readPodDevices } from "./pod-devices.ts";

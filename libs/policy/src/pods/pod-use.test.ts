@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { indexSlices, readAllocation, readSlice } from "./allocated-devices.ts";
-import { createDeviceLookup } from "./device-facts.ts";
+import { createDeviceLookup } from "./device-lookup.ts";
 import { toPfAddresses } from "./pf-addresses.ts";
 import { podUse, usesAny } from "./pod-use.ts";
 

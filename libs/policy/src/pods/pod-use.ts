@@ -23,7 +23,7 @@ export interface PodUse {
   readonly isUncertain: boolean;
 }
 
-/** What is known about devices, for the pods of one node and one namespace (device-facts.ts). */
+/** What is known about devices, for the pods of one node and one namespace (device-lookup.ts). */
 export interface DeviceLookup {
   /** Returns the devices of a ResourceClaim; undefined if the claim does not exist. */
   readonly devicesOf: (claim: string) => readonly AllocatedDevice[] | undefined;

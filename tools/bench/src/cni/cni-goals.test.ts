@@ -11,7 +11,7 @@ const figures = {
   atOnce: { count: 50, failed: 0, addSeconds: 1.5, nodeSeconds: 1 },
 };
 
-describe("undisturbed", () => {
+describe("typicalShortTime", () => {
   it("ignores slow runs and the single fastest run", () => {
     expect(typicalShortTime([1, 20, ...Array.from({ length: 20 }, () => 500)])).toBe(20);
   });

@@ -89,7 +89,7 @@ function only(objects: readonly Manifest[], kind: string): Manifest {
 
 /**
  * The operator looks up the ClusterRole with the name of its service account, and makes it the owner of what it creates
- * outside of its namespace (apps/operator/src/facts/cluster-facts.ts). OLM gives its own roles other names.
+ * outside of its namespace (apps/operator/src/facts/cluster-settings.ts). OLM gives its own roles other names.
  */
 function owner(account: string): Manifest {
   return { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: account }, rules: [] };

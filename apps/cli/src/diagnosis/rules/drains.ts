@@ -14,7 +14,7 @@ import {
 } from "@switchyard/api";
 import { at, isJsonObject, listAt, stringsAt, textAt, type JsonObject, type Manifest } from "../../json.ts";
 import { findingOf, refOf, type Finding } from "../finding.ts";
-import type { PodSummary } from "../pod-facts.ts";
+import type { PodSummary } from "../pod-summary.ts";
 import { lastStatusWriteMs, type Snapshot } from "../snapshot.ts";
 
 const drainLimitMs = 15 * 60_000;

@@ -11,7 +11,7 @@ export function findNetworks(snapshot: Snapshot): readonly Finding[] {
   const { cluster } = snapshot;
   const resources = new Set(cluster.policies.map(({ spec }) => spec.resourceName));
   return cluster.networks.flatMap((network): readonly Finding[] => {
-    const object = { kind: network.kind, ...placeOf(network) };
+    const object = { kind: network.kind, ...nameOf(network) };
     const values = { operatorNamespace: snapshot.namespace };
     const resourceName = network.kind === "AfxdpNetwork" ? "" : network.spec.resourceName;
     const findings: Finding[] = [];
@@ -39,7 +39,7 @@ export function findNetworks(snapshot: Snapshot): readonly Finding[] {
 
 /** One of the same name that has no owner annotation may be of an older operator. */
 function hasDefinition(network: Network, snapshot: Snapshot): boolean {
-  const { name, namespace } = placeOf(network);
+  const { name, namespace } = nameOf(network);
   return snapshot.objectsOf("NetworkAttachmentDefinition").some((definition) => {
     if (definition.name !== name || definition.namespace !== targetNamespace(network)) return false;
     const owner = stringsAt(definition.object, "metadata", "annotations")[annotations.ownerRef];
@@ -47,6 +47,6 @@ function hasDefinition(network: Network, snapshot: Snapshot): boolean {
   });
 }
 
-function placeOf({ metadata: { name, namespace } }: Network): { name: string; namespace?: string } {
+function nameOf({ metadata: { name, namespace } }: Network): { name: string; namespace?: string } {
   return namespace === undefined ? { name } : { name, namespace };
 }

@@ -3,7 +3,7 @@
 import { afxdpApiGroup, apiGroup } from "@switchyard/api";
 import { at, textAt } from "../../json.ts";
 import { findingOf, type Finding } from "../finding.ts";
-import type { PodSummary } from "../pod-facts.ts";
+import type { PodSummary } from "../pod-summary.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 const operatorName = "sriov-network-operator";

@@ -4,7 +4,7 @@ import { annotations } from "@switchyard/api";
 import { stringsAt } from "../../json.ts";
 import { findingOf, type Finding } from "../finding.ts";
 import { nearest } from "../../text.ts";
-import type { NetworkRef, PodSummary } from "../pod-facts.ts";
+import type { NetworkRef, PodSummary } from "../pod-summary.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nameOfPod } from "./drains.ts";
 

@@ -9,8 +9,8 @@ import {
   type OrphanedProgramsMessages,
   type OrphanedProgramsPass,
   type OrphanedProgramsPassDeps,
-} from "../left-programs/left-programs-pass.ts";
-import type { OrphanedProgramsDeps } from "../left-programs/left-programs.ts";
+} from "../orphaned-programs/orphaned-programs-pass.ts";
+import type { OrphanedProgramsDeps } from "../orphaned-programs/orphaned-programs.ts";
 import type { PluginLeftoversRemoval } from "./plugin-leftovers.ts";
 import type { WantedFromPlugins } from "./wanted-from-plugins.ts";
 

@@ -9,7 +9,7 @@ import {
   createIdleTimer,
   type OrphanedProgramsDeps,
   type OrphanedProgramsState,
-} from "../left-programs/left-programs.ts";
+} from "../orphaned-programs/orphaned-programs.ts";
 import { findPluginDevices } from "./find-plugin-devices.ts";
 import { createLeftoversScan, leftoverActions } from "./scan-leftovers.ts";
 import type { WantedFromPlugins } from "./wanted-from-plugins.ts";

@@ -4,7 +4,7 @@
  * what it has done and what stays.
  */
 import { HostError, type Host } from "@switchyard/host";
-import type { IdleTimer, OrphanedProgramsState } from "../left-programs/left-programs.ts";
+import type { IdleTimer, OrphanedProgramsState } from "../orphaned-programs/orphaned-programs.ts";
 import type { KubeletDevices } from "../../observe/read-kubelet-devices.ts";
 import type { PluginDevice } from "./find-plugin-devices.ts";
 

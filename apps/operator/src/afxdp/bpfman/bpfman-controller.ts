@@ -18,7 +18,7 @@ import {
   type Source,
   type Transport,
 } from "@switchyard/kube";
-import { isKindServed } from "../../facts/cluster-facts.ts";
+import { isKindServed } from "../../facts/cluster-settings.ts";
 import { fieldManagers } from "../../field-managers.ts";
 import { parallelNodes } from "../../controller-pace.ts";
 import type { ControllerDefinition, OperatorContext } from "../../operator-context.ts";

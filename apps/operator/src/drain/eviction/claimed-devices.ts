@@ -18,7 +18,7 @@ import {
   type DeviceSlice,
   type DrainedPod,
 } from "@switchyard/policy";
-import type { CachedNodeState } from "../../facts/node-state-facts.ts";
+import type { CachedNodeState } from "../../facts/cached-node-state.ts";
 
 export interface ClaimedDevices {
   /** Returns the pods of a node, with `holdsVfs` set for those whose claims contain VFs. Rejects with KubeError. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { Condition } from "@switchyard/api";
 import { countDrains } from "../../metrics/operator-metrics.ts";
-import type { CachedDrain } from "../../facts/drain-facts.ts";
+import type { CachedDrain } from "../../facts/cached-drain.ts";
 
 describe("countDrains", () => {
   it("counts each state, counts degraded and stalled drains twice, and ignores external drains", () => {

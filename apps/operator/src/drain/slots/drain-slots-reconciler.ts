@@ -15,7 +15,7 @@ import { isInNodeSet, parseMaxUnavailable, poolsSelecting, type Rules } from "@s
 import type { LiveRules } from "../../facts/live-rules.ts";
 import { hasDrainMarks } from "../cordon-node.ts";
 import type { DrainAnswers, ListedHandshake } from "../drain-answers.ts";
-import { answerOf, requestFor, waitingSince, type CachedDrain } from "../../facts/drain-facts.ts";
+import { answerOf, requestFor, waitingSince, type CachedDrain } from "../../facts/cached-drain.ts";
 import type { DrainCarriers } from "../drain-carriers.ts";
 import { recheckSoon } from "../../controller-pace.ts";
 import { planDrains, type DrainNode, type DrainPlan, type DrainPool } from "./plan-drains.ts";

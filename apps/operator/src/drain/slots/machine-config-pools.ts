@@ -30,7 +30,7 @@ import {
   type Transport,
 } from "@switchyard/kube";
 import type { DrainCarriers } from "../drain-carriers.ts";
-import { answerOf, requestFor } from "../../facts/drain-facts.ts";
+import { answerOf, requestFor } from "../../facts/cached-drain.ts";
 
 export interface MachineConfigPools {
   /** Pauses the pool of the node. Returns why it cannot be paused yet as `message`. Rejects with KubeError. */

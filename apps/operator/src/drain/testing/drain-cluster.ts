@@ -38,7 +38,7 @@ import { createNicListStore } from "../../facts/nic-list.ts";
 import { fieldManagers } from "../../field-managers.ts";
 import { nic } from "../../testing/cluster.ts";
 import { createMemoryApi } from "../../networks/testing/memory-api.ts";
-import { toCachedNodeState, type CachedNodeState } from "../../facts/node-state-facts.ts";
+import { toCachedNodeState, type CachedNodeState } from "../../facts/cached-node-state.ts";
 import { drainControllers, type DrainOptions } from "../drain-controllers.ts";
 import { createDrainCarriers, createDrainRules } from "../drain-carriers.ts";
 import { drainPausesKey } from "../slots/machine-config-pools.ts";

@@ -17,7 +17,7 @@ import {
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { apiVersionOf, isRecord, ObjectStore, type EventToRecord } from "@switchyard/kube";
-import { toCachedNodeState, type CachedNodeState } from "../../facts/node-state-facts.ts";
+import { toCachedNodeState, type CachedNodeState } from "../../facts/cached-node-state.ts";
 import { afxdpStores } from "../../facts/afxdp-caches.ts";
 import { networkStores } from "../../facts/network-caches.ts";
 import { networkController } from "../network-controller.ts";

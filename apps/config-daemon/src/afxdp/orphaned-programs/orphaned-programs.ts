@@ -7,7 +7,7 @@
  * by afxdp-device-plugin: the kubelet lists a device as that of a pod only after the plugin has attached the program.
  */
 import { HostError, type Host } from "@switchyard/host";
-import { findOrphanedDevices, type OrphanedDevice } from "./find-left-devices.ts";
+import { findOrphanedDevices, type OrphanedDevice } from "./find-orphaned-devices.ts";
 import type { ReadKubeletDevices } from "./kubelet-devices.ts";
 import type { KubeletDevices } from "../../observe/read-kubelet-devices.ts";
 

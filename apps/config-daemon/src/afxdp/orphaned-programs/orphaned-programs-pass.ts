@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createOrphanedProgramsPass removes what a device plugin has left in the passes of the daemon, while the plugin is not wanted on the node,
- * until nothing of it is left: left-programs.ts that of afxdp-device-plugin, and plugin-leftovers.ts that of the plugins of upstream.
+ * until nothing of it is left: orphaned-programs.ts that of afxdp-device-plugin, and plugin-leftovers.ts that of the plugins of upstream.
  */
 import { HostError, type Host } from "@switchyard/host";
 import type { Requeue } from "@switchyard/kube";
 import type { PlanProblem } from "@switchyard/plan";
 import type { Logger } from "@switchyard/service";
 import type { WithDeadline } from "../../deadlines/with-deadline.ts";
-import { freeNow, settlingMs, type OrphanedProgramsState } from "./left-programs.ts";
+import { freeNow, settlingMs, type OrphanedProgramsState } from "./orphaned-programs.ts";
 
 export interface OrphanedProgramsPassDeps {
   /** One attempt. Rejects with HostError if the host cannot be read. */

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from "@jest/globals";
 import { createFakeKernel, igb, pci, type FakeKernel } from "@switchyard/host/testing";
 import { kubeletWith, type KubeletWith } from "../../testing/kubelet-with.ts";
-import { createOrphanedPrograms } from "./left-programs.ts";
+import { createOrphanedPrograms } from "./orphaned-programs.ts";
 
 const pf = "0000:01:00.0";
 const own = { id: 7, name: "switchyard_xsk", mode: "native", isOwn: true } as const;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { InterfaceStatus } from "@switchyard/api";
 import type { NeededRoute } from "../observe/host-use.ts";
-import { hostNetworkAtBoot } from "./host-facts-for-boot.ts";
+import { hostNetworkAtBoot } from "./host-network-at-boot.ts";
 
 const pciAddress = "0000:01:00.0";
 const pf: InterfaceStatus = { pciAddress, name: "enp1s0f0" };
@@ -18,7 +18,7 @@ const none = { hostUse: {}, apiServerAddresses: [] };
 const recorded = (...uses: readonly string[]) => ({ hostUse: { [pciAddress]: uses }, apiServerAddresses: [address] });
 const usesOf = (...given: Parameters<typeof hostNetworkAtBoot>) => hostNetworkAtBoot(...given).hostUse[pciAddress];
 
-describe("hostFactsForBoot", () => {
+describe("hostNetworkAtBoot", () => {
   it("returns what is observed, and the addresses of the API server", () => {
     const found = { interfaces: [{ ...pf, hostUse: ["default route", "port of bond bond0"] }], routes: elsewhere };
     expect(hostNetworkAtBoot(found, [address], none)).toEqual(recorded("default route", "port of bond bond0"));

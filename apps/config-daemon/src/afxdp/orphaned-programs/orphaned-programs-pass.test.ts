@@ -4,8 +4,8 @@ import { ok } from "@switchyard/api";
 import { createFakeKernel, igb, type FakeKernel } from "@switchyard/host/testing";
 import { createLogger } from "@switchyard/service";
 import { kubeletWith, type KubeletWith } from "../../testing/kubelet-with.ts";
-import { createOrphanedProgramsPass, ownPluginMessages, type OrphanedProgramsPass } from "./left-programs-pass.ts";
-import { createOrphanedPrograms } from "./left-programs.ts";
+import { createOrphanedProgramsPass, ownPluginMessages, type OrphanedProgramsPass } from "./orphaned-programs-pass.ts";
+import { createOrphanedPrograms } from "./orphaned-programs.ts";
 
 const own = { id: 7, name: "switchyard_xsk", mode: "native", isOwn: true } as const;
 
@@ -38,7 +38,7 @@ async function run(): Promise<number | undefined> {
 
 const isAttached = async () => (await kernel.host().xdp.readPrograms("eth0")).length === 1;
 
-describe("createLeftProgramsPass", () => {
+describe("createOrphanedProgramsPass", () => {
   it("detaches nothing as long as the device plugin is wanted, then everything, and ends", async () => {
     kernel.attachXdpProgram("eth0", own);
     isPluginWanted = true;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import type { InterfaceStatus } from "@switchyard/api";
 import { ownedInStatus, plan } from "@switchyard/plan";
 import fc from "fast-check";
-import { createStateReader } from "./node-facts.ts";
+import { createStateReader } from "./node-for-review.ts";
 import { pf, vfs } from "./testing/objects.ts";
 
 describe("createStateReader", () => {

@@ -15,7 +15,7 @@ import {
 import { cutText, maxMessageBytes, ownsAnnotation, type KubeObject } from "@switchyard/kube";
 import { changedVfs, ownedInStatus, plan, type PlanProblem, type Step } from "@switchyard/plan";
 import { includesVf, parseVfRange, statusPfs, toPfAddresses, type PfAddresses } from "@switchyard/policy";
-import { toCachedDrain, type CachedDrain } from "./drain-facts.ts";
+import { toCachedDrain, type CachedDrain } from "./cached-drain.ts";
 import { toCachedSlot, type CachedSlot } from "./held-slot.ts";
 import { fieldManagers } from "../field-managers.ts";
 
