@@ -9,10 +9,12 @@ import { disposeOf } from "../src/dispose-of.ts";
 import { macsOf, pciDevice, pf, startAfxdpNode, withinMs, type AfxdpNode } from "../src/nodes/afxdp-node.ts";
 
 const parameters = "/sys/module/igbsw/parameters";
+/** Drivers number PFs by port, and the port of function 0 need not be port 0. */
+const pfNumber = 2;
 let watched: AfxdpNode;
 
 beforeAll(async () => {
-  watched = await startAfxdpNode({ udev: true });
+  watched = await startAfxdpNode({ udev: true, kernelArguments: [`igbsw.lab_first_port=${pfNumber}`] });
 }, 900_000);
 
 afterAll(async () => {
@@ -105,7 +107,7 @@ describe("AF_XDP devices on igbsw", () => {
 
   it("of the administrator stay, and are not counted", async () => {
     await inGuest(`devlink dev eswitch set ${pciDevice} mode switchdev`);
-    const added = await inGuest(`devlink -j port add ${pciDevice} flavour pcisf pfnum 0 sfnum 77`);
+    const added = await inGuest(`devlink -j port add ${pciDevice} flavour pcisf pfnum ${pfNumber} sfnum 77`);
     const [port = ""] = /pci\/0000:01:00\.0\/\d+/.exec(added) ?? [];
     await inGuest(`devlink port function set ${port} hw_addr 00:00:00:00:77:77 state active; udevadm settle`);
     const foreign = await subfunctions();

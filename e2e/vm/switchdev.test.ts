@@ -12,7 +12,9 @@ import { startWatchedNode, type WatchedNode } from "../src/nodes/watched-node.ts
 
 const pf = "0000:01:00.0";
 const sysfs = `/sys/bus/pci/devices/${pf}`;
-const uplink = "enp1s0f0np0";
+/** Drivers number PFs by port, and the port of function 0 need not be port 0. */
+const firstPort = 2;
+const uplink = `enp1s0f0np${firstPort}`;
 const rules = "/etc/udev/rules.d";
 const parameters = "/sys/module/igbsw/parameters";
 const within = { withinMs: 240_000 };
@@ -22,7 +24,11 @@ let news: NodeLog;
 let node: GuestNode;
 
 beforeAll(async () => {
-  watched = await startWatchedNode({ udev: true, driver: "igbsw" });
+  watched = await startWatchedNode({
+    udev: true,
+    driver: "igbsw",
+    kernelArguments: [`igbsw.lab_first_port=${firstPort}`],
+  });
   ({ testCluster, news, node } = watched);
   await inGuest(`mkdir -p ${rules}; echo '# of the administrator' > ${rules}/99-admin.rules`);
 }, 900_000);
@@ -63,7 +69,7 @@ async function seen() {
     count: await inGuest(`cat ${sysfs}/sriov_numvfs`),
     drivers: await inGuest(`for n in 0 1 2; do basename $(readlink ${sysfs}/virtfn$n/driver); done`),
     representors: await inGuest(
-      "cd /sys/class/net; for i in *; do echo $i $(cat $i/phys_port_name 2>/dev/null); done | grep pf0vf",
+      `cd /sys/class/net; for i in *; do echo $i $(cat $i/phys_port_name 2>/dev/null); done | grep pf${firstPort}vf`,
     ),
     offload: await inGuest(`ethtool -k ${uplink} | grep hw-tc-offload`),
     steering: await inGuest(`devlink dev param show pci/${pf} name flow_steering_mode | grep -o "value .*"`),
@@ -75,7 +81,7 @@ const asWanted = {
   mode: "mode switchdev inline-mode none encap-mode none",
   count: "3",
   drivers: "igbvf\nigbvf\nvfio-pci",
-  representors: [0, 1, 2].map((vf) => `${uplink}_${vf} pf0vf${vf}`).join("\n"),
+  representors: [0, 1, 2].map((vf) => `${uplink}_${vf} pf${firstPort}vf${vf}`).join("\n"),
   offload: "hw-tc-offload: on",
   steering: "value smfs",
   unmanaged: "1\n1\n0",

@@ -39,6 +39,13 @@ module_param(lab_refuse_mode, uint, 0644);
 static int lab_missing_representor = -1;
 module_param(lab_missing_representor, int, 0644);
 
+/*
+ * The number of the first PF's port. mlx5 and ice number PFs by port, so it
+ * differs from the PCI function in virtual machines and on split cards.
+ */
+static uint lab_first_port;
+module_param(lab_first_port, uint, 0444);
+
 /* The priv of a PF's devlink instance. Its lock covers all of it. */
 struct igb_lab {
 	struct pci_dev *pdev;
@@ -46,6 +53,7 @@ struct igb_lab {
 	struct netdev_phys_item_id switch_id;
 	struct list_head ports;
 	u32 next_sf;
+	u16 port_number;
 	u16 mode;
 	u8 inline_mode;
 	enum devlink_eswitch_encap_mode encap_mode;
@@ -200,7 +208,7 @@ static int igb_lab_vf_port_add(struct igb_lab *lab, u32 vf)
 {
 	struct devlink_port_attrs attrs = {
 		.flavour = DEVLINK_PORT_FLAVOUR_PCI_VF,
-		.pci_vf.pf = PCI_FUNC(lab->pdev->devfn),
+		.pci_vf.pf = lab->port_number,
 		.pci_vf.vf = vf,
 	};
 	struct igb_lab_port *port = kzalloc(sizeof(*port), GFP_KERNEL);
@@ -224,7 +232,7 @@ static int igb_lab_sf_check(struct igb_lab *lab,
 	struct igb_lab_port *port;
 	u32 sfs = 0;
 
-	if (wanted->pfnum != PCI_FUNC(lab->pdev->devfn)) {
+	if (wanted->pfnum != lab->port_number) {
 		NL_SET_ERR_MSG_MOD(extack, "this PF has another pfnum");
 		return -EINVAL;
 	}
@@ -252,7 +260,7 @@ static int igb_lab_port_new(struct devlink *devlink,
 	struct igb_lab *lab = devlink_priv(devlink);
 	struct devlink_port_attrs attrs = {
 		.flavour = DEVLINK_PORT_FLAVOUR_PCI_SF,
-		.pci_sf.pf = PCI_FUNC(lab->pdev->devfn),
+		.pci_sf.pf = lab->port_number,
 	};
 	struct igb_lab_port *port;
 	int err;
@@ -477,7 +485,7 @@ int igb_lab_attach(struct pci_dev *pdev, struct net_device *pf)
 {
 	struct devlink_port_attrs attrs = {
 		.flavour = DEVLINK_PORT_FLAVOUR_PHYSICAL,
-		.phys.port_number = PCI_FUNC(pdev->devfn),
+		.phys.port_number = lab_first_port + PCI_FUNC(pdev->devfn),
 	};
 	struct devlink *devlink;
 	struct igb_lab *lab;
@@ -488,6 +496,7 @@ int igb_lab_attach(struct pci_dev *pdev, struct net_device *pf)
 		return -ENOMEM;
 	lab = devlink_priv(devlink);
 	lab->pdev = pdev;
+	lab->port_number = attrs.phys.port_number;
 	lab->switch_id.id_len = 8;
 	ether_addr_copy(lab->switch_id.id, pf->dev_addr);
 	attrs.switch_id = lab->switch_id;

@@ -92,11 +92,30 @@ describe("Subfunctions without hardware", () => {
     await expect(open([port(3, { isExternal: 1 })]).subfunctions.list()).resolves.toEqual([]);
   });
 
-  it("creates with the number of the PCI function as the number of the PF", async () => {
+  const physical = (device: string, number: number) => {
+    return Buffer.concat([
+      ...[Buffer.of(7, 1, 0, 0), text(1, "pci"), text(2, device), u32(3, 0xffff)],
+      ...[u16(77, 0), u32(78, number)],
+    ]);
+  };
+  const ofPf = (number: number, isExternal = 0) => Buffer.concat([port(9, { isExternal }), u16(127, number)]);
+  it.each([
+    { of: "another port of the PF", ports: [physical(pf, 5), ofPf(3)], number: 3 },
+    { of: "its physical port", ports: [physical("0000:06:00.0", 7), physical(pf, 5)], number: 5 },
+    { of: "its physical port, not of another host's function", ports: [ofPf(3, 1), physical(pf, 5)], number: 5 },
+    { of: "the PCI function if no port says it", ports: [physical("0000:06:00.0", 7), port(8)], number: 1 },
+  ])("creates with the PF number of $of", async ({ ports, number }) => {
+    const { kernel, subfunctions } = open(ports);
+    await subfunctions.create(pf, 9);
+    expect(kernel.requests.at(-1)?.payload.includes(u16(127, number))).toBe(true);
+  });
+
+  it("lists the ports once for all subfunctions of a PF", async () => {
     const { kernel, subfunctions } = open([port(9)]);
     await expect(subfunctions.create(pf, 9)).resolves.toBe(0x8009);
-    expect(kernel.requests.at(-1)?.payload.includes(u16(127, 1))).toBe(true);
+    const before = kernel.requests.length;
     await subfunctions.create(pf, 9);
+    expect(kernel.requests.length - before).toBe(1);
     expect(kernel.countOpen()).toBe(2); // changes share a socket
   });
 

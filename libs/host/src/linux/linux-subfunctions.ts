@@ -44,6 +44,8 @@ export function createLinuxSubfunctions({ root, socket, openSocket }: LinuxSubfu
   const resolve = createFamilyResolver(socket, devlinkFamily);
   /** Each of the many subfunctions needs several changes, and a socket has a large buffer. */
   const idle: NetlinkSocket[] = [];
+  /** A list of all ports for each of the many subfunctions would be slow. */
+  const pfNumbers = new Map<PciAddress, number>();
 
   function ask<Value>(operation: HostOperation, act: (family: GenericFamily) => Promise<Value>): Promise<Value> {
     return askKernel(operation, async () => {
@@ -114,8 +116,11 @@ export function createLinuxSubfunctions({ root, socket, openSocket }: LinuxSubfu
     },
     create: (pf, sfNumber) =>
       change(at.create(pf, sfNumber), async (family) => {
-        const wanted = { pfNumber: functionNumber(pf), sfNumber };
-        return (await addSubfunctionPort(family, handleOf(pf), wanted)).index;
+        const pfNumber = pfNumbers.get(pf) ?? pfNumberIn(await listDevlinkPorts(family), pf);
+        pfNumbers.delete(pf); // only a number that the driver accepts is kept: another card may be at the address
+        const { index } = await addSubfunctionPort(family, handleOf(pf), { pfNumber, sfNumber });
+        pfNumbers.set(pf, pfNumber);
+        return index;
       }),
     setMac: (pf, portIndex, mac) =>
       change(at.setMac(pf, portIndex, mac), (family) => setPortAddress(family, portOf(pf, portIndex), mac)),
@@ -150,9 +155,18 @@ function portOf(pf: PciAddress, index: number) {
   return { handle: handleOf(pf), index };
 }
 
-/** mlx5_core and ice number PFs by their PCI function, and refuse another number (6.12). */
-function functionNumber(pf: PciAddress): number {
-  return Number.parseInt(pf.slice(-1), 16);
+/**
+ * Returns the number that the driver has for the PF. Other ports of the PF name it. Without one, it is the number of the physical
+ * port: mlx5_core has the same function for both (mlx5_get_dev_index), and ice the same field (pf_id), in 6.12. The number of the
+ * PCI function, which is the last resort, is another one in a virtual machine and on cards whose ports are devices of their own.
+ */
+function pfNumberIn(ports: readonly DevlinkPort[], pf: PciAddress): number {
+  const own = ports.filter(({ handle, isExternal }) => handle.bus === "pci" && handle.device === pf && !isExternal);
+  const named = own.find(({ pfNumber }) => pfNumber !== undefined)?.pfNumber;
+  const physical = own.find(
+    ({ flavour, portNumber }) => flavour === "physical" && portNumber !== undefined,
+  )?.portNumber;
+  return named ?? physical ?? Number.parseInt(pf.slice(-1), 16);
 }
 
 function pciDirectory(root: string, pf: PciAddress): string {

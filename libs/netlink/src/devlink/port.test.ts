@@ -94,9 +94,9 @@ describe("ports of devlink", () => {
   });
 
   it("reads a port without function, and one of a flavour that is not known", async () => {
-    const physical = open(answering(...handle, u32(3, 0xffff), u16(77, 0)));
+    const physical = open(answering(...handle, u32(3, 0xffff), u16(77, 0), u32(78, 3)));
     await expect(listDevlinkPorts(physical.family)).resolves.toEqual([
-      { handle: pf, index: 0xffff, flavour: "physical", isExternal: false },
+      { handle: pf, index: 0xffff, flavour: "physical", isExternal: false, portNumber: 3 },
     ]);
     const unknown = open(answering(...handle, u32(3, 1), u16(77, 99), nested(145, [bytes(2, Buffer.of(9))])));
     await expect(listDevlinkPorts(unknown.family)).resolves.toEqual([
@@ -114,7 +114,7 @@ describe("ports of devlink", () => {
   });
 
   it("takes any bytes: ports and resources, or NetlinkError", async () => {
-    const types = fc.constantFrom(1, 2, 3, 6, 7, 63, 64, 65, 67, 74, 77, 127, 145, 149, 164);
+    const types = fc.constantFrom(1, 2, 3, 6, 7, 63, 64, 65, 67, 74, 77, 78, 127, 145, 149, 164);
     const junk = fc.array(fc.tuple(types, fc.uint8Array({ maxLength: 40 })));
     await fc.assert(
       fc.asyncProperty(junk, async (attributes) => {

@@ -30,7 +30,9 @@ export interface DevlinkPort {
   readonly flavour?: "physical" | "pcipf" | "pcivf" | "virtual" | "pcisf";
   /** Network interface of the port: for a subfunction, its representor. Absent while there is none in this namespace. */
   readonly netdev?: { readonly index: number; readonly name: string };
-  /** Number of the PF that the port belongs to. */
+  /** Number of a physical port on its card. */
+  readonly portNumber?: number;
+  /** Number of the PF that the port belongs to. Physical ports have none. */
   readonly pfNumber?: number;
   /** Number of the subfunction (sfnum). */
   readonly sfNumber?: number;
@@ -60,6 +62,7 @@ const attributes = {
   netdevIndex: 6,
   netdevName: 7,
   flavour: 77,
+  portNumber: 78,
   pfNumber: 127,
   function: 145,
   external: 149,
@@ -81,7 +84,7 @@ export async function listDevlinkPorts(family: GenericFamily): Promise<readonly 
 
 /** A new subfunction. */
 export interface NewSubfunction {
-  /** Must be the number of the PF. */
+  /** Must be the number that the driver has for the PF, which is that of its port with most drivers. */
   readonly pfNumber: number;
   readonly sfNumber: number;
 }
@@ -175,6 +178,7 @@ function parsePort(answer: readonly Attribute[]): DevlinkPort {
   const flavour = flavours[number(attributes.flavour, readU16) ?? -1];
   const netdevIndex = number(attributes.netdevIndex, readU32);
   const netdevName = find(answer, attributes.netdevName);
+  const portNumber = number(attributes.portNumber, readU32);
   const pfNumber = number(attributes.pfNumber, readU16);
   const sfNumber = number(attributes.sfNumber, readU32);
   const fn = find(answer, attributes.function);
@@ -184,6 +188,7 @@ function parsePort(answer: readonly Attribute[]): DevlinkPort {
     isExternal: find(answer, attributes.external)?.[0] === 1,
     ...(flavour !== undefined && { flavour }),
     ...(netdevIndex !== undefined && netdevName && { netdev: { index: netdevIndex, name: readText(netdevName) } }),
+    ...(portNumber !== undefined && { portNumber }),
     ...(pfNumber !== undefined && { pfNumber }),
     ...(sfNumber !== undefined && { sfNumber }),
     ...(fn !== undefined && { function: parseFunction(findNested(answer, attributes.function)) }),
