@@ -618,7 +618,6 @@ SPDX-License-Identifier: Apache-2.0
     matchConditions:
       - name: ovn-offload
         expression: request.userInfo.username in ["system:serviceaccount:{{ .Release.Namespace }}:{{ include "switchyard.ovnOffloadName" . }}"]
-    variables: []
     validations:
       - expression: object.metadata.?name.orValue("") == "switchyard-ovn-offload"
         messageExpression: request.userInfo.username + " may only " + "create the Lease switchyard-ovn-offload"
@@ -820,7 +819,6 @@ SPDX-License-Identifier: Apache-2.0
     matchConditions:
       - name: ovn-offload
         expression: request.userInfo.username in ["system:serviceaccount:{{ .Release.Namespace }}:{{ include "switchyard.ovnOffloadName" . }}"]
-    variables: []
     validations:
       - expression: object.metadata.?name.orValue("") == "switchyard-ovn-offload"
         messageExpression: request.userInfo.username + " may only " + "create the Lease switchyard-ovn-offload"

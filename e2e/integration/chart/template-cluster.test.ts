@@ -73,6 +73,49 @@ describe("the CRD of NetworkAttachmentDefinitions", () => {
   });
 });
 
+describe("an upgrade that changes nothing", () => {
+  /** Kind, name and version of each object of the release. */
+  async function versions(release: string): Promise<readonly string[]> {
+    const items = readManifest(await helm.run(["get", "manifest", release]));
+    const input = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+    const list = await testCluster.cluster.kubectl(["get", "-f", "-", "-o", "json"], { input });
+    const found = fieldAt(JSON.parse(list) as unknown, "items");
+    return (Array.isArray(found) ? found : []).map((object: unknown) => {
+      const metadata = ["name", "resourceVersion"].map((field) => fieldAt(object, "metadata", field));
+      return [fieldAt(object, "kind"), ...metadata].join(" ");
+    });
+  }
+
+  const everything = [
+    ...["ovnOffload.enabled=true", "ovnOffload.ovnNamespace=default", "eveBridge.enabled=true"],
+    ...["sriovOperatorConfig.deploy=true", "afxdpOperatorConfig.deploy=true", "operator.replicas=2"],
+    ...["operator.podDisruptionBudget.enabled=true", "networkPolicy.enabled=true", "metrics.dashboard.enabled=true"],
+    ...["operator.admissionControllers.enabled=true", "operator.writeConfigMap=true"],
+  ];
+  it.each([
+    { with: "the default values", values: [] },
+    { with: "all parts", values: everything },
+    { with: "all parts on OpenShift", values: [...everything, "operator.clusterType=openshift"] },
+  ])("writes no object, with $with", async ({ values }) => {
+    await using stack = new AsyncDisposableStack();
+    if (values.includes("operator.clusterType=openshift")) {
+      for (const name of ["openshift-ovn-kubernetes", "openshift-network-operator"]) {
+        await testCluster.kubectl(["create", "namespace", name]);
+      }
+    }
+    await install("same", ...values);
+    stack.defer(async () => {
+      await uninstall("same");
+      await testCluster.kubectl(["delete", "sriovoperatorconfig,afxdpoperatorconfig", "--all"]);
+    });
+    const before = await versions("same");
+    expect(before.length).toBeGreaterThan(5);
+    const set = values.flatMap((value) => ["--set", value]);
+    await helm.run(["upgrade", "same", chartDirectory, "--no-hooks", ...set]);
+    expect(await versions("same")).toEqual(before);
+  });
+});
+
 describe("kinds that the cluster does not have", () => {
   it.each([
     ["metrics.alerts.enabled=true", "the cluster has no Prometheus operator (API group monitoring.coreos.com/v1)"],

@@ -10,7 +10,7 @@ export interface OffloadLimit {
   /** End of the policy's name. */
   readonly name: string;
   readonly rule: RequestRule;
-  readonly variables: readonly NamedExpression[];
+  readonly variables?: readonly NamedExpression[];
   /** `message` completes "USER may only ", as a CEL expression of type string. */
   readonly validations: readonly { readonly expression: string; readonly message: string }[];
 }

@@ -3,6 +3,7 @@
  * ovnOffloadLimits returns the admission policies that limit the requests of ovn-offload to what it has to write: a request to
  * create an object has no name that RBAC could limit, and RBAC knows no fields. Requests of others are not affected.
  */
+import { defined } from "@switchyard/api";
 import type { Manifest } from "../../components/objects/kube-objects.ts";
 import { policyForUsers } from "../../components/rights/policy-for-users.ts";
 import { configMapLimit } from "./config-map-limit.ts";
@@ -23,7 +24,7 @@ export function ovnOffloadLimits(settings: OvnOffloadIdentitySettings): readonly
       users: [`system:serviceaccount:${namespace}:${serviceAccount}`],
       condition: "ovn-offload",
       rules: [rule],
-      variables,
+      ...defined({ variables }),
       validations: validations.map(({ expression, message }) => ({
         expression,
         messageExpression: `request.userInfo.username + " may only " + ${message}`,
@@ -41,7 +42,6 @@ const leaseLimit: OffloadLimit = {
     scope: "Namespaced",
     operations: ["CREATE"],
   },
-  variables: [],
   validations: [
     {
       expression: `object.metadata.?name.orValue("") == ${JSON.stringify(ovnOffloadLease)}`,
