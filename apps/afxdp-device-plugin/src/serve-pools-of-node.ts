@@ -80,8 +80,8 @@ export async function servePoolsOfNode(options: ServePoolsOptions): Promise<void
     ],
     signal: AbortSignal.any([]),
     backoff: { baseMs: 200, maxMs: 10_000 },
-    report(error) {
-      log.warn({ error }, "pools not updated; retrying");
+    report(error, { isKnown }) {
+      log[isKnown ? "debug" : "warn"]({ error }, "pools not updated; retrying");
     },
   });
   await whenAborted(signal);

@@ -90,8 +90,8 @@ export async function keepConfigured<State extends NodeState>(
     sources: [sourceOf(states, nodeName, watchMore)],
     signal: AbortSignal.any([]),
     backoff: { baseMs: 200, maxMs: 10_000 }, // short, because the next attempt also reports the failure
-    report(error) {
-      log.warn({ error }, "device plugin not configured; retrying");
+    report(error, { isKnown }) {
+      log[isKnown ? "debug" : "warn"]({ error }, "device plugin not configured; retrying");
     },
   });
   await whenAborted(AbortSignal.any([options.signal, written.signal]));

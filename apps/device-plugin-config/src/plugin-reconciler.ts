@@ -12,7 +12,14 @@
  */
 import { defined, type SriovNetworkNodeState, type SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Boot, SriovSysfs } from "@switchyard/host/sysfs";
-import { setConditions, type NewCondition, type Reconcile, type Requeue, type Writer } from "@switchyard/kube";
+import {
+  createKnownRefusals,
+  setConditions,
+  type NewCondition,
+  type Reconcile,
+  type Requeue,
+  type Writer,
+} from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 import { advertise, vfsInResources, type Advertised } from "./advertise.ts";
 import { conditionOf, notApplied } from "./condition.ts";
@@ -42,6 +49,7 @@ const staleRetryMs = 2_000;
 
 export function createPluginReconciler(deps: PluginReconcilerDeps): Reconcile {
   const { flags, host, log, writer, withholding } = deps;
+  const refusals = createKnownRefusals();
   let lastMessage = "";
 
   return async function reconcile(_key, signal) {
@@ -52,13 +60,16 @@ export function createPluginReconciler(deps: PluginReconcilerDeps): Reconcile {
       return undefined;
     }
     try {
-      return await configure(state, state.status, signal);
+      const requeue = await configure(state, state.status, signal);
+      refusals.forget(flags.nodeName);
+      return requeue;
     } catch (error) {
       if (signal.aborted) throw error;
       // The condition shows the failure until an attempt succeeds. The controller reports the original error.
       const failed = notApplied(`configure ${flags.pluginProcess} by ${flags.configFile}`, error);
       await writeCondition(writer, state, failed, signal).catch((cause: unknown) => {
-        log.warn({ error: cause }, "condition DevicePluginConfigured not written; retrying");
+        const level = refusals.add(flags.nodeName, cause) === "known" ? "debug" : "warn";
+        log[level]({ error: cause }, "condition DevicePluginConfigured not written; retrying");
       });
       throw error;
     }

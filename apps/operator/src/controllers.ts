@@ -90,8 +90,8 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
           },
         },
         metrics: metrics.of(name),
-        report(error, { key, failures }) {
-          log.warn({ controller: name, key, failures, error }, "reconcile failed; retrying");
+        report(error, { key, failures, isKnown }) {
+          log[isKnown ? "debug" : "warn"]({ controller: name, key, failures, error }, "reconcile failed; retrying");
           if (name !== failureReports.controller.name)
             failureReports.failed({ controller: name, about, key, failures }, error);
         },

@@ -145,8 +145,8 @@ export function runOvnOffload(): Promise<number> {
               log.warn({ resources }, "caches are stale; waiting for the API server");
             },
           },
-          report(error, { failures }) {
-            log.warn({ failures, error }, "reconcile failed; retrying");
+          report(error, { failures, isKnown }) {
+            log[isKnown ? "debug" : "warn"]({ failures, error }, "reconcile failed; retrying");
           },
         });
         await whenAborted(leadership);

@@ -47,6 +47,7 @@ export {
   type Reconcile,
   type Requeue,
 } from "./controller/controller.ts";
+export { createKnownRefusals, type KnownRefusals } from "./controller/known-refusals.ts";
 export { createWriter, type ApplyOptions, type WriteResult, type Writer, type WriterOptions } from "./write/writer.ts";
 export type { Intent, IntentMetadata, StatusIntent } from "./write/intent.ts";
 export { ownsAnnotation } from "./cache/owned-fields.ts";

@@ -9,7 +9,7 @@ import {
   type Source,
 } from "./controller.ts";
 import type { HasAge, CacheAge } from "../cache/cache-age.ts";
-import { KubeError } from "../http/kube-error.ts";
+import { isKubeError, KubeError } from "../http/kube-error.ts";
 import { ObjectStore } from "../cache/object-store.ts";
 import { configMaps, type ConfigMap } from "../testing/fake-api-server.ts";
 import { eventually, FakeClock, settleCallbacks } from "../testing/fake-clock.ts";
@@ -221,6 +221,30 @@ describe("startController", () => {
       ["a", 3],
     ]);
     expect(outcomes).toEqual(["failed", "failed", "failed", "done"]);
+  });
+
+  it("tells the first time that the API server gives an answer from its repetitions, until a success", async () => {
+    const refused = (words: string) => new KubeError("PATCH /x", "Invalid", { status: 422, words });
+    const answers = [
+      ...[refused("no a"), refused("no a"), refused("no b"), refused("no a"), undefined, refused("no a")],
+      ...[new KubeError("PATCH /x", "ConnectionLost"), new KubeError("PATCH /x", "ConnectionLost"), refused("no a")],
+    ];
+    const { clock, keys, reported } = start(() => {
+      const answer = answers.shift();
+      return answer === undefined ? Promise.resolve({ afterMs: 1_000 }) : Promise.reject(answer);
+    });
+    keys.sync().add("a");
+    await clock.advance(120_000);
+    expect(reported.map(({ error, isKnown }) => [isKubeError(error) && error.message, isKnown])).toEqual([
+      ["PATCH /x: Invalid (no a)", false],
+      ["PATCH /x: Invalid (no a)", true],
+      ["PATCH /x: Invalid (no b)", false],
+      ["PATCH /x: Invalid (no a)", true],
+      ["PATCH /x: Invalid (no a)", false],
+      ["PATCH /x: ConnectionLost", false],
+      ["PATCH /x: ConnectionLost", false],
+      ["PATCH /x: Invalid (no a)", true],
+    ]);
   });
 
   it("starts with a short back-off again after a success", async () => {

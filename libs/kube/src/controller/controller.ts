@@ -9,6 +9,7 @@ import type { Cache, CacheChange } from "../cache/cache.ts";
 import { systemClock, type BackoffRange, type Clock } from "../clock.ts";
 import { isKubeError, KubeError } from "../http/kube-error.ts";
 import { linkAbort } from "../linked-abort.ts";
+import { createKnownRefusals } from "./known-refusals.ts";
 import { WorkQueue } from "./work-queue.ts";
 
 /**
@@ -65,6 +66,8 @@ export interface FailedReconcile {
   readonly key: string;
   /** Failures of this key in a row. */
   readonly failures: number;
+  /** Whether the API server has already given this answer since the last success of this key (KnownRefusals). */
+  readonly isKnown: boolean;
 }
 
 /** Result of a reconcile. "stopped" means that it threw after the signal had aborted. */
@@ -175,6 +178,7 @@ function createAttempt(
   mustStop: AbortSignal,
 ): (key: string) => Promise<Outcome> {
   const { name, reconcile, report, deadlineMs = 60_000, clock = systemClock } = options;
+  const refusals = createKnownRefusals();
 
   return async function attempt(key) {
     using abort = linkAbort(mustStop);
@@ -184,13 +188,14 @@ function createAttempt(
     try {
       const requeue = await reconcile(key, abort.signal);
       queue.forget(key);
+      refusals.forget(key);
       if (requeue === undefined) return "done";
       queue.addAfter(key, requeue.afterMs);
       return "requeued";
     } catch (error) {
       if (mustStop.aborted) return "stopped";
       const failures = queue.retry(key, isKubeError(error) ? error.retryAfterMs : undefined);
-      report(error, { controller: name, key, failures });
+      report(error, { controller: name, key, failures, isKnown: refusals.add(key, error) === "known" });
       return "failed";
     }
   };
