@@ -13,7 +13,7 @@ import { labDirectory } from "../workspace.ts";
 export function extraModulesKey(): Promise<string> {
   return contentKey(
     labDirectory(),
-    ["driver", "image/kernel.sh", "image/guest-modules.sh", "src/extra-modules.ts"],
+    ["driver", "image/kernel.sh", "image/guest-modules.sh", "src/image/extra-modules.ts"],
     [],
   );
 }

@@ -30,7 +30,7 @@ export const imagePart: Readonly<Record<KernelLine, KernelSource["part"]>> = {
 
 /** The key of the images that this checkout builds. */
 export function imageKey(): Promise<string> {
-  return contentKey(labDirectory(), ["image", "src/image.ts", "src/vmlinux.ts"], [guestNode().version]);
+  return contentKey(labDirectory(), ["image", "src/image/image.ts", "src/image/vmlinux.ts"], [guestNode().version]);
 }
 
 /** Where the pieces of an image lie. */

@@ -68,5 +68,5 @@ async function unpackNewest(cache: string): Promise<string> {
 
 /** The key of the QEMU that this checkout unpacks. */
 function qemuKey(): Promise<string> {
-  return contentKey(labDirectory(), ["qemu", "image/apt-config.sh", "image/mirror.sh", "src/newer-qemu.ts"], []);
+  return contentKey(labDirectory(), ["qemu", "image/apt-config.sh", "image/mirror.sh", "src/image/newer-qemu.ts"], []);
 }
