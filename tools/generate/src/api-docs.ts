@@ -4,7 +4,7 @@
  * rules.
  */
 import type { CustomResource, StructuralSchema } from "@switchyard/api";
-import { table } from "./reference/markdown.ts";
+import { table } from "./markdown.ts";
 
 /** What a page is generated from. */
 export interface DocumentedKind {

@@ -2,9 +2,9 @@
 import { describe, expect, it } from "@jest/globals";
 import { parseMacAddress, type MacAddress } from "@switchyard/api";
 import { createManualClock } from "./clock.ts";
-import { withQuirks, type DriverQuirks } from "./driver-quirks.ts";
+import type { DriverQuirks } from "./driver-quirks.ts";
 import { createFakeKernel } from "./fake-kernel.ts";
-import { i40e, ice, pci } from "./nic-models.ts";
+import { i40e, ice, pci, withQuirks } from "./nic-models.ts";
 
 const pf = pci("0000:3b:00.0");
 const vf0 = pci("0000:3b:02.0");

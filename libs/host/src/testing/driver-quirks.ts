@@ -6,7 +6,6 @@
  * Usage: `createFakeKernel({ nics: [withQuirks(ice("0000:18:00.0"), { refusesNumVfs: { above: 16, code: "ENOSPC" } })] })`.
  */
 import type { PciAddress } from "@switchyard/api";
-import type { FakeNic, FakePort } from "./nic-models.ts";
 
 export interface DriverQuirks {
   /** The driver creates at most this number of VFs, and the write of a higher number succeeds (bnxt_en). */
@@ -68,9 +67,4 @@ export function createQuirks(): QuirksByPf {
       return count <= (byPf.get(pf)?.[request] ?? 0);
     },
   };
-}
-
-/** Returns the card with these quirks on each of its ports. */
-export function withQuirks({ ports }: FakeNic, quirks: DriverQuirks): FakeNic {
-  return { ports: ports.map((port): FakePort => ({ ...port, quirks: { ...port.quirks, ...quirks } })) };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 export { isWrite, wrapPorts, type PortCall } from "../calls/wrap-ports.ts";
 export { createManualClock, systemKernelClock, type KernelClock, type ManualClock } from "./clock.ts";
-export { withQuirks, type DriverQuirks } from "./driver-quirks.ts";
+export type { DriverQuirks } from "./driver-quirks.ts";
 export { connectFakeHost } from "./connect-fake-host.ts";
 export type { ContractCase, ContractWorld } from "./contract/world.ts";
 export type { FakeWrite } from "./fake-host.ts";
@@ -22,6 +22,7 @@ export {
   type FakeNic,
   type FakePort,
   type FakeSriov,
+  withQuirks,
 } from "./nic-models.ts";
 export { serveFakeKernel } from "./serve-fake-kernel.ts";
 export {

@@ -366,3 +366,8 @@ function portMac(text: string): MacAddress {
   if (!mac.ok) throw new Error(`${text} is no MAC address`);
   return mac.value;
 }
+
+/** Returns the card with these quirks on each of its ports. */
+export function withQuirks({ ports }: FakeNic, quirks: DriverQuirks): FakeNic {
+  return { ports: ports.map((port): FakePort => ({ ...port, quirks: { ...port.quirks, ...quirks } })) };
+}
