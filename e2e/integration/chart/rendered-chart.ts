@@ -17,8 +17,8 @@ export interface Rendered {
   readonly env: Readonly<Record<string, unknown>>;
   /** spec of the SriovOperatorConfig. */
   readonly config: Readonly<Record<string, unknown>> | undefined;
-  /** Values of the ConfigMap supported-nic-ids. */
-  readonly nics: readonly unknown[];
+  /** Rows of the ConfigMap supported-nic-ids. */
+  readonly nics: Readonly<Record<string, unknown>>;
   /** Certificates, Issuers and Secrets, by kind and name. */
   readonly certificates: Readonly<Record<string, unknown>>;
   /** All objects. */
@@ -57,7 +57,7 @@ export function readRendered(manifest: string): Rendered {
     },
     env: readEnv(fieldAt(pod, "containers", 0, "env")),
     config: isRecord(config) ? config : undefined,
-    nics: isRecord(data) ? Object.values(data) : [],
+    nics: isRecord(data) ? data : {},
     certificates: Object.fromEntries(certificates),
     objects,
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What values of the chart change in the rendered objects, and which combinations the chart refuses with a sentence. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { supportedNics } from "@switchyard/policy";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -145,11 +146,20 @@ describe("lists of two forms", () => {
     expect(env).toContainEqual({ name: "IMAGE_PULL_SECRETS", value: "one,two,three" });
   });
 
-  it("accept NICs as lines and as maps", async () => {
-    const objects = await chart.objects({ supportedExtraNICs: ['One: "8086 1521 1520"', { Two: "15b3 1017 1018" }] });
-    expect(only(objects, "ConfigMap", "supported-nic-ids")["data"]).toEqual({
+  it("accept NICs as lines and as maps, beside the rows of the built-in list, which they can replace", async () => {
+    const builtIn = Object.fromEntries(supportedNics.map(({ key, vendor, pf, vf }) => [key, `${vendor} ${pf} ${vf}`]));
+    const rowsOf = async (supportedExtraNICs: readonly unknown[]) => {
+      return only(await chart.objects({ supportedExtraNICs }), "ConfigMap", "supported-nic-ids")["data"];
+    };
+    expect(builtIn).toMatchObject({ Intel_i40e_25G_SFP28: "8086 158b 154c" });
+    expect(await rowsOf([])).toEqual(builtIn);
+    expect(
+      await rowsOf(['One: "8086 1521 1520"', { Two: "15b3 1017 1018", Intel_ixgbe_82576: "8086 10c9 ffff" }]),
+    ).toEqual({
+      ...builtIn,
       One: "8086 1521 1520",
       Two: "15b3 1017 1018",
+      Intel_ixgbe_82576: "8086 10c9 ffff",
     });
     expect(await chart.refusal({ supportedExtraNICs: ["- nonsense"] })).toContain("Write a row as");
   });

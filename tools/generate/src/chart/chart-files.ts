@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** chartFiles returns the generated files of charts/switchyard, besides the CRDs. */
+import { supportedNics } from "@switchyard/policy";
 import {
   operatorIdentity,
   ovnOffloadIdentity,
@@ -54,12 +55,19 @@ export function chartFiles(): ReadonlyMap<string, string> {
     [`${folder}/README.md`, `${markdownHead}${chartReadme()}\n`],
     [`${folder}/templates/_defaults.tpl`, templateHead("tools/generate/src/chart") + defaultsTemplate()],
     [`${folder}/templates/_operator-rules.tpl`, templateHead("libs/render") + operatorRulesTemplate()],
+    [`${folder}/templates/_supported-nics.tpl`, templateHead("libs/policy") + supportedNicsTemplate()],
     [`${folder}/templates/_ovn-offload-rights.tpl`, templateHead("libs/render") + ovnOffloadRightsTemplate()],
   ]);
 }
 
 function defaultsTemplate(): string {
   return `{{- define "switchyard.defaults" -}}\n${stringify(toDefaults(chartValues), { lineWidth: 0 })}{{- end }}\n`;
+}
+
+/** The built-in list as rows of the ConfigMap supported-nic-ids, for programs that read the list there. */
+function supportedNicsTemplate(): string {
+  const rows = Object.fromEntries(supportedNics.map(({ key, vendor, pf, vf }) => [key, `${vendor} ${pf} ${vf}`]));
+  return `{{- define "switchyard.supportedNics" -}}\n${stringify(rows, { lineWidth: 0 })}{{- end }}\n`;
 }
 
 /**

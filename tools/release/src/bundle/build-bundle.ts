@@ -43,7 +43,7 @@ export async function buildBundle(root: string, { epoch, channel, pin }: BundleO
     icon: await readFile(join(root, "docs/public/logo.svg"), "utf8"),
     createdAt: new Date(epoch * 1000).toISOString().replace(".000", ""),
   });
-  const isLeftOut = (object: Manifest) => isOfTheOperator(object.kind) || isAdmissionPolicy(object) || isEmpty(object);
+  const isLeftOut = (object: Manifest) => isOfTheOperator(object.kind) || isAdmissionPolicy(object);
   const others = objects.filter((object) => !isLeftOut(object)).map(withoutNamespace);
   const manifests = [csv, ...definitions, ...others, owner(account)];
   const annotations = annotationsOf(channel);
@@ -65,11 +65,6 @@ function isOfTheOperator(kind: string): boolean {
 /** OLM creates no admission policies. docs/security.md says what the operator's token can do without its policy. */
 function isAdmissionPolicy({ kind }: Manifest): boolean {
   return ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"].includes(kind);
-}
-
-/** ConfigMap supported-nic-ids, unless values of the chart fill it. OLM would reset what users write into it. */
-function isEmpty({ kind, data }: Manifest): boolean {
-  return kind === "ConfigMap" && Object.keys(data ?? {}).length === 0;
 }
 
 function rulesOf(objects: readonly Manifest[], kind: "Role" | "ClusterRole", account: string): readonly Rule[] {
