@@ -11,7 +11,7 @@ import { checkMergeable, checkNetFilter, checkPciIds } from "./rules/nic-selecto
 import { checkExcludeTopology, checkPolicyConflicts } from "./rules/policy-conflicts.ts";
 import { checkReservedVf } from "./rules/reserved-vf.ts";
 import { checkSupportedNics } from "./rules/supported-nics.ts";
-import { checkNodeSelector, checkTargets } from "./rules/targets.ts";
+import { checkBroadSelector, checkNodeSelector, checkTargets } from "./rules/targets.ts";
 
 const checks: readonly PolicyCheck[] = [
   checkResourceName,
@@ -23,6 +23,7 @@ const checks: readonly PolicyCheck[] = [
   checkBridge,
   checkSupportedNics,
   checkNodeSelector,
+  checkBroadSelector,
   checkTargets,
   checkVfLimit,
   checkMtu,

@@ -593,7 +593,7 @@ describe("switchyard doctor", () => {
       "nearest match: node worker-1: it has node-role.kubernetes.io/worker=, not node-role.kubernetes.io/wroker=",
     );
     expect(await evidenceOf("NicSelectorMatchesNothing")).toContain(
-      "nearest match: PF ens1f0 0000:3b:00.0: the name is ens1f0, not ens1f1",
+      "nearest match: PF ens1f0 (0000:3b:00.0): the name is ens1f0, not ens1f1",
     );
     expect(await evidenceOf("ResourceExhausted")).toContain("node worker-1: 1 of 4 used by apps/client-0");
     expect(await evidenceOf("ResourceOnNoNode")).toContain('nearest match: "openshift.io/nics"');

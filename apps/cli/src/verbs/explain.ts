@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard explain KIND[.FIELD]` prints the documentation in the CRDs, and `explain NAME` that of a reason, finding or metric. */
+import { nearestName } from "@switchyard/policy";
 import { adviceOnReason, reasonTableNames } from "../diagnosis/condition-advice.ts";
 import { findingCatalogue } from "../diagnosis/finding-catalogue.ts";
 import { reference } from "../diagnosis/reference.gen.ts";
 import { explainField } from "../output/explain-field.ts";
 import { CliError, exitCodes } from "../terminal.ts";
-import { nearest, wrap } from "../text.ts";
+import { wrap } from "../text.ts";
 import type { RunVerb } from "../verb.ts";
 
 const width = 80;
@@ -31,7 +32,7 @@ export const explain: RunVerb = async ({ operands, terminal }) => {
   }
   const explained = explainField(path);
   if (!explained.ok) {
-    const like = nearest(path, explainedNames());
+    const like = nearestName(path, explainedNames());
     throw new CliError("usage", `${explained.error}${like === undefined ? "" : `; did you mean ${like}?`}`);
   }
   terminal.stdout.write(explained.value);

@@ -45,7 +45,7 @@ export function createAfxdpPolicyStatusReconciler(deps: AfxdpPolicyStatusDeps): 
     if (policy === undefined) return undefined;
     const outcomes = outcomesOf(policy, deps);
     if (outcomes === "pending") return mergePending;
-    const summary = outcomes === undefined ? withoutConfig : policySummary(outcomes, policy.spec.nodeSelector);
+    const summary = outcomes === undefined ? withoutConfig : policySummary(outcomes, policy.spec);
     const { generation = 0 } = policy.metadata;
     const result = await deps.writer.applyStatus(
       {
@@ -78,25 +78,33 @@ function outcomesOf(
     const result = results.get(name);
     const state = afxdpStates.get(name);
     if (!isUpToDate(result, policy, state?.status?.interfaces)) return "pending";
-    outcomes.push({ node: name, ...outcomeOn(policy, result, state) });
+    const portCount = devicesOf(policy, result).length;
+    outcomes.push({ node: name, portCount, ...outcomeOn(policy, result, state) });
   }
   return outcomes;
 }
 
-type Outcome = Omit<NodeOutcome, "node">;
+type Outcome = Omit<NodeOutcome, "node" | "portCount">;
+
+/** The ids of the devices that the policy has on the node. */
+function devicesOf({ metadata }: AfxdpNetworkNodePolicy, { matches }: AfxdpMergeResult): readonly string[] {
+  return matches.find(({ policyName }) => policyName === metadata.name)?.devices ?? [];
+}
 
 function outcomeOn(
-  { metadata: { name }, spec: { poolName } }: AfxdpNetworkNodePolicy,
-  { matches, problems, spec }: AfxdpMergeResult,
+  policy: AfxdpNetworkNodePolicy,
+  result: AfxdpMergeResult,
   state: AfxdpNetworkNodeState | undefined,
 ): Outcome {
+  const { name } = policy.metadata;
+  const { poolName } = policy.spec;
+  const { problems, spec } = result;
   const { error, warning } = firstProblems(name, problems, "no-device");
   if (error !== undefined) return { kind: "invalid", message: error };
   const configuring = { kind: "configuring", message: "", warning } as const;
   const status = state?.status ?? {};
   if ((status.interfaces ?? []).length === 0) return configuring;
-  const devices = matches.find(({ policyName }) => policyName === name)?.devices ?? [];
-  if (devices.length === 0) return { kind: "no-nic", message: "" };
+  if (devicesOf(policy, result).length === 0) return { kind: "no-nic", message: "" };
   if (!equalJson(state?.spec ?? {}, spec)) return configuring; // the cache does not show the last write yet
   if ((status.observedGeneration ?? 0) < (state?.metadata.generation ?? 0)) return configuring;
   if (status.syncStatus === "Failed") return { kind: "failed", message: status.lastSyncError ?? "" };

@@ -94,7 +94,7 @@ function assess(policy: SriovNetworkNodePolicy, deps: PolicyStatusDeps): Assessm
   const outcomes = selected.map((one) => outcomeOn(policy, one, wasReady));
   const readyNodeCount = outcomes.filter(({ kind }) => kind === "ready").length;
   return {
-    summary: policySummary(outcomes, policy.spec.nodeSelector),
+    summary: policySummary(outcomes, policy.spec),
     matchedNodeCount: outcomes.length,
     readyNodeCount,
   };
@@ -113,10 +113,14 @@ function outcomeOn(
 ): NodeOutcome {
   const { name } = policy.metadata;
   const { error, warning } = firstProblems(name, mergeResult.problems, "no-match");
-  if (error !== undefined) return { node, kind: "invalid", message: error };
-  if (state === undefined || state.interfaces.length === 0) return { node, kind: "configuring", message: "", warning };
   const pciAddresses = mergeResult.matches.find(({ policyName }) => policyName === name)?.pciAddresses ?? [];
-  if (pciAddresses.length === 0) return { node, kind: "no-nic", message: "" };
+  const portCount = pciAddresses.length;
+  if (error !== undefined) return { node, kind: "invalid", message: error, portCount };
+  if (state === undefined || state.interfaces.length === 0) {
+    return { node, kind: "configuring", message: "", portCount, warning };
+  }
+  if (portCount === 0) return { node, kind: "no-nic", message: "", portCount };
   const progress = progressOf(state, mergeResult.spec, { pciAddresses, wasReady });
-  return { node, kind: progress.kind, message: progress.kind === "failed" ? progress.message : "", warning };
+  const message = progress.kind === "failed" ? progress.message : "";
+  return { node, kind: progress.kind, message, portCount, warning };
 }

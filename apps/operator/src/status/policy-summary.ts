@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** policySummary summarises the results of a policy on its nodes, for policies of SR-IOV and of AF_XDP. */
 import { policyReasons } from "@switchyard/api";
-import { describeEmptySelector, isEmptySelector, type Labels } from "@switchyard/policy";
+import {
+  describeBroadSelector,
+  describeEmptySelector,
+  isEmptySelector,
+  type Labels,
+  type SelectorFields,
+} from "@switchyard/policy";
 import type { ConditionSummary } from "../reports/condition-summary.ts";
 
 /** The result of a policy on one node. */
@@ -9,15 +15,23 @@ export interface NodeOutcome {
   readonly node: string;
   readonly kind: "ready" | "configuring" | "failed" | "invalid" | "no-nic";
   readonly message: string;
+  /** The number of PFs or devices to which the policy is applied. */
+  readonly portCount: number;
   /** What does not stop the policy on the node, but is probably not what its author wants. */
   readonly warning?: string | undefined;
 }
 
+/** The selectors of a policy of either kind. */
+interface Selectors {
+  readonly nodeSelector: Labels;
+  readonly nicSelector: SelectorFields;
+}
+
 /**
  * The worst result decides; the message has the counts and warnings, or the first error by node name. `outcomes` are those
- * of the nodes that `nodeSelector` selects. If it is empty, the message says so.
+ * of the nodes that `nodeSelector` selects. If a selector selects more than its author may want, the message says so.
  */
-export function policySummary(outcomes: readonly NodeOutcome[], nodeSelector: Labels): ConditionSummary {
+export function policySummary(outcomes: readonly NodeOutcome[], selectors: Selectors): ConditionSummary {
   const of = (kind: NodeOutcome["kind"]) => outcomes.filter((outcome) => outcome.kind === kind);
   const [invalid, failed, configuring, ready, withoutNic] = [
     of("invalid"),
@@ -30,8 +44,10 @@ export function policySummary(outcomes: readonly NodeOutcome[], nodeSelector: La
   const done = `${ready.length} of ${outcomes.length - withoutNic.length} nodes configured`;
   const warned = outcomes.flatMap(({ node, warning }) => (warning === undefined ? [] : [{ node, message: warning }]));
   const warnings = warned.length > 0 ? firstOf(warned) : "";
-  const all = isEmptySelector(nodeSelector) ? describeEmptySelector(outcomes.length) : "";
-  const parts = withoutNic.length === outcomes.length ? [rest, all] : [done, rest, all, warnings];
+  const all = isEmptySelector(selectors.nodeSelector) ? describeEmptySelector(outcomes.length) : "";
+  const portCount = outcomes.reduce((sum, outcome) => sum + outcome.portCount, 0);
+  const broad = describeBroadSelector(selectors.nicSelector, portCount) ?? "";
+  const parts = withoutNic.length === outcomes.length ? [rest, all] : [done, rest, all, broad, warnings];
   const counts = parts.filter((part) => part !== "").join("; ");
   if (invalid.length > 0) return { state: "degraded", reason: policyReasons.invalid, message: firstOf(invalid) };
   if (failed.length > 0) return { state: "degraded", reason: policyReasons.nodesFailed, message: firstOf(failed) };

@@ -10,6 +10,7 @@ import {
   afxdpProviderOf,
   createAfxdpRules,
   createRules,
+  describeBroadSelector,
   describeEmptySelector,
   hasLabels,
   isEmptySelector,
@@ -64,12 +65,15 @@ function checkOnNodes(policy: AfxdpNetworkNodePolicy, view: ClusterView, afxdp: 
     known.nodes.push(node);
     findings.set(key, known);
   };
+  let deviceCount = 0;
   for (const node of selected) {
     const report = afxdp.states.get(node.name);
     const devices = afxdpDevices(report, sriov && sriovUseOn(node, sriov), report?.assigned);
     const merge = (rules: AfxdpRules): MergedAfxdpNode => mergeAfxdpPolicies(toNode(node), devices, rules);
     const known = new Set(merge(before).problems.map(keyOf));
-    for (const problem of merge(after).problems) {
+    const merged = merge(after);
+    deviceCount += merged.matches.find(({ policyName }) => policyName === name)?.devices.length ?? 0;
+    for (const problem of merged.problems) {
       if (problem.policyName === name) add(keyOf(problem), node.name, (nodes) => findingOf(problem, nodes));
       else if (problem.severity === "error" && !known.has(keyOf(problem))) {
         add(keyOf(problem), node.name, (nodes) => otherFinding(problem, nodes));
@@ -79,7 +83,11 @@ function checkOnNodes(policy: AfxdpNetworkNodePolicy, view: ClusterView, afxdp: 
   if (view.nodes.length > 0 && selected.length === 0) {
     return [warn("spec.nodeSelector", "selects no node that runs the config daemon")];
   }
-  return [...findings.values()].map(({ make, nodes }) => make(listNames(nodes)));
+  const broad = describeBroadSelector(policy.spec.nicSelector, deviceCount);
+  return [
+    ...(broad === undefined ? [] : [warn("", broad)]),
+    ...[...findings.values()].map(({ make, nodes }) => make(listNames(nodes))),
+  ];
 }
 
 function findingOf({ severity, field, message }: AfxdpProblem, nodes: string): ReviewFinding {

@@ -5,7 +5,13 @@
  * admitted with a warning. A policy is refused if all of its nodes are discovered and none of their NICs match.
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
-import { adviceOnExcludedNics, describeEmptySelector, isEmptyNicSelector, isEmptySelector } from "@switchyard/policy";
+import {
+  adviceOnExcludedNics,
+  describeBroadSelector,
+  describeEmptySelector,
+  isEmptyNicSelector,
+  isEmptySelector,
+} from "@switchyard/policy";
 import { count, listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { countNodes, namesOf, type DiscoveredGroup } from "../node-groups.ts";
 import type { PolicyContext } from "../policy-context.ts";
@@ -19,6 +25,16 @@ export function checkNodeSelector(
   if (!isEmptySelector(spec.nodeSelector) || metadata.namespace !== view.namespace) return [];
   const nodeCount = view.nodes.length === 0 ? undefined : countNodes(targets.selected) - countNodes(targets.outside);
   return nodeCount === 0 ? [] : [warn("", describeEmptySelector(nodeCount))];
+}
+
+/** A list of pfNames or rootDevices without a value is removed as well, and the vendor alone selects more ports. */
+export function checkBroadSelector(
+  { spec }: SriovNetworkNodePolicy,
+  { targets }: PolicyContext,
+): readonly ReviewFinding[] {
+  const portCount = targets.matches.reduce((sum, { groups, pfs }) => sum + countNodes(groups) * pfs.length, 0);
+  const message = describeBroadSelector(spec.nicSelector, portCount);
+  return message === undefined ? [] : [warn("", message)];
 }
 
 export function checkTargets(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Networks whose resource no policy defines, or whose NetworkAttachmentDefinition is missing. */
 import { annotations } from "@switchyard/api";
+import { nearestName } from "@switchyard/policy";
 import { targetNamespace, type Network } from "@switchyard/render";
 import { listAt, stringsAt } from "../../json.ts";
 import { findingOf, type Finding } from "../finding.ts";
-import { nearest } from "../../text.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 export function findNetworks(snapshot: Snapshot): readonly Finding[] {
@@ -16,7 +16,7 @@ export function findNetworks(snapshot: Snapshot): readonly Finding[] {
     const resourceName = network.kind === "AfxdpNetwork" ? "" : network.spec.resourceName;
     const findings: Finding[] = [];
     if (resourceName && snapshot.isKnown("SriovNetworkNodePolicy") && !resources.has(resourceName)) {
-      const like = nearest(resourceName, resources);
+      const like = nearestName(resourceName, resources);
       findings.push(
         findingOf("NetworkResourceUnknown", {
           object,

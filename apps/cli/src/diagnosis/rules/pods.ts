@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Pods that cannot get their VFs or networks, and why. */
 import { annotations } from "@switchyard/api";
+import { nearestName } from "@switchyard/policy";
 import { stringsAt } from "../../json.ts";
 import { findingOf, type Finding } from "../finding.ts";
-import { nearest } from "../../text.ts";
 import type { NetworkRef, PodSummary } from "../pod-summary.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nameOfPod } from "./drains.ts";
@@ -39,7 +39,7 @@ function resourceFinding(
   if (having.length === 0) {
     const names = new Set(offers.flatMap(({ allocatable }) => [...allocatable.keys()]));
     names.delete(resource);
-    const like = nearest(
+    const like = nearestName(
       resource,
       [...names].filter((name) => name.includes("/")),
     );
@@ -107,7 +107,7 @@ function missingNetwork(
       ],
     });
   }
-  const like = nearest(
+  const like = nearestName(
     name,
     definitions.filter((each) => each.namespace === namespace).map((each) => each.name),
   );

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Policies and pools that select nothing, cannot be applied, or are in the wrong namespace. The merge is that of the operator. */
-import { operatorConfigName, type InterfaceStatus, type SriovNetworkNodePolicy } from "@switchyard/api";
+import { operatorConfigName, type SriovNetworkNodePolicy } from "@switchyard/api";
 import {
+  describeNearest,
   hasLabels,
   isInNodeSet,
   labelsOf,
   matchesNic,
   mergePolicies,
-  pfNameOf,
+  nearestName,
+  nearestNic,
   poolOverlaps,
 } from "@switchyard/policy";
 import { findingOf, refOf, resourceOf, type Finding } from "../finding.ts";
-import { nearest } from "../../text.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 export function findPolicies(snapshot: Snapshot): readonly Finding[] {
@@ -65,7 +66,8 @@ function selectionOf(policy: SriovNetworkNodePolicy, snapshot: Snapshot): readon
   if (interfaces.some((list) => list.length === 0) || pfs.some((nic) => matchesNic(policy.spec.nicSelector, nic)))
     return [];
   const message = `no PF of the ${selected.length} selected nodes matches spec.nicSelector`;
-  const evidence = nearestNic(policy, pfs);
+  const nearest = nearestNic(policy.spec.nicSelector, pfs);
+  const evidence = nearest === undefined ? [] : [`nearest match: PF ${describeNearest(nearest)}`];
   return [findingOf("NicSelectorMatchesNothing", { object, field: "spec.nicSelector", message, evidence })];
 }
 
@@ -79,7 +81,7 @@ function nearestNode(selector: Readonly<Record<string, string>>, { cluster }: Sn
   if (best === undefined) return [];
   const labels = labelsOf(best.node);
   const differences = best.lacks.map(([key, value]) => {
-    const like = nearest(key, Object.keys(labels));
+    const like = nearestName(key, Object.keys(labels));
     if (Object.hasOwn(labels, key)) return `it has ${key}=${labels[key] ?? ""}, not "${value}"`;
     return like === undefined ? `it has no label ${key}` : `it has ${like}=${labels[like] ?? ""}, not ${key}=${value}`;
   });
@@ -87,43 +89,6 @@ function nearestNode(selector: Readonly<Record<string, string>>, { cluster }: Sn
   return differences.length === 0
     ? [`nearest match: node ${name} has the labels, but is not in the node set`]
     : [`nearest match: node ${name}: ${differences.join("; ")}`];
-}
-
-/** The PF that differs in the fewest fields. */
-function nearestNic(
-  { spec: { nicSelector } }: SriovNetworkNodePolicy,
-  pfs: readonly InterfaceStatus[],
-): readonly string[] {
-  const { vendor, deviceID, rootDevices = [], pfNames = [] } = nicSelector;
-  const ranked = pfs
-    .map((nic) => {
-      const names = [nic.name ?? "", ...(nic.altNames ?? [])];
-      const like = nearest(
-        pfNames.map(pfNameOf).join(","),
-        names.filter((name) => name !== ""),
-      );
-      return {
-        nic,
-        differs: [
-          ...(vendor && vendor !== nic.vendor ? [`vendor is ${nic.vendor ?? "unknown"}, not ${vendor}`] : []),
-          ...(deviceID && deviceID !== nic.deviceID
-            ? [`deviceID is ${nic.deviceID ?? "unknown"}, not ${deviceID}`]
-            : []),
-          ...(rootDevices.length > 0 && !rootDevices.includes(nic.pciAddress)
-            ? [`the address is not in rootDevices ${rootDevices.join(", ")}`]
-            : []),
-          ...(pfNames.length > 0 && !pfNames.some((entry) => names.includes(pfNameOf(entry)))
-            ? [`the name is ${nic.name ?? "unknown"}, not ${pfNames.map(pfNameOf).join(" or ")}`]
-            : []),
-        ],
-        isLike: like !== undefined,
-      };
-    })
-    .sort((a, b) => a.differs.length - b.differs.length || Number(b.isLike) - Number(a.isLike));
-  const [best] = ranked;
-  return best === undefined || best.differs.length === 0
-    ? []
-    : [`nearest match: PF ${best.nic.name ?? ""} ${best.nic.pciAddress}: ${best.differs.join("; ")}`];
 }
 
 /** Problems of the merge, once for each policy and field, with the nodes. */

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Sentences about what a nicSelector selects: more than its author may want, entries that select nothing, and the NIC that
+ * comes nearest to a selector that matches none. The webhook, the command line and the conditions of both kinds of
+ * policies use them, so all three give the same answer.
+ */
+import { nearestName } from "./nearest-name.ts";
+import { isNameOf, sameNetFilter } from "./nic-selector.ts";
+import { pfNameOf } from "./pf-name.ts";
+
+/** The fields of a nicSelector of either kind of policy. */
+export interface SelectorFields {
+  readonly vendor?: string;
+  readonly deviceID?: string;
+  readonly driver?: string;
+  readonly netFilter?: string;
+  readonly rootDevices?: readonly string[];
+  readonly pfNames?: readonly string[];
+  readonly macAddresses?: readonly string[];
+}
+
+/** What a nicSelector can look at. Properties that are absent are unknown. */
+export interface SelectableNic {
+  readonly pciAddress?: string;
+  readonly name?: string;
+  readonly altNames?: readonly string[];
+  readonly mac?: string;
+  readonly vendor?: string;
+  readonly deviceID?: string;
+  readonly driver?: string;
+  readonly netFilter?: string;
+}
+
+/**
+ * Returns "spec.nicSelector names no port: all 4 ports of vendor 8086 are selected" for a selector without pfNames,
+ * rootDevices, macAddresses and netFilter. The API server removes a list without a value before any rule sees it, so
+ * only the number of ports shows that a name is missing. Undefined if the selector names ports, or selects at most one.
+ */
+export function describeBroadSelector(selector: SelectorFields, portCount: number): string | undefined {
+  const { vendor, deviceID, driver, netFilter } = selector;
+  if (portCount < 2 || netFilter || namingLists.some((list) => (selector[list] ?? []).length > 0)) return undefined;
+  const properties = [
+    ...(vendor ? [`vendor ${vendor}`] : []),
+    ...(deviceID ? [`device ID ${deviceID}`] : []),
+    ...(driver ? [`driver ${driver}`] : []),
+  ];
+  if (properties.length === 0) return undefined; // an empty selector matches nothing
+  return `spec.nicSelector names no port: all ${portCount} ports of ${properties.join(" and ")} are selected`;
+}
+
+/** An entry of pfNames, rootDevices or macAddresses that matches no NIC. */
+export interface IdleEntry<Nic> {
+  /** "spec.nicSelector.pfNames[1]". */
+  readonly field: string;
+  readonly value: string;
+  /** The NIC that comes nearest to the selector with only this entry. */
+  readonly nearest: NearestNic<Nic> | undefined;
+}
+
+/**
+ * Returns the entries that match none of `nics` together with the other fields. Empty for a selector that matches nothing
+ * at all, which is reported as a whole. `matches` also counts a NIC whose properties are not all known.
+ */
+export function idleEntries<Selector extends SelectorFields, Nic extends SelectableNic>(
+  selector: Selector,
+  nics: readonly Nic[],
+  matches: (selector: Selector, nic: Nic) => boolean,
+): readonly IdleEntry<Nic>[] {
+  if (!namingLists.some((list) => (selector[list] ?? []).length > 1)) return [];
+  if (!nics.some((nic) => matches(selector, nic))) return [];
+  return namingLists.flatMap((list) => {
+    const entries = selector[list] ?? [];
+    return entries.flatMap((value, index) => {
+      const alone = { ...selector, [list]: [value] };
+      if (entries.length < 2 || nics.some((nic) => matches(alone, nic))) return [];
+      return [{ field: `spec.nicSelector.${list}[${index}]`, value, nearest: nearestNic(alone, nics) }];
+    });
+  });
+}
+
+/** Returns "matches no NIC on any of 3 nodes", and which NIC comes nearest. */
+export function describeIdleEntry<Nic extends SelectableNic>({ value, nearest }: IdleEntry<Nic>, where: string): string {
+  const text = `${JSON.stringify(value)} matches no NIC on ${where}`;
+  return nearest === undefined ? text : `${text}; nearest match: ${describeNearest(nearest)}`;
+}
+
+/** A NIC that does not match a selector, and why. */
+export interface NearestNic<Nic> {
+  readonly nic: Nic;
+  /** One clause for each field that does not match, such as "vendor is 8086, not 15b3". */
+  readonly differences: readonly string[];
+}
+
+/**
+ * Returns the NIC that differs from the selector in the fewest fields; among equal ones, the first whose name is like one
+ * of pfNames. Undefined if there are no NICs, or one matches, or none has anything in common with the selector.
+ */
+export function nearestNic<Nic extends SelectableNic>(
+  selector: SelectorFields,
+  nics: readonly Nic[],
+): NearestNic<Nic> | undefined {
+  const ranked = nics.map((nic) => ({ nic, differences: differencesOf(selector, nic) }));
+  const fewest = Math.min(...ranked.map(({ differences }) => differences.length));
+  const best = ranked.filter(({ differences }) => differences.length === fewest);
+  const like = best.slice(0, maxCompared).find(({ nic }) => hasSimilarName(selector, nic));
+  const nearest = like ?? (fewest < fieldCount(selector) ? best[0] : undefined);
+  return fewest === 0 ? undefined : nearest;
+}
+
+/** Returns "ens3f0np0 (0000:5e:00.0): the address is not in rootDevices 0000:af:00.0". */
+export function describeNearest<Nic extends SelectableNic>({ nic, differences }: NearestNic<Nic>): string {
+  const { name = "unnamed", pciAddress } = nic;
+  const shown = name.slice(0, maxNameLength);
+  return `${pciAddress === undefined ? shown : `${shown} (${pciAddress})`}: ${differences.join("; ")}`;
+}
+
+const namingLists = ["pfNames", "rootDevices", "macAddresses"] as const;
+
+/** Comparing names takes time: more NICs than a node has are not compared. */
+const maxCompared = 256;
+
+/** A node can write any text into its status. Real names need less. */
+const maxNameLength = 64;
+
+/** Entries of a list that are shown. */
+const maxListed = 4;
+
+function fieldCount(selector: SelectorFields): number {
+  return Object.values(selector).filter((value) => value.length > 0).length;
+}
+
+function differencesOf(selector: SelectorFields, nic: SelectableNic): readonly string[] {
+  const { vendor, deviceID, driver, netFilter, rootDevices = [], pfNames = [], macAddresses = [] } = selector;
+  const names = pfNames.map(pfNameOf);
+  const isOther = (wanted: string | undefined, actual: string | undefined) => Boolean(wanted) && wanted !== actual;
+  return [
+    ...(isOther(vendor, nic.vendor) ? [`vendor is ${nic.vendor ?? "unknown"}, not ${vendor}`] : []),
+    ...(isOther(deviceID, nic.deviceID) ? [`deviceID is ${nic.deviceID ?? "unknown"}, not ${deviceID}`] : []),
+    ...(isOther(driver, nic.driver) ? [`driver is ${nic.driver ?? "unknown"}, not ${driver}`] : []),
+    ...(rootDevices.length > 0 && !rootDevices.includes(nic.pciAddress ?? "")
+      ? [`the address is not in rootDevices ${listed(rootDevices, ", ")}`]
+      : []),
+    ...(names.length > 0 && !names.some((name) => isNameOf(name, nic))
+      ? [`the name is ${nic.name ?? "unknown"}, not ${listed(names, " or ")}`]
+      : []),
+    ...(macAddresses.length > 0 && !macAddresses.some((mac) => mac.toLowerCase() === nic.mac?.toLowerCase())
+      ? [`the MAC address is ${nic.mac ?? "unknown"}, not ${listed(macAddresses, " or ")}`]
+      : []),
+    ...(netFilter && !sameNetFilter(netFilter, nic.netFilter ?? "")
+      ? [`netFilter is ${nic.netFilter ?? "unknown"}, not ${netFilter}`]
+      : []),
+  ];
+}
+
+function listed(values: readonly string[], separator: string): string {
+  const more = values.length - maxListed;
+  const shown = values.slice(0, maxListed).join(separator);
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}
+
+function hasSimilarName({ pfNames = [] }: SelectorFields, { name, altNames = [] }: SelectableNic): boolean {
+  const names = [...(name ? [name] : []), ...altNames];
+  return pfNames.some((entry) => nearestName(pfNameOf(entry), names) !== undefined);
+}
