@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** observe returns what the caches know, in the form that decide() takes. */
+/** observeCluster returns what the caches know, in the form that decide() takes. */
 import { operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";
 import { openshiftNamespaces, type CachedConfigMap, type OffloadCaches } from "./caches/offload-caches.ts";
