@@ -4,6 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { cacheDirectory, contentKey, listParts, populate, withBuildLock } from "./cache.ts";
+import { extraModulesKey } from "./extra-modules.ts";
+import { imageKey } from "./image.ts";
+import { findQemuWithVirtioVfs } from "./newer-qemu.ts";
 
 let cache = "";
 beforeEach(async () => {
@@ -82,5 +85,12 @@ describe("cacheDirectory", () => {
   it("honours XDG_CACHE_HOME", () => {
     expect(cacheDirectory({ XDG_CACHE_HOME: "/var/cache" })).toBe("/var/cache/switchyard/vm-lab");
     expect(cacheDirectory({ XDG_CACHE_HOME: "" })).toMatch(/\/\.cache\/switchyard\/vm-lab$/);
+  });
+});
+
+describe("the keys of the parts", () => {
+  it("are made of files that exist", async () => {
+    for (const key of [await imageKey(), await extraModulesKey()]) expect(key).toMatch(/^[0-9a-f]{12}$/);
+    expect(await findQemuWithVirtioVfs(cache)).toBeUndefined();
   });
 });
