@@ -21,8 +21,8 @@ export interface UserLimits {
   readonly condition: string;
   readonly rules: readonly RequestRule[];
   /**
-   * The API server evaluates a variable only when a validation uses it. Omit it instead of an empty list, which the API server
-   * drops, so that each apply by Helm would write the object.
+   * The API server evaluates a variable only when a validation uses it. Omit the list instead of passing an empty one: the API
+   * server stores none, and the object in the chart would differ from the stored one.
    */
   readonly variables?: readonly NamedExpression[];
   readonly validations: readonly { readonly expression: string; readonly messageExpression: string }[];
