@@ -53,6 +53,7 @@ SPDX-License-Identifier: Apache-2.0
     - customresourcedefinitions
   resourceNames:
     - sriovnetworknodepolicies.sriovnetwork.openshift.io
+    - afxdpnetworknodepolicies.afxdpnetwork.hns.dev
   verbs:
     - get
 - apiGroups:

@@ -16,6 +16,7 @@ import { createFakeKernel, mlx5, pci, serveFakeKernel, type FakeKernel } from "@
 import { startFakeKubelet } from "@switchyard/kubelet/testing";
 import { eventually, findWorkspaceRoot } from "@switchyard/testing";
 import { join } from "node:path";
+import { applyCrdsOf } from "../../src/crds/crd-objects.ts";
 import { namespace } from "../../src/operator/identity-objects.ts";
 import { spawnKept, type KeptProcess } from "../../src/kept-process.ts";
 import { startDrainCluster, type DrainCluster } from "../drain/drain-cluster.ts";
@@ -164,6 +165,34 @@ describe("a node with AF_XDP devices", () => {
     await becomes(nodes, nodeName, { metadata: { annotations: { [annotations.nodeState]: "Idle" } } });
     await eventually("the node is schedulable", () => testCluster.nodes.get(nodeName)?.spec?.unschedulable !== true);
   });
+
+  it("keeps its subfunctions when the CustomResourceDefinition of the policies is deleted and created again, with the node states or without", async () => {
+    const before = await subfunctions();
+    expect(before.length).toBe(1);
+    for (const replaced of [[afxdpNetworkNodePolicies], [afxdpNetworkNodePolicies, afxdpNetworkNodeStates]]) {
+      const crds = replaced.map(({ plural, group }) => `${plural}.${group}`);
+      await testCluster.cluster.kubectl(["delete", "crd", ...crds]);
+      await applyCrdsOf(testCluster.cluster, replaced);
+      const held = {
+        type: "ResetHeld",
+        status: "True",
+        reason: "RestorePending",
+        message: expect.stringMatching(
+          /^node worker-1 keeps its configuration without policies: CustomResourceDefinition afxdpnetworknodepolicies/,
+        ),
+      };
+      await becomes(afxdpOperatorConfigs, "default", {
+        status: { conditions: expect.arrayContaining([expect.objectContaining(held)]) },
+      });
+      await eventually("the node is configured", () => isReadyState(), { withinMs: 120_000 });
+      expect(await subfunctions()).toEqual(before);
+      await setPolicy({ numSfs: 1, mtu: 9000 });
+      await becomes(afxdpNetworkNodePolicies, "fast", { status: condition("Ready", "True", "Configured") });
+      const nothingHeld = expect.not.arrayContaining([expect.objectContaining({ type: "ResetHeld" })]);
+      await becomes(afxdpOperatorConfigs, "default", { status: { conditions: nothingHeld } });
+      expect(await subfunctions()).toEqual(before);
+    }
+  }, 240_000);
 
   it("reports what the driver refuses, in its words, and recovers", async () => {
     const fault = kernel.fault(

@@ -50,8 +50,8 @@ export const conditionTypes = {
    */
   webhookCertificate: "WebhookCertificate",
   /**
-   * On SriovOperatorConfigs: nodes keep their configuration although no policy requests it, because the policies may have been
-   * lost and not deleted; absent otherwise.
+   * On SriovOperatorConfigs and AfxdpOperatorConfigs: nodes keep their configuration although no policy requests it, because the
+   * policies may have been lost and not deleted; absent otherwise.
    */
   resetHeld: "ResetHeld",
   /**
@@ -220,7 +220,7 @@ export const devicePluginConfigMapReasons = {
   refused: "Refused",
 } as const;
 
-/** Reasons of the condition ResetHeld on SriovOperatorConfigs, written by the operator. */
+/** Reasons of the condition ResetHeld on SriovOperatorConfigs and AfxdpOperatorConfigs, written by the operator. */
 export const resetHeldReasons = {
   /** The namespace of the policies is being deleted. */
   namespaceTerminating: "NamespaceTerminating",

@@ -46,8 +46,7 @@ type AllAdvice = {
 };
 
 const describe = (resource: string): string => `kubectl -n {namespace} describe ${resource} {name}`;
-const node = describe("sriovnetworknodestate");
-const policy = describe("{resource}");
+const object = describe("{resource}");
 const operatorLog = "kubectl -n {operatorNamespace} logs deployment/sriov-network-operator --tail 100";
 const daemonLog = "kubectl -n {operatorNamespace} logs {daemonPod} --tail 100";
 const podsOnNode = "kubectl get pods -A -o wide --field-selector spec.nodeName={name}";
@@ -64,13 +63,13 @@ const advice: AllAdvice = {
     WaitingForDrain: asInfo("kubectl -n {namespace} get sriovnetworknodestates"),
     Rebooting: asInfo("kubectl get node {name} --watch"),
     NotPossible: asError("switchyard plan --context CONTEXT --node {name}"),
-    PowerCycleRequired: asError(node),
+    PowerCycleRequired: asError(object),
     StepFailed: asError(daemonLog),
     StepHangs: asError(daemonLog),
     DiscoveryFailed: asError(daemonLog),
     PassFailed: asError(daemonLog),
   },
-  waitingForLockReasons: { LockNotFree: asWarning(node) },
+  waitingForLockReasons: { LockNotFree: asWarning(object) },
   reconcileFailedReasons: { Retrying: asError(operatorLog) },
   drainReasons: {
     WaitingForSlot: asInfo("kubectl -n {namespace} get sriovnetworknodestates"),
@@ -89,12 +88,12 @@ const advice: AllAdvice = {
     Configured: undefined,
     Configuring: asInfo("kubectl -n {namespace} get sriovnetworknodestates"),
     NoNodesMatched: asWarning("kubectl get nodes --show-labels"),
-    NoNicsMatched: asWarning(policy),
-    Invalid: asError(policy),
+    NoNicsMatched: asWarning(object),
+    Invalid: asError(object),
     NodesFailed: asError("kubectl -n {namespace} get sriovnetworknodestates"),
     DaemonStalled: asError("kubectl -n {namespace} get pods -o wide -l app=sriov-network-config-daemon"),
     Overlap: asError("kubectl -n {namespace} get sriovnetworkpoolconfigs -o yaml"),
-    Ignored: asWarning(policy),
+    Ignored: asWarning(object),
     NoOperatorConfig: asError("kubectl -n {namespace} get sriovoperatorconfigs"),
   },
   operatorConfigReasons: {
@@ -105,8 +104,8 @@ const advice: AllAdvice = {
   },
   networkReasons: {
     NetworkReady: undefined,
-    NetworkAttachmentDefinitionInvalid: asError(policy),
-    NetworkAttachmentDefinitionNotFound: asError(policy),
+    NetworkAttachmentDefinitionInvalid: asError(object),
+    NetworkAttachmentDefinitionNotFound: asError(object),
     NamespaceNotFound: asError("kubectl get namespaces"),
   },
   devicePluginReasons: {
@@ -114,7 +113,7 @@ const advice: AllAdvice = {
     Configuring: asInfo(devicePluginLog),
     VfsMissing: asError(daemonLog),
     VfsHeld: asInfo(devicePluginLog),
-    NotPossible: asError(node),
+    NotPossible: asError(object),
     NotApplied: asError(devicePluginLog),
   },
   devicePluginConfigMapReasons: {
@@ -130,10 +129,10 @@ const advice: AllAdvice = {
     Refused: asError(operatorLog),
   },
   resetHeldReasons: {
-    NamespaceTerminating: asWarning(describe("sriovoperatorconfig")),
-    DefinitionTerminating: asWarning(describe("sriovoperatorconfig")),
-    DefinitionMissing: asWarning(describe("sriovoperatorconfig")),
-    RestorePending: asWarning(describe("sriovoperatorconfig")),
+    NamespaceTerminating: asWarning(object),
+    DefinitionTerminating: asWarning(object),
+    DefinitionMissing: asWarning(object),
+    RestorePending: asWarning(object),
   },
 };
 

@@ -81,7 +81,7 @@ export const reference: Reference = {
       "table": "conditionTypes",
       "about": "Types of conditions.",
       "name": "ResetHeld",
-      "meaning": "On SriovOperatorConfigs: nodes keep their configuration although no policy requests it, because the policies may have been lost and not deleted; absent otherwise."
+      "meaning": "On SriovOperatorConfigs and AfxdpOperatorConfigs: nodes keep their configuration although no policy requests it, because the policies may have been lost and not deleted; absent otherwise."
     },
     {
       "table": "conditionTypes",
@@ -405,25 +405,25 @@ export const reference: Reference = {
     },
     {
       "table": "resetHeldReasons",
-      "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs, written by the operator.",
+      "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs and AfxdpOperatorConfigs, written by the operator.",
       "name": "NamespaceTerminating",
       "meaning": "The namespace of the policies is being deleted."
     },
     {
       "table": "resetHeldReasons",
-      "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs, written by the operator.",
+      "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs and AfxdpOperatorConfigs, written by the operator.",
       "name": "DefinitionTerminating",
       "meaning": "The CustomResourceDefinition of the policies is being deleted."
     },
     {
       "table": "resetHeldReasons",
-      "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs, written by the operator.",
+      "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs and AfxdpOperatorConfigs, written by the operator.",
       "name": "DefinitionMissing",
       "meaning": "The CustomResourceDefinition of the policies does not exist."
     },
     {
       "table": "resetHeldReasons",
-      "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs, written by the operator.",
+      "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs and AfxdpOperatorConfigs, written by the operator.",
       "name": "RestorePending",
       "meaning": "The namespace or the CustomResourceDefinition of the policies was created less than five minutes ago, after the nodes were configured. The message says when nodes without policies are reset."
     },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startAfxdpControllers starts the controllers "afxdp-node-state", "afxdp-policy-status" and "afxdp-bpfman". They do nothing in a cluster
+ * startAfxdpControllers starts the controllers "afxdp-node-state", "afxdp-held-resets", "afxdp-policy-status" and "afxdp-bpfman". They do nothing in a cluster
  * without the kinds for AF_XDP.
  */
 import {
@@ -15,6 +15,8 @@ import { createConfigExistsCheck } from "../facts/config-exists.ts";
 import { fieldManagers } from "../field-managers.ts";
 import { limitRate, parallelNodes } from "../controller-pace.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
+import { createHeldResets, heldResetsController, type HeldResets } from "../node-states/held-resets.ts";
+import { createResetHold } from "../node-states/reset-hold.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { createTransitionEvents } from "../reports/transition-events.ts";
 import { bpfmanController } from "./bpfman/bpfman-controller.ts";
@@ -28,7 +30,12 @@ const rate = { intervalMs: 1_000, nowMs: () => performance.now() };
 
 export function startAfxdpControllers(context: OperatorContext): void {
   const results = createAfxdpMergeResults();
-  context.start(nodeStateController(context, results));
+  const heldResets = createHeldResets();
+  const configs = context.caches.afxdpConfigs;
+  context.start(nodeStateController(context, results, heldResets));
+  context.start(
+    heldResetsController(context, { name: "afxdp-held-resets", heldResets, type: afxdpOperatorConfigs, configs }),
+  );
   context.start(policyStatusController(context, results));
   context.start(bpfmanController(context, results));
 }
@@ -36,6 +43,7 @@ export function startAfxdpControllers(context: OperatorContext): void {
 function nodeStateController(
   { transport, caches, afxdpRules: rules, settings: { namespace } }: OperatorContext,
   results: AfxdpMergeResults,
+  heldResets: HeldResets,
 ): ControllerDefinition {
   const { nodes, states, afxdpPolicies, afxdpStates, afxdpConfigs } = caches;
   const allNodes = (): readonly string[] => [...new Set([...nodes.keys(), ...afxdpStates.keys()])];
@@ -58,6 +66,8 @@ function nodeStateController(
         cache: afxdpStates,
       }),
       configExists: createConfigExistsCheck(transport, Date.now, afxdpOperatorConfigs),
+      findResetHold: createResetHold({ transport, policies: afxdpNetworkNodePolicies, namespace, nowMs: Date.now }),
+      heldResets,
       nowMs: Date.now,
     }),
     sources: [

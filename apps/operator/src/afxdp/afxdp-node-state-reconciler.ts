@@ -2,7 +2,7 @@
 /**
  * createAfxdpNodeStateReconciler keeps one AfxdpNetworkNodeState for each node of the node set, merged from the AF_XDP
  * policies that select the node. What the node's SR-IOV policies use is left out. A policy that cannot be applied is reported
- * by afxdp-policy-status-reconciler.ts.
+ * by afxdp-policy-status-reconciler.ts. A node keeps its spec if its policies may have been lost (reset-hold.ts).
  */
 import {
   afxdpOperatorConfigs,
@@ -21,15 +21,18 @@ import {
   sriovUse,
   staleStateAction,
 } from "@switchyard/policy";
-import { configOwner } from "../facts/config-exists.ts";
-import { generationsOf } from "../results/node-results.ts";
-import type { CachedNodeState } from "../facts/cached-node-state.ts";
+import type { CachedAfxdpState } from "../facts/afxdp-caches.ts";
 import type { AfxdpLiveRules } from "../facts/afxdp-live-rules.ts";
+import { configOwner } from "../facts/config-exists.ts";
+import type { CachedNodeState } from "../facts/cached-node-state.ts";
+import type { HeldResets } from "../node-states/held-resets.ts";
+import { afxdpGrants, wereLostTogether, type FindResetHold } from "../node-states/reset-hold.ts";
 import type { AfxdpMergeResults } from "../results/afxdp-merge-results.ts";
+import { generationsOf } from "../results/node-results.ts";
 
 export interface AfxdpNodeStateDeps {
   readonly nodes: Cache<Node>;
-  readonly afxdpStates: Cache<AfxdpNetworkNodeState>;
+  readonly afxdpStates: Cache<CachedAfxdpState>;
   /** The SriovNetworkNodeStates. */
   readonly states: Cache<CachedNodeState>;
   readonly rules: AfxdpLiveRules;
@@ -37,6 +40,9 @@ export interface AfxdpNodeStateDeps {
   readonly writer: Pick<Writer<AfxdpNetworkNodeState>, "apply" | "delete">;
   /** Reports whether the AfxdpOperatorConfig still exists in the API server. */
   readonly configExists: (config: AfxdpOperatorConfig, signal: AbortSignal) => Promise<boolean>;
+  /** Called if the spec would lose something. */
+  readonly findResetHold: FindResetHold;
+  readonly heldResets: Pick<HeldResets, "set">;
   readonly nowMs: () => number;
 }
 
@@ -55,6 +61,7 @@ export function createAfxdpNodeStateReconciler(deps: AfxdpNodeStateDeps): Reconc
     const owner = configOwner(config, afxdpOperatorConfigs);
     if (node === undefined || !isInNodeSet(node, rules)) {
       results.delete(name);
+      deps.heldResets.set(name, undefined);
       return state && retire(state, owner, rules.staleDelayMs, signal);
     }
 
@@ -62,17 +69,22 @@ export function createAfxdpNodeStateReconciler(deps: AfxdpNodeStateDeps): Reconc
     const devices = afxdpDevices(state?.status, sriovUse(states.get(name) ?? {}), state?.spec);
     const merged = mergeAfxdpPolicies(node, devices, rules);
     // An annotation that retire() wrote belongs to this writer, so it goes with the first apply without it.
-    const spec = afxdpNodeStateSpec(merged, state);
+    const next = afxdpNodeStateSpec(merged, state);
+    const given = state && { before: afxdpGrants(state.spec ?? {}), specWrittenAt: state.specWrittenAt };
+    const lost = given && wereLostTogether(given, afxdpGrants(next));
+    const hold = lost && (await deps.findResetHold(lost.writtenAt, signal));
+    deps.heldResets.set(name, hold);
+    const spec = hold === undefined ? next : { interfaces: [], ...state?.spec };
     await writer.apply({ metadata: { name, ownerReferences: [owner] }, spec }, signal);
     const { matches, problems } = merged;
     const generations = generationsOf(merged, rules.policies);
     results.set(name, { matches, problems, generations, spec, interfaces: state?.status?.interfaces });
-    return undefined;
+    return hold && { afterMs: hold.afterMs };
   };
 
   /** Keeps the state of a node that left until a deadline, which an annotation stores, because the node may return. */
   async function retire(
-    state: AfxdpNetworkNodeState,
+    state: CachedAfxdpState,
     owner: OwnerReference,
     delayMs: number,
     signal: AbortSignal,

@@ -8,6 +8,7 @@ import {
   type AfxdpOperatorConfig,
 } from "@switchyard/api";
 import { ObjectStore } from "@switchyard/kube";
+import { createHeldResets } from "../node-states/held-resets.ts";
 import { createCluster, createKeepingWriter } from "../testing/cluster.ts";
 import { afxdpStores } from "../facts/afxdp-caches.ts";
 import { createAfxdpLiveRules } from "../facts/afxdp-live-rules.ts";
@@ -37,6 +38,8 @@ function createAfxdpCluster() {
     ...common,
     writer: stateWriter.writer,
     configExists: () => Promise.resolve(true),
+    findResetHold: () => Promise.resolve(undefined),
+    heldResets: createHeldResets(),
     nowMs: () => 0,
   });
   const report = createAfxdpPolicyStatusReconciler({

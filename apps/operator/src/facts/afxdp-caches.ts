@@ -25,6 +25,7 @@ import { certifiedServers } from "./certified-servers.ts";
 import { toCachedDrain, type CachedDrain } from "./cached-drain.ts";
 import { toCachedSlot, type CachedSlot } from "./held-slot.ts";
 import type { WatchNetworksOptions } from "./network-caches.ts";
+import { specWrittenAt } from "./cached-node-state.ts";
 import { fieldManagers } from "../field-managers.ts";
 
 /** More than the subfunctions of all devices of a node. */
@@ -32,6 +33,8 @@ const maxPrograms = 8_192;
 
 /** The parts of an AfxdpNetworkNodeState that the operator caches. */
 export interface CachedAfxdpState extends AfxdpNetworkNodeState {
+  /** When the operator last changed the spec, in RFC 3339. Absent if it has not written it. */
+  readonly specWrittenAt?: string;
   readonly drain: CachedDrain;
   /** Absent while the node holds no drain slot by this object. */
   readonly slot?: CachedSlot;
@@ -68,6 +71,7 @@ export const afxdpStores = {
     project: (config: AfxdpOperatorConfig): AfxdpOperatorConfig => ({ ...config, metadata: keep(config.metadata) }),
     managers: [
       fieldManagers.operatorConfigStatus,
+      fieldManagers.resetHeld,
       fieldManagers.failures,
       ...certifiedServers.map(({ manager }) => manager),
     ],
@@ -96,7 +100,7 @@ function toFacts(state: AfxdpNetworkNodeState): CachedAfxdpState {
     metadata: { ...keep(metadata), ...kept },
     spec,
     drain,
-    ...defined({ slot: toCachedSlot(state, drain) }),
+    ...defined({ slot: toCachedSlot(state, drain), specWrittenAt: specWrittenAt(state) }),
     status: {
       ...defined({ syncStatus, observedGeneration }),
       ...defined({

@@ -75,7 +75,7 @@ export function toCachedNodeState(state: SriovNetworkNodeState): CachedNodeState
   return {
     name: metadata.name,
     uid: metadata.uid ?? "",
-    ...defined({ keepStateUntil, ownAnnotations, specWrittenAt: specEntryOf(state)?.time }),
+    ...defined({ keepStateUntil, ownAnnotations, specWrittenAt: specWrittenAt(state) }),
     spec,
     hasSeenSpec: (status.observedGeneration ?? Infinity) >= (metadata.generation ?? 0),
     interfaces: status.interfaces.map(nicFacts),
@@ -93,6 +93,11 @@ export function toCachedNodeState(state: SriovNetworkNodeState): CachedNodeState
     drain,
     ...defined({ slot }),
   };
+}
+
+/** When the operator last changed the spec of a node state of either kind, in RFC 3339. Undefined if it has not written it. */
+export function specWrittenAt(state: KubeObject): string | undefined {
+  return specEntryOf(state)?.time;
 }
 
 function specEntryOf({ metadata }: KubeObject) {

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createHeldResets remembers which nodes keep configuration without policies (reset-hold.ts), and
- * createHeldResetsReconciler reports them: the condition ResetHeld on the SriovOperatorConfig, because the policies are gone,
- * and an event when it begins.
+ * heldResetsController reports them: the condition ResetHeld on the SriovOperatorConfig or AfxdpOperatorConfig, because the
+ * policies are gone, and an event when it begins.
  */
-import { operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
-import type { Cache, EventToRecord, Reconcile, Source } from "@switchyard/kube";
-import type { SetConfigCondition } from "../reports/config-condition.ts";
+import { conditionTypes, operatorConfigName, type ResourceType } from "@switchyard/api";
+import {
+  createWriter,
+  fromCache,
+  type Cache,
+  type EventToRecord,
+  type KubeObject,
+  type Reconcile,
+  type Source,
+} from "@switchyard/kube";
+import { fieldManagers } from "../field-managers.ts";
+import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
+import { createConfigCondition, type ReportedConfig, type SetConfigCondition } from "../reports/config-condition.ts";
 import type { ResetHold } from "./reset-hold.ts";
 
 export interface HeldResets {
@@ -44,9 +54,48 @@ export function createHeldResets(): HeldResets {
   };
 }
 
+/** A SriovOperatorConfig or AfxdpOperatorConfig. */
+type HoldingConfig = KubeObject & ReportedConfig;
+
+/** Where resets of one kind of node states are reported. */
+export interface HeldResetsOptions {
+  /** Name of the controller. */
+  readonly name: string;
+  readonly heldResets: HeldResets;
+  /** Kind of the config. */
+  readonly type: ResourceType;
+  readonly configs: Cache<HoldingConfig>;
+}
+
+export function heldResetsController(
+  { transport, settings, events }: Pick<OperatorContext, "transport" | "settings" | "events">,
+  { name, heldResets, type, configs }: HeldResetsOptions,
+): ControllerDefinition {
+  const writer = createWriter<HoldingConfig>({
+    transport,
+    namespace: settings.namespace,
+    type,
+    manager: fieldManagers.resetHeld,
+    cache: configs,
+  });
+  return {
+    name,
+    reads: [configs],
+    reconcile: createHeldResetsReconciler({
+      heldResets,
+      configs,
+      setCondition: createConfigCondition({ type: conditionTypes.resetHeld, writer, now: () => new Date() }),
+      record(news) {
+        events.record(news);
+      },
+    }),
+    sources: [heldResets.source, fromCache(configs, ({ key }) => [key])],
+  };
+}
+
 export interface HeldResetsDeps {
   readonly heldResets: Pick<HeldResets, "list">;
-  readonly configs: Pick<Cache<SriovOperatorConfig>, "get">;
+  readonly configs: Pick<Cache<HoldingConfig>, "get">;
   readonly setCondition: SetConfigCondition;
   readonly record: (news: EventToRecord) => void;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** startNodeControllers starts the controllers "node-state", "policy-status" and "pool-status". */
+/** startNodeControllers starts the controllers "node-state", "held-resets", "policy-status" and "pool-status". */
 import {
-  conditionTypes,
   sriovNetworkNodePolicies,
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
@@ -10,19 +9,17 @@ import {
   type SriovNetworkNodePolicy,
   type SriovNetworkNodeState,
   type SriovNetworkPoolConfig,
-  type SriovOperatorConfig,
 } from "@switchyard/api";
 import { createWriter, equalJson, fromCache, patchMetadata, type Controller, type Source } from "@switchyard/kube";
 import { createConfigExistsCheck } from "../facts/config-exists.ts";
 import { fieldManagers } from "../field-managers.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { limitRate, parallelNodes } from "../controller-pace.ts";
-import { createConfigCondition } from "../reports/config-condition.ts";
 import { createPolicyStatusReconciler } from "../status/policy-status-reconciler.ts";
 import { createPoolStatusReconciler } from "../status/pool-status-reconciler.ts";
 import { createTransitionEvents } from "../reports/transition-events.ts";
 import { affectsNodes, isOwnWrite, nodeAffectedByState, nodesAffectedByPolicy } from "../results/affected-nodes.ts";
-import { createHeldResets, createHeldResetsReconciler, type HeldResets } from "./held-resets.ts";
+import { createHeldResets, heldResetsController, type HeldResets } from "./held-resets.ts";
 import { createNodeStateReconciler } from "./node-state-reconciler.ts";
 import { createResetHold } from "./reset-hold.ts";
 
@@ -35,7 +32,8 @@ export function startNodeControllers(context: OperatorContext): Pick<Controller,
   const reads = [nodes, policies, pools, operatorConfigs, states, nicList];
   const heldResets = createHeldResets();
   const nodeStates = context.start(nodeStateController(context, reads, heldResets));
-  context.start(heldResetsController(context, heldResets));
+  const config = { name: "held-resets", heldResets, type: sriovOperatorConfigs, configs: operatorConfigs };
+  context.start(heldResetsController(context, config));
   context.start(policyStatusController(context, reads));
   context.start(poolStatusController(context, reads));
   return nodeStates;
@@ -72,7 +70,7 @@ function nodeStateController(
         adopts: [upstreamManager],
       }),
       configExists: createConfigExistsCheck(transport, Date.now),
-      findResetHold: createResetHold({ transport, namespace, nowMs: Date.now }),
+      findResetHold: createResetHold({ transport, policies: sriovNetworkNodePolicies, namespace, nowMs: Date.now }),
       heldResets,
       async removeAnnotation(name, annotation, signal) {
         // patchMetadata sends nothing for an annotation that the object lacks. This one exists, and its value does not
@@ -92,31 +90,6 @@ function nodeStateController(
       fromCache(nicList, allNodes),
     ],
   } satisfies ControllerDefinition;
-}
-
-function heldResetsController(context: OperatorContext, heldResets: HeldResets): ControllerDefinition {
-  const { transport, caches, settings, events } = context;
-  const { operatorConfigs } = caches;
-  const writer = createWriter<SriovOperatorConfig>({
-    transport,
-    namespace: settings.namespace,
-    type: sriovOperatorConfigs,
-    manager: fieldManagers.resetHeld,
-    cache: operatorConfigs,
-  });
-  return {
-    name: "held-resets",
-    reads: [operatorConfigs],
-    reconcile: createHeldResetsReconciler({
-      heldResets,
-      configs: operatorConfigs,
-      setCondition: createConfigCondition({ type: conditionTypes.resetHeld, writer, now: () => new Date() }),
-      record(news) {
-        events.record(news);
-      },
-    }),
-    sources: [heldResets.source, fromCache(operatorConfigs, ({ key }) => [key])],
-  };
 }
 
 function policyStatusController(context: OperatorContext, reads: Reads): ControllerDefinition {

@@ -34,7 +34,7 @@ import type { LiveRules } from "../facts/live-rules.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import type { MergeResults } from "../results/merge-results.ts";
 import { generationsOf } from "../results/node-results.ts";
-import { wereLostTogether, type FindResetHold } from "./reset-hold.ts";
+import { sriovGrants, wereLostTogether, type FindResetHold } from "./reset-hold.ts";
 
 export interface NodeStateDeps {
   readonly nodes: Cache<Node>;
@@ -81,7 +81,8 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     const interfaces = state?.interfaces ?? [];
     const merged = mergePolicies(node, interfaces, rules);
     const next = nodeStateSpec(merged, state && { spec: state.spec, status: { interfaces } });
-    const lost = state && wereLostTogether(state, next);
+    const given = state && { before: sriovGrants(state.spec), specWrittenAt: state.specWrittenAt };
+    const lost = given && wereLostTogether(given, sriovGrants(next));
     const hold = lost && (await deps.findResetHold(lost.writtenAt, signal));
     deps.heldResets.set(name, hold);
     const spec = hold !== undefined && state !== undefined ? { interfaces: [], ...state.spec } : next;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
+import { afxdpNetworkNodePolicies, sriovNetworkNodePolicies, type AfxdpMode } from "@switchyard/api";
 import { KubeError, type TransportRequest } from "@switchyard/kube";
-import { createResetHold, wereLostTogether } from "./reset-hold.ts";
+import { afxdpGrants, createResetHold, sriovGrants, wereLostTogether } from "./reset-hold.ts";
 
 const never = new AbortController().signal;
 const noon = Date.parse("2026-11-20T12:00:00Z");
@@ -13,7 +14,13 @@ interface Life {
   readonly deletionTimestamp?: string;
 }
 
-function setUp(given: { readonly own?: Life; readonly definition?: Life | "missing" | "forbidden" } = {}) {
+interface Given {
+  readonly own?: Life;
+  readonly definition?: Life | "missing" | "forbidden";
+  readonly policies?: typeof sriovNetworkNodePolicies | typeof afxdpNetworkNodePolicies;
+}
+
+function setUp(given: Given = {}) {
   const { own = { creationTimestamp: old }, definition = { creationTimestamp: old } } = given;
   const world = { nowMs: noon, requests: 0 };
   const request = ({ path }: TransportRequest) => {
@@ -24,7 +31,8 @@ function setUp(given: { readonly own?: Life; readonly definition?: Life | "missi
     const metadata = { name: path.slice(path.lastIndexOf("/") + 1), ...life };
     return Promise.resolve({ apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata", metadata });
   };
-  const find = createResetHold({ transport: { request }, namespace: "ns", nowMs: () => world.nowMs });
+  const { policies = sriovNetworkNodePolicies } = given;
+  const find = createResetHold({ transport: { request }, policies, namespace: "ns", nowMs: () => world.nowMs });
   return { world, find: (writtenAt: string | undefined) => find(writtenAt, never) };
 }
 
@@ -52,6 +60,12 @@ describe("createResetHold", () => {
       given: { definition: "missing" as const },
       reason: "DefinitionMissing",
       says: `${crd} does not exist`,
+    },
+    {
+      does: "while the definition of the AF_XDP policies is missing",
+      given: { definition: "missing" as const, policies: afxdpNetworkNodePolicies },
+      reason: "DefinitionMissing",
+      says: "CustomResourceDefinition afxdpnetworknodepolicies.afxdpnetwork.hns.dev does not exist",
     },
   ])("holds $does", async ({ given, reason, says }) => {
     const hold = await setUp(given).find("2026-11-20T11:59:00Z");
@@ -101,7 +115,7 @@ describe("createResetHold", () => {
 
 describe("wereLostTogether", () => {
   const pf = { pciAddress: "0000:3b:00.0", numVfs: 4, vfGroups: [{ resourceName: "a" }, { resourceName: "b" }] };
-  const before = { spec: { interfaces: [pf] }, specWrittenAt: old };
+  const before = { before: sriovGrants({ interfaces: [pf] }), specWrittenAt: old };
   const lost = { writtenAt: old };
   it.each([
     { does: "nothing", after: { interfaces: [pf] }, is: undefined },
@@ -116,7 +130,28 @@ describe("wereLostTogether", () => {
       is: { writtenAt: undefined },
     },
   ])("is $is for a spec with $does", ({ after, is }) => {
-    expect(wereLostTogether(before, after)).toEqual(is);
-    expect(wereLostTogether({ spec: after }, after)).toBeUndefined();
+    const grants = sriovGrants(after);
+    expect(wereLostTogether(before, grants)).toEqual(is);
+    expect(wereLostTogether({ before: grants }, grants)).toBeUndefined();
+  });
+
+  const mode: AfxdpMode = "subfunction";
+  const device = { pciAddress: "0000:86:00.0", name: "ens2f0", mode, poolName: "fast", numSfs: 4 };
+  const veth = { name: "veth0", mode: "primary" as const, poolName: "slow" };
+  it.each([
+    { does: "another device too", after: { interfaces: [device, veth, { ...veth, name: "veth1" }] }, is: undefined },
+    { does: "a device that was renamed", after: { interfaces: [{ ...device, name: "new0" }, veth] }, is: undefined },
+    { does: "no device", after: { interfaces: [], unselected: [device.pciAddress, veth.name] }, is: lost },
+    { does: "a device without PCI address less", after: { interfaces: [device] }, is: lost },
+    { does: "fewer subfunctions", after: { interfaces: [{ ...device, numSfs: 2 }, veth] }, is: lost },
+    { does: "another pool", after: { interfaces: [{ ...device, poolName: "b" }, veth] }, is: lost },
+    {
+      does: "the reset of a device that was configured in an earlier life of the node state",
+      after: { interfaces: [device, veth], unselected: ["0000:86:00.1"] },
+      is: { writtenAt: undefined },
+    },
+  ])("is $is for an AF_XDP spec with $does", ({ after, is }) => {
+    const given = { before: afxdpGrants({ interfaces: [device, veth] }), specWrittenAt: old };
+    expect(wereLostTogether(given, afxdpGrants(after))).toEqual(is);
   });
 });

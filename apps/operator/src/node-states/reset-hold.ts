@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createResetHold decides whether a node may lose configuration for want of policies. Policies also vanish without anybody's
+ * createResetHold decides whether a node may lose configuration for want of policies: its VFs for want of
+ * SriovNetworkNodePolicies, its AF_XDP devices for want of AfxdpNetworkNodePolicies. Policies also vanish without anybody's
  * wish: their namespace or CustomResourceDefinition is deleted or replaced, and they are restored later or never. So a node
  * keeps its spec while one of both is being deleted or the definition is missing, and for five minutes after one of both was
  * created, if the spec is older. A spec that was merged after that shows that there were policies, whose deletion is a wish.
@@ -11,11 +12,12 @@
  */
 import {
   resetHeldReasons,
-  sriovNetworkNodePolicies,
-  type InterfaceSpec,
+  type AfxdpNetworkNodeStateSpec,
+  type ResourceType,
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { isKubeError, isKubeObject, metadataOnly, objectPath, type ObjectMeta, type Transport } from "@switchyard/kube";
+import { deviceKey } from "@switchyard/policy";
 
 /** Why nodes keep their configuration without policies. */
 export interface ResetHold {
@@ -31,29 +33,65 @@ export type FindResetHold = (writtenAt: string | undefined, signal: AbortSignal)
 
 export interface ResetHoldDeps {
   readonly transport: Pick<Transport, "request">;
+  /** Kind of the policies. */
+  readonly policies: Pick<ResourceType, "plural" | "group">;
   /** Namespace of the operator. */
   readonly namespace: string;
   readonly nowMs: () => number;
 }
 
+/** What a spec gives to a node, for all kinds of node states. */
+export interface NodeGrants {
+  readonly devices: readonly DeviceGrant[];
+  /** Devices that the node resets. */
+  readonly unselected: readonly string[];
+}
+
+interface DeviceGrant {
+  /** PCI address, or the name of a device without one. */
+  readonly id: string;
+  /** Number of VFs or subfunctions. */
+  readonly count: number;
+  /** Names of the resources that pods request. */
+  readonly resources: readonly string[];
+}
+
+/** What a SriovNetworkNodeState gives to its node. */
+export function sriovGrants({ interfaces = [], unselected = [] }: SriovNetworkNodeStateSpec): NodeGrants {
+  const devices = interfaces.map(({ pciAddress: id, numVfs: count = 0, vfGroups = [] }) => {
+    return { id, count, resources: vfGroups.map(({ resourceName = "" }) => resourceName) };
+  });
+  return { devices, unselected };
+}
+
+/** What an AfxdpNetworkNodeState gives to its node. */
+export function afxdpGrants({ interfaces = [], unselected = [] }: AfxdpNetworkNodeStateSpec): NodeGrants {
+  const devices = interfaces.map((device) => {
+    return { id: deviceKey(device), count: device.numSfs ?? 0, resources: [device.poolName] };
+  });
+  return { devices, unselected };
+}
+
 /**
- * Returns undefined if a node with the spec `before` loses no VFs, no resource and no PF by the spec `after`. Otherwise returns
- * when what it loses was written, if that is `specWrittenAt`. A PF that `before` does not have was configured in an earlier
- * life of the node state, at an unknown time.
+ * Returns undefined if a node that has what `before` gives loses no device, VF, subfunction and resource by `after`. Otherwise
+ * returns when what it loses was written, if that is `specWrittenAt`. A device that `before` does not have was configured in an
+ * earlier life of the node state, at an unknown time.
  */
 export function wereLostTogether(
-  { spec: before, specWrittenAt }: { readonly spec: SriovNetworkNodeStateSpec; readonly specWrittenAt?: string },
-  after: SriovNetworkNodeStateSpec,
+  { before, specWrittenAt }: { readonly before: NodeGrants; readonly specWrittenAt?: string | undefined },
+  after: NodeGrants,
 ): { readonly writtenAt: string | undefined } | undefined {
-  const { interfaces = [], unselected = [] } = before;
-  const kept = new Map((after.interfaces ?? []).map((pf) => [pf.pciAddress, pf]));
-  const known = new Set([...unselected, ...interfaces.map(({ pciAddress }) => pciAddress)]);
-  if (after.unselected?.some((pciAddress) => !known.has(pciAddress)) === true) return { writtenAt: undefined };
-  return interfaces.some((pf) => hasLess(kept.get(pf.pciAddress), pf)) ? { writtenAt: specWrittenAt } : undefined;
+  const kept = new Map(after.devices.map((device) => [device.id, device]));
+  const known = new Set([...before.unselected, ...before.devices.map(({ id }) => id)]);
+  if (after.unselected.some((id) => !known.has(id))) return { writtenAt: undefined };
+  return before.devices.some((device) => hasLess(kept.get(device.id), device))
+    ? { writtenAt: specWrittenAt }
+    : undefined;
 }
 
 /** Asks the API server at most once a second, for all nodes. Rejects with KubeError. */
-export function createResetHold({ transport, namespace, nowMs }: ResetHoldDeps): FindResetHold {
+export function createResetHold({ transport, policies, namespace, nowMs }: ResetHoldDeps): FindResetHold {
+  const definitionName = `${policies.plural}.${policies.group}`;
   let last: { readonly askedMs: number; readonly places: Promise<Places> } | undefined;
 
   async function ask(signal: AbortSignal): Promise<Places> {
@@ -129,10 +167,9 @@ function heldAsNew(
   return { reason: resetHeldReasons.restorePending, message, afterMs: untilMs - nowMs };
 }
 
-function hasLess(after: InterfaceSpec | undefined, before: InterfaceSpec): boolean {
-  if (after === undefined || (after.numVfs ?? 0) < (before.numVfs ?? 0)) return true;
-  const resources = new Set((after.vfGroups ?? []).map(({ resourceName }) => resourceName));
-  return (before.vfGroups ?? []).some(({ resourceName }) => !resources.has(resourceName));
+function hasLess(after: DeviceGrant | undefined, before: DeviceGrant): boolean {
+  if (after === undefined || after.count < before.count) return true;
+  return before.resources.some((resource) => !after.resources.includes(resource));
 }
 
 const minutes = 5;
@@ -148,4 +185,3 @@ const definitions = {
   plural: "customresourcedefinitions",
   namespaced: false,
 };
-const definitionName = `${sriovNetworkNodePolicies.plural}.${sriovNetworkNodePolicies.group}`;

@@ -162,7 +162,7 @@ export function clusterRules(settings: ComponentSettings): readonly RuleWithReas
       why: "sees whether policies are lost with their kind, before it resets nodes",
       group: "apiextensions.k8s.io",
       resources: ["customresourcedefinitions"],
-      names: [`sriovnetworknodepolicies.${sriov}`],
+      names: [`sriovnetworknodepolicies.${sriov}`, `afxdpnetworknodepolicies.${afxdp}`],
       verbs: ["get"],
     },
     {
