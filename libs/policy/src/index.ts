@@ -14,7 +14,6 @@ export { describeEmptySelector, isEmptyLabelSelector, isEmptySelector } from "./
 export { nodeStateSpec, type StoredNodeState, afxdpNodeStateSpec } from "./merge/node-state-spec.ts";
 export { parseStaleDelayMs, staleStateAction, type StaleStateAction } from "./nodes/stale-state.ts";
 export { isEmptyNicSelector, isNameOf, matchesNic, sameNetFilter } from "./nics/nic-selector.ts";
-<<<<<<< HEAD
 export {
   adviceOnExcludedNics,
   defaultNicPolicy,
@@ -22,8 +21,6 @@ export {
   unlistedNics,
   type NicPolicy,
 } from "./nics/nic-policy.ts";
-=======
-export { adviceOnBarred, defaultNicPolicy, isListedNic, unlistedNics, type NicPolicy } from "./nics/nic-policy.ts";
 export { nearestName } from "./nics/nearest-name.ts";
 export {
   describeBroadSelector,
@@ -36,7 +33,6 @@ export {
   type SelectableNic,
   type SelectorFields,
 } from "./nics/selection-report.ts";
->>>>>>> acebbfee (policy, admission, operator: a nicSelector that names no port says how many ports it selects)
 export { maxPfs, statusPfs, withOwnership } from "./nics/status-pfs.ts";
 export { parseNicRow, supportedNics, type NamedNic, type SupportedNic } from "./nics/supported-nics.ts";
 export { parsePfName, pfNameOf, type PfName, type PfNameProblem } from "./nics/pf-name.ts";
