@@ -10,8 +10,14 @@ import { join } from "node:path";
 import { bundleApp } from "../src/bundle-app.ts";
 import { startFaultCluster, type FaultCluster, type FaultClusterOptions } from "./fault-cluster.ts";
 import { allPoints, countPoints, planScenarios, samplePoints, type Point, type FaultFreeStep } from "./points.ts";
-import { FaultFinding, runWithFaults, runWithoutFaults, type FaultyRun, type Reference } from "./run-scenario.ts";
-import type { Scenario } from "./scenario.ts";
+import {
+  FaultFinding,
+  runWithFaults,
+  runWithoutFaults,
+  type FaultyRun,
+  type Reference,
+} from "./scenarios/run-scenario.ts";
+import type { Scenario } from "./scenarios/scenario.ts";
 
 export interface CampaignOptions extends Omit<FaultClusterOptions, "flags"> {
   readonly pointsToRun: "sample" | "all";

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { writeToStderr } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
 import { pointsToRun, prepareFaultTests, runCampaign, type PreparedFaultTests } from "./campaign.ts";
-import { deletionScenario } from "./deletion-scenario.ts";
+import { deletionScenario } from "./scenarios/deletion-scenario.ts";
 
 let prepared: PreparedFaultTests;
 

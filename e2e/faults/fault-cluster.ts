@@ -14,7 +14,7 @@ import { createFakeNodes } from "./fake-nodes.ts";
 import { createInjector, type Injector, type KillOptions } from "./injector.ts";
 import { startObserver, type Observer } from "./observer.ts";
 import { startReplica, type Replica } from "./replica.ts";
-import { namespace } from "./scenario.ts";
+import { namespace } from "./scenarios/scenario.ts";
 import { leases, observedTypes } from "./types.ts";
 
 const controllers = [

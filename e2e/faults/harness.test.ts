@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/glob
 import { bridgeNetworks, networkAttachmentDefinitions } from "@switchyard/api";
 import { disposeOf } from "../src/dispose-of.ts";
 import type { ClusterUsers } from "./cluster-users.ts";
-import { has, place, type Scenario } from "./scenario.ts";
-import { runWithFaults, runWithoutFaults } from "./run-scenario.ts";
+import { has, place, type Scenario } from "./scenarios/scenario.ts";
+import { runWithFaults, runWithoutFaults } from "./scenarios/run-scenario.ts";
 import type { Point } from "./points.ts";
 import { startFaultCluster, type FaultCluster } from "./fault-cluster.ts";
 import { prepareFaultTests, type PreparedFaultTests } from "./campaign.ts";

@@ -10,9 +10,9 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { writeToStderr } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
 import { pointsToRun, prepareFaultTests, runCampaign, type PreparedFaultTests } from "./campaign.ts";
-import { componentScenario } from "./component-scenario.ts";
-import { networkScenario } from "./network-scenario.ts";
-import { nodeScenario } from "./node-scenario.ts";
+import { componentScenario } from "./scenarios/component-scenario.ts";
+import { networkScenario } from "./scenarios/network-scenario.ts";
+import { nodeScenario } from "./scenarios/node-scenario.ts";
 import { planPairScenarios } from "./points.ts";
 
 let prepared: PreparedFaultTests;

@@ -8,7 +8,7 @@ import { FaultProxy } from "../src/api/fault-proxy.ts";
 import type { FaultRules } from "../src/api/fault-rules.ts";
 import { OperatorProcess } from "../src/operator/operator-process.ts";
 import { SeverableLink } from "../src/api/severable-link.ts";
-import { namespace } from "./scenario.ts";
+import { namespace } from "./scenarios/scenario.ts";
 
 export interface Replica extends AsyncDisposable {
   readonly operator: OperatorProcess;

@@ -20,7 +20,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { FaultProxy } from "../src/api/fault-proxy.ts";
 import { forwardAll, type FaultRules } from "../src/api/fault-rules.ts";
 import { OperatorProcess } from "../src/operator/operator-process.ts";
-import { namespace } from "./scenario.ts";
+import { namespace } from "./scenarios/scenario.ts";
 import { createOperatorAccount } from "./fault-cluster.ts";
 import { readIfThere } from "../src/api/plain-api.ts";
 

@@ -28,7 +28,7 @@ import { bundlePreviousOperator, findPreviousVersion } from "../src/operator/pre
 import { createClusterUsers, type ClusterUsers } from "./cluster-users.ts";
 import { startControllerManager } from "./fault-cluster.ts";
 import { createFakeNodes } from "./fake-nodes.ts";
-import { has, namespace, ofKind, place, statusOf } from "./scenario.ts";
+import { has, namespace, ofKind, place, statusOf } from "./scenarios/scenario.ts";
 import { startObserver, type Observer } from "./observer.ts";
 import { leases, observedTypes } from "./types.ts";
 

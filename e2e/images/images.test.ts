@@ -205,7 +205,7 @@ if (missing !== undefined) process.stderr.write(`\n!!! SKIPPED: images: ${missin
     "of the config daemon $does with $command.0",
     async ({ command: [program = "", ...args], prints }) => {
       const { code, output: all } = await start("config-daemon", [`/usr/bin/${program}`, ...args], {
-        env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"], // as libs/host/src/linux/run-program.ts sets it
+        env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"], // as libs/host/src/linux/system/run-program.ts sets it
       }).ended;
       expect({ code, all }).toEqual({ code: 0, all: expect.stringContaining(prints) });
     },

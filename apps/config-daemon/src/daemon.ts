@@ -20,7 +20,7 @@ import { createWithDeadline, defaultTiming } from "./deadlines/with-deadline.ts"
 import { createLockCondition } from "./lock/lock-condition.ts";
 import { createKernelFeed } from "./observe/kernel-feed.ts";
 import { createKernelSource, ovsSource } from "./observe/kernel-source.ts";
-import { createFirmwareReader } from "./observe/firmware-reader.ts";
+import { createFirmwareReader } from "./observe/firmware/firmware-reader.ts";
 import { createMissingInterfaces, type ReadHeldDevices } from "./observe/missing-interfaces.ts";
 import { createObserver, type ObserverDeps } from "./observe/observer.ts";
 import type { ReadKubeletDevices } from "./afxdp/orphaned-programs/kubelet-devices.ts";

@@ -6,7 +6,7 @@ import { describeRefusal, type PatchOperation, type Problem } from "@switchyard/
 import { err, ok, type Result } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 import { Counter, Histogram, type Registry } from "@switchyard/service";
-import { isReviewedKind } from "./read-object.ts";
+import { isReviewedKind } from "./server/read-object.ts";
 
 /** The used fields of AdmissionReview.request. */
 export interface ReviewRequest {

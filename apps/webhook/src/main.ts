@@ -15,12 +15,12 @@ import {
 } from "@switchyard/service";
 import { createWebhookMetrics, type ReviewRequest } from "./admission-review.ts";
 import { watchCluster } from "./cluster-caches.ts";
-import { followKeyPair } from "./key-pair.ts";
+import { followKeyPair } from "./server/key-pair.ts";
 import { createLiveView } from "./live-view.ts";
-import { logAnswer } from "./log-answer.ts";
+import { logAnswer } from "./server/log-answer.ts";
 import { watchPodUsers } from "./pod-users.ts";
-import { startReviewServer, type ReviewServer } from "./review-server.ts";
-import { toTlsOptions } from "./tls-settings.ts";
+import { startReviewServer, type ReviewServer } from "./server/review-server.ts";
+import { toTlsOptions } from "./server/tls-settings.ts";
 import { webhookFlags } from "./webhook-flags.ts";
 
 /** Interval at which the certificate files are read. */

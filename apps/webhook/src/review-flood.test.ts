@@ -11,7 +11,7 @@ import net from "node:net";
 import { join } from "node:path";
 import { once } from "node:events";
 import tls from "node:tls";
-import { paths } from "./review-server.ts";
+import { paths } from "./server/review-server.ts";
 import { send, type Answer } from "./testing/review-client.ts";
 import { createPolicy, responseOf } from "./testing/reviews.ts";
 

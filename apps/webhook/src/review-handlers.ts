@@ -14,7 +14,7 @@ import {
 import { afxdpApiGroup, apiGroup, err, ok, type Result } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 import type { ReviewAnswer, ReviewRequest } from "./admission-review.ts";
-import { readObject } from "./read-object.ts";
+import { readObject } from "./server/read-object.ts";
 
 /** Fills in defaults. An object with a wrong shape is not changed: the checks of the API server and validate() follow. */
 export function mutate(request: ReviewRequest): ReviewAnswer {

@@ -2,7 +2,7 @@
 /** Hostile requests: every answer is a well-formed review, or a 4xx with a message. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { paths } from "./review-server.ts";
+import { paths } from "./server/review-server.ts";
 import { namespace, startTestServer, type Answer, type TestServer } from "./testing/review-client.ts";
 import { createPolicy, policy, responseOf, review, twoNodes } from "./testing/reviews.ts";
 

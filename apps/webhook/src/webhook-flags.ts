@@ -13,7 +13,7 @@ import {
   type FlagKind,
   type ListenAddress,
 } from "@switchyard/service";
-import { cipherSuites, curvePreferences, tlsVersion } from "./tls-settings.ts";
+import { cipherSuites, curvePreferences, tlsVersion } from "./server/tls-settings.ts";
 
 /** An address that cannot be "0" (off): the webhook has to listen. */
 const reviewAddress: FlagKind<ListenAddress> = {

@@ -11,8 +11,8 @@ import type { SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/ap
 import type { ClusterView } from "./cluster-view.ts";
 import { applyDefaults, type PatchOperation } from "./defaults.ts";
 import { cutLine, describeFinding, refuse, type ReviewFinding, type Problem } from "./finding.ts";
-import { impactWarnings, maxWarningLength, maxWarnings } from "./impact-warnings.ts";
-import { impactOf } from "./impact.ts";
+import { impactWarnings, maxWarningLength, maxWarnings } from "./impact/impact-warnings.ts";
+import { impactOf } from "./impact/impact.ts";
 import { createAdmissionCache, isIgnoredPolicy, type AdmissionCache } from "./policy-context.ts";
 import { policyFindings } from "./policy-findings.ts";
 import type { ReviewedChange, Review, ReviewedNetwork } from "./review.ts";

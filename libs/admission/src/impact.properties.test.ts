@@ -3,9 +3,9 @@ import { describe, expect, it } from "@jest/globals";
 import type { VfStatus } from "@switchyard/api";
 import fc from "fast-check";
 import { createAdmissionCache } from "./policy-context.ts";
-import { impactOf, type ClusterImpact } from "./impact.ts";
-import { changedPfs } from "./changed-pfs.ts";
-import { createPfFingerprints } from "./pf-fingerprints.ts";
+import { impactOf, type ClusterImpact } from "./impact/impact.ts";
+import { changedPfs } from "./impact/changed-pfs.ts";
+import { createPfFingerprints } from "./impact/pf-fingerprints.ts";
 import { node, pf, policy, vfs, view } from "./testing/objects.ts";
 
 const options = { nowMs: () => 0, budgetMs: 1, cache: createAdmissionCache() };

@@ -8,7 +8,7 @@ import { nodeSetLabels } from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
 import type { ReviewFinding } from "./finding.ts";
 import { createNodeGrouping, type GroupNodes } from "./node-groups.ts";
-import { createPfFingerprints, type PfFingerprint } from "./pf-fingerprints.ts";
+import { createPfFingerprints, type PfFingerprint } from "./impact/pf-fingerprints.ts";
 import { createPfMatcher, targetsOf, type MatchPfs, type PolicyTargets } from "./policy-targets.ts";
 
 export interface PolicyContext {

@@ -5,11 +5,11 @@
  */
 export { HostError, type HostOperation } from "./calls/host-error.ts";
 export { watchCalls, type WatchedCalls } from "./calls/wrap-ports.ts";
-export { isAfxdpInterfaceSpec, parseAfxdpDevice } from "./linux/afxdp-record-file.ts";
+export { isAfxdpInterfaceSpec, parseAfxdpDevice } from "./linux/records/afxdp-record-file.ts";
 export { createLinuxHost, type LinuxHostOptions } from "./linux/linux-host.ts";
-export { createLinuxPfRecords, type LinuxPfRecordsOptions } from "./linux/linux-records.ts";
-export type { UnreadableRecord } from "./linux/record-directory.ts";
-export { acquireNodeLock, type NodeLockOptions } from "./linux/node-lock.ts";
+export { createLinuxPfRecords, type LinuxPfRecordsOptions } from "./linux/records/linux-records.ts";
+export type { UnreadableRecord } from "./linux/records/record-directory.ts";
+export { acquireNodeLock, type NodeLockOptions } from "./linux/system/node-lock.ts";
 export type { AfxdpRecord, AfxdpRecords, FirmwareRecord, PfRecord, PfRecords } from "./ports/records.ts";
 export {
   bootProgramDirectory,

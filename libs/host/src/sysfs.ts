@@ -5,5 +5,5 @@
  */
 export type { Boot } from "./ports/boot.ts";
 export type { PciBinding, SriovSysfs } from "./ports/sriov-sysfs.ts";
-export { createLinuxBoot } from "./linux/linux-boot.ts";
-export { createLinuxSriovSysfs } from "./linux/linux-sriov-sysfs.ts";
+export { createLinuxBoot } from "./linux/boot/linux-boot.ts";
+export { createLinuxSriovSysfs } from "./linux/devices/linux-sriov-sysfs.ts";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { InterfaceStatus } from "@switchyard/api";
-import { withExpectedFirmware } from "./firmware-demand.ts";
+import { withExpectedFirmware } from "./firmware/firmware-demand.ts";
 import { plan } from "./plan.ts";
 
 const pciAddress = "0000:3b:00.0";

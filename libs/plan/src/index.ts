@@ -3,11 +3,11 @@ export { describeAfxdpStep, isAfxdpStepBlockedBy, type AfxdpStep } from "./afxdp
 export { deviceIdOf, isAway } from "./afxdp/device-use.ts";
 export { planAfxdp, type AfxdpPlan } from "./afxdp/plan-afxdp.ts";
 export { cardModeOf, cardModeSettings, type CardModeSetting, type CardModeValues } from "./card-mode.ts";
-export { withExpectedFirmware } from "./firmware-demand.ts";
+export { withExpectedFirmware } from "./firmware/firmware-demand.ts";
 export { drainNeedOf, type Impact, type Reason } from "./impact.ts";
-export { shownPort } from "./plan-linux-bridges.ts";
-export { vfsWithoutInterface } from "./missing-interface.ts";
-export { ownedInStatus, type OwnedPf, type OwnedPfs } from "./owned-pf.ts";
+export { shownPort } from "./bridges/plan-linux-bridges.ts";
+export { vfsWithoutInterface } from "./pf/missing-interface.ts";
+export { ownedInStatus, type OwnedPf, type OwnedPfs } from "./pf/owned-pf.ts";
 export { isConverged, plan, type Plan } from "./plan.ts";
 export { describeProblem, type PlanProblem } from "./problem.ts";
 export { rdmaModeDifference } from "./rdma-mode.ts";
@@ -26,5 +26,5 @@ export {
   type PfStep,
   type Step,
 } from "./steps/step.ts";
-export { isVirtualNic } from "./plan-virtual.ts";
-export { isMellanox, vfLimitProblem, type VfLimitProblem } from "./pf-problems.ts";
+export { isVirtualNic } from "./pf/plan-virtual.ts";
+export { isMellanox, vfLimitProblem, type VfLimitProblem } from "./pf/pf-problems.ts";

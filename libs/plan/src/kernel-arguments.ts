@@ -12,8 +12,8 @@ import type {
   SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
 import { parseVfRange } from "@switchyard/policy";
-import { refusals } from "./plan-pf.ts";
-import { isVirtualNic } from "./plan-virtual.ts";
+import { refusals } from "./pf/plan-pf.ts";
+import { isVirtualNic } from "./pf/plan-virtual.ts";
 import type { PlanProblem } from "./problem.ts";
 import { noRebootNeeds, type RebootNeeds } from "./reboot.ts";
 import type { NodeStep } from "./steps/step.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import type { InterfaceSpec, InterfaceStatus, VfGroup, VfStatus } from "@switchyard/api";
 import fc from "fast-check";
 import { describeProblem } from "./problem.ts";
-import { ownedInStatus, type OwnedPf } from "./owned-pf.ts";
+import { ownedInStatus, type OwnedPf } from "./pf/owned-pf.ts";
 import { isConverged, plan } from "./plan.ts";
 import { describeStep } from "./steps/step.ts";
 

@@ -20,19 +20,19 @@ import {
   type Impact,
   type Reason,
 } from "./impact.ts";
-import { planReset, type OwnedPf, type OwnedPfs } from "./owned-pf.ts";
-import { planCardMode } from "./plan-card-mode.ts";
-import { planFirmware } from "./plan-firmware.ts";
+import { planReset, type OwnedPf, type OwnedPfs } from "./pf/owned-pf.ts";
+import { planCardMode } from "./firmware/plan-card-mode.ts";
+import { planFirmware } from "./firmware/plan-firmware.ts";
 import { planNode } from "./plan-node.ts";
-import { linuxBridgeProblems, planLinuxBridge } from "./plan-linux-bridges.ts";
-import { ovsProblems, planOvsBridge } from "./plan-ovs-bridges.ts";
-import { planPf, type PfPlan } from "./plan-pf.ts";
-import { withVdpaRemovals } from "./plan-vdpa.ts";
+import { linuxBridgeProblems, planLinuxBridge } from "./bridges/plan-linux-bridges.ts";
+import { ovsProblems, planOvsBridge } from "./bridges/plan-ovs-bridges.ts";
+import { planPf, type PfPlan } from "./pf/plan-pf.ts";
+import { withVdpaRemovals } from "./pf/plan-vdpa.ts";
 import type { PlanProblem } from "./problem.ts";
 import { withoutRefused } from "./refused-change.ts";
 import { mergeRebootNeeds, planReboot } from "./reboot.ts";
 import { vdpaDriver } from "./steps/vdpa.ts";
-import { isVirtualNic, planVirtualNic, planVirtualReset } from "./plan-virtual.ts";
+import { isVirtualNic, planVirtualNic, planVirtualReset } from "./pf/plan-virtual.ts";
 import type { EnableNoIommu, LoadModule } from "./steps/kernel.ts";
 import type { PfStep, Step } from "./steps/step.ts";
 

@@ -12,7 +12,7 @@ export {
   type FlagsOf,
   type NoRun,
   type ParsedFlags,
-} from "./flags.ts";
+} from "./flags/flags.ts";
 export {
   durationMs,
   integer,
@@ -22,8 +22,8 @@ export {
   yesOrNo,
   type FlagKind,
   type ListenAddress,
-} from "./flag-kinds.ts";
-export { commonFlags, type CommonValues } from "./common-flags.ts";
+} from "./flags/flag-kinds.ts";
+export { commonFlags, type CommonValues } from "./flags/common-flags.ts";
 export {
   createLogger,
   type LogFields,

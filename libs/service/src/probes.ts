@@ -6,7 +6,7 @@
  */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { ListenAddress } from "./flag-kinds.ts";
+import type { ListenAddress } from "./flags/flag-kinds.ts";
 import type { Registry } from "./prom-client.cjs";
 import { ServiceError } from "./errors.ts";
 

@@ -4,9 +4,9 @@
  * failure and 64 for invalid arguments.
  * Usage: `process.exit(await runCommand({ name: "operator crds apply", summary, flags, main }, args))`.
  */
-import { exitUsage } from "./exit-usage.ts";
-import { parseFlags, type Environment, type FlagsOf } from "./flags.ts";
-import { renderHelp } from "./help.ts";
+import { exitUsage } from "./flags/exit-usage.ts";
+import { parseFlags, type Environment, type FlagsOf } from "./flags/flags.ts";
+import { renderHelp } from "./flags/help.ts";
 import { productVersion } from "./version.gen.ts";
 
 /** Description of a command. */

@@ -3,10 +3,10 @@
  * runService runs a service from its start to its exit code: it provides flags, log, probes, metrics and signal handling.
  * Usage: `process.exit(await runService({ name: "operator", summary, flags, main }))`.
  */
-import { exitUsage } from "./exit-usage.ts";
-import { commonFlags, type CommonValues } from "./common-flags.ts";
-import { readArguments, readValues, type AnyFlags, type FlagsOf, type NoRun } from "./flags.ts";
-import { renderHelp } from "./help.ts";
+import { exitUsage } from "./flags/exit-usage.ts";
+import { commonFlags, type CommonValues } from "./flags/common-flags.ts";
+import { readArguments, readValues, type AnyFlags, type FlagsOf, type NoRun } from "./flags/flags.ts";
+import { renderHelp } from "./flags/help.ts";
 import { createLogger, type Logger, type LogLevel } from "./logger.ts";
 import { createMetrics } from "./metrics.ts";
 import { startProbes, type NotReady } from "./probes.ts";

@@ -11,7 +11,7 @@ import {
 } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
-import type { FirmwareReader } from "./firmware-reader.ts";
+import type { FirmwareReader } from "./firmware/firmware-reader.ts";
 import type { VirtualNics } from "../virtual/virtual-nics.ts";
 import { observeNode, type Observation, type ObserveOptions } from "./observe.ts";
 

@@ -7,7 +7,7 @@ import { ok, type SriovNetworkNodeState, type SriovNetworkNodeStateSpec } from "
 import type { Host } from "@switchyard/host";
 import { isMellanox, type Plan } from "@switchyard/plan";
 import { createWithDeadline, type DeadlineDeps, type StepTiming } from "../deadlines/with-deadline.ts";
-import type { FirmwareReader } from "../observe/firmware-reader.ts";
+import type { FirmwareReader } from "../observe/firmware/firmware-reader.ts";
 import type { ObserveOptions } from "../observe/observe.ts";
 import { createObserver } from "../observe/observer.ts";
 import { errorOf, type Phase } from "../report/phase.ts";

@@ -11,7 +11,7 @@ import {
   type ManualClock,
 } from "@switchyard/host/testing";
 import { configureNode, type PassResult } from "./configure-node.ts";
-import { createFirmwareReader } from "../observe/firmware-reader.ts";
+import { createFirmwareReader } from "../observe/firmware/firmware-reader.ts";
 import { createObserver } from "../observe/observer.ts";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { errorOf, type Phase } from "../report/phase.ts";

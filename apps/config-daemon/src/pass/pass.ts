@@ -9,7 +9,7 @@ import { isKubeError, type Requeue, type Transport } from "@switchyard/kube";
 import { describeStep, type Step } from "@switchyard/plan";
 import type { Logger } from "@switchyard/service";
 import { hasLockCondition, type LockCondition } from "../lock/lock-condition.ts";
-import type { FirmwareReader } from "../observe/firmware-reader.ts";
+import type { FirmwareReader } from "../observe/firmware/firmware-reader.ts";
 import type { DaemonMetrics } from "../report/daemon-metrics.ts";
 import type { Report } from "../report/reporter.ts";
 import type { StepFailure } from "./apply-steps.ts";

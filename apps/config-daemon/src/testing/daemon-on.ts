@@ -7,7 +7,7 @@ import type { Step } from "@switchyard/plan";
 import type { FirmwarePolicy } from "@switchyard/policy";
 import { setTimeout as delay } from "node:timers/promises";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
-import { createFirmwareReader } from "../observe/firmware-reader.ts";
+import { createFirmwareReader } from "../observe/firmware/firmware-reader.ts";
 import { createMissingInterfaces, type ReadHeldDevices } from "../observe/missing-interfaces.ts";
 import { createObserver } from "../observe/observer.ts";
 import { configureNode, type BeginPass, type PassResult } from "../pass/configure-node.ts";

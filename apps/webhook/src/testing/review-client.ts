@@ -4,8 +4,8 @@ import { emptyView, type ClusterView } from "@switchyard/admission";
 import { issueCertificate, type IssuedCertificate } from "@switchyard/certificates";
 import { createLogger } from "@switchyard/service";
 import { Agent, request, type RequestOptions } from "node:https";
-import { startReviewServer, type ReviewServer, type ReviewServerOptions } from "../review-server.ts";
-import { toTlsOptions } from "../tls-settings.ts";
+import { startReviewServer, type ReviewServer, type ReviewServerOptions } from "../server/review-server.ts";
+import { toTlsOptions } from "../server/tls-settings.ts";
 
 export interface Answer {
   readonly status: number;

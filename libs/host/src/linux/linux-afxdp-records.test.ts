@@ -5,9 +5,9 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AfxdpRecord } from "../ports/records.ts";
-import { formatAfxdpRecord, parseAfxdpRecord } from "./afxdp-record-file.ts";
-import { createLinuxAfxdpRecords } from "./linux-records.ts";
-import type { UnreadableRecord } from "./record-directory.ts";
+import { formatAfxdpRecord, parseAfxdpRecord } from "./records/afxdp-record-file.ts";
+import { createLinuxAfxdpRecords } from "./records/linux-records.ts";
+import type { UnreadableRecord } from "./records/record-directory.ts";
 
 const pf = "0000:86:00.0";
 const ofPf: AfxdpRecord = {

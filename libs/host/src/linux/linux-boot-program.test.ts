@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ProgramVersion } from "../ports/boot.ts";
-import { createLinuxBootProgram } from "./linux-boot.ts";
+import { createLinuxBootProgram } from "./boot/linux-boot.ts";
 
 let root = "";
 let home = "";

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLinuxPfRecords } from "./linux-records.ts";
-import type { UnreadableRecord } from "./record-directory.ts";
+import { createLinuxPfRecords } from "./records/linux-records.ts";
+import type { UnreadableRecord } from "./records/record-directory.ts";
 import type { PfRecord, PfRecords } from "../ports/records.ts";
 import { pci } from "../testing/nic-models.ts";
 

@@ -15,8 +15,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PluginLeftovers } from "../ports/plugin-leftovers.ts";
 import { createLinuxPluginLeftovers } from "./linux-host.ts";
-import { createLinuxXdp } from "./linux-xdp.ts";
-import { mountUnitName } from "./linux-systemd.ts";
+import { createLinuxXdp } from "./devices/linux-xdp.ts";
+import { mountUnitName } from "./system/linux-systemd.ts";
 import { recordUpstreamDevices } from "./upstream-plugin/upstream-device-record.ts";
 
 const missing = missingForNamespaces();

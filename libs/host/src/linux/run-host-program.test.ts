@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { runHostProgram, type HostProgramOptions } from "./run-program.ts";
+import { runHostProgram, type HostProgramOptions } from "./system/run-program.ts";
 
 const at = { action: "configure", target: "the boot loader" };
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { functionOfVirtio } from "./read-pci-functions.ts";
+import { functionOfVirtio } from "./system/read-pci-functions.ts";
 
 let root: string;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Implements BootProgram on the disk of the fake kernel, without the content of files. */
-import { checkKernelArguments } from "../linux/kernel-names.ts";
+import { checkKernelArguments } from "../linux/system/kernel-names.ts";
 import type { BootProgram } from "../ports/boot.ts";
 import type { BootLoader, KernelArguments, Machine } from "../ports/kernel.ts";
 import { answer, Refusal } from "./faults.ts";

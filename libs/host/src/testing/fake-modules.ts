@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Implements KernelModules on the fake kernel. A driver registers when its module is loaded. */
-import { checkKernelName } from "../linux/kernel-names.ts";
+import { checkKernelName } from "../linux/system/kernel-names.ts";
 import type { KernelModules } from "../ports/kernel.ts";
 import type { PciBus } from "./fake-pci.ts";
 import type { FakeRdma } from "./fake-rdma.ts";

@@ -9,7 +9,7 @@ import {
   parsePluginSocket,
   parseUpstreamDevice,
 } from "../linux/upstream-plugin/upstream-device-record.ts";
-import { parseAfxdpDevice } from "../linux/afxdp-record-file.ts";
+import { parseAfxdpDevice } from "../linux/records/afxdp-record-file.ts";
 import type { PluginLeftovers, UpstreamDevice, XdpUse } from "../ports/plugin-leftovers.ts";
 import type { FakeXdp } from "./fake-xdp.ts";
 import { answer, Refusal } from "./faults.ts";

@@ -3,8 +3,8 @@
  * Implements PfRecords and AfxdpRecords on the disk of the fake kernel, which survives the daemon. Records are formatted and parsed as files.
  */
 import type { PciAddress } from "@switchyard/api";
-import { formatAfxdpRecord, parseAfxdpDevice, parseAfxdpRecord } from "../linux/afxdp-record-file.ts";
-import { formatPfRecord, parsePfRecord } from "../linux/pf-record-file.ts";
+import { formatAfxdpRecord, parseAfxdpDevice, parseAfxdpRecord } from "../linux/records/afxdp-record-file.ts";
+import { formatPfRecord, parsePfRecord } from "../linux/records/pf-record-file.ts";
 import type { AfxdpRecord, AfxdpRecords, PfRecord, PfRecords } from "../ports/records.ts";
 import { answer, Refusal } from "./faults.ts";
 

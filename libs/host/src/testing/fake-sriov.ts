@@ -3,7 +3,7 @@
  * createFakeSriov implements SriovSysfs on the fake kernel, with errors in the order of drivers/pci/iov.c (6.12).
  */
 import { defined, type PciAddress } from "@switchyard/api";
-import { checkKernelName } from "../linux/kernel-names.ts";
+import { checkKernelName } from "../linux/system/kernel-names.ts";
 import type { SysfsPf, SriovSysfs, SysfsVf } from "../ports/sriov-sysfs.ts";
 import type { KernelClock } from "./clock.ts";
 import type { QuirksByPf } from "./driver-quirks.ts";

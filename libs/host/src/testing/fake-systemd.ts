@@ -3,7 +3,7 @@
  * Implements systemd of the fake kernel: the unit files on its disk, which units run, and reboots. systemd knows the content of
  * unit files as of the last reload.
  */
-import { checkUnitName } from "../linux/linux-systemd.ts";
+import { checkUnitName } from "../linux/system/linux-systemd.ts";
 import type { Systemd } from "../ports/system-services.ts";
 import type { FakeFiles } from "./fake-files.ts";
 import { answer, Refusal } from "./faults.ts";

@@ -4,7 +4,7 @@
  * simulators, and VFs whose driver supports vDPA.
  */
 import { defined } from "@switchyard/api";
-import { checkKernelName, checkVdpaName } from "../linux/kernel-names.ts";
+import { checkKernelName, checkVdpaName } from "../linux/system/kernel-names.ts";
 import type { Vdpa, VdpaManagement } from "../ports/devices.ts";
 import { answer, Refusal } from "./faults.ts";
 

@@ -7,7 +7,7 @@
 import type { AfxdpInterfaceSpec, AfxdpInterfaceStatus, AfxdpNetworkNodeState } from "@switchyard/api";
 import type { SriovUse } from "@switchyard/policy";
 import type { Reason } from "../impact.ts";
-import { parseEswitchMode } from "../plan-eswitch.ts";
+import { parseEswitchMode } from "../pf/plan-eswitch.ts";
 import type { PlanProblem } from "../problem.ts";
 import { externalProblems, limitProblems, usedDeviceProblem } from "./afxdp-problems.ts";
 import type { AfxdpStep } from "./afxdp-step.ts";

@@ -22,11 +22,11 @@ import { operations } from "../../calls/operations.ts";
 import type { PluginLeftovers } from "../../ports/plugin-leftovers.ts";
 import type { Systemd } from "../../ports/system-services.ts";
 import type { Xdp } from "../../ports/xdp.ts";
-import { parseAfxdpDevice } from "../afxdp-record-file.ts";
-import { askKernel } from "../ask-kernel.ts";
-import { createLinuxHostFiles } from "../linux-host-files.ts";
-import { mountUnitName } from "../linux-systemd.ts";
-import { runHostProgram } from "../run-program.ts";
+import { parseAfxdpDevice } from "../records/afxdp-record-file.ts";
+import { askKernel } from "../system/ask-kernel.ts";
+import { createLinuxHostFiles } from "../system/linux-host-files.ts";
+import { mountUnitName } from "../system/linux-systemd.ts";
+import { runHostProgram } from "../system/run-program.ts";
 import {
   isPluginPool,
   parsePluginMount,

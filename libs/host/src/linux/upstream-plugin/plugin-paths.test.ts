@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { mountUnitName } from "../linux-systemd.ts";
+import { mountUnitName } from "../system/linux-systemd.ts";
 import { parseMountInfo } from "./leftovers-on-linux.ts";
 import { parsePluginMount, parsePluginSocket } from "./upstream-device-record.ts";
 

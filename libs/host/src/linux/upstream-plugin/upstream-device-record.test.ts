@@ -4,7 +4,7 @@ import { upstreamDeviceDirectory } from "@switchyard/api";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { UnreadableRecord } from "../record-directory.ts";
+import type { UnreadableRecord } from "../records/record-directory.ts";
 import { recordUpstreamDevices, upstreamDeviceRecords, type GivenDevice } from "./upstream-device-record.ts";
 
 const device = "0000:86:00.0";

@@ -8,14 +8,14 @@
 import { defined, isInterfaceName, upstreamDeviceDirectory } from "@switchyard/api";
 import { join } from "node:path";
 import type { UpstreamDevice } from "../../ports/plugin-leftovers.ts";
-import { parseAfxdpDevice } from "../afxdp-record-file.ts";
+import { parseAfxdpDevice } from "../records/afxdp-record-file.ts";
 import {
   createRecordDirectory,
   isFields,
   parseJson,
   type RecordDirectory,
   type UnreadableRecord,
-} from "../record-directory.ts";
+} from "../records/record-directory.ts";
 
 /**
  * parsePluginMount and parsePluginSocket recognise the paths of the plugin of upstream (eve-and-afxdp.md b1). Everything else in these

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * impactWarnings describes a change's impact for kubectl to show: a summary, then one line for each kind of change with
+ * the nodes on which it disrupts pods, reboots first. The number of lines is limited, whatever the size of the cluster.
+ */
+import type { Impact } from "@switchyard/plan";
+import type { PodUse } from "@switchyard/policy";
+import type { ClusterView } from "../cluster-view.ts";
+import type { ClusterImpact, GroupImpact, PfChange } from "./impact.ts";
+import { countNodes, namesOf } from "../node-groups.ts";
+import { cutLine, count, listNames } from "../finding.ts";
+
+/** As many warnings as kubectl can show without hiding the result of the command. */
+export const maxWarnings = 10;
+
+/** In UTF-16 units. The API server cuts a warning at 256 characters, and all warnings of a response at 4096. */
+export const maxWarningLength = 200;
+
+export interface WarningOptions {
+  readonly disableDrain: boolean;
+  readonly podsOn?: ClusterView["podsOn"];
+  /** The number of lines; `maxWarnings` unless given. */
+  readonly maxLines?: number;
+}
+
+/** Returns at most `maxLines` lines, and none if the change has no effect on any node. */
+export function impactWarnings(impact: ClusterImpact, options: WarningOptions): readonly string[] {
+  const { disableDrain, podsOn, maxLines = maxWarnings } = options;
+  const lines = [...mergeChanges(impact.groups)]
+    .sort((a, b) => severity[b.impact] - severity[a.impact])
+    .flatMap((change) => describeChange(change, podsOn));
+  const summary = describeSummary(impact);
+  if (summary === undefined) return [];
+  if (disableDrain && impact.groups.some((group) => group.impact === "drain")) {
+    lines.unshift(
+      "nodes are not drained because spec.disableDrain is set in SriovOperatorConfig/default: running pods lose their VFs",
+    );
+  }
+  // A single line needs no summary.
+  const all = lines.length === 1 && impact.skipped === 0 ? lines : [summary, ...lines];
+  const shown =
+    all.length <= maxLines
+      ? all
+      : [...all.slice(0, maxLines - 1), `${all.length - maxLines + 1} more changes are not shown`];
+  return shown.map((line) => cutLine(line, maxWarningLength));
+}
+
+const severity: Readonly<Record<Impact, number>> = { none: 0, drain: 1, reboot: 2 };
+
+/** The same change of the same PFs, with all groups of nodes that have it. */
+interface MergedChange {
+  readonly impact: Impact;
+  readonly summary: string;
+  readonly problems: readonly string[];
+  readonly pciAddresses: readonly string[];
+  readonly groups: readonly GroupImpact[];
+}
+
+function describeSummary({ groups, skipped }: ClusterImpact): string | undefined {
+  if (groups.length === 0 && skipped === 0) return undefined;
+  const nodesWith = (impact: Impact) => nodeCount(groups.filter((group) => group.impact === impact));
+  const parts = [
+    ...(nodesWith("reboot") > 0 ? [`reboots ${nodesWith("reboot")}`] : []),
+    ...(nodesWith("drain") > 0 ? [`drains ${nodesWith("drain")}`] : []),
+    ...(nodesWith("none") > 0 ? [`disrupts no pods on ${nodesWith("none")}`] : []),
+  ];
+  const affected = `affects ${count(nodeCount(groups), "node")}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
+  return skipped === 0 ? affected : `${affected}; ${count(skipped, "more node")} could not be evaluated in time`;
+}
+
+function describeChange(change: MergedChange, podsOn: ClusterView["podsOn"]): readonly string[] {
+  const { impact, summary, problems, pciAddresses, groups } = change;
+  const names = namesOf(groups.map(({ group }) => group));
+  const where = `on ${names.length === 1 ? (names[0] ?? "") : count(names.length, "node")}`;
+  const lines = problems.map((problem) => `cannot be applied ${where}: ${problem}`);
+  if (summary === "") return lines;
+  const what = `reconfigures ${listNames(pciAddresses, 2)} (${summary}) ${where}`;
+  if (impact === "none") return [`${what}: disrupts no pods`, ...lines];
+  const verb = impact === "reboot" ? "reboots" : "drains";
+  const users = podsOn === undefined ? describeVfsInUse(change) : describePods(change, podsOn);
+  // If the line is too long, name fewer nodes: the number of pods matters more.
+  const wordings = [3, 2, 1, 0].map((most) => `${what}: ${verb} ${listNames(names, most)}${users}`);
+  return [wordings.find((line) => line.length <= maxWarningLength) ?? wordings[0] ?? what, ...lines];
+}
+
+/** "; 12 pods use these VFs": pods that request a resource of the PFs or were allocated one of their VFs. */
+function describePods({ pciAddresses, groups }: MergedChange, podsOn: NonNullable<ClusterView["podsOn"]>): string {
+  let pods = 0;
+  const known = new Map<readonly PfChange[], ReadonlySet<string>>(); // nodes with the same plan share their changes
+  for (const { group, changes } of groups) {
+    const resources = known.get(changes) ?? resourcesOf(pciAddresses, changes);
+    known.set(changes, resources);
+    for (const { name } of group.nodes) {
+      pods += podsOn(name).filter((use) => usesVfs(use, resources, pciAddresses)).length;
+    }
+  }
+  if (pods === 0) return "; no pods use these VFs";
+  return `; ${count(pods, "pod")} use${pods === 1 ? "s" : ""} these VFs`;
+}
+
+/** A pod whose devices are uncertain counts: a drain evicts it, too. */
+function usesVfs(use: PodUse, resources: ReadonlySet<string>, pfs: readonly string[]): boolean {
+  return (
+    use.resources.some((resource) => resources.has(resource)) ||
+    use.pfs.some((pf) => pfs.includes(pf)) ||
+    use.isUncertain
+  );
+}
+
+function resourcesOf(pciAddresses: readonly string[], changes: readonly PfChange[]): ReadonlySet<string> {
+  const ofPfs = changes.filter(({ pciAddress }) => pciAddress !== undefined && pciAddresses.includes(pciAddress));
+  return new Set(ofPfs.flatMap(({ resources }) => resources));
+}
+
+/** "; 3 VFs are in use by pods": as far as the statuses show it. */
+function describeVfsInUse({ pciAddresses, groups }: MergedChange): string {
+  let vfs = 0;
+  for (const { group } of groups) {
+    const pfs = (group.state.status.interfaces ?? []).filter(({ pciAddress }) => pciAddresses.includes(pciAddress));
+    // The host does not see the network interface of a VF that is in a pod. A VF with vfio-pci never has one.
+    const inPods = pfs
+      .flatMap(({ Vfs = [] }) => Vfs)
+      .filter(({ name, driver }) => !name && driver && driver !== "vfio-pci");
+    vfs += inPods.length * group.nodes.length;
+  }
+  return vfs > 0 ? `; ${count(vfs, "VF")} ${vfs === 1 ? "is" : "are"} in use by pods` : "";
+}
+
+function nodeCount(groups: readonly GroupImpact[]): number {
+  return countNodes(groups.map(({ group }) => group));
+}
+
+/** Merges equal changes of one PF on several groups of nodes, then equal changes of several PFs on the same groups. */
+function mergeChanges(groups: readonly GroupImpact[]): Iterable<MergedChange> {
+  const byChange = new Map<string, { readonly change: PfChange; readonly groups: GroupImpact[]; indexes: string }>();
+  const keys = new Map<PfChange, string>();
+  for (const [index, group] of groups.entries()) {
+    for (const change of group.changes) {
+      const { pciAddress, summary, impact, problems } = change;
+      const key = keys.get(change) ?? JSON.stringify([pciAddress, summary, impact, problems]);
+      keys.set(change, key);
+      const entry = byChange.get(key) ?? { change, groups: [], indexes: "" };
+      entry.groups.push(group);
+      entry.indexes += `${index} `;
+      byChange.set(key, entry);
+    }
+  }
+  const merged = new Map<string, MergedChange & { readonly pciAddresses: string[] }>();
+  for (const { change, groups: affected, indexes } of byChange.values()) {
+    const { summary, impact, problems, pciAddress } = change;
+    const key = JSON.stringify([summary, impact, problems, indexes]);
+    const entry = merged.get(key) ?? { summary, impact, problems, pciAddresses: [], groups: affected };
+    if (pciAddress !== undefined) entry.pciAddresses.push(pciAddress);
+    merged.set(key, entry);
+  }
+  return merged.values();
+}

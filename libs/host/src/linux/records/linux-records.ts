@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createLinuxPfRecords implements PfRecords with the files in /etc/sriov-operator/pci, as upstream does (sriov-operator.md F.7).
+ * Usage: `createLinuxPfRecords("/host", { onUnreadable: (file) => log.warn({ ...file }, "file is not a PF record") })`.
+ */
+import { parsePciAddress, type PciAddress } from "@switchyard/api";
+import { join } from "node:path";
+import { HostError, withHostError, type HostOperation } from "../../calls/host-error.ts";
+import { operations } from "../../calls/operations.ts";
+import type { AfxdpRecords, PfRecord, PfRecords } from "../../ports/records.ts";
+import { formatAfxdpRecord, isAfxdpRecordOf, parseAfxdpDevice, parseAfxdpRecord } from "./afxdp-record-file.ts";
+import { formatPfRecord, parsePfRecord } from "./pf-record-file.ts";
+import { createRecordDirectory, type UnreadableRecord } from "./record-directory.ts";
+
+export interface LinuxPfRecordsOptions {
+  /** Called for each such file whenever the records are listed. */
+  readonly onUnreadable: (file: UnreadableRecord) => void;
+}
+
+/** `root` is "/" or "/host". */
+export function createLinuxPfRecords(root: string, { onUnreadable }: LinuxPfRecordsOptions): PfRecords {
+  const { records: at } = operations;
+  const files = createRecordDirectory<PciAddress, PfRecord>(join(root, "etc/sriov-operator/pci"), {
+    parseName(name) {
+      const pf = parsePciAddress(name);
+      return pf.ok ? pf.value : undefined;
+    },
+    parse: parsePfRecord,
+    isOf: ({ spec }, pf) => spec.pciAddress === pf,
+    onUnreadable,
+  });
+  return {
+    list: () => withHostError(at.list(), () => files.list()),
+    save: (pf, record) => withHostError(at.save(pf, record), () => files.save(pf, formatPfRecord(record))),
+    remove: (pf) => withHostError(at.remove(pf), () => files.remove(pf)),
+  };
+}
+
+/** createLinuxAfxdpRecords implements AfxdpRecords with the files in /etc/sriov-operator/afxdp. */
+interface LinuxAfxdpRecordsOptions {
+  /** Called for each file that is not a record whenever the records are listed. */
+  readonly onUnreadable: (file: UnreadableRecord) => void;
+}
+
+/** `root` is "/" or "/host". */
+export function createLinuxAfxdpRecords(root: string, { onUnreadable }: LinuxAfxdpRecordsOptions): AfxdpRecords {
+  const { afxdpRecords: at } = operations;
+  const files = createRecordDirectory(join(root, "etc/sriov-operator/afxdp"), {
+    parseName: parseAfxdpDevice,
+    parse: parseAfxdpRecord,
+    isOf: isAfxdpRecordOf,
+    onUnreadable,
+  });
+  return {
+    list: () => withHostError(at.list(), () => files.list()),
+    save: (device, record) =>
+      withHostError(at.save(device, record), () =>
+        files.save(checkAfxdpDevice(device, at.save(device, record)), formatAfxdpRecord(record)),
+      ),
+    remove: (device) =>
+      withHostError(at.remove(device), () => files.remove(checkAfxdpDevice(device, at.remove(device)))),
+  };
+}
+
+/** Returns the device. Throws HostError EINVAL if it cannot be the name of a file. */
+function checkAfxdpDevice(device: string, at: HostOperation): string {
+  const checked = parseAfxdpDevice(device);
+  if (checked === undefined) throw new HostError({ ...at, target: JSON.stringify(device.slice(0, 64)) }, "EINVAL", {});
+  return checked;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The rules that software bridges of all kinds have in common: each has exactly one PF as its uplink, and a PF is the uplink
+ * of one bridge.
+ */
+import type {
+  InterfaceSpec,
+  InterfaceStatus,
+  SriovNetworkNodeStateSpec,
+  SriovNetworkNodeStateStatus,
+} from "@switchyard/api";
+import type { PlanProblem } from "../problem.ts";
+import type { PfStep } from "../steps/step.ts";
+
+/** What the bridge of a PF depends on. */
+export interface BridgeContext {
+  readonly desired: SriovNetworkNodeStateSpec;
+  readonly observed: SriovNetworkNodeStateStatus;
+  /** The other steps of the PF. */
+  readonly pfSteps: readonly PfStep[];
+}
+
+/** The plan for the bridge of one PF. */
+export interface BridgePlan {
+  /** Steps before all others of the PF, in their order. */
+  readonly before: readonly PfStep[];
+  /** Steps after all others of the PF. */
+  readonly after: readonly PfStep[];
+  readonly problems: readonly PlanProblem[];
+}
+
+interface AnyBridge<Uplink> {
+  readonly uplinks?: readonly Uplink[];
+}
+
+/** Returns the only uplink; undefined for a bridge that has none or several. */
+export function onlyUplinkOf<Uplink>({ uplinks = [] }: AnyBridge<Uplink>): Uplink | undefined {
+  return uplinks.length === 1 ? uplinks[0] : undefined;
+}
+
+export function changesEswitchMode(steps: readonly PfStep[]): boolean {
+  return steps.some(({ kind }) => kind === "set-eswitch-mode");
+}
+
+/** Reports whether the PF stays in legacy mode although its spec requests switchdev. The reason is a problem of its own. */
+export function isHeldInLegacy(
+  entry: InterfaceSpec | undefined,
+  { eSwitchMode }: InterfaceStatus,
+  steps: readonly PfStep[],
+): boolean {
+  return entry?.eSwitchMode === "switchdev" && eSwitchMode !== "switchdev" && !changesEswitchMode(steps);
+}
+
+/** The bridges of one kind in a spec. */
+export interface BridgeKind {
+  readonly kind: "ovs" | "linux";
+  /** Code of the problem if the daemon manages no bridges. */
+  readonly code: PlanProblem["code"];
+  /** PFs that are uplinks of bridges of another kind, which take precedence. */
+  readonly taken: readonly string[];
+}
+
+/** Returns the problems of bridges that belong to no PF of the node, or to a PF that another bridge has. */
+export function uplinkProblems(
+  { kind, code, taken: takenBefore }: BridgeKind,
+  { bridges }: SriovNetworkNodeStateSpec,
+  { openVSwitch, interfaces = [] }: SriovNetworkNodeStateStatus,
+): readonly PlanProblem[] {
+  const wanted: readonly AnyBridge<{ readonly pciAddress: string }>[] = bridges?.[kind] ?? [];
+  if (wanted.length > 0 && openVSwitch === undefined) {
+    const message = "the config daemon does not manage software bridges: it runs without --manage-software-bridges";
+    return [{ code, field: `spec.bridges.${kind}`, message }];
+  }
+  const pfs = new Set(interfaces.map(({ pciAddress }) => pciAddress));
+  const taken = new Set(takenBefore);
+  return wanted.flatMap((bridge, index): readonly PlanProblem[] => {
+    const field = `spec.bridges.${kind}[${index}].uplinks`;
+    const uplink = onlyUplinkOf(bridge);
+    if (uplink === undefined) {
+      return [{ code: "malformed-bridge", field, message: "a bridge must have exactly one uplink" }];
+    }
+    const { pciAddress } = uplink;
+    if (!pfs.has(pciAddress)) {
+      return [{ code: "unknown-pf", field, pciAddress, message: `${pciAddress} is not a PF of this node` }];
+    }
+    const isTaken = taken.has(pciAddress);
+    taken.add(pciAddress);
+    if (!isTaken) return [];
+    return [{ code: "malformed-bridge", field, pciAddress, message: `${pciAddress} is the uplink of another bridge` }];
+  });
+}
+
+/**
+ * Refuses PFs that carry the default route or the route to the API server as uplinks of software bridges.
+ * Reports whether the host needs the network interface of the PF for itself.
+ */
+export function isUsed({ hostUse = [] }: InterfaceStatus): boolean {
+  return hostUse.length > 0;
+}
+
+/** A port of a bridge has no IP connectivity of its own: the host would lose its network. */
+export function usedProblem({ pciAddress, hostUse = [] }: InterfaceStatus, bridge: string, field: string): PlanProblem {
+  const message = `${pciAddress} cannot become a port of bridge ${bridge}, because the host uses it: ${hostUse.join(", ")}`;
+  return { code: "used-by-host", field, pciAddress, message };
+}

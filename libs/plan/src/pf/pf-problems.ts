@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Checks what a spec says about the embedded switch of a PF.
+ * Usage: `const problem = modeProblem(wanted, pf); const problems = missingRepresentors(wanted, pf, "spec.interfaces[0]");`
+ */
+import type { InterfaceSpec, InterfaceStatus } from "@switchyard/api";
+import { smartNicModelOf } from "@switchyard/policy";
+import { parseEswitchMode } from "./plan-eswitch.ts";
+import { quote, type PlanProblem } from "../problem.ts";
+
+/** Returns why the PF cannot have the mode. The whole PF is then left unchanged. */
+export function modeProblem(
+  { eSwitchMode }: InterfaceSpec,
+  pf: InterfaceStatus,
+): Pick<PlanProblem, "code" | "message"> | undefined {
+  const { pciAddress } = pf;
+  const wanted = parseEswitchMode(eSwitchMode);
+  if (wanted === undefined) {
+    const message = `${quote(eSwitchMode)} is not supported; supported values are "legacy" and "switchdev"`;
+    return { code: "unsupported", message };
+  }
+  if (wanted === "switchdev" && pf.totalvfs === undefined) {
+    return { code: "no-sriov", message: `"${wanted}" requested, but ${pciAddress} has no SR-IOV capability` };
+  }
+  if (wanted === "switchdev" && pf.hasESwitch === false) {
+    const owner = smartNicModelOf(pf) === undefined ? "" : "; the card's own system has it";
+    const message = `"${wanted}" requested, but driver ${pf.driver ?? ""} offers no eswitch for ${pciAddress}${owner}`;
+    return { code: "unsupported", message };
+  }
+  return undefined;
+}
+
+/** Reports VFs without a representor, which have no connection: a pod that uses one would not notice why. */
+export function missingRepresentors(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): readonly PlanProblem[] {
+  if (wanted.externallyManaged === true || pf.eSwitchMode !== "switchdev") return [];
+  const { pciAddress, Vfs: vfs = [] } = pf;
+  const missing = vfs.filter(({ representorName }) => !representorName).map(({ vfID }) => vfID);
+  if (missing.length === 0) return [];
+  const [noun, verb] = missing.length === 1 ? ["VF", "has"] : ["VFs", "have"];
+  const message = `${noun} ${missing.join(", ")} of ${pciAddress} ${verb} no representor`;
+  return [{ code: "missing-representor", field: `${field}.eSwitchMode`, pciAddress, message }];
+}
+
+/**
+ * Checks a number of VFs against the limit of a PF, which its driver reports as sriov_totalvfs. On Mellanox cards the
+ * limit is a firmware setting, which Switchyard raises (plan-firmware.ts). The plan and the admission webhook both use
+ * this function, so they report the same message.
+ */
+export type VfLimitProblem = Pick<PlanProblem, "message"> & { readonly code: "no-sriov" | "too-many-vfs" };
+
+/** Returns why the PF cannot have `numVfs` VFs, or undefined if it can. */
+export function vfLimitProblem(numVfs: number, pf: InterfaceStatus): VfLimitProblem | undefined {
+  const { pciAddress, totalvfs } = pf;
+  if (numVfs <= (totalvfs ?? 0) || canRaise(numVfs, pf)) return undefined;
+  const requested = `${numVfs} ${numVfs === 1 ? "VF" : "VFs"} requested, but ${pciAddress}`;
+  return totalvfs === undefined
+    ? { code: "no-sriov", message: `${requested} has no SR-IOV capability${inFirmware(numVfs, pf)}` }
+    : { code: "too-many-vfs", message: `${requested} supports at most ${totalvfs}${inFirmware(numVfs, pf)}` };
+}
+
+/** The largest NUM_OF_VFS that upstream sets, too (sriov-operator.md E.3). */
+const mostFirmwareVfs = 128;
+
+export function isMellanox({ vendor }: InterfaceStatus): boolean {
+  return vendor === "15b3";
+}
+
+function canRaise(numVfs: number, pf: InterfaceStatus): boolean {
+  return isMellanox(pf) && numVfs <= mostFirmwareVfs && pf.firmware?.unavailable === undefined;
+}
+
+function inFirmware(numVfs: number, pf: InterfaceStatus): string {
+  if (!isMellanox(pf)) return "";
+  if (numVfs > mostFirmwareVfs) return `, and its firmware is set to at most ${mostFirmwareVfs}`;
+  return `, and its firmware settings cannot be changed: ${pf.firmware?.unavailable ?? ""}`;
+}
+
+/**
+ * Compares an externally managed PF with its spec (upstream's proposal "externally managed PF"). Another tool creates its VFs
+ * and sets its eswitch mode, link type, MTU and link state. Switchyard never changes these, so the PF must already have what
+ * the spec requests.
+ * Returns the differences because of which the VFs of the PF cannot be used, either; empty if there are none.
+ */
+export function externalMismatches(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): readonly PlanProblem[] {
+  const problems: PlanProblem[] = [];
+  const report = (name: string, asked: string, actual: string): void => {
+    problems.push(mismatch(pf, `${field}.${name}`, `${asked} requested, but`, actual));
+  };
+  const [wantedMode, mode] = [wanted.eSwitchMode || "legacy", pf.eSwitchMode || "legacy"];
+  if (wantedMode !== mode) report("eSwitchMode", `"${wantedMode}"`, `in ${mode} mode`);
+  if (wanted.linkType && pf.linkType && wanted.linkType.toUpperCase() !== pf.linkType.toUpperCase()) {
+    report("linkType", `"${wanted.linkType}"`, `has link type ${pf.linkType}`);
+  }
+  const [numVfs, existing] = [wanted.numVfs ?? 0, pf.numVfs ?? 0];
+  if (numVfs > existing) report("numVfs", `${numVfs} VFs`, `has ${existing}`);
+  return problems;
+}
+
+/** Returns the problem of an MTU that is larger than that of the PF. The VFs are configured without it. */
+export function externalMtuMismatch(
+  wanted: InterfaceSpec,
+  pf: InterfaceStatus,
+  field: string,
+): PlanProblem | undefined {
+  const mtu = wanted.mtu ?? 0;
+  if (pf.mtu === undefined || mtu <= pf.mtu) return undefined;
+  return mismatch(pf, `${field}.mtu`, `MTU ${mtu} requested, but`, `has MTU ${pf.mtu}`);
+}
+
+function mismatch({ pciAddress }: InterfaceStatus, field: string, asked: string, actual: string): PlanProblem {
+  const message = `${asked} ${pciAddress} is externally managed and ${actual}`;
+  return { code: "external-mismatch", field, pciAddress, message };
+}

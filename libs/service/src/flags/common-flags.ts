@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * commonFlags are the flags that every service accepts.
+ */
+import { durationMs, listenAddress, oneOf, text, type FlagKind } from "./flag-kinds.ts";
+import { flag, type FlagsOf } from "./flags.ts";
+import { logLevels } from "../logger.ts";
+
+/** Values of commonFlags. */
+export type CommonValues = typeof commonFlags extends FlagsOf<infer Values> ? Values : never;
+
+/** The API server sends a bookmark about once a minute, so a shorter age would make healthy caches look stale. */
+const cacheAge: FlagKind<number> = {
+  ...durationMs,
+  expected: "a duration of at least 90s",
+  parse(value) {
+    const ms = durationMs.parse(value);
+    return ms !== undefined && ms >= 90_000 ? ms : undefined;
+  },
+};
+
+export const commonFlags = {
+  kubeconfig: flag(text("FILE"), {
+    env: "KUBECONFIG",
+    help: "Kubeconfig file for the connection to the cluster. If not set, the service account of the pod is used.",
+  }),
+  namespace: flag(text("NAMESPACE"), {
+    required: true,
+    env: "NAMESPACE",
+    help: "Namespace of the operator. Policies, pools and the SriovOperatorConfig are read from this namespace only.",
+  }),
+  logLevel: flag(oneOf(...logLevels), {
+    default: "info",
+    env: "LOG_LEVEL",
+    help: "Minimum severity of log lines.",
+  }),
+  healthAddress: flag(listenAddress, {
+    default: "0",
+    env: "HEALTH_ADDRESS",
+    help: "Address that serves /healthz and /readyz. 0 disables them.",
+  }),
+  metricsAddress: flag(listenAddress, {
+    default: "0",
+    env: "METRICS_ADDRESS",
+    help: "Address that serves Prometheus metrics at /metrics. 0 disables them. It can be the same as --health-address.",
+  }),
+  maxCacheAge: flag(cacheAge, {
+    default: "5m",
+    env: "MAX_CACHE_AGE",
+    help: "A cache is stale when the API server has not confirmed its content for longer than this. While a cache is stale, /readyz reports it and the operator does not act on its content.",
+  }),
+};
