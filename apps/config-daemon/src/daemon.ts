@@ -197,6 +197,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     lockCondition: createLockCondition({ transport, nodeName, namespace, now }),
     isDrainDisabled: () => configs.get(operatorConfigName)?.disableDrain === true,
     isDrainNeededElsewhere: afxdp.demand.isNeeded,
+    withdrawals: afxdp.demand,
     onDrainRequest: afxdp.demand.requested,
     wake: wakeUp.wake,
   });

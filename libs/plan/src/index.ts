@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export { describeAfxdpStep, isAfxdpStepBlockedBy, type AfxdpStep } from "./afxdp/afxdp-step.ts";
-export { deviceIdOf, isAway } from "./afxdp/device-use.ts";
+export { afxdpDisruptionOf, deviceIdOf, isAway, mayDisruptDevice } from "./afxdp/device-use.ts";
 export { planAfxdp, type AfxdpPlan } from "./afxdp/plan-afxdp.ts";
 export { cardModeOf, cardModeSettings, type CardModeSetting, type CardModeValues } from "./card-mode.ts";
 export { withExpectedFirmware } from "./firmware/firmware-demand.ts";
@@ -18,6 +18,8 @@ export {
   changedVfs,
   describeStep,
   disruptionOf,
+  disruptsNode,
+  isOfNode,
   isPfStep,
   stepKinds,
   summaryOf,

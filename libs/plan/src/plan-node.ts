@@ -9,6 +9,7 @@ import { planKernelArguments } from "./kernel-arguments.ts";
 import type { PlanProblem } from "./problem.ts";
 import { planRdmaMode } from "./rdma-mode.ts";
 import { mergeRebootNeeds, type RebootCause, type RebootNeeds } from "./reboot.ts";
+import { hasSwitchdevVfs } from "./steps/host-ovs.ts";
 import type { NodeStep } from "./steps/step.ts";
 
 export interface NodePlan {
@@ -44,10 +45,8 @@ export function planNode(desired: SriovNetworkNodeStateSpec, observed: SriovNetw
 }
 
 /** Hardware offload is never switched off: other programs may use it, too. */
-function planOvsOffload(
-  desired: SriovNetworkNodeStateSpec,
-  { openVSwitch, interfaces = [] }: SriovNetworkNodeStateStatus,
-): OvsOffloadPlan {
+function planOvsOffload(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkNodeStateStatus): OvsOffloadPlan {
+  const { openVSwitch } = observed;
   const pfs = desired.interfaces ?? [];
   const first = pfs.findIndex(
     ({ eSwitchMode, externallyManaged }) => eSwitchMode === "switchdev" && !externallyManaged,
@@ -56,13 +55,11 @@ function planOvsOffload(
   const steps: NodeStep[] = [];
   if (openVSwitch.hardwareOffload !== true) steps.push({ kind: "set-ovs-offload" });
   if (steps.length > 0 || openVSwitch.restartNeeded === true) steps.push({ kind: "restart-ovs" });
-  // Only pods with VFs can be attached to a bridge that Switchyard manages.
-  const isInUse = interfaces.some(({ numVfs = 0, eSwitchMode }) => numVfs > 0 && eSwitchMode === "switchdev");
   const reason: Reason = {
     field: `spec.interfaces[${first}].eSwitchMode`,
     text: "restarting ovs-vswitchd for hardware offload interrupts its bridges",
   };
-  return { steps, reasons: steps.length > 0 && isInUse ? [reason] : [] };
+  return { steps, reasons: steps.length > 0 && hasSwitchdevVfs(observed) ? [reason] : [] };
 }
 
 /**

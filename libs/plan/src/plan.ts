@@ -29,7 +29,7 @@ import { ovsProblems, planOvsBridge } from "./bridges/plan-ovs-bridges.ts";
 import { planPf, type PfPlan } from "./pf/plan-pf.ts";
 import { withVdpaRemovals } from "./pf/plan-vdpa.ts";
 import type { PlanProblem } from "./problem.ts";
-import { withoutRefused } from "./refused-change.ts";
+import { withoutRefusedOfNode, withoutRefusedOfPf } from "./refused-change.ts";
 import { mergeRebootNeeds, planReboot } from "./reboot.ts";
 import { vdpaDriver } from "./steps/vdpa.ts";
 import { isVirtualNic, planVirtualNic, planVirtualReset } from "./pf/plan-virtual.ts";
@@ -71,8 +71,20 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
   const cardMode = planCardMode(desired, observed);
   const firmware = planFirmware(desired, observed, cardMode.pending);
   const steps: PfStep[] = [];
-  const reboots = [node.reboots, firmware.reboots];
-  const reasons: Reason[] = [...node.reasons, ...firmware.reasons];
+  const { forget, ...planned } = planReboot(
+    mergeRebootNeeds([node.reboots, firmware.reboots]),
+    observed.system?.reboot,
+  );
+  const ofNode = [...node.steps, ...cardMode.steps, ...firmware.steps, ...forget];
+  const isRebootPlanned = planned.reboot.length > 0;
+  const refusal = withoutRefusedOfNode(
+    observed,
+    [...ofNode, ...planned.reboot],
+    isRebootPlanned ? planned.reasons : node.reasons,
+  );
+  const isRefused = refusal?.isRefused ?? (() => false);
+  const reboot = planned.reboot.filter((step) => !isRefused(step));
+  const reasons: Reason[] = [...(refusal === undefined ? node.reasons : []), ...firmware.reasons];
   const problems: PlanProblem[] = [
     ...unknownPfs(desired.interfaces ?? [], found),
     ...node.problems,
@@ -80,6 +92,7 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
     ...firmware.problems,
     ...ovsProblems(desired, observed),
     ...linuxBridgeProblems(desired, observed),
+    ...(refusal === undefined ? [] : [refusal.problem]),
   ];
 
   for (const pf of found) {
@@ -93,34 +106,24 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
     if (linux.isBlocking) continue;
     const ovs = planOvsBridge(pf, { desired, observed, pfSteps: own.steps });
     const whole = [...linux.before, ...ovs.before, ...own.steps, ...ovs.after, ...linux.after];
-    const { steps: possible, problem: refusal } = withoutRefused(pf, whole, own.fieldOf);
+    const { steps: possible, problem: pfRefusal } = withoutRefusedOfPf(pf, whole, own.fieldOf);
     const ofPf = withVdpaRemovals(pf, possible);
     steps.push(...ofPf);
-    problems.push(...ovs.problems, ...(refusal === undefined ? [] : [refusal]));
+    problems.push(...ovs.problems, ...(pfRefusal === undefined ? [] : [pfRefusal]));
     reasons.push(...reasonsToDrain(ofPf, pf, own.fieldOf));
   }
-  const { forget, reboot, ...rebooting } = planReboot(mergeRebootNeeds(reboots), observed.system?.reboot);
   const isRebooting = reboot.length > 0;
   const pfSteps = isRebooting ? [] : steps;
   // After a reboot, no card has to be reset.
-  const firmwareSteps = firmware.steps.filter(({ kind }) => !isRebooting || kind !== "reset-firmware");
+  const nodeSteps = ofNode.filter((step) => !isRefused(step) && !(isRebooting && step.kind === "reset-firmware"));
   const drainOrNone = reasons.length > 0 ? "drain" : "none";
   const postponed = isRebooting ? [...steps.map(({ pciAddress }) => pciAddress), ...withVfs(desired, found)] : [];
   const waiting = [...new Set([...firmware.held, ...postponed])];
   return {
-    steps: [
-      ...node.steps,
-      ...cardMode.steps,
-      ...firmwareSteps,
-      ...forget,
-      ...noIommuFor(found, pfSteps),
-      ...modulesFor(pfSteps),
-      ...pfSteps,
-      ...reboot,
-    ],
+    steps: [...nodeSteps, ...noIommuFor(found, pfSteps), ...modulesFor(pfSteps), ...pfSteps, ...reboot],
     impact: isRebooting ? "reboot" : drainOrNone,
-    reasons: isRebooting ? rebooting.reasons : reasons,
-    problems: [...problems, ...rebooting.problems],
+    reasons: isRebooting ? planned.reasons : reasons,
+    problems: [...problems, ...planned.problems],
     ...(waiting.length > 0 && { waiting }),
   };
 }

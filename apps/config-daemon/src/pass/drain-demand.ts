@@ -6,6 +6,7 @@
 import {
   afxdpNetworkNodeStates,
   type AfxdpNetworkNodeState,
+  type DrainNeed,
   type DrainRequest,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
@@ -25,15 +26,21 @@ export interface DrainDemand {
   readonly isNeeded: () => boolean;
   /** Starts a pass for SR-IOV if the need changes. */
   readonly setNeeded: (isNeeded: boolean) => void;
+  /** To be called at the start of each pass with the state that the cache has: it may show the withdrawal. */
+  readonly passBegins: (state: Handshake) => void;
   /** To be called before a request is written. */
-  readonly requested: (request: DrainRequest) => void;
-  /** Reports whether the node is drained, and the request was not withdrawn since: the cache may not show that yet. */
-  readonly isDrained: (state: Handshake) => boolean;
+  readonly requested: (request: DrainRequest, state: Handshake) => void;
+  /** Reports whether the node is drained for `needed`, and the request was not withdrawn since. */
+  readonly isDrainedFor: (needed: DrainNeed, state: Handshake) => boolean;
+  /** Reports whether the request was withdrawn, and the cache does not show that yet. The write may have failed. */
+  readonly isWithdrawn: (state: Handshake) => boolean;
 }
 
 export function createDrainDemand(wake: () => void): DrainDemand {
   let isNeeded = false;
-  let isWithdrawn = false;
+  /** Uid of the state whose request was withdrawn; undefined if none was, or if the cache shows it. */
+  let withdrawn: string | undefined;
+  const isWithdrawn = (state: Handshake): boolean => withdrawn === uidOf(state) && requestOf(state) !== "Idle";
   return {
     isNeeded: () => isNeeded,
     setNeeded(next) {
@@ -41,14 +48,19 @@ export function createDrainDemand(wake: () => void): DrainDemand {
       isNeeded = next;
       wake();
     },
-    requested(request) {
-      isWithdrawn ||= request === "Idle";
+    passBegins(state) {
+      if (!isWithdrawn(state)) withdrawn = undefined;
     },
-    isDrained(state) {
-      if (requestOf(state) === "Idle") isWithdrawn = false; // The cache shows it.
-      return !isWithdrawn && isDrainedFor("Drain_Required", state);
+    requested(request, state) {
+      if (request === "Idle") withdrawn = uidOf(state);
     },
+    isDrainedFor: (needed, state) => !isWithdrawn(state) && isDrainedFor(needed, state),
+    isWithdrawn,
   };
+}
+
+function uidOf({ metadata }: Handshake): string {
+  return metadata.uid ?? "";
 }
 
 /**
@@ -70,8 +82,10 @@ export function createOwnDrain(deps: { readonly demand: DrainDemand; readonly tr
         if (requestOf(state) !== "Idle") await requestOnState("Idle", carrier, transport, signal);
         return;
       }
-      const request = demand.isNeeded() ? nextRequest("Drain_Required", state) : undefined;
-      demand.requested(request ?? "Idle");
+      // A withdrawal that may have failed is completed before the next request.
+      const isNeeded = demand.isNeeded() && !demand.isWithdrawn(state);
+      const request = isNeeded ? nextRequest("Drain_Required", state) : undefined;
+      demand.requested(request ?? "Idle", state);
       if (request === undefined) await withdrawRequest(carrier, transport, signal);
       else await requestDrain(request, carrier, transport, signal);
     },

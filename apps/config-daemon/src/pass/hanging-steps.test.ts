@@ -10,7 +10,8 @@ import {
   type FakeKernel,
   type ManualClock,
 } from "@switchyard/host/testing";
-import { configureNode, type PassResult } from "./configure-node.ts";
+import { configureNode } from "./configure-node.ts";
+import type { PassResult } from "./run-rounds.ts";
 import { createFirmwareReader } from "../observe/firmware/firmware-reader.ts";
 import { createObserver } from "../observe/observer.ts";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";

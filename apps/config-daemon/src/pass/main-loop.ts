@@ -4,8 +4,6 @@
  * passes make progress. Each wait of a pass has a limit (steps, observations, requests), so a loop without progress is a
  * bug, and a restart helps. A step that hangs in the kernel does not stop the loop, and a restart would not end the step.
  */
-import type { PassResult } from "./configure-node.ts";
-
 export interface MainLoop {
   /** A pass starts or makes progress. */
   progress(): void;
@@ -33,23 +31,4 @@ export function createMainLoop({ nowMs }: { readonly nowMs: () => number }): Mai
       return lateMs > graceMs ? [`the main loop has made no progress for ${Math.floor(lateMs / 60_000)} min`] : [];
     },
   };
-}
-
-/** Events report most changes. The periodic pass finds the others. */
-const recheckMs = 5 * 60_000;
-
-/** The operator merges the policies within a second of the first report. */
-const unmergedMs = 5_000;
-
-/** First and longest wait before failed steps are retried. */
-const retry = { firstMs: 1_000, longestMs: 60_000 };
-
-/**
- * pauseAfter returns the time until the next pass if no event starts one earlier.
- * Returns milliseconds. `failures` is the number of consecutive passes with the result "retry", including this one.
- */
-export function pauseAfter(result: PassResult, failures: number): number {
-  if (result === "retry") return Math.min(retry.firstMs * 2 ** (failures - 1), retry.longestMs);
-  if (result === "unmerged") return unmergedMs;
-  return recheckMs * (0.9 + Math.random() * 0.2);
 }

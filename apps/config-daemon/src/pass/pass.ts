@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createPass wraps configureNode with metrics, logs and error handling. Errors of the host are reported by configure-node.ts.
- * This file reports all other errors on the NodeState: a request that the API server refuses, and bugs.
+ * createPass wraps configureNode with metrics, logs and error handling. Errors of the host are reported by configure-node.ts, all
+ * other errors by retries.ts.
  */
 import { sriovNetworkNodeStates, type DrainRequest, type SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import { isKubeError, type Requeue, type Transport } from "@switchyard/kube";
+import type { Transport } from "@switchyard/kube";
 import { describeStep, type Step } from "@switchyard/plan";
 import type { Logger } from "@switchyard/service";
 import { hasLockCondition, type LockCondition } from "../lock/lock-condition.ts";
@@ -15,7 +15,8 @@ import type { Report } from "../report/reporter.ts";
 import type { StepFailure } from "./apply-steps.ts";
 import { configureNode, type ConfigureDeps } from "./configure-node.ts";
 import { requestDrain, requestOf, setDrainer, withdrawRequest } from "./drain-request.ts";
-import { pauseAfter, type MainLoop } from "./main-loop.ts";
+import type { MainLoop } from "./main-loop.ts";
+import { createRetries, type PassOutcome } from "./retries.ts";
 
 export interface PassDeps extends Pick<
   ConfigureDeps,
@@ -32,12 +33,13 @@ export interface PassDeps extends Pick<
   | "runningSteps"
   | "isDrainDisabled"
   | "isDrainNeededElsewhere"
+  | "withdrawals"
 > {
   readonly host: Host;
   readonly transport: Transport;
   readonly useExternalDrainer: boolean;
   /** Called before a request for a drain is written. */
-  readonly onDrainRequest?: (request: DrainRequest) => void;
+  readonly onDrainRequest?: (request: DrainRequest, state: SriovNetworkNodeState) => void;
   readonly report: Report;
   readonly metrics: DaemonMetrics;
   readonly loop: MainLoop;
@@ -51,46 +53,33 @@ export interface PassDeps extends Pick<
 }
 
 /** Resolves with the time until the next pass. Rejects only if the daemon stops. */
-export type Pass = (state: SriovNetworkNodeState, passSignal: AbortSignal) => Promise<Requeue & PassOutcome>;
-
-export interface PassOutcome {
-  /** The pass ended by an error that configureNode did not report. */
-  readonly hasFailed: boolean;
-}
-
-/** Longest time until the next pass if the failure of this one could not be reported. */
-const unreportedMs = 5_000;
+export type Pass = (state: SriovNetworkNodeState, passSignal: AbortSignal) => Promise<PassOutcome>;
 
 export function createPass(deps: PassDeps): Pass {
   const { runningSteps, metrics, loop, log, report, signal } = deps;
-  let failures = 0;
+  const retries = createRetries(deps);
   let isLockCleared = false;
 
   return async function pass(state, passSignal) {
     const stop = AbortSignal.any([passSignal, signal]);
     loop.progress();
-    let afterMs: number;
-    let hasFailed = false;
-    try {
-      const result = await run(state, stop);
-      failures = result === "retry" ? failures + 1 : 0;
-      const changesMs = [runningSteps.nextChangeMs(), deps.missingInterfaces?.nextChangeMs()];
-      afterMs = Math.min(pauseAfter(result, failures), ...changesMs.filter((ms) => ms !== undefined));
-    } catch (error) {
-      if (signal.aborted) throw error;
-      hasFailed = true;
-      failures += 1;
-      log.warn({ error, failures }, "pass failed; retrying");
-      const isReported = await reportFailure(state, error);
-      afterMs = Math.min(pauseAfter("retry", failures), isReported ? Infinity : unreportedMs);
-    }
-    loop.idle(afterMs);
-    return { afterMs, hasFailed };
+    const { afterMs, hasFailed } = await retries(
+      () => run(state, stop),
+      async (phase) => {
+        metrics.reported(phase);
+        await report(state, phase, undefined);
+      },
+    );
+    const changesMs = [runningSteps.nextChangeMs(), deps.missingInterfaces?.nextChangeMs()];
+    const nextMs = Math.min(afterMs, ...changesMs.filter((ms) => ms !== undefined));
+    loop.idle(nextMs);
+    return { afterMs: nextMs, hasFailed };
   };
 
   async function run(state: SriovNetworkNodeState, stop: AbortSignal) {
     if (!isLockCleared && hasLockCondition(state)) await deps.lockCondition.clear(stop);
     isLockCleared = true;
+    deps.withdrawals?.passBegins(state);
     const carrier = { type: sriovNetworkNodeStates, ...state };
     await setDrainer(deps.useExternalDrainer, state, deps.transport, stop);
     return await configureNode(
@@ -98,11 +87,11 @@ export function createPass(deps: PassDeps): Pass {
       {
         ...deps,
         requestDrain(request) {
-          deps.onDrainRequest?.(request);
+          deps.onDrainRequest?.(request, state);
           return requestDrain(request, carrier, deps.transport, stop);
         },
         withdrawRequest() {
-          if (requestOf(state) !== "Idle") deps.onDrainRequest?.("Idle");
+          if (requestOf(state) !== "Idle") deps.onDrainRequest?.("Idle", state);
           return withdrawRequest(carrier, deps.transport, stop);
         },
         report(phase, found) {
@@ -131,22 +120,4 @@ export function createPass(deps: PassDeps): Pass {
     if (failure === undefined) log.info({ step: describeStep(step) }, "step done");
     else log.warn({ step: describeStep(step), error: failure.message }, "step failed");
   }
-
-  /** Reports whether the failure was written to the NodeState. */
-  async function reportFailure(state: SriovNetworkNodeState, error: unknown): Promise<boolean> {
-    const phase = { kind: "pass-failed", message: describe(error) } as const;
-    metrics.reported(phase);
-    try {
-      await report(state, phase, undefined);
-      return true;
-    } catch (cause) {
-      log.warn({ error: cause }, "status update failed; retrying");
-      return false;
-    }
-  }
-}
-
-function describe(error: unknown): string {
-  if (isKubeError(error)) return error.message;
-  return error instanceof Error ? `unexpected ${error.name}: ${error.message}` : `unexpected error: ${String(error)}`;
 }

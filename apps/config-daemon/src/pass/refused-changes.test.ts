@@ -268,3 +268,85 @@ describe("a disruptive change that the host refuses", () => {
     expect(daemon.error()).toMatch(/^spec\.interfaces\[0\]\.numVfs: .*not permitted.*failed 3 times in the same way/);
   });
 });
+
+describe("a disruptive change of the whole node that the host refuses", () => {
+  const switchdev = {
+    pciAddress: mlx5Port,
+    numVfs: 2,
+    eSwitchMode: "switchdev",
+    vfGroups: [{ resourceName: "r", vfRange: "0-1" }],
+  };
+
+  /** A node that has VFs in switchdev mode, and whose ovs-vswitchd must be restarted for hardware offload. */
+  async function nodeWithVfs() {
+    const kernel = createFakeKernel({ nics: [mlx5(mlx5Port)], managesOvs: true });
+    kernel.writeFile("/usr/lib/systemd/system/ovs-vswitchd.service", "[Service]\nExecStart=/usr/sbin/ovs-vswitchd\n");
+    kernel.writeFile("/run/openvswitch/ovs-vswitchd.pid", "123\n");
+    const { devlink, sriov } = kernel.host();
+    await devlink.setEswitchMode(pci(mlx5Port), "switchdev");
+    await sriov.setNumVfs(pci(mlx5Port), 2);
+    const time = { ms: 0 };
+    const daemon = daemonOn(kernel.host(), { drains: true, nowMs: () => time.ms });
+    return { kernel, daemon, node: drainedNode(daemon), time };
+  }
+
+  async function refusingRestart() {
+    const given = await nodeWithVfs();
+    const answer = { code: "EIO", words: "Job for ovs-vswitchd.service failed" };
+    return { ...given, fault: given.kernel.fault({ port: "systemd", method: "restartUnit" }, answer) };
+  }
+
+  it("gives the drain back after three attempts, and says what failed", async () => {
+    const { daemon, node, fault } = await refusingRestart();
+    for (let nth = 1; nth <= 8; nth++) await node.pass([switchdev]);
+    expect(daemon.requests).toEqual(["Drain_Required", "Idle"]);
+    expect(daemon.error()).toMatch(
+      /^spec\.interfaces\[0\]\.eSwitchMode: .*EIO \(Job for ovs-vswitchd.service failed\); this has failed 3 times in the same way, so the node stays as it is until its spec changes/,
+    );
+    const status = daemon.status();
+    expect(plan({ interfaces: [switchdev] }, status, ownedInStatus(status))).toMatchObject({
+      steps: [],
+      impact: "none",
+      problems: [{ code: "refused" }],
+    });
+    fault.lift();
+    expect(await node.pass([switchdev])).toBe("settled");
+    expect(daemon.requests).toEqual(["Drain_Required", "Idle"]);
+  });
+
+  it("is tried again when the spec changes, and after a pause", async () => {
+    const { daemon, node, fault, time } = await refusingRestart();
+    for (let nth = 1; nth <= 8; nth++) await node.pass([switchdev]);
+    time.ms += 10 * 60_000;
+    for (let nth = 1; nth <= 4; nth++) await node.pass([switchdev]);
+    expect(daemon.requests).toEqual(["Drain_Required", "Idle", "Drain_Required", "Idle"]);
+    fault.lift();
+    const other = { ...switchdev, vfGroups: [{ resourceName: "other", vfRange: "0-1" }] };
+    for (let nth = 1; nth <= 4; nth++) await node.pass([other]);
+    expect([daemon.error(), node.request()]).toEqual(["", "Idle"]);
+  });
+
+  it("does not restart Open vSwitch when hardware offload cannot be set", async () => {
+    const { kernel, node } = await nodeWithVfs();
+    kernel.fault({ port: "ovs", method: "setHardwareOffload" }, { code: "EIO" });
+    for (let nth = 1; nth <= 8; nth++) await node.pass([switchdev]);
+    expect(kernel.writes.map(({ method }) => method)).not.toContain("restartUnit");
+    expect(node.request()).toBe("Idle");
+  });
+
+  it("includes a reboot that does not happen", async () => {
+    const kernel = createFakeKernel({ nics: [igb(igbPort)], iommu: "with-argument" });
+    kernel.fault({ port: "systemd", method: "reboot" }, { code: "EIO" });
+    const daemon = daemonOn(kernel.host(), { drains: true });
+    const node = drainedNode(daemon);
+    const vfio = {
+      pciAddress: igbPort,
+      numVfs: 1,
+      vfGroups: [{ resourceName: "r", vfRange: "0-0", deviceType: "vfio-pci" as const }],
+    };
+    for (let nth = 1; nth <= 12; nth++) await node.pass([vfio]);
+    expect(daemon.requests.slice(0, 2)).toEqual(["Reboot_Required", "Idle"]);
+    expect(node.request()).toBe("Idle");
+    expect(daemon.error()).toContain("EIO; this has failed 3 times in the same way, so the node stays as it is");
+  });
+});

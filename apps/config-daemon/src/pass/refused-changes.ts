@@ -1,95 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createRefusedChanges remembers disruptive changes of PFs that the host refuses. Each attempt costs the pods of the node, so
- * a change that has failed several times in the same way is not tried again until its inputs change or a long time has
- * passed. The plan gets it with the observation (InterfaceStatus.refused), leaves it out, and needs no drain for it. The
- * memory ends with the process: a restart tries everything again.
+ * createRefusedChanges remembers disruptive changes of PFs, and of the whole node, that the host refuses. The plan gets them with
+ * the observation (InterfaceStatus.refused and SystemStatus.refused), leaves them out, and needs no drain for them.
  */
-import {
-  withoutFunction,
-  type InterfaceStatus,
-  type RefusedChange,
-  type SriovNetworkNodeStateSpec,
-} from "@switchyard/api";
-import { describeStep, disruptionOf, isBlockedBy, isPfStep, type Step } from "@switchyard/plan";
-import { isDeepStrictEqual } from "node:util";
-import type { StepFailure } from "./apply-steps.ts";
+import { defined, withoutFunction, type InterfaceStatus, type SriovNetworkNodeStateSpec } from "@switchyard/api";
+import { describeStep, disruptionOf, disruptsNode, isBlockedBy, isOfNode, isPfStep, type Step } from "@switchyard/plan";
+import type { Observation } from "../observe/observe.ts";
+import { createRefusalMemory } from "./refusal-memory.ts";
+import type { EndedSteps } from "./run-rounds.ts";
+
+/** The parts of an observation that show refusals, or decide about them. */
+type Observed = Pick<Observation, "interfaces" | "system" | "openVSwitch">;
 
 export interface RefusedChanges {
-  /** Returns the PFs, those with a refused change with `refused`. */
-  addTo(found: readonly InterfaceStatus[], desired: SriovNetworkNodeStateSpec): readonly InterfaceStatus[];
-  /** The steps of a plan have ended. */
-  ended(attempt: EndedAttempt): void;
+  /** Returns the observation with the refused changes of the PFs and of the node. */
+  addTo<Seen extends Observed>(found: Seen, desired: SriovNetworkNodeStateSpec): Seen;
+  /** The steps of a plan have ended. `found` is the observation before the steps. */
+  ended(ended: EndedSteps<Step, Observed>, desired: SriovNetworkNodeStateSpec): void;
 }
 
-export interface EndedAttempt {
-  readonly steps: readonly Step[];
-  /** Empty if all of them succeeded. */
-  readonly failures: readonly StepFailure[];
-  /** The PFs as observed before the steps. */
-  readonly found: readonly InterfaceStatus[];
-  readonly desired: SriovNetworkNodeStateSpec;
-}
+/** Id of the whole node in the memory. PFs have their addresses. */
+const nodeId = "";
 
-/** Equal failures after which a change is not tried again. */
-const maxAttempts = 3;
-
-/**
- * First and longest time after which it is tried again nevertheless, once: what refuses it may be invisible, such as a setting of
- * the firmware, or last minutes, such as a reset of the card.
- */
-const pause = { firstMs: 10 * 60_000, longestMs: 6 * 60 * 60_000 };
-
-export function createRefusedChanges({ nowMs }: { readonly nowMs: () => number }): RefusedChanges {
-  const byPf = new Map<string, Refusal>();
-
-  function failed(pciAddress: string, attempt: Attempt): void {
-    const before = byPf.get(pciAddress);
-    const isSame = before !== undefined && isDeepStrictEqual(before.attempt, attempt);
-    byPf.set(pciAddress, { attempt, count: isSame ? before.count + 1 : 1, atMs: nowMs() });
-  }
-
+export function createRefusedChanges(deps: { readonly nowMs: () => number }): RefusedChanges {
+  const memory = createRefusalMemory(deps);
   return {
-    addTo: (found, desired) =>
-      found.map((pf) => {
-        const refusal = byPf.get(pf.pciAddress);
-        if (refusal === undefined || nowMs() - refusal.atMs >= pauseAfter(refusal.count)) return pf;
-        const { changes, errors, inputs } = refusal.attempt;
-        if (!isDeepStrictEqual(inputs, inputsOf(pf, desired))) return pf;
-        const refused: RefusedChange = { changes, error: errors.join("; "), attempts: refusal.count };
-        return { ...pf, refused };
-      }),
-    ended({ steps, failures, found, desired }) {
-      for (const pf of found) {
-        const { pciAddress } = pf;
+    addTo(found, desired) {
+      const interfaces = found.interfaces.map((pf) => {
+        const refused = memory.refusalOf(pf.pciAddress, inputsOf(pf, desired));
+        return { ...pf, ...defined({ refused }) };
+      });
+      const refused = memory.refusalOf(nodeId, inputsOfNode(found, desired));
+      return { ...found, interfaces, system: { ...found.system, ...defined({ refused }) } };
+    },
+    ended({ steps, failures, found }, desired) {
+      for (const pf of found.interfaces) {
         const ofPf = steps.filter((step) => isOf(pf, step));
         if (!ofPf.some((step) => isDisruptive(step, pf))) continue;
         const errors = failures.filter(({ step }) => concerns(step, ofPf)).map(({ message }) => message);
-        if (errors.length === 0) byPf.delete(pciAddress);
-        else failed(pciAddress, { changes: ofPf.map(describeStep), errors, inputs: inputsOf(pf, desired) });
+        memory.tried(pf.pciAddress, { changes: ofPf.map(describeStep), errors, inputs: inputsOf(pf, desired) });
       }
+      const ofNode: readonly Step[] = steps.filter(isOfNode);
+      if (!ofNode.some((step) => disruptsNode(step, found))) return;
+      const errors = failures.filter(({ step }) => ofNode.includes(step)).map(({ message }) => message);
+      memory.tried(nodeId, { changes: ofNode.map(describeStep), errors, inputs: inputsOfNode(found, desired) });
     },
   };
-}
-
-/** Returns milliseconds. */
-function pauseAfter(attempts: number): number {
-  return attempts < maxAttempts ? 0 : Math.min(pause.firstMs * 2 ** (attempts - maxAttempts), pause.longestMs);
-}
-
-interface Refusal {
-  readonly attempt: Attempt;
-  /** Number of equal attempts. */
-  readonly count: number;
-  /** Time of the last one. */
-  readonly atMs: number;
-}
-
-/** What has been tried, on what, and the answer. */
-interface Attempt {
-  readonly changes: readonly string[];
-  readonly errors: readonly string[];
-  readonly inputs: unknown;
 }
 
 /** The steps of the card are steps of each of its ports. */
@@ -124,5 +80,15 @@ function inputsOf(
     bridges: [...(bridges?.ovs ?? []).filter(isUplink), ...(bridges?.linux ?? []).filter(isUplink)],
     card: { driver, vendor, deviceID, totalvfs, numVfs, eSwitchMode, linkType, firmware },
     vfs: vfs.map((vf) => ({ vfID: vf.vfID, driver: vf.driver, hasInterface: Boolean(vf.name), vdpaType: vf.vdpaType })),
+  };
+}
+
+/** Records and errors of the attempts themselves are left out, such as those of the boot loader and of the last reboot. */
+function inputsOfNode({ system, openVSwitch }: Observed, desired: SriovNetworkNodeStateSpec): unknown {
+  const { rdmaMode, openVSwitchDisabled, kernel } = system;
+  return {
+    spec: desired,
+    system: { rdmaMode, openVSwitchDisabled, arguments: kernel?.arguments, bootLoader: kernel?.bootLoader },
+    hardwareOffload: openVSwitch?.hardwareOffload,
   };
 }

@@ -8,9 +8,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { RecentUses } from "../afxdp/observe/recent-uses.ts";
 import { createAfxdpSteps } from "../afxdp/pass/apply-afxdp-steps.ts";
 import { configureAfxdp } from "../afxdp/pass/configure-afxdp.ts";
+import { createRefusedDevices } from "../afxdp/pass/refused-devices.ts";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import type { KeepAfxdpBoot } from "../systemd/afxdp-boot.ts";
-import type { PassResult } from "../pass/configure-node.ts";
+import type { PassResult } from "../pass/run-rounds.ts";
 import { errorOf, type Phase } from "../report/phase.ts";
 
 export interface AfxdpTestOptions {
@@ -22,6 +23,8 @@ export interface AfxdpTestOptions {
   readonly recentUses?: Pick<RecentUses, "keep">;
   /** Time after which a step counts as hanging; a minute by default. */
   readonly stepDeadlineMs?: number;
+  /** The clock of refused changes; that of the system by default. */
+  readonly nowMs?: () => number;
 }
 
 /** Runs passes and collects their reports. */
@@ -37,6 +40,7 @@ export function afxdpOn(host: Host, options: AfxdpTestOptions = {}) {
   const deps = { timing, now: () => new Date() };
   const withDeadline = createWithDeadline(host, deps);
   const applySteps = createAfxdpSteps(host, { ...deps, maxPfs: 4 });
+  const refusedDevices = createRefusedDevices({ nowMs: options.nowMs ?? systemKernelClock.nowMs });
   return {
     phases,
     /** The drains that the passes asked for. */
@@ -57,6 +61,7 @@ export function afxdpOn(host: Host, options: AfxdpTestOptions = {}) {
         {
           withDeadline,
           applySteps,
+          refusedDevices,
           sriovUse,
           keepBoot,
           recentUses,

@@ -238,6 +238,8 @@ export interface SystemStatus extends SystemSettings {
   readonly kernel?: KernelStatus;
   /** Last reboot that the config daemon started, until its causes are gone. */
   readonly reboot?: RebootStatus;
+  /** A change of the whole node that would disrupt pods, and that the host has refused several times in the same way. */
+  readonly refused?: RefusedChange;
 }
 
 /** Files by which the config daemon disables Open vSwitch on the host. */

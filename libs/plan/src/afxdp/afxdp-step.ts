@@ -81,7 +81,10 @@ export function isAfxdpStepBlockedBy(step: AfxdpStep, failed: AfxdpStep): boolea
   // Without its record, a device is never reset again.
   if (step.kind === "release-device") return true;
   if (failed.kind === "set-eswitch-mode") return true;
-  if (step.kind === "set-eswitch-mode") return failed.kind === "delete-subfunction";
+  // A change of the mode would remove the subfunctions that could not be removed one by one.
+  if (step.kind === "set-eswitch-mode") {
+    return failed.kind === "deactivate-subfunction" || failed.kind === "delete-subfunction";
+  }
   return "sfNumber" in failed && "sfNumber" in step && failed.sfNumber === step.sfNumber && !isSetting(failed);
 }
 

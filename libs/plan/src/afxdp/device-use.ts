@@ -40,7 +40,7 @@ export function afxdpDrainReasons(
 ): readonly Reason[] {
   const byField = new Map<string, Reason>();
   for (const step of steps) {
-    const text = disruptionOf(step, device);
+    const text = afxdpDisruptionOf(step, device);
     if (text === undefined) continue;
     const field = fieldOf(step);
     const { pciAddress } = device;
@@ -51,7 +51,7 @@ export function afxdpDrainReasons(
 }
 
 /** Returns why the step disrupts a pod, without the name of the device; undefined if it does not. */
-function disruptionOf(step: AfxdpStep, device: AfxdpInterfaceStatus): string | undefined {
+export function afxdpDisruptionOf(step: AfxdpStep, device: AfxdpInterfaceStatus): string | undefined {
   const { subfunctions = [] } = device;
   switch (step.kind) {
     case "set-eswitch-mode": {
@@ -76,6 +76,24 @@ function disruptionOf(step: AfxdpStep, device: AfxdpInterfaceStatus): string | u
       return undefined;
   }
 }
+
+/** Reports whether the step disrupts a pod if one has the device or its subfunction. */
+export function mayDisruptDevice({ kind }: AfxdpStep): boolean {
+  return disruptsHolder[kind];
+}
+
+const disruptsHolder: Readonly<Record<AfxdpStep["kind"], boolean>> = {
+  "set-eswitch-mode": true,
+  "set-mtu": true,
+  "set-queues": true,
+  "deactivate-subfunction": true,
+  "delete-subfunction": true,
+  "release-device": true,
+  "set-link-up": false,
+  "create-subfunction": false,
+  "set-subfunction-mac": false,
+  "activate-subfunction": false,
+};
 
 function isTargetHeld({ sfNumber }: { readonly sfNumber?: number }, device: AfxdpInterfaceStatus): boolean {
   if (sfNumber === undefined) return isDeviceHeld(device);

@@ -9,9 +9,10 @@ import type { SriovUse } from "@switchyard/policy";
 import type { Reason } from "../impact.ts";
 import { parseEswitchMode } from "../pf/plan-eswitch.ts";
 import type { PlanProblem } from "../problem.ts";
+import { describeRefusal, withoutRefused } from "../refused-change.ts";
 import { externalProblems, limitProblems, usedDeviceProblem } from "./afxdp-problems.ts";
-import type { AfxdpStep } from "./afxdp-step.ts";
-import { afxdpDrainReasons, deviceIdOf, isAway } from "./device-use.ts";
+import { describeAfxdpStep, type AfxdpStep } from "./afxdp-step.ts";
+import { afxdpDisruptionOf, afxdpDrainReasons, deviceIdOf, isAway } from "./device-use.ts";
 import { interfaceSettings, planSubfunctions } from "./plan-subfunctions.ts";
 
 export interface AfxdpPlan {
@@ -84,7 +85,7 @@ function planDevice(
         ? []
         : subfunctionSteps(spec, device);
   const fieldOf = (step: AfxdpStep): string => `${field}.${causeOf(step)}`;
-  return { steps, reasons: afxdpDrainReasons(steps, device, fieldOf), problems };
+  return withoutRefusedSteps(device, { steps, reasons: afxdpDrainReasons(steps, device, fieldOf), problems });
 }
 
 function primarySteps(
@@ -125,7 +126,19 @@ function planUnselected(device: AfxdpInterfaceStatus, field: string): DevicePlan
   const use = isAway(device) ? undefined : hostUseOf(device);
   if (use !== undefined) return { steps: [], reasons: [], problems: [usedDeviceProblem(device, field, use)] };
   const steps = planDeviceReset(device);
-  return { steps, reasons: afxdpDrainReasons(steps, device, () => "spec.unselected"), problems: [] };
+  const reasons = afxdpDrainReasons(steps, device, () => "spec.unselected");
+  return withoutRefusedSteps(device, { steps, reasons, problems: [] });
+}
+
+function withoutRefusedSteps(device: AfxdpInterfaceStatus, planned: DevicePlan): DevicePlan {
+  const { refused } = device;
+  const [reason] = planned.reasons;
+  const isDisruptive = (step: AfxdpStep): boolean => afxdpDisruptionOf(step, device) !== undefined;
+  const steps = withoutRefused(planned.steps, refused, { describe: describeAfxdpStep, isDisruptive });
+  if (steps === undefined || refused === undefined || reason === undefined) return planned;
+  const { text: _text, ...at } = reason;
+  const message = describeRefusal(refused, "the device stays as it is until its spec or its driver changes");
+  return { steps, reasons: [], problems: [...planned.problems, { ...at, code: "refused", message }] };
 }
 
 function hostUseOf({ usedBy = [] }: AfxdpInterfaceStatus): string | undefined {

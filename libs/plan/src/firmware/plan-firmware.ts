@@ -138,7 +138,11 @@ function withoutRefusedReset({ ports }: Card, card: FirmwarePlan): FirmwarePlan 
   const changes = new Set(refused.changes);
   if (!card.steps.every((step) => changes.has(describeStep(step)))) return card;
   const { text: _text, ...at } = reason;
-  const problem: PlanProblem = { ...at, code: "refused", message: describeRefusal(refused) };
+  const problem: PlanProblem = {
+    ...at,
+    code: "refused",
+    message: describeRefusal(refused, "the PF stays as it is until its spec, its driver or its VFs change"),
+  };
   return { ...card, steps: [], reasons: [], problems: [...card.problems, problem] };
 }
 

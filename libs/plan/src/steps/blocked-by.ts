@@ -20,6 +20,8 @@ function isBlockedByNodeStep(step: Step, failed: NodeStep): boolean {
     case "load-module":
       if (step.kind === "add-vdpa-device") return vdpaDriver(step.to) === failed.module;
       return step.kind === "bind-driver" && step.to === failed.module;
+    case "set-ovs-offload":
+      return step.kind === "restart-ovs"; // it would interrupt the bridges without effect
     case "set-firmware":
       // The record of a PF has the values that a change restores.
       if (step.kind === "release-pf") return step.pciAddress.startsWith(`${failed.card}.`);

@@ -2,7 +2,7 @@
 /** Steps that change the firmware settings and the mode of cards. */
 import { defined } from "@switchyard/api";
 import type { CardModeValues } from "../card-mode.ts";
-import type { StepKind } from "./step-kind.ts";
+import { disruptsNoPod, disruptsPods, type NodeStepKind } from "./step-kind.ts";
 
 /** The firmware settings that a step can change. 1 is InfiniBand and 2 is Ethernet for a link type. */
 export interface FirmwareChange {
@@ -24,8 +24,10 @@ export interface SetFirmware {
   readonly restores?: boolean;
 }
 
-export const setFirmware: StepKind<SetFirmware> = {
+export const setFirmware: NodeStepKind<SetFirmware> = {
   describe: ({ card, values }) => `set ${formatFirmwareChange(values)} in the firmware of card ${card}`,
+  disrupts: disruptsNoPod,
+  refusedFor: "node",
 };
 
 /** Returns "NUM_OF_VFS=32 SRIOV_EN=1". */
@@ -47,8 +49,10 @@ export interface ResetFirmware {
   readonly ports: readonly string[];
 }
 
-export const resetFirmware: StepKind<ResetFirmware> = {
+export const resetFirmware: NodeStepKind<ResetFirmware> = {
   describe: ({ card }) => `reset the firmware of card ${card}`,
+  disrupts: disruptsPods,
+  refusedFor: "pfs",
 };
 
 /** Changes the mode of one port of a SmartNIC (NVIDIA BlueField). It takes effect when the host is switched off and on again. */
@@ -61,9 +65,11 @@ export interface SetCardMode {
   readonly values: CardModeValues;
 }
 
-export const setCardMode: StepKind<SetCardMode> = {
+export const setCardMode: NodeStepKind<SetCardMode> = {
   describe({ port, to, values }) {
     const settings = Object.entries(values).map(([name, value]) => `${name}=${value}`);
     return `set card mode ${to} of ${port} (${settings.join(" ")}), in effect after a power cycle of the host`;
   },
+  disrupts: disruptsNoPod,
+  refusedFor: "node",
 };

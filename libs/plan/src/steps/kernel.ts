@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Steps that change the kernel of the node: modules, arguments, reboots. */
-import type { StepKind } from "./step-kind.ts";
+import { disruptsNoPod, disruptsPods, type NodeStepKind } from "./step-kind.ts";
 
 /** Configures the arguments of the kernel in the boot loader. They take effect at the next boot. */
 export interface SetKernelArguments {
@@ -9,7 +9,7 @@ export interface SetKernelArguments {
   readonly remove: readonly string[];
 }
 
-export const setKernelArguments: StepKind<SetKernelArguments> = {
+export const setKernelArguments: NodeStepKind<SetKernelArguments> = {
   describe({ add, remove }) {
     const parts = [
       ...(add.length > 0 ? [`add ${add.join(" ")}`] : []),
@@ -17,6 +17,8 @@ export const setKernelArguments: StepKind<SetKernelArguments> = {
     ];
     return `change kernel arguments of the next boot: ${parts.join(", ")}`;
   },
+  disrupts: disruptsNoPod,
+  refusedFor: "node",
 };
 
 /** Loads a kernel module, such as vfio-pci. */
@@ -25,8 +27,10 @@ export interface LoadModule {
   readonly module: string;
 }
 
-export const loadModule: StepKind<LoadModule> = {
+export const loadModule: NodeStepKind<LoadModule> = {
   describe: ({ module }) => `load kernel module ${module}`,
+  disrupts: disruptsNoPod,
+  refusedFor: "pfs",
 };
 
 /** Lets vfio-pci bind cards of a machine without an IOMMU. It changes nothing on a machine with an IOMMU. */
@@ -34,8 +38,10 @@ export interface EnableNoIommu {
   readonly kind: "enable-no-iommu";
 }
 
-export const enableNoIommu: StepKind<EnableNoIommu> = {
+export const enableNoIommu: NodeStepKind<EnableNoIommu> = {
   describe: () => "enable no-IOMMU mode of vfio, if there is no IOMMU",
+  disrupts: disruptsNoPod,
+  refusedFor: "pfs",
 };
 
 /** Reboots the node. It runs after all other steps. */
@@ -47,8 +53,10 @@ export interface Reboot {
   readonly isPending: boolean;
 }
 
-export const reboot: StepKind<Reboot> = {
+export const reboot: NodeStepKind<Reboot> = {
   describe: ({ causes }) => `reboot for ${causes.join(", ")}`,
+  disrupts: disruptsPods,
+  refusedFor: "node",
 };
 
 /** Removes causes from the record of the last reboot, because what they required is in effect. */
@@ -57,6 +65,8 @@ export interface ForgetReboots {
   readonly causes: readonly string[];
 }
 
-export const forgetReboots: StepKind<ForgetReboots> = {
+export const forgetReboots: NodeStepKind<ForgetReboots> = {
   describe: ({ causes }) => `forget the reboot for ${causes.join(", ")}`,
+  disrupts: disruptsNoPod,
+  refusedFor: "node",
 };

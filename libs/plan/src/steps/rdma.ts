@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Steps that change the RDMA mode of the node. */
-import type { StepKind } from "./step-kind.ts";
+import { disruptsNoPod, type NodeStepKind } from "./step-kind.ts";
 
 /** Changes the mode of the RDMA subsystem of the running kernel. */
 export interface SetRdmaMode {
@@ -9,8 +9,10 @@ export interface SetRdmaMode {
   readonly to: "shared" | "exclusive";
 }
 
-export const setRdmaMode: StepKind<SetRdmaMode> = {
+export const setRdmaMode: NodeStepKind<SetRdmaMode> = {
   describe: ({ from, to }) => `set RDMA mode ${from} -> ${to}`,
+  disrupts: disruptsNoPod,
+  refusedFor: "node",
 };
 
 /** Writes or removes the file with the mode that ib_core gets when it is loaded. */
@@ -22,9 +24,11 @@ export interface SetPersistentRdmaMode {
   readonly to?: "shared" | "exclusive";
 }
 
-export const setPersistentRdmaMode: StepKind<SetPersistentRdmaMode> = {
+export const setPersistentRdmaMode: NodeStepKind<SetPersistentRdmaMode> = {
   describe: ({ from, to }) =>
     to === undefined
       ? `remove RDMA mode ${from ?? ""} from /etc/modprobe.d`
       : `set RDMA mode ${from === undefined ? "" : `${from} -> `}${to} in /etc/modprobe.d`,
+  disrupts: disruptsNoPod,
+  refusedFor: "node",
 };

@@ -3,7 +3,7 @@
  * StepKind is what the plan knows about one kind of step, and what others may ask about it. Each file in this folder has the kinds of
  * one subject with their data; step.ts lists them all. The files of the same names in apps/config-daemon/src/steps run the steps.
  */
-import type { InterfaceStatus } from "@switchyard/api";
+import type { InterfaceStatus, SriovNetworkNodeStateStatus } from "@switchyard/api";
 
 /** Part of a PF's spec that causes a step. impact.ts maps it to the path of a field. */
 export type Cause = "numVfs" | "mtu" | "vfGroups" | "eSwitchMode" | "linkType" | "bridge";
@@ -26,6 +26,25 @@ export interface StepKind<OneStep> {
   /** Returns the step as text: "set sriov_numvfs 0 -> 8 on 0000:3b:00.0". */
   describe(step: OneStep): string;
 }
+
+/** A kind of step that changes the whole node. */
+export interface NodeStepKind<OneStep> extends StepKind<OneStep> {
+  /** Reports whether the step disrupts pods of a node with these PFs. */
+  disrupts(step: OneStep, observed: ObservedPfs): boolean;
+  /**
+   * What is left out of plans if the host refuses a disruptive change with this step again and again: the change of the whole
+   * node, or that of each PF that needs the step.
+   */
+  readonly refusedFor: "node" | "pfs";
+}
+
+export type ObservedPfs = Pick<SriovNetworkNodeStateStatus, "interfaces">;
+
+/** For a step of the node that disrupts no pod. */
+export const disruptsNoPod = (): boolean => false;
+
+/** For a step of the node that disrupts pods, whatever the node has. */
+export const disruptsPods = (): boolean => true;
 
 /** A kind of step that changes one PF or its VFs. */
 export interface PfStepKind<OneStep> extends StepKind<OneStep> {

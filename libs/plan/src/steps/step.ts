@@ -65,7 +65,7 @@ import {
 } from "./eswitch.ts";
 import { removeLinuxBridge, setLinuxBridge, type RemoveLinuxBridge, type SetLinuxBridge } from "./linux-bridges.ts";
 import { setPersistentRdmaMode, setRdmaMode, type SetPersistentRdmaMode, type SetRdmaMode } from "./rdma.ts";
-import type { AnyPfStep, Disruption, PfStepKind, StepKind } from "./step-kind.ts";
+import type { AnyPfStep, Disruption, NodeStepKind, ObservedPfs, PfStepKind } from "./step-kind.ts";
 
 /** The steps that change the whole node, by the name of their kind. They run before the steps of PFs, except for "reboot". */
 interface NodeStepKinds {
@@ -119,7 +119,7 @@ export type PfStep<Name extends keyof PfStepKinds = keyof PfStepKinds> = {
 /** One change on the host. */
 export type Step = NodeStep | PfStep;
 
-const nodeSteps: { readonly [Name in NodeStep["kind"]]: StepKind<NodeStepKinds[Name]> } = {
+const nodeSteps: { readonly [Name in NodeStep["kind"]]: NodeStepKind<NodeStepKinds[Name]> } = {
   "enable-no-iommu": enableNoIommu,
   "load-module": loadModule,
   "set-ovs-offload": setOvsOffload,
@@ -179,6 +179,23 @@ export function disruptionOf<Name extends PfStep["kind"]>(
   pf: InterfaceStatus,
 ): Disruption | undefined {
   return pfSteps[step.kind].disruption(step, pf);
+}
+
+/**
+ * Reports whether the step changes the whole node, so that a refusal of it is one of the node. The other steps of nodes are needed
+ * by PFs, for which a refusal is remembered.
+ */
+export function isOfNode(step: Step): step is NodeStep {
+  return !isPfStep(step) && nodeSteps[step.kind].refusedFor === "node";
+}
+
+/** Reports whether a step of the whole node disrupts pods, for isOfNode(step). Steps of PFs and cards have disruptionOf(). */
+export function disruptsNode(step: Step, observed: ObservedPfs): boolean {
+  return isOfNode(step) && nodeStepDisrupts(step, observed);
+}
+
+function nodeStepDisrupts<Name extends NodeStep["kind"]>(step: NodeStep<Name>, observed: ObservedPfs): boolean {
+  return nodeSteps[step.kind].disrupts(step, observed);
 }
 
 /** VFs that a step creates again or binds to a driver: one, or all of the PF. */

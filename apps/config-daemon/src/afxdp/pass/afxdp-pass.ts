@@ -2,14 +2,15 @@
 /** createAfxdpPass wraps configureAfxdp with logs and error handling, as pass.ts does for SR-IOV. */
 import type { AfxdpNetworkNodeState, SriovNetworkNodeState } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
-import { isKubeError, type Requeue, type Transport } from "@switchyard/kube";
+import type { Requeue, Transport } from "@switchyard/kube";
 import { describeAfxdpStep } from "@switchyard/plan";
 import { sriovUse, toPfAddresses } from "@switchyard/policy";
 import type { Logger } from "@switchyard/service";
 import { createWithDeadline, type DeadlineDeps } from "../../deadlines/with-deadline.ts";
-import { pauseAfter } from "../../pass/main-loop.ts";
+import { createRetries } from "../../pass/retries.ts";
 import { createRecentUses } from "../observe/recent-uses.ts";
 import type { ReportAfxdp } from "../report/afxdp-reports.ts";
+import { createRefusedDevices } from "./refused-devices.ts";
 import { createAfxdpSteps } from "./apply-afxdp-steps.ts";
 import { configureAfxdp, type ConfigureAfxdpDeps } from "./configure-afxdp.ts";
 import { createOwnDrain, type DrainDemand } from "../../pass/drain-demand.ts";
@@ -39,9 +40,10 @@ export function createAfxdpPass(deps: AfxdpPassDeps): AfxdpPass {
   const { host, demand, log, report, signal } = deps;
   const withDeadline = createWithDeadline(host, deps);
   const applySteps = createAfxdpSteps(host, deps);
+  const refusedDevices = createRefusedDevices({ nowMs: () => deps.timing.nowMs() });
   const ownDrain = createOwnDrain(deps);
   const recentUses = createRecentUses(() => deps.timing.nowMs());
-  let failures = 0;
+  const retries = createRetries(deps);
 
   return async function pass(passSignal) {
     const state = deps.state();
@@ -50,42 +52,38 @@ export function createAfxdpPass(deps: AfxdpPassDeps): AfxdpPass {
       return undefined;
     }
     const sriovState = deps.sriovState();
+    demand.passBegins(sriovState ?? state);
     const stop = AbortSignal.any([passSignal, signal]);
-    try {
-      const result = await configureAfxdp(
-        state,
-        {
-          withDeadline,
-          applySteps,
-          apiServerAddresses: deps.apiServerAddresses,
-          keepBoot: deps.keepBoot,
-          recentUses,
-          ...(deps.onObserve && { onObserve: deps.onObserve }),
-          sriovUse: sriovUse({ spec: sriovState?.spec, pfs: toPfAddresses(sriovState?.status?.interfaces) }),
-          drain: {
-            isDrained: () => deps.isDrainDisabled() || demand.isDrained(sriovState ?? state),
-            setNeeded: demand.setNeeded,
+    const { afterMs } = await retries(
+      async () => {
+        const result = await configureAfxdp(
+          state,
+          {
+            withDeadline,
+            applySteps,
+            refusedDevices,
+            apiServerAddresses: deps.apiServerAddresses,
+            keepBoot: deps.keepBoot,
+            recentUses,
+            ...(deps.onObserve && { onObserve: deps.onObserve }),
+            sriovUse: sriovUse({ spec: sriovState?.spec, pfs: toPfAddresses(sriovState?.status?.interfaces) }),
+            drain: {
+              isDrained: () => deps.isDrainDisabled() || demand.isDrainedFor("Drain_Required", sriovState ?? state),
+              setNeeded: demand.setNeeded,
+            },
+            report: (phase, found) => report(state, phase, found),
+            onStep(step, failure) {
+              if (failure === undefined) log.info({ step: describeAfxdpStep(step) }, "step done");
+              else log.warn({ step: describeAfxdpStep(step), error: failure.message }, "step failed");
+            },
           },
-          report: (phase, found) => report(state, phase, found),
-          onStep(step, failure) {
-            if (failure === undefined) log.info({ step: describeAfxdpStep(step) }, "step done");
-            else log.warn({ step: describeAfxdpStep(step), error: failure.message }, "step failed");
-          },
-        },
-        stop,
-      );
-      await ownDrain.sync(state, sriovState, stop);
-      failures = result === "retry" ? failures + 1 : 0;
-      return { afterMs: Math.min(pauseAfter(result, failures), recentUses.nextEndMs() ?? Infinity) };
-    } catch (error) {
-      if (signal.aborted) throw error;
-      failures += 1;
-      log.warn({ error, failures }, "pass failed; retrying");
-      const message = isKubeError(error) ? error.message : `unexpected error: ${String(error)}`;
-      await report(state, { kind: "pass-failed", message }, undefined).catch((cause: unknown) => {
-        log.warn({ error: cause }, "status update failed; retrying");
-      });
-      return { afterMs: pauseAfter("retry", failures) };
-    }
+          stop,
+        );
+        await ownDrain.sync(state, sriovState, stop);
+        return result;
+      },
+      (phase) => report(state, phase, undefined),
+    );
+    return { afterMs: Math.min(afterMs, recentUses.nextEndMs() ?? Infinity) };
   };
 }

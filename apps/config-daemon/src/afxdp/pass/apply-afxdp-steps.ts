@@ -8,6 +8,7 @@ import type { Host } from "@switchyard/host";
 import { isAfxdpStepBlockedBy, type AfxdpStep } from "@switchyard/plan";
 import { mapConcurrently } from "@switchyard/service";
 import { createWithDeadline, type DeadlineDeps, type WithDeadline } from "../../deadlines/with-deadline.ts";
+import type { OnStep } from "../../pass/run-rounds.ts";
 import { batchesOf, runAfxdpSteps } from "../steps/run-afxdp-steps.ts";
 import {
   createAfxdpStepContext,
@@ -15,13 +16,6 @@ import {
   type DeviceMemory,
   type StepOutcomes,
 } from "../steps/step-context.ts";
-
-/** A step that the host refused, or that hangs. */
-export interface AfxdpStepFailure {
-  readonly step: AfxdpStep;
-  /** "create subfunction 3 on 0000:86:00.0: EBUSY (…)". */
-  readonly message: string;
-}
 
 export interface AfxdpStepsDeps extends DeadlineDeps {
   /** Devices that are configured in parallel. */
@@ -32,16 +26,20 @@ export interface AfxdpStepsOptions {
   /** Stops after the steps that are running. */
   readonly signal: AbortSignal;
   /** Called when a step ends, while other devices continue. `failure` is undefined if the step succeeded. */
-  readonly onStep: (step: AfxdpStep, failure: AfxdpStepFailure | undefined) => void;
+  readonly onStep: OnStep<AfxdpStep>;
 }
 
-/** Never rejects because the host refuses a step. Resolves with the steps that succeeded. */
-export type ApplyAfxdpSteps = (
-  steps: readonly AfxdpStep[],
-  options: AfxdpStepsOptions,
-) => Promise<readonly AfxdpStep[]>;
+export interface AfxdpSteps {
+  /** Never rejects because the host refuses a step. Resolves with the steps that succeeded. */
+  run(steps: readonly AfxdpStep[], options: AfxdpStepsOptions): Promise<readonly AfxdpStep[]>;
+  /** Reports whether a step has not ended. Between two calls of run(), it hangs in the kernel. */
+  isHanging(): boolean;
+}
 
-export function createAfxdpSteps(host: Host, { maxPfs, ...deps }: AfxdpStepsDeps): ApplyAfxdpSteps {
+export function createAfxdpSteps(host: Host, { maxPfs, ...deps }: AfxdpStepsDeps): AfxdpSteps {
+  /** Devices on which a step runs. */
+  const running = new Set<string>();
+
   /** A hanging step makes the next one of its device wait, and fail while it hangs. */
   const deadlines = new Map<string, WithDeadline>();
 
@@ -64,9 +62,11 @@ export function createAfxdpSteps(host: Host, { maxPfs, ...deps }: AfxdpStepsDeps
     const outcomes: StepOutcomes = new Map();
     let common: string | undefined;
     try {
-      const ended = await deadlineOf(device)((watched) =>
-        runAfxdpSteps(steps, createAfxdpStepContext(watched, device, { timing, signal, memory }), outcomes),
-      );
+      const ended = await deadlineOf(device)((watched) => {
+        running.add(device);
+        const context = createAfxdpStepContext(watched, device, { timing, signal, memory });
+        return runAfxdpSteps(steps, context, outcomes).finally(() => running.delete(device));
+      });
       if (!ended.ok) common = ended.error;
     } catch (thrown) {
       common = textOf(thrown);
@@ -78,7 +78,10 @@ export function createAfxdpSteps(host: Host, { maxPfs, ...deps }: AfxdpStepsDeps
     return new Map(common !== undefined && first !== undefined ? [...messages, [first, common] as const] : messages);
   }
 
-  return async function applySteps(steps, { signal, onStep }) {
+  async function runAll(
+    steps: readonly AfxdpStep[],
+    { signal, onStep }: AfxdpStepsOptions,
+  ): Promise<readonly AfxdpStep[]> {
     const done: AfxdpStep[] = [];
     const devices = Map.groupBy(steps, ({ device }) => device);
     await mapConcurrently([...devices], maxPfs, async ([device, ofDevice]) => {
@@ -96,7 +99,9 @@ export function createAfxdpSteps(host: Host, { maxPfs, ...deps }: AfxdpStepsDeps
       }
     });
     return done;
-  };
+  }
+
+  return { run: runAll, isHanging: () => running.size > 0 };
 }
 
 function textOf(error: unknown): string {

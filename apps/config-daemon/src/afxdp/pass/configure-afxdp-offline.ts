@@ -8,6 +8,7 @@ import type { Host } from "@switchyard/host";
 import { createWithDeadline, type StepTiming } from "../../deadlines/with-deadline.ts";
 import { errorOf, type Phase } from "../../report/phase.ts";
 import { createAfxdpSteps } from "./apply-afxdp-steps.ts";
+import { createRefusedDevices } from "./refused-devices.ts";
 import { configureAfxdp, type ConfigureAfxdpDeps } from "./configure-afxdp.ts";
 
 export interface AfxdpOfflineOptions extends Pick<ConfigureAfxdpDeps, "sriovUse" | "apiServerAddresses" | "onStep"> {
@@ -47,6 +48,7 @@ export async function configureAfxdpOffline(
       onStep,
       withDeadline: createWithDeadline(host, deps),
       applySteps: createAfxdpSteps(host, { ...deps, maxPfs }),
+      refusedDevices: createRefusedDevices({ nowMs: () => timing.nowMs() }),
       drain: { isDrained: () => true, setNeeded: () => undefined },
       report(phase, found) {
         last = phase;

@@ -361,6 +361,64 @@ describe("configureAfxdp", () => {
     expect([daemon.needs.at(-1), (await stateOf(kernel)).subfunctions.length]).toEqual([false, 1]);
   });
 
+  it("gives the drain back after a disruptive step has failed three times in the same way", async () => {
+    const kernel = makeKernel();
+    const time = { ms: 0 };
+    const daemon = afxdpOn(kernel.host(), { nowMs: () => time.ms });
+    await daemon.pass({ interfaces: [sfs(2)] });
+    for (const { netdev = "" } of await kernel.host().subfunctions.list()) kernel.moveLinkToPod(netdev);
+    const fault = kernel.fault(
+      { port: "subfunctions", method: "setActive" },
+      { code: "EBUSY", words: "the function is in use" },
+    );
+    const one = { interfaces: [sfs(1)] };
+    for (let nth = 1; nth <= 3; nth++) expect(await daemon.pass(one)).toBe("retry");
+    expect(await daemon.pass(one)).toBe("settled");
+    expect(daemon.needs.at(-1)).toBe(false);
+    expect(daemon.phases.at(-1)).toMatchObject({ kind: "settled", problems: [{ code: "refused" }] });
+    expect(daemon.error()).toMatch(
+      /^spec\.interfaces\[0\]\.numSfs: .*EBUSY \(the function is in use\); this has failed 3 times in the same way, so the device stays as it is until its spec or its driver changes/,
+    );
+    fault.lift();
+    expect(await daemon.pass(one)).toBe("settled");
+    expect((await stateOf(kernel)).subfunctions).toHaveLength(2);
+    time.ms += 10 * 60_000;
+    expect([await daemon.pass(one), daemon.error()]).toEqual(["settled", ""]);
+    expect((await stateOf(kernel)).subfunctions).toHaveLength(1);
+  });
+
+  it("counts failures after the drain, when the pods that had the device are gone", async () => {
+    const kernel = makeKernel();
+    const daemon = afxdpOn(kernel.host());
+    await daemon.pass({ interfaces: [sfs(1)] });
+    const [{ netdev = "" } = {}] = await kernel.host().subfunctions.list();
+    kernel.fault({ port: "subfunctions", method: "setActive" }, { code: "EBUSY" });
+    const none = { unselected: [pf] };
+    for (let nth = 1; nth <= 3; nth++) await daemon.pass(none);
+    expect(await stateOf(kernel)).toMatchObject({ subfunctions: [active(0)], mode: "switchdev" });
+    kernel.moveLinkToPod(netdev); // the drain ended, and the next pod has the device
+    expect(await daemon.pass(none)).toBe("settled");
+    expect([daemon.needs.at(-1), daemon.error()]).toEqual([false, expect.stringContaining("failed 3 times")]);
+  });
+
+  it("keeps the drain while a step of it hangs", async () => {
+    const kernel = makeKernel();
+    const daemon = afxdpOn(kernel.host(), { stepDeadlineMs: 300 });
+    await daemon.pass({ interfaces: [sfs(1)] });
+    const [{ netdev = "" } = {}] = await kernel.host().subfunctions.list();
+    const back = kernel.moveLinkToPod(netdev);
+    const { promise: until, resolve } = Promise.withResolvers<undefined>();
+    kernel.fault({ port: "subfunctions", method: "setActive", nth: 1 }, { until });
+    expect(await daemon.pass({ unselected: [pf] })).toBe("retry");
+    back(); // the pod has left, so the same steps disrupt nobody
+    const before = daemon.needs.length;
+    expect(await daemon.pass({ unselected: [pf] })).toBe("retry");
+    expect(daemon.needs.slice(before)).not.toContain(false);
+    resolve(undefined);
+    for (let result = "retry"; result === "retry";) result = await daemon.pass({ unselected: [pf] });
+    expect(daemon.needs.at(-1)).toBe(false);
+  });
+
   it("reports a step that hangs, goes on with the other devices, and continues when it ends", async () => {
     const kernel = makeKernel();
     const { promise: until, resolve } = Promise.withResolvers<undefined>();

@@ -1,38 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * configureAfxdp is one pass over the AF_XDP devices of the node: it observes, plans, waits for a drain if the plan disrupts
- * pods, records the devices, applies the steps, observes again and reports, as configure-node.ts does for SR-IOV.
- */
-import type {
-  AfxdpInterfaceSpec,
-  AfxdpInterfaceStatus,
-  AfxdpNetworkNodeState,
-  AfxdpNetworkNodeStateSpec,
-} from "@switchyard/api";
-import { HostError } from "@switchyard/host";
+/** configureAfxdp is one pass over the AF_XDP devices of the node, in the frame of run-rounds.ts. */
 import {
-  describeAfxdpStep,
-  deviceIdOf,
-  planAfxdp,
-  type AfxdpPlan,
-  type AfxdpStep,
-  type PlanProblem,
-} from "@switchyard/plan";
+  ok,
+  type AfxdpInterfaceSpec,
+  type AfxdpInterfaceStatus,
+  type AfxdpNetworkNodeState,
+  type AfxdpNetworkNodeStateSpec,
+  type Result,
+} from "@switchyard/api";
+import { describeAfxdpStep, deviceIdOf, planAfxdp, type AfxdpPlan, type AfxdpStep } from "@switchyard/plan";
 import type { SriovUse } from "@switchyard/policy";
-import { isDeepStrictEqual } from "node:util";
 import type { WithDeadline } from "../../deadlines/with-deadline.ts";
-import type { PassResult } from "../../pass/configure-node.ts";
+import { isRequestOver, runRounds, type FailedStep, type Owned, type PassResult } from "../../pass/run-rounds.ts";
 import type { Phase } from "../../report/phase.ts";
 import type { KeepAfxdpBoot } from "../../systemd/afxdp-boot.ts";
 import { observeAfxdp, type ObserveAfxdpOptions } from "../observe/observe-afxdp.ts";
 import type { RecentUses } from "../observe/recent-uses.ts";
-import type { AfxdpStepFailure, ApplyAfxdpSteps } from "./apply-afxdp-steps.ts";
+import type { AfxdpSteps } from "./apply-afxdp-steps.ts";
 import { ownDevices } from "./own-devices.ts";
+import type { RefusedDevices } from "./refused-devices.ts";
 
 export interface ConfigureAfxdpDeps {
   /** Limits the time of an observation and of writing records. */
   readonly withDeadline: WithDeadline;
-  readonly applySteps: ApplyAfxdpSteps;
+  readonly applySteps: AfxdpSteps;
+  /** Remembers changes that the host refuses from pass to pass. */
+  readonly refusedDevices: RefusedDevices;
   readonly apiServerAddresses?: ObserveAfxdpOptions["apiServerAddresses"];
   /** What the host has used devices for until now; nothing is remembered without it. */
   readonly recentUses?: Pick<RecentUses, "keep"> | undefined;
@@ -45,10 +38,12 @@ export interface ConfigureAfxdpDeps {
   /** Writes the status if it differs; rejects with KubeError. */
   readonly report: (phase: Phase, found: readonly AfxdpInterfaceStatus[] | undefined) => Promise<void>;
   /** Called when a step ends. */
-  readonly onStep: (step: AfxdpStep, failure: AfxdpStepFailure | undefined) => void;
+  readonly onStep: (step: AfxdpStep, failure: FailedStep<AfxdpStep> | undefined) => void;
   /** Called when an observation begins. */
   readonly onObserve?: () => void;
 }
+
+type Devices = readonly AfxdpInterfaceStatus[];
 
 export interface AfxdpDrain {
   /** Reports whether steps that disrupt pods may run now. */
@@ -57,76 +52,66 @@ export interface AfxdpDrain {
   setNeeded(isNeeded: boolean): void;
 }
 
-/** A plan can need a second one, because settings are observed only after their interface exists. */
-const maxRounds = 4;
-
 /** Rejects with KubeError if the API server cannot be reached. Errors of the host are reported and not thrown. */
 export async function configureAfxdp(
   state: AfxdpNetworkNodeState,
   deps: ConfigureAfxdpDeps,
   signal: AbortSignal,
 ): Promise<PassResult> {
+  const { applySteps, drain, refusedDevices, report } = deps;
   const desired = state.spec ?? {};
   let before = state.status?.interfaces;
-  let done: readonly AfxdpStep[] = [];
-  for (let round = 1; ; round++) {
-    const found = await observe(desired, before, deps);
-    if (found === undefined) return "retry";
-    before = found;
-    const next = planAfxdp(desired, { interfaces: found }, deps.sriovUse);
-    if (signal.aborted && round > 1) {
-      await deps.report(phaseOf(next), found); // the next daemon may start much later
-      signal.throwIfAborted();
-    }
-    const repeated = next.steps.filter((step) => done.some((earlier) => isDeepStrictEqual(earlier, step)));
-    if (repeated.length > 0 || round > maxRounds) {
-      const failures = (repeated.length > 0 ? repeated : next.steps).map(withoutEffect);
-      await deps.report({ kind: "failed", failures, problems: next.problems }, found);
-      return "retry";
-    }
-    if (next.impact === "drain" && !deps.drain.isDrained()) {
-      deps.drain.setNeeded(true);
-      await deps.report({ kind: "waiting-for-drain", reasons: next.reasons }, found);
-      return "waiting";
-    }
-    // The request stays until the steps that it is for have ended.
-    if (round === 1 && next.impact === "none") deps.drain.setNeeded(false);
-    const owning = await own(desired, next, found, deps);
-    if (owning === "failed") return "retry";
-    if (owning.isChanged) continue; // the next observation includes the new records
-    if (next.steps.length === 0) {
-      deps.drain.setNeeded(false);
-      await deps.report(phaseOf(next), found);
-      return "settled";
-    }
-    // Only as long as the devices differ: the daemon repairs what the boot has not configured.
-    const problems = [...next.problems, ...(owning.bootProblem === undefined ? [] : [owning.bootProblem])];
-    const applied = await apply(desired, { ...next, problems }, found, { deps, signal });
-    if (applied === undefined) return "retry";
-    done = applied;
-  }
+  return runRounds<AfxdpStep, Devices, AfxdpPlan>(
+    {
+      async observe() {
+        const seen = await observe(desired, before, deps);
+        if (!seen.ok) return seen;
+        before = seen.value;
+        return ok(refusedDevices.addTo(seen.value, desired));
+      },
+      plan: (found) => ok(planAfxdp(desired, { interfaces: found }, deps.sriovUse)),
+      drain: {
+        decide(next, round) {
+          const isNeeded = next.impact === "drain";
+          if (isNeeded && !drain.isDrained()) return { mustWait: true, change: "Drain_Required" };
+          // The request stays while a step hangs: the state of its device is unknown, so no pod may get it.
+          const isOver = !isNeeded && isRequestOver(next, round) && !applySteps.isHanging();
+          return { mustWait: false, ...(isOver && { change: "withdraw" }) };
+        },
+        write(change) {
+          drain.setNeeded(change !== "withdraw");
+          return Promise.resolve();
+        },
+        keepsRequest: () => false,
+      },
+      own: (next, found) => own(desired, next, found, deps),
+      apply: ({ steps }, _found, onStep) =>
+        applySteps.run(steps, {
+          signal,
+          onStep(step, failure) {
+            deps.onStep(step, failure);
+            onStep(step, failure);
+          },
+        }),
+      stepsEnded(ended) {
+        refusedDevices.ended(ended, { desired, isDrained: drain.isDrained() });
+      },
+      describe: describeAfxdpStep,
+      report,
+      reportRunning: report,
+    },
+    signal,
+  );
 }
 
-function phaseOf({ steps, problems }: AfxdpPlan): Phase {
-  return steps.length === 0 ? { kind: "settled", problems } : { kind: "configuring", stepCount: steps.length };
-}
-
-/** Returns undefined if the host cannot be read, after it has reported that. */
 async function observe(
   spec: AfxdpNetworkNodeStateSpec,
-  before: readonly AfxdpInterfaceStatus[] | undefined,
-  { withDeadline, apiServerAddresses, recentUses, report, onObserve }: ConfigureAfxdpDeps,
-): Promise<readonly AfxdpInterfaceStatus[] | undefined> {
+  before: Devices | undefined,
+  { withDeadline, apiServerAddresses, recentUses, onObserve }: ConfigureAfxdpDeps,
+): Promise<Result<Devices, string>> {
   onObserve?.();
-  try {
-    const seen = await withDeadline((host) => observeAfxdp(host, { spec, before, apiServerAddresses }));
-    if (seen.ok) return recentUses?.keep(seen.value, before) ?? seen.value;
-    await report({ kind: "discovery-failed", message: seen.error }, undefined);
-  } catch (thrown) {
-    if (!(thrown instanceof HostError)) throw thrown;
-    await report({ kind: "discovery-failed", message: thrown.message }, undefined);
-  }
-  return undefined;
+  const seen = await withDeadline((host) => observeAfxdp(host, { spec, before, apiServerAddresses }));
+  return seen.ok && recentUses !== undefined ? ok(recentUses.keep(seen.value, before)) : seen;
 }
 
 /** The devices that the plan changes or finds configured. A device that the plan refuses does not become Switchyard's. */
@@ -142,64 +127,19 @@ function bootable({ interfaces = [] }: AfxdpNetworkNodeStateSpec, next: AfxdpPla
   return interfaces.filter((_spec, index) => !used.has(`spec.interfaces[${index}]`));
 }
 
-interface Owned {
-  /** Whether the status does not show the records yet. */
-  readonly isChanged: boolean;
-  readonly bootProblem: PlanProblem | undefined;
-}
-
 /** Records the devices, and prepares the next boot. */
 async function own(
   desired: AfxdpNetworkNodeStateSpec,
   next: AfxdpPlan,
-  found: readonly AfxdpInterfaceStatus[],
-  { withDeadline, keepBoot, report }: ConfigureAfxdpDeps,
-): Promise<Owned | "failed"> {
-  const { steps, problems } = next;
-  try {
-    const owned = await withDeadline(async (host): Promise<Owned> => {
-      const isChanged = await ownDevices(host, ownable(desired, next), { found, steps });
-      return { isChanged, bootProblem: await keepBoot?.(host, bootable(desired, next)) };
-    });
-    if (owned.ok) return owned.value;
-    await report({ kind: "failed", failures: [{ message: owned.error }], problems }, found);
-  } catch (thrown) {
-    if (!(thrown instanceof HostError)) throw thrown;
-    await report({ kind: "failed", failures: [thrown], problems }, found);
-  }
-  return "failed";
-}
-
-/** Runs the steps and returns those that succeeded, or undefined if one failed. A failure is reported at once and at the end. */
-async function apply(
-  desired: AfxdpNetworkNodeStateSpec,
-  { steps, problems }: AfxdpPlan,
-  found: readonly AfxdpInterfaceStatus[],
-  { deps, signal }: { readonly deps: ConfigureAfxdpDeps; readonly signal: AbortSignal },
-): Promise<readonly AfxdpStep[] | undefined> {
-  const failures: AfxdpStepFailure[] = [];
-  // The steps do not wait for the API server. If a report cannot be written now, the next report replaces it.
-  const interim: Promise<unknown>[] = [];
-  const reportInterim = (phase: Phase): void => {
-    interim.push(deps.report(phase, found).catch(() => undefined));
-  };
-  reportInterim({ kind: "configuring", stepCount: steps.length });
-  const done = await deps.applySteps(steps, {
-    signal,
-    onStep(step, failure) {
-      deps.onStep(step, failure);
-      if (failure === undefined) return;
-      failures.push(failure);
-      reportInterim({ kind: "failed", failures: [...failures], problems });
-    },
+  found: Devices,
+  { withDeadline, keepBoot }: ConfigureAfxdpDeps,
+): Promise<Result<Owned, string>> {
+  const { steps } = next;
+  return withDeadline(async (host) => {
+    const isOutdated = await ownDevices(host, ownable(desired, next), { found, steps });
+    const bootProblem = await keepBoot?.(host, bootable(desired, next));
+    // Only as long as the devices differ: the daemon repairs what the boot has not configured.
+    const problems = bootProblem === undefined || steps.length === 0 ? [] : [bootProblem];
+    return { isOutdated, problems };
   });
-  await Promise.all(interim);
-  if (failures.length === 0) return done;
-  const after = await observe(desired, found, deps);
-  if (after !== undefined) await deps.report({ kind: "failed", failures, problems }, after);
-  return undefined;
-}
-
-function withoutEffect(step: AfxdpStep): AfxdpStepFailure {
-  return { step, message: `${describeAfxdpStep(step)}: reported success, but had no effect on the host` };
 }

@@ -9,6 +9,7 @@
  */
 import type { ObjectMeta, ObjectStatus } from "../../kubernetes/metadata.ts";
 import { ageColumn, readyColumn, reasonColumn, type CustomResource } from "../custom-resource.ts";
+import type { RefusedChange } from "../sriov-network-node-state.ts";
 import type { AfxdpMode, AfxdpPoolSettings } from "./afxdp-pool.ts";
 
 export const afxdpNetworkNodeStates = {
@@ -254,6 +255,8 @@ export interface AfxdpInterfaceStatus {
    * known. What is recorded about that card is not applied to this one.
    */
   readonly replacedCard?: string;
+  /** A change of the device that would disrupt pods, and that the host has refused several times in the same way. */
+  readonly refused?: RefusedChange;
 }
 
 /** What the driver of a device supports of XDP. A field is absent if it is not known, for example with older kernels. */
