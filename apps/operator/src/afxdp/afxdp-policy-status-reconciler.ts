@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * createAfxdpPolicyStatusReconciler writes the status of one AfxdpNetworkNodePolicy: how many nodes it selects, how many of
- * them are configured, and what is wrong on which node.
- */
+/** createAfxdpPolicyStatusReconciler writes the status of one AfxdpNetworkNodePolicy (../status/policy-status.ts). */
 import {
   policyReasons,
   type AfxdpLoadedProgram,
@@ -11,10 +8,11 @@ import {
   type Node,
 } from "@switchyard/api";
 import { equalJson, type Cache, type Reconcile, type Writer } from "@switchyard/kube";
-import { deviceKey, hasLabels, isInNodeSet, labelsOf, subfunctionKey } from "@switchyard/policy";
-import { conditionsFor, type ConditionSummary } from "../reports/condition-summary.ts";
+import { deviceKey, subfunctionKey } from "@switchyard/policy";
+import type { ConditionSummary } from "../reports/condition-summary.ts";
 import { isUpToDate } from "../results/node-results.ts";
-import { firstProblems, policySummary, type NodeOutcome } from "../status/policy-summary.ts";
+import { createPolicyStatus } from "../status/policy-status.ts";
+import { firstProblems, type NodeOutcome } from "../status/policy-summary.ts";
 import type { RecordTransition } from "../reports/transition-events.ts";
 import type { AfxdpLiveRules } from "../facts/afxdp-live-rules.ts";
 import type { AfxdpMergeResult, AfxdpMergeResults } from "../results/afxdp-merge-results.ts";
@@ -36,52 +34,19 @@ const withoutConfig: ConditionSummary = {
   message: 'AfxdpOperatorConfig "default" does not exist in this namespace; the operator manages no AF_XDP devices',
 };
 
-/** Merge results are missing or old after a start or a change. New results enqueue the key, too. */
-const mergePending = { afterMs: 200 };
-
 export function createAfxdpPolicyStatusReconciler(deps: AfxdpPolicyStatusDeps): Reconcile {
-  return async function reconcile(name, signal) {
-    const policy = deps.afxdpPolicies.get(name);
-    if (policy === undefined) return undefined;
-    const outcomes = outcomesOf(policy, deps);
-    if (outcomes === "pending") return mergePending;
-    const summary = outcomes === undefined ? withoutConfig : policySummary(outcomes, policy.spec);
-    const { generation = 0 } = policy.metadata;
-    const result = await deps.writer.applyStatus(
-      {
-        metadata: { name },
-        status: {
-          conditions: conditionsFor(summary, policy.status?.conditions ?? [], generation, deps.now()),
-          observedGeneration: generation,
-          matchedNodeCount: outcomes?.length ?? 0,
-          readyNodeCount: outcomes?.filter(({ kind }) => kind === "ready").length ?? 0,
-        },
-      },
-      signal,
-    );
-    if (result === "written") deps.recordTransition(policy, summary);
-    return undefined;
-  };
-}
-
-/** Returns undefined without AfxdpOperatorConfig, and "pending" if the merge result of a node is missing or old. */
-function outcomesOf(
-  policy: AfxdpNetworkNodePolicy,
-  { nodes, rules, results, afxdpStates }: AfxdpPolicyStatusDeps,
-): readonly NodeOutcome[] | "pending" | undefined {
-  const live = rules();
-  if (live === undefined) return undefined;
-  const outcomes: NodeOutcome[] = [];
-  for (const node of nodes.list()) {
-    if (!isInNodeSet(node, live.rules) || !hasLabels(labelsOf(node), policy.spec.nodeSelector)) continue;
-    const { name } = node.metadata;
-    const result = results.get(name);
-    const state = afxdpStates.get(name);
-    if (!isUpToDate(result, policy, state?.status?.interfaces)) return "pending";
-    const portCount = devicesOf(policy, result).length;
-    outcomes.push({ node: name, portCount, ...outcomeOn(policy, result, state) });
-  }
-  return outcomes;
+  const { afxdpPolicies, afxdpStates, results, rules } = deps;
+  return createPolicyStatus<AfxdpNetworkNodePolicy>({
+    ...deps,
+    policies: afxdpPolicies,
+    rulesFor: () => rules()?.rules ?? withoutConfig,
+    outcomeOn(policy, node) {
+      const result = results.get(node);
+      const state = afxdpStates.get(node);
+      if (!isUpToDate(result, policy, state?.status?.interfaces)) return undefined;
+      return { portCount: devicesOf(policy, result).length, ...outcomeOn(policy, result, state) };
+    },
+  });
 }
 
 type Outcome = Omit<NodeOutcome, "node" | "portCount">;
