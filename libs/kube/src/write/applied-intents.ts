@@ -11,7 +11,7 @@ export interface AppliedIntent {
   /** resourceVersion that the write resulted in. */
   readonly resourceVersion: string;
   /** Digest of the manager's fields as the server stored them; undefined until the cache has this version. */
-  storedDigest: string | undefined;
+  readonly storedDigest: string | undefined;
 }
 
 export class AppliedIntents {
@@ -41,6 +41,17 @@ export class AppliedIntents {
     this.#cleanUpAtSize = Math.max(minCleanUpSize, 2 * this.#byKey.size);
   }
 
+  /**
+   * Remembers in which form the server has stored the last intent, once the cache has the version that the write resulted in.
+   * `owned` is the digest of the manager's fields in `seen`.
+   */
+  see(key: string, seen: ObservedObject | undefined, owned: string | undefined): void {
+    const last = this.get(key);
+    if (last !== undefined && seen?.resourceVersion === last.resourceVersion) {
+      this.#byKey.set(key, { ...last, storedDigest: owned });
+    }
+  }
+
   /** Drops all intents, because the server has lost writes. */
   forget(): void {
     this.#byKey.clear();
@@ -62,23 +73,12 @@ export class AppliedIntents {
 const minCleanUpSize = 256;
 
 /**
- * Reports whether the object has the intent with this digest. `owned` is the digest of the manager's fields in `seen`. The
+ * Reports whether the object has the intent with this digest. `owned` is the digest of the manager's fields in the object. The
  * server may have stored the last intent in another form; then `owned` must still be the digest of that form.
  */
 export function hasIntent(
   digest: string,
-  {
-    seen,
-    owned,
-    last,
-  }: {
-    readonly seen?: ObservedObject | undefined;
-    readonly owned?: string | undefined;
-    readonly last?: AppliedIntent | undefined;
-  },
+  { owned, last }: { readonly owned?: string | undefined; readonly last?: AppliedIntent | undefined },
 ): boolean {
-  if (owned === digest) return true;
-  if (last?.digest !== digest) return false;
-  if (seen?.resourceVersion === last.resourceVersion) last.storedDigest = owned;
-  return owned !== undefined && owned === last.storedDigest;
+  return owned !== undefined && (owned === digest || (last?.digest === digest && owned === last.storedDigest));
 }

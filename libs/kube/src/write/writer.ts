@@ -120,10 +120,12 @@ async function applyIntent(context: Context, wanted: Wanted, call: Call): Promis
   if (last?.digest === digest && applied.isPending(last)) return "unchanged";
 
   const seen = cache ? cache.observed(name) : await observeByGet(context, name, signal);
+  const owned = seen?.owned(manager, subresource);
+  applied.see(key, seen, owned);
   const inherited = adopts.filter((other) => seen?.updatedBy(other, subresource));
   if (inherited.length > 0) {
     await adoptFields({ transport, path: objectPath(type, name), subresource, manager, from: inherited, signal });
-  } else if (hasIntent(digest, { seen, owned: seen?.owned(manager, subresource), last })) {
+  } else if (hasIntent(digest, { owned, last: applied.get(key) })) {
     return "unchanged";
   }
 
