@@ -45,6 +45,11 @@ const defaultIdleSeconds = 30;
 /** For devices whose number of queues is unknown. Sockets cannot use more queues than the device has. */
 const defaultQueues = 64;
 
+/** Reports whether the devices of the pool need an XDP program. */
+export function needsProgram({ hasSocket, hasPinnedMap }: Pick<NodePool, "hasSocket" | "hasPinnedMap">): boolean {
+  return hasSocket || hasPinnedMap;
+}
+
 /** Returns the name of the extended resource of a pool. */
 export function resourceOf(pool: Pick<NodePool, "name">): string {
   return `${afxdpResourcePrefix}/${pool.name}`;

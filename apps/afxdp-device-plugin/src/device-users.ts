@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/** createDeviceUsers finds out which devices pods have, or may be about to get. */
+import type { PodDevices } from "@switchyard/kubelet";
+import type { Logger } from "@switchyard/service";
+import { heldDevices, readPodDevices } from "./kubelet/read-pod-devices.ts";
+import { hasDevice, type DeviceId } from "./pools/device.ts";
+import { resourceOf, type NodePool } from "./pools/node-pools.ts";
+
+export interface DeviceUsersDeps {
+  /** Socket of the kubelet for the devices of pods. */
+  readonly podResources: string;
+  /** A device counts as used for this time after its allocation. */
+  readonly settlingMs: number;
+  readonly log: Logger;
+}
+
+export interface DeviceUsers {
+  /** Returns undefined, which is not "no pods", if the kubelet does not answer. */
+  readPods(signal: AbortSignal): Promise<readonly PodDevices[] | undefined>;
+  /** The kubelet has asked for the device. It lists it as that of a pod only after it has the answer to its call. */
+  allocated(name: string): void;
+  /** Reports whether a pod has the device, or may be getting it. `pods` is undefined if the kubelet did not answer. */
+  mayHaveDevice(pods: readonly PodDevices[] | undefined, device: DeviceId, pool: Pick<NodePool, "name">): boolean;
+}
+
+export function createDeviceUsers({ podResources, settlingMs, log }: DeviceUsersDeps): DeviceUsers {
+  const allocatedAtMs = new Map<string, number>();
+  return {
+    async readPods(signal) {
+      try {
+        return await readPodDevices(podResources, signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        log.warn({ socket: podResources, error }, "devices of pods unknown; retrying");
+        return undefined;
+      }
+    },
+    allocated(name) {
+      allocatedAtMs.set(name, performance.now());
+    },
+    mayHaveDevice(pods, device, pool) {
+      const isNew = performance.now() - (allocatedAtMs.get(device.name) ?? -Infinity) < settlingMs;
+      return isNew || pods === undefined || hasDevice(heldDevices(pods, resourceOf(pool)), device);
+    },
+  };
+}
