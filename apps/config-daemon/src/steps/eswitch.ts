@@ -12,7 +12,7 @@ import type { StepContext } from "./step-context.ts";
  * the mode, the PF gets back the number of VFs or the drivers of VFs that it had before, and the error is the
  * driver's.
  */
-export async function setEswitchMode(step: PfStep<"set-eswitch-mode">, context: StepContext): Promise<void> {
+async function setEswitchMode(step: PfStep<"set-eswitch-mode">, context: StepContext): Promise<void> {
   const { host, pf } = context;
   if ((await host.devlink.readEswitchMode(pf)) !== step.to) {
     const unbound: BoundVf[] = [];
@@ -82,7 +82,7 @@ async function rebind({ host: { sriov } }: StepContext, { vf, driver }: BoundVf)
 const feature = "hw-tc-offload";
 
 /** prepareSwitchdev turns on hw-tc-offload, if the NIC supports it (sriov-operator.md F.6). */
-export async function prepareSwitchdev(_step: unknown, context: StepContext): Promise<void> {
+async function prepareSwitchdev(_step: unknown, context: StepContext): Promise<void> {
   const { host } = context;
   const { name } = await context.pfLink();
   const state = await host.links.readFeature(name, feature);
@@ -93,7 +93,7 @@ export async function prepareSwitchdev(_step: unknown, context: StepContext): Pr
 const tolerated: ReadonlySet<string> = new Set(["EINVAL", "ENODEV", "EOPNOTSUPP"]);
 
 /** Sets the devlink parameter flow_steering_mode. */
-export async function setFlowSteering(step: PfStep<"set-flow-steering">, { host, pf }: StepContext): Promise<void> {
+async function setFlowSteering(step: PfStep<"set-flow-steering">, { host, pf }: StepContext): Promise<void> {
   try {
     await host.devlink.setParameter(pf, "flow_steering_mode", step.to);
   } catch (thrown) {
@@ -128,3 +128,10 @@ export async function waitForRepresentors(context: StepContext): Promise<void> {
     await timing.sleep(pollMs, signal);
   }
 }
+
+/** Runs the steps of this subject, by the names of their kinds. */
+export const runEswitchSteps = {
+  "prepare-switchdev": prepareSwitchdev,
+  "set-eswitch-mode": setEswitchMode,
+  "set-flow-steering": setFlowSteering,
+};

@@ -9,10 +9,7 @@ import { isDeepStrictEqual } from "node:util";
  * Changes firmware settings of a Mellanox card. Before that, it adds the present values to the records of the card's
  * ports, so that they can be restored. Changes nothing if the card does not have one of the settings.
  */
-export async function setFirmware(
-  { card, through, values, restores }: NodeStep<"set-firmware">,
-  host: Host,
-): Promise<void> {
+async function setFirmware({ card, through, values, restores }: NodeStep<"set-firmware">, host: Host): Promise<void> {
   const port = addressOf(through);
   const settings = await host.firmware.readSettings(port);
   for (const name of Object.keys(values)) {
@@ -58,7 +55,7 @@ const settleTimeoutMs = 60_000;
  * resetFirmware resets a Mellanox card, so that changed firmware settings take effect (sriov-operator.md F.8).
  * Removes the VFs of all ports first, because a card with VFs cannot be reset.
  */
-export async function resetFirmware({ ports }: NodeStep<"reset-firmware">, host: Host): Promise<void> {
+async function resetFirmware({ ports }: NodeStep<"reset-firmware">, host: Host): Promise<void> {
   const addresses = ports.map(addressOf);
   for (const port of addresses) {
     if (((await host.sriov.readPf(port))?.sriov?.numVfs ?? 0) > 0) await host.sriov.setNumVfs(port, 0);
@@ -72,6 +69,13 @@ export async function resetFirmware({ ports }: NodeStep<"reset-firmware">, host:
 }
 
 /** Changes the firmware settings that decide the mode of one port of a SmartNIC. */
-export async function setCardMode({ port, values }: NodeStep<"set-card-mode">, host: Host): Promise<void> {
+async function setCardMode({ port, values }: NodeStep<"set-card-mode">, host: Host): Promise<void> {
   await host.firmware.setValues(addressOf(port), values);
 }
+
+/** Runs the steps of this subject, by the names of their kinds. */
+export const runFirmwareSteps = {
+  "reset-firmware": resetFirmware,
+  "set-card-mode": setCardMode,
+  "set-firmware": setFirmware,
+};

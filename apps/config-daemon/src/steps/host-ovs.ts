@@ -18,7 +18,7 @@ import {
  * Writes or removes the files that disable Open vSwitch on the host. Services that run are left alone until the node
  * reboots. A step that is killed is completed by the next one.
  */
-export async function setHostOvs({ to }: Pick<NodeStep<"set-host-ovs">, "to">, host: Host): Promise<void> {
+async function setHostOvs({ to }: Pick<NodeStep<"set-host-ovs">, "to">, host: Host): Promise<void> {
   await (to === "disabled" ? writeFiles(host) : removeFiles(host));
 }
 
@@ -72,10 +72,17 @@ const unit = "ovs-vswitchd.service";
  * Configures hardware offload in Open vSwitch and restarts ovs-vswitchd, which reads it once. The unit has the same name in
  * Debian, Ubuntu, RHEL and Fedora.
  */
-export async function setOvsOffload(_step: unknown, host: Host): Promise<void> {
+async function setOvsOffload(_step: unknown, host: Host): Promise<void> {
   await host.ovs.setHardwareOffload((await readOffloadMark(host)) ?? unknownProcess);
 }
 
-export async function restartOvs(_step: unknown, { systemd }: Host): Promise<void> {
+async function restartOvs(_step: unknown, { systemd }: Host): Promise<void> {
   await systemd.restartUnit(unit);
 }
+
+/** Runs the steps of this subject, by the names of their kinds. */
+export const runHostOvsSteps = {
+  "restart-ovs": restartOvs,
+  "set-host-ovs": setHostOvs,
+  "set-ovs-offload": setOvsOffload,
+};

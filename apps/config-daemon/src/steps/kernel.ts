@@ -68,12 +68,12 @@ function lackOf(entries: readonly BootEntry[], missing: readonly string[]): stri
 const maxTitle = 80;
 
 /** Loads the kernel module unless it is loaded already. */
-export async function loadModule(step: NodeStep<"load-module">, host: Host): Promise<void> {
+async function loadModule(step: NodeStep<"load-module">, host: Host): Promise<void> {
   await host.modules.load(step.module);
 }
 
 /** Enables vfio without an IOMMU (sriov-operator.md F.10), unless the machine has one. */
-export async function enableNoIommu(_step: NodeStep<"enable-no-iommu">, host: Host): Promise<void> {
+async function enableNoIommu(_step: NodeStep<"enable-no-iommu">, host: Host): Promise<void> {
   await host.modules.enableNoIommu();
 }
 
@@ -85,7 +85,7 @@ const shutdownMs = 15 * 60_000;
  * reboots the node then. After the boot, the record prevents another reboot for the same causes (libs/plan/src/reboot.ts).
  * Resolves when the daemon is stopped. Rejects with HostError if the node does not shut down.
  */
-export async function reboot(step: NodeStep<"reboot">, host: Host, { timing, signal }: NodeStepContext): Promise<void> {
+async function reboot(step: NodeStep<"reboot">, host: Host, { timing, signal }: NodeStepContext): Promise<void> {
   const bootId = await host.boot.readBootId();
   const last = await readRebootRecord(host.files);
   await writeRebootRecord(host.files, { bootId, causes: [...new Set([...(last?.causes ?? []), ...step.causes])] });
@@ -97,10 +97,19 @@ export async function reboot(step: NodeStep<"reboot">, host: Host, { timing, sig
 }
 
 /** Removes causes from the record of the last reboot, and the record with its last cause. */
-export async function forgetReboots(step: NodeStep<"forget-reboots">, { files }: Host): Promise<void> {
+async function forgetReboots(step: NodeStep<"forget-reboots">, { files }: Host): Promise<void> {
   const record = await readRebootRecord(files);
   if (record === undefined) return;
   const causes = record.causes.filter((cause) => !step.causes.includes(cause));
   if (causes.length > 0) await writeRebootRecord(files, { ...record, causes });
   else await files.remove(rebootFile);
 }
+
+/** Runs the steps of this subject, by the names of their kinds. */
+export const runKernelSteps = {
+  "enable-no-iommu": enableNoIommu,
+  "forget-reboots": forgetReboots,
+  "load-module": loadModule,
+  reboot,
+  "set-kernel-arguments": setKernelArguments,
+};

@@ -9,7 +9,7 @@ import type { StepContext } from "./step-context.ts";
  * Creates or completes the bridge, makes the present interface of the PF its only uplink, and sets it up last: a bridge that
  * is up has all settings. A bridge or a port that belongs to another program is refused by the host.
  */
-export async function setLinuxBridge(step: PfStep<"set-linux-bridge">, context: StepContext): Promise<void> {
+async function setLinuxBridge(step: PfStep<"set-linux-bridge">, context: StepContext): Promise<void> {
   const { host } = context;
   const { bridge: name, vlans, port } = step;
   const { linuxBridges } = host;
@@ -26,10 +26,7 @@ export async function setLinuxBridge(step: PfStep<"set-linux-bridge">, context: 
 }
 
 /** Removes the bridge, and the rule that keeps NetworkManager away from it. */
-export async function removeLinuxBridge(
-  { bridge }: PfStep<"remove-linux-bridge">,
-  context: StepContext,
-): Promise<void> {
+async function removeLinuxBridge({ bridge }: PfStep<"remove-linux-bridge">, context: StepContext): Promise<void> {
   await removeBridgeRule(context.host, bridge); // first, as in remove-ovs-bridge.ts
   if ((await findBridge(context, bridge)) !== undefined) await context.host.linuxBridges.deleteBridge(bridge);
   context.forgetLinks();
@@ -45,3 +42,9 @@ function hasVlans(
 ): boolean {
   return bridge.vlanFiltering === wanted.filtering && bridge.vlanProtocol === wanted.protocol;
 }
+
+/** Runs the steps of this subject, by the names of their kinds. */
+export const runLinuxBridgeSteps = {
+  "remove-linux-bridge": removeLinuxBridge,
+  "set-linux-bridge": setLinuxBridge,
+};

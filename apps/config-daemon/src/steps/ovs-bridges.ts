@@ -5,7 +5,7 @@ import { keepBridgeRule, removeBridgeRule } from "../udev/keep-rules.ts";
 import type { StepContext } from "./step-context.ts";
 
 /** Creates or changes the bridge, which NetworkManager must not manage. The uplink is the present interface of the PF: earlier steps may have renamed it. */
-export async function setOvsBridge(step: PfStep<"set-ovs-bridge">, context: StepContext): Promise<void> {
+async function setOvsBridge(step: PfStep<"set-ovs-bridge">, context: StepContext): Promise<void> {
   const { bridge: name, settings, uplink } = step;
   await keepBridgeRule(context.host, name);
   const link = await context.pfLink();
@@ -18,13 +18,20 @@ export async function setOvsBridge(step: PfStep<"set-ovs-bridge">, context: Step
 }
 
 /** Removes a bridge that Switchyard created, and its udev rule. */
-export async function removeOvsBridge(step: PfStep<"remove-ovs-bridge">, { host }: StepContext): Promise<void> {
+async function removeOvsBridge(step: PfStep<"remove-ovs-bridge">, { host }: StepContext): Promise<void> {
   // The rule first: without the bridge, nothing would tell the next daemon that the rule is left.
   await removeBridgeRule(host, step.bridge);
   await host.ovs.removeBridge(step.bridge);
 }
 
 /** Removes ports from a bridge that Switchyard created. */
-export async function removeOvsPorts(step: PfStep<"remove-ovs-ports">, { host }: StepContext): Promise<void> {
+async function removeOvsPorts(step: PfStep<"remove-ovs-ports">, { host }: StepContext): Promise<void> {
   await host.ovs.removePorts(step.bridge, step.ports);
 }
+
+/** Runs the steps of this subject, by the names of their kinds. */
+export const runOvsBridgeSteps = {
+  "remove-ovs-bridge": removeOvsBridge,
+  "remove-ovs-ports": removeOvsPorts,
+  "set-ovs-bridge": setOvsBridge,
+};

@@ -6,18 +6,18 @@ import { removeUdevRules } from "../upstream/udev-rules.ts";
 import type { StepContext } from "./step-context.ts";
 
 /** Sets the MTU of the network interface of the PF. */
-export async function setPfMtu(step: PfStep<"set-pf-mtu">, context: StepContext): Promise<void> {
+async function setPfMtu(step: PfStep<"set-pf-mtu">, context: StepContext): Promise<void> {
   await context.host.links.setMtu((await context.pfLink()).name, step.to);
 }
 
 /** Waits for the network interface of the VF and sets its MTU. */
-export async function setVfMtu(step: PfStep<"set-vf-mtu">, context: StepContext): Promise<void> {
+async function setVfMtu(step: PfStep<"set-vf-mtu">, context: StepContext): Promise<void> {
   const link = await context.vfLink(step.vfId);
   if (link.mtu !== step.to) await context.host.links.setMtu(link.name, step.to);
 }
 
 /** Sets the network interface of the PF up. */
-export async function setLinkUp(_step: unknown, context: StepContext): Promise<void> {
+async function setLinkUp(_step: unknown, context: StepContext): Promise<void> {
   await context.host.links.setAdminUp((await context.pfLink()).name, true);
 }
 
@@ -25,8 +25,16 @@ export async function setLinkUp(_step: unknown, context: StepContext): Promise<v
  * Removes the udev rules and the record of a PF after its reset. The record is removed last: as long as it exists, the next
  * pass continues the reset.
  */
-export async function releasePf(_step: unknown, { host, pf }: StepContext): Promise<void> {
+async function releasePf(_step: unknown, { host, pf }: StepContext): Promise<void> {
   if (await removeRules(host.files, pf)) await host.udev.reloadRules();
   await removeUdevRules(host.files, pf);
   await host.records.remove(pf);
 }
+
+/** Runs the steps of this subject, by the names of their kinds. */
+export const runPortSteps = {
+  "release-pf": releasePf,
+  "set-link-up": setLinkUp,
+  "set-pf-mtu": setPfMtu,
+  "set-vf-mtu": setVfMtu,
+};

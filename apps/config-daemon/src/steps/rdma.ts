@@ -5,12 +5,12 @@ import type { NodeStep } from "@switchyard/plan";
 import { writePersistentRdmaMode, writeRefusedRdmaMode } from "../files/rdma-mode-file.ts";
 
 /** Writes the mode that ib_core gets when it is loaded. */
-export async function setPersistentRdmaMode(step: NodeStep<"set-persistent-rdma-mode">, host: Host): Promise<void> {
+async function setPersistentRdmaMode(step: NodeStep<"set-persistent-rdma-mode">, host: Host): Promise<void> {
   await writePersistentRdmaMode(host.files, step.to);
 }
 
 /** Changes the mode of the running kernel. A refusal with EBUSY is recorded, and the node reboots because of it. */
-export async function setRdmaMode(step: NodeStep<"set-rdma-mode">, host: Host): Promise<void> {
+async function setRdmaMode(step: NodeStep<"set-rdma-mode">, host: Host): Promise<void> {
   try {
     await host.rdma.setMode(step.to);
   } catch (thrown) {
@@ -20,3 +20,9 @@ export async function setRdmaMode(step: NodeStep<"set-rdma-mode">, host: Host): 
     throw new HostError(thrown.operation, thrown.code, { words, cause: thrown });
   }
 }
+
+/** Runs the steps of this subject, by the names of their kinds. */
+export const runRdmaSteps = {
+  "set-persistent-rdma-mode": setPersistentRdmaMode,
+  "set-rdma-mode": setRdmaMode,
+};

@@ -74,3 +74,9 @@ async function create(vdpa: Vdpa, device: NewVdpaDevice): Promise<void> {
     await vdpa.addDevice(device);
   }
 }
+
+/** Runs the steps of this subject, by the names of their kinds. */
+export const runVdpaSteps = {
+  "add-vdpa-device": addVdpaDevice,
+  "remove-vdpa-device": removeVdpaDevice,
+};

@@ -24,7 +24,7 @@ export class FewerVfsError extends HostError {
  * Creates or removes the VFs of a PF, and waits until udev has named the new interfaces and, in switchdev mode,
  * representors. Rejects with FewerVfsError if the driver creates fewer VFs than requested, and records that.
  */
-export async function setNumVfs(step: PfStep<"set-num-vfs">, context: StepContext): Promise<void> {
+async function setNumVfs(step: PfStep<"set-num-vfs">, context: StepContext): Promise<void> {
   const { host, pf } = context;
   const before = await host.sriov.readPf(pf);
   const existing = before?.sriov?.numVfs ?? 0;
@@ -80,7 +80,7 @@ async function createVfs(count: number, { host, pf }: StepContext): Promise<void
  * bindDriver binds a VF to a user-space driver, or to the driver that the kernel chooses (sriov-operator.md F.6).
  * Binds the VF to the requested driver, whatever driver it has before. It can be repeated.
  */
-export async function bindDriver(step: PfStep<"bind-driver">, context: StepContext): Promise<void> {
+async function bindDriver(step: PfStep<"bind-driver">, context: StepContext): Promise<void> {
   const { sriov } = context.host;
   const vf = step.isPf === true ? context.pf : await context.vfAddress(step.vfId);
   context.forgetLinks();
@@ -120,7 +120,7 @@ async function unbindIfBound(sriov: SriovSysfs, vf: PciAddress): Promise<void> {
  * setVfGuid sets the GUID of an InfiniBand VF, and binds its driver again, so that its RDMA device gets the GUID
  * (sriov-operator.md F.6).
  */
-export async function setVfGuid(step: PfStep<"set-vf-guid">, context: StepContext): Promise<void> {
+async function setVfGuid(step: PfStep<"set-vf-guid">, context: StepContext): Promise<void> {
   const { host, pf } = context;
   const uplink = await context.pfLink();
   const guid = await chooseGuid(host, { pciAddress: pf, hardwareAddress: uplink.mac, vfId: step.vfId });
@@ -132,7 +132,7 @@ export async function setVfGuid(step: PfStep<"set-vf-guid">, context: StepContex
  * setVfMac sets the administrative MAC address of a VF to its present address, which then stays the same after a rebind
  * (sriov-operator.md F.6).
  */
-export async function setVfMac(step: PfStep<"set-vf-mac">, context: StepContext): Promise<void> {
+async function setVfMac(step: PfStep<"set-vf-mac">, context: StepContext): Promise<void> {
   const { host } = context;
   const link = await context.vfLink(step.vfId);
   const mac = parseMacAddress(link.mac);
@@ -150,3 +150,11 @@ export async function setVfMac(step: PfStep<"set-vf-mac">, context: StepContext)
   await host.links.setVfMac(uplink.name, step.vfId, mac.value);
   if (step.rebind === true) await rebindDefault(await context.vfAddress(step.vfId), context);
 }
+
+/** Runs the steps of this subject, by the names of their kinds. */
+export const runVfSteps = {
+  "bind-driver": bindDriver,
+  "set-num-vfs": setNumVfs,
+  "set-vf-guid": setVfGuid,
+  "set-vf-mac": setVfMac,
+};

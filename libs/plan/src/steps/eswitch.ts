@@ -16,7 +16,7 @@ export type EswitchMode = "legacy" | "switchdev";
  * Changes the mode of the card's embedded switch, and waits for the representors of the VFs. VFs lose their drivers, which
  * later steps bind again.
  */
-export interface SetEswitchMode {
+interface SetEswitchMode {
   readonly kind: "set-eswitch-mode";
   readonly pciAddress: string;
   readonly from: EswitchMode;
@@ -27,7 +27,7 @@ export interface SetEswitchMode {
   readonly isTemporary?: true;
 }
 
-export const setEswitchMode: PfStepKind<SetEswitchMode> = {
+const setEswitchMode: PfStepKind<SetEswitchMode> = {
   describe: ({ pciAddress, from, to }) => `set eswitch mode ${from} -> ${to} on ${pciAddress}`,
   disruption({ from, to, isTemporary }, { numVfs = 0 }) {
     if (numVfs === 0 || isTemporary === true) return undefined;
@@ -44,12 +44,12 @@ export const setEswitchMode: PfStepKind<SetEswitchMode> = {
  * Checks that the PF has an embedded switch, and turns on hw-tc-offload, without which the switch would forward nothing in
  * hardware. It runs before anything else changes, so a PF without an embedded switch stays as it is.
  */
-export interface PrepareSwitchdev {
+interface PrepareSwitchdev {
   readonly kind: "prepare-switchdev";
   readonly pciAddress: string;
 }
 
-export const prepareSwitchdev: PfStepKind<PrepareSwitchdev> = {
+const prepareSwitchdev: PfStepKind<PrepareSwitchdev> = {
   describe: ({ pciAddress }) => `turn on hw-tc-offload on ${pciAddress}`,
   disruption: disruptsNothing,
   isNeededBy: () => true,
@@ -58,17 +58,24 @@ export const prepareSwitchdev: PfStepKind<PrepareSwitchdev> = {
 };
 
 /** Lets the driver instead of the firmware write the flow tables, which is many times faster (mlx5_core). */
-export interface SetFlowSteering {
+interface SetFlowSteering {
   readonly kind: "set-flow-steering";
   readonly pciAddress: string;
   readonly from: string;
   readonly to: "smfs";
 }
 
-export const setFlowSteering: PfStepKind<SetFlowSteering> = {
+const setFlowSteering: PfStepKind<SetFlowSteering> = {
   describe: ({ pciAddress, from, to }) => `set flow_steering_mode ${from} -> ${to} on ${pciAddress}`,
   disruption: disruptsNothing, // no VF exists when it runs
   isNeededBy: isNeededByNone,
   changedVfs: changesNoVf,
   summary: isOfNoInterest,
+};
+
+/** The kinds of this subject by their names. */
+export const eswitchSteps = {
+  "set-eswitch-mode": setEswitchMode,
+  "prepare-switchdev": prepareSwitchdev,
+  "set-flow-steering": setFlowSteering,
 };

@@ -24,7 +24,7 @@ export interface SetFirmware {
   readonly restores?: boolean;
 }
 
-export const setFirmware: NodeStepKind<SetFirmware> = {
+const setFirmware: NodeStepKind<SetFirmware> = {
   describe: ({ card, values }) => `set ${formatFirmwareChange(values)} in the firmware of card ${card}`,
   disrupts: disruptsNoPod,
   refusedFor: "node",
@@ -49,14 +49,14 @@ export interface ResetFirmware {
   readonly ports: readonly string[];
 }
 
-export const resetFirmware: NodeStepKind<ResetFirmware> = {
+const resetFirmware: NodeStepKind<ResetFirmware> = {
   describe: ({ card }) => `reset the firmware of card ${card}`,
   disrupts: disruptsPods,
   refusedFor: "pfs",
 };
 
 /** Changes the mode of one port of a SmartNIC (NVIDIA BlueField). It takes effect when the host is switched off and on again. */
-export interface SetCardMode {
+interface SetCardMode {
   readonly kind: "set-card-mode";
   /** PCI address of the port. Each port has a mode of its own. */
   readonly port: string;
@@ -65,11 +65,18 @@ export interface SetCardMode {
   readonly values: CardModeValues;
 }
 
-export const setCardMode: NodeStepKind<SetCardMode> = {
+const setCardMode: NodeStepKind<SetCardMode> = {
   describe({ port, to, values }) {
     const settings = Object.entries(values).map(([name, value]) => `${name}=${value}`);
     return `set card mode ${to} of ${port} (${settings.join(" ")}), in effect after a power cycle of the host`;
   },
   disrupts: disruptsNoPod,
   refusedFor: "node",
+};
+
+/** The kinds of this subject by their names. */
+export const firmwareSteps = {
+  "set-firmware": setFirmware,
+  "reset-firmware": resetFirmware,
+  "set-card-mode": setCardMode,
 };

@@ -3,12 +3,12 @@
 import { disruptsNoPod, type NodeStepKind, type ObservedPfs } from "./step-kind.ts";
 
 /** Writes or removes the files that disable Open vSwitch on the host. They take effect at the next boot. */
-export interface SetHostOvs {
+interface SetHostOvs {
   readonly kind: "set-host-ovs";
   readonly to: "disabled" | "enabled";
 }
 
-export const setHostOvs: NodeStepKind<SetHostOvs> = {
+const setHostOvs: NodeStepKind<SetHostOvs> = {
   describe: ({ to }) =>
     to === "disabled"
       ? "write the files that disable Open vSwitch on the host"
@@ -18,22 +18,22 @@ export const setHostOvs: NodeStepKind<SetHostOvs> = {
 };
 
 /** Configures hardware offload in Open vSwitch. It takes effect when ovs-vswitchd is restarted. */
-export interface SetOvsOffload {
+interface SetOvsOffload {
   readonly kind: "set-ovs-offload";
 }
 
-export const setOvsOffload: NodeStepKind<SetOvsOffload> = {
+const setOvsOffload: NodeStepKind<SetOvsOffload> = {
   describe: () => "set other_config:hw-offload of Open vSwitch",
   disrupts: disruptsNoPod,
   refusedFor: "node",
 };
 
 /** Restarts ovs-vswitchd, so that hardware offload takes effect. */
-export interface RestartOvs {
+interface RestartOvs {
   readonly kind: "restart-ovs";
 }
 
-export const restartOvs: NodeStepKind<RestartOvs> = {
+const restartOvs: NodeStepKind<RestartOvs> = {
   describe: () => "restart ovs-vswitchd",
   disrupts: (_step, observed) => hasSwitchdevVfs(observed),
   refusedFor: "node",
@@ -43,3 +43,10 @@ export const restartOvs: NodeStepKind<RestartOvs> = {
 export function hasSwitchdevVfs({ interfaces = [] }: ObservedPfs): boolean {
   return interfaces.some(({ numVfs = 0, eSwitchMode }) => numVfs > 0 && eSwitchMode === "switchdev");
 }
+
+/** The kinds of this subject by their names. */
+export const hostOvsSteps = {
+  "set-host-ovs": setHostOvs,
+  "set-ovs-offload": setOvsOffload,
+  "restart-ovs": restartOvs,
+};

@@ -3,13 +3,13 @@
 import { disruptsNoPod, disruptsPods, type NodeStepKind } from "./step-kind.ts";
 
 /** Configures the arguments of the kernel in the boot loader. They take effect at the next boot. */
-export interface SetKernelArguments {
+interface SetKernelArguments {
   readonly kind: "set-kernel-arguments";
   readonly add: readonly string[];
   readonly remove: readonly string[];
 }
 
-export const setKernelArguments: NodeStepKind<SetKernelArguments> = {
+const setKernelArguments: NodeStepKind<SetKernelArguments> = {
   describe({ add, remove }) {
     const parts = [
       ...(add.length > 0 ? [`add ${add.join(" ")}`] : []),
@@ -27,7 +27,7 @@ export interface LoadModule {
   readonly module: string;
 }
 
-export const loadModule: NodeStepKind<LoadModule> = {
+const loadModule: NodeStepKind<LoadModule> = {
   describe: ({ module }) => `load kernel module ${module}`,
   disrupts: disruptsNoPod,
   refusedFor: "pfs",
@@ -38,14 +38,14 @@ export interface EnableNoIommu {
   readonly kind: "enable-no-iommu";
 }
 
-export const enableNoIommu: NodeStepKind<EnableNoIommu> = {
+const enableNoIommu: NodeStepKind<EnableNoIommu> = {
   describe: () => "enable no-IOMMU mode of vfio, if there is no IOMMU",
   disrupts: disruptsNoPod,
   refusedFor: "pfs",
 };
 
 /** Reboots the node. It runs after all other steps. */
-export interface Reboot {
+interface Reboot {
   readonly kind: "reboot";
   /** Ids of the causes. */
   readonly causes: readonly string[];
@@ -53,20 +53,29 @@ export interface Reboot {
   readonly isPending: boolean;
 }
 
-export const reboot: NodeStepKind<Reboot> = {
+const reboot: NodeStepKind<Reboot> = {
   describe: ({ causes }) => `reboot for ${causes.join(", ")}`,
   disrupts: disruptsPods,
   refusedFor: "node",
 };
 
 /** Removes causes from the record of the last reboot, because what they required is in effect. */
-export interface ForgetReboots {
+interface ForgetReboots {
   readonly kind: "forget-reboots";
   readonly causes: readonly string[];
 }
 
-export const forgetReboots: NodeStepKind<ForgetReboots> = {
+const forgetReboots: NodeStepKind<ForgetReboots> = {
   describe: ({ causes }) => `forget the reboot for ${causes.join(", ")}`,
   disrupts: disruptsNoPod,
   refusedFor: "node",
+};
+
+/** The kinds of this subject by their names. */
+export const kernelSteps = {
+  "set-kernel-arguments": setKernelArguments,
+  "load-module": loadModule,
+  "enable-no-iommu": enableNoIommu,
+  reboot,
+  "forget-reboots": forgetReboots,
 };

@@ -4,7 +4,7 @@ import type { LinuxBridgeConfig } from "@switchyard/api";
 import { changesNoVf, existingVfs, isNeededByNone, type PfStepKind } from "./step-kind.ts";
 
 /** Creates a Linux bridge, or changes it in place, and makes the PF its uplink. */
-export interface SetLinuxBridge {
+interface SetLinuxBridge {
   readonly kind: "set-linux-bridge";
   readonly pciAddress: string;
   readonly bridge: string;
@@ -15,7 +15,7 @@ export interface SetLinuxBridge {
   readonly change: "create" | "vlans" | "settings";
 }
 
-export const setLinuxBridge: PfStepKind<SetLinuxBridge> = {
+const setLinuxBridge: PfStepKind<SetLinuxBridge> = {
   describe: ({ pciAddress, bridge, change }) =>
     `${change === "create" ? "create" : "change"} Linux bridge ${bridge} with uplink ${pciAddress}`,
   // A bridge that is missing although VFs exist was removed by somebody: pods must be attached to the new bridge again.
@@ -32,13 +32,13 @@ export const setLinuxBridge: PfStepKind<SetLinuxBridge> = {
 };
 
 /** Removes a Linux bridge that Switchyard created for the PF. Its ports become independent. */
-export interface RemoveLinuxBridge {
+interface RemoveLinuxBridge {
   readonly kind: "remove-linux-bridge";
   readonly pciAddress: string;
   readonly bridge: string;
 }
 
-export const removeLinuxBridge: PfStepKind<RemoveLinuxBridge> = {
+const removeLinuxBridge: PfStepKind<RemoveLinuxBridge> = {
   describe: ({ pciAddress, bridge }) => `remove Linux bridge ${bridge} of ${pciAddress}`,
   disruption({ bridge }, { numVfs = 0 }) {
     if (numVfs === 0) return undefined;
@@ -47,4 +47,10 @@ export const removeLinuxBridge: PfStepKind<RemoveLinuxBridge> = {
   // The eswitch must not change its mode while the PF is a port.
   isNeededBy: (_step, { kind }) => kind === "set-eswitch-mode" || kind === "set-linux-bridge",
   changedVfs: changesNoVf,
+};
+
+/** The kinds of this subject by their names. */
+export const linuxBridgeSteps = {
+  "set-linux-bridge": setLinuxBridge,
+  "remove-linux-bridge": removeLinuxBridge,
 };

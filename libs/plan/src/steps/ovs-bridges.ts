@@ -4,7 +4,7 @@ import type { OvsBridgeConfig, OvsInterfaceConfig } from "@switchyard/api";
 import { changesNoVf, disruptsNothing, existingVfs, isNeededByNone, type PfStepKind } from "./step-kind.ts";
 
 /** Creates an Open vSwitch bridge, or changes it in place, and makes the PF its uplink. */
-export interface SetOvsBridge {
+interface SetOvsBridge {
   readonly kind: "set-ovs-bridge";
   readonly pciAddress: string;
   readonly bridge: string;
@@ -15,7 +15,7 @@ export interface SetOvsBridge {
   readonly change: "create" | "datapath" | "settings";
 }
 
-export const setOvsBridge: PfStepKind<SetOvsBridge> = {
+const setOvsBridge: PfStepKind<SetOvsBridge> = {
   describe: ({ pciAddress, bridge, change }) =>
     `${change === "create" ? "create" : "change"} Open vSwitch bridge ${bridge} with uplink ${pciAddress}`,
   // A bridge that is missing although VFs exist was removed by somebody: pods must be attached to the new bridge again. A
@@ -33,7 +33,7 @@ export const setOvsBridge: PfStepKind<SetOvsBridge> = {
 };
 
 /** Removes an Open vSwitch bridge that Switchyard created for the PF, with all ports. */
-export interface RemoveOvsBridge {
+interface RemoveOvsBridge {
   readonly kind: "remove-ovs-bridge";
   readonly pciAddress: string;
   readonly bridge: string;
@@ -41,7 +41,7 @@ export interface RemoveOvsBridge {
   readonly isBeforeModeChange?: true;
 }
 
-export const removeOvsBridge: PfStepKind<RemoveOvsBridge> = {
+const removeOvsBridge: PfStepKind<RemoveOvsBridge> = {
   describe: ({ pciAddress, bridge }) => `remove Open vSwitch bridge ${bridge} of ${pciAddress}`,
   disruption({ bridge }, { numVfs = 0 }) {
     if (numVfs === 0) return undefined;
@@ -55,7 +55,7 @@ export const removeOvsBridge: PfStepKind<RemoveOvsBridge> = {
  * Removes ports from an Open vSwitch bridge that Switchyard created: ports whose network interface no longer exists, or the
  * uplink before a change of the eswitch mode.
  */
-export interface RemoveOvsPorts {
+interface RemoveOvsPorts {
   readonly kind: "remove-ovs-ports";
   readonly pciAddress: string;
   readonly bridge: string;
@@ -64,9 +64,16 @@ export interface RemoveOvsPorts {
   readonly isBeforeModeChange?: true;
 }
 
-export const removeOvsPorts: PfStepKind<RemoveOvsPorts> = {
+const removeOvsPorts: PfStepKind<RemoveOvsPorts> = {
   describe: ({ bridge, ports }) => `remove ports ${ports.join(", ")} from Open vSwitch bridge ${bridge}`,
   disruption: disruptsNothing,
   isNeededBy: ({ isBeforeModeChange = false }) => isBeforeModeChange,
   changedVfs: changesNoVf,
+};
+
+/** The kinds of this subject by their names. */
+export const ovsBridgeSteps = {
+  "set-ovs-bridge": setOvsBridge,
+  "remove-ovs-bridge": removeOvsBridge,
+  "remove-ovs-ports": removeOvsPorts,
 };

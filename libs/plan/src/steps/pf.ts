@@ -10,14 +10,14 @@ import {
 } from "./step-kind.ts";
 
 /** Sets the MTU of the PF in bytes: raises it to the requested value, or restores the value before the first configuration. */
-export interface SetPfMtu {
+interface SetPfMtu {
   readonly kind: "set-pf-mtu";
   readonly pciAddress: string;
   readonly from: number;
   readonly to: number;
 }
 
-export const setPfMtu: PfStepKind<SetPfMtu> = {
+const setPfMtu: PfStepKind<SetPfMtu> = {
   describe: ({ pciAddress, from, to }) => `set mtu ${from} -> ${to} on ${pciAddress}`,
   // Drivers reset the port to change the MTU, and the VFs lose their link for a second or more (igb on 6.12: 1.5 s).
   disruption({ from, to }, { numVfs = 0 }) {
@@ -33,12 +33,12 @@ export const setPfMtu: PfStepKind<SetPfMtu> = {
 };
 
 /** Sets the PF's link up. */
-export interface SetLinkUp {
+interface SetLinkUp {
   readonly kind: "set-link-up";
   readonly pciAddress: string;
 }
 
-export const setLinkUp: PfStepKind<SetLinkUp> = {
+const setLinkUp: PfStepKind<SetLinkUp> = {
   describe: ({ pciAddress }) => `set link up on ${pciAddress}`,
   disruption: disruptsNothing,
   isNeededBy: isNeededByNone,
@@ -46,15 +46,22 @@ export const setLinkUp: PfStepKind<SetLinkUp> = {
 };
 
 /** Removes the record that Switchyard configured the PF, after the PF was reset. */
-export interface ReleasePf {
+interface ReleasePf {
   readonly kind: "release-pf";
   readonly pciAddress: string;
 }
 
-export const releasePf: PfStepKind<ReleasePf> = {
+const releasePf: PfStepKind<ReleasePf> = {
   describe: ({ pciAddress }) => `release ${pciAddress}`,
   disruption: disruptsNothing,
   isNeededBy: isNeededByNone,
   changedVfs: changesNoVf,
   summary: isOfNoInterest,
+};
+
+/** The kinds of this subject by their names. */
+export const portSteps = {
+  "set-pf-mtu": setPfMtu,
+  "set-link-up": setLinkUp,
+  "release-pf": releasePf,
 };

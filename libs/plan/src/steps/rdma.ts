@@ -3,20 +3,20 @@
 import { disruptsNoPod, type NodeStepKind } from "./step-kind.ts";
 
 /** Changes the mode of the RDMA subsystem of the running kernel. */
-export interface SetRdmaMode {
+interface SetRdmaMode {
   readonly kind: "set-rdma-mode";
   readonly from: "shared" | "exclusive";
   readonly to: "shared" | "exclusive";
 }
 
-export const setRdmaMode: NodeStepKind<SetRdmaMode> = {
+const setRdmaMode: NodeStepKind<SetRdmaMode> = {
   describe: ({ from, to }) => `set RDMA mode ${from} -> ${to}`,
   disrupts: disruptsNoPod,
   refusedFor: "node",
 };
 
 /** Writes or removes the file with the mode that ib_core gets when it is loaded. */
-export interface SetPersistentRdmaMode {
+interface SetPersistentRdmaMode {
   readonly kind: "set-persistent-rdma-mode";
   /** Present mode in the file; absent if there is no file. */
   readonly from?: "shared" | "exclusive";
@@ -24,11 +24,17 @@ export interface SetPersistentRdmaMode {
   readonly to?: "shared" | "exclusive";
 }
 
-export const setPersistentRdmaMode: NodeStepKind<SetPersistentRdmaMode> = {
+const setPersistentRdmaMode: NodeStepKind<SetPersistentRdmaMode> = {
   describe: ({ from, to }) =>
     to === undefined
       ? `remove RDMA mode ${from ?? ""} from /etc/modprobe.d`
       : `set RDMA mode ${from === undefined ? "" : `${from} -> `}${to} in /etc/modprobe.d`,
   disrupts: disruptsNoPod,
   refusedFor: "node",
+};
+
+/** The kinds of this subject by their names. */
+export const rdmaSteps = {
+  "set-rdma-mode": setRdmaMode,
+  "set-persistent-rdma-mode": setPersistentRdmaMode,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * StepKind is what the plan knows about one kind of step, and what others may ask about it. Each file in this folder has the kinds of
- * one subject with their data; step.ts lists them all. The files of the same names in apps/config-daemon/src/steps run the steps.
+ * one subject with their data; step.ts joins them. The files of the same names in apps/config-daemon/src/steps run the steps.
  */
 import type { InterfaceStatus, SriovNetworkNodeStateStatus } from "@switchyard/api";
 

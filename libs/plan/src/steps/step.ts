@@ -5,106 +5,32 @@
  * Usage: `plan(spec, status, owned).steps.map(describeStep)`.
  */
 import type { InterfaceStatus } from "@switchyard/api";
-import { addVdpaDevice, removeVdpaDevice, type AddVdpaDevice, type RemoveVdpaDevice } from "./vdpa.ts";
-import {
-  bindDriver,
-  setNumVfs,
-  setVfGuid,
-  setVfMac,
-  setVfMtu,
-  type BindDriver,
-  type SetNumVfs,
-  type SetVfGuid,
-  type SetVfMac,
-  type SetVfMtu,
-} from "./vfs.ts";
-import {
-  enableNoIommu,
-  forgetReboots,
-  loadModule,
-  reboot,
-  setKernelArguments,
-  type EnableNoIommu,
-  type ForgetReboots,
-  type LoadModule,
-  type Reboot,
-  type SetKernelArguments,
-} from "./kernel.ts";
-import {
-  resetFirmware,
-  setCardMode,
-  setFirmware,
-  type ResetFirmware,
-  type SetCardMode,
-  type SetFirmware,
-} from "./firmware.ts";
-import {
-  removeOvsBridge,
-  removeOvsPorts,
-  setOvsBridge,
-  type RemoveOvsBridge,
-  type RemoveOvsPorts,
-  type SetOvsBridge,
-} from "./ovs-bridges.ts";
-import {
-  restartOvs,
-  setHostOvs,
-  setOvsOffload,
-  type RestartOvs,
-  type SetHostOvs,
-  type SetOvsOffload,
-} from "./host-ovs.ts";
-import { releasePf, setLinkUp, setPfMtu, type ReleasePf, type SetLinkUp, type SetPfMtu } from "./pf.ts";
-import {
-  prepareSwitchdev,
-  setEswitchMode,
-  setFlowSteering,
-  type PrepareSwitchdev,
-  type SetEswitchMode,
-  type SetFlowSteering,
-} from "./eswitch.ts";
-import { removeLinuxBridge, setLinuxBridge, type RemoveLinuxBridge, type SetLinuxBridge } from "./linux-bridges.ts";
-import { setPersistentRdmaMode, setRdmaMode, type SetPersistentRdmaMode, type SetRdmaMode } from "./rdma.ts";
-import type { AnyPfStep, Disruption, NodeStepKind, ObservedPfs, PfStepKind } from "./step-kind.ts";
+import { kernelSteps } from "./kernel.ts";
+import { firmwareSteps } from "./firmware.ts";
+import { hostOvsSteps } from "./host-ovs.ts";
+import { rdmaSteps } from "./rdma.ts";
+import { vfSteps } from "./vfs.ts";
+import { portSteps } from "./pf.ts";
+import { ovsBridgeSteps } from "./ovs-bridges.ts";
+import { eswitchSteps } from "./eswitch.ts";
+import { linuxBridgeSteps } from "./linux-bridges.ts";
+import { vdpaSteps } from "./vdpa.ts";
+import type { AnyPfStep, Disruption, NodeStepKind, ObservedPfs, PfStepKind, StepKind } from "./step-kind.ts";
 
-/** The steps that change the whole node, by the name of their kind. They run before the steps of PFs, except for "reboot". */
-interface NodeStepKinds {
-  readonly "enable-no-iommu": EnableNoIommu;
-  readonly "load-module": LoadModule;
-  readonly "set-ovs-offload": SetOvsOffload;
-  readonly "restart-ovs": RestartOvs;
-  readonly "set-persistent-rdma-mode": SetPersistentRdmaMode;
-  readonly "set-rdma-mode": SetRdmaMode;
-  readonly "set-card-mode": SetCardMode;
-  readonly "set-firmware": SetFirmware;
-  readonly "reset-firmware": ResetFirmware;
-  readonly "set-host-ovs": SetHostOvs;
-  readonly "set-kernel-arguments": SetKernelArguments;
-  readonly "forget-reboots": ForgetReboots;
-  readonly reboot: Reboot;
-}
+/** The steps that change the whole node. They run before the steps of PFs, except for "reboot". */
+const allNodeSteps = { ...kernelSteps, ...firmwareSteps, ...hostOvsSteps, ...rdmaSteps };
 
-/** The steps that change one PF or its VFs, by the name of their kind. `pciAddress` is the address of the PF. */
-interface PfStepKinds {
-  readonly "set-pf-mtu": SetPfMtu;
-  readonly "set-link-up": SetLinkUp;
-  readonly "prepare-switchdev": PrepareSwitchdev;
-  readonly "set-flow-steering": SetFlowSteering;
-  readonly "set-num-vfs": SetNumVfs;
-  readonly "set-eswitch-mode": SetEswitchMode;
-  readonly "bind-driver": BindDriver;
-  readonly "set-vf-guid": SetVfGuid;
-  readonly "set-vf-mac": SetVfMac;
-  readonly "set-vf-mtu": SetVfMtu;
-  readonly "set-ovs-bridge": SetOvsBridge;
-  readonly "remove-ovs-bridge": RemoveOvsBridge;
-  readonly "remove-ovs-ports": RemoveOvsPorts;
-  readonly "set-linux-bridge": SetLinuxBridge;
-  readonly "remove-linux-bridge": RemoveLinuxBridge;
-  readonly "add-vdpa-device": AddVdpaDevice;
-  readonly "remove-vdpa-device": RemoveVdpaDevice;
-  readonly "release-pf": ReleasePf;
-}
+/** The steps that change one PF or its VFs. `pciAddress` is the address of the PF. */
+const allPfSteps = { ...vfSteps, ...portSteps, ...ovsBridgeSteps, ...eswitchSteps, ...linuxBridgeSteps, ...vdpaSteps };
+
+/** The data of each kind of step by its name. */
+type DataOf<Kinds> = {
+  readonly [Name in keyof Kinds]: Kinds[Name] extends StepKind<infer Data> ? Data : never;
+};
+
+type NodeStepKinds = DataOf<typeof allNodeSteps>;
+
+type PfStepKinds = DataOf<typeof allPfSteps>;
 
 /** A step of the whole node; `NodeStep<"load-module">` is LoadModule. */
 export type NodeStep<Name extends keyof NodeStepKinds = keyof NodeStepKinds> = {
@@ -119,42 +45,9 @@ export type PfStep<Name extends keyof PfStepKinds = keyof PfStepKinds> = {
 /** One change on the host. */
 export type Step = NodeStep | PfStep;
 
-const nodeSteps: { readonly [Name in NodeStep["kind"]]: NodeStepKind<NodeStepKinds[Name]> } = {
-  "enable-no-iommu": enableNoIommu,
-  "load-module": loadModule,
-  "set-ovs-offload": setOvsOffload,
-  "restart-ovs": restartOvs,
-  "set-persistent-rdma-mode": setPersistentRdmaMode,
-  "set-rdma-mode": setRdmaMode,
-  "set-card-mode": setCardMode,
-  "set-firmware": setFirmware,
-  "reset-firmware": resetFirmware,
-  "set-host-ovs": setHostOvs,
-  "set-kernel-arguments": setKernelArguments,
-  "forget-reboots": forgetReboots,
-  reboot,
-};
+const nodeSteps: { readonly [Name in keyof NodeStepKinds]: NodeStepKind<NodeStepKinds[Name]> } = allNodeSteps;
 
-const pfSteps: { readonly [Name in PfStep["kind"]]: PfStepKind<PfStepKinds[Name]> } = {
-  "set-pf-mtu": setPfMtu,
-  "set-link-up": setLinkUp,
-  "prepare-switchdev": prepareSwitchdev,
-  "set-flow-steering": setFlowSteering,
-  "set-num-vfs": setNumVfs,
-  "set-eswitch-mode": setEswitchMode,
-  "bind-driver": bindDriver,
-  "set-vf-guid": setVfGuid,
-  "set-vf-mac": setVfMac,
-  "set-vf-mtu": setVfMtu,
-  "set-ovs-bridge": setOvsBridge,
-  "remove-ovs-bridge": removeOvsBridge,
-  "remove-ovs-ports": removeOvsPorts,
-  "set-linux-bridge": setLinuxBridge,
-  "remove-linux-bridge": removeLinuxBridge,
-  "add-vdpa-device": addVdpaDevice,
-  "remove-vdpa-device": removeVdpaDevice,
-  "release-pf": releasePf,
-};
+const pfSteps: { readonly [Name in keyof PfStepKinds]: PfStepKind<PfStepKinds[Name]> } = allPfSteps;
 
 export function isPfStep(step: Step): step is PfStep {
   return "pciAddress" in step;

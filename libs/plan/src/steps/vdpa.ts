@@ -7,7 +7,7 @@ import { changesNoVf, vfOf, type PfStepKind } from "./step-kind.ts";
 export type VdpaType = "virtio" | "vhost";
 
 /** Creates the vDPA device of a VF, unless it exists, and binds it to a driver of the vDPA bus. */
-export interface AddVdpaDevice {
+interface AddVdpaDevice {
   readonly kind: "add-vdpa-device";
   /** Address of the PF. */
   readonly pciAddress: string;
@@ -17,7 +17,7 @@ export interface AddVdpaDevice {
   readonly to: VdpaType;
 }
 
-export const addVdpaDevice: PfStepKind<AddVdpaDevice> = {
+const addVdpaDevice: PfStepKind<AddVdpaDevice> = {
   describe: (step) =>
     step.from === undefined
       ? `add ${step.to} vDPA device to ${vfOf(step)}`
@@ -40,13 +40,13 @@ export function vdpaDriver(type: VdpaType): string {
 }
 
 /** Removes the vDPA device of a VF. */
-export interface RemoveVdpaDevice {
+interface RemoveVdpaDevice {
   readonly kind: "remove-vdpa-device";
   readonly pciAddress: string;
   readonly vfId: number;
 }
 
-export const removeVdpaDevice: PfStepKind<RemoveVdpaDevice> = {
+const removeVdpaDevice: PfStepKind<RemoveVdpaDevice> = {
   describe: (step) => `remove vDPA device of ${vfOf(step)}`,
   disruption: ({ vfId }) => ({ cause: "vfGroups", text: `VF ${vfId} loses its vDPA device` }),
   isNeededBy: (step, other) => other.vfId === step.vfId || other.kind === "set-num-vfs",
@@ -67,3 +67,9 @@ export const vpVdpa = "vp-vdpa";
 export function isVirtio({ vendor }: Pick<InterfaceStatus, "vendor">): boolean {
   return vendor === virtioVendor;
 }
+
+/** The kinds of this subject by their names. */
+export const vdpaSteps = {
+  "add-vdpa-device": addVdpaDevice,
+  "remove-vdpa-device": removeVdpaDevice,
+};

@@ -13,14 +13,14 @@ import {
 } from "./step-kind.ts";
 
 /** Creates or removes VFs. A change between two non-zero numbers removes all VFs first, because the kernel requires it. */
-export interface SetNumVfs {
+interface SetNumVfs {
   readonly kind: "set-num-vfs";
   readonly pciAddress: string;
   readonly from: number;
   readonly to: number;
 }
 
-export const setNumVfs: PfStepKind<SetNumVfs> = {
+const setNumVfs: PfStepKind<SetNumVfs> = {
   describe: ({ pciAddress, from, to }) => `set sriov_numvfs ${from} -> ${to} on ${pciAddress}`,
   // Creating the first VFs of a PF disrupts no pod (sriov-operator.md F.5).
   disruption({ from, to }) {
@@ -36,7 +36,7 @@ export const setNumVfs: PfStepKind<SetNumVfs> = {
 const dependents: ReadonlySet<string> = new Set(["set-num-vfs", "set-flow-steering", "set-eswitch-mode"]);
 
 /** Binds a VF to a driver. */
-export interface BindDriver {
+interface BindDriver {
   readonly kind: "bind-driver";
   readonly pciAddress: string;
   readonly vfId: number;
@@ -50,7 +50,7 @@ export interface BindDriver {
   readonly isAgain?: true;
 }
 
-export const bindDriver: PfStepKind<BindDriver> = {
+const bindDriver: PfStepKind<BindDriver> = {
   describe: (step) =>
     `bind ${vfOf(step)} to ${nameOf(step)}${step.isAgain === true ? " again" : ""}${step.from === undefined ? "" : ` (from ${step.from})`}`,
   disruption(step) {
@@ -70,7 +70,7 @@ function nameOf({ to }: BindDriver): string {
  * Sets the node GUID and the port GUID of an InfiniBand VF: the GUID that the administrator's file has for the VF, or one that
  * Switchyard generated and recorded.
  */
-export interface SetVfGuid {
+interface SetVfGuid {
   readonly kind: "set-vf-guid";
   readonly pciAddress: string;
   readonly vfId: number;
@@ -78,7 +78,7 @@ export interface SetVfGuid {
   readonly rebind?: true;
 }
 
-export const setVfGuid: PfStepKind<SetVfGuid> = {
+const setVfGuid: PfStepKind<SetVfGuid> = {
   describe: (step) => `set GUID of ${vfOf(step)}`,
   disruption({ vfId, rebind }, { Vfs: vfs = [] }) {
     if (rebind !== true || !vfs.some((vf) => vf.vfID === vfId)) return undefined;
@@ -89,7 +89,7 @@ export const setVfGuid: PfStepKind<SetVfGuid> = {
 };
 
 /** Sets the administrative MAC address of the VF to its present address, which then stays the same after a rebind. */
-export interface SetVfMac {
+interface SetVfMac {
   readonly kind: "set-vf-mac";
   readonly pciAddress: string;
   readonly vfId: number;
@@ -99,7 +99,7 @@ export interface SetVfMac {
   readonly isFree?: true;
 }
 
-export const setVfMac: PfStepKind<SetVfMac> = {
+const setVfMac: PfStepKind<SetVfMac> = {
   describe: (step) => `set administrative MAC address of ${vfOf(step)}`,
   disruption({ vfId, rebind, isFree }, { Vfs: vfs = [] }) {
     if (rebind !== true || isFree === true || !vfs.some((vf) => vf.vfID === vfId)) return undefined;
@@ -112,7 +112,7 @@ export const setVfMac: PfStepKind<SetVfMac> = {
 };
 
 /** Sets the MTU in bytes of a VF's interface. */
-export interface SetVfMtu {
+interface SetVfMtu {
   readonly kind: "set-vf-mtu";
   readonly pciAddress: string;
   readonly vfId: number;
@@ -121,10 +121,19 @@ export interface SetVfMtu {
   readonly to: number;
 }
 
-export const setVfMtu: PfStepKind<SetVfMtu> = {
+const setVfMtu: PfStepKind<SetVfMtu> = {
   describe: (step) => `set mtu ${step.from === undefined ? "" : `${step.from} -> `}${step.to} on ${vfOf(step)}`,
   disruption: disruptsNothing, // no pod uses a VF whose network interface is visible on the host
   isNeededBy: isNeededByNone,
   changedVfs: changesNoVf,
   summary: ({ to }) => `VF mtu ${to}`,
+};
+
+/** The kinds of this subject by their names. */
+export const vfSteps = {
+  "set-num-vfs": setNumVfs,
+  "bind-driver": bindDriver,
+  "set-vf-guid": setVfGuid,
+  "set-vf-mac": setVfMac,
+  "set-vf-mtu": setVfMtu,
 };
