@@ -4,10 +4,10 @@
  * yet to be released, and the pools themselves, so that a restarted plugin serves running pods without the API server. Records of
  * earlier versions have no ids: the name of a device was its id.
  */
-import { mkdir, open, readFile, rename } from "node:fs/promises";
+import { open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isInterfaceName } from "@switchyard/api";
-import { isErrno } from "@switchyard/service";
+import { isErrno, makeDirectory } from "@switchyard/service";
 import { isDeviceId, type DeviceId } from "./pools/device.ts";
 import { isPoolName, type NodePool, type PoolDevice } from "./pools/node-pools.ts";
 
@@ -40,7 +40,7 @@ export async function readRecord(path: string): Promise<PluginRecord> {
 
 /** Replaces the file atomically, and resolves when it survives a power failure. */
 export async function writeRecord(path: string, record: PluginRecord): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeDirectory(dirname(path));
   const beside = `${path}.new`;
   const file = await open(beside, "w", 0o600);
   try {

@@ -3,8 +3,8 @@
  * Reads and writes the configuration file of the plugin, and beside it the record of the configuration that the plugin was
  * started with.
  */
-import { isErrno, type Logger } from "@switchyard/service";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { isErrno, makeDirectory, type Logger } from "@switchyard/service";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { PluginConfig } from "./plugin-config.ts";
 
@@ -69,7 +69,7 @@ async function read(file: string): Promise<string | undefined> {
 }
 
 async function replace(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
+  await makeDirectory(dirname(file));
   const draft = `${file}.new`;
   await writeFile(draft, text);
   await rename(draft, file);

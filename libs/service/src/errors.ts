@@ -22,7 +22,7 @@ export class ServiceError extends Error {
  * isErrno recognises the errors that Node throws for refused system calls.
  * An error of a system call; `code` is the name of the errno.
  */
-export type ErrnoError = Error & { readonly code: string; readonly syscall: string };
+export type ErrnoError = Error & { readonly code: string; readonly syscall: string; readonly path?: string };
 
 /**
  * Reports whether `thrown` is the error of a system call, with one of `codes` if any are given. It looks at the fields,

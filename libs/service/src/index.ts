@@ -40,3 +40,4 @@ export type { NotReady } from "./probes.ts";
 export { logAbsentKinds, cacheProblems, showCacheAges, type AgeingCaches } from "./caches.ts";
 export { whenAborted, mapConcurrently } from "./promises.ts";
 export { isErrno, type ErrnoError } from "./errors.ts";
+export { makeDirectory } from "./make-directory.ts";

@@ -36,19 +36,23 @@ export class HostError extends Error {
   }
 }
 
-/** Returns the result of `act`. Rejects with HostError instead of an error of a system call. */
+/**
+ * Returns the result of `act`. Rejects with HostError instead of an error of a system call. `file` is the path on the host of the
+ * file or directory, if the target of the operation does not name it: it tells the administrator which disk is full or read-only.
+ */
 export async function withHostError<Value>(
   operation: HostOperation,
   act: () => Value | Promise<Value>,
+  file?: string,
 ): Promise<Value> {
   try {
     return await act();
   } catch (error) {
-    throw toHostError(operation, error);
+    throw toHostError(operation, error, file);
   }
 }
 
 /** Converts an error of a system call to a HostError. Any other error is a bug and is returned unchanged. */
-export function toHostError(operation: HostOperation, thrown: unknown): unknown {
-  return isErrno(thrown) ? new HostError(operation, thrown.code, { cause: thrown }) : thrown;
+export function toHostError(operation: HostOperation, thrown: unknown, file?: string): unknown {
+  return isErrno(thrown) ? new HostError(operation, thrown.code, { words: file, cause: thrown }) : thrown;
 }

@@ -3,7 +3,7 @@
  * createLinuxBoot implements Boot with /proc/sys/kernel/random/boot_id, which is the same in all containers of a node.
  * Usage: `await createLinuxBoot("/").readBootId()`.
  */
-import { isErrno } from "@switchyard/service";
+import { isErrno, makeDirectory } from "@switchyard/service";
 import { promises as fs } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { HostError, toHostError, withHostError } from "../../calls/host-error.ts";
@@ -60,7 +60,7 @@ export function createLinuxBootProgram(root: string): BootProgram {
 
   async function install(version: ProgramVersion): Promise<void> {
     const name = `${completePrefix}${version.id}`;
-    await fs.mkdir(home, { recursive: true });
+    await makeDirectory(home);
     if ((await readVersion()) !== version.id) {
       if ((await orAbsent(fs.stat(join(home, name)))) === undefined) await copyVersion(version, name);
       await switchTo(name);
@@ -75,7 +75,7 @@ export function createLinuxBootProgram(root: string): BootProgram {
     try {
       const directories = new Set([draft]);
       for (const file of version.files) directories.add(dirname(join(draft, file.to)));
-      for (const directory of directories) await fs.mkdir(directory, { recursive: true, mode: 0o755 });
+      for (const directory of directories) await makeDirectory(directory);
       for (const file of version.files) await putFile(file, join(draft, file.to));
       for (const directory of directories) await syncDirectory(directory);
       await fs.rename(draft, join(home, name));

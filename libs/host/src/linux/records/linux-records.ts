@@ -12,6 +12,9 @@ import { formatAfxdpRecord, isAfxdpRecordOf, parseAfxdpDevice, parseAfxdpRecord 
 import { formatPfRecord, parsePfRecord } from "./pf-record-file.ts";
 import { createRecordDirectory, type UnreadableRecord } from "./record-directory.ts";
 
+/** Directories of the records on the host. */
+const [pfDirectory, afxdpDirectory] = ["/etc/sriov-operator/pci", "/etc/sriov-operator/afxdp"] as const;
+
 export interface LinuxPfRecordsOptions {
   /** Called for each such file whenever the records are listed. */
   readonly onUnreadable: (file: UnreadableRecord) => void;
@@ -20,7 +23,7 @@ export interface LinuxPfRecordsOptions {
 /** `root` is "/" or "/host". */
 export function createLinuxPfRecords(root: string, { onUnreadable }: LinuxPfRecordsOptions): PfRecords {
   const { records: at } = operations;
-  const files = createRecordDirectory<PciAddress, PfRecord>(join(root, "etc/sriov-operator/pci"), {
+  const files = createRecordDirectory<PciAddress, PfRecord>(join(root, pfDirectory), {
     parseName(name) {
       const pf = parsePciAddress(name);
       return pf.ok ? pf.value : undefined;
@@ -30,9 +33,10 @@ export function createLinuxPfRecords(root: string, { onUnreadable }: LinuxPfReco
     onUnreadable,
   });
   return {
-    list: () => withHostError(at.list(), () => files.list()),
-    save: (pf, record) => withHostError(at.save(pf, record), () => files.save(pf, formatPfRecord(record))),
-    remove: (pf) => withHostError(at.remove(pf), () => files.remove(pf)),
+    list: () => withHostError(at.list(), () => files.list(), pfDirectory),
+    save: (pf, record) =>
+      withHostError(at.save(pf, record), () => files.save(pf, formatPfRecord(record)), join(pfDirectory, pf)),
+    remove: (pf) => withHostError(at.remove(pf), () => files.remove(pf), join(pfDirectory, pf)),
   };
 }
 
@@ -45,20 +49,23 @@ interface LinuxAfxdpRecordsOptions {
 /** `root` is "/" or "/host". */
 export function createLinuxAfxdpRecords(root: string, { onUnreadable }: LinuxAfxdpRecordsOptions): AfxdpRecords {
   const { afxdpRecords: at } = operations;
-  const files = createRecordDirectory(join(root, "etc/sriov-operator/afxdp"), {
+  const files = createRecordDirectory(join(root, afxdpDirectory), {
     parseName: parseAfxdpDevice,
     parse: parseAfxdpRecord,
     isOf: isAfxdpRecordOf,
     onUnreadable,
   });
   return {
-    list: () => withHostError(at.list(), () => files.list()),
-    save: (device, record) =>
-      withHostError(at.save(device, record), () =>
-        files.save(checkAfxdpDevice(device, at.save(device, record)), formatAfxdpRecord(record)),
-      ),
-    remove: (device) =>
-      withHostError(at.remove(device), () => files.remove(checkAfxdpDevice(device, at.remove(device)))),
+    list: () => withHostError(at.list(), () => files.list(), afxdpDirectory),
+    async save(device, record) {
+      const name = checkAfxdpDevice(device, at.save(device, record));
+      const save = () => files.save(name, formatAfxdpRecord(record));
+      await withHostError(at.save(device, record), save, join(afxdpDirectory, name));
+    },
+    async remove(device) {
+      const name = checkAfxdpDevice(device, at.remove(device));
+      await withHostError(at.remove(device), () => files.remove(name), join(afxdpDirectory, name));
+    },
   };
 }
 

@@ -4,7 +4,7 @@
  * Usage: `const records = createRecordDirectory("/etc/sriov-operator/pci", { parseName, parse: parsePfRecord, onUnreadable })`.
  */
 import { err, ok, type Result } from "@switchyard/api";
-import { isErrno } from "@switchyard/service";
+import { isErrno, makeDirectory } from "@switchyard/service";
 import { promises as fs } from "node:fs";
 import { join } from "node:path";
 import { readTextFile, replaceFile, syncDirectory } from "../system/text-files.ts";
@@ -64,7 +64,7 @@ export function createRecordDirectory<Name extends string, Value>(
       return records;
     },
     async save(name, text) {
-      await fs.mkdir(directory, { recursive: true });
+      await makeDirectory(directory);
       await replaceFile(join(directory, name), text);
     },
     async remove(name) {

@@ -3,7 +3,7 @@
 import { promises as fs, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { operations } from "../../calls/operations.ts";
-import { isErrno } from "@switchyard/service";
+import { isErrno, makeDirectory } from "@switchyard/service";
 import { toHostError, withHostError, type HostOperation } from "../../calls/host-error.ts";
 import type { FileKind, HostFiles } from "../../ports/host-files.ts";
 import { readTextFile, replaceFile, syncDirectory } from "./text-files.ts";
@@ -20,7 +20,7 @@ export function createLinuxHostFiles(root: string): HostFiles {
     readLink: (path) => orAbsent(operation.readLink(path), undefined, () => fs.readlink(join(root, path))),
     writeText: (path, text, { executable = false } = {}) =>
       withHostError(operation.writeText(path, text), async () => {
-        await fs.mkdir(dirname(join(root, path)), { recursive: true });
+        await makeDirectory(dirname(join(root, path)));
         await replaceFile(join(root, path), text, executable ? 0o755 : 0o644);
       }),
     remove: (path) =>

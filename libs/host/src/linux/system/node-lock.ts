@@ -11,9 +11,9 @@
  */
 import { tryFileLock } from "@switchyard/netlink";
 import { constants, promises as fs, type Stats } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { isErrno } from "@switchyard/service";
+import { isErrno, makeDirectory } from "@switchyard/service";
 import { HostError } from "../../calls/host-error.ts";
 
 export interface NodeLockOptions {
@@ -44,7 +44,7 @@ export async function acquireNodeLock(root: string, options: NodeLockOptions): P
   const { signal, onWaiting } = options;
   for (let reported = ""; ;) {
     signal.throwIfAborted();
-    const taken = await tryToTake(root, options).catch(problemOf);
+    const taken = await tryToTake(root, options).catch((error: unknown) => problemOf(error, root));
     if (typeof taken !== "string") return taken;
     if (taken !== reported) onWaiting(taken);
     reported = taken;
@@ -56,7 +56,7 @@ export async function acquireNodeLock(root: string, options: NodeLockOptions): P
 async function tryToTake(root: string, { holder, now }: NodeLockOptions): Promise<AsyncDisposable | string> {
   const directory = join(root, directoryName);
   const path = join(directory, fileName);
-  await fs.mkdir(join(directory, ".."), { recursive: true }); // exists on each host
+  await makeDirectory(join(directory, "..")); // exists on each host
   await fs.mkdir(directory, { mode: 0o700 }).catch(unlessExists);
   checkSafe(await fs.lstat(directory), { kind: "directory", name: directoryName, closedTo: 0o022 });
   // Only root can write to the directory, so no other user can replace the file.
@@ -151,8 +151,11 @@ function unlessExists(error: unknown): void {
 }
 
 /** An administrator can fix a problem of the file. The problem is reported, and acquireNodeLock retries. */
-function problemOf(error: unknown): string {
+function problemOf(error: unknown, root: string): string {
   if (error instanceof HostError) return error.message;
-  if (isErrno(error)) return refusal(error.code, `${error.syscall} below ${directoryName}`).message;
+  if (isErrno(error)) {
+    const place = error.path === undefined ? `below ${directoryName}` : join("/", relative(root, error.path));
+    return refusal(error.code, `${error.syscall} ${place}`).message;
+  }
   throw error;
 }
