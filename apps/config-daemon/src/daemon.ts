@@ -253,7 +253,10 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     debounceMs: 10,
     maxDebounceMs: 200,
     sources: [
-      fromCache(states, ({ before, after }) => (isDeepStrictEqual(inputOf(before), inputOf(after)) ? [] : [nodeName])),
+      fromCache(states, ({ before, after }) => {
+        const isShown = after === undefined || reports.isShown(after);
+        return isShown && isDeepStrictEqual(inputOf(before), inputOf(after)) ? [] : [nodeName];
+      }),
       fromCache(configs, ({ before, after }) =>
         isDeepStrictEqual(settingsOf(before), settingsOf(after)) ? [] : [nodeName],
       ),
@@ -307,7 +310,7 @@ function settingsOf(
   return config && { disableDrain: config.disableDrain, firmware: config.firmware };
 }
 
-/** The parts of a NodeState that a pass depends on. The daemon itself writes the status. */
+/** The parts of a NodeState that a pass depends on. The status is that of the last report, or is written again (isShown). */
 function inputOf(state: SriovNetworkNodeState | undefined): unknown {
   return state && { uid: state.metadata.uid, spec: state.spec, annotations: state.metadata.annotations };
 }

@@ -152,7 +152,10 @@ export function openAfxdp(options: OpenAfxdpOptions): Afxdp {
         return earlier(again, await pass(signal));
       }),
     sources: [
-      fromCache(states, ({ before, after }) => (isDeepStrictEqual(inputOf(before), inputOf(after)) ? [] : [key])),
+      fromCache(states, ({ before, after }) => {
+        const isShown = after === undefined || writer.showsStatus(after);
+        return isShown && isDeepStrictEqual(inputOf(before), inputOf(after)) ? [] : [key];
+      }),
       fromCache(configs, ({ before, after }) => {
         const isSame = before?.disableDrain === after?.disableDrain && before?.provider === after?.provider;
         return isSame && (before === undefined) === (after === undefined) ? [] : [key];

@@ -28,6 +28,8 @@ export interface NodeReportsOptions {
 export interface NodeReports extends AsyncDisposable {
   readonly report: Report;
   readonly recordEvent: RecordEvent;
+  /** Reports whether the NodeState has the last report. False if somebody has changed, removed or restored its status. */
+  readonly isShown: (state: SriovNetworkNodeState) => boolean;
 }
 
 export function openNodeReports(options: NodeReportsOptions): NodeReports {
@@ -56,6 +58,7 @@ export function openNodeReports(options: NodeReportsOptions): NodeReports {
   return {
     report,
     recordEvent,
+    isShown: (state) => writer.showsStatus(state),
     async [Symbol.asyncDispose]() {
       linkLoss[Symbol.dispose]();
       await events[Symbol.asyncDispose]();

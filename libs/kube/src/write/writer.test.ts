@@ -269,6 +269,43 @@ describe("Writer.applyStatus", () => {
   });
 });
 
+describe("Writer.showsStatus", () => {
+  type WithStatus = ConfigMap & { readonly status?: { readonly ready: boolean } };
+
+  /** The object in this version, with these fields of its status owned by the manager. */
+  function stored(resourceVersion: string, status: object | undefined): KubeObject {
+    const fields = Object.fromEntries(Object.keys(status ?? {}).map((name) => [`f:${name}`, {}]));
+    const entry = { manager, operation: "Apply", subresource: "status", fieldsV1: { "f:status": fields } };
+    const metadata = { name: "a", namespace: "ns", uid: "1", resourceVersion, managedFields: status ? [entry] : [] };
+    const object = { apiVersion: "v1", kind: "ConfigMap", metadata, ...(status && { status }) };
+    return object;
+  }
+
+  it("is false once somebody has changed, removed or replaced the status, and not before the cache knows", async () => {
+    await using it = await setUp();
+    const { cache } = it;
+    await using transport = new HttpTransport(it.server.endpoint);
+    const writer = createWriter<WithStatus>({ transport, type: configMaps, manager, namespace: "ns", cache });
+    const object = { metadata: { name: "a" } };
+    expect(writer.showsStatus(object)).toBe(true); // nothing was applied
+    const { metadata } = it.server.put("a", {});
+    cache.upsert(stored(metadata.resourceVersion ?? "", undefined));
+    await writer.applyStatus({ ...object, status: { ready: true } });
+    expect(writer.showsStatus(object)).toBe(true); // the cache does not show the write yet
+    const version = Number(it.server.get("a")?.metadata.resourceVersion);
+    const shownAfter = (more: number, status: object | undefined): boolean => {
+      cache.upsert(stored(`${version + more}`, status));
+      cache.advance(`${version + more}`);
+      return writer.showsStatus(object);
+    };
+    expect(shownAfter(0, { ready: true })).toBe(true);
+    expect(shownAfter(1, { ready: true })).toBe(true); // somebody has changed something else
+    expect(shownAfter(2, { ready: false })).toBe(false);
+    expect(shownAfter(3, undefined)).toBe(false);
+    expect(shownAfter(4, { ready: true })).toBe(true);
+  });
+});
+
 describe("Writer.delete", () => {
   it("deletes the object in the version that was seen", async () => {
     await using it = await setUp();

@@ -38,6 +38,11 @@ export interface Writer<T extends KubeObject> {
   /** Updates the status subresource. Rejects with "NotFound" if the object does not exist. */
   applyStatus(intent: StatusIntent<T>, signal?: AbortSignal): Promise<WriteResult>;
   /**
+   * Reports whether the object has the status that this writer has applied last, as far as the cache can know it. False if somebody
+   * has changed, removed or replaced it since. True without such a status, and without a cache.
+   */
+  showsStatus(object: { readonly metadata: ObjectName }): boolean;
+  /**
    * Deletes the object if it still has the given uid and resourceVersion, as far as they are given. Rejects with "Conflict"
    * if it has changed. Succeeds if the object does not exist.
    */
@@ -86,6 +91,15 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
         { signal },
       ),
 
+    showsStatus({ metadata }) {
+      const name = nameIn(options, metadata);
+      const last = context.applied.get(intentKey("status", name));
+      const seen = cache?.observed(name);
+      if (last === undefined || seen === undefined || context.applied.isPending(last)) return true;
+      if (seen.resourceVersion === last.resourceVersion) return true;
+      return hasIntent(last.digest, { owned: seen.owned(manager, "status"), last });
+    },
+
     async delete({ metadata }, signal) {
       if (metadata.deletionTimestamp !== undefined) return;
       const { uid, resourceVersion } = metadata;
@@ -98,6 +112,10 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
       }
     },
   };
+}
+
+function intentKey(subresource: string, name: ObjectName): string {
+  return `${subresource}/${keyOf(name)}`;
 }
 
 interface Context extends WriterOptions {
@@ -115,7 +133,7 @@ async function applyIntent(context: Context, wanted: Wanted, call: Call): Promis
   const name = nameIn(context, wanted.metadata);
   const body = applyConfiguration(type, name, wanted);
   const digest = intentDigest(body);
-  const key = `${subresource}/${keyOf(name)}`;
+  const key = intentKey(subresource, name);
   const last = applied.get(key);
   if (last?.digest === digest && applied.isPending(last)) return "unchanged";
 
