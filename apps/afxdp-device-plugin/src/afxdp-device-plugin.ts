@@ -3,7 +3,7 @@
  * The service that gives AF_XDP devices to pods. main.ts is its process.
  */
 import { bpfmanProgram, xskMapDirectory } from "@switchyard/api";
-import { connect } from "@switchyard/kube";
+import { connect, watchRefusals } from "@switchyard/kube";
 import { encodeRedirectObject } from "@switchyard/netlink";
 import { isErrno, levelOfVerbosity, runService } from "@switchyard/service";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
@@ -34,8 +34,17 @@ export function runAfxdpDevicePlugin(): Promise<number> {
         metrics: createPluginMetrics(service.metrics),
         log: service.log,
       });
-      await using transport = await connect({ kubeconfig: flags.kubeconfig });
-      await servePoolsOfNode({ ...flags, ...service, transport, server });
+      const connection = watchRefusals(await connect({ kubeconfig: flags.kubeconfig }));
+      await using transport = connection.transport;
+      await servePoolsOfNode({
+        ...flags,
+        ...service,
+        transport,
+        server,
+        setNotReady(check) {
+          service.setNotReady(() => [...connection.problems(), ...check()]);
+        },
+      });
     },
   });
 }

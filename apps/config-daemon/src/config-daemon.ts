@@ -3,7 +3,7 @@
  * The service of the config daemon: its flags, and what it connects. main.ts is its process.
  */
 import { createLinuxHost } from "@switchyard/host";
-import { connect } from "@switchyard/kube";
+import { connect, watchRefusals } from "@switchyard/kube";
 import { flag, integer, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
 import { kubeletDevices } from "./afxdp/orphaned-programs/kubelet-devices.ts";
 import { heldDevices } from "./observe/held-devices.ts";
@@ -81,7 +81,8 @@ export function runConfigDaemon(): Promise<number> {
       if (apiServerFrom !== undefined && apiServer === undefined) {
         log.warn({ path: apiServerFrom }, "kubeconfig of the kubelet names no API server; using the service address");
       }
-      await using transport = await connect({ kubeconfig, env: { ...process.env, ...apiServer } });
+      const connection = watchRefusals(await connect({ kubeconfig, env: { ...process.env, ...apiServer } }));
+      await using transport = connection.transport;
       const condition = createLockCondition({ transport, nodeName, namespace, now: () => new Date() });
       await using _lock = await takeLock({ hostRoot, podName: flags.podName, condition, log, setNotReady, signal });
       await using host = createLinuxHost(hostRoot, {
@@ -106,7 +107,9 @@ export function runConfigDaemon(): Promise<number> {
         metrics,
         metadataUrl: flags.metadataUrl,
         onVerbosity,
-        setNotReady,
+        setNotReady(check) {
+          setNotReady(() => [...connection.problems(), ...check()]);
+        },
         setNotAlive,
         signal,
         onFirstPass: createSaveMemory(),

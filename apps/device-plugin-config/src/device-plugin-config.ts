@@ -11,7 +11,7 @@ import {
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { createLinuxBoot, createLinuxSriovSysfs } from "@switchyard/host/sysfs";
-import { connect, watchObjects, type Transport } from "@switchyard/kube";
+import { connect, watchObjects, watchRefusals, type Transport } from "@switchyard/kube";
 import { levelOfVerbosity, runService, type Logger } from "@switchyard/service";
 import { readOfferedVfs } from "./config-file.ts";
 import { devicePluginConfigFlags } from "./device-plugin-config-flags.ts";
@@ -43,8 +43,15 @@ export function runDevicePluginConfig(): Promise<number> {
       "Configures the SR-IOV device plugin of a node to advertise the VFs of its SriovNetworkNodeState, " +
       "or that of afxdp-plugins-for-kubernetes to announce the devices of its AfxdpNetworkNodeState.",
     flags: devicePluginConfigFlags,
-    async main({ flags, setLogLevel, ...service }) {
-      await using transport = await connect({ kubeconfig: flags.kubeconfig });
+    async main({ flags, setLogLevel, setNotReady, ...others }) {
+      const connection = watchRefusals(await connect({ kubeconfig: flags.kubeconfig }));
+      await using transport = connection.transport;
+      const service = {
+        ...others,
+        setNotReady(check: () => readonly string[]): void {
+          setNotReady(() => [...connection.problems(), ...check()]);
+        },
+      };
       if (flags.plugin === "afxdp") {
         setLogLevel(levelOfVerbosity(flags.verbosity, flags.logLevel));
         const { configureAfxdpPlugins } = await import("./afxdp-plugins/configure-afxdp-plugins.ts");

@@ -3,7 +3,7 @@
  * The operator's service watches the cluster and runs the controllers while it holds the Lease. main.ts is its process.
  */
 import { operatorConfigName } from "@switchyard/api";
-import { connect, runWhenLeading, type FailedWatch, type Transport } from "@switchyard/kube";
+import { connect, runWhenLeading, watchRefusals, type FailedWatch, type Transport } from "@switchyard/kube";
 import { cacheProblems, levelOfVerbosity, runService, type Service } from "@switchyard/service";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
@@ -37,7 +37,8 @@ const operator: Service<OperatorFlagValues> = {
     const settings = readOperatorSettings(flags);
     const { namespace } = settings;
     const identity = `${hostname()}_${randomUUID()}`;
-    await using transport = measureTransport(await connect({ kubeconfig: flags.kubeconfig }), registry);
+    const watchedTransport = watchRefusals(await connect({ kubeconfig: flags.kubeconfig }));
+    await using transport = measureTransport(watchedTransport.transport, registry);
     setNotReady(() => ["the Kubernetes version of the API server is not known yet"]);
     await requireKubernetes({ transport, log, signal });
     const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
@@ -54,6 +55,7 @@ const operator: Service<OperatorFlagValues> = {
     metrics.watchSchemas(schemas);
     setNotReady(() => [
       ...schemas.problems().map((problem) => `${problem}: ${crdsRemedy}`),
+      ...watchedTransport.problems(),
       ...cacheProblems(Object.values(watched), settings.maxCacheAgeMs),
     ]);
 

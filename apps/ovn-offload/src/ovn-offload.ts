@@ -11,6 +11,7 @@ import {
   fromCache,
   runWhenLeading,
   startController,
+  watchRefusals,
   type Transport,
 } from "@switchyard/kube";
 import { cacheProblems, flag, Gauge, runService, showCacheAges, text, whenAborted, yesOrNo } from "@switchyard/service";
@@ -64,7 +65,8 @@ export function runOvnOffload(): Promise<number> {
     flags: ovnOffloadFlags,
     async main({ flags, log, metrics, signal, setNotReady }) {
       const { namespace, ovnNamespace, resourcePrefix } = flags;
-      await using connection = await connect({ kubeconfig: flags.kubeconfig });
+      const watchedConnection = watchRefusals(await connect({ kubeconfig: flags.kubeconfig }));
+      await using connection = watchedConnection.transport;
       await using caches = watchOffload({
         transport: connection,
         namespace,
@@ -75,7 +77,7 @@ export function runOvnOffload(): Promise<number> {
       });
       const { [Symbol.asyncDispose]: _, ...named } = caches;
       const watched = Object.values(named);
-      setNotReady(() => cacheProblems(watched, maxCacheAgeMs));
+      setNotReady(() => [...watchedConnection.problems(), ...cacheProblems(watched, maxCacheAgeMs)]);
       showCacheAges(metrics, () => watched);
       const leading = new Gauge({
         name: "switchyard_leading",

@@ -2,7 +2,7 @@
 /** The process of the admission webhook. It watches the cluster and answers the API server's admission reviews. */
 import { afxdpApiGroup, apiGroup, operatorConfigName } from "@switchyard/api";
 import type { KeyPair } from "@switchyard/certificates";
-import { connect, isKubeError, type FailedWatch } from "@switchyard/kube";
+import { connect, isKubeError, watchRefusals, type FailedWatch } from "@switchyard/kube";
 import {
   cacheProblems,
   disableOptimizer,
@@ -39,7 +39,8 @@ process.exitCode = await runService({
     if (ciphers !== undefined && ciphers.dropped.length > 0) {
       log.warn({ dropped: ciphers.dropped }, "insecure cipher suites ignored");
     }
-    await using transport = await connect({ kubeconfig: flags.kubeconfig });
+    const connection = watchRefusals(await connect({ kubeconfig: flags.kubeconfig }));
+    await using transport = connection.transport;
     const report = (error: unknown, { resource, ageMs }: FailedWatch): void => {
       log.warn({ resource, ageMs, error }, "watch failed; retrying");
     };
@@ -69,7 +70,7 @@ process.exitCode = await runService({
       signal,
       effect: "SR-IOV policies, pools and networks are not checked, and no SR-IOV policy counts as using a PF",
     });
-    const staleOrNotSynced = () => cacheProblems(needed, flags.maxCacheAge);
+    const staleOrNotSynced = () => [...connection.problems(), ...cacheProblems(needed, flags.maxCacheAge)];
     const synced = Promise.allSettled(needed.map((cache) => cache.whenSynced(signal)));
     await using pods = flags.countPods
       ? watchPodUsers({

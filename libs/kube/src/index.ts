@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 export { connect, type ConnectOptions } from "./connect/connect.ts";
 export { trustPublicAuthorities } from "./http/connections.ts";
+export { watchRefusals, type WatchedTransport } from "./http/watch-refusals.ts";
 export type { HttpTransportOptions } from "./http/http-transport.ts";
 export {
   metadataOnly,
