@@ -337,6 +337,96 @@ describe("a network", () => {
   });
 });
 
+describe("a NAD that others change, too", () => {
+  /** Sets spec.config as a GitOps controller does that corrects itself. */
+  async function setByArgo(name: string): Promise<void> {
+    const spec = { config: "{}" };
+    const metadata = { name, namespace: "tenant" };
+    await user.request({
+      method: "PATCH",
+      path: objectPath(networkAttachmentDefinitions, metadata),
+      query: { fieldManager: "argocd-controller", force: true },
+      contentType: "application/apply-patch+yaml",
+      body: { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition", metadata, spec },
+    });
+  }
+
+  it("is reported with the manager and the field after the third revert, and an event warns", async () => {
+    await create(sriovNetworks, "contested", { networkNamespace: "tenant" });
+    await nadIs("tenant", "contested");
+    for (let nth = 1; nth <= 3; nth++) {
+      await setByArgo("contested");
+      await eventually("the operator's config", async () => "type" in configOf(await nad("tenant", "contested")));
+    }
+    const place = [namespace, "contested"] as const;
+    await readyIs(
+      sriovNetworks,
+      place,
+      "False FieldsContested: NetworkAttachmentDefinition tenant/contested: field manager",
+    );
+    await readyIs(sriovNetworks, place, '"argocd-controller" changes spec.config again and again');
+    await eventually("the event", async () => {
+      const fields = "regarding.name=contested,reason=FieldsContested,type=Warning";
+      const args = ["get", "events.v1.events.k8s.io", "-A", "-o", "name", "--field-selector", fields];
+      return (await cluster.kubectl(args)) !== "";
+    });
+  });
+
+  it("is reported with the fields that admission replaces", async () => {
+    const value = JSON.stringify('{"cniVersion":"0.4.0","type":"sriov","name":"replaced"}');
+    const policy = {
+      apiVersion: "admissionregistration.k8s.io/v1",
+      kind: "MutatingAdmissionPolicy",
+      metadata: { name: "old-cni" },
+      spec: {
+        reinvocationPolicy: "Never",
+        failurePolicy: "Fail",
+        matchConstraints: {
+          resourceRules: [
+            {
+              apiGroups: ["k8s.cni.cncf.io"],
+              apiVersions: ["v1"],
+              operations: ["CREATE", "UPDATE"],
+              resources: ["network-attachment-definitions"],
+            },
+          ],
+        },
+        matchConditions: [{ name: "name", expression: 'object.metadata.name == "replaced"' }],
+        mutations: [
+          {
+            patchType: "JSONPatch",
+            jsonPatch: { expression: `[JSONPatch{op: "replace", path: "/spec/config", value: ${value}}]` },
+          },
+        ],
+      },
+    };
+    const binding = {
+      apiVersion: "admissionregistration.k8s.io/v1",
+      kind: "MutatingAdmissionPolicyBinding",
+      metadata: { name: "old-cni" },
+      spec: { policyName: "old-cni" },
+    };
+    const input = JSON.stringify({ apiVersion: "v1", kind: "List", items: [policy, binding] });
+    await cluster.kubectl(["create", "-f", "-"], { input });
+    await eventually("the policy is in force", async () => {
+      const object = { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition" };
+      const body = JSON.stringify({ ...object, metadata: { name: "replaced" }, spec: { config: "{}" } });
+      const args = ["create", "--dry-run=server", "-n", "other", "-o", "jsonpath={.spec.config}", "-f", "-"];
+      return (await cluster.kubectl(args, { input: body })) !== "{}";
+    });
+    await create(sriovNetworks, "replaced", { networkNamespace: "tenant" });
+    const place = [namespace, "replaced"] as const;
+    await readyIs(
+      sriovNetworks,
+      place,
+      "True FieldsReplaced: NetworkAttachmentDefinition tenant/replaced: admission replaced",
+    );
+    await readyIs(sriovNetworks, place, "spec.config from ");
+    expect(configOf(await nad("tenant", "replaced"))).toMatchObject({ cniVersion: "0.4.0" });
+    for (const { kind } of [binding, policy]) await cluster.kubectl(["delete", kind, "old-cni"]);
+  });
+});
+
 describe("an operator that is restarted", () => {
   it("does not block deletions while it is down, and handles them when it is back", async () => {
     await create(ovsNetworks, "gone", { networkNamespace: "tenant" });

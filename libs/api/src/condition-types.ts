@@ -163,7 +163,12 @@ export const policyReasons = {
 export const operatorConfigReasons = {
   /** All components are deployed as configured. */
   ready: "OperatorConfigReady",
-  /** The API server rejected an object; the message has the error. The operator retries. */
+  /** The components are deployed, but an admission webhook has replaced fields of them; the message names the fields. */
+  fieldsReplaced: "FieldsReplaced",
+  /**
+   * The API server rejected an object, or another field manager undoes each change of it; the message has the error, or the manager
+   * and the field. The operator retries.
+   */
   syncFailed: "OperatorConfigSyncFailed",
   /** The config has a setting that the operator cannot apply. */
   unsupported: "UnsupportedConfiguration",
@@ -190,6 +195,10 @@ export const networkReasons = {
   notFound: "NetworkAttachmentDefinitionNotFound",
   /** The namespace in spec.networkNamespace does not exist. The operator continues as soon as it exists. */
   namespaceNotFound: "NamespaceNotFound",
+  /** Another field manager undoes each change of the NetworkAttachmentDefinition; the message names it and the field. */
+  contested: "FieldsContested",
+  /** The NetworkAttachmentDefinition exists, but an admission webhook has replaced fields of it; the message names the fields. */
+  replaced: "FieldsReplaced",
 } as const;
 
 /** Reasons of the condition DevicePluginConfigured, written by the sidecar of the node's device plugin. */

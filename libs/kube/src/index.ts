@@ -49,6 +49,7 @@ export {
   type Requeue,
 } from "./controller/controller.ts";
 export { createKnownRefusals, type KnownRefusals } from "./controller/known-refusals.ts";
+export type { Interference } from "./write/other-managers.ts";
 export { createWriter, type ApplyOptions, type WriteResult, type Writer, type WriterOptions } from "./write/writer.ts";
 export type { Intent, IntentMetadata, StatusIntent } from "./write/intent.ts";
 export { ownsAnnotation } from "./cache/owned-fields.ts";

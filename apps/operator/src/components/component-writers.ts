@@ -7,6 +7,8 @@ import { defined, upstreamManager } from "@switchyard/api";
 import {
   createWriter,
   isKubeError,
+  systemClock,
+  type Interference,
   type KubeObject,
   type Transport,
   type WriteResult,
@@ -19,6 +21,8 @@ import type { ComponentObjects, ComponentWatch, SeenObject } from "./component-o
 /** apply and delete reject with KubeError. */
 export interface ComponentWriters {
   apply(manifest: Manifest, signal: AbortSignal): Promise<WriteResult>;
+  /** Returns what others do to the fields that apply() sets. */
+  interference(manifest: Manifest): Interference | undefined;
   /** Reports whether the cache shows the object as of the last write or later. */
   isObserved(item: InventoryItem): boolean;
   /** Deletes the object. Rejects with "Conflict" if it has changed since it was `seen`. */
@@ -46,6 +50,7 @@ export function createComponentWriters({ transport, objects }: ComponentWriterOp
         cache,
         manager: fieldManagers.components,
         adopts: [upstreamManager],
+        watchOthers: systemClock,
       });
       return [watch, writer];
     }),
@@ -79,6 +84,7 @@ export function createComponentWriters({ transport, objects }: ComponentWriterOp
       if (result === "written") versionsBefore.set(item, seen?.resourceVersion);
       return result;
     },
+    interference: (manifest) => writerOf(objects.itemOf(manifest)).interference(manifest),
     isObserved(item) {
       if (versionsBefore.has(item) && versionsBefore.get(item) === objects.seen(item)?.resourceVersion) return false;
       versionsBefore.delete(item);

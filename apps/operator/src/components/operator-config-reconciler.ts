@@ -52,6 +52,9 @@ const recheck = { afterMs: 500 };
 /** Refused requests are retried after this time, and whenever something changes. */
 const retryRefused = { afterMs: 5_000 };
 
+/** The writer applies objects whose fields were replaced again after some minutes: the webhook may be gone. */
+const retryReplaced = { afterMs: 60_000 };
+
 export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconcile {
   const { configs, log } = deps;
   /** The failures of the last pass, which are not logged again. */
@@ -85,13 +88,14 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
     return requeueAfter(whole);
   };
 
-  function requeueAfter({ failures, isStale }: SyncOutcome): Requeue | undefined {
+  function requeueAfter({ failures, replaced, isStale }: SyncOutcome): Requeue | undefined {
     const texts = failures.map(describeFailure);
     const refusals = texts.filter((text) => !logged.includes(text));
     if (refusals.length > 0) log.warn({ refusals }, "API server refused objects; retrying");
     logged = texts;
     if (isStale) return recheck;
-    return failures.length === 0 ? undefined : retryRefused;
+    if (failures.length > 0) return retryRefused;
+    return replaced.length > 0 ? retryReplaced : undefined;
   }
 }
 

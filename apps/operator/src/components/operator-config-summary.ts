@@ -11,7 +11,7 @@ import type { ConditionSummary } from "../reports/condition-summary.ts";
 import type { SyncOutcome } from "./sync-components.ts";
 import type { SyncFailure } from "./component-objects.ts";
 
-const { ready, rollingOut, syncFailed, unsupported } = operatorConfigReasons;
+const { ready, fieldsReplaced, rollingOut, syncFailed, unsupported } = operatorConfigReasons;
 
 /** Most characters of the message. */
 const maxMessageLength = 4_000;
@@ -41,7 +41,9 @@ export function operatorConfigSummary(
   });
   const names = deployed.map(({ name }) => name).join(", ");
   const message = join(names === "" ? "all components are disabled" : `deployed as configured: ${names}`);
-  return { state: "ready", reason: ready, message, progress };
+  if (outcome.replaced.length === 0) return { state: "ready", reason: ready, message, progress };
+  const warned = cut([...outcome.replaced, message].join("; "));
+  return { state: "ready", reason: fieldsReplaced, message: warned, progress, isWarning: true };
 }
 
 /** For a SriovOperatorConfig that is not named "default". */

@@ -82,6 +82,7 @@ describe("components", () => {
       failures: [],
       incomplete: ["operator-webhook is registered as a webhook once one of its pods is available"],
       pending: ["webhook is being started"],
+      replaced: [],
       isStale: false,
     });
     roll("webhook", one);

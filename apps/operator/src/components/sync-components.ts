@@ -25,6 +25,8 @@ export interface SyncOutcome {
   readonly incomplete: readonly string[];
   /** Sentences about DaemonSets with missing or outdated pods, with counts. */
   readonly pending: readonly string[];
+  /** Sentences about objects whose fields admission has replaced. */
+  readonly replaced: readonly string[];
   /** Whether an object changed during the pass, so that another pass is needed. */
   readonly isStale: boolean;
 }
@@ -39,7 +41,16 @@ export async function syncComponents(
   signal: AbortSignal,
 ): Promise<SyncOutcome> {
   const { objects } = deps;
-  const pass: Pass = { ...deps, components, signal, failures: [], incomplete: [], pending: [], isStale: false };
+  const pass: Pass = {
+    ...deps,
+    components,
+    signal,
+    failures: [],
+    incomplete: [],
+    pending: [],
+    replaced: [],
+    isStale: false,
+  };
 
   for (const component of components) {
     if (component.state === "failed") continue;
@@ -57,8 +68,8 @@ export async function syncComponents(
     }
     pass.pending.push(...component.objects.flatMap((manifest) => rolloutOf(pass, manifest) ?? []));
   }
-  const { failures, incomplete, pending, isStale } = pass;
-  return { failures, incomplete: [...new Set(incomplete)], pending, isStale };
+  const { failures, incomplete, pending, replaced, isStale } = pass;
+  return { failures, incomplete: [...new Set(incomplete)], pending, replaced, isStale };
 }
 
 /**
@@ -84,6 +95,7 @@ interface Pass extends SyncDeps {
   readonly failures: SyncFailure[];
   readonly incomplete: string[];
   readonly pending: string[];
+  readonly replaced: string[];
   isStale: boolean;
 }
 
@@ -98,13 +110,16 @@ async function attempt(pass: Pass, kind: string, name: string, act: () => Promis
   }
 }
 
-async function apply({ objects, write, log, signal }: Pass, manifest: Manifest): Promise<void> {
+async function apply({ objects, write, log, signal, failures, replaced }: Pass, manifest: Manifest): Promise<void> {
   const { kind, metadata } = manifest;
   if (!objects.watchOf(objects.itemOf(manifest)).cache.served) {
     const words = "the API server does not serve this kind";
     throw new KubeError(`apply ${kind} ${metadata.name}`, "NotFound", { words });
   }
   if ((await write.apply(manifest, signal)) === "written") log.info({ kind, object: metadata.name }, "applied");
+  const { kind: what, message = "" } = write.interference(manifest) ?? {};
+  if (what === "contested") failures.push({ kind, name: metadata.name, error: message });
+  if (what === "replaced") replaced.push(`${kind} ${metadata.name}: ${message}`);
 }
 
 /**

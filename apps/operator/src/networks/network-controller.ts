@@ -6,7 +6,7 @@ import {
   type AfxdpOperatorConfig,
   type NetworkAttachmentDefinition,
 } from "@switchyard/api";
-import { createWriter, type Cache, type EventRecorder, type Transport } from "@switchyard/kube";
+import { createWriter, systemClock, type Cache, type EventRecorder, type Transport } from "@switchyard/kube";
 import type { Network } from "@switchyard/render";
 import { fieldManagers } from "../field-managers.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
@@ -47,6 +47,7 @@ export function networkController(context: NetworkControllerContext): Controller
     type: networkAttachmentDefinitions,
     manager,
     cache: nads,
+    watchOthers: systemClock,
   });
   const byKind = networkCachesByKind(caches);
   const statusWriter = (kind: NetworkKind) =>

@@ -63,6 +63,8 @@ interface Outcome {
 // No event follows when the API server begins to serve the kind. Asking the cache costs no request.
 const kindMissing = { afterMs: 2_000 };
 const refused = { afterMs: 30_000 };
+/** The end of a contest, and a webhook that is gone, cause no event. */
+const interfered = { afterMs: 60_000 };
 const cacheBehind = { afterMs: 500 };
 // Most orphans are gone earlier, which enqueues the network. This retries those that could not be checked.
 const orphansLeft = { afterMs: 30_000 };
@@ -135,8 +137,18 @@ async function writeNad(
     if (summary === undefined) throw error;
     return { summary, requeue: isKubeError(error, "NotFound") ? kindMissing : refused };
   }
+  const others = writer.interference(nad);
+  if (others?.kind === "contested") {
+    const message = `NetworkAttachmentDefinition ${namespace}/${name}: ${others.message}`;
+    return { summary: { state: "degraded", reason: networkReasons.contested, message }, requeue: interfered };
+  }
   const message = `NetworkAttachmentDefinition ${namespace}/${name} is up to date${limit === "" ? "" : `; ${limit}`}`;
-  return { summary: { state: "ready", reason: networkReasons.ready, message } };
+  if (others === undefined) return { summary: { state: "ready", reason: networkReasons.ready, message } };
+  const warned = `NetworkAttachmentDefinition ${namespace}/${name}: ${others.message}${limit === "" ? "" : `; ${limit}`}`;
+  return {
+    summary: { state: "ready", reason: networkReasons.replaced, message: warned, isWarning: true },
+    requeue: interfered,
+  };
 }
 
 /** Returns the other valid networks that want the same NAD. */

@@ -11,6 +11,8 @@ export interface ConditionSummary {
   readonly state: "ready" | "progressing" | "degraded" | "idle";
   readonly reason: string;
   readonly message: string;
+  /** Whether the event of the transition is a warning although the state is not "degraded". */
+  readonly isWarning?: true;
   /** Work that continues in any state. It sets Progressing to True, with this reason and message. */
   readonly progress?: { readonly reason: string; readonly message: string } | undefined;
 }

@@ -23,7 +23,7 @@ export function createTransitionEvents(events: EventRecorder): RecordTransition 
   /** State and reason of the last event by uid. The caches show the written conditions only later. */
   const recorded = new Map<string, string>();
 
-  return function recordTransition(object, { state, reason, message }) {
+  return function recordTransition(object, { state, reason, message, isWarning }) {
     const { uid = "" } = object.metadata;
     const before = recorded.get(uid) ?? markOf(object.status?.conditions ?? []);
     const mark = `${state} ${reason}`;
@@ -34,7 +34,8 @@ export function createTransitionEvents(events: EventRecorder): RecordTransition 
       recorded.delete(oldest);
     }
     if (before === mark) return;
-    events.record({ regarding: object, type: state === "degraded" ? "Warning" : "Normal", reason, note: message });
+    const type = state === "degraded" || isWarning === true ? "Warning" : "Normal";
+    events.record({ regarding: object, type, reason, note: message });
   };
 }
 

@@ -17,6 +17,7 @@
 import { adoptFields } from "./adopt-fields.ts";
 import { AppliedIntents, hasIntent, type AppliedIntent } from "./applied-intents.ts";
 import { isBehind, type Observations, type ObservedObject } from "../cache/cache.ts";
+import type { Clock } from "../clock.ts";
 import { equalJson } from "../json/equal-json.ts";
 import { isKubeError, KubeError } from "../http/kube-error.ts";
 import { applyConfiguration, withoutEmpty, type Intent, type StatusIntent, type Wanted } from "./intent.ts";
@@ -29,6 +30,7 @@ import {
   type ResourceType,
 } from "../kube-object.ts";
 import { intentDigest, observeObject } from "../cache/owned-fields.ts";
+import { OtherManagers, type Interference } from "./other-managers.ts";
 import { metadataOnly, objectPath, type Transport } from "../http/transport.ts";
 
 /** All methods reject with KubeError. */
@@ -42,6 +44,8 @@ export interface Writer<T extends KubeObject> {
    * has changed, removed or replaced it since. True without such a status, and without a cache.
    */
   showsStatus(object: { readonly metadata: ObjectName }): boolean;
+  /** Returns what others do to the fields that this writer applies; undefined without `watchOthers`. */
+  interference(object: { readonly metadata: ObjectName }): Interference | undefined;
   /**
    * Deletes the object if it still has the given uid and resourceVersion, as far as they are given. Rejects with "Conflict"
    * if it has changed. Succeeds if the object does not exist.
@@ -73,13 +77,19 @@ export interface WriterOptions {
    * fields, except metadata, so that fields which the intent does not have are removed.
    */
   readonly adopts?: readonly string[] | undefined;
+  /**
+   * Clock for interference(). With it, the writer notices who else sets its fields, and lets a pod template that is contested rest
+   * for minutes. Answers to writes then are whole objects.
+   */
+  readonly watchOthers?: Clock | undefined;
 }
 
 /** Throws RangeError if the cache does not track the manager. */
 export function createWriter<T extends KubeObject>(options: WriterOptions): Writer<T> {
   const { transport, type, manager, cache } = options;
   if (cache?.tracks(manager) === false) throw new RangeError(`the cache of ${type.kind} does not track "${manager}"`);
-  const context = { ...options, applied: new AppliedIntents(cache) };
+  const others = options.watchOthers && new OtherManagers(options.watchOthers, manager);
+  const context = { ...options, applied: new AppliedIntents(cache), others };
 
   return {
     apply: ({ metadata, ...fields }, signal, applyOptions) =>
@@ -99,6 +109,8 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
       if (seen.resourceVersion === last.resourceVersion) return true;
       return hasIntent(last.digest, { owned: seen.owned(manager, "status"), last });
     },
+
+    interference: ({ metadata }) => others?.interference(intentKey("", nameIn(options, metadata))),
 
     async delete({ metadata }, signal) {
       if (metadata.deletionTimestamp !== undefined) return;
@@ -120,6 +132,7 @@ function intentKey(subresource: string, name: ObjectName): string {
 
 interface Context extends WriterOptions {
   readonly applied: AppliedIntents;
+  readonly others: OtherManagers | undefined;
 }
 
 interface Call extends ApplyOptions {
@@ -127,7 +140,7 @@ interface Call extends ApplyOptions {
 }
 
 async function applyIntent(context: Context, wanted: Wanted, call: Call): Promise<WriteResult> {
-  const { transport, type, manager, cache, adopts = [], applied } = context;
+  const { transport, type, manager, cache, adopts = [], applied, others } = context;
   const { subresource = "" } = wanted;
   const { force = true, seenVersion, signal } = call;
   const name = nameIn(context, wanted.metadata);
@@ -143,20 +156,28 @@ async function applyIntent(context: Context, wanted: Wanted, call: Call): Promis
   const inherited = adopts.filter((other) => seen?.updatedBy(other, subresource));
   if (inherited.length > 0) {
     await adoptFields({ transport, path: objectPath(type, name), subresource, manager, from: inherited, signal });
-  } else if (hasIntent(digest, { owned, last: applied.get(key) })) {
+  } else if (hasIntent(digest, { owned, last: applied.get(key) }) && others?.mustRetry(key) !== true) {
     return "unchanged";
   }
+  // The last write was this intent, and the object does not have it any longer.
+  const isChangedByOthers = others !== undefined && seen !== undefined && last?.digest === digest;
+  if (isChangedByOthers && others.mustHold(key, body)) return "unchanged";
+  const changed = isChangedByOthers && others.mustAsk(key) ? await readObject(context, name, signal) : undefined;
 
   const expected = expectedVersion(seenVersion, last);
   const path = objectPath(type, name, wanted.subresource);
-  const resourceVersion = await sendApply(context, { path, body, force, expected, signal });
+  const stored = await sendApply(context, { path, body, force, expected, signal });
+  const resourceVersion = versionOf(stored);
   // The version of an object never decreases, also if it is created again, unless the server has lost writes.
   if ([seen, last].some((known) => known !== undefined && isBehind(resourceVersion, known.resourceVersion))) {
     applied.forget();
     cache?.doubt();
   }
   applied.set(key, { name, digest, resourceVersion, storedDigest: undefined });
-  return resourceVersion === seen?.resourceVersion ? "unchanged" : "written";
+  const isWritten = resourceVersion !== seen?.resourceVersion;
+  if (isChangedByOthers && isWritten) others.restored(key, body, changed);
+  if (isKubeObject(stored)) others?.applied(key, body, stored);
+  return isWritten ? "written" : "unchanged";
 }
 
 interface ApplyRequest {
@@ -168,21 +189,19 @@ interface ApplyRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Returns the new resourceVersion. */
-async function sendApply({ transport, manager }: Context, request: ApplyRequest): Promise<string> {
+/** Returns the object as the server has stored it; only its metadata unless others are watched. */
+async function sendApply({ transport, manager, others }: Context, request: ApplyRequest): Promise<unknown> {
   const { path, body, force, expected, signal } = request;
-  const send = async (content: object, resourceVersion: string | undefined): Promise<string> =>
-    versionOf(
-      await transport.request({
-        method: "PATCH",
-        path,
-        query: { fieldManager: manager, force },
-        contentType: "application/apply-patch+yaml",
-        accept: metadataOnly,
-        body: { ...content, metadata: { ...body.metadata, resourceVersion } },
-        signal,
-      }),
-    );
+  const send = (content: object, resourceVersion: string | undefined): Promise<unknown> =>
+    transport.request({
+      method: "PATCH",
+      path,
+      query: { fieldManager: manager, force },
+      contentType: "application/apply-patch+yaml",
+      ...(others === undefined && { accept: metadataOnly }),
+      body: { ...content, metadata: { ...body.metadata, resourceVersion } },
+      signal,
+    });
   try {
     return await send(body, expected);
   } catch (error) {
@@ -190,7 +209,7 @@ async function sendApply({ transport, manager }: Context, request: ApplyRequest)
     if (!isKubeError(error, "Invalid") || equalJson(lean, body)) throw error;
     // When an apply removes all entries of a map that the intent has as an empty map, the server stores null and then
     // rejects it (seen with Kubernetes 1.36). So the entries are removed first, and the empty map is applied after that.
-    const emptied = await send(lean, expected);
+    const emptied = versionOf(await send(lean, expected));
     return send(body, expected && emptied);
   }
 }
@@ -206,10 +225,19 @@ async function observeByGet(
   name: ObjectName,
   signal?: AbortSignal,
 ): Promise<ObservedObject | undefined> {
-  const { transport, type, manager } = context;
+  const object = await readObject(context, name, signal);
+  return object && observeObject(object, [context.manager]);
+}
+
+/** Returns undefined if the object does not exist. */
+async function readObject(
+  { transport, type }: Context,
+  name: ObjectName,
+  signal?: AbortSignal,
+): Promise<KubeObject | undefined> {
   try {
     const object = await transport.request({ method: "GET", path: objectPath(type, name), signal });
-    return isKubeObject(object) ? observeObject(object, [manager]) : undefined;
+    return isKubeObject(object) ? object : undefined;
   } catch (error) {
     if (isKubeError(error, "NotFound")) return undefined;
     throw error;
