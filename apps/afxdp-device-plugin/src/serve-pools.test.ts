@@ -22,7 +22,7 @@ import type { NodePool } from "./pools/node-pools.ts";
 import { createPoolServer, type PoolServer } from "./serve-pools.ts";
 import { startFakeKubelet, type FakeKubelet } from "@switchyard/kubelet/testing";
 import { connectMapClient } from "./testing/map-client.ts";
-import { silentLogger } from "./testing/silent-logger.ts";
+import { silentLogger } from "@switchyard/service/testing";
 
 const missing = missingForNamespaces();
 const signal = new AbortController().signal;

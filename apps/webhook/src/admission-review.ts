@@ -2,7 +2,7 @@
 /**
  * readReview and answerReview convert an AdmissionReview of admission.k8s.io/v1 from the API server and the answer to it.
  */
-import { describeRefusal, type PatchOperation, type Problem } from "@switchyard/admission";
+import { describeRefusal, isReviewedKind, type PatchOperation, type Problem } from "@switchyard/admission";
 import { err, ok, type Result } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 import { Counter, Histogram, type Registry } from "@switchyard/service";

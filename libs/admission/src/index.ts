@@ -16,4 +16,13 @@ export {
   type PodOnNode,
 } from "./node-for-review.ts";
 export { describeRefusal, type Problem } from "./finding.ts";
-export type { ReviewedChange, Review, ReviewedKind, ReviewedKinds } from "./review.ts";
+export {
+  isReviewedKind,
+  reviewedKinds,
+  toReview,
+  type Review,
+  type ReviewedChange,
+  type ReviewedKind,
+  type ReviewedKinds,
+  type UnreadChange,
+} from "./review.ts";

@@ -29,7 +29,7 @@ export type {
   WithMetadata,
 } from "./kubernetes/metadata.ts";
 export type { CustomResource, PrinterColumn } from "./kinds/custom-resource.ts";
-export { afxdpResources, customResources, sriovResources } from "./kinds/custom-resources.ts";
+export { afxdpResources, customResources, sriovResources, type Kinds } from "./kinds/custom-resources.ts";
 export {
   type StructuralSchema,
   type ValidationRule,

@@ -7,9 +7,16 @@ export {
   networkProblems,
   renderNetwork,
   targetNamespace,
-  type Network,
   type NetworkContext,
 } from "./networks/render-network.ts";
+export {
+  networkRef,
+  networkTypes,
+  parseNetworkRef,
+  type Network,
+  type NetworkKind,
+  type NetworkName,
+} from "./networks/network-ref.ts";
 export { bpfmanDevices, isDeviceOnHost, mayReturn, type BpfmanDevice } from "./bpfman/bpfman-devices.ts";
 export { bpfmanMark, bpfmanObjectName, renderBpfmanObject, type BpfmanKind } from "./bpfman/bpfman-objects.ts";
 export { linuxBridgesOf, poolDevicesOf } from "./networks/node-devices.ts";

@@ -28,7 +28,7 @@ import { Registry } from "@switchyard/service";
 import { createPluginMetrics } from "../plugin-metrics.ts";
 import type { NodePool } from "../pools/node-pools.ts";
 import { createPoolServer, type PoolServer } from "../serve-pools.ts";
-import { silentLogger } from "../testing/silent-logger.ts";
+import { silentLogger } from "@switchyard/service/testing";
 
 const missing = missingForNamespaces();
 const signal = new AbortController().signal;

@@ -13,7 +13,7 @@ import { createPluginMetrics } from "../plugin-metrics.ts";
 import type { NodePool } from "../pools/node-pools.ts";
 import { createPoolServer } from "../serve-pools.ts";
 import { startFakeKubelet } from "@switchyard/kubelet/testing";
-import { silentLogger } from "./silent-logger.ts";
+import { silentLogger } from "@switchyard/service/testing";
 
 /** One member is there. */
 interface Request {

@@ -1,41 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Kinds are Switchyard's kinds by name. isOfKind is the only way to give data of unknown shape the type of a kind: it
- * checks them against the schema of the kind.
+ * isOfKind is the only way to give data of unknown shape the type of a kind: it checks them against the schema of the
+ * kind.
  */
-import {
-  customResources,
-  schemas,
-  type AfxdpNetwork,
-  type AfxdpNetworkNodePolicy,
-  type AfxdpNetworkNodeState,
-  type AfxdpOperatorConfig,
-  type BridgeNetwork,
-  type OVSNetwork,
-  type SriovIBNetwork,
-  type SriovNetwork,
-  type SriovNetworkNodePolicy,
-  type SriovNetworkNodeState,
-  type SriovNetworkPoolConfig,
-  type SriovOperatorConfig,
-} from "@switchyard/api";
+import { customResources, schemas, type Kinds } from "@switchyard/api";
 import { validateSchema } from "../crd/validate-schema.ts";
 import { isJsonObject, textAt } from "../json.ts";
-
-export interface Kinds {
-  readonly SriovNetworkNodePolicy: SriovNetworkNodePolicy;
-  readonly SriovNetworkNodeState: SriovNetworkNodeState;
-  readonly SriovNetworkPoolConfig: SriovNetworkPoolConfig;
-  readonly SriovOperatorConfig: SriovOperatorConfig;
-  readonly SriovNetwork: SriovNetwork;
-  readonly SriovIBNetwork: SriovIBNetwork;
-  readonly OVSNetwork: OVSNetwork;
-  readonly BridgeNetwork: BridgeNetwork;
-  readonly AfxdpNetwork: AfxdpNetwork;
-  readonly AfxdpNetworkNodePolicy: AfxdpNetworkNodePolicy;
-  readonly AfxdpNetworkNodeState: AfxdpNetworkNodeState;
-  readonly AfxdpOperatorConfig: AfxdpOperatorConfig;
-}
 
 export type Kind = keyof Kinds;
 

@@ -3,14 +3,14 @@
  * answer returns the answer to a change of one object: first that of the API server by the object's CRD, then that of the
  * webhook.
  */
-import { admit, describeRefusal, type AdmitOptions, type ClusterView } from "@switchyard/admission";
-import { customResources, defined } from "@switchyard/api";
+import { admit, describeRefusal, isReviewedKind, toReview, type AdmitOptions, type ClusterView } from "@switchyard/admission";
+import { customResources, defined, err, ok } from "@switchyard/api";
+import { isOfKind } from "../cluster/kinds.ts";
 import { withDefaults, type PolicyDefaults } from "../cluster/policy-defaults.ts";
 import { checkAgainstCrd, type CrdResult } from "../crd/check-against-crd.ts";
 import { describeFieldProblem } from "../crd/field-problem.ts";
 import type { Operation } from "../flags.ts";
 import type { JsonObject, Manifest } from "../json.ts";
-import { isReviewed, reviewOf } from "./review-of.ts";
 
 /** As it is printed. */
 export interface Answer {
@@ -61,9 +61,13 @@ export function answer(manifest: Manifest, options: AnswerOptions): Answer {
   if (refusal !== undefined) return refused(refusal.code, refusal.message, crdResult?.object);
 
   const patched = crdResult?.object;
-  const objects = { object: patched, oldObject: old };
-  const review = isReviewed(kind) ? reviewOf(operation, kind, objects) : undefined;
-  const result = review && admit(review, view, admitOptions);
+  // An object that does not fit the schema of its kind is not reviewed: the check of its CRD reports it.
+  const review = isReviewedKind(kind)
+    ? toReview(kind, { operation, object: patched, oldObject: old }, (of, object) =>
+        isOfKind(object, of) ? ok(object) : err(undefined),
+      )
+    : undefined;
+  const result = review?.ok === true ? admit(review.value, view, admitOptions) : undefined;
   const warnings = result?.warnings ?? [];
   if (result?.allowed === false) {
     const { code, message } = describeRefusal(result.problems);

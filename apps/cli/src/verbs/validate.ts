@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard validate` prints the answers of the API server and the webhook to changes of objects. */
-import { createAdmissionCache } from "@switchyard/admission";
+import { createAdmissionCache, isReviewedKind } from "@switchyard/admission";
 import { collectObjects, inNamespace, isPod } from "../cluster/cluster-objects.ts";
 import { isSwitchyardKind } from "../cluster/kinds.ts";
 import { policyDefaults } from "../cluster/policy-defaults.ts";
@@ -20,7 +20,6 @@ import {
 } from "../terminal.ts";
 import { wrap } from "../text.ts";
 import { answer, checkManifest, isAccepted, storedForm, type Answer } from "../validate/answer.ts";
-import { isReviewed } from "../validate/review-of.ts";
 import { viewOf } from "../validate/view-of.ts";
 import type { RunVerb } from "../verb.ts";
 
@@ -76,7 +75,7 @@ async function readExisting(flags: Flags, terminal: Terminal, diagnostics: Diagn
 }
 
 function isReviewedManifest({ kind, apiVersion }: Manifest): boolean {
-  return isReviewed(kind) && isSwitchyardKind(kind, apiVersion);
+  return isReviewedKind(kind) && isSwitchyardKind(kind, apiVersion);
 }
 
 interface Changes {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { createFakeKernel, createManualClock, igb, upstreamSystemdMode } from "@switchyard/host/testing";
 import { createRunningSteps } from "../pass/running-steps.ts";
-import { silentLogger } from "../testing/silent-logger.ts";
+import { silentLogger } from "@switchyard/service/testing";
 import { startUpstreamCleanup } from "./upstream-cleanup.ts";
 
 const minuteMs = 60_000;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import type { InterfaceSpec, PciAddress } from "@switchyard/api";
 import { createFakeKernel, igb, pci, type FakeKernel } from "@switchyard/host/testing";
 import { defaultTiming } from "../deadlines/with-deadline.ts";
-import { silentLogger } from "../testing/silent-logger.ts";
+import { silentLogger } from "@switchyard/service/testing";
 import { clearDriverOverrides } from "./clear-driver-overrides.ts";
 
 const pf = pci("0000:01:00.0");

@@ -11,7 +11,7 @@ import { bootResultPath, formatBootResult, parseBootResult, type BootPhase } fro
 import { runPhase } from "../boot/run-phase.ts";
 import { afxdpOn } from "../testing/afxdp-on.ts";
 import { killedAtWrite } from "../testing/killed-at-write.ts";
-import { silentLogger } from "../testing/silent-logger.ts";
+import { silentLogger } from "@switchyard/service/testing";
 import { keepAfxdpBoot } from "./afxdp-boot.ts";
 import { removeBoot } from "./remove-boot.ts";
 

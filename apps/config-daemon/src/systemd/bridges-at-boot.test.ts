@@ -14,7 +14,7 @@ import { parseBootConfig } from "../boot-files/boot-config.ts";
 import type { BootPhase } from "../boot-files/boot-result.ts";
 import { runPhase } from "../boot/run-phase.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
-import { silentLogger } from "../testing/silent-logger.ts";
+import { silentLogger } from "@switchyard/service/testing";
 import { createSystemdMode } from "./plan-for-boot.ts";
 
 const pf = "0000:01:00.0";

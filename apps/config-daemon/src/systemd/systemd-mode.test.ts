@@ -17,7 +17,7 @@ import { bootResultPath } from "../boot-files/boot-result.ts";
 import { runPhase } from "../boot/run-phase.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { killedAtWrite } from "../testing/killed-at-write.ts";
-import { silentLogger } from "../testing/silent-logger.ts";
+import { silentLogger } from "@switchyard/service/testing";
 import { removeUpstreamLeftovers } from "../upstream/upstream-leftovers.ts";
 import { removeBoot } from "./remove-boot.ts";
 import { createSystemdMode } from "./plan-for-boot.ts";

@@ -11,7 +11,7 @@ import {
   type FakeKernel,
   type FileText,
 } from "@switchyard/host/testing";
-import { silentLogger } from "../testing/silent-logger.ts";
+import { silentLogger } from "@switchyard/service/testing";
 import { findUpstreamLeftovers, removeUpstreamLeftovers } from "./upstream-leftovers.ts";
 
 const units = "/etc/systemd/system";

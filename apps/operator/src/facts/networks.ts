@@ -4,9 +4,8 @@
  * NetworkAttachmentDefinition (NAD).
  */
 import type { Cache } from "@switchyard/kube";
-import type { Network } from "@switchyard/render";
+import { parseNetworkRef, type Network, type NetworkKind } from "@switchyard/render";
 import type { NetworkCaches } from "./network-caches.ts";
-import { parseNetworkRef, type NetworkKind } from "./network-ref.ts";
 
 export interface Networks {
   /** Looks a network up by networkRef(). */

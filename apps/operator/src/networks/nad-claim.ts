@@ -5,9 +5,8 @@
  * (sriov-operator.md D, M-51).
  */
 import { annotations, networkAttachmentDefinitions, type NetworkAttachmentDefinition } from "@switchyard/api";
-import type { Network } from "@switchyard/render";
+import { networkRef, parseNetworkRef, type Network } from "@switchyard/render";
 import { ownerRefOf, nadKey, type CachedNad } from "../facts/network-caches.ts";
-import { networkRef, parseNetworkRef } from "../facts/network-ref.ts";
 
 export interface NadClaim {
   readonly network: Network;

@@ -6,14 +6,13 @@ import {
   type AfxdpOperatorConfig,
   type NetworkAttachmentDefinition,
 } from "@switchyard/api";
-import { createWriter, systemClock, type Cache, type EventRecorder, type Transport } from "@switchyard/kube";
-import type { Network } from "@switchyard/render";
+import { createWriter, type Cache, type EventRecorder, type Transport } from "@switchyard/kube";
+import { networkTypes, type Network, type NetworkKind } from "@switchyard/render";
 import { fieldManagers } from "../field-managers.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import type { IntentSources } from "./intended-nad.ts";
 import type { NetworkCaches } from "../facts/network-caches.ts";
-import { networkTypes, type NetworkKind } from "../facts/network-ref.ts";
 import { createNetworkReconciler } from "./network-reconciler.ts";
 import { createNetworkStatus } from "./network-status.ts";
 import { networkSources } from "./network-sources.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { annotations, namespaces, networkAttachmentDefinitions } from "@switchyard/api";
 import { KubeError } from "@switchyard/kube";
-import type { NetworkKind } from "../facts/network-ref.ts";
+import type { NetworkKind } from "@switchyard/render";
 import { notFound } from "./testing/memory-api.ts";
 import { configOf, createNetworkCluster, operatorNamespace } from "./testing/network-cluster.ts";
 

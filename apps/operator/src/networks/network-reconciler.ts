@@ -28,7 +28,7 @@ import {
   type Transport,
   type Writer,
 } from "@switchyard/kube";
-import { targetNamespace, type Network } from "@switchyard/render";
+import { networkRef, networkTypes, targetNamespace, type Network } from "@switchyard/render";
 import type { ConditionSummary } from "../reports/condition-summary.ts";
 import { intendedNad, type IntendedNad, type IntentSources } from "./intended-nad.ts";
 import { claimNad } from "./nad-claim.ts";
@@ -40,7 +40,6 @@ import {
   type ReportNetwork,
 } from "./network-status.ts";
 import { nadKey, type CachedNad } from "../facts/network-caches.ts";
-import { networkRef, networkTypes } from "../facts/network-ref.ts";
 import { isTerminating, type Networks } from "../facts/networks.ts";
 import type { OrphanedNads } from "./orphaned-nads.ts";
 

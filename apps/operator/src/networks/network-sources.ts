@@ -7,11 +7,10 @@
 import type { AfxdpNetwork, AfxdpNetworkNodeState, AfxdpOperatorConfig, BridgeNetwork } from "@switchyard/api";
 import { fromCache, type Cache, type CacheChange, type Source } from "@switchyard/kube";
 import { afxdpProviderOf } from "@switchyard/policy";
-import { linuxBridgesOf, poolDevicesOf, unfilteredBridgesOf, type Network } from "@switchyard/render";
+import { linuxBridgesOf, networkRef, parseNetworkRef, poolDevicesOf, unfilteredBridgesOf, type Network } from "@switchyard/render";
 import { isDeepStrictEqual } from "node:util";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import { ownerRefOf, nadKey, type CachedNad, type NetworkCaches } from "../facts/network-caches.ts";
-import { networkRef, parseNetworkRef } from "../facts/network-ref.ts";
 import { isTerminating, networkCachesByKind, type Networks } from "../facts/networks.ts";
 
 export function networkSources(

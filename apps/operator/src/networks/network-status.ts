@@ -5,10 +5,9 @@
  */
 import { defined, networkAttachmentDefinitions, networkReasons } from "@switchyard/api";
 import { isKubeError, type EventRecorder, type Writer } from "@switchyard/kube";
-import type { Network } from "@switchyard/render";
+import type { Network, NetworkKind } from "@switchyard/render";
 import { conditionsFor, type ConditionSummary } from "../reports/condition-summary.ts";
 import { createTransitionEvents } from "../reports/transition-events.ts";
-import type { NetworkKind } from "../facts/network-ref.ts";
 
 export interface NetworkStatusDeps {
   readonly writers: Readonly<Record<NetworkKind, Pick<Writer<Network>, "applyStatus">>>;

@@ -14,10 +14,9 @@ import {
   type Transport,
   type Writer,
 } from "@switchyard/kube";
-import { targetNamespace, type Network } from "@switchyard/render";
+import { networkTypes, parseNetworkRef, targetNamespace, type Network, type NetworkName } from "@switchyard/render";
 import { mayChooseNamespace } from "./intended-nad.ts";
 import type { CachedNad } from "../facts/network-caches.ts";
-import { networkTypes, parseNetworkRef, type NetworkName } from "../facts/network-ref.ts";
 import { isTerminating } from "../facts/networks.ts";
 
 export interface OrphanedNadsDeps {

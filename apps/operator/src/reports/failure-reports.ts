@@ -34,9 +34,9 @@ import {
   type Transport,
   type Writer,
 } from "@switchyard/kube";
+import { networkTypes, parseNetworkRef } from "@switchyard/render";
 import type { ClusterCaches } from "../cluster-caches.ts";
 import { fieldManagers } from "../field-managers.ts";
-import { networkTypes, parseNetworkRef } from "../facts/network-ref.ts";
 import { networkCachesByKind } from "../facts/networks.ts";
 import type { About, ControllerDefinition } from "../operator-context.ts";
 import { describeFailures, type Failure } from "./config-condition.ts";

@@ -18,15 +18,6 @@ import { fieldManagers } from "../field-managers.ts";
 /** The client that wrote an object. */
 export type ObjectWriter = "us" | "upstream" | "somebody";
 
-const silent: Logger = {
-  error: () => undefined,
-  warn: () => undefined,
-  info: () => undefined,
-  debug: () => undefined,
-  trace: () => undefined,
-  child: () => silent,
-};
-
 export function createComponentCluster(inventory: readonly InventoryItem[]) {
   let version = 0;
   let isHeldBack = false;
@@ -104,7 +95,7 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
 
   const deps: SyncDeps = {
     objects,
-    log: silent,
+    log: silentLogger,
     write: {
       async apply(manifest: Manifest) {
         await refusal(manifest.metadata.name);

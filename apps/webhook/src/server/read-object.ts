@@ -4,7 +4,7 @@
  * expect. It ignores bounds and enums: these belong to the CRD, which lets a stored object keep values that a newer CRD
  * refuses.
  */
-import type { Problem, ReviewedKind, ReviewedKinds } from "@switchyard/admission";
+import { reviewedKinds, type Problem, type ReviewedKind, type ReviewedKinds } from "@switchyard/admission";
 import { customResources, defined, err, ok, schemas, type Result, type StructuralSchema } from "@switchyard/api";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 
@@ -13,13 +13,8 @@ export function readObject<Kind extends ReviewedKind>(
   kind: Kind,
   value: unknown,
 ): Result<ReviewedKinds[Kind], readonly Problem[]> {
-  const validate: ValidateFunction<ReviewedKinds[Kind]> = validators[kind];
+  const validate = validatorOf(kind);
   return validate(value) ? ok(value) : err((validate.errors ?? []).map(toProblem));
-}
-
-/** Whether admission has rules for the kind. */
-export function isReviewedKind(kind: string): kind is ReviewedKind {
-  return Object.hasOwn(validators, kind);
 }
 
 /** A new object with metadata.generateName has no name yet. */
@@ -31,18 +26,12 @@ const metadata: Shape = {
 // Stops at the first error: a list of 256 wrong items would fill the answer.
 const ajv = new Ajv({ strict: false, useDefaults: true, ownProperties: true });
 
-const validators: { readonly [Kind in ReviewedKind]: ValidateFunction<ReviewedKinds[Kind]> } = {
-  SriovNetworkNodePolicy: compile("SriovNetworkNodePolicy"),
-  SriovNetworkPoolConfig: compile("SriovNetworkPoolConfig"),
-  SriovOperatorConfig: compile("SriovOperatorConfig"),
-  SriovNetwork: compile("SriovNetwork"),
-  SriovIBNetwork: compile("SriovIBNetwork"),
-  OVSNetwork: compile("OVSNetwork"),
-  BridgeNetwork: compile("BridgeNetwork"),
-  AfxdpNetwork: compile("AfxdpNetwork"),
-  AfxdpNetworkNodePolicy: compile("AfxdpNetworkNodePolicy"),
-  AfxdpOperatorConfig: compile("AfxdpOperatorConfig"),
-};
+const validators: { [Kind in ReviewedKind]?: ValidateFunction<ReviewedKinds[Kind]> } = {};
+for (const kind of reviewedKinds) validatorOf(kind); // before the first review, which would wait for it
+
+function validatorOf<Kind extends ReviewedKind>(kind: Kind): ValidateFunction<ReviewedKinds[Kind]> {
+  return (validators[kind] ??= compile(kind));
+}
 
 function compile<Kind extends ReviewedKind>(kind: Kind): ValidateFunction<ReviewedKinds[Kind]> {
   const { properties, ...schema } = shapeOf(schemas[kind] ?? { type: "object" });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { networkProblems, renderNetwork, type Network, type NetworkContext } from "./render-network.ts";
+import type { Network } from "./network-ref.ts";
+import { networkProblems, renderNetwork, type NetworkContext } from "./render-network.ts";
 
 const context: NetworkContext = { resourcePrefix: "openshift.io" };
 

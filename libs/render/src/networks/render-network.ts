@@ -36,10 +36,8 @@ import {
   sriovPlugin,
   type AfxdpPlugin,
 } from "./plugin-configs.ts";
+import { networkRef, type Network } from "./network-ref.ts";
 import { unfilteredBridgesText, vlanFilteringProblems } from "./vlan-filtering.ts";
-
-/** A network of any kind. */
-export type Network = SriovNetwork | SriovIBNetwork | OVSNetwork | BridgeNetwork | AfxdpNetwork;
 
 /** Information that the network itself does not contain. */
 export interface NetworkContext {
@@ -172,14 +170,13 @@ const maxIndentedLength = 64 * 1024;
 function metadataOf(network: Network, prefix: string): NetworkAttachmentDefinition["metadata"] {
   const { apiVersion, kind } = network;
   const { name, uid, namespace = "default" } = network.metadata;
-  const [group = ""] = apiVersion.split("/");
   const target = targetNamespace(network);
   return {
     name,
     namespace: target,
     annotations: {
       [annotations.resourceName]: networkResource(network, prefix),
-      [annotations.ownerRef]: `${kind}.${group}/${namespace}/${name}`,
+      [annotations.ownerRef]: networkRef(network),
     },
     ...(uid !== undefined && target === namespace && { ownerReferences: [{ apiVersion, kind, name, uid }] }),
   };

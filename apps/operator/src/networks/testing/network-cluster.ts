@@ -17,11 +17,11 @@ import {
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { apiVersionOf, isRecord, ObjectStore, type EventToRecord } from "@switchyard/kube";
+import { networkTypes, type NetworkKind } from "@switchyard/render";
 import { toCachedNodeState, type CachedNodeState } from "../../facts/cached-node-state.ts";
 import { afxdpStores } from "../../facts/afxdp-caches.ts";
 import { networkStores } from "../../facts/network-caches.ts";
 import { networkController } from "../network-controller.ts";
-import { networkTypes, type NetworkKind } from "../../facts/network-ref.ts";
 import { createMemoryApi, type StoredObject } from "./memory-api.ts";
 
 export const operatorNamespace = "sriov-network-operator";

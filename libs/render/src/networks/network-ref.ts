@@ -3,8 +3,22 @@
  * networkRef returns the text that identifies a network of any kind in any namespace. NetworkAttachmentDefinitions
  * contain it in their owner-ref annotation (sriov-operator.md A.9), and it is the key of the network in the work queue.
  */
-import { afxdpNetworks, bridgeNetworks, ovsNetworks, sriovIBNetworks, sriovNetworks } from "@switchyard/api";
-import type { Network } from "@switchyard/render";
+import {
+  afxdpNetworks,
+  bridgeNetworks,
+  ovsNetworks,
+  sriovIBNetworks,
+  sriovNetworks,
+  type AfxdpNetwork,
+  type BridgeNetwork,
+  type OVSNetwork,
+  type SriovIBNetwork,
+  type SriovNetwork,
+} from "@switchyard/api";
+
+/** A network of any kind. */
+export type Network = SriovNetwork | SriovIBNetwork | OVSNetwork | BridgeNetwork | AfxdpNetwork;
+
 
 export type NetworkKind = Network["kind"];
 

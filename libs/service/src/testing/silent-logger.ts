@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Logger } from "@switchyard/service";
+/** silentLogger is a Logger for tests that do not look at log messages. */
+import type { Logger } from "../logger.ts";
 
 /** Discards all messages. */
 export const silentLogger: Logger = {
