@@ -46,8 +46,19 @@ const operator: Service<OperatorFlagValues> = {
     };
     const deferred = deferTransport(transport, signal);
     await using caches = watchCluster({ transport, deferred: deferred.transport, namespace, settings, report });
+    let logLevel = flags.logLevel;
     caches.operatorConfigs.subscribe(({ key, after }) => {
-      if (key === operatorConfigName) setLogLevel(levelOfVerbosity(after?.spec?.logLevel, flags.logLevel));
+      if (key !== operatorConfigName) return;
+      const next = levelOfVerbosity(after?.spec?.logLevel, flags.logLevel);
+      if (next === logLevel) return;
+      // On the side of the change where lines of level info appear.
+      const announce = () => {
+        log.info({ from: logLevel, to: next }, "log level of the SriovOperatorConfig is applied");
+      };
+      if (next === "warn" || next === "error") announce();
+      setLogLevel(next);
+      if (next !== "warn" && next !== "error") announce();
+      logLevel = next;
     });
     const { [Symbol.asyncDispose]: _, ...watched } = caches;
     const metrics = createOperatorMetrics(registry, caches, Object.values(watched));

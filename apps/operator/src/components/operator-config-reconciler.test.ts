@@ -57,10 +57,15 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
   let refusal: KubeError | undefined;
   let afxdp: AfxdpOperatorConfig | undefined;
   const reports: (string | undefined)[] = [];
+  const lines: string[] = [];
+  const keep = (level: string) => (fields: unknown, message?: unknown) => {
+    lines.push(`${level} ${String(message)} ${JSON.stringify(fields)}`);
+  };
   /** Names of deleted SriovOperatorConfigs that the cache still shows. */
   const gone = new Set<string>();
   const reconcile = createOperatorConfigReconciler({
     ...cluster.deps,
+    log: { ...cluster.deps.log, info: keep("info"), debug: keep("debug") },
     configs,
     writer,
     afxdp: () => afxdp,
@@ -92,7 +97,7 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
         name,
         namespace,
         uid: `uid-${name}`,
-        generation: 3,
+        generation: rest.metadata?.generation ?? 3,
         resourceVersion: `${++version}`,
       },
     });
@@ -105,6 +110,7 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
     configs,
     put,
     reports,
+    lines,
     putAfxdp(spec: AfxdpOperatorConfigSpec | undefined): void {
       const metadata = { name: "default", namespace, uid: "uid-afxdp" };
       afxdp = spec && { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", metadata, spec };
@@ -162,6 +168,29 @@ describe('SriovOperatorConfig "default"', () => {
     expect(message()).toContain("spec.featureGates.warpDrive: is not a feature gate");
     expect(cluster.present()).toContain("DaemonSet sriov-network-config-daemon");
     expect(cluster.present()).not.toContain("DaemonSet network-resources-injector");
+  });
+
+  it("is logged once for each changed spec: its arrival, the components in detail, and what came of it", async () => {
+    const { put, run, lines } = setUp();
+    put("default", { logLevel: 2 });
+    await run();
+    const about = () => lines.filter((line) => !line.startsWith("info applied "));
+    expect(about()[0]).toBe('info Reconciling SriovOperatorConfig {"generation":3}');
+    expect(about()).toContainEqual(
+      expect.stringMatching(
+        /^debug applying component \{"component":"operator-webhook","state":"disabled","objects":0\}$/,
+      ),
+    );
+    expect(about().at(-1)).toMatch(
+      /^info SriovOperatorConfig is reconciled .*"disableDrain":false,"logLevel":2,"refused":0\}$/,
+    );
+    const { length } = lines;
+    await run();
+    expect(lines.slice(length)).toEqual([]);
+    put("default", { logLevel: 2, disableDrain: true }, { metadata: { name: "default", generation: 4 } });
+    await run();
+    expect(lines.slice(length).at(0)).toContain('Reconciling SriovOperatorConfig {"generation":4}');
+    expect(lines.at(-1)).toContain('"disableDrain":true');
   });
 
   it("keeps the conditions of other controllers", async () => {

@@ -59,6 +59,8 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
   const { configs, log } = deps;
   /** The failures of the last pass, which are not logged again. */
   let logged: readonly string[] = [];
+  /** The spec that was logged last: UID and generation. */
+  let loggedSpec: string | undefined;
 
   return async function reconcile(name, signal) {
     const config = configs.get(name);
@@ -79,14 +81,34 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
     const rendered = render(deps, { sriov: isPresent ? config : undefined, afxdp });
     // An object may be missing because the garbage collector deleted it with a config that the cache still shows.
     if (isAnyMissing(deps, rendered) && !(await deps.configExists(owner, signal))) return recheck;
+    const report = isPresent ? beginReport(config, rendered) : undefined;
     const outcome = await syncComponents(deps, rendered.components, signal);
     // The finalizer comes last: if upstream left its webhook registered without a server, the API server refuses to
     // change the SriovOperatorConfig until the registration is corrected (sriov-operator.md M-50).
     const whole = withFailures(outcome, await removeUpstreamFinalizer(deps, config, signal));
     deps.reportAfxdp(isPresent ? undefined : operatorConfigSummary(rendered, whole));
     if (isPresent) await writeStatus(deps, config, operatorConfigSummary(ofSriov(rendered), whole), signal);
+    report?.(whole);
     return requeueAfter(whole);
   };
+
+  /** Logs that a changed spec is applied, once. The returned function logs what came of it. Other passes log only what they write. */
+  function beginReport({ metadata, spec }: SriovOperatorConfig, { components }: RenderedComponents) {
+    const { uid = "", generation = 0 } = metadata;
+    const current = `${uid}/${generation}`;
+    if (current === loggedSpec) return undefined;
+    log.info({ generation }, "Reconciling SriovOperatorConfig");
+    for (const { name, state, objects } of components) {
+      log.debug({ component: name, state, objects: objects.length }, "applying component");
+    }
+    return ({ failures }: SyncOutcome): void => {
+      loggedSpec = current;
+      const inState = (wanted: string) => components.flatMap(({ name, state }) => (state === wanted ? [name] : []));
+      const states = { deployed: inState("deployed"), disabled: inState("disabled"), failed: inState("failed") };
+      const settings = { disableDrain: spec?.disableDrain ?? false, logLevel: spec?.logLevel };
+      log.info({ generation, ...states, ...settings, refused: failures.length }, "SriovOperatorConfig is reconciled");
+    };
+  }
 
   function requeueAfter({ failures, replaced, isStale }: SyncOutcome): Requeue | undefined {
     const texts = failures.map(describeFailure);
