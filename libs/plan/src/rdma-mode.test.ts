@@ -40,7 +40,19 @@ describe("plan for an RDMA mode", () => {
     expect(planned("shared", {}).steps).toEqual(["set RDMA mode shared in /etc/modprobe.d"]);
   });
 
-  it("removes the option, and keeps the mode, if no mode is requested any more (sriov-operator.md M-44)", () => {
+  it("returns to the initial mode before it removes the option, without a drain, if no mode is requested any more", () => {
+    const system = { rdmaMode: "exclusive", persistentRdmaMode: "exclusive", initialRdmaMode: "shared" } as const;
+    const remove = "remove RDMA mode exclusive from /etc/modprobe.d";
+    expect(planned(undefined, system)).toMatchObject({
+      steps: ["set RDMA mode exclusive -> shared", remove],
+      impact: "none",
+    });
+    expect(planned(undefined, { ...system, rdmaMode: "shared" }).steps).toEqual([remove]);
+    const refused = planned(undefined, { ...system, refusedRdmaMode: "shared" });
+    expect(refused).toMatchObject({ steps: [remove], impact: "none", problems: [] });
+  });
+
+  it("removes the option, and keeps the mode, if the initial mode is not known (sriov-operator.md M-44)", () => {
     for (const wanted of [undefined, ""] as const) {
       expect(planned(wanted, { rdmaMode: "exclusive", persistentRdmaMode: "exclusive" })).toMatchObject({
         steps: ["remove RDMA mode exclusive from /etc/modprobe.d"],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Plans the RDMA mode of a node (sriov-operator.md B.8, F.5): the option of module ib_core, which applies when the module is
- * loaded, and the mode of the running kernel. Without a requested mode, the option is removed and the mode stays
- * (sriov-operator.md M-44, M-45).
+ * loaded, and the mode of the running kernel. Without a requested mode, the option is removed, and the node returns to the
+ * mode that it had before (sriov-operator.md M-44, M-45).
  * Usage: `const { steps, reboots, problems } = planRdmaMode(desired, observed)`.
  */
 import { defined, type SriovNetworkNodeStateSpec, type SriovNetworkNodeStateStatus } from "@switchyard/api";
@@ -27,11 +27,10 @@ const modes: ReadonlySet<string> = new Set(["shared", "exclusive"]);
 export function planRdmaMode(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkNodeStateStatus): RdmaModePlan {
   const wanted = desired.system?.rdmaMode;
   const { rdmaMode: mode, persistentRdmaMode: persistent, refusedRdmaMode: refused } = observed.system ?? {};
+  const recorded = observed.system?.initialRdmaMode;
   const inEffect = mode ? [causeIdOf(mode)] : [];
   if (!wanted) {
-    const isOwned = persistent !== undefined && persistent !== "foreign";
-    const steps = isOwned ? [{ kind: "set-persistent-rdma-mode", from: persistent } as const] : [];
-    return { steps, reboots: { causes: [], inEffect }, problems: [] };
+    return { steps: stepsBack(observed.system), reboots: { causes: [], inEffect }, problems: [] };
   }
   if (!modes.has(wanted)) {
     const shown = JSON.stringify(wanted).slice(0, 64);
@@ -42,7 +41,9 @@ export function planRdmaMode(desired: SriovNetworkNodeStateSpec, observed: Sriov
   const differs = mode !== undefined && mode !== "" && mode !== wanted;
   const mustReboot = differs && refused === wanted && persistent === wanted;
   if (persistent !== wanted && persistent !== "foreign") {
-    steps.push({ kind: "set-persistent-rdma-mode", ...defined({ from: persistent }), to: wanted });
+    // The mode is the initial one only before the first change. An unknown mode is not recorded.
+    const initial = persistent === undefined ? mode || undefined : recorded;
+    steps.push({ kind: "set-persistent-rdma-mode", ...defined({ from: persistent, initial }), to: wanted });
   }
   if (differs && !mustReboot) steps.push({ kind: "set-rdma-mode", from: mode, to: wanted });
   const text = `RDMA mode ${wanted} takes effect at the next boot, because the kernel refuses it while pods run`;
@@ -51,6 +52,20 @@ export function planRdmaMode(desired: SriovNetworkNodeStateSpec, observed: Sriov
     reboots: { causes: mustReboot ? [{ id: causeIdOf(wanted), field, text, isPending: true }] : [], inEffect },
     problems: persistent === "foreign" ? [foreignFile(wanted)] : [],
   };
+}
+
+/**
+ * The mode is changed before the file is removed, because the file records the initial mode. If the kernel refuses, the file is
+ * removed in the next pass, and the mode changes at the next boot. The node does not reboot for it.
+ */
+function stepsBack(system: SriovNetworkNodeStateStatus["system"] = {}): RdmaModePlan["steps"] {
+  const { rdmaMode: mode, persistentRdmaMode: from, refusedRdmaMode: refused, initialRdmaMode: initial } = system;
+  if (from === undefined || from === "foreign") return [];
+  const mustReturn = initial !== undefined && mode && mode !== initial && refused !== initial;
+  return [
+    ...(mustReturn ? [{ kind: "set-rdma-mode", from: mode, to: initial, isReturn: true } as const] : []),
+    { kind: "set-persistent-rdma-mode", from },
+  ];
 }
 
 /** Returns how the mode of a node differs from the requested one, and what follows; undefined if it does not. */

@@ -14,8 +14,8 @@ const refusalPath = "/run/switchyard-rdma/refused-mode";
 const path = "/etc/modprobe.d/sriov_network_operator_modules_config.conf";
 const header = "# Written by Switchyard for spec.rdmaMode of a SriovNetworkPoolConfig. Changes are overwritten.\n";
 
-/** Of any version of Switchyard. */
-const ownHeader = /^# Written by Switchyard [^\n]*\n/;
+/** Of any version of Switchyard, with the record of the initial mode. */
+const ownHeader = /^# Written by Switchyard [^\n]*\n(?:# Initial mode: (shared|exclusive)\n)?/;
 
 /** ib_core.netns_mode: 1 is shared. */
 const values = { exclusive: 0, shared: 1 } as const;
@@ -29,14 +29,34 @@ export async function readPersistentRdmaMode(
   return (["exclusive", "shared"] as const).find((mode) => option === optionOf(mode)) ?? "foreign";
 }
 
-/** Writes the mode, or removes the file if `mode` is undefined. Rejects with HostError EEXIST if the file is foreign. */
-export async function writePersistentRdmaMode(files: HostFiles, mode: RdmaMode | undefined): Promise<void> {
+/** Returns the mode that the node had before Switchyard wrote the file; undefined if the file does not record it. */
+export async function readInitialRdmaMode(
+  files: Pick<HostFiles, "readKind" | "readText">,
+): Promise<RdmaMode | undefined> {
+  if ((await files.readKind(path)) === undefined) return undefined;
+  const [, mode] = ownHeader.exec((await files.readText(path)) ?? "") ?? [];
+  return mode === "shared" || mode === "exclusive" ? mode : undefined;
+}
+
+/**
+ * Writes the mode and the record of the initial mode, or removes the file if `mode` is undefined. Rejects with HostError EEXIST
+ * if the file is foreign.
+ */
+export async function writePersistentRdmaMode(
+  files: HostFiles,
+  mode: RdmaMode | undefined,
+  initial: RdmaMode | undefined,
+): Promise<void> {
   if ((await readPersistentRdmaMode(files)) === "foreign") {
     const words = "it has content that Switchyard did not write";
     throw new HostError({ action: mode === undefined ? "remove" : "write", target: path }, "EEXIST", { words });
   }
   if (mode === undefined) await files.remove(path);
-  else await files.writeText(path, header + optionOf(mode));
+  else
+    await files.writeText(
+      path,
+      `${header}${initial === undefined ? "" : `# Initial mode: ${initial}\n`}${optionOf(mode)}`,
+    );
 }
 
 /** Returns the mode that writeRefusedRdmaMode recorded in this boot. */

@@ -6,20 +6,26 @@
 import { defined, type KernelStatus, type RebootStatus, type SystemStatus } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { readHostOvsFiles } from "../files/host-ovs-files.ts";
-import { readPersistentRdmaMode, readRefusedRdmaMode } from "../files/rdma-mode-file.ts";
+import { readInitialRdmaMode, readPersistentRdmaMode, readRefusedRdmaMode } from "../files/rdma-mode-file.ts";
 import { readKernelArgumentsRecord, readRebootRecord } from "../files/boot-records.ts";
 
 /** Rejects with HostError. */
 export async function readSystem(host: Host, bootId: string): Promise<SystemStatus> {
-  const [rdmaMode, persistentRdmaMode, refusedRdmaMode, kernel, reboot, hostOvs] = await Promise.all([
+  const [rdmaMode, persistentRdmaMode, initialRdmaMode, refusedRdmaMode, kernel, reboot, hostOvs] = await Promise.all([
     host.rdma.readMode(),
     readPersistentRdmaMode(host.files),
+    readInitialRdmaMode(host.files),
     readRefusedRdmaMode(host.files),
     readKernel(host, bootId),
     readReboot(host, bootId),
     readHostOvs(host),
   ]);
-  return { ...defined({ rdmaMode, persistentRdmaMode, refusedRdmaMode }), ...hostOvs, kernel, ...defined({ reboot }) };
+  return {
+    ...defined({ rdmaMode, persistentRdmaMode, initialRdmaMode, refusedRdmaMode }),
+    ...hostOvs,
+    kernel,
+    ...defined({ reboot }),
+  };
 }
 
 /** The fields are absent on a host that has nothing to do with them. */

@@ -48,13 +48,47 @@ describe("the RDMA mode of a node", () => {
     expect(daemon.system()).toMatchObject({ rdmaMode: "exclusive", persistentRdmaMode: "exclusive" });
   });
 
-  it.each(["", undefined] as const)("stays when it is no longer requested (%j), without the option", async (none) => {
+  it.each(["", undefined] as const)("is the initial one again when none is requested any more (%j)", async (none) => {
     const kernel = rdmaNode("shared");
     const daemon = daemonOn(kernel.host(), { drains: true });
     await daemon.pass(asking("exclusive"));
+    expect(daemon.system()).toMatchObject({ rdmaMode: "exclusive", initialRdmaMode: "shared" });
     expect(await daemon.pass(asking(none))).toBe("settled");
-    expect(await modes(kernel)).toEqual({ mode: "exclusive", option: undefined });
+    expect(await modes(kernel)).toEqual({ mode: "shared", option: undefined });
     expect(daemon.requests).toEqual([]);
+  });
+
+  it("keeps its record of the initial mode when another mode is requested, and returns to it", async () => {
+    const kernel = rdmaNode("exclusive");
+    const daemon = daemonOn(kernel.host());
+    for (const mode of ["shared", "exclusive", "shared"] as const) await daemon.pass(asking(mode));
+    expect(daemon.system()).toMatchObject({ rdmaMode: "shared", initialRdmaMode: "exclusive" });
+    await daemon.pass(asking(undefined));
+    expect(await modes(kernel)).toEqual({ mode: "exclusive", option: undefined });
+  });
+
+  it("changes back at the next boot if pods exist, which is in the status and neither fails nor drains the node", async () => {
+    const kernel = rdmaNode("shared");
+    const daemon = daemonOn(kernel.host(), { drains: true });
+    await daemon.pass(asking("exclusive"));
+    await kernel.setNumVfsByHand(pci("0000:01:00.0"), 1);
+    await kernel.host().modules.load("igbvf");
+    kernel.moveToPod(pci("0000:01:10.0"));
+    expect(await daemon.pass(asking(undefined))).toBe("settled");
+    expect(daemon.error()).toBe("");
+    expect(await modes(kernel)).toEqual({ mode: "exclusive", option: undefined });
+    expect(daemon.system()).toMatchObject({ rdmaMode: "exclusive", refusedRdmaMode: "shared" });
+    expect(daemon.requests).toEqual([]);
+    kernel.reboot();
+    expect(await daemonOn(kernel.host()).pass(asking(undefined))).toBe("settled");
+    expect((await modes(kernel)).mode).toBe("shared");
+  });
+
+  it("stays until the next boot if the initial mode is not known, as with the file of the Go operator", async () => {
+    const kernel = rdmaNode("exclusive");
+    kernel.writeFile(path, "options ib_core netns_mode=0\n");
+    expect(await daemonOn(kernel.host()).pass(asking(undefined))).toBe("settled");
+    expect(await modes(kernel)).toEqual({ mode: "exclusive", option: undefined });
   });
 
   it("is refused by the kernel while pods exist, which is reported; then the node is drained and reboots once", async () => {

@@ -226,8 +226,13 @@ export interface SystemStatus extends SystemSettings {
    */
   readonly persistentRdmaMode?: "shared" | "exclusive" | "foreign";
   /**
+   * Mode that the node had before Switchyard wrote this file. When no pool requests a mode any longer, the node returns to it:
+   * at once, or at its next boot if the kernel refuses because other network namespaces exist. Absent if it is not known.
+   */
+  readonly initialRdmaMode?: "shared" | "exclusive";
+  /**
    * Mode to which the running kernel could not change, because other network namespaces exist. The node reboots to change
-   * to it.
+   * to it if a pool requests it.
    */
   readonly refusedRdmaMode?: "shared" | "exclusive";
   /** Files by which the config daemon disables Open vSwitch on the host. Absent if the host has none of them. */

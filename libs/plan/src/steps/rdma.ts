@@ -7,6 +7,8 @@ interface SetRdmaMode {
   readonly kind: "set-rdma-mode";
   readonly from: "shared" | "exclusive";
   readonly to: "shared" | "exclusive";
+  /** Present if no pool requests the mode: the node returns to its initial mode, and a refusal is no failure. */
+  readonly isReturn?: true;
 }
 
 const setRdmaMode: NodeStepKind<SetRdmaMode> = {
@@ -22,6 +24,8 @@ interface SetPersistentRdmaMode {
   readonly from?: "shared" | "exclusive";
   /** Absent if the file must be removed. */
   readonly to?: "shared" | "exclusive";
+  /** Mode of the node before the first change, which the file records; absent if it is not known. */
+  readonly initial?: "shared" | "exclusive";
 }
 
 const setPersistentRdmaMode: NodeStepKind<SetPersistentRdmaMode> = {
