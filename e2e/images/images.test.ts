@@ -201,6 +201,15 @@ if (missing !== undefined) process.stderr.write(`\n!!! SKIPPED: images: ${missin
     { does: "reads the privilege level of hosts", command: ["mstprivhost", "--version"], prints: "mstprivhost " },
     { does: "resets cards", command: ["mstfwreset", "--version"], prints: "mstfwreset " },
     { does: "runs programs of the host", command: ["chroot", "/", "busybox"], prints: "BusyBox " },
+    {
+      does: "lets administrators look around",
+      command: [
+        "bash",
+        "-c",
+        'ip link show lo | grep -c lo: && echo "$(ls /usr/bin/node | wc -l) program, bash $BASH_VERSION"',
+      ],
+      prints: "1\n1 program, bash 5.",
+    },
   ])(
     "of the config daemon $does with $command.0",
     async ({ command: [program = "", ...args], prints }) => {
@@ -255,7 +264,7 @@ if (missing !== undefined) process.stderr.write(`\n!!! SKIPPED: images: ${missin
     for (const app of ["operator", "webhook", "device-plugin-config"]) expect(programs(app)).toEqual(["node"]);
     expect(programs("eve-bridge")).toEqual(["busybox", "node", "sh"]);
     expect(programs("config-daemon")).toEqual(
-      expect.arrayContaining(["chroot", "mstconfig", "mstfwreset", "node", "sh"]),
+      expect.arrayContaining(["bash", "chroot", "ip", "mstconfig", "mstfwreset", "node", "sh", "wc"]),
     );
   });
 

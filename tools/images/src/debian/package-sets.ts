@@ -18,9 +18,13 @@ export const packageSets = {
     /** Applets of busybox that get a name of their own. */
     applets: [],
   },
-  /** mstconfig and mstfwreset, the shell and the programs that mstfwreset calls, and chroot for the programs of the host. */
+  /**
+   * mstconfig and mstfwreset, the shell and the programs that mstfwreset calls, and chroot for the programs of the host.
+   * Administrators and upstream's tests call bash, ip, wc and other common programs by `kubectl exec`.
+   */
   "config-daemon": {
     packages: [
+      "bash",
       "busybox",
       "libexpat1",
       "libffi8",
@@ -32,6 +36,7 @@ export const packageSets = {
       "libpython3.13-stdlib",
       "libsqlite3-0",
       "libssl3t64",
+      "libtinfo6",
       "libzstd1",
       "mstflint",
       "python3-minimal",
@@ -39,8 +44,23 @@ export const packageSets = {
       "zlib1g",
     ],
     applets: [
-      ...["basename", "cat", "chroot", "dirname", "env", "find", "grep", "head", "ls", "lsmod", "pgrep", "readlink"],
-      ...["sh", "sort", "which"],
+      ...[
+        "awk",
+        "basename",
+        "cat",
+        "chroot",
+        "cut",
+        "dirname",
+        "echo",
+        "env",
+        "find",
+        "grep",
+        "head",
+        "ip",
+        "less",
+        "ls",
+      ],
+      ...["lsmod", "pgrep", "ps", "readlink", "sed", "sh", "sort", "tail", "tr", "uname", "wc", "which", "xargs"],
     ],
   },
   /** The launcher that eve-bridge installs, and tries before it replaces the previous one, is a shell script. */
