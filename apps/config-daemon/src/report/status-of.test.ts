@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { SystemSettings } from "@switchyard/api";
+import type { Bridges, SystemSettings } from "@switchyard/api";
 import type { Phase } from "./phase.ts";
 import { statusOf } from "./status-of.ts";
 
@@ -40,6 +40,18 @@ describe("statusOf", () => {
     expect(systemAfter({})).toBeUndefined();
     expect(systemAfter(undefined)).toEqual({ rdmaMode: "shared" });
     expect(report(phase, before).bridges).toBeUndefined();
+  });
+
+  it("contains the observed bridges, those of the previous status while they are unknown, and no empty lists", () => {
+    const ovs = [{ name: "br-1" }];
+    const linux = [{ name: "br-2" }];
+    const phase = { kind: "settled", problems: [] } as const;
+    const bridgesAfter = (bridges: Bridges, before: Bridges = {}) =>
+      statusOf({ status: { bridges: before }, generation: 3, found: { interfaces: [], bridges }, phase, now: early })
+        .bridges;
+    expect(bridgesAfter({ ovs, linux })).toEqual({ ovs, linux });
+    expect(bridgesAfter({ linux: [] }, { ovs, linux })).toEqual({ ovs });
+    expect(bridgesAfter({ ovs: [], linux: [] }, { ovs, linux })).toBeUndefined();
   });
 
   it.each<{ phase: Phase; sync: string; error: string; holds: readonly string[] }>([

@@ -10,6 +10,10 @@ describe("ovsdbAddress", () => {
     },
   );
 
+  it("is by default the socket of ovsdb-server on the host", () => {
+    expect(defaultOvsdbAddress).toBe("/var/run/openvswitch/db.sock");
+  });
+
   it.each(["", "db.sock", "unix:db.sock", "ssl:host:6640", "http://host/"])("refuses %j", (text) => {
     expect(ovsdbAddress.parse(text)).toBeUndefined();
   });

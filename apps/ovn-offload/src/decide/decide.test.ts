@@ -282,7 +282,10 @@ describe("the MachineConfig of a pool", () => {
     for (const entries of [[entry("dpu")], []]) {
       cluster.entries = entries;
       const writes = cluster.machineConfigWrites.length;
-      while (cluster.machineConfigWrites.length === writes) {
+      for (let steps = 0; cluster.machineConfigWrites.length === writes; steps++) {
+        // A loop without an end would be cut off after minutes, without a reason.
+        if (steps === 50)
+          throw new Error(`no MachineConfig in ${steps} steps: ${JSON.stringify(cluster.decide().overall)}`);
         for (const write of cluster.decide().writes) cluster.apply(write);
         cluster.pools.set("dpu", { isPaused: cluster.machineConfigWrites.length > writes, isDegraded: false });
         cluster.react();
