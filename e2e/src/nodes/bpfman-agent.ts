@@ -22,7 +22,7 @@ export interface BpfmanLoader {
   /** Returns the ID of the program. */
   load(program: { readonly path: string; readonly image: string; readonly functionName: string }): Promise<number>;
   /** Returns the ID of the link. */
-  attach(programId: number, link: { readonly interfaceName: string; readonly priority: number }): Promise<number>;
+  attach(programId: number, link: Pick<Work, "interfaceName" | "priority" | "proceedOn">): Promise<number>;
   detach(linkId: number): Promise<void>;
   unload(programId: number): Promise<void>;
 }
@@ -48,6 +48,8 @@ interface Work {
   readonly image: string;
   readonly interfaceName: string;
   readonly priority: number;
+  /** Numbers of XDP actions. */
+  readonly proceedOn: readonly number[];
   readonly host: string;
 }
 
@@ -206,6 +208,7 @@ function workOfApplication(object: unknown): Work {
     image: textOf(recordAt(spec, "byteCode", "image"), "url"),
     interfaceName: String(firstOf(recordAt(link, "interfaceSelector")["interfaces"])),
     priority: Number(recordAt(link)["priority"]),
+    proceedOn: actionsOf(recordAt(link)["proceedOn"]),
     host: textOf(recordAt(spec, "nodeSelector", "matchLabels"), "kubernetes.io/hostname"),
   };
 }
@@ -218,8 +221,32 @@ function workOfXdpProgram(object: unknown): Work {
     image: textOf(recordAt(spec, "bytecode", "image"), "url"),
     interfaceName: String(firstOf(recordAt(spec, "interfaceselector")["interfaces"])),
     priority: Number(spec["priority"]),
+    proceedOn: actionsOf(spec["proceedon"]),
     host: textOf(recordAt(spec, "nodeselector", "matchLabels"), "kubernetes.io/hostname"),
   };
+}
+
+/** Names of XDP actions in both releases, with the numbers of the kernel and of bpfman's dispatcher. */
+const actions: ReadonlyMap<unknown, number> = new Map([
+  ["aborted", 0],
+  ["drop", 1],
+  ["pass", 2],
+  ["tx", 3],
+  ["redirect", 4],
+  ["dispatcher_return", 31],
+]);
+
+/** "DispatcherReturn" and "dispatcher_return" are the same action. Throws RangeError for an unknown one. */
+function actionsOf(names: unknown): readonly number[] {
+  return (Array.isArray(names) ? names : []).map((name: unknown) => {
+    const number = actions.get(
+      String(name)
+        .replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_")
+        .toLowerCase(),
+    );
+    if (number === undefined) throw new RangeError(`bpfman has no XDP action ${String(name)}`);
+    return number;
+  });
 }
 
 function firstOf(list: unknown): unknown {

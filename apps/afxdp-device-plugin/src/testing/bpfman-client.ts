@@ -4,20 +4,26 @@
  */
 import { callGrpc, grpcMethod, MessageWriter, readMessage, type Codec, type MessageReader } from "@switchyard/kubelet";
 
+/** How a program is attached, as the object of bpfman says. */
+export interface BpfmanLink {
+  readonly interfaceName: string;
+  readonly priority: number;
+  /** Actions after which the dispatcher runs the next program, by their numbers. */
+  readonly proceedOn: readonly number[];
+}
+
 /** All methods reject with a ServiceError that has the words of bpfman. */
 export interface BpfmanClient {
   /** Loads a program of type XDP. Returns its ID. */
   load(program: { readonly path: string; readonly functionName: string }): Promise<number>;
   /** Attaches a program. Returns the ID of the link. */
-  attach(programId: number, link: { readonly interfaceName: string; readonly priority: number }): Promise<number>;
+  attach(programId: number, link: BpfmanLink): Promise<number>;
   detach(linkId: number): Promise<void>;
   unload(programId: number): Promise<void>;
 }
 
 /** The daemon builds and loads a dispatcher for each interface. */
 const timeoutMs = 60_000;
-/** XDP_PASS and the dispatcher's own value, after which it runs the next program. */
-const proceedOn = [2, 31];
 
 const request: Codec<MessageWriter> = { encode: (message) => message.finish(), decode: () => new MessageWriter() };
 const response: Codec<MessageReader> = { encode: () => Buffer.alloc(0), decode: (bytes) => readMessage(bytes) };
@@ -35,7 +41,7 @@ export function createBpfmanClient(path: string): BpfmanClient {
       const [program] = loaded.messages(1);
       return program?.messages(2)[0]?.number(1) ?? 0;
     },
-    async attach(programId, { interfaceName, priority }) {
+    async attach(programId, { interfaceName, priority, proceedOn }) {
       const xdp = new MessageWriter().number(1, priority).text(2, interfaceName);
       for (const value of proceedOn) xdp.number(4, value);
       const attach = new MessageWriter().message(1, xdp);

@@ -12,14 +12,14 @@ import type { PodDevices } from "@switchyard/kubelet";
 import { startFakeKubelet } from "@switchyard/kubelet/testing";
 import { getLink, NetlinkSocket, protocols } from "@switchyard/netlink";
 import { openXdpSocket } from "@switchyard/netlink/testing";
-import { createBpfmanClient } from "./bpfman-client.ts";
+import { createBpfmanClient, type BpfmanLink } from "./bpfman-client.ts";
 import { connectMapClient } from "./map-client.ts";
 
 /** One member is there. */
 interface Request {
   /** Calls bpfman. */
   readonly load?: { readonly path: string; readonly functionName: string };
-  readonly attach?: { readonly programId: number; readonly interfaceName: string; readonly priority: number };
+  readonly attach?: BpfmanLink & { readonly programId: number };
   readonly detach?: number;
   readonly unload?: number;
   /** Sets the devices of pods in the fake kubelet. */

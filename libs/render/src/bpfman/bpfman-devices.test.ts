@@ -87,13 +87,14 @@ describe("renderBpfmanObject", () => {
       spec: {
         nodeSelector: { matchLabels: { "kubernetes.io/hostname": "worker-1" } },
         byteCode: { image: { ...image, imagePullPolicy: "IfNotPresent" } },
-        programs: [{ name: "xdp_prog", xdp: { links: [{ priority: 5 }] } }],
+        programs: [{ name: "xdp_prog", xdp: { links: [{ priority: 5, proceedOn: ["Pass", "DispatcherReturn"] }] } }],
       },
     });
     expect(renderBpfmanObject("XdpProgram", target, settings)).toMatchObject({
       spec: {
         bpffunctionname: "xdp_prog",
         priority: 5,
+        proceedon: ["pass", "dispatcher_return"],
         bytecode: { image: { url: image.url, imagepullpolicy: "IfNotPresent", imagepullsecret: { name: "pull" } } },
       },
     });
