@@ -181,7 +181,9 @@ describe("the operator", () => {
       metadata: { annotations: { "k8s.v1.cni.cncf.io/resourceName": "afxdp/fast" } },
       spec: { config: expect.stringContaining('"type": "host-device"') },
     });
-    await becomes(afxdpNetworks, "net", { status: ready("True", "NetworkReady", "is up to date") });
+    await becomes(afxdpNetworks, "net", {
+      status: ready("True", "NetworkReady", "NetworkAttachmentDefinition is provisioned"),
+    });
     await merge(afxdpOperatorConfigs, "default", { spec: { provider: "upstream" } });
     await becomes(networkAttachmentDefinitions, "net", {
       spec: { config: expect.stringContaining('"type": "afxdp"') },

@@ -441,7 +441,7 @@ describe("an operator that is restarted", () => {
     operator = await startOperator();
     await nadIsGone("tenant", "gone");
     await nadIsGone("tenant", "moved");
-    await readyIs(ovsNetworks, [namespace, "moved"], "NetworkAttachmentDefinition other/moved is up to date");
+    await readyIs(ovsNetworks, [namespace, "moved"], "NetworkAttachmentDefinition is provisioned as other/moved");
   });
 
   it("writes nothing when nothing has changed", async () => {

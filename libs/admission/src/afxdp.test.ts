@@ -176,7 +176,7 @@ describe("an AfxdpNetwork", () => {
       expect.stringContaining("spec.ipam: invalid JSON at line 1, column 10"),
     ]);
     expect(review(network({ networkNamespace: "b" }, "tenant"), cluster).problems).toEqual([
-      expect.stringContaining("spec.networkNamespace: must be omitted"),
+      expect.stringContaining("spec.networkNamespace: field can't be specified"),
     ]);
   });
 

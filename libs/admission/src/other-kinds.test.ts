@@ -193,8 +193,8 @@ describe("a network", () => {
     const spec = { networkNamespace: "tenant" };
     expect(review(create(spec), cluster).problems).toEqual([]);
     expect(review(create(spec, "tenant"), cluster).problems).toEqual([
-      "spec.networkNamespace: must be omitted in namespaces other than sriov-network-operator: " +
-        "the NetworkAttachmentDefinition is created in the namespace of the network",
+      "spec.networkNamespace: field can't be specified if the resource is not in the sriov-network-operator namespace; " +
+        "omit it, and the NetworkAttachmentDefinition is created in the namespace of the network",
     ]);
   });
 

@@ -147,7 +147,8 @@ describe("two policies on one PF", () => {
   it("for the same resource must agree on excludeTopology", () => {
     const other = policy("other", { ...on("ens1f1"), resourceName: "mineres", excludeTopology: true });
     expect(review(policy("mine"), other).problems).toEqual([
-      "spec.excludeTopology: must be true, as in policy other, which has the same resourceName",
+      "spec.excludeTopology: field conflicts with policy other, which has the same resourceName and excludeTopology true; " +
+        "set the same value in both",
     ]);
   });
 

@@ -91,7 +91,9 @@ function renderNetworks(
   return networks.flatMap((network) => {
     const label = labelOf({ kind: network.kind, ...network.metadata });
     if (network.metadata.namespace !== home && network.spec.networkNamespace) {
-      diagnostics.report(`${label}: spec.networkNamespace: must be omitted in namespaces other than ${home}`);
+      diagnostics.report(
+        `${label}: spec.networkNamespace cannot be set outside of the operator's namespace ${home}; omit it`,
+      );
       return [];
     }
     const bridges = network.kind === "BridgeNetwork" ? linuxBridgesOf(network.spec.resourceName, states) : [];

@@ -29,7 +29,9 @@ import type { OperatorSettings } from "../start/operator-settings.ts";
 
 /** Inputs of a NetworkAttachmentDefinition besides its network. */
 export interface IntentSources {
-  readonly settings: Pick<OperatorSettings, "namespace" | "resourcePrefix">;
+  readonly settings: Pick<OperatorSettings, "namespace" | "resourcePrefix"> & {
+    readonly components: Pick<OperatorSettings["components"], "images">;
+  };
   readonly states: Pick<Cache<CachedNodeState>, "list">;
   readonly afxdpStates: Pick<Cache<AfxdpNetworkNodeState>, "list">;
   readonly afxdpConfigs: Pick<Cache<AfxdpOperatorConfig>, "get">;
@@ -38,7 +40,10 @@ export interface IntentSources {
 /** What the operator writes for a network. */
 export interface IntendedNad {
   readonly nad: NetworkAttachmentDefinition;
-  /** Sentence about devices that the plugin of an AfxdpNetwork cannot attach; "" if it can attach all. */
+  /**
+   * Why pods may fail to join the network: devices that the plugin of an AfxdpNetwork cannot attach, or a plugin that the
+   * operator does not install. "" if there is no reason.
+   */
   readonly limit: string;
 }
 
@@ -50,7 +55,7 @@ export function intendedNad(
   const problems: string[] = [];
   if (!mayChooseNamespace(network, settings.namespace)) {
     const reason = `the network is outside of the operator's namespace ${settings.namespace}`;
-    problems.push(`spec.networkNamespace: must not be set, because ${reason}`);
+    problems.push(`spec.networkNamespace cannot be set, because ${reason}; omit it`);
   }
   if (network.kind !== "AfxdpNetwork" && !network.spec.resourceName) {
     problems.push("spec.resourceName: must not be empty; set it to the resourceName of a SriovNetworkNodePolicy");
@@ -72,12 +77,31 @@ export function intendedNad(
   if (!rendered.ok) problems.push(...rendered.error.map(({ field, message }) => `${field}: ${message}`));
   if (rendered.ok && problems.length === 0) {
     const isLimited = network.kind === "AfxdpNetwork" && afxdpDevices && afxdpProvider === "switchyard";
-    return ok({
-      nad: rendered.value,
-      limit: isLimited ? unattachableDevices(network.spec.poolName, afxdpDevices) : "",
-    });
+    const limit = isLimited
+      ? unattachableDevices(network.spec.poolName, afxdpDevices)
+      : missingPlugin(network.kind, settings.components.images);
+    return ok({ nad: rendered.value, limit });
   }
   return err({ state: "degraded", reason: networkReasons.invalid, message: problems.join("; ") });
+}
+
+/** The plugins that init containers of the config daemon install, if their images are set: name, image and value of the chart. */
+const plugins = {
+  SriovNetwork: { plugin: "sriov", image: "sriovCni" },
+  SriovIBNetwork: { plugin: "ib-sriov", image: "ibSriovCni" },
+  OVSNetwork: { plugin: "ovs", image: "ovsCni" },
+  BridgeNetwork: { plugin: "accelerated-bridge", image: "acceleratedBridgeCni" },
+} as const;
+
+/** Something else may have installed the plugin, so its network is not less ready. */
+function missingPlugin(kind: Network["kind"], images: IntentSources["settings"]["components"]["images"]): string {
+  if (kind === "AfxdpNetwork") return "";
+  const { plugin, image } = plugins[kind];
+  if (images[image]) return "";
+  return (
+    `the operator does not install the CNI plugin ${plugin}, because the chart's value images.${image} is empty: ` +
+    "pods join the network only on nodes that have the plugin"
+  );
 }
 
 /** Reports whether spec.networkNamespace is allowed: only administrators may write to the operator's namespace. */

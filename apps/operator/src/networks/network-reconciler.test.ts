@@ -26,7 +26,7 @@ describe("a network", () => {
     });
     expect(configOf(nad)["name"]).toBe("blue");
     expect(cluster.ready(kind, "blue", "tenant")).toBe(
-      "True NetworkReady: NetworkAttachmentDefinition tenant/blue is up to date",
+      "True NetworkReady: NetworkAttachmentDefinition is provisioned as tenant/blue",
     );
     expect(cluster.network(kind, "blue", "tenant")).toMatchObject({ status: { observedGeneration: 1 } });
     expect(cluster.news()).toEqual([`Normal NetworkReady ${kind}/blue`]);
@@ -46,11 +46,29 @@ describe("a network", () => {
     await cluster.settle();
     expect(cluster.owners()).toEqual({});
     expect(cluster.ready("OVSNetwork", "blue", "tenant")).toBe(
-      "False NetworkAttachmentDefinitionInvalid: spec.networkNamespace: must not be set, because the network is " +
-        `outside of the operator's namespace ${operatorNamespace}`,
+      "False NetworkAttachmentDefinitionInvalid: spec.networkNamespace cannot be set, because the network is " +
+        `outside of the operator's namespace ${operatorNamespace}; omit it`,
     );
     expect(cluster.news()).toEqual(["Warning NetworkAttachmentDefinitionInvalid OVSNetwork/blue"]);
   });
+
+  it.each([
+    { kind: "BridgeNetwork", plugin: "accelerated-bridge", image: "acceleratedBridgeCni" },
+    { kind: "OVSNetwork", plugin: "ovs", image: "ovsCni" },
+    { kind: "SriovIBNetwork", plugin: "ib-sriov", image: "ibSriovCni" },
+  ] as const)(
+    "of kind $kind says that the operator does not install its plugin $plugin",
+    async ({ kind, plugin, image }) => {
+      const cluster = createNetworkCluster({ images: {} });
+      cluster.addNetwork(kind, "blue", kind === "BridgeNetwork" ? { bridge: "br0" } : {});
+      await cluster.settle();
+      expect(cluster.ready(kind, "blue")).toBe(
+        `True NetworkReady: NetworkAttachmentDefinition is provisioned as ${operatorNamespace}/blue; the operator does not ` +
+          `install the CNI plugin ${plugin}, because the chart's value images.${image} is empty: pods join the network only on ` +
+          "nodes that have the plugin",
+      );
+    },
+  );
 
   it("has exactly one of Ready, Progressing and Degraded", async () => {
     const cluster = createNetworkCluster();

@@ -141,7 +141,7 @@ async function writeNad(
     const message = `NetworkAttachmentDefinition ${namespace}/${name}: ${others.message}`;
     return { summary: { state: "degraded", reason: networkReasons.contested, message }, requeue: interfered };
   }
-  const message = `NetworkAttachmentDefinition ${namespace}/${name} is up to date${limit === "" ? "" : `; ${limit}`}`;
+  const message = `NetworkAttachmentDefinition is provisioned as ${namespace}/${name}${limit === "" ? "" : `; ${limit}`}`;
   if (others === undefined) return { summary: { state: "ready", reason: networkReasons.ready, message } };
   const warned = `NetworkAttachmentDefinition ${namespace}/${name}: ${others.message}${limit === "" ? "" : `; ${limit}`}`;
   return {

@@ -40,12 +40,12 @@ describe("a BridgeNetwork without a bridge", () => {
       );
       expect(cluster.nad(`${operatorNamespace}/${name}`)).toBeUndefined();
     }
-    expect(cluster.ready("BridgeNetwork", "untagged")).toContain("is up to date");
+    expect(cluster.ready("BridgeNetwork", "untagged")).toContain("NetworkAttachmentDefinition is provisioned");
     const filtering = blue.bridges.linux.map((bridge) => ({ ...bridge, bridge: { vlanFiltering: true } }));
     cluster.setState("worker-1", { bridges: { linux: filtering }, interfaces: [nic("nics")] });
     await cluster.settle();
     for (const name of ["blue", "named"]) {
-      expect(cluster.ready("BridgeNetwork", name)).toContain("is up to date");
+      expect(cluster.ready("BridgeNetwork", name)).toContain("NetworkAttachmentDefinition is provisioned");
       expect(configOf(cluster.nad(`${operatorNamespace}/${name}`))["vlan"]).toBe(100);
     }
   });
@@ -132,7 +132,7 @@ describe("an AfxdpNetwork", () => {
     cluster.setAfxdpState("worker-1", { interfaces: [{ ...device, pciAddress: "0000:5e:00.0" }] });
     cluster.addNetwork("AfxdpNetwork", "fast");
     await cluster.settle();
-    const isReady = `True NetworkReady: NetworkAttachmentDefinition ${operatorNamespace}/fast is up to date`;
+    const isReady = `True NetworkReady: NetworkAttachmentDefinition is provisioned as ${operatorNamespace}/fast`;
     expect(cluster.ready("AfxdpNetwork", "fast")).toBe(isReady);
     cluster.setAfxdpState("worker-2", { interfaces: [{ ...device, name: "eth1" }] });
     await cluster.settle();

@@ -26,7 +26,7 @@ describe("a network that moves or is deleted", () => {
     cluster.addNetwork("SriovNetwork", "blue", { networkNamespace: "other" });
     await expect(cluster.settle()).rejects.toMatchObject({ code: "Forbidden" });
     expect(Object.keys(cluster.owners())).toEqual(["tenant/blue", "other/blue"]);
-    expect(cluster.ready("SriovNetwork", "blue")).toContain("other/blue is up to date");
+    expect(cluster.ready("SriovNetwork", "blue")).toContain("is provisioned as other/blue");
     cluster.api.fault = () => undefined;
     await cluster.later();
     expect(Object.keys(cluster.owners())).toEqual(["other/blue"]);

@@ -14,8 +14,10 @@ export function checkNetwork(network: ReviewedNetwork, view: ClusterView): reado
   const { metadata } = network;
   const findings: ReviewFinding[] = [];
   if (network.spec.networkNamespace && metadata.namespace !== view.namespace) {
-    const message = `must be omitted in namespaces other than ${view.namespace}: the NetworkAttachmentDefinition is created in the namespace of the network`;
-    findings.push(refuse("spec.networkNamespace", message));
+    // Upstream's words, which scripts search for: docs/differences.md, "Sentences".
+    const rule = `field can't be specified if the resource is not in the ${view.namespace} namespace`;
+    const effect = "omit it, and the NetworkAttachmentDefinition is created in the namespace of the network";
+    findings.push(refuse("spec.networkNamespace", `${rule}; ${effect}`));
   }
   if (network.kind === "AfxdpNetwork") return [...findings, ...checkAfxdpNetwork(network, view)];
   const { resourceName } = network.spec;

@@ -57,8 +57,11 @@ export function checkExternallyManaged(
     const external = `${pf.pciAddress} is externally managed and`;
     const findings: ReviewFinding[] = [];
     const existing = pf.numVfs ?? 0;
-    if (numVfs > existing)
-      findings.push(refuse("spec.numVfs", `${numVfs} VFs requested, but ${external} has ${existing}`));
+    if (numVfs > existing) {
+      // Upstream's words, which scripts search for: docs/differences.md, "Sentences".
+      const higher = "is higher than the virtual functions allocated for the PF externally";
+      findings.push(refuse("spec.numVfs", `${numVfs} ${higher}: ${pf.pciAddress} has ${existing}`));
+    }
     if (mtu !== undefined && pf.mtu !== undefined && mtu > pf.mtu) {
       findings.push(refuse("spec.mtu", `MTU ${mtu} requested, but ${external} has MTU ${pf.mtu}`));
     }

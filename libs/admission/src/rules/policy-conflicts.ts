@@ -59,8 +59,10 @@ export function checkExcludeTopology(
       view.nodes.some(({ labels }) => hasLabels(labels, nodeSelector) && hasLabels(labels, spec.nodeSelector)),
     )
     .map(({ metadata }) => {
-      const message = `must be ${!excludeTopology}, as in policy ${metadata.name}, which has the same resourceName`;
-      return refuse("spec.excludeTopology", message);
+      // Upstream's words, which scripts search for: docs/differences.md, "Sentences".
+      const conflict = `field conflicts with policy ${metadata.name}`;
+      const cause = `which has the same resourceName and excludeTopology ${!excludeTopology}`;
+      return refuse("spec.excludeTopology", `${conflict}, ${cause}; set the same value in both`);
     });
 }
 

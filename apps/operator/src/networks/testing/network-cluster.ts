@@ -17,7 +17,7 @@ import {
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { apiVersionOf, isRecord, ObjectStore, type EventToRecord } from "@switchyard/kube";
-import { networkTypes, type NetworkKind } from "@switchyard/render";
+import type { ComponentSettings } from "@switchyard/render";
 import { toCachedNodeState, type CachedNodeState } from "../../facts/cached-node-state.ts";
 import { afxdpStores } from "../../facts/afxdp-caches.ts";
 import { networkStores } from "../../facts/network-caches.ts";
@@ -36,8 +36,18 @@ export function configOf(nad: StoredObject | undefined): SomeSpec {
 /** Fields of a spec, valid or not. */
 export type SomeSpec = Readonly<Record<string, unknown>>;
 
+/** Images of all CNI plugins that the operator can install. */
+const pluginImages = {
+  sriovCni: "example.com/sriov:1",
+  ibSriovCni: "example.com/ib-sriov:1",
+  ovsCni: "example.com/ovs:1",
+  acceleratedBridgeCni: "example.com/accelerated-bridge:1",
+};
+
 /** The cluster has the operator's namespace and the namespaces "tenant" and "other". */
-export function createNetworkCluster() {
+export function createNetworkCluster({
+  images = pluginImages,
+}: { readonly images?: ComponentSettings["images"] } = {}) {
   const stores = {
     sriovNetworks: new ObjectStore(networkStores.sriovNetworks),
     sriovIBNetworks: new ObjectStore(networkStores.sriovIBNetworks),
@@ -82,7 +92,7 @@ export function createNetworkCluster() {
   function startOperator() {
     const { reconcile, sources } = networkController({
       transport: api,
-      settings: { namespace: operatorNamespace, resourcePrefix: "openshift.io" },
+      settings: { namespace: operatorNamespace, resourcePrefix: "openshift.io", components: { images } },
       caches: { ...stores, states },
       events: { record: (news) => told.push(news), [Symbol.asyncDispose]: () => Promise.resolve() },
       now: () => new Date((nowMs += 1000)),
