@@ -43,7 +43,7 @@ export const openshiftCrds = [machineConfigs, machineConfigPools, apiServers, in
 );
 
 /** Path of the workspace. */
-export const workspace = join(__dirname, "../..");
+export const workspace = join(__dirname, "../../..");
 
 /** Path of the folder with Switchyard's CRDs. */
 export const crdFolder = join(workspace, "charts/switchyard/crds");
