@@ -22,7 +22,7 @@ describe("createProgress", () => {
         await thirdLine.promise;
         return "built";
       },
-      () => (clockMs > 4000 ? "linking" : undefined),
+      () => (clockMs > 3000 ? "linking" : undefined),
     );
     expect(result).toBe("built");
     expect(said.slice(0, 3)).toEqual(["[vm-lab] kernel", "[vm-lab] kernel: 2 s", "[vm-lab] kernel: 3 s, linking"]);
