@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import type { AuditEvent } from "@switchyard/testing";
+import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAuditTail } from "../harness/requests.ts";
+import { countRequests, listCounts, total, withoutLeases } from "./requests.ts";
+
+let directory = "";
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "bench-audit-"));
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+const line = (id: number, username: string, more = {}) =>
+  `${JSON.stringify({ auditID: String(id), verb: "patch", requestURI: "/x", user: { username }, ...more })}\n`;
+
+describe("createAuditTail", () => {
+  it("returns each event of the user once, and only complete lines", async () => {
+    const path = join(directory, "audit.log");
+    const second = line(3, "operator");
+    await writeFile(path, line(1, "operator") + line(2, "plain") + second.slice(0, 20));
+    const tail = createAuditTail(path, "operator");
+    const ids = async () => (await tail.read()).map(({ auditID }) => auditID);
+    expect(await ids()).toEqual(["1"]);
+    expect(await ids()).toEqual([]);
+    await appendFile(path, second.slice(20));
+    expect(await ids()).toEqual(["3"]);
+  });
+
+  it("ignores an event about an object that contains the user name", async () => {
+    const path = join(directory, "audit.log");
+    await writeFile(path, line(1, "plain", { requestObject: { user: { username: "operator" } } }));
+    expect(await createAuditTail(path, "operator").read()).toEqual([]);
+  });
+
+  it("reads lines that are longer than its buffer", async () => {
+    const path = join(directory, "audit.log");
+    await writeFile(path, line(1, "operator", { requestObject: "é".repeat(1_200_000) }) + line(2, "operator"));
+    expect(await createAuditTail(path, "operator").read()).toHaveLength(2);
+  });
+});
+
+function event(verb: string, resource: string, more: { subresource?: string; code?: number } = {}): AuditEvent {
+  return {
+    auditID: "1",
+    verb,
+    requestURI: `/apis/x/${resource}?watch=true`,
+    user: { username: "operator" },
+    objectRef: { resource, ...(more.subresource === undefined ? {} : { subresource: more.subresource }) },
+    responseStatus: { code: more.code ?? 200 },
+    requestReceivedTimestamp: "2026-11-20T00:00:00.000000Z",
+    stageTimestamp: "2026-11-20T00:00:00.000000Z",
+  };
+}
+
+describe("countRequests", () => {
+  it("counts by verb, resource and subresource, the most frequent first", () => {
+    const events = [
+      event("patch", "nodes"),
+      event("patch", "nodes"),
+      event("patch", "nodes", { subresource: "status" }),
+    ];
+    const counts = countRequests([event("update", "leases"), ...events, event("watch", "nodes")]);
+    expect(Object.entries(counts.writes)).toEqual([
+      ["patch nodes", 2],
+      ["update leases", 1],
+      ["patch nodes/status", 1],
+    ]);
+    expect(counts.reads).toEqual({ "watch nodes": 1 });
+  });
+
+  it("counts refused requests separately", () => {
+    const { failed } = countRequests([event("patch", "nodes", { code: 409 }), event("patch", "nodes")]);
+    expect(failed).toEqual({ "409 patch nodes": 1 });
+  });
+
+  it("names the path of a request that is not for a resource", () => {
+    const { reads } = countRequests([{ ...event("get", ""), requestURI: "/readyz?verbose", objectRef: {} }]);
+    expect(reads).toEqual({ "get /readyz": 1 });
+  });
+});
+
+describe("withoutLeases", () => {
+  it("removes the counts of leases only", () => {
+    const left = withoutLeases({ "update leases": 4, "patch nodes": 1 });
+    expect(left).toEqual({ "patch nodes": 1 });
+    expect(total(left)).toBe(1);
+  });
+});
+
+describe("listCounts", () => {
+  it('returns a list, or "0" if there are no requests', () => {
+    expect(listCounts({ "patch nodes": 3, "create events": 1 })).toBe("3 patch nodes, 1 create events");
+    expect(listCounts({})).toBe("0");
+  });
+});

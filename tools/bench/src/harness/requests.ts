@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The requests of a user, read from the API server's audit log and counted by verb and resource. */
+import { isWrite, type AuditEvent } from "@switchyard/testing";
+import { open } from "node:fs/promises";
+
+/**
+ * Numbers of requests by verb and resource: "patch nodes/status", "watch leases". `failed` counts the failed ones
+ * again.
+ */
+export interface RequestCount {
+  readonly writes: Readonly<Record<string, number>>;
+  readonly reads: Readonly<Record<string, number>>;
+  /** "409 patch sriovnetworknodestates" */
+  readonly failed: Readonly<Record<string, number>>;
+}
+
+export function countRequests(events: readonly AuditEvent[]): RequestCount {
+  const writes = new Map<string, number>();
+  const reads = new Map<string, number>();
+  const failed = new Map<string, number>();
+  for (const event of events) {
+    const what = describe(event);
+    increment(isWrite(event) ? writes : reads, what);
+    const code = event.responseStatus?.code ?? 0;
+    if (code >= 400) increment(failed, `${code} ${what}`);
+  }
+  return { writes: sorted(writes), reads: sorted(reads), failed: sorted(failed) };
+}
+
+/** The counts without those of leases: the leader renews its lease for ever. */
+export function withoutLeases(counts: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(counts).filter(([what]) => !what.endsWith(" leases")));
+}
+
+export function total(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+/** "1000 patch sriovnetworknodestates, 2 patch sriovnetworknodepolicies/status"; "0" for none. */
+export function listCounts(counts: Readonly<Record<string, number>>): string {
+  const parts = Object.entries(counts).map(([what, count]) => `${count} ${what}`);
+  return parts.length === 0 ? "0" : parts.join(", ");
+}
+
+function describe({ verb, objectRef, requestURI }: AuditEvent): string {
+  if (objectRef?.resource === undefined) return `${verb} ${requestURI.split("?", 1)[0] ?? ""}`;
+  const { resource, subresource } = objectRef;
+  return `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`}`;
+}
+
+function increment(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function sorted(counts: ReadonlyMap<string, number>): Readonly<Record<string, number>> {
+  return Object.fromEntries([...counts].sort(([, a], [, b]) => b - a));
+}
+
+/**
+ * AuditTail reads the requests of one user from the API server's audit log. It parses the lines of that user only,
+ * because most lines are about the writes of the harness.
+ */
+export interface AuditTail {
+  /** The user's finished requests since the last call. */
+  read(): Promise<readonly AuditEvent[]>;
+}
+
+export function createAuditTail(path: string, username: string): AuditTail {
+  const mark = `"username":${JSON.stringify(username)}`;
+  let offset = 0;
+
+  return {
+    async read() {
+      const events: AuditEvent[] = [];
+      await using file = await open(path, "r");
+      const buffer = Buffer.alloc(chunkBytes);
+      let rest = Buffer.alloc(0);
+      for (;;) {
+        const { bytesRead } = await file.read(buffer, 0, chunkBytes, offset);
+        if (bytesRead === 0) break;
+        offset += bytesRead;
+        const text = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
+        const end = text.lastIndexOf(10) + 1;
+        for (const line of text.toString("utf8", 0, end).split("\n")) {
+          if (!line.includes(mark)) continue;
+          const event: unknown = JSON.parse(line);
+          if (isEventOf(event, username)) events.push(event);
+        }
+        rest = Buffer.from(text.subarray(end));
+      }
+      offset -= rest.length; // the last line is incomplete
+      return events;
+    },
+  };
+}
+
+const chunkBytes = 1 << 20;
+
+// The line may also be about an object that contains the user's name.
+function isEventOf(value: unknown, username: string): value is AuditEvent {
+  if (typeof value !== "object" || value === null || !("user" in value)) return false;
+  const { user } = value;
+  return typeof user === "object" && user !== null && "username" in user && user.username === username;
+}

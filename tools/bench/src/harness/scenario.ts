@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A scenario is one benchmark: what is run, its figures, its goals and its report. runScenario is the command of all of them. */
+import { writeFile } from "node:fs/promises";
+import { complaintLines, describeGoal, goalLines, missedGoals, stopGoal, type Goal } from "./report.ts";
+import { describeMachine, readMachine, type MachineDescription } from "./proc.ts";
+import { commonOptions, describeOptions, parseOptions, type Options, type OptionSpecs } from "./options.ts";
+import { BenchError, startRun, type Run } from "./run.ts";
+
+/** What every scenario returns beside its own figures. */
+export interface CommonFigures {
+  /** Versions of programs that are not measured, by name. */
+  readonly versions: Readonly<Record<string, string>>;
+  /** Warnings and errors in the log of the measured program. None are expected. */
+  readonly complaints?: readonly string[];
+  /** Seconds from SIGTERM to the end of each process. */
+  readonly stopSeconds?: readonly number[];
+}
+
+export interface Scenario<Specs extends OptionSpecs, Figures extends CommonFigures> {
+  readonly name: string;
+  /** What is measured, for the list of all scenarios. */
+  readonly summary: string;
+  /** The same with the baseline, for the help. */
+  readonly about: string;
+  readonly options: Specs;
+  /** Limits options by others. Throws BenchError `usage` if they contradict each other. */
+  readonly limit?: (options: Options<Specs>) => Options<Specs>;
+  /** Rejects with BenchError if the measurement fails. */
+  readonly measure: (options: Options<Specs>, run: Run) => Promise<Figures>;
+  /** Compares figures with limits. Pure. */
+  readonly goals: (figures: Figures, options: Options<Specs>) => readonly Goal[];
+  /** The lines of the report, without those that all reports have; the first is the title. Pure. */
+  readonly render: (figures: Figures, options: Options<Specs>) => readonly string[];
+}
+
+/** When and where a run took place. */
+export interface RunDescription {
+  /** Start of the run, RFC 3339. */
+  readonly date: string;
+  readonly machine: MachineDescription;
+}
+
+/** A scenario as a command. */
+export interface ScenarioCommand {
+  /** Measures, and prints the report. Rejects with BenchError `goals` if a goal is missed and --check was given. */
+  readonly command: (args: readonly string[]) => Promise<void>;
+}
+
+/** Adds the command and the goals that all scenarios share. */
+export function defineScenario<const Specs extends OptionSpecs, Figures extends CommonFigures>(
+  scenario: Scenario<Specs, Figures>,
+): Scenario<Specs, Figures> & ScenarioCommand {
+  const goals = (figures: Figures, options: Options<Specs>) => [
+    ...scenario.goals(figures, options),
+    ...(figures.stopSeconds === undefined ? [] : [stopGoal(figures.stopSeconds)]),
+  ];
+  return { ...scenario, goals, command: (args) => runScenario({ ...scenario, goals }, args) };
+}
+
+/** The whole text of the report. Pure. */
+export function renderReport<Specs extends OptionSpecs, Figures extends CommonFigures>(
+  scenario: Pick<Scenario<Specs, Figures>, "goals" | "render">,
+  { date, machine }: RunDescription,
+  { figures, options }: { readonly figures: Figures; readonly options: Options<Specs> },
+): string {
+  const [title = "", ...lines] = scenario.render(figures, options);
+  const programs = Object.entries(figures.versions).map(([name, version]) => `${name} ${version}`);
+  return [
+    `${title}; ${date}`,
+    [describeMachine(machine), ...(programs.length === 0 ? [] : [programs.join(", ")])].join("; "),
+    ...lines,
+    "",
+    ...goalLines(scenario.goals(figures, options)),
+    ...complaintLines(figures.complaints ?? []),
+    "",
+  ].join("\n");
+}
+
+async function runScenario<Specs extends OptionSpecs, Figures extends CommonFigures>(
+  scenario: Scenario<Specs, Figures>,
+  args: readonly string[],
+): Promise<void> {
+  const { name, about, options: specs, measure, goals } = scenario;
+  const parsed = parseOptions(args, specs);
+  if (parsed === "help") {
+    process.stdout.write(
+      `npm run bench -- ${name} [options]\n\n${about}\n${describeOptions({ ...specs, ...commonOptions })}`,
+    );
+    return;
+  }
+  const { json, check } = parsed;
+  const options = scenario.limit?.(parsed.options) ?? parsed.options;
+  const facts = { date: new Date().toISOString(), machine: readMachine() };
+  await using run = startRun();
+  const figures = await measure(options, run);
+  run.progress[Symbol.dispose]();
+  process.stdout.write(renderReport(scenario, facts, { figures, options }));
+  const reached = goals(figures, options);
+  if (json !== undefined) {
+    const report = { bench: name, ...facts, options, ...figures, goals: reached };
+    await writeFile(json, `${JSON.stringify(report, null, 2)}\n`);
+  }
+  const missed = missedGoals(reached);
+  if (check && missed.length > 0) {
+    throw new BenchError("goals", `${missed.length} goals missed:\n${missed.map(describeGoal).join("\n")}`);
+  }
+}

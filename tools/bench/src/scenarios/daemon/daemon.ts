@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The config daemon of one node with a real API server, on the fake kernel or in the VM lab. */
+import { findFreePorts, renderTable, writeToStderr } from "@switchyard/testing";
+import { bootGuest } from "@switchyard/vm-lab";
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { startBenchCluster, type BenchCluster } from "../../cluster/bench-cluster.ts";
+import { atMost, showMb, showRatio, showSeconds, type Goal } from "../../harness/report.ts";
+import { sharedOptions } from "../../harness/options.ts";
+import { listCounts, total } from "../../harness/requests.ts";
+import type { Run } from "../../harness/run.ts";
+import { defineScenario, type CommonFigures } from "../../harness/scenario.ts";
+import type { Cost } from "../../harness/step.ts";
+import { bestOf, measureBaseline, runInGuest, type KernelTimes } from "./baseline.ts";
+import { createGuestDaemon, createGuestShare, guestHealthPort } from "./guest-daemon.ts";
+import { hosts, nativeNics, zeroToFour, type Host, type HostName } from "./hosts.ts";
+import { measureHost, type ChangeResult, type HostFigures, type StartResult } from "./measure-host.ts";
+import { createNativeDaemon } from "./native-daemon.ts";
+import { nodeUnderTest, type DaemonUnderTest } from "./node-under-test.ts";
+
+export interface DaemonFigures extends HostFigures, CommonFigures {
+  readonly host: HostName;
+  /** Best times of the kernel alone, by the title of the change; none for the fake kernel, which takes no time. */
+  readonly kernelTimes: KernelTimes;
+}
+
+export const daemon = defineScenario({
+  name: "daemon",
+  summary: "the config daemon of one node, on the fake kernel or (--vm) on a real kernel",
+  about:
+    "Measures the config daemon of one node with a real API server. The baseline is the time that the kernel alone needs.",
+  options: {
+    vm: { help: "use a real kernel with igb in the VM lab instead of the fake kernel", flag: true },
+    ovs: {
+      help: "use the VM lab with a simulated eswitch, and measure switchdev mode with a bridge of Open vSwitch",
+      flag: true,
+    },
+    subfunctions: {
+      help: "use the VM lab with a simulated eswitch, and measure 64 subfunctions next to a loop of devlink commands",
+      flag: true,
+    },
+    idleSeconds: { help: "how long the idle daemon is measured", count: 30, quick: 1, range: [1, 3600] },
+    rounds: {
+      help: "how often the daemon starts, and VFs are created and removed",
+      count: 2,
+      quick: 1,
+      range: [1, 10],
+    },
+    cpuProf: sharedOptions.cpuProf,
+  },
+
+  async measure(options, run): Promise<DaemonFigures> {
+    const host = hostOf(options);
+    const cluster = await startBenchCluster(run, { namespaces: [nodeUnderTest.namespace] });
+    const measured = await measure(run, cluster, { ...options, host: hosts[host] });
+    return { host, versions: cluster.versions, ...measured };
+  },
+
+  goals(figures) {
+    const { starts, changes, refusals, flaps, idle, peakMb, host } = figures;
+    const { limits } = hosts[host];
+    const all = ({ requests }: Cost) => total(requests.writes) + total(requests.reads);
+    const forks = ({ childFaults }: Cost) => (childFaults === 0 ? 0 : 1);
+    return [
+      // Other work, and an emulator that must first translate the code, only make a start slower.
+      ...[...Map.groupBy(starts, ({ title }) => title)].map(([title, rounds]) =>
+        atMost(title, Math.min(...rounds.map(({ seconds }) => seconds)), startSeconds, "s"),
+      ),
+      ...[...Map.groupBy(changes, ({ title }) => title)].flatMap(([title, rounds]) =>
+        changeGoals(title, rounds, figures),
+      ),
+      ...changes.flatMap((change) => [
+        atMost(`${change.title} (${change.round}), forks`, forks(change), 0, ""),
+        atMost(`${change.title} (${change.round}), requests`, all(change), limits.requests, ""),
+      ]),
+      ...refusals.flatMap(({ title, shownSeconds, isAnythingDestroyed }) => [
+        atMost(`${title}, error shown`, shownSeconds, refusalSeconds, "s"),
+        atMost(`${title}, working VFs destroyed`, isAnythingDestroyed ? 1 : 0, 0, ""),
+      ]),
+      ...flaps.flatMap(({ title, requests }) => [
+        atMost(`${title}, writes`, total(requests.writes), 1, ""),
+        atMost(`${title}, reads`, total(requests.reads), 0, ""),
+      ]),
+      atMost("idle, CPU", inTicks(idle.cpuSeconds), idle.seconds * idleShare + clockTick, "s"),
+      atMost("idle, requests", all(idle), 0, ""),
+      atMost("idle, forks", forks(idle), 0, ""),
+      atMost("peak RSS", peakMb, limits.rssMb, "MB"),
+    ];
+  },
+
+  render({ host, kernelTimes, starts, changes, refusals, flaps, idle, peakMb }) {
+    return [
+      `Config daemon on the ${host}`,
+      "Seconds from the change of the spec at the API server; CPU, forks and requests of the daemon until it is idle again",
+      "",
+      renderTable(
+        ["change", "kernel alone", "and udev", "first write", "Succeeded", "ratio", ...costHead],
+        changes.map((change) => {
+          const kernel = kernelTimes[change.title];
+          const { settledSeconds, firstWriteSeconds } = change;
+          const times = [kernel?.seconds, kernel?.withUdevSeconds, firstWriteSeconds, settledSeconds].map(showSeconds);
+          return [titleOf(change), ...times, showRatio(settledSeconds, kernel?.seconds), ...costCells(change)];
+        }),
+      ),
+      "",
+      renderTable(
+        ["", "time", "RSS", "working VFs", ...costHead],
+        [
+          ...starts.map((start) => [
+            `${titleOf(start)}, until the NICs are shown`,
+            ...[showSeconds(start.seconds), showMb(start.rssMb), "", ...costCells(start)],
+          ]),
+          ["idle", showSeconds(idle.seconds), showMb(idle.rssMb), "", ...costCells(idle)],
+          ...flaps.map((flap) => [flap.title, "", "", "", ...costCells(flap)]),
+          ...refusals.map((refusal) => [
+            `${refusal.title}, until Failed is shown`,
+            ...[showSeconds(refusal.shownSeconds), "", refusal.isAnythingDestroyed ? "destroyed" : "untouched"],
+            ...costCells(refusal),
+          ]),
+        ],
+      ),
+      "",
+      ...refusals.map(({ title, words }) => `${title}: "${words}"`),
+      `Peak RSS ${showMb(peakMb)}`,
+    ];
+  },
+});
+
+/** Returns the host that the options ask for. */
+export function hostOf(options: {
+  readonly vm: boolean;
+  readonly ovs: boolean;
+  readonly subfunctions: boolean;
+}): HostName {
+  if (options.subfunctions) return "VM lab, igbsw and subfunctions";
+  if (options.ovs) return "VM lab, igbsw and Open vSwitch";
+  return options.vm ? "VM lab, igb" : "fake kernel";
+}
+
+const costHead = ["CPU", "forks", "requests"];
+
+function costCells({ cpuSeconds, childFaults, requests }: Cost): readonly string[] {
+  const forks = childFaults === 0 ? "0" : "some";
+  return [showSeconds(cpuSeconds), forks, listCounts({ ...requests.writes, ...requests.reads })];
+}
+
+function titleOf({ title, round }: StartResult | ChangeResult): string {
+  return round === 1 ? title : `${title} (${round})`;
+}
+
+const startSeconds = 2.5;
+const changeCpuSeconds = 0.7;
+const refusalSeconds = 1;
+
+/** The share of one processor that an idle daemon may use, and the resolution of the clock of /proc. */
+const idleShare = 0.001;
+const clockTick = 0.01;
+
+/** Without the error of floating point: a difference of 4 ticks is 0.04, not 0.040000000000000036. */
+function inTicks(seconds: number): number {
+  return Math.round(seconds / clockTick) * clockTick;
+}
+
+/** Compares the best of all rounds, because other work on the machine only makes a round slower. */
+function changeGoals(
+  title: string,
+  rounds: readonly ChangeResult[],
+  { kernelTimes, host }: DaemonFigures,
+): readonly Goal[] {
+  const { timesKernel, ownSeconds } = hosts[host].limits;
+  const kernel = kernelTimes[title];
+  const settled = Math.min(...rounds.map(({ settledSeconds }) => settledSeconds));
+  const cpu = Math.min(...rounds.map(({ cpuSeconds }) => cpuSeconds));
+  const limit = (kernel?.withUdevSeconds ?? 0) * timesKernel + ownSeconds;
+  return [
+    // Without the time of the kernel, only the CPU time has a goal.
+    ...(ownSeconds === 0 && kernel === undefined ? [] : [atMost(`${title}, Succeeded`, settled, limit, "s")]),
+    ...(title === zeroToFour ? [atMost(`${title}, CPU`, cpu, changeCpuSeconds, "s")] : []),
+  ];
+}
+
+interface MeasureOptions {
+  readonly host: Host;
+  readonly rounds: number;
+  readonly idleSeconds: number;
+  readonly cpuProf: string | undefined;
+}
+
+type Measured = HostFigures & Pick<DaemonFigures, "kernelTimes">;
+
+async function measure(run: Run, cluster: BenchCluster, options: MeasureOptions): Promise<Measured> {
+  const { host, cpuProf } = options;
+  const { plan, guest } = host;
+  if (guest !== undefined) return measureInGuest(run, cluster, { ...options, guest });
+  const native = await createNativeDaemon(run, cluster, { nics: nativeNics, cpuProf });
+  const figures = await measureHost(run, native, { ...options, plan }).catch(rethrowWithLog(native));
+  const { title = "", kernelSeconds: seconds = 0 } = plan.slow ?? {};
+  return { ...figures, kernelTimes: { [title]: { seconds, withUdevSeconds: seconds } } };
+}
+
+async function measureInGuest(
+  run: Run,
+  cluster: BenchCluster,
+  { host, guest: about, cpuProf, ...options }: MeasureOptions & { readonly guest: NonNullable<Host["guest"]> },
+): Promise<Measured> {
+  const { progress, signal } = run;
+  progress.at("booting a guest");
+  const share = await createGuestShare(run);
+  const [healthPort = 0] = await findFreePorts(1);
+  const hostForwards = [{ hostPort: healthPort, guestPort: guestHealthPort }];
+  const guest = run.use(await bootGuest({ udev: true, share, hostForwards, signal, ...about.machine }));
+  if (about.prepare !== undefined) await runInGuest(guest, about.prepare, signal);
+  const profile = { cpuProf: cpuProf !== undefined };
+  const inGuest = await createGuestDaemon(run, cluster, { guest, share, healthPort, ...profile, ...about.daemon });
+  progress.at("measuring the baseline, before the daemon");
+  const before = await measureBaseline(guest, about.baseline, signal);
+  const figures = await measureHost(run, inGuest, { ...options, plan: host.plan }).catch(rethrowWithLog(inGuest));
+  progress.at("measuring the baseline, after the daemon");
+  const after = await measureBaseline(guest, about.baseline, signal).catch((error: unknown) => {
+    // QEMU 10.0 sometimes crashes here (iotlb_to_section: Assertion failed). The first measurement is still valid.
+    writeToStderr(`the second measurement of the baseline failed: ${String(error)}`);
+    return before;
+  });
+  if (cpuProf !== undefined) await cp(join(share, "prof"), cpuProf, { recursive: true });
+  return { ...figures, kernelTimes: bestOf(before, after) };
+}
+
+/** Prints the end of the daemon's log, which is deleted at the end of the run, and rethrows the error. */
+function rethrowWithLog({ logEnd }: Pick<DaemonUnderTest, "logEnd">) {
+  return (error: unknown): never => {
+    writeToStderr(`The end of the daemon's log:\n${logEnd()}`);
+    throw error;
+  };
+}

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The admission webhook with a real API server and the objects of a fleet. */
+import {
+  apiVersion,
+  nodes as nodeType,
+  operatorConfigName,
+  pods,
+  sriovNetworkNodePolicies,
+  sriovNetworkNodeStates,
+  sriovOperatorConfigs,
+  type SriovNetworkNodePolicy,
+} from "@switchyard/api";
+import { issueCertificate } from "@switchyard/certificates";
+import { objectPath } from "@switchyard/kube";
+import { mapConcurrently } from "@switchyard/service";
+import { findFreePorts, renderTable } from "@switchyard/testing";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { startBenchCluster, type BenchCluster } from "../cluster/bench-cluster.ts";
+import {
+  firstPolicy,
+  morePolicies,
+  nodeName,
+  nodeObject,
+  operatorNamespace,
+  reportedInterfaces,
+  reportedState,
+  webhookProfiles,
+  type WebhookProfileName,
+} from "../cluster/nodes.ts";
+import {
+  atMost,
+  complaintLines,
+  quantile,
+  showMb,
+  showMs,
+  showRatio,
+  showSeconds,
+  type Goal,
+} from "../harness/report.ts";
+import { sharedOptions } from "../harness/options.ts";
+import { untilIdle } from "../harness/proc.ts";
+import { countRequests, total } from "../harness/requests.ts";
+import { forEachIndex, startPart, type Run } from "../harness/run.ts";
+import { defineScenario, type CommonFigures } from "../harness/scenario.ts";
+import { buildApp, bundleProgram, createMeasuredService, type MeasuredService } from "../harness/service.ts";
+import {
+  createReviewClient,
+  createReviews,
+  type KnownReview,
+  type ReviewAnswer,
+  type ReviewClient,
+  type Reviews,
+} from "./webhook-reviews.ts";
+
+export interface LoadResult {
+  readonly title: string;
+  readonly atOnce: number;
+  readonly round: number;
+  /** Percentiles of the latencies, in milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  /** CPU time of the server for 100 reviews. */
+  readonly cpuSeconds: number;
+  /** Number of wrong decisions. */
+  readonly wrong: number;
+}
+
+/** The result for one profile of nodes. */
+export interface ProfileResult {
+  readonly profile: WebhookProfileName;
+  /** Number of policies in the cluster. */
+  readonly policies: number;
+  /** Seconds until /readyz succeeds: of the first start and of a restart. */
+  readonly startSeconds: readonly number[];
+  readonly loads: readonly LoadResult[];
+  /** The same loads on the server that admits everything, one round. */
+  readonly baseline: readonly LoadResult[];
+  readonly comparison: AnswerComparison;
+  readonly rssMb: number;
+  /** The largest RSS of all processes. */
+  readonly peakMb: number;
+  readonly baselinePeakMb: number;
+  /** Number of lists and reads that the webhook requested from the API server during the reviews. */
+  readonly lists: number;
+  readonly stopSeconds: readonly number[];
+  readonly complaints: readonly string[];
+}
+
+interface AnswerComparison {
+  readonly reviews: number;
+  /** Number of decisions or reasons that differ from those of a single review, plus wrong decisions of single reviews. */
+  readonly wrong: number;
+  /** Number of answers with other warnings. The webhook omits warnings that take too long on a busy machine. */
+  readonly otherWarnings: number;
+}
+
+export interface WebhookFigures extends CommonFigures {
+  readonly profiles: readonly ProfileResult[];
+}
+
+const limits = { p99Ms: { alone: 20, together: 60 }, cpuSecondsPer100: 1, peakMb: 130 };
+
+export const webhook = defineScenario({
+  name: "webhook",
+  summary: "the admission webhook with a real API server and the objects of 1,000 nodes",
+  about: `Measures the admission webhook with a real API server and the objects of a fleet. The baseline is a server that admits
+every review without reading it.`,
+  options: {
+    nodes: { help: "number of nodes", count: 1000, quick: 10, range: [1, 65_536] },
+    pods: { help: "number of pods, a fifth of them with VFs", count: 10_000, quick: 50, range: [0, 200_000] },
+    profile: {
+      help: "6 PFs; 2 PFs with 128 VFs each; the same with some VFs in pods, different ones on each node",
+      choices: ["pf6", "vf256", "vf256-in-pods"],
+    },
+    reviews: { help: "number of reviews of each load", count: 300, quick: 8, range: [8, 100_000] },
+    rounds: { help: "how often each load is repeated", count: 3, quick: 1, range: [1, 20] },
+    cpuProf: sharedOptions.cpuProf,
+  },
+
+  async measure(options, run): Promise<WebhookFigures> {
+    run.progress.at("building the webhook");
+    const scripts = {
+      webhook: await buildApp("webhook"),
+      bareServer: await bundleProgram("tools/bench/src/scenarios/bare-server.ts"),
+    };
+    const results: ProfileResult[] = [];
+    let versions: Readonly<Record<string, string>> = {};
+    for (const profile of options.profile) {
+      const measured = await measureProfile(profile, options, { run, scripts });
+      results.push(measured.result);
+      versions = measured.versions;
+    }
+    return { versions, profiles: results, stopSeconds: results.flatMap(({ stopSeconds }) => stopSeconds) };
+  },
+
+  goals: ({ profiles }, { nodes }) => profiles.flatMap((result) => profileGoals(result, nodes)),
+
+  render: ({ profiles }, { nodes, pods: podCount, reviews, rounds }) => [
+    `Webhook, ${nodes} nodes, ${podCount} pods, ${reviews} reviews per load, best and worst of ${rounds} rounds`,
+    "Bare server: an HTTPS server in Node that admits the same reviews without reading them",
+    ...profiles.flatMap(profileLines),
+  ],
+});
+
+function profileLines(result: ProfileResult): readonly string[] {
+  const { profile, policies, startSeconds, loads, baseline, comparison, rssMb, peakMb, baselinePeakMb, lists } = result;
+  const [first, again] = startSeconds;
+  return [
+    "",
+    `${profile}: ${policies} policies; ready after ${showSeconds(first)}, after a restart ${showSeconds(again)}; ` +
+      `RSS ${showMb(rssMb)}, peak ${showMb(peakMb)} (bare server ${showMb(baselinePeakMb)}); ` +
+      `${comparison.wrong} of ${comparison.reviews} mixed reviews with another decision than alone, ` +
+      `${comparison.otherWarnings} with other warnings; ` +
+      `${lists} lists or reads during the reviews`,
+    "",
+    renderTable(
+      ["review", "p50", "p99", "worst round p99", "CPU of 100", "bare p50", "bare p99", "ratio of p50"],
+      [...Map.groupBy(loads, titleOf)].map(([title, rounds]) => {
+        const best = rounds.reduce((a, b) => (a.p99 <= b.p99 ? a : b));
+        const bare = baseline.find((load) => titleOf(load) === title);
+        const worst = Math.max(...rounds.map(({ p99 }) => p99));
+        const cpu = Math.max(...rounds.map(({ cpuSeconds }) => cpuSeconds));
+        const own = [showMs(best.p50), showMs(best.p99), showMs(worst), showSeconds(cpu)];
+        return [title, ...own, showMs(bare?.p50), showMs(bare?.p99), showRatio(best.p50, bare?.p50)];
+      }),
+    ),
+    ...complaintLines(result.complaints),
+  ];
+}
+
+/**
+ * The goals for time, CPU and memory apply to fleets of at most 1,000 nodes that are all alike. For other fleets the
+ * report only shows the figures.
+ */
+function profileGoals(result: ProfileResult, nodes: number): readonly Goal[] {
+  const { profile, loads, comparison, peakMb, lists } = result;
+  const sized = [
+    ...[...Map.groupBy(loads, titleOf)].flatMap(([title, rounds]) => loadGoals(`${profile}, ${title}`, rounds)),
+    atMost(`${profile}, peak RSS`, peakMb, limits.peakMb, "MB"),
+  ];
+  const wrong = loads.reduce((sum, load) => sum + load.wrong, comparison.wrong);
+  return [
+    ...(nodes > 1000 || profile === "vf256-in-pods" ? [] : sized),
+    atMost(`${profile}, wrong decisions`, wrong, 0, ""),
+    atMost(`${profile}, lists while reviewing`, lists, 0, ""),
+  ];
+}
+
+/** Compares the best latency of all rounds, because other work on the machine only adds to it, and the worst CPU time. */
+function loadGoals(what: string, rounds: readonly LoadResult[]): readonly Goal[] {
+  const limit = (rounds[0]?.atOnce ?? 1) === 1 ? limits.p99Ms.alone : limits.p99Ms.together;
+  const best = Math.min(...rounds.map(({ p99 }) => p99));
+  const cpu = Math.max(...rounds.map(({ cpuSeconds }) => cpuSeconds));
+  return [atMost(`${what}, p99`, best, limit, "ms"), atMost(`${what}, CPU of 100`, cpu, limits.cpuSecondsPer100, "s")];
+}
+
+/** "new policy, 8 at once" */
+function titleOf({ title, atOnce }: Pick<LoadResult, "title" | "atOnce">): string {
+  return atOnce === 1 ? title : `${title}, ${atOnce} at once`;
+}
+
+interface Options {
+  readonly nodes: number;
+  readonly pods: number;
+  readonly reviews: number;
+  readonly rounds: number;
+  readonly cpuProf: string | undefined;
+}
+
+interface ProfileRun {
+  readonly run: Run;
+  readonly scripts: Readonly<Record<"webhook" | "bareServer", string>>;
+}
+
+/** Measures the webhook in a new cluster whose nodes have one profile. */
+async function measureProfile(profile: WebhookProfileName, options: Options, { run: whole, scripts }: ProfileRun) {
+  await using run = startPart(whole);
+  const { progress, fail, signal } = run;
+  const cluster = await startBenchCluster(run, { namespaces: [operatorNamespace] });
+  const policies = await fillCluster(profile, options, { run, cluster });
+  const [port = 0, barePort = 0] = await findFreePorts(2);
+  const files = await writeCertificate(cluster);
+  const certificate = ["--tls-cert-file", files.certFile, "--tls-private-key-file", files.keyFile];
+  const listen = ["--listen-address", `127.0.0.1:${port}`, "--shutdown-delay", "100ms"];
+  const service = await cluster.service("webhook", {
+    script: scripts.webhook,
+    args: ["--namespace", operatorNamespace, ...listen, ...certificate],
+    cpuProf: options.cpuProf,
+  });
+  const startSeconds: number[] = [];
+  const peaksMb: number[] = [];
+  for (const start of ["first start", "restart"]) {
+    progress.at(`${profile}: ${start} of the webhook`);
+    const beginMs = performance.now();
+    await service.start(signal);
+    startSeconds.push((performance.now() - beginMs) / 1000);
+    await untilIdle(service, signal);
+    peaksMb.push(service.read().peakMb);
+  }
+
+  await service.requests.read();
+  const reviews = createReviews(webhookProfiles[profile]);
+  const target = { service, client: run.use(createReviewClient(port, files.ca)), reviews, signal };
+  const results: LoadResult[] = [];
+  for (let round = 1; round <= options.rounds; round++) {
+    for (const load of loads) {
+      progress.at(`${profile}: ${load.title}, ${load.atOnce} at once, round ${round}`);
+      results.push(await measureLoad(target, load, { round, count: options.reviews }));
+    }
+  }
+  progress.at(`${profile}: concurrent reviews of valid and invalid policies`);
+  const comparison = await compareAnswers(target);
+  const { reads } = countRequests(await service.requests.read());
+  const { rssMb, peakMb } = service.read();
+  await service.stop();
+
+  progress.at(`${profile}: measuring the bare server`);
+  const args = [files.certFile, files.keyFile, String(barePort)];
+  const log = join(cluster.directory, "bare-server.log");
+  const bare = run.use(createMeasuredService({ script: scripts.bareServer, args, log, fail }));
+  await bare.start(signal);
+  const bareTarget = { ...target, service: bare, client: run.use(createReviewClient(barePort, files.ca)) };
+  const baseline: LoadResult[] = [];
+  for (const load of loads) baseline.push(await measureLoad(bareTarget, load, { round: 1, count: options.reviews }));
+  const result: ProfileResult = {
+    profile,
+    policies,
+    startSeconds,
+    loads: results,
+    baseline,
+    comparison,
+    rssMb,
+    peakMb: Math.max(peakMb, ...peaksMb),
+    baselinePeakMb: bare.read().peakMb,
+    // Watches are renewed every few minutes.
+    lists: total(Object.fromEntries(Object.entries(reads).filter(([what]) => !what.startsWith("watch ")))),
+    stopSeconds: service.stopSeconds,
+    complaints: service.complaints(),
+  };
+  await bare.stop();
+  return { result, versions: cluster.versions };
+}
+
+interface Load {
+  readonly title: string;
+  readonly path: string;
+  readonly atOnce: number;
+  readonly review: (reviews: Reviews, index: number) => KnownReview;
+}
+
+/** The paths of the webhook, which are the same as upstream's. */
+const paths = { validate: "/validating-custom-resource", mutate: "/mutating-custom-resource" } as const;
+
+const creation = (reviews: Reviews, index: number) => reviews.creation(index);
+const change = (reviews: Reviews, index: number) => reviews.change(index);
+
+const loads: readonly Load[] = [1, 8].flatMap((atOnce) => [
+  { title: "new policy", path: paths.validate, atOnce, review: creation },
+  { title: "changed policy", path: paths.validate, atOnce, review: change },
+  { title: "new policy, defaults", path: paths.mutate, atOnce, review: creation },
+]);
+
+/** A server and a client that is connected to it. */
+interface Target {
+  readonly service: MeasuredService;
+  readonly client: ReviewClient;
+  readonly reviews: Reviews;
+  readonly signal: AbortSignal;
+}
+
+/** Number of reviews before the measurement, in which connections are opened and code is compiled. */
+const warmUp = 20;
+
+/** Measures the latency of each review and the server's CPU time. */
+async function measureLoad(
+  { service, client, reviews, signal }: Target,
+  { title, path, atOnce, review }: Load,
+  { round, count }: { readonly round: number; readonly count: number },
+): Promise<LoadResult> {
+  const times: number[] = [];
+  let wrong = 0;
+  const first = round * (count + warmUp);
+  const send = (from: number, length: number) =>
+    mapConcurrently([...Array(length).keys()], atOnce, async (index) => {
+      signal.throwIfAborted();
+      const { text, allowed } = review(reviews, first + from + index);
+      const answer = await client.ask(path, text);
+      times.push(answer.ms);
+      if (answer.allowed !== allowed) wrong += 1;
+    });
+  await send(0, warmUp);
+  times.length = 0;
+  const before = service.read().cpuSeconds;
+  await send(warmUp, count);
+  const cpuSeconds = ((service.read().cpuSeconds - before) / count) * 100;
+  const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
+  return { title, atOnce, round, p50, p99, max: Math.max(...times), cpuSeconds, wrong };
+}
+
+const different = 96;
+const times = 5;
+
+/** Has no common divisor with `different`, so that every review is sent, and valid and invalid ones alternate irregularly. */
+const stride = 37;
+
+/**
+ * Checks that concurrent reviews get the same answers as single ones. Upstream admits an invalid policy if it reviews a
+ * valid one at the same time (sriov-operator.md M-26).
+ */
+async function compareAnswers({ client, reviews, signal }: Target): Promise<AnswerComparison> {
+  const mixed = Array.from({ length: different }, (_, index) => reviews.mixed(index));
+  const alone: ReviewAnswer[] = [];
+  let wrong = 0;
+  let otherWarnings = 0;
+  for (const { text, allowed } of mixed) {
+    signal.throwIfAborted();
+    const answer = await client.ask(paths.validate, text);
+    alone.push(answer);
+    if (answer.allowed !== allowed) wrong += 1;
+  }
+  const order = Array.from({ length: different * times }, (_, place) => (place * stride) % different);
+  await mapConcurrently(order, 16, async (index) => {
+    signal.throwIfAborted();
+    const answer = await client.ask(paths.validate, mixed[index]?.text ?? "");
+    if (answer.decision !== alone[index]?.decision) wrong += 1;
+    if (answer.warnings !== alone[index]?.warnings) otherWarnings += 1;
+  });
+  return { reviews: different * (times + 1), wrong, otherWarnings };
+}
+
+/** Writes a certificate for both servers, which is valid longer than any run. */
+async function writeCertificate({ directory }: BenchCluster) {
+  const [hourMs, nowMs] = [3_600_000, Date.now()];
+  const validity = { notBefore: new Date(nowMs - hourMs), notAfter: new Date(nowMs + 48 * hourMs) };
+  const { ca, cert, key } = await issueCertificate({ names: ["127.0.0.1"], ...validity });
+  const [certFile, keyFile] = [join(directory, "server.crt"), join(directory, "server.key")];
+  await writeFile(certFile, cert);
+  await writeFile(keyFile, key, { mode: 0o600 });
+  return { certFile, keyFile, ca };
+}
+
+/** Creates the objects that exist when the webhook starts. Returns the number of policies. */
+async function fillCluster(
+  name: WebhookProfileName,
+  options: Options,
+  { run, cluster: { admin } }: { readonly run: Run; readonly cluster: BenchCluster },
+): Promise<number> {
+  const profile = webhookProfiles[name];
+  const count = options.nodes;
+  const metadata = { name: operatorConfigName, namespace: operatorNamespace };
+  await admin.create(sriovOperatorConfigs, { apiVersion, kind: "SriovOperatorConfig", metadata, spec: {} });
+  await forEachIndex(run, { what: "creating nodes", count }, (index) => admin.create(nodeType, nodeObject(index)));
+  await forEachIndex(run, { what: "reporting their network cards", count }, async (index) => {
+    const { status: reported, ...state } = reportedState(profile, operatorNamespace, index);
+    const status = { ...reported, interfaces: reportedInterfaces(profile, index) };
+    await admin.create(sriovNetworkNodeStates, state);
+    const path = objectPath(sriovNetworkNodeStates, { name: nodeName(index), namespace: operatorNamespace }, "status");
+    await admin.merge(path, { status });
+  });
+  // As many policies as fit without overlap: 20 on six PFs, 10 on two.
+  const policies: readonly SriovNetworkNodePolicy[] = [
+    firstPolicy(profile.numVfs),
+    ...morePolicies(profile, profile.pfs > 2 ? 19 : 9),
+  ];
+  run.progress.at("creating policies");
+  await mapConcurrently(policies, 32, (policy) => admin.create(sriovNetworkNodePolicies, policy));
+  const resources = policies.map(({ spec }) => spec.resourceName);
+  await forEachIndex(run, { what: "creating pods", count: options.pods }, (index) =>
+    admin.create(pods, podObject(index, count, resources)),
+  );
+  return policies.length;
+}
+
+/** One pod in this many has VFs. */
+const podsPerUser = 5;
+
+/** A pod of about 5 KB of JSON, as a typical Deployment creates. The webhook must keep almost nothing of it. */
+function podObject(index: number, nodes: number, resources: readonly string[]) {
+  const resource = index % podsPerUser === 0 ? resources[(index / podsPerUser) % resources.length] : undefined;
+  const limits = { cpu: "500m", memory: "256Mi", ...(resource && { [`openshift.io/${resource}`]: "1" }) };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: `pod-${index}`,
+      namespace: "default",
+      labels: { app: `app-${index % 50}`, "pod-template-hash": "6d4cf56db6", team: "red" },
+      annotations: {
+        "example.com/config-checksum": "0".repeat(64),
+        ...(resource && { "k8s.v1.cni.cncf.io/networks": resource }),
+      },
+    },
+    spec: {
+      nodeName: nodeName(index % nodes),
+      containers: ["main", "sidecar"].map((name, place) => ({
+        name,
+        image: `registry.example/team/${name}@sha256:${"0".repeat(64)}`,
+        args: ["--config", "/etc/app/config.yaml", "--verbose"],
+        env: Array.from({ length: 15 }, (_, variable) => ({
+          name: `SETTING_${variable}`,
+          value: `value of setting ${variable}`,
+        })),
+        resources: place === 0 ? { limits, requests: limits } : {},
+        volumeMounts: [{ name: "config", mountPath: "/etc/app" }],
+        livenessProbe: { httpGet: { path: "/healthz", port: 8080 }, periodSeconds: 10 },
+      })),
+      volumes: [{ name: "config", configMap: { name: `app-${index % 50}` } }],
+      tolerations: [{ key: "example.com/dedicated", operator: "Exists", effect: "NoSchedule" }],
+    },
+  };
+}
