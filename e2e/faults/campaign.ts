@@ -3,7 +3,7 @@
  * runCampaign runs a scenario repeatedly until a fault has occurred at every fault point. It uses two clusters at the
  * same time, because most of a scenario is waiting.
  */
-import { binariesFor, ensureBinaries, writeToStderr } from "@switchyard/testing";
+import { binariesFor, createProgress, ensureBinaries, writeToStderr } from "@switchyard/testing";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,8 +23,6 @@ export interface CampaignOptions extends Omit<FaultClusterOptions, "flags"> {
   readonly pointsToRun: "sample" | "all";
   /** Plans the runs, each with its fault points; depends on `pointsToRun` by default. */
   readonly plan?: (steps: readonly FaultFreeStep[]) => readonly (readonly Point[])[];
-  /** Called with the progress every two seconds. */
-  readonly tell: (line: string) => void;
 }
 
 export interface CampaignResult {
@@ -51,61 +49,51 @@ export interface PreparedFaultTests extends AsyncDisposable {
 
 const clusterCount = 2;
 const maxFindings = 4;
-const tellEveryMs = 2_000;
 
-/** Rejects if the scenario fails without faults. */
+/** Prints the progress. Rejects if the scenario fails without faults. */
 export async function runCampaign(scenario: Scenario, options: CampaignOptions): Promise<CampaignResult> {
-  const { pointsToRun, tell } = options;
-  const startedMs = performance.now();
-  const say = (text: string): void => {
-    tell(`${scenario.name}: ${text}, ${((performance.now() - startedMs) / 1000).toFixed(0)} s`);
-  };
-  let state = "the undisturbed scenario";
-  const timer = setInterval(() => {
-    say(state);
-  }, tellEveryMs);
-  try {
-    const faultClusters = await Promise.all(
-      Array.from({ length: clusterCount }, () => startFaultCluster({ ...options, ...scenario })),
-    );
-    const [first] = faultClusters;
-    const missed: Point[] = [];
-    const findings: string[] = [];
-    let scenarios = 0;
-    await using _ = disposeOf(faultClusters);
-    if (first === undefined) throw new RangeError("no fault cluster was started");
-    const reference = await runWithoutFaults(first, scenario);
-    const scenarioPlan = options.plan?.(factsOf(reference)) ?? planScenarios(pointsOf(reference, pointsToRun));
-    const points = scenarioPlan.flat();
-    const plan = [[], ...scenarioPlan]; // The first run has no faults and must have the same result as the reference run.
-    const due = [...plan];
-    state = `0 of ${plan.length} scenarios`;
-    say(`${countPoints(points)}, in ${plan.length} scenarios of ${scenario.steps.length} steps`);
+  const { pointsToRun } = options;
+  using progress = createProgress({ name: scenario.name });
+  progress.at("the scenario without faults");
+  const faultClusters = await Promise.all(
+    Array.from({ length: clusterCount }, () => startFaultCluster({ ...options, ...scenario })),
+  );
+  const [first] = faultClusters;
+  const missed: Point[] = [];
+  const findings: string[] = [];
+  let scenarios = 0;
+  await using _ = disposeOf(faultClusters);
+  if (first === undefined) throw new RangeError("no fault cluster was started");
+  const reference = await runWithoutFaults(first, scenario);
+  const scenarioPlan = options.plan?.(factsOf(reference)) ?? planScenarios(pointsOf(reference, pointsToRun));
+  const points = scenarioPlan.flat();
+  const plan = [[], ...scenarioPlan]; // The first run has no faults and must have the same result as the reference run.
+  const due = [...plan];
+  progress.at(
+    `${countPoints(points)}, in ${plan.length} scenarios of ${scenario.steps.length} steps`,
+    () => `${scenarios} of ${plan.length} scenarios, ${findings.length} findings`,
+  );
 
-    async function runNext(start: FaultCluster): Promise<void> {
-      let faultCluster = start;
-      for (let next = due.shift(); next !== undefined && findings.length < maxFindings; next = due.shift()) {
-        const found = await attempt({ faultCluster, scenario, reference, points: next });
-        scenarios += 1;
-        state = `${scenarios} of ${plan.length} scenarios, ${findings.length} findings`;
-        if (typeof found !== "string") {
-          missed.push(...found);
-          continue;
-        }
-        findings.push(found);
-        say(`finding ${findings.length}: ${found.split("\n")[0] ?? ""}`);
-        await faultCluster[Symbol.asyncDispose]();
-        faultClusters.splice(faultClusters.indexOf(faultCluster), 1);
-        faultCluster = await startFaultCluster({ ...options, ...scenario });
-        faultClusters.push(faultCluster);
+  async function runNext(start: FaultCluster): Promise<void> {
+    let faultCluster = start;
+    for (let next = due.shift(); next !== undefined && findings.length < maxFindings; next = due.shift()) {
+      const found = await attempt({ faultCluster, scenario, reference, points: next });
+      scenarios += 1;
+      if (typeof found !== "string") {
+        missed.push(...found);
+        continue;
       }
+      findings.push(found);
+      progress.say(`finding ${findings.length}: ${found.split("\n")[0] ?? ""}`);
+      await faultCluster[Symbol.asyncDispose]();
+      faultClusters.splice(faultClusters.indexOf(faultCluster), 1);
+      faultCluster = await startFaultCluster({ ...options, ...scenario });
+      faultClusters.push(faultCluster);
     }
-    await Promise.all(faultClusters.map(runNext));
-    say(`done: ${countPoints(points)}; ${missed.length} came to nothing; ${findings.length} findings`);
-    return { points, missed, findings };
-  } finally {
-    clearInterval(timer);
   }
+  await Promise.all(faultClusters.map(runNext));
+  progress.say(`done: ${countPoints(points)}; ${missed.length} came to nothing; ${findings.length} findings`);
+  return { points, missed, findings };
 }
 
 function pointsOf(reference: Reference, pointsToRun: CampaignOptions["pointsToRun"]): readonly Point[] {

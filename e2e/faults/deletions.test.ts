@@ -4,7 +4,6 @@
  * operator is killed, its requests are refused, and its caches are stale (operator.test.ts).
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { writeToStderr } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
 import { pointsToRun, prepareFaultTests, runCampaign, type PreparedFaultTests } from "./campaign.ts";
 import { deletionScenario } from "./scenarios/deletion-scenario.ts";
@@ -26,7 +25,6 @@ describe("VFs in use", () => {
       const { points, findings } = await runCampaign(deletionScenario, {
         ...prepared,
         pointsToRun,
-        tell: writeToStderr,
       });
       expect(findings.join("\n\n")).toBe("");
       expect(points.length).toBeGreaterThan(0);

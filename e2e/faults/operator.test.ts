@@ -7,7 +7,6 @@
  * points, `npm run e2e -- faults --all` all of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { writeToStderr } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
 import { pointsToRun, prepareFaultTests, runCampaign, type PreparedFaultTests } from "./campaign.ts";
 import { componentScenario } from "./scenarios/component-scenario.ts";
@@ -29,7 +28,7 @@ describe("the operator with faults", () => {
   it.each([nodeScenario, networkScenario, componentScenario])(
     "completes the scenario $name in the same state with the same changes",
     async (scenario) => {
-      const { points, findings } = await runCampaign(scenario, { ...prepared, pointsToRun, tell: writeToStderr });
+      const { points, findings } = await runCampaign(scenario, { ...prepared, pointsToRun });
       expect(findings.join("\n\n")).toBe("");
       expect(points.length).toBeGreaterThan(0);
     },
@@ -41,7 +40,7 @@ describe("two replicas of the operator", () => {
   it(
     "complete the node scenario in the same state if the leader is cut off or loses its lease",
     async () => {
-      const options = { ...prepared, pointsToRun, tell: writeToStderr, replicas: 2, plan: planPairScenarios };
+      const options = { ...prepared, pointsToRun, replicas: 2, plan: planPairScenarios };
       const { points, missed, findings } = await runCampaign(nodeScenario, options);
       expect(findings.join("\n\n")).toBe("");
       expect(points.length - missed.length).toBeGreaterThan(5);
