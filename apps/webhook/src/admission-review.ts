@@ -6,7 +6,6 @@ import { describeRefusal, isReviewedKind, type PatchOperation, type Problem } fr
 import { err, ok, type Result } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 import { Counter, Histogram, type Registry } from "@switchyard/service";
-import { isReviewedKind } from "./server/read-object.ts";
 
 /** The used fields of AdmissionReview.request. */
 export interface ReviewRequest {

@@ -98,12 +98,15 @@ const advice: AllAdvice = {
   },
   operatorConfigReasons: {
     OperatorConfigReady: undefined,
+    FieldsReplaced: asWarning(operatorLog),
     OperatorConfigSyncFailed: asError(operatorLog),
     UnsupportedConfiguration: asError(describe("sriovoperatorconfig")),
     RollingOut: asInfo("kubectl -n {namespace} get daemonsets,deployments"),
   },
   networkReasons: {
     NetworkReady: undefined,
+    FieldsContested: asError(object),
+    FieldsReplaced: asWarning(object),
     NetworkAttachmentDefinitionInvalid: asError(object),
     NetworkAttachmentDefinitionNotFound: asError(object),
     NamespaceNotFound: asError("kubectl get namespaces"),

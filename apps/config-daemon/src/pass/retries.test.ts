@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { KubeError } from "@switchyard/kube";
-import { silentLogger } from "../testing/silent-logger.ts";
+import { silentLogger } from "@switchyard/service/testing";
 import { createRetries } from "./retries.ts";
 
 const accepted = (): Promise<void> => Promise.resolve();

@@ -6,7 +6,7 @@ import {
   type AfxdpOperatorConfig,
   type NetworkAttachmentDefinition,
 } from "@switchyard/api";
-import { createWriter, type Cache, type EventRecorder, type Transport } from "@switchyard/kube";
+import { createWriter, systemClock, type Cache, type EventRecorder, type Transport } from "@switchyard/kube";
 import { networkTypes, type Network, type NetworkKind } from "@switchyard/render";
 import { fieldManagers } from "../field-managers.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";

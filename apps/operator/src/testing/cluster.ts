@@ -191,6 +191,8 @@ export function createKeepingWriter<T extends KubeObject>() {
       deleted.push(metadata.name);
       return Promise.resolve();
     },
+    showsStatus: () => true,
+    interference: () => undefined,
   };
   return { writer, applied, options, statuses, deleted };
 }

@@ -6,6 +6,7 @@ import { upstreamManager } from "@switchyard/api";
 import { apiVersionOf, KubeError, ObjectStore, type KubeObject } from "@switchyard/kube";
 import type { InventoryItem, Manifest } from "@switchyard/render";
 import type { Logger } from "@switchyard/service";
+import { silentLogger } from "@switchyard/service/testing";
 import {
   createComponentObjects,
   groupByWatch,
@@ -102,7 +103,8 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
         history.push(manifest.metadata.name);
         put(objects.itemOf(manifest), manifest, "us");
         return "written";
-      },
+      isObserved: () => true,
+      interference: () => undefined,
       isObserved: () => true,
       async delete(item) {
         await refusal(item.name);

@@ -3,9 +3,9 @@
  * Makes changes on a disk that accepts none, and prints the errors, one line each. The test starts it in a mount namespace of its own.
  * Arguments: the root of the disk.
  */
-import { createLinuxHostFiles } from "../linux/linux-host-files.ts";
-import { createLinuxPfRecords } from "../linux/linux-records.ts";
-import { acquireNodeLock } from "../linux/node-lock.ts";
+import { createLinuxHostFiles } from "../linux/system/linux-host-files.ts";
+import { createLinuxPfRecords } from "../linux/records/linux-records.ts";
+import { acquireNodeLock } from "../linux/system/node-lock.ts";
 import { pci } from "./nic-models.ts";
 
 const [, , root = ""] = process.argv;

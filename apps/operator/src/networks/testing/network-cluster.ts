@@ -17,7 +17,7 @@ import {
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
 import { apiVersionOf, isRecord, ObjectStore, type EventToRecord } from "@switchyard/kube";
-import type { ComponentSettings } from "@switchyard/render";
+import { networkTypes, type ComponentSettings, type NetworkKind } from "@switchyard/render";
 import { toCachedNodeState, type CachedNodeState } from "../../facts/cached-node-state.ts";
 import { afxdpStores } from "../../facts/afxdp-caches.ts";
 import { networkStores } from "../../facts/network-caches.ts";
