@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * impactWarnings describes a change's impact for kubectl to show: a summary, then one line for each kind of change with
- * the nodes on which it disrupts pods, reboots first. The number of lines is limited, whatever the size of the cluster.
+ * the nodes on which it disrupts pods, reboots first. A change that disrupts nothing has no line. The number of lines is
+ * limited, whatever the size of the cluster.
  */
 import type { Impact } from "@switchyard/plan";
 import type { PodUse } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
 import type { ClusterImpact, GroupImpact, PfChange } from "./impact.ts";
 import { countNodes, namesOf } from "../node-groups.ts";
-import { cutLine, count, listNames } from "../finding.ts";
+import { cutLine, listNames } from "../finding.ts";
 
 /** As many warnings as kubectl can show without hiding the result of the command. */
 export const maxWarnings = 10;
@@ -23,7 +24,7 @@ export interface WarningOptions {
   readonly maxLines?: number;
 }
 
-/** Returns at most `maxLines` lines, and none if the change has no effect on any node. */
+/** Returns at most `maxLines` lines, and none if the change drains or reboots no node and can be applied. */
 export function impactWarnings(impact: ClusterImpact, options: WarningOptions): readonly string[] {
   const { disableDrain, podsOn, maxLines = maxWarnings } = options;
   const lines = [...mergeChanges(impact.groups)]
@@ -38,10 +39,9 @@ export function impactWarnings(impact: ClusterImpact, options: WarningOptions): 
   }
   // A single line needs no summary.
   const all = lines.length === 1 && impact.skipped === 0 ? lines : [summary, ...lines];
-  const shown =
-    all.length <= maxLines
-      ? all
-      : [...all.slice(0, maxLines - 1), `${all.length - maxLines + 1} more changes are not shown`];
+  // Two at least: the line with their number takes the place of one.
+  const hidden = all.length - maxLines + 1;
+  const shown = all.length <= maxLines ? all : [...all.slice(0, maxLines - 1), `${hidden} more changes are not shown`];
   return shown.map((line) => cutLine(line, maxWarningLength));
 }
 
@@ -56,30 +56,41 @@ interface MergedChange {
   readonly groups: readonly GroupImpact[];
 }
 
+/** Counts the nodes that are drained, rebooted or cannot be changed, and those that were not evaluated. */
 function describeSummary({ groups, skipped }: ClusterImpact): string | undefined {
-  if (groups.length === 0 && skipped === 0) return undefined;
+  const affected = nodeCount(groups.filter(({ impact, changes }) => impact !== "none" || changes.some(hasProblems)));
+  if (affected === 0) return skipped === 0 ? undefined : unevaluated(skipped);
   const nodesWith = (impact: Impact) => nodeCount(groups.filter((group) => group.impact === impact));
   const parts = [
     ...(nodesWith("reboot") > 0 ? [`reboots ${nodesWith("reboot")}`] : []),
     ...(nodesWith("drain") > 0 ? [`drains ${nodesWith("drain")}`] : []),
-    ...(nodesWith("none") > 0 ? [`disrupts no pods on ${nodesWith("none")}`] : []),
   ];
-  const affected = `affects ${count(nodeCount(groups), "node")}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
-  return skipped === 0 ? affected : `${affected}; ${count(skipped, "more node")} could not be evaluated in time`;
+  const nodes = affected === 1 ? "affects 1 node" : `affects ${affected} nodes`;
+  const summary = `${nodes}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
+  return skipped === 0 ? summary : `${summary}; ${unevaluated(skipped)}`;
+}
+
+function unevaluated(skipped: number): string {
+  return skipped === 1 ? "1 node could not be evaluated in time" : `${skipped} nodes could not be evaluated in time`;
+}
+
+function hasProblems({ problems }: PfChange): boolean {
+  return problems.length > 0;
 }
 
 function describeChange(change: MergedChange, podsOn: ClusterView["podsOn"]): readonly string[] {
   const { impact, summary, problems, pciAddresses, groups } = change;
   const names = namesOf(groups.map(({ group }) => group));
-  const where = `on ${names.length === 1 ? (names[0] ?? "") : count(names.length, "node")}`;
+  const where = names.length === 1 ? `on ${names[0] ?? ""}` : `on ${names.length} nodes`;
   const lines = problems.map((problem) => `cannot be applied ${where}: ${problem}`);
-  if (summary === "") return lines;
+  if (summary === "" || impact === "none") return lines;
   const what = `reconfigures ${listNames(pciAddresses, 2)} (${summary}) ${where}`;
-  if (impact === "none") return [`${what}: disrupts no pods`, ...lines];
-  const verb = impact === "reboot" ? "reboots" : "drains";
   const users = podsOn === undefined ? describeVfsInUse(change) : describePods(change, podsOn);
   // If the line is too long, name fewer nodes: the number of pods matters more.
-  const wordings = [3, 2, 1, 0].map((most) => `${what}: ${verb} ${listNames(names, most)}${users}`);
+  const wordings = [3, 2, 1, 0].map((most) => {
+    const listed = listNames(names, most);
+    return impact === "reboot" ? `${what}: reboots ${listed}${users}` : `${what}: drains ${listed}${users}`;
+  });
   return [wordings.find((line) => line.length <= maxWarningLength) ?? wordings[0] ?? what, ...lines];
 }
 
@@ -95,7 +106,7 @@ function describePods({ pciAddresses, groups }: MergedChange, podsOn: NonNullabl
     }
   }
   if (pods === 0) return "; no pods use these VFs";
-  return `; ${count(pods, "pod")} use${pods === 1 ? "s" : ""} these VFs`;
+  return pods === 1 ? "; 1 pod uses these VFs" : `; ${pods} pods use these VFs`;
 }
 
 /** A pod whose devices are uncertain counts: a drain evicts it, too. */
@@ -123,7 +134,8 @@ function describeVfsInUse({ pciAddresses, groups }: MergedChange): string {
       .filter(({ name, driver }) => !name && driver && driver !== "vfio-pci");
     vfs += inPods.length * group.nodes.length;
   }
-  return vfs > 0 ? `; ${count(vfs, "VF")} ${vfs === 1 ? "is" : "are"} in use by pods` : "";
+  if (vfs === 0) return "";
+  return vfs === 1 ? "; 1 VF is in use by pods" : `; ${vfs} VFs are in use by pods`;
 }
 
 function nodeCount(groups: readonly GroupImpact[]): number {
