@@ -70,7 +70,7 @@ describe("an AF_XDP policy", () => {
     { spec: { mtu: 9703 }, problem: "spec.mtu: MTU 9703 requested, but 0000:3b:00.0 supports at most 9702" },
     {
       spec: { mtu: 9000, externallyManaged: true },
-      problem: "spec.mtu: MTU 9000 requested, but 0000:3b:00.0 is externally managed and has MTU 1500",
+      problem: "spec.mtu: MTU 9000 requested, but 0000:3b:00.0, which is externally managed, has MTU 1500",
     },
   ])("is refused with $spec", ({ spec, problem }) => {
     expect(review(create(afxdpPolicy("a", spec))).problems).toEqual([expect.stringContaining(problem)]);

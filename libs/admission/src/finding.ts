@@ -49,23 +49,19 @@ const maxProblems = 50;
 export function describeRefusal(problems: readonly Problem[]): Refusal {
   const shown = problems.slice(0, maxProblems);
   const lines = shown.map(describeFinding);
-  if (shown.length < problems.length) lines.push(`and ${problems.length - shown.length} more problems`);
+  const more = problems.length - shown.length;
+  if (more > 0) lines.push(more === 1 ? "and 1 more problem" : `and ${more} more problems`);
   return { code: 403, message: lines.join("; "), shown };
 }
 
 /**
- * Parts of messages: short lists of names, counts, quoted values, and texts that fit into a warning.
+ * Parts of messages: short lists of names, quoted values, and texts that fit into a warning.
  * Joins the names with commas. Names after the first `most` are only counted.
  */
 export function listNames(names: readonly string[], most = 3): string {
   const shown = names.length <= most + 1 ? names : names.slice(0, most);
   const more = names.length - shown.length;
   return more === 0 ? shown.join(", ") : `${shown.join(", ")} and ${more} more`;
-}
-
-/** "1 node", "3 nodes". */
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 /** A user's text in quotes, on one line, cut to `most` UTF-16 units. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { cutLine, count, listNames, quote } from "./finding.ts";
+import { cutLine, listNames, quote } from "./finding.ts";
 
 describe("phrase.ts", () => {
   it.each([
@@ -10,10 +10,6 @@ describe("phrase.ts", () => {
     { names: ["a", "b", "c", "d", "e"], text: "a, b, c and 2 more" },
   ])("lists $names", ({ names, text }) => {
     expect(listNames(names)).toBe(text);
-  });
-
-  it("counts nouns", () => {
-    expect([count(0, "node"), count(1, "node"), count(2, "node")]).toEqual(["0 nodes", "1 node", "2 nodes"]);
   });
 
   it("keeps texts short and on one line, as HTTP headers require", () => {

@@ -15,7 +15,8 @@ export type ReviewedKind = Exclude<keyof Kinds, (typeof unreviewedKinds)[number]
 export type ReviewedKinds = Pick<Kinds, ReviewedKind>;
 
 /** The network kinds. */
-export type ReviewedNetwork = ReviewedKinds["SriovNetwork" | "SriovIBNetwork" | "OVSNetwork" | "BridgeNetwork" | "AfxdpNetwork"];
+export type ReviewedNetwork = ReviewedKinds[
+  "SriovNetwork" | "SriovIBNetwork" | "OVSNetwork" | "BridgeNetwork" | "AfxdpNetwork"];
 
 /** A change with the new object, the old object, or both. */
 export type ReviewedChange<T> =

@@ -3,12 +3,7 @@
  * Pure functions that render what Switchyard writes to a cluster: NetworkAttachmentDefinitions, configurations of the
  * device plugin, and the objects of all components that the operator deploys.
  */
-export {
-  networkProblems,
-  renderNetwork,
-  targetNamespace,
-  type NetworkContext,
-} from "./networks/render-network.ts";
+export { networkProblems, renderNetwork, targetNamespace, type NetworkContext } from "./networks/render-network.ts";
 export {
   networkRef,
   networkTypes,

@@ -2,7 +2,7 @@
 /**
  * simulateKubelets acts as the kubelets of nodes that exist only as API objects: it sets bound pods to Running and removes pods
  * that are being deleted.
- * Usage: `await using _kubelets = simulateKubelets(transport, ({ name, node, what }) => narrator.line(node, name + what));`
+ * Usage: `await using _kubelets = simulateKubelets(transport, ({ node, text }) => narrator.line(node, text));`
  */
 import { pods } from "@switchyard/api";
 import {
@@ -20,14 +20,14 @@ interface Pod extends KubeObject {
   readonly status?: { readonly phase?: string };
 }
 
+/** A pod that has started or ended, as a sentence. */
 export interface PodChange {
-  readonly name: string;
   readonly node: string;
-  readonly what: "runs" | "is gone";
+  readonly text: string;
 }
 
 /** Runs until the result is disposed. Calls `tell` for each pod that runs or is gone. */
-export function simulateKubelets(transport: Transport, tell: (news: PodChange) => void): AsyncDisposable {
+export function simulateKubelets(transport: Transport, tell: (change: PodChange) => void): AsyncDisposable {
   const cache = watchObjects({ transport, type: pods, report: () => undefined, project: (pod: Pod) => pod });
   const ended = new Set<string | undefined>();
   cache.subscribe(({ after: pod }) => {
@@ -40,10 +40,10 @@ export function simulateKubelets(transport: Transport, tell: (news: PodChange) =
     if (deletionTimestamp !== undefined) {
       ended.add(uid);
       await end(pod);
-      tell({ name, node, what: "is gone" });
+      tell({ node, text: `the kubelet has removed pod ${name}` });
     } else if (pod.status?.phase !== "Running") {
       await run(pod);
-      tell({ name, node, what: "runs" });
+      tell({ node, text: `the kubelet has started pod ${name}` });
     }
   }
 

@@ -10,7 +10,13 @@ import type * as kube from "@switchyard/kube";
 /** The names of fields that only one of the types has. Optional fields count, too, which assignability does not notice. */
 type Unshared<A, B> = Exclude<keyof A, keyof B> | Exclude<keyof B, keyof A>;
 
-type Same<A, B> = [Unshared<A, B>] extends [never] ? ([A] extends [B] ? ([B] extends [A] ? true : false) : false) : false;
+type Same<A, B> = [Unshared<A, B>] extends [never]
+  ? [A] extends [B]
+    ? [B] extends [A]
+      ? true
+      : false
+    : false
+  : false;
 
 describe("the types of metadata in libs/api and libs/kube", () => {
   it("are the same, apart from managedFields", () => {

@@ -104,8 +104,8 @@ async function showTooMany({ testCluster, narrator }: Demo): Promise<void> {
 async function showDrain({ testCluster, narrator, kernels }: Demo): Promise<void> {
   narrator.scene("numSfs changes to 1 while a pod uses subfunctions of worker-1: only this node is drained");
   testCluster.use(
-    simulateKubelets(testCluster.transport, ({ name, node, what }) => {
-      narrator.line(node, `pod ${name} ${what}`);
+    simulateKubelets(testCluster.transport, ({ node, text }) => {
+      narrator.line(node, text);
     }),
   );
   await startPod(testCluster.transport, "dpdk", "worker-1", "afxdp/fast");

@@ -134,8 +134,8 @@ async function showDevicePlugin({ testCluster, narrator, kernels }: Demo): Promi
 async function showDrains({ testCluster, narrator, news }: Demo): Promise<void> {
   narrator.scene("numVfs changes from 4 to 6 while pods use the VFs: the nodes are drained one after the other");
   testCluster.use(
-    simulateKubelets(testCluster.transport, ({ name, node, what }) => {
-      narrator.line(node, `pod ${name} ${what}`);
+    simulateKubelets(testCluster.transport, ({ node, text }) => {
+      narrator.line(node, text);
     }),
   );
   for (const { node } of demoNodes) await startPod(testCluster.transport, `web-${node}`, node, "openshift.io/fast");

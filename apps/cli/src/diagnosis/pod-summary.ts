@@ -83,7 +83,11 @@ function stoppedContainersOf(pod: unknown): readonly StoppedContainer[] {
     const [restarts, exitCode] = [at(container, "restartCount"), at(last, "exitCode")];
     const details = [
       textAt(at(container, "state", "waiting"), "message") ?? "",
-      typeof restarts === "number" && restarts > 0 ? `restarted ${restarts} ${restarts === 1 ? "time" : "times"}` : "",
+      typeof restarts === "number" && restarts > 0
+        ? restarts === 1
+          ? "restarted 1 time"
+          : `restarted ${restarts} times`
+        : "",
       typeof exitCode === "number" ? `last exit code ${exitCode}${lastReason === "" ? "" : ` (${lastReason})`}` : "",
     ];
     const name = textAt(container, "name") ?? "";

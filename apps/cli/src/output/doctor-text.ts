@@ -61,11 +61,12 @@ export function countsOfResults({ results }: Diagnosis): readonly ResultCounts[]
 
 /** "Doctor: 1 error, 2 warnings." */
 export function diagnosisSummary({ findings }: Diagnosis): string {
-  const count = (severity: Severity, word: string): string => {
-    const { length } = findings.filter((finding) => finding.severity === severity);
-    return `${length} ${word}${length === 1 ? "" : "s"}`;
-  };
-  const counts = [count("error", "error"), count("warning", "warning")].join(", ");
-  const infos = findings.filter(({ severity }) => severity === "info").length;
-  return `Doctor: ${counts}${infos === 0 ? "" : `, ${infos} in progress`}.`;
+  const count = (severity: Severity) => findings.filter((finding) => finding.severity === severity).length;
+  const [errors, warnings, infos] = [count("error"), count("warning"), count("info")];
+  const counts = [
+    errors === 1 ? "1 error" : `${errors} errors`,
+    warnings === 1 ? "1 warning" : `${warnings} warnings`,
+    ...(infos === 0 ? [] : [`${infos} in progress`]),
+  ];
+  return `Doctor: ${counts.join(", ")}.`;
 }

@@ -50,14 +50,15 @@ export function summaryText(summary: PlanSummary, colours: Colours): string {
   if (nodes === 0) return "No nodes in the input.\n";
   const failed = nodes - converged - none - drain - reboot;
   const parts = [
-    ...(converged > 0 ? [`${converged} ${converged === 1 ? "has" : "have"} nothing to do`] : []),
-    ...(none > 0 ? [`${none} ${none === 1 ? "changes" : "change"} without disrupting pods`] : []),
-    ...(drain > 0 ? [colours.yellow(`${drain} ${drain === 1 ? "drains" : "drain"}`)] : []),
-    ...(reboot > 0 ? [colours.red(`${reboot} ${reboot === 1 ? "reboots" : "reboot"}`)] : []),
+    ...(converged > 0 ? [converged === 1 ? "1 has nothing to do" : `${converged} have nothing to do`] : []),
+    ...(none > 0 ? [none === 1 ? "1 changes without disrupting pods" : `${none} change without disrupting pods`] : []),
+    ...(drain > 0 ? [colours.yellow(drain === 1 ? "1 drains" : `${drain} drain`)] : []),
+    ...(reboot > 0 ? [colours.red(reboot === 1 ? "1 reboots" : `${reboot} reboot`)] : []),
     ...(failed > 0 ? [`${failed} cannot apply the spec`] : []),
   ];
-  const evicted = evictedPods === undefined ? "" : ` ${podsAre(evictedPods)} evicted.`;
-  return `${colours.bold("Plan:")} ${nodes} ${nodes === 1 ? "node" : "nodes"}: ${parts.join(", ")}.${evicted}\n`;
+  const evicted = evictedPods === undefined ? "" : ` ${podsEvicted(evictedPods)}.`;
+  const counted = nodes === 1 ? "1 node" : `${nodes} nodes`;
+  return `${colours.bold("Plan:")} ${counted}: ${parts.join(", ")}.${evicted}\n`;
 }
 
 /** What is not in the steps yet; empty if they are complete. */
@@ -70,8 +71,8 @@ export function waitingLine({ waiting = [], impact }: PrintedNodePlan): readonly
 /** What happens to the pods of a node, a sentence each. */
 export function podSentences({ evicted, disrupted }: NonNullable<PrintedNodePlan["pods"]>): readonly string[] {
   return [
-    `${podsAre(evicted.length)} evicted${listOf(evicted)}`,
-    ...(disrupted.length > 0 ? [`${podsAre(disrupted.length)} not evicted and can lose VFs${listOf(disrupted)}`] : []),
+    `${podsEvicted(evicted.length)}${listOf(evicted)}`,
+    ...(disrupted.length > 0 ? [`${podsDisrupted(disrupted.length)}${listOf(disrupted)}`] : []),
   ];
 }
 
@@ -80,10 +81,13 @@ function podLines(pods: NonNullable<PrintedNodePlan["pods"]>): readonly string[]
   return [`  Pods: ${first}`, ...others.map((line) => `        ${line}`)];
 }
 
-/** "No pod is", "1 pod is", "2 pods are" */
-function podsAre(count: number): string {
-  if (count === 0) return "No pod is";
-  return count === 1 ? "1 pod is" : `${count} pods are`;
+function podsEvicted(count: number): string {
+  if (count === 0) return "No pod is evicted";
+  return count === 1 ? "1 pod is evicted" : `${count} pods are evicted`;
+}
+
+function podsDisrupted(count: number): string {
+  return count === 1 ? "1 pod is not evicted and can lose VFs" : `${count} pods are not evicted and can lose VFs`;
 }
 
 /** ": apps/web-0, apps/web-1, and 3 more"; empty without pods. */

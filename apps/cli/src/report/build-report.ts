@@ -59,7 +59,8 @@ function summaryOf({ command, rows, diagnosis, plans = [] }: ReportParts, nodes:
   if (diagnosis !== undefined && command === "doctor") return diagnosisSummary(diagnosis);
   if (command === "plan") return summaryText(summarize(plans), plain).trim();
   const inPods = rows.filter(({ pod }) => pod !== undefined).length;
-  return `${rows.length} VFs on ${nodes} ${nodes === 1 ? "node" : "nodes"}, ${inPods} of them in known pods.`;
+  const vfs = nodes === 1 ? `${rows.length} VFs on 1 node` : `${rows.length} VFs on ${nodes} nodes`;
+  return `${vfs}, ${inPods} of them in known pods.`;
 }
 
 const plain = createColours({ write: () => undefined }, {});

@@ -3,7 +3,14 @@
  * answer returns the answer to a change of one object: first that of the API server by the object's CRD, then that of the
  * webhook.
  */
-import { admit, describeRefusal, isReviewedKind, toReview, type AdmitOptions, type ClusterView } from "@switchyard/admission";
+import {
+  admit,
+  describeRefusal,
+  isReviewedKind,
+  toReview,
+  type AdmitOptions,
+  type ClusterView,
+} from "@switchyard/admission";
 import { customResources, defined, err, ok } from "@switchyard/api";
 import { isOfKind } from "../cluster/kinds.ts";
 import { withDefaults, type PolicyDefaults } from "../cluster/policy-defaults.ts";

@@ -97,7 +97,7 @@ export async function applySteps(steps: readonly Step[], options: ApplyStepsOpti
     const [first] = ofPf;
     const hanging = runningSteps.hangingCount;
     if (first !== undefined && hanging >= maxHanging) {
-      const others = `${hanging} other ${hanging === 1 ? "step hangs" : "steps hang"}`;
+      const others = hanging === 1 ? "1 other step hangs" : `${hanging} other steps hang`;
       fail({ step: first, message: `${describeStep(first)}: not started because ${others}` });
       return;
     }

@@ -225,7 +225,7 @@ describe("configureNode, refused", () => {
     kernel.hideRepresentor(pci(pf), 1);
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(nodeState([spec()]))).toBe("retry");
-    expect(daemon.error()).toContain(`VF 1 of ${pf} has no representor after 0.2 s`);
+    expect(daemon.error()).toContain(`the representor of VF 1 of ${pf} did not appear within 0.2 s`);
     expect(await daemon.pass(nodeState([spec()]))).toBe("settled");
     expect(daemon.error()).toBe(`spec.interfaces[0].eSwitchMode: VF 1 of ${pf} has no representor`);
     expect((await stateOf(kernel))?.vfs.map(([driver]) => driver)).toEqual(["mlx5_core", "mlx5_core", "vfio-pci"]);

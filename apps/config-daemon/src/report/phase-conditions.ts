@@ -57,7 +57,7 @@ function conditionsOfKind(phase: Phase): readonly NewCondition[] {
       ];
     }
     case "configuring": {
-      const message = `running ${phase.stepCount} ${phase.stepCount === 1 ? "step" : "steps"}`;
+      const message = phase.stepCount === 1 ? "running 1 step" : `running ${phase.stepCount} steps`;
       return [
         condition(ready, false, reasons.configuring, message),
         condition(progressing, true, reasons.configuring, message),

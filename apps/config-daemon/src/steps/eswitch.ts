@@ -122,7 +122,7 @@ export async function waitForRepresentors(context: StepContext): Promise<void> {
     const missing = vfs.find(({ vfId }) => !representors.has(vfId));
     if (missing === undefined) return;
     if (timing.nowMs() >= deadlineMs || signal.aborted) {
-      const words = `VF ${missing.vfId} of ${pf} has no representor after ${timing.linkTimeoutMs / 1000} s`;
+      const words = `the representor of VF ${missing.vfId} of ${pf} did not appear within ${timing.linkTimeoutMs / 1000} s`;
       throw new HostError({ action: "wait for representors", target: pf }, "ETIMEDOUT", { words });
     }
     await timing.sleep(pollMs, signal);

@@ -61,8 +61,9 @@ function lackOf(entries: readonly BootEntry[], missing: readonly string[]): stri
   if (first === undefined) return "it has no boot entry of this system";
   if (second === undefined) return `its boot entry ${first} lacks them`;
   const others = lacking.length - 2;
-  const more = others === 0 ? "" : ` and ${others} other ${others === 1 ? "entry" : "entries"}`;
-  return `its boot entries ${first}, ${second}${more} lack them`;
+  if (others === 0) return `its boot entries ${first}, ${second} lack them`;
+  if (others === 1) return `its boot entries ${first}, ${second} and 1 other entry lack them`;
+  return `its boot entries ${first}, ${second} and ${others} other entries lack them`;
 }
 
 const maxTitle = 80;

@@ -14,7 +14,7 @@ export class FewerVfsError extends HostError {
   readonly created: number;
 
   constructor(requested: number, created: number, pf: string) {
-    const words = `the driver created ${created} ${created === 1 ? "VF" : "VFs"}`;
+    const words = created === 1 ? "the driver created 1 VF" : `the driver created ${created} VFs`;
     super({ action: `set sriov_numvfs ${requested}`, target: pf }, "EAGAIN", { words });
     this.created = created;
   }

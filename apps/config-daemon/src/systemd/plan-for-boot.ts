@@ -84,7 +84,8 @@ function problemOf(
 function describeAll(steps: readonly Step[]): string {
   const shown = steps.slice(0, maxShown).map(describeStep);
   const others = steps.length - shown.length;
-  return [...shown, ...(others > 0 ? [`${others} other ${others === 1 ? "step" : "steps"}`] : [])].join(", ");
+  const more = others === 1 ? "1 other step" : `${others} other steps`;
+  return [...shown, ...(others > 0 ? [more] : [])].join(", ");
 }
 
 const maxShown = 3;

@@ -4,7 +4,7 @@
  * requested. Pure.
  *
  * Two of the conditions also store state over restarts: lastTransitionTime of DrainProgressing is when the node began
- * to wait, and later since when it is drained; the reason of DrainComplete is the scope of the drain.
+ * to wait, and later since when it is drained. The reason of DrainComplete is the scope of the drain.
  */
 import { conditionTypes, drainReasons, type Condition } from "@switchyard/api";
 import { setCondition, setConditions, type NewCondition } from "@switchyard/kube";
@@ -117,7 +117,8 @@ function describePosition(position: QueuePosition): string {
   // node.
   const far = roundNumbers.find((round) => ahead >= round);
   if (far !== undefined) return `waiting for a free slot in ${title} (limit ${limit}): ${far} or more nodes ahead`;
-  const queue = ahead === 0 ? "next in line" : `${ahead} ${ahead === 1 ? "node" : "nodes"} ahead`;
+  const behind = ahead === 1 ? "1 node ahead" : `${ahead} nodes ahead`;
+  const queue = ahead === 0 ? "next in line" : behind;
   const names = holders.length === 0 ? "" : ` (${listNames(holders)})`;
   return `waiting for a free slot in ${title}: ${holders.length} of ${limit} draining${names}, ${queue}`;
 }
@@ -126,7 +127,7 @@ const roundNumbers = [1000, 500, 200, 100, 50, 20, 10];
 
 function describeProgress({ leaving, refused, isLate }: Extract<DrainPhase, { kind: "draining" }>): string {
   if (leaving === undefined) return "listing the pods of the node";
-  const left = `${leaving.length} ${leaving.length === 1 ? "pod" : "pods"} left`;
+  const left = leaving.length === 1 ? "1 pod left" : `${leaving.length} pods left`;
   const [first, ...others] = refused.toSorted((a, b) => (nameOf(a.pod) < nameOf(b.pod) ? -1 : 1));
   if (first === undefined)
     return `${left}: ${(isLate ? describeTermination(leaving) : undefined) ?? listPods(leaving)}`;

@@ -118,8 +118,8 @@ export function byAge(a: HeldSlot, b: HeldSlot): number {
 export function describeStalls(slots: readonly HeldSlot[]): string | undefined {
   const [first, ...others] = slots.toSorted(byAge).flatMap(({ stall }) => stall ?? []);
   if (first === undefined) return undefined;
-  const more = others.length === 0 ? "" : `; ${others.length} more ${others.length === 1 ? "node" : "nodes"}`;
-  return `${first.message}${more}`;
+  if (others.length === 0) return first.message;
+  return others.length === 1 ? `${first.message}; 1 more node` : `${first.message}; ${others.length} more nodes`;
 }
 
 const daemons: ReadonlySet<string> = new Set([daemonManager, upstreamDaemonManager]);

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * networkSources returns the event sources of the networks controller. A network is enqueued when it changes, when a
- * network that wants the same NetworkAttachmentDefinition (NAD) changes, when its NAD or namespace changes, and when
- * the policies create other bridges for it or offer other AF_XDP devices, or another provider has its CNI plugin.
+ * network that wants the same NetworkAttachmentDefinition (NAD) changes, and when its NAD or namespace changes. It is
+ * also enqueued when the policies create other bridges for it or offer other AF_XDP devices, or another provider has
+ * its CNI plugin.
  */
 import type { AfxdpNetwork, AfxdpNetworkNodeState, AfxdpOperatorConfig, BridgeNetwork } from "@switchyard/api";
 import { fromCache, type Cache, type CacheChange, type Source } from "@switchyard/kube";
 import { afxdpProviderOf } from "@switchyard/policy";
-import { linuxBridgesOf, networkRef, parseNetworkRef, poolDevicesOf, unfilteredBridgesOf, type Network } from "@switchyard/render";
+import {
+  linuxBridgesOf,
+  networkRef,
+  parseNetworkRef,
+  poolDevicesOf,
+  unfilteredBridgesOf,
+  type Network,
+} from "@switchyard/render";
 import { isDeepStrictEqual } from "node:util";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import { ownerRefOf, nadKey, type CachedNad, type NetworkCaches } from "../facts/network-caches.ts";
@@ -54,8 +62,8 @@ function networksOfNad({ key, before, after }: CacheChange<CachedNad>, networks:
 }
 
 /**
- * Returns the BridgeNetworks for whose resource this node now has other bridges, or which of them filter by VLAN, and all networks
- * that want the same NAD: without a bridge, a BridgeNetwork is invalid and no longer wants its NAD.
+ * Returns the BridgeNetworks for whose resource this node now has other bridges, or which of them filter by VLAN, and
+ * all networks that want the same NAD. Without a bridge, a BridgeNetwork is invalid and no longer wants its NAD.
  */
 function networksOfState(
   { before, after }: CacheChange<CachedNodeState>,

@@ -118,8 +118,10 @@ export function createHeldResetsReconciler({ heldResets, configs, setCondition, 
     const [, { reason, message: cause }] = first;
     const names = held.slice(0, maxNamed).map(([node]) => node);
     const more = held.length > names.length ? ` and ${held.length - names.length} more` : "";
-    const nodes = held.length === 1 ? `node ${names.join()} keeps its` : `nodes ${names.join(", ")}${more} keep their`;
-    const message = `${nodes} configuration without policies: ${cause}`;
+    const message =
+      held.length === 1
+        ? `node ${names.join()} keeps its configuration without policies: ${cause}`
+        : `nodes ${names.join(", ")}${more} keep their configuration without policies: ${cause}`;
     await setCondition(config, { status: "True", reason, message }, signal);
     if (reported !== reason) record({ regarding: config, type: "Warning", reason, note: message });
     reported = reason;

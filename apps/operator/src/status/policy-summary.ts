@@ -90,8 +90,10 @@ function textOf({ field, message }: Problem): string {
 /** "worker-1: spec.interfaces[0].numVfs: …; 3 more nodes". */
 function firstOf(outcomes: readonly Pick<NodeOutcome, "node" | "message">[]): string {
   const [first] = outcomes.toSorted((a, b) => (a.node < b.node ? -1 : 1));
+  const text = `${first?.node ?? ""}: ${first?.message ?? ""}`;
   const more = outcomes.length - 1;
-  return `${first?.node ?? ""}: ${first?.message ?? ""}${more > 0 ? `; ${more} more ${more === 1 ? "node" : "nodes"}` : ""}`;
+  if (more < 1) return text;
+  return more === 1 ? `${text}; 1 more node` : `${text}; ${more} more nodes`;
 }
 
 function listNodes(outcomes: readonly NodeOutcome[]): string {

@@ -128,6 +128,6 @@ function toDrainingNode({ node, state, since }: HeldSlot): DrainingNode {
 
 /** `more` is the number of other nodes with the same problem. */
 function degraded(reason: string, { field, message }: PoolProblem, more = 0): ConditionSummary {
-  const others = more === 0 ? "" : `; ${more} more ${more === 1 ? "node" : "nodes"}`;
-  return { state: "degraded", reason, message: `${field}: ${message}${others}` };
+  const others = more === 1 ? "; 1 more node" : `; ${more} more nodes`;
+  return { state: "degraded", reason, message: `${field}: ${message}${more === 0 ? "" : others}` };
 }

@@ -13,6 +13,7 @@ import {
   toSeenObject,
   type SeenObject,
 } from "../components/component-objects.ts";
+import { silentLogger } from "@switchyard/service/testing";
 import type { SyncDeps } from "../components/sync-components.ts";
 import { fieldManagers } from "../field-managers.ts";
 

@@ -14,7 +14,7 @@ export function readObject<Kind extends ReviewedKind>(
   value: unknown,
 ): Result<ReviewedKinds[Kind], readonly Problem[]> {
   const validate = validatorOf(kind);
-  return validate(value) ? ok(value) : err((validate.errors ?? []).map(toProblem));
+  return isValid(validate, value, kind) ? ok(value) : err((validate.errors ?? []).map(toProblem));
 }
 
 /** A new object with metadata.generateName has no name yet. */
@@ -26,14 +26,26 @@ const metadata: Shape = {
 // Stops at the first error: a list of 256 wrong items would fill the answer.
 const ajv = new Ajv({ strict: false, useDefaults: true, ownProperties: true });
 
-const validators: { [Kind in ReviewedKind]?: ValidateFunction<ReviewedKinds[Kind]> } = {};
-for (const kind of reviewedKinds) validatorOf(kind); // before the first review, which would wait for it
+const validators = new Map<ReviewedKind, ValidateFunction>();
+for (const kind of reviewedKinds) validatorOf(kind); // now, or the first review of each kind would wait for it
 
-function validatorOf<Kind extends ReviewedKind>(kind: Kind): ValidateFunction<ReviewedKinds[Kind]> {
-  return (validators[kind] ??= compile(kind));
+function validatorOf(kind: ReviewedKind): ValidateFunction {
+  const known = validators.get(kind);
+  if (known !== undefined) return known;
+  const validate = compile(kind);
+  validators.set(kind, validate);
+  return validate;
 }
 
-function compile<Kind extends ReviewedKind>(kind: Kind): ValidateFunction<ReviewedKinds[Kind]> {
+function isValid<Kind extends ReviewedKind>(
+  validate: ValidateFunction,
+  value: unknown,
+  _kind: Kind,
+): value is ReviewedKinds[Kind] {
+  return validate(value);
+}
+
+function compile(kind: ReviewedKind): ValidateFunction {
   const { properties, ...schema } = shapeOf(schemas[kind] ?? { type: "object" });
   // No rule reads the status, which can be large.
   const { status: _status, ...checked } = properties ?? {};
@@ -45,7 +57,7 @@ function compile<Kind extends ReviewedKind>(kind: Kind): ValidateFunction<Review
     kind: { const: kind, default: kind },
     metadata,
   };
-  return ajv.compile<ReviewedKinds[Kind]>({ ...schema, properties: { ...checked, ...own }, required: ["metadata"] });
+  return ajv.compile({ ...schema, properties: { ...checked, ...own }, required: ["metadata"] });
 }
 
 /** A JSON schema of types, without bounds. */

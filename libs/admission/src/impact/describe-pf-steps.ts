@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** describePfSteps summarizes what a plan does to one PF, such as "8 -> 16 VFs, mtu 1500 -> 9000". */
 import { isPfStep, summaryOf, type Reason, type Step } from "@switchyard/plan";
-import { count } from "../finding.ts";
 
 /** `steps` and `reasons` belong to one PF. Without any of them, only the resources to which the VFs belong change. */
 export function describePfSteps(steps: readonly Step[], reasons: readonly Reason[]): string {
@@ -16,7 +15,11 @@ export function describePfSteps(steps: readonly Step[], reasons: readonly Reason
       ofPf.push(text);
     else settings.add(text);
   }
-  const parts = [...ofPf, ...[...vfsByDriver].map(([text, vfs]) => `${count(vfs, "VF")} ${text}`), ...settings];
+  const parts = [
+    ...ofPf,
+    ...[...vfsByDriver].map(([text, vfs]) => (vfs === 1 ? `1 VF ${text}` : `${vfs} VFs ${text}`)),
+    ...settings,
+  ];
   if (parts.length > 0) return parts.join(", ");
   return reasons[0]?.text ?? "device assignment changes";
 }

@@ -6,7 +6,7 @@
 import { labels, type OvnHardwareOffload, type SriovOperatorConfig } from "@switchyard/api";
 import { selectOffloadPools, type OffloadProblem, type OffloadSelection } from "@switchyard/policy";
 import type { ClusterView } from "../cluster-view.ts";
-import { count, listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
+import { listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
 import type { NodeForReview } from "../node-for-review.ts";
 import { asNode } from "../policy-targets.ts";
 
@@ -26,7 +26,9 @@ export function checkOvnOffload(config: SriovOperatorConfig, view: ClusterView):
 
 function toFinding({ severity, entry, message }: OffloadProblem, more: readonly OffloadProblem[]): ReviewFinding {
   const path = `${field}[${entry}].nodeSelector`;
-  const text = more.length === 0 ? message : `${message}; the same is true of ${count(more.length, "more node")}`;
+  const others =
+    more.length === 1 ? "; the same is true of 1 more node" : `; the same is true of ${more.length} more nodes`;
+  const text = more.length === 0 ? message : `${message}${others}`;
   return severity === "error" ? refuse(path, text) : warn(path, text);
 }
 
@@ -45,7 +47,7 @@ export function offloadReboots(
   const poolOf = new Map(view.nodes.map((node) => [node.name, currentPool(node)]));
   const entering = selection.pools.flatMap(({ name, nodes }) => {
     const changing = nodes.filter((node) => poolOf.get(node) !== name);
-    return changing.length === 0 ? [] : [`${describe(name, changing)} so that OVN runs on the SmartNIC`];
+    return changing.length === 0 ? [] : [`${rebootsOf(name, changing)} so that OVN runs on the SmartNIC`];
   });
   // A node with a problem stays as it is.
   const staying = new Set([
@@ -59,7 +61,7 @@ export function offloadReboots(
   return [
     ...entering,
     ...[...leaving].map(([pool, nodes]) => {
-      return `${describe(pool, namesOf(nodes))} so that OVN runs on the host again`;
+      return `${rebootsOf(pool, namesOf(nodes))} so that OVN runs on the host again`;
     }),
   ].map((message) => warn(field, message));
 }
@@ -71,17 +73,21 @@ function hostsWithoutConfig({ nodes }: ClusterView): readonly ReviewFinding[] {
     (node) => currentPool(node) ?? "",
   );
   return [...byPool].map(([pool, hosts]) => {
-    const stay = hosts.length === 1 ? "stays a host" : "stay hosts";
+    const names = listNames(namesOf(hosts));
     const text =
-      `${count(hosts.length, "node")} of pool ${pool} ${stay} without Open vSwitch (${listNames(namesOf(hosts))}): ` +
-      "remove the entry instead";
+      hosts.length === 1
+        ? `1 node of pool ${pool} stays a host without Open vSwitch (${names}): remove the entry instead`
+        : `${hosts.length} nodes of pool ${pool} stay hosts without Open vSwitch (${names}): remove the entry instead`;
     return warn(field, text);
   });
 }
 
 /** "2 nodes of pool dpu-host reboot (h1, h2)". */
-function describe(pool: string, nodes: readonly string[]): string {
-  return `${count(nodes.length, "node")} of pool ${pool} ${nodes.length === 1 ? "reboots" : "reboot"} (${listNames(nodes)})`;
+function rebootsOf(pool: string, nodes: readonly string[]): string {
+  const names = listNames(nodes);
+  return nodes.length === 1
+    ? `1 node of pool ${pool} reboots (${names})`
+    : `${nodes.length} nodes of pool ${pool} reboot (${names})`;
 }
 
 function currentPool(node: NodeForReview): string | undefined {

@@ -12,7 +12,7 @@ import {
   isEmptyNicSelector,
   isEmptySelector,
 } from "@switchyard/policy";
-import { count, listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
+import { listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { countNodes, namesOf, type DiscoveredGroup } from "../node-groups.ts";
 import type { PolicyContext } from "../policy-context.ts";
 
@@ -65,7 +65,7 @@ export function checkTargets(
   }
   if (matches.length > 0 || unmatched.length === 0 || isEmptyNicSelector(spec.nicSelector)) return [];
   const names = namesOf(unmatched);
-  const where = names.length === 1 ? names.join() : `any of ${count(names.length, "node")}`;
+  const where = names.length === 1 ? names.join() : `any of ${names.length} nodes`;
   const layoutNics = unmatched.flatMap(({ state }) => state.layout);
   const advice = adviceOnExcludedNics(spec.nicSelector, layoutNics, view.nics);
   const message = `matches no NIC on ${where}; available NICs: ${describeNics(unmatched)}`;

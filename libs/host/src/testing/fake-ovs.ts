@@ -110,7 +110,7 @@ export function createFakeOvs({ isManaged, hasInterface }: FakeOvsDeps): FakeOvs
   function setBridge({ name, settings, uplink }: OvsBridgeSettings): void {
     const existing = bridges.get(name);
     if (existing?.isOwned === false) {
-      throw new Refusal("EEXIST", "a bridge of this name exists and was not created by Switchyard");
+      throw new Refusal("EEXIST", "a bridge of this name exists, which Switchyard did not create");
     }
     const holder = bridgeOfPort(uplink.name);
     if (holder !== undefined && !holder.bridge.isOwned) {

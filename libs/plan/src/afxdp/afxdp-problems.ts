@@ -30,7 +30,10 @@ export function limitProblems(
   if (mode === "subfunction" && maxSfs !== undefined && numSfs + foreign > maxSfs) {
     const others = foreign === 0 ? "" : `, ${foreign} of which another program created`;
     const limit = maxSfs === 0 ? "supports none" : `supports at most ${maxSfs}${others}`;
-    const message = `${count(numSfs, "subfunction")} requested, but ${id} ${limit}`;
+    const message =
+      numSfs === 1
+        ? `1 subfunction requested, but ${id} ${limit}`
+        : `${numSfs} subfunctions requested, but ${id} ${limit}`;
     problems.push(problemOf(device, "too-many-subfunctions", `${field}.numSfs`, message));
   }
   if (mode === "primary" && mtu !== undefined && maxMtu !== undefined && mtu > maxMtu) {
@@ -38,7 +41,7 @@ export function limitProblems(
     problems.push(problemOf(device, "mtu-too-large", `${field}.mtu`, message));
   }
   if (mode === "primary" && queues !== undefined && maxQueues !== undefined && queues > maxQueues) {
-    const message = `${count(queues, "queue")} requested, but ${id} supports at most ${maxQueues}`;
+    const message = `${queues} queues requested, but ${id} supports at most ${maxQueues}`;
     problems.push(problemOf(device, "too-many-queues", `${field}.queues`, message));
   }
   return problems;
@@ -56,18 +59,20 @@ export function externalProblems(
     problemOf(device, "external-mismatch", `${field}.${name}`, message);
   const problems: PlanProblem[] = [];
   if (mode === "subfunction" && subfunctions.length < numSfs) {
-    const message = `${count(numSfs, "subfunction")} requested, but ${id} is externally managed and has ${subfunctions.length}`;
+    const has = `${id}, which is externally managed, has ${subfunctions.length}`;
+    const message =
+      numSfs === 1 ? `1 subfunction requested, but ${has}` : `${numSfs} subfunctions requested, but ${has}`;
     problems.push(problem("numSfs", message));
   }
   const targets = mode === "primary" ? [{ ...device, text: id }] : subfunctions.map(ofSubfunction);
   const narrow = targets.find((target) => target.mtu !== undefined && target.mtu < mtu);
   if (narrow !== undefined) {
-    const message = `MTU ${mtu} requested, but ${narrow.text} is externally managed and has MTU ${narrow.mtu ?? 0}`;
+    const message = `MTU ${mtu} requested, but ${narrow.text}, which is externally managed, has MTU ${narrow.mtu ?? 0}`;
     problems.push(problem("mtu", message));
   }
   const small = targets.find((target) => target.queues !== undefined && target.queues < queues);
   if (small !== undefined) {
-    const message = `${count(queues, "queue")} requested, but ${small.text} is externally managed and has ${small.queues ?? 0}`;
+    const message = `${queues} queues requested, but ${small.text}, which is externally managed, has ${small.queues ?? 0}`;
     problems.push(problem("queues", message));
   }
   return problems;
@@ -80,8 +85,4 @@ export function externalProblems(
 /** A device that cannot be an AF_XDP device. Nothing on it is changed. */
 export function usedDeviceProblem(device: AfxdpInterfaceStatus, field: string, use: string): PlanProblem {
   return problemOf(device, "used-by-host", field, `${deviceIdOf(device)} is not changed: ${use}`);
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

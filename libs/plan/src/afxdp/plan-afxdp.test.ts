@@ -194,17 +194,18 @@ describe("planAfxdp", () => {
     {
       spec: { numSfs: 2, externallyManaged: true },
       device: { usedBy: ["default route"], subfunctions: [sf(0, { owned: false })] },
-      problem: "spec.interfaces[0].numSfs: 2 subfunctions requested, but 0000:86:00.0 is externally managed and has 1",
+      problem:
+        "spec.interfaces[0].numSfs: 2 subfunctions requested, but 0000:86:00.0, which is externally managed, has 1",
     },
     {
       spec: { numSfs: 1, mtu: 9000, externallyManaged: true },
       device: { subfunctions: [sf(4, { owned: false })] },
       problem:
-        "spec.interfaces[0].mtu: MTU 9000 requested, but subfunction 4 of 0000:86:00.0 is externally managed and has MTU 1500",
+        "spec.interfaces[0].mtu: MTU 9000 requested, but subfunction 4 of 0000:86:00.0, which is externally managed, has MTU 1500",
     },
     {
       spec: { mode: "primary", queues: 17, externallyManaged: true },
-      problem: "spec.interfaces[0].queues: 17 queues requested, but 0000:86:00.0 is externally managed and has 16",
+      problem: "spec.interfaces[0].queues: 17 queues requested, but 0000:86:00.0, which is externally managed, has 16",
     },
     {
       spec: { pciAddress: "0000:99:00.0", name: "ens9", numSfs: 1 },

@@ -36,8 +36,10 @@ export function missingRepresentors(wanted: InterfaceSpec, pf: InterfaceStatus, 
   const { pciAddress, Vfs: vfs = [] } = pf;
   const missing = vfs.filter(({ representorName }) => !representorName).map(({ vfID }) => vfID);
   if (missing.length === 0) return [];
-  const [noun, verb] = missing.length === 1 ? ["VF", "has"] : ["VFs", "have"];
-  const message = `${noun} ${missing.join(", ")} of ${pciAddress} ${verb} no representor`;
+  const message =
+    missing.length === 1
+      ? `VF ${missing.join()} of ${pciAddress} has no representor`
+      : `VFs ${missing.join(", ")} of ${pciAddress} have no representor`;
   return [{ code: "missing-representor", field: `${field}.eSwitchMode`, pciAddress, message }];
 }
 
@@ -52,10 +54,11 @@ export type VfLimitProblem = Pick<PlanProblem, "message"> & { readonly code: "no
 export function vfLimitProblem(numVfs: number, pf: InterfaceStatus): VfLimitProblem | undefined {
   const { pciAddress, totalvfs } = pf;
   if (numVfs <= (totalvfs ?? 0) || canRaise(numVfs, pf)) return undefined;
-  const requested = `${numVfs} ${numVfs === 1 ? "VF" : "VFs"} requested, but ${pciAddress}`;
+  const advice = inFirmware(numVfs, pf);
+  const vfs = numVfs === 1 ? "1 VF" : `${numVfs} VFs`;
   return totalvfs === undefined
-    ? { code: "no-sriov", message: `${requested} has no SR-IOV capability${inFirmware(numVfs, pf)}` }
-    : { code: "too-many-vfs", message: `${requested} supports at most ${totalvfs}${inFirmware(numVfs, pf)}` };
+    ? { code: "no-sriov", message: `${vfs} requested, but ${pciAddress} has no SR-IOV capability${advice}` }
+    : { code: "too-many-vfs", message: `${vfs} requested, but ${pciAddress} supports at most ${totalvfs}${advice}` };
 }
 
 /** The largest NUM_OF_VFS that upstream sets, too (sriov-operator.md E.3). */
@@ -81,18 +84,27 @@ function inFirmware(numVfs: number, pf: InterfaceStatus): string {
  * the spec requests.
  * Returns the differences because of which the VFs of the PF cannot be used, either; empty if there are none.
  */
-export function externalMismatches(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): readonly PlanProblem[] {
+export function externalMismatches(
+  wanted: InterfaceSpec,
+  pf: InterfaceStatus,
+  field: string,
+): readonly PlanProblem[] {
+  const { pciAddress, linkType = "" } = pf;
   const problems: PlanProblem[] = [];
-  const report = (name: string, asked: string, actual: string): void => {
-    problems.push(mismatch(pf, `${field}.${name}`, `${asked} requested, but`, actual));
+  const report = (name: string, message: string): void => {
+    problems.push({ code: "external-mismatch", field: `${field}.${name}`, pciAddress, message });
   };
   const [wantedMode, mode] = [wanted.eSwitchMode || "legacy", pf.eSwitchMode || "legacy"];
-  if (wantedMode !== mode) report("eSwitchMode", `"${wantedMode}"`, `in ${mode} mode`);
-  if (wanted.linkType && pf.linkType && wanted.linkType.toUpperCase() !== pf.linkType.toUpperCase()) {
-    report("linkType", `"${wanted.linkType}"`, `has link type ${pf.linkType}`);
-  }
+  if (wantedMode !== mode)
+    report("eSwitchMode", `"${wantedMode}" requested, but ${pciAddress} is externally managed and in ${mode} mode`);
+  if (wanted.linkType && linkType && wanted.linkType.toUpperCase() !== linkType.toUpperCase())
+    report(
+      "linkType",
+      `"${wanted.linkType}" requested, but ${pciAddress} is externally managed and has link type ${linkType}`,
+    );
   const [numVfs, existing] = [wanted.numVfs ?? 0, pf.numVfs ?? 0];
-  if (numVfs > existing) report("numVfs", `${numVfs} VFs`, `has ${existing}`);
+  if (numVfs > existing)
+    report("numVfs", `${numVfs} VFs requested, but ${pciAddress} is externally managed and has ${existing}`);
   return problems;
 }
 
@@ -104,10 +116,7 @@ export function externalMtuMismatch(
 ): PlanProblem | undefined {
   const mtu = wanted.mtu ?? 0;
   if (pf.mtu === undefined || mtu <= pf.mtu) return undefined;
-  return mismatch(pf, `${field}.mtu`, `MTU ${mtu} requested, but`, `has MTU ${pf.mtu}`);
-}
-
-function mismatch({ pciAddress }: InterfaceStatus, field: string, asked: string, actual: string): PlanProblem {
-  const message = `${asked} ${pciAddress} is externally managed and ${actual}`;
-  return { code: "external-mismatch", field, pciAddress, message };
+  const { pciAddress } = pf;
+  const message = `MTU ${mtu} requested, but ${pciAddress} is externally managed and has MTU ${pf.mtu}`;
+  return { code: "external-mismatch", field: `${field}.mtu`, pciAddress, message };
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What is wrong with a policy on a device: conflictingUse says why the device cannot be an AF_XDP device, requestProblems what
- * the device does not support or, if it is externally managed, does not have.
+ * What is wrong with a policy on a device: conflictingUse says why the device cannot be an AF_XDP device,
+ * requestProblems what the device does not support. Of an externally managed device, it says what the device does not
+ * have.
  */
 import type { AfxdpNetworkNodePolicy } from "@switchyard/api";
 import type { AfxdpDevice } from "./afxdp-device.ts";
@@ -47,7 +48,12 @@ export function requestProblems(policy: AfxdpNetworkNodePolicy, { id, nic }: Afx
     if (has === undefined || value <= has) return [];
     const [request, actual] = what === "MTU" ? [`MTU ${value}`, `MTU ${has}`] : [`${value} ${what}`, `${has}`];
     return [
-      problem("not-provided", name, value, `${request} requested, but ${id} is externally managed and has ${actual}`),
+      problem(
+        "not-provided",
+        name,
+        value,
+        `${request} requested, but ${id}, which is externally managed, has ${actual}`,
+      ),
     ];
   });
   return [...limits, ...present];

@@ -127,9 +127,11 @@ function noPool(
   const labels = Object.entries(selector).map(([key, value]) => (value === "" ? key : `${key}=${value}`));
   const present = custom.length === 0 ? "there is no custom pool" : `the custom pools are ${list(custom)}`;
   const more = bad.length === 0 ? "" : `; the selectors of ${list(bad)} are invalid`;
-  const message =
-    `no MachineConfigPool has the label${labels.length > 1 ? "s" : ""} ${list(labels)} in its spec.nodeSelector; ` +
-    `${present}${more}`;
+  const missing =
+    labels.length > 1
+      ? `no MachineConfigPool has the labels ${list(labels)} in its spec.nodeSelector`
+      : `no MachineConfigPool has the label ${list(labels)} in its spec.nodeSelector`;
+  const message = `${missing}; ${present}${more}`;
   return offloadProblem({ code: "no-pool", entry, message });
 }
 

@@ -82,7 +82,7 @@ function pluginProblems(plugins: readonly JsonObject[]): readonly NetworkProblem
   });
   const more = untyped.length - maxListedPlugins;
   const listed = untyped.slice(0, maxListedPlugins);
-  return (more <= 0 ? listed : [...listed, `${more} more ${more === 1 ? "plugin has" : "plugins have"}`]).map(
+  return (more <= 0 ? listed : [...listed, more === 1 ? "1 more plugin has" : `${more} more plugins have`]).map(
     (subject) => {
       const message = `${subject} no type: add one, such as {"type": "tuning"}`;
       return { code: "no-plugin-type", field: "spec.metaPlugins", message };

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createOrphanedPrograms detaches the XDP programs that afxdp-device-plugin has left when it does not run on the node any longer: another
- * device plugin cannot attach its own program to the device, and nothing else would remove it. The device of a pod keeps its program.
+ * createOrphanedPrograms detaches the XDP programs that afxdp-device-plugin has left when it does not run on the node
+ * any longer. Another device plugin cannot attach its own program to the device, and nothing else would remove it. The
+ * device of a pod keeps its program.
  *
- * A program is detached only if the kubelet says twice, some time apart, that no pod has the device and that it cannot give it to a pod
- * by afxdp-device-plugin: the kubelet lists a device as that of a pod only after the plugin has attached the program.
+ * A program is detached only if the kubelet says twice, some time apart, that no pod has the device and that it cannot
+ * give it to a pod by afxdp-device-plugin. The kubelet lists a device as that of a pod only after the plugin has
+ * attached the program.
  */
 import { HostError, type Host } from "@switchyard/host";
 import { findOrphanedDevices, type OrphanedDevice } from "./find-orphaned-devices.ts";
@@ -40,7 +42,7 @@ export function createOrphanedPrograms({ readKubelet, nowMs }: OrphanedProgramsD
       if (devices.length === 0) return { released: [], kept: [], problems: [] };
       const kubelet = await readKubelet(signal);
       if (!kubelet.ok) {
-        const why = `the kubelet does not say which devices pods have: ${kubelet.error}`;
+        const why = holdersUnknown(kubelet.error);
         const names = devices.map(({ name }) => name);
         const problem = `XDP programs of Switchyard stay on ${names.join(", ")}: ${why}`;
         return { released: [], kept: names.map((name) => ({ name, why })), problems: [problem] };
@@ -109,4 +111,9 @@ export function createIdleTimer(nowMs: () => number): IdleTimer {
       return nowMs() - since.sinceMs < settlingMs ? freeNow : undefined;
     },
   };
+}
+
+/** Why nothing is removed while it is unknown which devices pods have. `error` is the kubelet's. */
+export function holdersUnknown(error: string): string {
+  return `the kubelet does not say which devices pods have: ${error}`;
 }

@@ -7,6 +7,7 @@
 import { HostError, type Host, type UpstreamDevice } from "@switchyard/host";
 import {
   createIdleTimer,
+  holdersUnknown,
   type OrphanedProgramsDeps,
   type OrphanedProgramsState,
 } from "../orphaned-programs/orphaned-programs.ts";
@@ -43,7 +44,7 @@ export function createPluginLeftovers({ readKubelet, nowMs }: OrphanedProgramsDe
       const kubelet = await readKubelet(signal);
       const devices = await findPluginDevices(host, unwanted); // just before a detachment: a program may begin to use it
       if (!kubelet.ok) {
-        const why = `the kubelet does not say which devices pods have: ${kubelet.error}`;
+        const why = holdersUnknown(kubelet.error);
         const names = [...devices.map(({ name }) => name), ...pools.map((pool) => `pool ${pool}`)];
         const problem = `what the plugins of upstream left stays on ${names.join(", ")}: ${why}`;
         return { released: [], kept: names.map((name) => ({ name, why })), problems: [problem] };

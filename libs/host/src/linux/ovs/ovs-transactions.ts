@@ -44,7 +44,7 @@ export interface OvsSource {
 export function setBridgeOperations(source: OvsSource, wanted: OvsBridgeSettings): readonly WireOperation[] {
   const existing = findBridge(source.cache, wanted.name);
   if (existing !== undefined && !isOwned(existing)) {
-    throw refusal(source, "EEXIST", "a bridge of this name exists and was not created by Switchyard");
+    throw refusal(source, "EEXIST", "a bridge of this name exists, which Switchyard did not create");
   }
   const uplink = uplinkOperations(source, wanted, existing);
   return [...uplink.operations, ...bridgeOperations(source, wanted, existing, uplink.port)];

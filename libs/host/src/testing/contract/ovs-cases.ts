@@ -111,7 +111,7 @@ export const ovsCases: readonly OvsCase[] = [
       await assertRefused(
         ovs.setBridge(wanted(nic)),
         "EEXIST",
-        "a bridge of this name exists and was not created by Switchyard",
+        "a bridge of this name exists, which Switchyard did not create",
       );
       await assertRefused(ovs.removeBridge(name), "EPERM", "the bridge was not created by Switchyard");
       await addPort(name, other);

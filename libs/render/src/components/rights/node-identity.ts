@@ -131,5 +131,5 @@ function variablesOf({ mutableAnnotations }: OwnObjects): readonly NamedExpressi
 /** What may be changed, for messages. */
 function partsOf(names: readonly string[]): string {
   if (names.length === 0) return "status";
-  return `${names.length === 1 ? "annotation" : "annotations"} ${names.join(" and ")}`;
+  return names.length === 1 ? `annotation ${names.join()}` : `annotations ${names.join(" and ")}`;
 }
