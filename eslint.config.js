@@ -2,6 +2,7 @@
 /** Lint for the whole workspace. `arrows` is the table in docs/contributing/architecture.md: who may import whom. */
 import nx from "@nx/eslint-plugin";
 import tseslint from "typescript-eslint";
+import shortSentences from "./tools/nx/short-sentences.js";
 
 /** Tag of a project -> tags of the projects that it may import. */
 const arrows = {
@@ -54,11 +55,12 @@ export default tseslint.config(
     files: ["**/*.ts"],
     extends: [...tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
-    plugins: { "@nx": nx },
+    plugins: { "@nx": nx, comments: { rules: { "short-sentences": shortSentences } } },
     rules: {
       ...boundaries([]),
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       "@typescript-eslint/consistent-type-imports": "error",
+      "comments/short-sentences": "error",
       // `await using _lock = …` is held, not used.
       "@typescript-eslint/no-unused-vars": [
         "error",

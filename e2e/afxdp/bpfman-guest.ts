@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startBpfmanGuest starts what a node needs for loader bpfman, in a guest that is a node already: the daemon of bpfman, the device
- * plugin, and a process that is the kubelet, bpfman's client and a pod (node-process.ts).
+ * startBpfmanGuest starts what a node needs for loader bpfman, in a guest that is a node already. These are the daemon
+ * of bpfman, the device plugin, and a process that is the kubelet, bpfman's client and a pod (node-process.ts).
  */
 import { execFile } from "node:child_process";
 import { copyFile, cp, mkdir } from "node:fs/promises";

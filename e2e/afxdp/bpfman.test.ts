@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Loader bpfman with the real bpfman on a NIC of a real kernel: the operator, the config daemon and the device plugin with a real
- * API server, and bpfman's daemon, which attaches its dispatcher to igb. Only bpfman-operator and its agent are played
- * (e2e/src/nodes/bpfman-agent.ts), because they are in no package registry.
+ * Loader bpfman with the real bpfman on a NIC of a real kernel. The operator, the config daemon and the device plugin
+ * run with a real API server, as does bpfman's daemon, which attaches its dispatcher to igb. Only bpfman-operator and
+ * its agent are played (e2e/src/nodes/bpfman-agent.ts), because they are in no package registry.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { AfxdpLoadedProgram } from "@switchyard/api";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tests what pods get from afxdp-device-plugin with the programs that users have: the stock CNI plugin host-device attaches the
- * device by the id that the plugin announces, and DPDK's testpmd receives packets from it, without root.
+ * Tests what pods get from afxdp-device-plugin with the programs that users have. The stock CNI plugin host-device
+ * attaches the device by the id that the plugin announces, and DPDK's testpmd receives packets from it, without root.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { createNetworkNamespace, missingForNamespaces, type NetworkNamespace } from "@switchyard/netlink/testing";

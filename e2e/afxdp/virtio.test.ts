@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tests AF_XDP on NICs of virtual machines (virtio_net of a real kernel) that differ in queues and offloads: how the program of the
- * device plugin is attached, that host-device finds the NIC by its PCI address, and that testpmd receives packets.
+ * Tests AF_XDP on NICs of virtual machines (virtio_net of a real kernel) that differ in queues and offloads. It checks
+ * how the program of the device plugin is attached, that host-device finds the NIC by its PCI address, and that testpmd
+ * receives packets.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { spawn } from "node:child_process";

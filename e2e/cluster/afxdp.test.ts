@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tests AF_XDP as an administrator and a user of a cluster meet it: the chart and the images of this checkout without SR-IOV, installed
- * by Helm on a node with a real kubelet, Multus and host-device, and the pod of the guide, which receives packets from a port of igb
- * with DPDK's testpmd as user 1500. The parts build on each other.
+ * Tests AF_XDP as an administrator and a user of a cluster meet it. Helm installs the chart and the images of this
+ * checkout without SR-IOV on a node with a real kubelet, Multus and host-device. The pod of the guide receives packets
+ * from a port of igb with DPDK's testpmd as user 1500. The parts build on each other.
  */
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { eventually, findWorkspaceRoot } from "@switchyard/testing";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tests the whole product as an administrator and a user of a cluster meet it: the chart and the images of this checkout, installed
- * by Helm on a node with a real kubelet, real pods and a NIC with real VFs. The parts build on each other.
+ * Tests the whole product as an administrator and a user of a cluster meet it. Helm installs the chart and the images
+ * of this checkout on a node with a real kubelet, real pods and a NIC with real VFs. The parts build on each other.
  */
 import { afterAll, beforeAll, describe, expect } from "@jest/globals";
 import { isRecord } from "@switchyard/kube";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startKubeCluster starts a cluster with one real node: the control plane on this machine, and a guest of the VM lab with a kubelet,
- * containerd and Multus, which pulls images from a registry on this machine.
+ * startKubeCluster starts a cluster with one real node. It consists of the control plane on this machine, and a guest
+ * of the VM lab with a kubelet, containerd and Multus. The guest pulls images from a registry on this machine.
  */
 import { isRecord } from "@switchyard/kube";
 import {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * pushThirdPartyImages makes images of the programs of other projects that Switchyard deploys, because their own images are not
- * reachable from every machine, and an image of busybox for pods of users and for the pause containers.
+ * pushThirdPartyImages makes images of the programs of other projects that Switchyard deploys, because their own images
+ * are not reachable from every machine. It also makes an image of busybox for pods of users and for the pause
+ * containers.
  */
 import { goPrograms } from "@switchyard/go-programs";
 import { chmod, copyFile, mkdir, symlink, writeFile } from "node:fs/promises";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * bootPluginNode boots a node with a real kernel and everything in a device plugin's pod: the config daemon,
- * device-plugin-config as init container and as sidecar, the real plugin, which is restarted whenever it ends, and a
- * fake kubelet that records the plugin's announcements.
+ * bootPluginNode boots a node with a real kernel, the config daemon and everything in a device plugin's pod:
+ * device-plugin-config as init container and as sidecar, and the real plugin. The plugin is restarted whenever it ends. A
+ * fake kubelet records the plugin's announcements.
  */
 import { namespace, type TestCluster } from "@switchyard/test-cluster";
 import { bundleForGuest, type Guest, type GuestProcess } from "@switchyard/vm-lab";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Kills eve-bridge between any two of its steps: before each of its system calls that changes or connects something
- * (strace counts them), while zedrouter handles a request, and while a plugin runs, which then continues without
- * eve-bridge. Afterwards a DEL, or only a GC, must leave no interface, lease, address or file.
+ * Kills eve-bridge between any two of its steps. It does so before each of its system calls that changes or connects
+ * something (strace counts them), while zedrouter handles a request, and while a plugin runs, which then continues
+ * without eve-bridge. Afterwards a DEL, or only a GC, must leave no interface, lease, address or file.
  */
 import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

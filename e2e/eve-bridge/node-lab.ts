@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createNodeLab creates a node for one test: a network namespace that replaces the host's, further ones for pods, a CNI
- * directory with the stock plugins and eve-bridge, and settings that keep every path inside one directory.
+ * createNodeLab creates a node for one test. It has a network namespace that replaces the host's, further ones for
+ * pods, a CNI directory with the stock plugins and eve-bridge, and settings that keep every path inside one directory.
  */
 import {
   chmodSync,

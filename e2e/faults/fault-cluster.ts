@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startFaultCluster starts a cluster in which scenarios run one after the other: a control plane, the operator with the
- * rights of its service account behind a proxy that injects faults, and users and nodes that connect without faults.
+ * startFaultCluster starts a cluster in which scenarios run one after the other. It has a control plane, the operator
+ * with the rights of its service account behind a proxy that injects faults, and users and nodes that connect without
+ * faults.
  */
 import { connect, isKubeError, objectPath, type KubeObject } from "@switchyard/kube";
 import { operatorIdentity } from "@switchyard/render";

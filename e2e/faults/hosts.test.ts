@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Tests a node's host with faults. A policy is scaled up while a write of the host hangs, the daemon is lost
- * permanently, or the netdev of the PF is missing for a while, at each write of the same change without faults. The
- * node must reach the same state and report what hangs, and the VFs of the other port, which pods may use, must never
- * change. `npm run e2e -- faults` runs a third of all points, `npm run e2e -- faults --all` all of them.
+ * permanently, or the netdev of the PF is missing for a while. This happens at each write of the same change without
+ * faults. The node must reach the same state and report what hangs, and the VFs of the other port, which pods may use,
+ * must never change. `npm run e2e -- faults` runs a third of all points, `npm run e2e -- faults --all` all of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { SriovNetworkNodePolicySpec, SriovNetworkNodeState } from "@switchyard/api";

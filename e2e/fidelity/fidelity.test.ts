@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What `switchyard plan` predicts for random nodes and changes of their policies is what the config daemon then does: the same
- * steps in the same order of each PF, and the same need of a drain or reboot. Policies, bridges, pools and settings of firmware
- * change. SEED repeats a run, RUNS changes the number.
+ * What `switchyard plan` predicts for random nodes and changes of their policies is what the config daemon then does.
+ * It runs the same steps in the same order of each PF, and needs the same drain or reboot. Policies, bridges, pools and
+ * settings of firmware change. SEED repeats a run, RUNS changes the number.
  */
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { findWorkspaceRoot, runProgram } from "@switchyard/testing";

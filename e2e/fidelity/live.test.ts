@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What `switchyard plan` predicts for a sample of random nodes is what then happens on a real API server with the operator as a
- * process and the config daemon on fake kernels: which nodes are drained and rebooted, and which pods are evicted. SEED repeats a
- * run, SAMPLE changes the number of nodes.
+ * What `switchyard plan` predicts for a sample of random nodes is what then happens on a real API server with the
+ * operator as a process and the config daemon on fake kernels. Compares which nodes are drained and rebooted, and which
+ * pods are evicted. SEED repeats a run, SAMPLE changes the number of nodes.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { annotations, drainAnswers, drainRequests } from "@switchyard/api";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Executes the commands of the README's section "Install", of docs/guide/install.md and of docs/guide/operate.md, in the order
- * in which an administrator needs them: Helm 4 installs the real chart on a real API server, and the operator, its Jobs and
- * the config daemon are processes. Images of other projects are stand-ins that only run.
+ * Executes the commands of the README's section "Install", of docs/guide/install.md and of docs/guide/operate.md, in
+ * the order in which an administrator needs them. Helm 4 installs the real chart on a real API server, and the
+ * operator, its Jobs and the config daemon are processes. Images of other projects are stand-ins that only run.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { igb, pci } from "@switchyard/host/testing";

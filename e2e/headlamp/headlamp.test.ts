@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The plugin for Headlamp, as it is released, in Chromium with Headlamp's own library and a real API server: it is loaded, shows the
- * pages of doctor and vfs with the user's rights, says what the user may not read, and changes nothing.
+ * The plugin for Headlamp, as it is released, in Chromium with Headlamp's own library and a real API server. It is
+ * loaded, shows the pages of doctor and vfs with the user's rights, says what the user may not read, and changes
+ * nothing.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {

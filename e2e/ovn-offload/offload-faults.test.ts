@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ovn-offload is killed after each of its writes, and each of its writes is refused or unanswered once, while a pool is selected,
- * a card is replaced and the pool is deselected: the end is the same, with one change of the MachineConfig in each direction.
+ * ovn-offload is killed after each of its writes, and each of its writes is refused or unanswered once, while a pool is
+ * selected, a card is replaced and the pool is deselected. The end is the same, with one change of the MachineConfig in
+ * each direction.
  */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { sriovNetworkNodePolicies } from "@switchyard/api";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The sources of the webhooks' certificates that the chart offers, on a real API server with the operator of the chart: certificates
- * of the operator, certificates as values, Secrets that exist before, and cert-manager. Of cert-manager there are only the kinds,
- * without its controller. Webhook and injector are stand-ins, so nothing serves the certificates.
+ * The sources of the webhooks' certificates that the chart offers, on a real API server with the operator of the chart.
+ * They are certificates of the operator, certificates as values, Secrets that exist before, and cert-manager. Of
+ * cert-manager there are only the kinds, without its controller. Webhook and injector are stand-ins, so nothing serves
+ * the certificates.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { sriovOperatorConfigs } from "@switchyard/api";

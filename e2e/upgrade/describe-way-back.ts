@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * describeWayBack declares the tests of the command with which docs/guide/upgrade.md goes back to upstream's operator, by one version
- * of Helm: it leaves exactly upstream's operator, can be repeated, and repairs what a rollback left that Helm refused.
+ * describeWayBack declares the tests of the command with which docs/guide/upgrade.md goes back to upstream's operator,
+ * by one version of Helm. It leaves exactly upstream's operator, can be repeated, and repairs what a rollback left that
+ * Helm refused.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { annotations, nodes, type ResourceType } from "@switchyard/api";

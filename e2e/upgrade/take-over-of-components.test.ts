@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Switchyard takes over the components that upstream's operator deployed: it replaces objects in place, removes
+ * Switchyard takes over the components that upstream's operator deployed. It replaces objects in place, removes
  * leftovers, leaves the objects of others alone, and blocks no request while a registered webhook does not serve
  * (sriov-operator.md M-50). Then upstream takes over again, Switchyard once more, and finally the SriovOperatorConfig
  * is deleted while no operator runs.

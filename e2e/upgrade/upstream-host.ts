@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Configures a host and reports it as upstream's daemon does: VFs in its order (sriov-operator.md F.6), a record and a
- * udev rule for each PF (sriov-operator.md F.7), and a status with upstream's fields only (sriov-operator.md A.5).
+ * Configures a host and reports it as upstream's daemon does. It creates VFs in its order (sriov-operator.md F.6), a
+ * record and a udev rule for each PF (sriov-operator.md F.7), and a status with upstream's fields only
+ * (sriov-operator.md A.5).
  */
 import { parseMacAddress, type InterfaceSpec, type InterfaceStatus, type VfGroup } from "@switchyard/api";
 import type { Link, SysfsPf, SysfsVf } from "@switchyard/host";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tests the systemd mode of AF_XDP devices with a real systemd and a real reboot: subfunctions exist, with the same addresses, when
- * a stand-in for the kubelet starts, while no daemon runs and nothing reaches the API server; without a policy, the file is gone.
+ * Tests the systemd mode of AF_XDP devices with a real systemd and a real reboot. Subfunctions exist, with the same
+ * addresses, when a stand-in for the kubelet starts, while no daemon runs and nothing reaches the API server. Without a
+ * policy, the file is gone.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "@switchyard/testing";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tests `config-daemon cleanup` on a real kernel with a real systemd, udev and Open vSwitch: the node is in systemd mode, with
- * switchdev PFs on igbsw, a bridge of each kind, and an RDMA mode. Next to each of them, the administrator has something similar,
- * which must stay.
+ * Tests `config-daemon cleanup` on a real kernel with a real systemd, udev and Open vSwitch. The node is in systemd
+ * mode, with switchdev PFs on igbsw, a bridge of each kind, and an RDMA mode. Next to each of them, the administrator
+ * has something similar, which must stay.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tests the firmware settings of Mellanox cards on a real kernel: igbsw has the ids of a ConnectX-5, programs in the guest stand in
- * for mstconfig and mstfwreset, and a bind mount stands in for sriov_totalvfs, which follows the firmware. The VFs, systemd, the
- * reboot, the API server and the operator are real. The last test runs Debian's mstconfig, which refuses the emulated card.
+ * Tests the firmware settings of Mellanox cards on a real kernel. igbsw has the ids of a ConnectX-5, programs in the
+ * guest stand in for mstconfig and mstfwreset, and a bind mount stands in for sriov_totalvfs, which follows the
+ * firmware. The VFs, systemd, the reboot, the API server and the operator are real. The last test runs Debian's
+ * mstconfig, which refuses the emulated card.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { InterfaceStatus } from "@switchyard/api";

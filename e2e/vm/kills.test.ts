@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Kills the daemon before and after its first write of each kind, on a real kernel (igbsw) with a real udev and Open
- * vSwitch: while it configures two switchdev PFs with bridges, user-space drivers and the RDMA mode, and while it resets them. The
- * node must reach the same state as without kills, and what the administrator has beside it must stay. The table in
- * docs/contributing/testing.md says which kinds of steps cannot run here.
+ * vSwitch. It does so while it configures two switchdev PFs with bridges, user-space drivers and the RDMA mode, and
+ * while it resets them. The node must reach the same state as without kills, and what the administrator has beside it
+ * must stay. The table in docs/contributing/testing.md says which kinds of steps cannot run here.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tests a Linux bridge in systemd mode on a PF that carries the default route of its host, with a real systemd, real routes and
- * real reboots: the units must not take the PF from the host, neither before nor after its network is up. A unit with the name
- * of ifupdown's stands in for the network service, and igbsw (igb with a simulated eswitch) for a switchdev NIC.
+ * Tests a Linux bridge in systemd mode on a PF that carries the default route of its host, with a real systemd, real
+ * routes and real reboots. The units must not take the PF from the host, neither before nor after its network is up. A
+ * unit with the name of ifupdown's stands in for the network service, and igbsw (igb with a simulated eswitch) for a
+ * switchdev NIC.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tests the systemd mode with a real systemd, real reboots and real VFs: the daemon installs it and reboots the node, the units
- * configure the node before a stand-in for the kubelet starts, while nothing reaches the API server, and daemon mode removes it.
+ * Tests the systemd mode with a real systemd, real reboots and real VFs. The daemon installs it and reboots the node.
+ * The units configure the node before a stand-in for the kubelet starts, while nothing reaches the API server. Daemon
+ * mode removes it.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { applyPolicy, policyIs, policySpec, type NodeLog, type TestCluster } from "@switchyard/test-cluster";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tests the network cards of OpenStack and AWS instances on a real kernel: a config drive that genisoimage made is a disk of the
- * guest, and HTTP servers in the guest have the link-local address of the metadata services. The emulated igb is the card. The
- * operator, the API server and the drivers are real.
+ * Tests the network cards of OpenStack and AWS instances on a real kernel. A config drive that genisoimage made is a
+ * disk of the guest, and HTTP servers in the guest have the link-local address of the metadata services. The emulated
+ * igb is the card. The operator, the API server and the drivers are real.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import type { InterfaceStatus } from "@switchyard/api";

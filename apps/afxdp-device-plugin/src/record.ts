@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * readRecord and writeRecord keep the pools of the node in a file: the names of devices that are in pods, the devices that are
- * yet to be released, and the pools themselves, so that a restarted plugin serves running pods without the API server. Records of
- * earlier versions have no ids: the name of a device was its id.
+ * readRecord and writeRecord keep the pools of the node in a file, so that a restarted plugin serves running pods
+ * without the API server. The file has the names of devices that are in pods, the devices that are yet to be released
+ * and the pools themselves. Records of earlier versions have no ids: the name of a device was its id.
  */
 import { open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";

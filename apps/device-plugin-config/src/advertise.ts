@@ -2,12 +2,13 @@
 /**
  * advertise decides which VFs the device plugin advertises now, and which are still pending. It is a pure function.
  *
- * With the feature gate blockDevicePluginUntilConfigured, a VF is advertised if the status contains it, this kernel has it
- * with the driver in the status, and no step of the plan creates it again or binds it to another driver. A VF that will
- * change is therefore withdrawn as soon as the spec changes. Each VF is decided alone: a PF that fails keeps back only its
- * own VFs. VFs that exist after a reboot, such as those of an externally managed PF, meet these conditions although they
- * have lost their addresses and MTUs. Therefore no VF is advertised before the daemon has configured the node in this boot.
- * Without the feature gate, all VFs of the status are advertised once the status belongs to this boot.
+ * With the feature gate blockDevicePluginUntilConfigured, a VF is advertised if the status contains it and this kernel
+ * has it with the driver in the status. No step of the plan may create it again or bind it to another driver. A VF that
+ * will change is therefore withdrawn as soon as the spec changes. Each VF is decided alone: a PF that fails keeps back
+ * only its own VFs. VFs that exist after a reboot, such as those of an externally managed PF, meet these conditions
+ * although they have lost their addresses and MTUs. Therefore no VF is advertised before the daemon has configured the
+ * node in this boot. Without the feature gate, all VFs of the status are advertised once the status belongs to this
+ * boot.
  */
 import type { SriovNetworkNodeState, VfGroup, VfStatus } from "@switchyard/api";
 import { countVfsIn, includesVf, parseVfRange } from "@switchyard/policy";

@@ -10,8 +10,8 @@ import { changedVfs, ownedInStatus, plan } from "@switchyard/plan";
 export type ChangingVfs = ReadonlyMap<string, ReadonlySet<number> | "all">;
 
 /**
- * A step that does not change the device itself, such as a new MTU, does not count, even if it interrupts the link: a restart
- * of the plugin removes all VFs of the node from the kubelet for seconds.
+ * A step that does not change the device itself, such as a new MTU, does not count, even if it interrupts the link. A
+ * restart of the plugin removes all VFs of the node from the kubelet for seconds.
  */
 export function changingVfs({ spec = {}, status = {} }: SriovNetworkNodeState): ChangingVfs {
   const changing = new Map<string, Set<number> | "all">();

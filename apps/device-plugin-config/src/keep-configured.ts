@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * keepConfigured watches the state of the node, of any kind, and calls a reconciler for each change, as the follower until it is stopped
- * and as the init container until the configuration is written. It is idle as long as nothing changes.
+ * keepConfigured watches the state of the node, of any kind, and calls a reconciler for each change. It runs as the
+ * follower until it is stopped and as the init container until the configuration is written. It is idle as long as
+ * nothing changes.
  */
 import { defined, type ObjectMeta } from "@switchyard/api";
 import {

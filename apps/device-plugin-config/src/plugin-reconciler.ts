@@ -3,10 +3,10 @@
  * createPluginReconciler configures the device plugin for the present NodeState, and writes the condition
  * DevicePluginConfigured.
  *
- * With the feature gate, the init container waits until the daemon has configured the node in this boot, at least one VF can
- * be advertised, no VF is stale, and the daemon is not busy (is-daemon-busy.ts). Without the feature gate, it waits until the
- * NodeState is known, or known to be absent. The plugin then starts at once, but advertises only VFs that the daemon has
- * configured in this boot; the follower adds the others later.
+ * With the feature gate, the init container waits until the daemon has configured the node in this boot and is not busy
+ * (is-daemon-busy.ts). At least one VF can then be advertised, and no VF is stale. Without the feature gate, it waits
+ * until the NodeState is known, or known to be absent. The plugin then starts at once, but advertises only VFs that the
+ * daemon has configured in this boot; the follower adds the others later.
  *
  * Without a NodeState, and before the first report of the daemon, the follower changes nothing.
  */

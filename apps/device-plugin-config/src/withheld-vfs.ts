@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createWithholding finds VFs that must not be offered yet, because a pod has them as devices of another resource. The kubelet counts
- * the devices of each resource alone (pkg/kubelet/cm/devicemanager, 1.36), so after a VF has moved to another resource, which a new
- * resourceName or another split of a PF does, the kubelet would give the VF of a running pod to a second one.
+ * createWithholding finds VFs that must not be offered yet, because a pod has them as devices of another resource. The
+ * kubelet counts the devices of each resource alone (pkg/kubelet/cm/devicemanager, 1.36). A new resourceName or another
+ * split of a PF moves a VF to another resource. Then the kubelet would give the VF of a running pod to a second one.
  *
  * The kubelet is asked only about VFs that the plugin does not offer under this resource already, so on most nodes it is never
  * asked, and gRPC is not loaded. While it does not answer, these VFs are withheld, and everything that the plugin offers stays.

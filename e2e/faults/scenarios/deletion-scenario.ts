@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * deletionScenario deletes and recreates the objects that define the VFs of nodes while pods use VFs, as a
- * reinstallation or a GitOps tool that prunes does: node states, one and all, and the SriovOperatorConfig, whose
- * deletion deletes them. No VF may change, because nobody requested fewer VFs. Policies that are deleted permanently
- * still remove their VFs.
+ * reinstallation or a GitOps tool that prunes does. It deletes node states, one and all, and the SriovOperatorConfig,
+ * whose deletion deletes them. No VF may change, because nobody requested fewer VFs. Policies that are deleted
+ * permanently still remove their VFs.
  */
 import {
   operatorConfigName,

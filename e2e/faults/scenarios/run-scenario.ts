@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs a scenario in a fault cluster: first without faults as the reference, then with faults in its steps, to check
- * that each step ends in the same state with the same changes of the objects.
+ * Runs a scenario in a fault cluster, first without faults as the reference, then with faults in its steps. Checks that
+ * each step ends in the same state with the same changes of the objects.
  */
 import { describeWrite, type WriteRecord } from "../injector.ts";
 import type { Scenario, Step } from "./scenario.ts";

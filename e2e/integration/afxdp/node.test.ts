@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A node with AF_XDP devices, from a policy to subfunctions and back, on a real API server with a controller manager: the
- * operator and the config daemon are processes, and the node has a fake kernel. The test plays the kubelet and the device plugin.
+ * A node with AF_XDP devices, from a policy to subfunctions and back, on a real API server with a controller manager.
+ * The operator and the config daemon are processes, and the node has a fake kernel. The test plays the kubelet and the
+ * device plugin.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `switchyard validate` and a real API server with the webhook, in a cluster with nodes, policies and pools: both
- * must refuse the same objects with the same messages, and give the others the same warnings and defaults.
+ * `switchyard validate` and a real API server with the webhook, in a cluster with nodes, policies and pools. Both must
+ * refuse the same objects with the same messages, and give the others the same warnings and defaults.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { sriovNetworkNodeStates } from "@switchyard/api";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `operator uninstall --give-hosts-back` on a real API server and controller manager, with a stand-in for the kubelets: nodes that
- * succeed, fail, are not ready or gone; many nodes; a killed command; names that others use; and insufficient rights.
+ * `operator uninstall --give-hosts-back` on a real API server and controller manager, with a stand-in for the kubelets.
+ * The cases are nodes that succeed, fail, are not ready or gone; many nodes; a killed command; names that others use;
+ * and insufficient rights.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { afxdpNetworkNodeStates, nodes, sriovNetworkNodeStates } from "@switchyard/api";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The certificates that the operator issues and renews for the network resources injector and the admission webhook,
- * on a real API server with a controller manager: operators as processes with their rights in a cluster. The test
+ * The certificates that the operator issues and renews for the network resources injector and the admission webhook, on
+ * a real API server with a controller manager. The operators are processes with their rights in a cluster. The test
  * serves the certificate that the pods would mount, and connects with the CA bundle of the webhook configuration.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";

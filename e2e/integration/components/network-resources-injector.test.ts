@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The network resources injector of its own project, built from its Go module: the program starts with the arguments that are
- * rendered, answers each rendered probe, reads what it needs with the rendered rights, and adds resources to the pods that a
- * real API server sends to it.
+ * The network resources injector of its own project, built from its Go module. The program starts with the arguments
+ * that are rendered, answers each rendered probe, and reads what it needs with the rendered rights. It adds resources to
+ * the pods that a real API server sends to it.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { goPrograms } from "@switchyard/go-programs";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The SriovOperatorConfig and the components that it deploys, on a real API server with a controller manager: the
- * operator as a process with its rights in a cluster, DaemonSets with counted pods, a garbage collector, and an audit
- * log.
+ * The SriovOperatorConfig and the components that it deploys, on a real API server with a controller manager. The
+ * operator is a process with its rights in a cluster. There are DaemonSets with counted pods, a garbage collector, and
+ * an audit log.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Condition, SriovOperatorConfigSpec } from "@switchyard/api";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The device plugin's configuration on a real API server with the operator: the init container, the sidecar, a fake
- * plugin that counts its restarts, the label on nodes, upstream's ConfigMap, and a fleet that is too large for the
+ * The device plugin's configuration on a real API server with the operator. Tests the init container, the sidecar, a
+ * fake plugin that counts its restarts, the label on nodes, upstream's ConfigMap, and a fleet that is too large for the
  * ConfigMap.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";

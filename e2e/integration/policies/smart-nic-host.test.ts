@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A host whose OVN moves to its SmartNIC and back, in a cluster without MachineConfigs: labels of the Node, as ovn-offload sets
- * them, reserve VF 0, request the mode of the card, and disable Open vSwitch. The card is fake and starts in separated host mode.
+ * A host whose OVN moves to its SmartNIC and back, in a cluster without MachineConfigs. Labels of the Node, as
+ * ovn-offload sets them, reserve VF 0, request the mode of the card, and disable Open vSwitch. The card is fake and
+ * starts in separated host mode.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { labels, type SriovNetworkNodeState } from "@switchyard/api";

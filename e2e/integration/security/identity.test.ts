@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The rights of each component on a real API server: the operator deploys all components with its own rights, and a
+ * The rights of each component on a real API server. The operator deploys all components with its own rights, and a
  * component on a node writes only the objects of that node (sriov-operator.md M-18).
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The rights of components on nodes, on a real API server with the operator as a process: the operator grants them
+ * The rights of components on nodes, on a real API server with the operator as a process. The operator grants them
  * after the admission policies that limit them, and withdraws them if the API server refuses these policies
  * (sriov-operator.md M-18).
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * FakeWorker is a node of a test cluster: a Node object, a fake kernel in this process, and the config daemon as a
- * process that can be killed and restarted while the kernel keeps its state.
+ * process. The daemon can be killed and restarted while the kernel keeps its state.
  */
 import { createFakeKernel, serveFakeKernel, type FakeKernel, type FakeNic } from "@switchyard/host/testing";
 import {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startContainer runs the program of a container as a process of this machine, with what a kubelet gives to a container:
- * environment, arguments, and the API server's address and a token bound to the pod.
+ * startContainer runs the program of a container as a process of this machine, with what a kubelet gives to a
+ * container. This is the environment, the arguments, the API server's address and a token bound to the pod.
  */
 import { isRecord, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
 import { findFreePorts, podCommand, spawnGuarded, type GuardedProcess } from "@switchyard/testing";

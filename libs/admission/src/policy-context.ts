@@ -28,7 +28,7 @@ export type PolicyCheck = (policy: SriovNetworkNodePolicy, context: PolicyContex
  * policy matches, and fingerprints of PFs. The process that answers reviews creates one and passes it to each review.
  *
  * Memory is bounded: groups and matches live as long as the node lists, policies and statuses that they belong to (weak
- * references), and the fingerprints are dropped when there are more than 20,000 of them.
+ * references). The fingerprints are dropped when there are more than 20,000 of them.
  */
 export interface AdmissionCache {
   readonly groupNodes: GroupNodes;

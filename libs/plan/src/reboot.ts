@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Decides whether the node reboots, at most once for each cause. A planning rule that makes a change which takes effect only at
- * the next boot returns a RebootCause, in each plan from the moment at which the change is needed until it is in effect.
- * The daemon records the causes before it reboots (status.system.reboot). A cause that exists after the reboot is a problem
- * and never another reboot.
+ * Decides whether the node reboots, at most once for each cause. A rule whose change needs a reboot returns a
+ * RebootCause in every plan until the change is in effect. The daemon records the causes before it reboots
+ * (status.system.reboot). A cause that exists after the reboot is a problem and never another reboot.
  * Usage: `const { reboot, forget, reasons, problems } = planReboot(needs, observed.system?.reboot)`.
  */
 import type { RebootStatus } from "@switchyard/api";
@@ -31,8 +30,8 @@ export interface RebootCause {
 export interface RebootNeeds {
   readonly causes: readonly RebootCause[];
   /**
-   * Ids of changes that are observed to be in effect. Only they are removed from the record of the last reboot: the absence of a
-   * cause is no evidence, because something that cannot be read now could appear again and reboot the node again.
+   * Ids of changes that are observed to be in effect. Only they are removed from the record of the last reboot. The
+   * absence of a cause is no evidence: something that cannot be read now could appear again and reboot the node again.
    */
   readonly inEffect: readonly string[];
 }

@@ -35,10 +35,11 @@ export function disableOptimizer(): void {
 export const minSemiSpaceFlag = "--min-semi-space-size=8";
 
 /**
- * 1 MB for new objects, one helper thread for the garbage collector, no collections by V8 while the process is idle, which freed
- * nothing, and no list of public certificate authorities, which Node otherwise reads for the first TLS connection: 2 MB, and a
- * twentieth of the instructions of a start. The entry points of images have these flags, because Node and V8 read them only at their
- * start. V8 ends a process that changes --memory-reducer-gc-count after such a collection has begun (Node 24.21).
+ * 1 MB for new objects and one helper thread for the garbage collector. No collections by V8 while the process is idle,
+ * which freed nothing. No list of public certificate authorities, which Node otherwise reads for the first TLS
+ * connection: 2 MB, and a twentieth of the instructions of a start. The entry points of images have these flags,
+ * because Node and V8 read them only at their start. V8 ends a process that changes --memory-reducer-gc-count after
+ * such a collection has begun (Node 24.21).
  */
 export const memoryFlags: readonly string[] = [
   ...["--max-semi-space-size=1", "--v8-pool-size=1"],
@@ -61,8 +62,9 @@ const builtins = ["cluster", "fs/promises", "http", "https", "perf_hooks", "time
 
 /**
  * Sets up a process that is mostly idle for little memory: memoryFlags, with which it replaces itself unless it has them, and no
- * compilation to machine code. Together they save 5 MB of the daemon's 68 MB, mostly pages of V8's compilers that are then never
- * touched, and 17 MB of ovn-offload's 106 MB with 1,000 hosts, mostly room for new objects; the second start takes 25 ms.
+ * compilation to machine code. Together they save 5 MB of the daemon's 68 MB, mostly pages of V8's compilers that are
+ * then never touched. They save 17 MB of ovn-offload's 106 MB with 1,000 hosts, mostly room for new objects. The second
+ * start takes 25 ms.
  *
  * Node's own modules are loaded before V8's flags change, because V8 then refuses the code of these modules that is compiled into
  * Node: a fifth of the instructions of a start (Node 24.21). Import the service afterwards.
@@ -125,9 +127,9 @@ export function releaseMemoryAfter(delayMs: number): () => void {
 }
 
 /**
- * Replaces this process by the same program with at most 4 MB for new objects and a heap close to the size of the live ones, for a
- * command that reads much and ends soon. `switchyard doctor` with the objects of 1,000 nodes uses 150 MB instead of 290 MB, and no
- * more time; the second start takes 25 ms (Node 24.21).
+ * Replaces this process by the same program with at most 4 MB for new objects and a heap close to the size of the live
+ * ones. It is for a command that reads much and ends soon. `switchyard doctor` with the objects of 1,000 nodes uses 150
+ * MB instead of 290 MB, and no more time; the second start takes 25 ms (Node 24.21).
  */
 export function restartWithSmallHeap(): void {
   restartWith(["--max-semi-space-size=4", "--heap-growing-percent=20"]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * findFreePorts finds loopback ports for servers that need a fixed port. It does not use port 0: the kernel would choose a
- * port in the range of outgoing connections, and such a connection could take the port before the server uses it or while
- * the server restarts.
+ * findFreePorts finds loopback ports for servers that need a fixed port. It does not use port 0. The kernel would
+ * choose a port in the range of outgoing connections, and such a connection could take the port before the server uses
+ * it or while the server restarts.
  * Usage: `const [etcd, apiServer] = await findFreePorts(2)`.
  */
 import { randomInt } from "node:crypto";

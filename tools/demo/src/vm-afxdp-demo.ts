@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * runVmAfxdpDemo shows AF_XDP on a real kernel: a node in QEMU whose ports (igbsw) have subfunctions like those of a ConnectX, the
- * config daemon, afxdp-device-plugin, the CNI plugin host-device, and DPDK's testpmd as the container of a pod. There is no
- * SriovOperatorConfig. A program plays the kubelet.
+ * runVmAfxdpDemo shows AF_XDP on a real kernel. There are a node in QEMU whose ports (igbsw) have subfunctions like
+ * those of a ConnectX, the config daemon, afxdp-device-plugin, the CNI plugin host-device, and DPDK's testpmd as the
+ * container of a pod. There is no SriovOperatorConfig. A program plays the kubelet.
  */
 import { namespace, waitFor, type Narrator, type TestCluster } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";

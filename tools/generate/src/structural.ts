@@ -4,10 +4,10 @@
  * without $ref, without additionalProperties next to properties, and with a type for each value. Keywords that cannot
  * be converted are errors that name the field; nothing is dropped silently.
  *
- * Tags in the JSDoc of interfaces: those of JSON schema (`@minimum 0`, `@default netdevice`, `@format int64`); `@asType
- * integer`, which numbers must have, because Kubernetes APIs have no fractions; `@x-kubernetes-…`, which are copied
- * (validation-rules.ts converts rules); `@deprecated`; and `@openEnum`, which lists the values in the description only,
- * because upstream's CRD accepts any value and stored objects may have others.
+ * Tags in the JSDoc of interfaces are those of JSON schema (`@minimum 0`, `@default netdevice`, `@format int64`) and
+ * `@deprecated`. Numbers must have `@asType integer`, because Kubernetes APIs have no fractions. `@x-kubernetes-…` tags
+ * are copied (validation-rules.ts converts rules). `@openEnum` lists the values in the description only: upstream's CRD
+ * accepts any value, and stored objects may have others.
  */
 import type { StructuralSchema } from "@switchyard/api";
 import { GenerateError } from "./generate-error.ts";

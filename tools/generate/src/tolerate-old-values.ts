@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * tolerateOldValues makes all rules of a kind accept a value that the stored object already has, at every depth. The API
- * server itself ignores violations of unchanged values (ratcheting), but before Kubernetes 1.33 not in updates of the status:
- * without these rules, no condition could be written to an object that the Go operator's CRDs accepted.
+ * tolerateOldValues makes all rules of a kind accept a value that the stored object already has, at every depth. The
+ * API server itself ignores violations of unchanged values (ratcheting), but before Kubernetes 1.33 not in updates of
+ * the status. Without these rules, no condition could be written to an object that the Go operator's CRDs accepted.
  *
- * A rule can compare with the old value (`oldSelf`) only where the API server knows which old value belongs to the new one,
- * which is not the case in a list or below an atomic map. The rules there move up to the list or the map.
+ * A rule can compare with the old value (`oldSelf`) only where the API server knows which old value belongs to the new
+ * one. This is not the case in a list or below an atomic map. The rules there move up to the list or the map.
  */
 import { defined, type StructuralSchema, type ValidationRule } from "@switchyard/api";
 

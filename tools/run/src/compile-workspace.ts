@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * compileWorkspace checks the types of all files of a tsconfig.json and says which of them changes affect since a saved
- * state: a changed file, and the files that use its declarations if these have changed. The declarations of a file are
- * remembered from its first change on, until then its users are affected by any change.
+ * state. These are a changed file, and the files that use its declarations if these have changed. The declarations of a
+ * file are remembered from its first change on, until then its users are affected by any change.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Lint refuses imports against the arrows of docs/contributing/architecture.md. */
+/** Lint refuses imports against the arrows of docs/contributing/architecture.md, and long sentences in doc comments. */
 import { describe, expect, it } from "@jest/globals";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
@@ -54,5 +54,24 @@ describe("lint", () => {
     }));
     const results = lint(texts).map((rules) => [arrow, foreign].find((rule) => rules.includes(rule)));
     expect(cases.map((it, index) => ({ ...it, breaks: results[index] }))).toEqual(cases);
+  }, 120_000);
+
+  it("refuses sentences of 34 words or more in doc comments", () => {
+    const words = (count: number) => `W${" word".repeat(count - 1)}`;
+    const comments = [
+      { comment: `/** ${words(34)}. */`, isRefused: true },
+      { comment: `/**\n * ${words(20)}\n * ${words(14)}.\n */`, isRefused: true },
+      { comment: `/** ${words(33)}. */`, isRefused: false },
+      { comment: `/** ${words(20)}. ${words(20)}. */`, isRefused: false },
+      { comment: `/**\n * ${words(20)}:\n * - ${words(20)}\n * - ${words(20)}\n */`, isRefused: false },
+      { comment: `/** ${words(3)}.\n * @pattern ${words(20)}\n * ${words(20)}\n */`, isRefused: false },
+      { comment: `/* ${words(40)} */`, isRefused: false },
+    ];
+    const texts = comments.map(({ comment }) => ({
+      file: "libs/policy/src/vfs/vf-range.ts",
+      text: `${comment}\nconsole.log();\n`,
+    }));
+    const refused = lint(texts).map((rules) => rules.includes("comments/short-sentences"));
+    expect(comments.map((it, index) => ({ ...it, isRefused: refused[index] }))).toEqual(comments);
   }, 120_000);
 });

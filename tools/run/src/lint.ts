@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * `npm run lint` checks the types and the rules of eslint.config.js, with one TypeScript program and one ESLint for the whole
- * workspace. It leaves out the files of which the result cannot have changed since the last run that found nothing: TypeScript
- * knows which files a change affects, namely a changed file, and the files that use its declarations if these have changed.
- * `-- --all` leaves out none.
+ * workspace. It leaves out the files of which the result cannot have changed since the last run that found nothing.
+ * TypeScript knows which files a change affects, namely a changed file, and the files that use its declarations if
+ * these have changed. `-- --all` leaves out none.
  */
 import { createProjectGraphAsync, readCachedProjectGraph } from "@nx/devkit";
 import { ESLint } from "eslint";
@@ -69,7 +69,14 @@ function lint(files: readonly string[], eslint: ESLint): Promise<ESLint.LintResu
 
 /** Files with the rules, the packages, and the tags of projects. */
 function ruleFiles(): readonly string[] {
-  const config = ["eslint.config.js", "tsconfig.json", "tsconfig.base.json", "package-lock.json", "nx.json"];
+  const config = [
+    "eslint.config.js",
+    "tools/nx/short-sentences.js",
+    "tsconfig.json",
+    "tsconfig.base.json",
+    "package-lock.json",
+    "nx.json",
+  ];
   return [
     ...config,
     ...globSync(["{apps,libs,tools}/*/package.json", "e2e/package.json", "tools/run/src/{lint,compile-workspace}.ts"]),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The package `switchyard` of the npm registry belongs to another project: no page, workflow or comment tells anybody to
- * install it, to run it with npx outside of a checkout, or to publish under its name.
+ * The package `switchyard` of the npm registry belongs to another project. No page, workflow or comment tells anybody
+ * to install it, to run it with npx outside of a checkout, or to publish under its name.
  */
 import { describe, expect, it } from "@jest/globals";
 import { readWorkspaceFile, workspaceFiles } from "./workspace-files.ts";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `npm test` provides the binaries of the API server, of Helm and of other Go programs, runs the tests of all projects with Nx, and
- * prints as its last line "N passed, N failed, N skipped". `npm test -- PATH...` runs test files or folders directly, without Nx and
- * its cache, and `npm test -- --base COMMIT` the tests of the projects that the changes since this commit affect. Other options are passed to Nx.
+ * `npm test` provides the binaries of the API server, of Helm and of other Go programs, and runs the tests of all
+ * projects with Nx. It prints as its last line "N passed, N failed, N skipped". `npm test -- PATH...` runs test files
+ * or folders directly, without Nx and its cache, and `npm test -- --base COMMIT` the tests of the projects that the
+ * changes since this commit affect. Other options are passed to Nx.
  */
 import { goPrograms } from "@switchyard/go-programs";
 import { binariesFor, ensureBinaries } from "@switchyard/testing";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * formatAfxdpBootConfig and parseAfxdpBootConfig write and read the file from which AF_XDP devices are configured while the node
- * boots, without an API server: the header of all files of the systemd mode, then JSON with the interfaces of the
- * AfxdpNetworkNodeState. It is a file of its own, because the other one has the format of the Go operator.
+ * formatAfxdpBootConfig and parseAfxdpBootConfig write and read the file from which AF_XDP devices are configured while
+ * the node boots, without an API server. It has the header of all files of the systemd mode, then JSON with the
+ * interfaces of the AfxdpNetworkNodeState. It is a file of its own, because the other one has the format of the Go
+ * operator.
  */
 import { bootFileHeader, err, ok, type AfxdpInterfaceSpec, type Result } from "@switchyard/api";
 import { isAfxdpInterfaceSpec, parseAfxdpDevice } from "@switchyard/host";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ownedParts lists everything that the daemon leaves on a host besides the settings and records of PFs, which plans remove, the CNI
- * plugin of provider upstream, and two files of the AF_XDP device plugin: its record, and the program for bpfman. A file that the
- * daemon writes must be in this list, in the plan of an empty spec, or in release-pf.ts: `config-daemon cleanup` removes nothing
- * else.
+ * ownedParts lists everything that the daemon leaves on a host besides the settings and records of PFs, which plans
+ * remove. The CNI plugin of provider upstream and two files of the AF_XDP device plugin, its record and the program for
+ * bpfman, are not listed either. A file that the daemon writes must be in this list, in the plan of an empty spec, or
+ * in release-pf.ts: `config-daemon cleanup` removes nothing else.
  */
 import {
   afxdpPluginRecord,

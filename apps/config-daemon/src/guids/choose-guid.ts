@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * chooseGuid decides which GUID an InfiniBand VF gets: that of the administrator's file, else the one that was generated for it
- * before, else a new one, which is recorded before it is returned (sriov-operator.md F.7).
+ * chooseGuid decides which GUID an InfiniBand VF gets: that of the administrator's file, else the one that was
+ * generated for it before, else a new one (sriov-operator.md F.7). A new one is recorded before it is returned.
  */
 import { parseGuid, type Guid, type PciAddress } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";

@@ -169,9 +169,9 @@ function initialModeOf({ spec, initial }: PfRecord): string | undefined {
 }
 
 /**
- * Returns the number of the PF in the port names of its representors ("pf1vf0"); undefined if it is not known. mlx5_core and ice use
- * the number of the port, which is in the name of the PF itself ("p1"): that of the PCI function is another one in a virtual machine
- * and on cards whose ports are devices of their own.
+ * Returns the number of the PF in the port names of its representors ("pf1vf0"); undefined if it is not known.
+ * mlx5_core and ice use the number of the port, which is in the name of the PF itself ("p1"). The number of the PCI
+ * function differs in a virtual machine and on cards whose ports are devices of their own.
  */
 export function pfNumberOf(uplink: Link | undefined, { pciAddress, driver }: RepresentedPf): number | undefined {
   if (numberingByFunction.has(driver)) return functionNumberOf(pciAddress);

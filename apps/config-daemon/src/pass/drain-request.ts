@@ -48,9 +48,9 @@ export function isDrainedFor(needed: DrainNeed, state: Handshake): boolean {
 
 /**
  * Returns the next request on the way to the drain `needed`. The annotations do not show which request an answer belongs
- * to. Therefore the daemon waits until the answer is Idle before it sends another request: after a drain that is complete,
- * and before a reboot if the previous request was a smaller drain, as upstream does. The change of the answer starts the
- * next pass.
+ * to. Therefore the daemon waits until the answer is Idle before it sends another request. This happens after a drain
+ * that is complete, and before a reboot if the previous request was a smaller drain, as upstream does. The change of
+ * the answer starts the next pass.
  */
 export function nextRequest(needed: DrainNeed, state: Handshake): DrainRequest {
   if (answerOf(state) === "Idle") return needed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Representors of NICs whose PCI functions and ports have different numbers, on the fake kernel: a PF that is passed through to a
- * virtual machine, or a card whose ports are devices of their own.
+ * Representors of NICs whose PCI functions and ports have different numbers, on the fake kernel. Such a NIC is a PF
+ * that is passed through to a virtual machine, or a card whose ports are devices of their own.
  */
 import { describe, expect, it } from "@jest/globals";
 import type { InterfaceSpec, SriovNetworkNodeState } from "@switchyard/api";

@@ -14,8 +14,8 @@ export interface HostNetworkAtBoot {
 }
 
 /**
- * A use that was recorded ends only by evidence: while the host has no default route at all, for example because its DHCP
- * server does not answer, the PF that had it may still be the one that the host needs.
+ * A use that was recorded ends only by evidence. While the host has no default route at all, for example because its
+ * DHCP server does not answer, the PF that had it may still be the one that the host needs.
  */
 export function hostNetworkAtBoot(
   found: Pick<Observation, "interfaces" | "routes"> | undefined,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ownProgram lists the files of the running program and of the Node that runs it, as systemd needs them on the host: the
- * bundle with its native packages, Node, and its shared libraries, because the host may have older ones.
+ * ownProgram lists the files of the running program and of the Node that runs it, as systemd needs them on the host:
+ * the bundle with its native packages, Node, and its shared libraries. The host may have older libraries.
  */
 import { createHash } from "node:crypto";
 import { promises as fs } from "node:fs";

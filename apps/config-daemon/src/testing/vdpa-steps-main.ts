@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs the steps for vDPA devices on this machine, on a PCI function that is a vDPA management device in place of a VF, and
- * prints the devices after each step, one line of JSON each.
+ * Runs the steps for vDPA devices on this machine, on a PCI function that is a vDPA management device in place of a VF.
+ * Prints the devices after each step, one line of JSON each.
  * Usage: `node vdpa-steps-main.ts 0000:00:03.0 virtio vhost remove`; in the VM lab, as a bundle.
  */
 import { parsePciAddress } from "@switchyard/api";

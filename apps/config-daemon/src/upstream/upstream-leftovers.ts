@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Finds and removes the files that the systemd mode of the Go operator left on the host: its units, the program that they
- * start, their files, and helper scripts that no udev rule calls. The units would configure NICs by an old spec at the next
- * boot. Files that are not recognised stay. A removal that is interrupted is continued by the next call.
+ * Finds and removes the files that the systemd mode of the Go operator left on the host. These are its units, the
+ * program that they start, their files, and helper scripts that no udev rule calls. The units would configure NICs by
+ * an old spec at the next boot. Files that are not recognised stay. A removal that is interrupted is continued by the
+ * next call.
  */
 import { isUpstreamUnit, upstreamUnitProgram, upstreamUnits } from "@switchyard/api";
 import type { HostFiles } from "@switchyard/host";

@@ -186,8 +186,8 @@ function stuckText(isGivenUp: boolean, ran: boolean): string {
 /**
  * isSettled tells whether the config daemon has configured the AF_XDP devices of the node, so that the plugin can start. It is a pure
  * function.
- * A daemon that failed and retries, or that waits for the drain of its node, has done what it can: this can take hours, and the devices
- * of other pools must not wait for it.
+ * A daemon that failed and retries, or that waits for the drain of its node, has done what it can. This can take hours,
+ * and the devices of other pools must not wait for it.
  */
 export function isSettled({ metadata, status = {} }: AfxdpNetworkNodeState): boolean {
   const { interfaces, observedGeneration, syncStatus, conditions = [] } = status;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * install installs eve-bridge into a CNI directory of the node, from an init container. It copies the new version
- * into a directory of its own, tests it, and activates it with one rename(2), so that every call of a runtime runs
- * either the old or the new version. It writes to the CNI directory only.
+ * install installs eve-bridge into a CNI directory of the node, from an init container. It copies the new version into
+ * a directory of its own, tests it, and activates it with one rename(2). Thus every call of a runtime runs either the
+ * old or the new version. It writes to the CNI directory only.
  */
 import { createHash } from "node:crypto";
 import { createReadStream, promises as fs } from "node:fs";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * These functions read and change the failurePolicy of webhook registrations. Requests that no webhook answers are
- * refused only after a pod of this operator has served: upstream's registration may have no server behind it, and while
+ * refused only after a pod of this operator has served. Upstream's registration may have no server behind it, and while
  * upstream's pods are replaced, none may run (sriov-operator.md M-50).
  */
 import { upstreamManager } from "@switchyard/api";

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startDrainControllers starts the controllers of drains (sriov-operator.md G): "drain-slots" decides which nodes may
- * be drained, "drain" drains each of them, "default-pool-status" reports the slot of nodes in no pool, and on OpenShift
+ * startDrainControllers starts the controllers of drains (sriov-operator.md G). "drain-slots" decides which nodes may
+ * be drained, "drain" drains each of them. "default-pool-status" reports the slot of nodes in no pool, and on OpenShift
  * "drain-pauses" resumes MachineConfigPools.
  *
- * RBAC: nodes get, list, watch, patch; pods list, watch; pods/eviction create; resourceclaims get; resourceslices list;
- * sriovnetworknodestates and afxdpnetworknodestates get, list, watch, patch, and patch of their status; on OpenShift
- * machineconfigs get, machineconfigpools get, list, patch.
+ * RBAC: nodes get, list, watch, patch; pods list, watch; pods/eviction create; resourceclaims get; resourceslices list.
+ * Also sriovnetworknodestates and afxdpnetworknodestates get, list, watch, patch, and patch of their status; on
+ * OpenShift machineconfigs get, machineconfigpools get, list, patch.
  */
 import {
   afxdpNetworkNodeStates,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createDrainReconciler drains one node, from the daemon's request to the release (sriov-operator.md G).
- * slots/drain-slots-reconciler.ts decides which node may be drained; this reconciler drains a node that has its slot,
- * and releases a node whose daemon withdraws its request, also in the middle of a drain (sriov-operator.md M-52). All
- * state is on the SriovNetworkNodeState and the Node, so another replica can continue.
+ * slots/drain-slots-reconciler.ts decides which node may be drained. This reconciler drains a node that has its slot,
+ * and releases a node whose daemon withdraws its request. It does so also in the middle of a drain (sriov-operator.md
+ * M-52). All state is on the SriovNetworkNodeState and the Node, so another replica can continue.
  */
 import {
   afxdpNetworkNodeStates,

@@ -25,7 +25,7 @@ export type StatusWriter =
 
 export interface DrainReporter {
   /**
-   * Writes the conditions of `phase`. A changed status or reason is written at once; a change of the message only is
+   * Writes the conditions of `phase`. A changed status or reason is written at once. A change of the message only is
    * written at most once a second, because each pod that leaves and each step of the queue changes messages. Returns
    * the time in ms after which to call again for a change that is not written yet, or Infinity. Rejects with KubeError.
    */

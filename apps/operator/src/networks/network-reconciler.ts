@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createNetworkReconciler keeps one NetworkAttachmentDefinition (NAD) for each network, of all kinds and in all
- * namespaces (sriov-operator.md D). Problems are reported on the network. Networks have no finalizers: a NAD that a
- * deleted network left in another namespace is found by its owner-ref annotation, also by an operator that did not run
- * when the network was deleted (docs/decisions/011-no-finalizers-on-networks.md).
+ * namespaces (sriov-operator.md D). Problems are reported on the network. Networks have no finalizers
+ * (docs/decisions/011-no-finalizers-on-networks.md). A NAD that a deleted network left in another namespace is found by
+ * its owner-ref annotation, also by an operator that did not run when the network was deleted.
  */
 import {
   annotations,

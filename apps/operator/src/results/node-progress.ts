@@ -20,8 +20,8 @@ export interface ProgressOptions {
 /**
  * The result follows from the node's observed state, not from what the daemon reports about itself: unfinished work is
  * what plan() finds. A node whose state does not contain `spec` yet is being configured. If the daemon has not observed
- * the node since the spec changed, a policy or pool that was ready stays ready, because most changes of a spec concern
- * other PFs, and one that was not ready does not become ready.
+ * the node since the spec changed, a policy or pool that was ready stays ready: most changes of a spec concern other
+ * PFs. One that was not ready does not become ready.
  */
 export function progressOf(
   state: CachedNodeState | undefined,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * waitingPods returns the pods of a host that need an interface of the host's Open vSwitch, which does not run there, and so
- * cannot start: pods without hostNetwork whose default network is not replaced by a network with a VF, and that have not been
- * ready for some minutes. A pod that is ready has got its interface in another way, whatever its annotations say.
+ * waitingPods returns the pods of a host that need an interface of the host's Open vSwitch, which does not run there,
+ * and so cannot start. These are pods without hostNetwork whose default network is not replaced by a network with a VF,
+ * and that have not been ready for some minutes. A pod that is ready has got its interface in another way, whatever its
+ * annotations say.
  */
 import { isRecord, type KubeObject } from "@switchyard/kube";
 

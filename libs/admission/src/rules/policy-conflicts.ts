@@ -9,7 +9,7 @@
  * If both policies name the PF by pfNames, or both by rootDevices, an overlap is refused. If one names it by pfNames and
  * the other by rootDevices, the overlap is refused only if their priorities are equal. If one of them matches the PF only
  * by vendor, deviceID or netFilter, the priorities decide. When priorities decide, a warning says which policy takes
- * precedence and that the other one gets no VFs of this PF: merging drops a whole VF group that shares a VF with a
+ * precedence and that the other one gets no VFs of this PF. Merging drops a whole VF group that shares a VF with a
  * stronger one.
  */
 import type { InterfaceStatus, NicSelector, SriovNetworkNodePolicy } from "@switchyard/api";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Rules about SriovNetworkPoolConfig (sriov-operator.md E.2). Upstream checks each pool by itself. There, a second pool on
- * a node empties the node's RDMA mode and ends its drains (sriov-operator.md M-44), and "0%" is refused although 0, which
- * blocks all drains as well, is not (sriov-operator.md M-33).
+ * Rules about SriovNetworkPoolConfig (sriov-operator.md E.2). Upstream checks each pool by itself. There, a second pool
+ * on a node empties the node's RDMA mode and ends its drains (sriov-operator.md M-44). "0%" is refused although 0,
+ * which blocks all drains as well, is not (sriov-operator.md M-33).
  */
 import type { SriovNetworkPoolConfig } from "@switchyard/api";
 import { rdmaModeDifference } from "@switchyard/plan";

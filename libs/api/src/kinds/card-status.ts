@@ -69,9 +69,9 @@ export interface FirmwareInitial {
 /**
  * The mode of a SmartNIC (NVIDIA BlueField) in SriovNetworkNodeState.status.interfaces (smartnic.md 7.1). The plan
  * compares current, next and requested mode.
- * Mode of a SmartNIC: its own processors control the network of the host (embedded-cpu); the same, and the host may not
- * change the card (restricted); processors and host are equal users of the card (separated-host); the processors are
- * switched off (nic); unknown if the firmware's settings fit none of them.
+ * Mode of a SmartNIC. embedded-cpu: its own processors control the network of the host. restricted: the same, and the
+ * host may not change the card. separated-host: processors and host are equal users of the card. nic: the processors
+ * are switched off. unknown: the firmware's settings fit none of them.
  */
 export type CardMode = "embedded-cpu" | "restricted" | "separated-host" | "nic" | "unknown";
 

@@ -6,13 +6,13 @@
  * The operator is the only writer of the spec and always sends all of it, so the spec is atomic in server-side apply:
  * fields that somebody adds by hand do not persist. The lists of the status are atomic, too. If they were maps by PCI
  * address and VF index, an object that is stored with a duplicate entry could no longer be written, and managedFields
- * would list each field of each VF: a node with 8 PFs and 64 VFs each takes 188 KB instead of 97 KB (kube-apiserver
+ * would list each field of each VF. A node with 8 PFs and 64 VFs each takes 188 KB instead of 97 KB (kube-apiserver
  * 1.36).
  *
  * There are no validation rules beyond upstream's, except for deviceType. Programs write these objects; a refused write
  * would hide what the daemon observed, or block a node because of one invalid policy that is already stored. deviceType
  * becomes the name of a driver and of a kernel module on the node, so it has an enum. A policy's deviceType has the
- * same enum, so the operator writes no other values; a stored value stays valid while it is unchanged (ratcheting,
+ * same enum, so the operator writes no other values. A stored value stays valid while it is unchanged (ratcheting,
  * Kubernetes 1.30, where the enum of a spec is not checked when the status is written).
  *
  * The CRD's descriptions are generated from the JSDoc in this file: `npm run generate`.
@@ -221,8 +221,8 @@ export interface SystemSettings {
 export interface SystemStatus extends SystemSettings {
   /**
    * Mode that the RDMA subsystem gets when its module ib_core is loaded the next time, from the file
-   * /etc/modprobe.d/sriov_network_operator_modules_config.conf: shared or exclusive; foreign if the file has other
-   * content, which Switchyard does not change. Absent if there is no such file.
+   * /etc/modprobe.d/sriov_network_operator_modules_config.conf. The values are shared and exclusive, and foreign if the
+   * file has other content, which Switchyard does not change. Absent if there is no such file.
    */
   readonly persistentRdmaMode?: "shared" | "exclusive" | "foreign";
   /**
@@ -488,9 +488,9 @@ export interface VfStatus {
   /** Name of the VF's network interface; absent while the VF is in a pod or bound to a userspace driver. */
   readonly name?: string;
   /**
-   * Set if the VF has a kernel driver and no network interface, and no pod has the VF: "waiting" while the driver may still create
-   * the interface, "rebind" when the driver is to be bound again, and "permanent" if that did not help. The device plugin does not
-   * offer the VF.
+   * Set if the VF has a kernel driver and no network interface, and no pod has the VF. The value is "waiting" while the
+   * driver may still create the interface, "rebind" when the driver is to be bound again, and "permanent" if that did
+   * not help. The device plugin does not offer the VF.
    */
   readonly missingInterface?: string;
   /** MAC address of the VF's network interface. */

@@ -3,8 +3,9 @@ import type { PciAddress } from "@switchyard/api";
 
 /**
  * Systemd is the port for the service manager of the host. Names of units include their type: "openvswitch-switch.service".
- * Rejects with HostError only: EINVAL for a name that no unit can have, ENOENT or ECONNREFUSED without a system bus, ETIMEDOUT,
- * and otherwise the last part of the name of systemd's error ("NoSuchUnit", "UnitMasked"), with its message in `words`.
+ * Rejects with HostError only: EINVAL for a name that no unit can have, ENOENT or ECONNREFUSED without a system bus,
+ * and ETIMEDOUT. Otherwise the code is the last part of the name of systemd's error ("NoSuchUnit", "UnitMasked"), with
+ * its message in `words`.
  */
 export interface Systemd {
   /** Returns the state of a unit. A unit that does not exist has the load state "not-found". */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * DriverQuirks are behaviours of real drivers, firmwares and hosts that the models in nic-models.ts do not have by default: most of
- * them depend on the version, the settings or the state of a card. Sources: drivers/pci/iov.c, drivers/pci/pci-driver.c and
- * drivers/net/ethernet of Linux 6.12.117.
+ * DriverQuirks are behaviours of real drivers, firmwares and hosts that the models in nic-models.ts do not have by
+ * default. Most of them depend on the version, the settings or the state of a card. Sources: drivers/pci/iov.c,
+ * drivers/pci/pci-driver.c and drivers/net/ethernet of Linux 6.12.117.
  * Usage: `createFakeKernel({ nics: [withQuirks(ice("0000:18:00.0"), { refusesNumVfs: { above: 16, code: "ENOSPC" } })] })`.
  */
 import type { PciAddress } from "@switchyard/api";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Implements Subfunctions on the fake kernel, with the rules that ice and mlx5_core share and that igbsw of the VM lab has: only in
- * switchdev mode, each number once, no change of the address and no removal while active. Its words are those of igbsw.
+ * Implements Subfunctions on the fake kernel, with the rules that ice and mlx5_core share and that igbsw of the VM lab
+ * has. They exist only in switchdev mode, each number once. There is no change of the address and no removal while
+ * active. Its words are those of igbsw.
  */
 import { defined, type PciAddress } from "@switchyard/api";
 import type { Subfunctions } from "../ports/devices.ts";

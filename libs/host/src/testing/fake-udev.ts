@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Implements udev on the fake kernel. Some time after an event, it loads the driver of a new function, or names a new interface
- * and stores its properties, by the rules that it read at boot or by reloadRules(): it never notices new files by itself,
- * although the real udev does after three seconds.
+ * Implements udev on the fake kernel. Some time after an event, it loads the driver of a new function, or names a new
+ * interface and stores its properties, by the rules that it read at boot or by reloadRules(). It never notices new
+ * files by itself, although the real udev does after three seconds.
  */
 import type { PciAddress } from "@switchyard/api";
 import type { KernelEvent } from "../ports/kernel.ts";

@@ -29,8 +29,9 @@ export interface FakePort {
   readonly physPortName?: string;
   readonly physSwitchId?: string;
   /**
-   * What the driver numbers PFs by in the port names of representors: the port, as the name of the PF itself ("p1", "pf1vf0": mlx5,
-   * ice), the PCI function ("p1", "pf0vf0": bnxt_en), or both ("p1pf0vf0": sfc). By the port by default.
+   * What the driver numbers PFs by in the port names of representors. It is the port, as the name of the PF itself
+   * ("p1", "pf1vf0": mlx5, ice), the PCI function ("p1", "pf0vf0": bnxt_en), or both ("p1pf0vf0": sfc). By the port by
+   * default.
    */
   readonly representorsBy?: "port" | "function" | "port and function";
   /** Whether the driver creates an RDMA device for the PF and for each VF. */

@@ -5,10 +5,10 @@
  * again, and objects that the list lacks were deleted. Lists are always paged, also after a failure, since an unpaged list
  * can be too large to succeed. The model is client-go's reflector.
  *
- * After the restore of a backup of etcd, the server accepts a watch from a version that it does not have yet, and then sends
- * nothing, until the cluster has made as many writes as were lost (seen with Kubernetes 1.36). So all objects are listed
- * again after a silence, and after any answer with an earlier version than the one that is known. Versions are compared
- * within one kind only, because kinds can be in different databases.
+ * After the restore of a backup of etcd, the server accepts a watch from a version that it does not have yet. It then
+ * sends nothing until the cluster has made as many writes as were lost (seen with Kubernetes 1.36). So all objects are
+ * listed again after a silence, and after any answer with an earlier version than the one that is known. Versions are
+ * compared within one kind only, because kinds can be in different databases.
  * Usage: `await reflect({ transport, type: nodes, sink: store, report, signal })`.
  */
 import { backoffMs, sleep, systemClock, type Clock } from "../clock.ts";

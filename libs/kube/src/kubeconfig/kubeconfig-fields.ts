@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * parseKubeconfigFields reads the YAML or JSON of a kubeconfig. Its errors name the place and the kind of a mistake in words of
- * this file, because the parsers' messages quote the text around a mistake, which can be a token or a key.
+ * parseKubeconfigFields reads the YAML or JSON of a kubeconfig. Its errors name the place and the kind of a mistake in
+ * words of this file. The parsers' messages quote the text around a mistake, which can be a token or a key.
  */
 import { isMap, LineCounter, parseDocument, visit, type Document, type ErrorCode } from "yaml";
 import { KubeError } from "../http/kube-error.ts";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createOidcAuthenticator implements the auth-provider "oidc": it sends the id-token of the kubeconfig and refreshes it
- * when it has expired. The one of KubeConfig 2.0.1 cannot refresh: it passes the issuer to openid-client as a string
- * (https://github.com/kubernetes-client/javascript/issues/2202), omits the client-secret, and for a private authority
- * returns an object that openid-client does not accept as a Response. New refresh tokens stay in memory; the file is not
- * written.
+ * when it has expired. The one of KubeConfig 2.0.1 cannot refresh. It passes the issuer to openid-client as a string
+ * (https://github.com/kubernetes-client/javascript/issues/2202) and omits the client-secret. For a private authority it
+ * returns an object that openid-client does not accept as a Response. New refresh tokens stay in memory; the file is
+ * not written.
  */
 import type { KubeConfig } from "@kubernetes/client-node";
 import { readFile } from "node:fs/promises";

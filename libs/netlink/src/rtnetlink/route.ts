@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Finds the interfaces that routes use (struct rtmsg: u8 family, u8 length of the destination, u8 length of the source, u8
- * TOS, u8 table, u8 protocol, u8 scope, u8 type, u32 flags; then attributes RTA_*, linux/rtnetlink.h).
+ * Finds the interfaces that routes use. struct rtmsg has u8 family, u8 length of the destination, u8 length of the
+ * source, u8 TOS, u8 table, u8 protocol, u8 scope, u8 type, u32 flags. Attributes RTA_* follow (linux/rtnetlink.h).
  * Usage: `const indexes = await routeLinks(socket, "192.0.2.1")`.
  */
 import { isIPv4, isIPv6 } from "node:net";

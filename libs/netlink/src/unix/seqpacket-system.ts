@@ -128,8 +128,8 @@ function bindSeqpacketSystem(): SeqpacketSystem {
 }
 
 /**
- * struct msghdr: u64 address, u32 length and padding, u64 address and u64 number of the parts, u64 address and u64 length of the
- * control data, i32 flags and padding; followed by its only part, a struct iovec: u64 address, u64 length.
+ * struct msghdr: u64 address, u32 length and padding, u64 address and u64 number of the parts, u64 address and u64
+ * length of the control data, i32 flags and padding. Its only part follows, a struct iovec: u64 address, u64 length.
  */
 function encodeHeader(data: Buffer, control: Buffer): Buffer {
   const header = Buffer.alloc(56 + 16);

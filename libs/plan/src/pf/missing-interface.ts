@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * VFs that are bound to a kernel driver and have no network interface on the host. Most of them are in pods. The driver of another
- * one has never created its interface: iavf does so from a work queue after a handshake with the PF, which sometimes fails for
- * good (iavf_main.c, iavf_finish_config, 6.12; seen on XXV710). In sysfs both look alike, so the daemon says which VFs are not
- * in a pod (VfStatus.missingInterface).
+ * VFs that are bound to a kernel driver and have no network interface on the host. Most of them are in pods. The driver
+ * of another one has never created its interface. iavf does so from a work queue after a handshake with the PF, which
+ * sometimes fails for good (iavf_main.c, iavf_finish_config, 6.12; seen on XXV710). In sysfs both look alike, so the
+ * daemon says which VFs are not in a pod (VfStatus.missingInterface).
  * Usage: `for (const vf of vfsWithoutInterface(spec, pf)) …`
  */
 import type { InterfaceSpec, InterfaceStatus, VfGroup, VfStatus } from "@switchyard/api";

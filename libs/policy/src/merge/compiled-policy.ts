@@ -43,9 +43,10 @@ export function compilePolicy(
 }
 
 /**
- * Returns the entry of pfNames that selects VFs of the PF: the first entry with the PF's name or one of its alternative
- * names (upstream ignores the range after an alternative name, sriov-operator.md M-4). Undefined if no entry names the
- * PF: then all VFs are selected. A failed result if the range of that entry is invalid; `problems` describes it.
+ * Returns the entry of pfNames that selects VFs of the PF. It is the first entry with the PF's name or one of its
+ * alternative names (upstream ignores the range after an alternative name, sriov-operator.md M-4). Undefined if no
+ * entry names the PF: then all VFs are selected. A failed result if the range of that entry is invalid; `problems`
+ * describes it.
  */
 export function entryFor(compiled: CompiledPolicy, nic: InterfaceStatus): Result<PfName, PfNameProblem> | undefined {
   return compiled.pfNames.find((entry) => names(entry, nic));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * An empty nodeSelector selects all nodes. It may be a mistake: the API server removes a label without a value, such as
- * `example.com/rack:` in YAML, before any rule can see it, so only the number of nodes shows that something is missing.
+ * `example.com/rack:` in YAML, before any rule can see it. Only the number of nodes shows that something is missing.
  * Usage: `isEmptySelector(spec.nodeSelector) ? describeEmptySelector(nodes.length) : undefined`.
  */
 import type { LabelSelector } from "@switchyard/api";

@@ -42,8 +42,8 @@ function requestedBy(spec: unknown, prefix: string): readonly string[] {
 const containerLists = ["containers", "initContainers", "ephemeralContainers"];
 
 /**
- * Returns the claims in spec and status. The name of a claim that is created from a template is in the status, and so
- * is the name of the claim that the scheduler creates for extended resources of a DeviceClass
+ * Returns the claims in spec and status. The name of a claim that is created from a template is in the status. So is
+ * the name of the claim that the scheduler creates for extended resources of a DeviceClass
  * (extendedResourceClaimStatus).
  */
 function claimsOf(pod: unknown): readonly string[] {

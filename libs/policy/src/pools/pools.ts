@@ -3,7 +3,7 @@
  * Functions that answer which pools a node is in and which settings apply to it (sriov-operator.md B.8, G). A node
  * should be in one pool only. If several pools select it, upstream drops the RDMA mode, so that the node reboots, and
  * does not drain the node (sriov-operator.md M-44). Switchyard uses the RDMA mode of the oldest pool, so that a new
- * pool never changes it, drains the node when all of its pools allow it, and reports the overlap on each pool.
+ * pool never changes it. It drains the node when all of its pools allow it, and reports the overlap on each pool.
  * Usage: `poolsSelecting(node, rules)`, `rdmaModeOf(node, rules)`.
  */
 import type { Node, SriovNetworkPoolConfig } from "@switchyard/api";

@@ -19,7 +19,6 @@ import {
 /** A network of any kind. */
 export type Network = SriovNetwork | SriovIBNetwork | OVSNetwork | BridgeNetwork | AfxdpNetwork;
 
-
 export type NetworkKind = Network["kind"];
 
 /** A network, which may be deleted. */

@@ -85,10 +85,11 @@ export interface AfxdpPlugin {
 }
 
 /**
- * Returns the configuration of the plugin of an AfxdpNetwork: host-device, which finds the device by the id from the kubelet, a PCI
- * address or the name of a subfunction, that Multus passes to plugins with the capability deviceID, or by its name, and refuses an id
- * that is a name; or upstream's plugin afxdp, for devices that are not subfunctions (eve-and-afxdp.md b2). With
- * dpSyncer, it tells the device plugin that a pod has gone.
+ * Returns the configuration of the plugin of an AfxdpNetwork (eve-and-afxdp.md b2). With ids, host-device finds the
+ * device by the id from the kubelet, a PCI address or the name of a subfunction, which Multus passes to plugins with
+ * the capability deviceID. It refuses an id that is a name. With names, host-device finds the device by its name.
+ * Upstream's plugin afxdp is for devices that are not subfunctions. With dpSyncer, it tells the device plugin that a
+ * pod has gone.
  */
 export function afxdpPlugin(
   spec: AfxdpNetworkSpec,

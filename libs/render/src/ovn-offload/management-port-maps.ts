@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The values by which ovnkube on a host finds its management port, in ConfigMaps that others also write: `ovn-management-ports`
- * (of the proposal) and `env-overrides` (OpenShift 4.10 to 4.13), one key per node (smartnic.md 4.1). Each function returns a
- * JSON merge patch of `data`, which contains no key that is as it should be, and null for a key to be removed.
+ * The values by which ovnkube on a host finds its management port, in ConfigMaps that others also write. They are
+ * `ovn-management-ports` (of the proposal) and `env-overrides` (OpenShift 4.10 to 4.13), one key per node (smartnic.md
+ * 4.1). Each function returns a JSON merge patch of `data`, which contains no key that is as it should be, and null for
+ * a key to be removed.
  * Usage: `const { patch } = managementPortsPatch(configMap?.data ?? {}, { published: new Set(["worker-0"]), kept: new Set() });`
  */
 import { managementPortName } from "./offload-units.ts";

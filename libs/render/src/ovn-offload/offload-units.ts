@@ -8,9 +8,10 @@
  * outlive the MachineConfig. Drop-ins disappear with it.
  *
  * The units that create VFs at boot (machineConfigBootUnits of libs/api) are no part of this. They are ordered before the kubelet
- * and wanted, not required, by multi-user.target, as OVN offload needs it. SriovOperatorConfig.spec.configurationMode installs
- * them for all nodes, and only the config daemon in systemd mode gives them their program, so offload does not switch the
- * mode: in daemon mode, ovnkube starts again until the daemon has created VF 0; both run in the network of the host.
+ * and wanted, not required, by multi-user.target, as OVN offload needs it. SriovOperatorConfig.spec.configurationMode
+ * installs them for all nodes, and only the config daemon in systemd mode gives them their program. Offload does not
+ * switch the mode: in daemon mode, ovnkube starts again until the daemon has created VF 0. Both run in the network of
+ * the host.
  * Usage: `const units = ovnOffloadUnits().filter(({ contents }) => contents !== undefined);`
  */
 import { smartNicModels, smartNicVendor } from "@switchyard/policy";

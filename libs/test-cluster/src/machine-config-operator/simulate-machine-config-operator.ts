@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * simulateMachineConfigOperator does for tests what OpenShift's machine config operator and its daemons do (smartnic.md 2): it
- * merges the MachineConfigs of each pool into one, and brings the nodes of the pool to it, one at a time, with a reboot. It
- * works on the objects of a real API server only.
+ * simulateMachineConfigOperator does for tests what OpenShift's machine config operator and its daemons do (smartnic.md
+ * 2). It merges the MachineConfigs of each pool into one, and brings the nodes of the pool to it, one at a time, with a
+ * reboot. It works on the objects of a real API server only.
  * Usage: `await using operator = simulateMachineConfigOperator({ transport, onReboot }); operator.degrade("worker-1");`
  */
 import {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * A real ovsdb-server, and if wanted a real ovs-vswitchd with a dummy datapath, which needs neither root nor a kernel
- * module: each interface of type "system" or "" becomes a dummy, with `strict` one that is unknown fails.
+ * module. Each interface of type "system" or "" becomes a dummy; with `strict`, an unknown one fails.
  * Usage: `await using ovs = await startOpenVswitch({ vswitchd: true }); await ovs.vsctl("add-br", "br0");`
  */
 import { execFile } from "node:child_process";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ensurePrograms ensures, before tests, benchmarks and demos start, that the programs of this machine that they run are
- * installed: as root on Debian and Ubuntu it installs the packages, elsewhere it says what is missing.
+ * ensurePrograms ensures that the programs of this machine that tests, benchmarks and demos run are installed before
+ * they start. As root on Debian and Ubuntu it installs the packages. Elsewhere it says what is missing.
  * Usage: `await ensurePrograms(["busybox", "mke2fs"]);`
  */
 import { execFile } from "node:child_process";

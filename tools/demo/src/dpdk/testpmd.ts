@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * startTestpmd starts DPDK's testpmd as the container of a pod: in the pod's network namespace, with its host name and mounts, as
- * user 1500, with only the capabilities that it is given, which its file has too. It reports the number of packets each second.
+ * startTestpmd starts DPDK's testpmd as the container of a pod. It runs in the pod's network namespace, with its host
+ * name and mounts, as user 1500, with only the capabilities that it is given, which its file has too. It reports the
+ * number of packets each second.
  * Usage: `await using testpmd = startTestpmd(container); await testpmd.received();`
  */
 import { spawn } from "node:child_process";

@@ -69,7 +69,8 @@ export const packageSets = {
 
 /**
  * Files that are not used: documentation (except the licences), translations, files of debuggers and package managers,
- * character sets of iconv, which Node does not use, development files, programs for the installation of Python modules, and the register tables of mstregdump.
+ * and development files. Also character sets of iconv, which Node does not use, programs for the installation of Python
+ * modules, and the register tables of mstregdump.
  */
 const leftOut: readonly RegExp[] = [
   /^usr\/share\/(?:base-files|bash-completion|bug|dict|gcc|gdb|info|lintian|locale|man|menu|misc|python3|pixmaps)\//,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Type-checks snippets of code, each in the context of a module, in one TypeScript program. A name in a snippet is, in this
- * order: declared by the snippet, an export or an import of the module, an export of its package or of a library, a global,
- * an export of a Node module. Any other name is a variable of type `any`; it must not be called.
+ * Type-checks snippets of code, each in the context of a module, in one TypeScript program. A name in a snippet is
+ * looked up in this order: declared by the snippet, an export or an import of the module, an export of its package or
+ * of a library. Then a global, and an export of a Node module. Any other name is a variable of type `any`; it must not
+ * be called.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";

@@ -3,9 +3,9 @@
 import ts from "typescript";
 
 /**
- * Errors of the checker that are no fault of a snippet: a spread of `any`, which stands for an ellipsis, where a fixed number
- * of arguments is wanted (2556); a name that is declared in another block of the snippet (2304, 18004), since names that
- * nothing declares are found otherwise.
+ * Errors of the checker that are no fault of a snippet. One is a spread of `any`, which stands for an ellipsis, where a
+ * fixed number of arguments is wanted (2556). The other is a name that is declared in another block of the snippet
+ * (2304, 18004), since names that nothing declares are found otherwise.
  */
 const ignoredErrors = [2556, 2304, 18004];
 

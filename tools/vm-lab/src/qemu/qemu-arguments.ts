@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * qemuArguments returns the command line of QEMU for the machine of the lab: one dual-port NIC with SR-IOV whose ports are
- * connected to each other, an IOMMU, a NIC to the host, a root disk whose writes are discarded, and an optional shared directory.
+ * qemuArguments returns the command line of QEMU for the machine of the lab. It has one dual-port NIC with SR-IOV whose
+ * ports are connected to each other, an IOMMU, a NIC to the host, a root disk whose writes are discarded, and an
+ * optional shared directory.
  * Usage: `spawn("qemu-system-x86_64", qemuArguments(machine))`
  */
 

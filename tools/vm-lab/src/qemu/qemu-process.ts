@@ -32,8 +32,8 @@ export function showsPanic(console: string): boolean {
 
 /**
  * Reports whether RCU has reported twice that the timer of a processor does not fire, with the same count of its timer
- * interrupts (kernel/rcu/tree_stall.h): QEMU 10.0 sometimes loses the timer of an emulated processor for good. A single report
- * can be the effect of a loaded host.
+ * interrupts (kernel/rcu/tree_stall.h). QEMU 10.0 sometimes loses the timer of an emulated processor for good. A single
+ * report can be the effect of a loaded host.
  */
 export function showsStall(console: string): boolean {
   return /(Possible timer handling issue on cpu=\d+ timer-softirq=\d+)\r?\n[^]*\1\r?\n/.test(console);

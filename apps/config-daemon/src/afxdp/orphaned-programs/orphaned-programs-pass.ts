@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createOrphanedProgramsPass removes what a device plugin has left in the passes of the daemon, while the plugin is not wanted on the node,
- * until nothing of it is left: orphaned-programs.ts that of afxdp-device-plugin, and plugin-leftovers.ts that of the plugins of upstream.
+ * createOrphanedProgramsPass runs in each pass of the daemon while a device plugin is not wanted on the node. It
+ * removes what the plugin has left: orphaned-programs.ts the programs of afxdp-device-plugin, plugin-leftovers.ts what
+ * the upstream plugins left.
  */
 import { HostError, type Host } from "@switchyard/host";
 import type { Requeue } from "@switchyard/kube";

@@ -5,8 +5,8 @@ import type { AfxdpStep } from "@switchyard/plan";
 import { runEach, type AfxdpStepContext, type StepOutcomes } from "./step-context.ts";
 
 /**
- * Activates the subfunctions, and waits for their interfaces, which drivers create later, and for the names by udev: once for all,
- * because each wait for udev takes as long as all events that are pending.
+ * Activates the subfunctions, and waits for their interfaces, which drivers create later, and for the names by udev. It
+ * waits once for all of them, because each wait for udev takes as long as all events that are pending.
  */
 export async function activateSubfunctions(
   steps: readonly AfxdpStep<"activate-subfunction">[],

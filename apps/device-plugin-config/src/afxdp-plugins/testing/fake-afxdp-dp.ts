@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A program that plays the device plugin of afxdp-plugins-for-kubernetes, whose image is in no registry that tests may use. It behaves
- * as redhat-et/afxdp-plugins-for-kubernetes at b4a5035 did when it was run on 2026-11-22 (docs/upstream/eve-and-afxdp.md b1): it ends
- * with code 1 on a configuration that it refuses, and with 3 on a kernel whose release it cannot read; it announces each pool once;
- * it keeps running if it has no pool or if the kubelet is absent, and never registers again. It allocates nothing.
+ * A program that plays the device plugin of afxdp-plugins-for-kubernetes, whose image is in no registry that tests may
+ * use. It behaves as redhat-et/afxdp-plugins-for-kubernetes at b4a5035 did when it was run on 2026-11-22
+ * (docs/upstream/eve-and-afxdp.md b1). It ends with code 1 on a configuration that it refuses, and with 3 on a kernel
+ * whose release it cannot read. It announces each pool once. It keeps running if it has no pool or if the kubelet is
+ * absent, and never registers again. It allocates nothing.
  * Usage: `node fake-afxdp-dp.ts PROCESS-NAME CONFIG-FILE KUBELET-DIRECTORY INTERFACES-DIRECTORY [KERNEL-RELEASE]`.
  */
 import {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createBpfmanReconciler makes bpfman load a program for each AF_XDP device of a node, with loader bpfman: one object for each
- * device, and the state of the program in status.programs of the AfxdpNetworkNodeState, by which the device plugin finds the
- * XSK map. docs/decisions/016-bpfman.md has the reasons.
+ * createBpfmanReconciler makes bpfman load a program for each AF_XDP device of a node, with loader bpfman. It writes
+ * one object for each device, and the state of the program into status.programs of the AfxdpNetworkNodeState. There the
+ * device plugin finds the XSK map. docs/decisions/016-bpfman.md has the reasons.
  *
- * Objects are removed on evidence only: another loader, a spec of the node state without the device, a node that is gone or is
- * outside of the node set and has no state, or an AfxdpOperatorConfig that the API server does not have. A missing node state says
- * nothing. The operator's ClusterRole owns the objects, so that they go with the operator
- * (docs/decisions/012-removal-without-the-operator.md).
+ * Objects are removed on evidence only. Evidence is another loader, a spec of the node state without the device, or a
+ * node that is gone. It is also a node outside of the node set that has no state, or an AfxdpOperatorConfig that the
+ * API server does not have. A missing node state says nothing. The operator's ClusterRole owns the objects, so that
+ * they go with the operator (docs/decisions/012-removal-without-the-operator.md).
  */
 import type {
   AfxdpLoadedProgram,

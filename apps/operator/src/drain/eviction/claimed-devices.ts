@@ -108,8 +108,8 @@ async function readSlicesOfNode(reader: Reader, node: string): Promise<void> {
 }
 
 /**
- * Reads slices of a driver that publishes nothing, or nothing any more, for the node: the slices of `pools`, which can
- * belong to several nodes, up to the first slice that shows that the driver publishes NICs.
+ * Reads slices of a driver that publishes nothing, or nothing any more, for the node. It reads the slices of `pools`,
+ * which can belong to several nodes, up to the first slice that shows that the driver publishes NICs.
  */
 async function readSlicesOfDriver(reader: Reader, driver: string, pools: ReadonlySet<string>): Promise<void> {
   const { reads, pfsOf } = reader;

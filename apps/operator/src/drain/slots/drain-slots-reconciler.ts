@@ -4,8 +4,8 @@
  * twice, and a node in several pools needs no special case (sriov-operator.md G, M-12, M-33).
  *
  * The cache may lag behind, and another replica may have led a moment ago. So the first slot is assigned only after all
- * node states are listed from the API server; what that list showed, and what this replica wrote, overrides
- * the cache until the cache is as new; and the write that assigns a slot fails if the node has been answered meanwhile.
+ * node states are listed from the API server. What that list showed, and what this replica wrote, takes precedence over
+ * the cache until the cache has caught up. The write that assigns a slot fails if the node has been answered meanwhile.
  * Listing for each decision would cost the API server more than the drains: a list of up to a thousand objects each
  * time.
  */

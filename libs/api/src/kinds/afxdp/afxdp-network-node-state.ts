@@ -229,9 +229,10 @@ export interface AfxdpInterfaceStatus {
   /** Subfunctions that exist on the device, ordered by number. */
   readonly subfunctions?: readonly AfxdpSubfunctionStatus[];
   /**
-   * Why the device cannot be an AF_XDP device, because the host uses it: "default route", "route to the API server
-   * 192.0.2.1", "port of bond bond0", "port of bridge br0", "vlan eth0.7", "macvlan mac0", "XDP program 7 (xsk_def_prog) of another
-   * program", "VFs". For a minute after the use has ended, "until less than a minute ago" is added. Empty if nothing uses it.
+   * Why the device cannot be an AF_XDP device, because the host uses it. Examples are "default route", "route to the
+   * API server 192.0.2.1", "port of bond bond0" and "port of bridge br0". Others are "vlan eth0.7", "macvlan mac0",
+   * "XDP program 7 (xsk_def_prog) of another program" and "VFs". For a minute after the use has ended, "until less than
+   * a minute ago" is added. Empty if nothing uses it.
    */
   readonly usedBy?: readonly string[];
   /** Whether another tool creates the subfunctions and configures the device. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createLinuxSubfunctions implements Subfunctions over devlink. The device of a subfunction is found by the devlink instance that
- * its port names (Linux 6.7), before that by the file `sfnum` of the devices below the PF, never by a name of an interface.
+ * createLinuxSubfunctions implements Subfunctions over devlink. The device of a subfunction is found by the devlink
+ * instance that its port names (Linux 6.7). Before that it is found by the file `sfnum` of the devices below the PF,
+ * never by a name of an interface.
  */
 import { defined, parsePciAddress, type PciAddress } from "@switchyard/api";
 import {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createLinuxUdev implements Udev with the files of systemd-udevd in /run/udev (systemd 252-257), without a fork of udevadm:
- * `control` is its socket and exists while it runs, `queue` exists while it handles events, and `data/n<ifindex>` for each
- * interface that it has handled.
+ * createLinuxUdev implements Udev with the files of systemd-udevd in /run/udev (systemd 252-257), without a fork of
+ * udevadm. `control` is its socket and exists while it runs, `queue` exists while it handles events, and
+ * `data/n<ifindex>` for each interface that it has handled.
  */
 import type { PciAddress } from "@switchyard/api";
 import { NetlinkError, sendSeqpackets } from "@switchyard/netlink";

@@ -2,8 +2,8 @@
 /**
  * acquireNodeLock ensures that one daemon runs per node. It locks a file on the host that only root can open (flock(2)). The
  * kernel releases the lock when the process has ended in any way. A process ends only after its last system call has
- * returned: a daemon that was killed while a write to sysfs hangs keeps the lock, and its successor waits and does not touch
- * the device.
+ * returned. A daemon that was killed while a write to sysfs hangs keeps the lock, and its successor waits and does not
+ * touch the device.
  *
  * The file names the holder of the lock. It is in /run, so it does not survive a reboot.
  *

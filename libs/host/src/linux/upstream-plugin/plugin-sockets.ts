@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * listPluginSockets and removeUnusedSockets find and remove the sockets that the plugin of upstream left for pods: it makes one for
- * each container that gets devices, and leaves it when it ends before a program has connected (eve-and-afxdp.md b1). A socket is unused
- * if the kubelet says that no pod has a device of its pool. The socket of a container that is just being created is younger than the
- * answer of the kubelet, so young ones stay.
+ * listPluginSockets and removeUnusedSockets find and remove the sockets that the plugin of upstream left for pods. It
+ * makes one for each container that gets devices, and leaves it when it ends before a program has connected
+ * (eve-and-afxdp.md b1). A socket is unused if the kubelet says that no pod has a device of its pool. The socket of a
+ * container that is just being created is younger than the answer of the kubelet, so young ones stay.
  * Usage: `await removeUnusedSockets({ directory: "/tmp/afxdp_dp", pools: new Set(["intel"]), held, nowMs: Date.now() });`
  */
 import { isErrno } from "@switchyard/service";

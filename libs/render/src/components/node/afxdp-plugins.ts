@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * afxdpPlugins deploys the plugins of afxdp-plugins-for-kubernetes, a third-party image, on the nodes that the AfxdpOperatorConfig
- * selects, if that config chooses them (provider upstream): the device plugin, and the CNI plugin, which an init container installs
- * (eve-and-afxdp.md b3). apps/device-plugin-config configures the device plugin, as an init container that waits until the node is
- * configured, and as a sidecar that follows changes.
+ * afxdpPlugins deploys the plugins of afxdp-plugins-for-kubernetes, a third-party image, on the nodes that the
+ * AfxdpOperatorConfig selects, if that config chooses them (provider upstream). They are the device plugin, and the CNI
+ * plugin, which an init container installs (eve-and-afxdp.md b3). apps/device-plugin-config configures the device
+ * plugin, as an init container that waits until the node is configured, and as a sidecar that follows changes.
  */
 import { ownAfxdpCni, upstreamDeviceDirectory } from "@switchyard/api";
 import { afxdpProviderOf, nodeSetLabels } from "@switchyard/policy";

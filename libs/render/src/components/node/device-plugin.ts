@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * devicePlugin deploys the SR-IOV device plugin, a third-party image, together with apps/device-plugin-config, which
- * configures it: as an init container that waits until the node is configured, and as a sidecar that follows changes
- * (sriov-operator.md C).
+ * configures it. The latter runs as an init container that waits until the node is configured, and as a sidecar that
+ * follows changes (sriov-operator.md C).
  */
 import { labels } from "@switchyard/api";
 import { isGateOn } from "@switchyard/policy";

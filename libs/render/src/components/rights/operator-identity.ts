@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * operatorIdentity returns the operator's service account, roles and role bindings, and the admission policy that limits the
- * Secrets that it may write (operator-secret-limit.ts). The roles have the rights that the
- * operator uses itself (operator-rules.ts), and all rights that it grants to the components, because Kubernetes does
- * not allow to grant rights that the granter does not have. They must be installed before the operator.
+ * Secrets that it may write (operator-secret-limit.ts). The roles have the rights that the operator uses itself
+ * (operator-rules.ts), and all rights that it grants to the components. Kubernetes does not allow a client to grant
+ * rights that it does not have. They must be installed before the operator.
  * Usage: `operatorIdentity(settings)`.
  */
 import { operatorConfigName } from "@switchyard/api";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * operatorSecretLimit returns the admission policy for the Secrets that the operator writes, and its binding. RBAC cannot limit
- * the type of a Secret: a Secret of type kubernetes.io/service-account-token, under the name of a certificate that the operator
- * may read, would give it the token of any service account in its namespace. The operator has no right to change the policy.
+ * operatorSecretLimit returns the admission policy for the Secrets that the operator writes, and its binding. RBAC
+ * cannot limit the type of a Secret. A Secret of type kubernetes.io/service-account-token, under the name of a
+ * certificate that the operator may read, would give it the token of any service account in its namespace. The operator
+ * has no right to change the policy.
  */
 import type { ComponentSettings } from "../component-settings.ts";
 import type { Manifest } from "../objects/kube-objects.ts";

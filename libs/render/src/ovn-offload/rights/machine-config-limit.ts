@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A MachineConfig is root on the machines of a pool, so ovn-offload may only write its own: under its own name, for a pool other
- * than master and worker, and with exactly the content of its release.
+ * A MachineConfig is root on the machines of a pool. Therefore ovn-offload may only write its own: under its own name,
+ * for a pool other than master and worker, and with exactly the content of its release.
  */
 import { labels } from "@switchyard/api";
 import { celLiteral } from "../../components/rights/policy-for-users.ts";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ovnOffloadLimits returns the admission policies that limit the requests of ovn-offload to what it has to write: a request to
- * create an object has no name that RBAC could limit, and RBAC knows no fields. Requests of others are not affected.
+ * ovnOffloadLimits returns the admission policies that limit the requests of ovn-offload to what it has to write. A
+ * request to create an object has no name that RBAC could limit, and RBAC knows no fields. Requests of others are not
+ * affected.
  */
 import { defined } from "@switchyard/api";
 import type { Manifest } from "../../components/objects/kube-objects.ts";
