@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createRefusalMemory remembers disruptive changes that the host refuses. Each attempt costs the pods of the node, so a change
- * that has failed several times in the same way is not tried again until its inputs change or a long time has passed. The memory
- * ends with the process: a restart tries everything again.
+ * createRefusalMemory remembers disruptive changes that the host refuses. Each attempt costs the pods of the node.
+ * Therefore a change that has failed several times in the same way is not tried again until its inputs change or a long
+ * time has passed. The memory ends with the process: a restart tries everything again.
  */
 import type { RefusedChange } from "@switchyard/api";
 import { isDeepStrictEqual } from "node:util";
@@ -26,8 +26,8 @@ export interface Attempt {
 const maxAttempts = 3;
 
 /**
- * First and longest time after which it is tried again nevertheless, once: what refuses it may be invisible, such as a setting of
- * the firmware, or last minutes, such as a reset of the card.
+ * First and longest time after which it is tried again nevertheless, once. What refuses it may be invisible, such as a
+ * setting of the firmware, or last minutes, such as a reset of the card.
  */
 const pause = { firstMs: 10 * 60_000, longestMs: 6 * 60 * 60_000 };
 

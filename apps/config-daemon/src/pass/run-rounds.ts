@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * runRounds is the frame of each pass over devices of the node: it observes, plans, waits for a drain if the plan disrupts pods,
- * records what Switchyard owns, applies the steps, observes again and reports. It is level-based: it depends on the present
- * state only. A pass that is killed at any moment is continued by the next one.
+ * runRounds is the frame of each pass over devices of the node. It observes, plans, waits for a drain if the plan
+ * disrupts pods, records what Switchyard owns, applies the steps, observes again and reports. It is level-based: it
+ * depends on the present state only. A pass that is killed at any moment is continued by the next one.
  */
 import { err, type DrainRequest, type Result } from "@switchyard/api";
 import { HostError } from "@switchyard/host";
@@ -11,8 +11,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { Phase } from "../report/phase.ts";
 
 /**
- * How a pass ended: "settled" if nothing is left to do, "waiting" if the operator or an external drainer must act first,
- * "unmerged" if the operator may not have merged the policies for a new node state yet, "retry" if something failed.
+ * How a pass ended: "settled" if nothing is left to do, "waiting" if the operator or an external drainer must act
+ * first. "unmerged" if the operator may not have merged the policies for a new node state yet; "retry" if something
+ * failed.
  */
 export type PassResult = "settled" | "waiting" | "unmerged" | "retry";
 

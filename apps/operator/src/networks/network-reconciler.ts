@@ -68,7 +68,7 @@ const cacheBehind = { afterMs: 500 };
 // Most orphans are gone earlier, which enqueues the network. This retries those that could not be checked.
 const orphansLeft = { afterMs: 30_000 };
 
-/** The keys are owner-refs (network-ref.ts). */
+/** The keys are owner-refs: networkRef(). */
 export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile {
   const { networks, orphans, transport, report } = deps;
 

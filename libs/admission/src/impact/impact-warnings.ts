@@ -61,11 +61,12 @@ function describeSummary({ groups, skipped }: ClusterImpact): string | undefined
   const affected = nodeCount(groups.filter(({ impact, changes }) => impact !== "none" || changes.some(hasProblems)));
   if (affected === 0) return skipped === 0 ? undefined : unevaluated(skipped);
   const nodesWith = (impact: Impact) => nodeCount(groups.filter((group) => group.impact === impact));
+  const [reboots, drains] = [nodesWith("reboot"), nodesWith("drain")];
   const parts = [
-    ...(nodesWith("reboot") > 0 ? [`reboots ${nodesWith("reboot")}`] : []),
-    ...(nodesWith("drain") > 0 ? [`drains ${nodesWith("drain")}`] : []),
+    ...(reboots > 0 ? [reboots === 1 ? "1 is rebooted" : `${reboots} are rebooted`] : []),
+    ...(drains > 0 ? [drains === 1 ? "1 is drained" : `${drains} are drained`] : []),
   ];
-  const nodes = affected === 1 ? "affects 1 node" : `affects ${affected} nodes`;
+  const nodes = affected === 1 ? "1 node is affected" : `${affected} nodes are affected`;
   const summary = `${nodes}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
   return skipped === 0 ? summary : `${summary}; ${unevaluated(skipped)}`;
 }

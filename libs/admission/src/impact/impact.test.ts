@@ -127,7 +127,7 @@ describe("the warnings of a change", () => {
       stoppedClock,
     );
     expect(warnings).toEqual([
-      "affects 4 nodes: drains 4",
+      "4 nodes are affected: 4 are drained",
       "reconfigures 0000:3b:00.0 (4 -> 16 VFs) on small: drains small",
       "reconfigures 0000:3b:00.0 (8 -> 16 VFs) on 3 nodes: drains worker-1, worker-2, worker-3",
     ]);
@@ -153,7 +153,7 @@ describe("the warnings of a change", () => {
       stoppedClock,
     );
     expect(warnings).toHaveLength(maxWarnings);
-    expect(warnings[0]).toBe("affects 300 nodes: drains 300");
+    expect(warnings[0]).toBe("300 nodes are affected: 300 are drained");
     expect(warnings.at(-1)).toBe("52 more changes are not shown");
     expect(warnings.filter((line) => line.length > maxWarningLength)).toEqual([]);
   });
@@ -166,6 +166,6 @@ describe("the warnings of a change", () => {
     const change = update(old, policy("p1", { numVfs: 16 }));
     const options = { nowMs: () => ticks++, impactBudgetMs: 9 };
     const { warnings } = admit(change, view({ nodes, policies: [old] }), options);
-    expect(warnings[0]).toBe("affects 10 nodes: drains 10; 40 nodes could not be evaluated in time");
+    expect(warnings[0]).toBe("10 nodes are affected: 10 are drained; 40 nodes could not be evaluated in time");
   });
 });

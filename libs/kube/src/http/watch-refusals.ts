@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * watchRefusals tells /readyz that the API server refuses each request of this process: its token is not valid any longer, its rights
- * are gone, or the server has a certificate that the process does not trust. Watches that are open do not show this, and caches count
- * as fresh for minutes.
+ * watchRefusals tells /readyz that the API server refuses each request of this process. Its token is not valid any
+ * longer, its rights are gone, or the server has a certificate that the process does not trust. Watches that are open
+ * do not show this, and caches count as fresh for minutes.
  * Usage: `const { transport, problems } = watchRefusals(await connect({}), systemClock); setNotReady(problems);`
  */
 import { systemClock, type Clock } from "../clock.ts";

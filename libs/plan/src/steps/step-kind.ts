@@ -32,8 +32,8 @@ export interface NodeStepKind<OneStep> extends StepKind<OneStep> {
   /** Reports whether the step disrupts pods of a node with these PFs. */
   disrupts(step: OneStep, observed: ObservedPfs): boolean;
   /**
-   * What is left out of plans if the host refuses a disruptive change with this step again and again: the change of the whole
-   * node, or that of each PF that needs the step.
+   * What is left out of plans if the host refuses a disruptive change with this step again and again. It is the change
+   * of the whole node, or that of each PF that needs the step.
    */
   readonly refusedFor: "node" | "pfs";
 }
