@@ -6,12 +6,13 @@
 import { describe, expect, it } from "@jest/globals";
 import { demoMessages, guideMessages, readSources, search } from "./message-search.ts";
 
-/** Messages of libraries and of Helm, which guides quote, too. */
+/** Messages of libraries, of Helm and of the kernel, which guides quote, too. */
 const ofOtherPrograms = [
   "Failed to create umem",
   "Error connecting stream socket",
   "failed pre-install: resource",
   "EINVAL (virtio_net: ",
+  "7 VFs requested; only",
 ];
 
 const sources = readSources();

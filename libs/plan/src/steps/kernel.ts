@@ -39,7 +39,7 @@ export interface EnableNoIommu {
 }
 
 const enableNoIommu: NodeStepKind<EnableNoIommu> = {
-  describe: () => "enable no-IOMMU mode of vfio, if there is no IOMMU",
+  describe: () => "set enable_unsafe_noiommu_mode of vfio, if there is no IOMMU",
   disrupts: disruptsNoPod,
   refusedFor: "pfs",
 };
