@@ -45,7 +45,10 @@ export function search(message: string, sources: readonly SourceText[]): SearchR
   const words = message.split(/\s+/).filter((word) => word !== "");
   for (let length = words.length; length >= 2; length--) {
     const results = partsOf(words, length).flatMap((part): readonly SearchResult[] => {
-      const text = part.join(" ").replace(/^[("]+/, "").replace(/[:;,.)"…]+$/, "");
+      const text = part
+        .join(" ")
+        .replace(/^[("]+/, "")
+        .replace(/[:;,.)"…]+$/, "");
       const inner = part.slice(1, -1); // the first and the last word may be joined to a quote or a value
       const files = sources.filter(
         (source) => inner.every((word) => source.words.has(word)) && source.text.includes(text),
