@@ -13,7 +13,6 @@ import {
   toSeenObject,
   type SeenObject,
 } from "../components/component-objects.ts";
-import { silentLogger } from "@switchyard/service/testing";
 import type { SyncDeps } from "../components/sync-components.ts";
 import { fieldManagers } from "../field-managers.ts";
 
@@ -104,9 +103,9 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
         history.push(manifest.metadata.name);
         put(objects.itemOf(manifest), manifest, "us");
         return "written";
+      },
       isObserved: () => true,
       interference: () => undefined,
-      isObserved: () => true,
       async delete(item) {
         await refusal(item.name);
         history.push(`-${item.name}`);

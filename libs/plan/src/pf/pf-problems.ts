@@ -84,11 +84,7 @@ function inFirmware(numVfs: number, pf: InterfaceStatus): string {
  * the spec requests.
  * Returns the differences because of which the VFs of the PF cannot be used, either; empty if there are none.
  */
-export function externalMismatches(
-  wanted: InterfaceSpec,
-  pf: InterfaceStatus,
-  field: string,
-): readonly PlanProblem[] {
+export function externalMismatches(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): readonly PlanProblem[] {
   const { pciAddress, linkType = "" } = pf;
   const problems: PlanProblem[] = [];
   const report = (name: string, message: string): void => {

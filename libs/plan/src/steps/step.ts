@@ -99,14 +99,15 @@ export interface ChangedVfs {
 
 /** Returns the VFs that the step creates again or binds to a driver; undefined if all stay as they are. */
 export function changedVfs(step: Step): ChangedVfs | undefined {
-  return isPfStep(step) ? changedByPfStep(step) : undefined;
-}
-
-function changedByPfStep<Name extends PfStep["kind"]>(step: PfStep<Name>): ChangedVfs | undefined {
-  const changed = pfSteps[step.kind].changedVfs(step);
+  if (!isPfStep(step)) return undefined;
+  const changed = changedByPfStep(step);
   const { pciAddress, vfId }: AnyPfStep = step;
   if (changed === "none") return undefined;
   return { pciAddress, vfId: changed === "its own" && vfId !== undefined ? vfId : "all" };
+}
+
+function changedByPfStep<Name extends PfStep["kind"]>(step: PfStep<Name>): "all" | "its own" | "none" {
+  return pfSteps[step.kind].changedVfs(step);
 }
 
 /** Returns the step in a few words, without the PF: "8 -> 16 VFs". Undefined if it is of no interest to users. */

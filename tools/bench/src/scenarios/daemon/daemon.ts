@@ -18,7 +18,7 @@ import { measureHost, type ChangeResult, type HostFigures, type StartResult } fr
 import { createNativeDaemon } from "./native-daemon.ts";
 import { nodeUnderTest, type DaemonUnderTest } from "./node-under-test.ts";
 
-export interface DaemonFigures extends HostFigures, CommonFigures {
+export interface DaemonFigures extends HostFigures, Omit<CommonFigures, "stopSeconds"> {
   readonly host: HostName;
   /** Best times of the kernel alone, by the title of the change; none for the fake kernel, which takes no time. */
   readonly kernelTimes: KernelTimes;
