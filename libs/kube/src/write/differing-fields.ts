@@ -25,7 +25,9 @@ export function differingField(
 
 /** Returns the fields of the intent that the server has stored with another value: `spec.mode from "a" to "b"`. */
 export function replacedFields(stored: KubeObject, intent: Tree, manager: string): readonly string[] {
-  const own = stored.metadata.managedFields?.find((entry) => entry.manager === manager && entry.operation === "Apply");
+  const own = stored.metadata.managedFields?.find(
+    (entry) => entry.manager === manager && entry.operation === "Apply" && (entry.subresource ?? "") === "",
+  );
   if (!isRecord(own?.fieldsV1)) return [];
   const found = differences(intent, stored, own.fieldsV1).filter(({ wanted, present }) => !isForm(wanted, present));
   return found.map(({ field, wanted, present }) => `${field} from ${shown(wanted)} to ${shown(present)}`);
