@@ -68,7 +68,7 @@ export async function measureOperatorStep<Id extends string, Spec extends object
   { run, fleet, operator, titles }: OperatorBench<Id, Spec>,
   step: OperatorStep<Id, Spec>,
 ): Promise<StepResult<Id>> {
-  const { id, round, wanted, startsProcess, writePlainly = fleet.writePlainly } = step;
+  const { id, round, wanted, startsProcess, writePlainly = (spec) => fleet.writePlainly(spec) } = step;
   const { arrivals } = fleet;
   const { signal } = run;
   const title = titleOf(titles, step);

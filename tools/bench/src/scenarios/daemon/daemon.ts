@@ -226,9 +226,9 @@ async function measureInGuest(
 }
 
 /** Prints the end of the daemon's log, which is deleted at the end of the run, and rethrows the error. */
-function rethrowWithLog({ logEnd }: Pick<DaemonUnderTest, "logEnd">) {
+function rethrowWithLog(measured: DaemonUnderTest) {
   return (error: unknown): never => {
-    writeToStderr(`The end of the daemon's log:\n${logEnd()}`);
+    writeToStderr(`The end of the daemon's log:\n${measured.logEnd()}`);
     throw error;
   };
 }
