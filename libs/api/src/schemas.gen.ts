@@ -1548,8 +1548,16 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "foreign"
                 ]
               },
+              "initialRdmaMode": {
+                "description": "Mode that the node had before Switchyard wrote this file. When no pool requests a mode any longer, the node returns to it: at once, or at its next boot if the kernel refuses because other network namespaces exist. Absent if it is not known.",
+                "type": "string",
+                "enum": [
+                  "shared",
+                  "exclusive"
+                ]
+              },
               "refusedRdmaMode": {
-                "description": "Mode to which the running kernel could not change, because other network namespaces exist. The node reboots to change to it.",
+                "description": "Mode to which the running kernel could not change, because other network namespaces exist. The node reboots to change to it if a pool requests it.",
                 "type": "string",
                 "enum": [
                   "shared",
