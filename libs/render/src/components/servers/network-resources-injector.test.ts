@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { Manifest, WebhookConfiguration } from "../objects/kube-objects.ts";
-import { containerOf, objectsOf, podOf, settingsWith } from "../testing/deployment.ts";
+import { renderComponents } from "../render-components.ts";
+import { configWith, containerOf, objectsOf, podOf, settingsWith } from "../testing/deployment.ts";
 
 function webhook(resourceInjectorMatchCondition: boolean) {
   const objects = objectsOf("network-resources-injector", { featureGates: { resourceInjectorMatchCondition } });
@@ -64,6 +65,32 @@ describe("the injector", () => {
     const tls = { minVersion: "VersionTLS12", cipherSuites: [], curvePreferences: ["X25519", "secp256r1"] } as const;
     const { args } = containerOf(podOf("network-resources-injector", {}, { tls }), "webhook-server");
     expect(args).toEqual(expect.arrayContaining(["--tls-min-version=VersionTLS12", "--tls-curve-preferences=29,23"]));
+  });
+
+  it.each([
+    { image: "example.com/nri:v1.8.0", knows: false },
+    { image: "example.com:5000/nri:1.8.2-alpine@sha256:00", knows: false },
+    { image: "example.com/nri:v0.9.0", knows: false },
+    { image: "example.com/nri:v1.9.0", knows: true },
+    { image: "example.com/nri:v1.10.0", knows: true },
+    { image: "example.com/nri:v2.0.0", knows: true },
+    { image: "example.com/nri:latest", knows: true },
+    { image: "example.com:1.5/nri@sha256:00", knows: true },
+  ])("gets TLS flags only in a version that knows them, and a warning says so: $image", ({ image, knows }) => {
+    const tls = { minVersion: "VersionTLS12", cipherSuites: [], curvePreferences: [] } as const;
+    const images = { ...settingsWith().images, injector: image };
+    const { args = [] } = containerOf(podOf("network-resources-injector", {}, { tls, images }), "webhook-server");
+    expect(args.includes("--tls-min-version=VersionTLS12")).toBe(knows);
+    const warnings = (overrides: Parameters<typeof settingsWith>[0]) =>
+      renderComponents({ sriov: configWith({ enableInjector: true }) }, settingsWith(overrides)).problems.flatMap(
+        ({ component, severity, field, message }) =>
+          component === "network-resources-injector" ? [`${severity} ${field}: ${message}`] : [],
+      );
+    const warning =
+      `warning spec.enableInjector: the TLS settings of the operator do not apply to the network resources injector, because ${image} ` +
+      "is older than version 1.9.0, which has the flags for them: use a newer image";
+    expect(warnings({ tls, images })).toEqual(knows ? [] : [warning]);
+    expect(warnings({ images })).toEqual([]);
   });
 
   it("has its feature switches in the ConfigMap with the name that it expects", () => {

@@ -41,7 +41,10 @@ export const networkResourcesInjector: Component = {
   field: "spec.enableInjector",
   isWanted: ({ config }) => config.spec?.enableInjector === true,
   needs: ["injector"],
-  check: ({ settings }) => (hasOwnSecret(settings) ? [] : [sharedSecretProblem(settings)]),
+  check: ({ settings }) => [
+    ...(hasOwnSecret(settings) ? [] : [sharedSecretProblem(settings)]),
+    ...(tlsFlags(settings).length > 0 && !knowsTlsFlags(settings) ? [oldImageProblem(settings)] : []),
+  ],
   render(input) {
     const server: AdmissionServer = { component, service, app, settings: input.settings.injector };
     return [
@@ -108,8 +111,7 @@ function injectorDaemonSet(input: ComponentInput): DaemonSet {
               "--insecure=true", // do not require client certificates: the API server has none
               "--logtostderr=true",
               `--health-check-port=${serverHealthPort}`,
-              ...goTlsFlags(settings.tls),
-              ...goCurveFlags(settings.tls),
+              ...(knowsTlsFlags(settings) ? tlsFlags(settings) : []),
             ],
             env: [ownNamespace],
             securityContext: unprivileged,
@@ -123,6 +125,27 @@ function injectorDaemonSet(input: ComponentInput): DaemonSet {
     },
     input,
   );
+}
+
+function tlsFlags({ tls }: Pick<ComponentSettings, "tls">): readonly string[] {
+  return [...goTlsFlags(tls), ...goCurveFlags(tls)];
+}
+
+/**
+ * Version 1.9.0 added the flags; older versions end at them ("flag provided but not defined"). An image without a version in its
+ * tag, such as one with a digest only, is taken for a current one.
+ */
+function knowsTlsFlags({ images }: Pick<ComponentSettings, "images">): boolean {
+  const [, major, minor] = /:v?(\d{1,5})\.(\d{1,5})(?:[.@-][^/]*)?$/.exec(images.injector ?? "") ?? [];
+  if (major === undefined || minor === undefined) return true;
+  return Number(major) > 1 || (Number(major) === 1 && Number(minor) >= 9);
+}
+
+function oldImageProblem({ images }: ComponentSettings): Omit<ComponentProblem, "component"> {
+  const message =
+    `the TLS settings of the operator do not apply to the network resources injector, because ${images.injector ?? ""} is older ` +
+    "than version 1.9.0, which has the flags for them: use a newer image";
+  return { severity: "warning", field: "spec.enableInjector", message };
 }
 
 /**
