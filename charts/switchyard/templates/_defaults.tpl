@@ -23,7 +23,7 @@ images.sriovCni: ghcr.io/k8snetworkplumbingwg/sriov-cni:v2.10.0
 images.ibSriovCni: ghcr.io/k8snetworkplumbingwg/ib-sriov-cni:v1.3.0
 images.ovsCni: ghcr.io/k8snetworkplumbingwg/ovs-cni-plugin:v0.37.0
 images.rdmaCni: ghcr.io/k8snetworkplumbingwg/rdma-cni:v1.1.0
-images.acceleratedBridgeCni: ""
+images.acceleratedBridgeCni: ghcr.io/k8snetworkplumbingwg/accelerated-bridge-cni:0.6.0
 images.resourcesInjector: ghcr.io/k8snetworkplumbingwg/network-resources-injector:v1.9.0
 images.metricsExporter: ghcr.io/k8snetworkplumbingwg/sriov-network-metrics-exporter:v1.1.0
 images.metricsExporterKubeRbacProxy: quay.io/brancz/kube-rbac-proxy:v0.19.0

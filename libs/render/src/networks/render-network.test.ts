@@ -218,6 +218,50 @@ describe("the configuration of a BridgeNetwork", () => {
       ],
     });
   });
+
+  it("has only options that accelerated-bridge-cni documents, with the types that it reads (cnis.md 2.1)", () => {
+    const integer = (value: unknown) => Number.isInteger(value);
+    const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+      typeof value === "object" && value !== null && !Array.isArray(value);
+    const isRange = (range: unknown) =>
+      isObject(range) &&
+      Object.entries(range).every(
+        ([key, id]) => ["id", "minID", "maxID"].includes(key) && Number(id) >= 1 && Number(id) <= 4094,
+      );
+    const documented: Readonly<Record<string, (value: unknown) => boolean>> = {
+      cniVersion: (value) => value === "1.0.0",
+      name: (value) => value === "test",
+      type: (value) => value === "accelerated-bridge",
+      ipam: isObject,
+      capabilities: isObject,
+      bridge: (value) => typeof value === "string" && value.split(",").every((name) => name.trim() !== ""),
+      vlan: (value) => integer(value) && Number(value) >= 1 && Number(value) <= 4094,
+      mtu: integer,
+      setUplinkVlan: (value) => typeof value === "boolean",
+      trunk: (value) => Array.isArray(value) && value.every(isRange),
+    };
+    const ids = fc.integer({ min: 1, max: 4094 });
+    const specs = fc.record(
+      {
+        bridge: fc.constantFrom("br0", "br0, br1"),
+        vlan: fc.integer({ min: 0, max: 4094 }),
+        mtu: fc.integer({ min: 0, max: 65_535 }),
+        trunk: fc.array(fc.oneof(fc.record({ id: ids }), fc.record({ minID: ids, maxID: ids })), { maxLength: 3 }),
+        setUplinkVlan: fc.boolean(),
+        capabilities: fc.constantFrom("", '{"mac": true}'),
+        ipam: fc.constantFrom("", '{"type": "static"}'),
+      },
+      { requiredKeys: ["bridge"] },
+    );
+    fc.assert(
+      fc.property(specs, (spec) => {
+        const config: unknown = JSON.parse(configOf(network("BridgeNetwork", spec)));
+        const options = Object.entries(isObject(config) ? config : {});
+        expect(options.length).toBeGreaterThan(3);
+        expect(options.filter(([key, value]) => documented[key]?.(value) !== true)).toEqual([]);
+      }),
+    );
+  });
 });
 
 describe("the NetworkAttachmentDefinition", () => {

@@ -44,7 +44,14 @@ export const images = {
   ibSriovCni: image(`${plumbing}ib-sriov-cni:v1.3.0`, "the ib-sriov CNI plugin"),
   ovsCni: image(`${plumbing}ovs-cni-plugin:v0.37.0`, "the ovs CNI plugin", { extra: optional }),
   rdmaCni: image(`${plumbing}rdma-cni:v1.1.0`, "the rdma CNI plugin", { extra: optional }),
-  acceleratedBridgeCni: image("", "the accelerated-bridge CNI plugin, for BridgeNetworks", { extra: optional }),
+  // Its releases are tagged without "v".
+  acceleratedBridgeCni: image(
+    `${plumbing}accelerated-bridge-cni:0.6.0`,
+    "the accelerated-bridge CNI plugin, for BridgeNetworks",
+    {
+      extra: optional,
+    },
+  ),
   resourcesInjector: image(`${plumbing}network-resources-injector:v1.9.0`, "the network resources injector"),
   metricsExporter: image(`${plumbing}sriov-network-metrics-exporter:v1.1.0`, "the metrics exporter"),
   metricsExporterKubeRbacProxy: image(
