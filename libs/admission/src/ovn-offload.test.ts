@@ -77,13 +77,14 @@ describe("spec.ovnHardwareOffload", () => {
     ]);
   });
 
-  it("is accepted with a warning if a host has no SmartNIC", () => {
-    const { problems, warnings } = review(
-      select(entry()),
-      view({ nodes: [host("h1", [pf()])], machineConfigPools: pools }),
-    );
+  it("is accepted with a warning if a host has no SmartNIC, and no warning says that a node of its pool reboots", () => {
+    const nodes = [host("h1", [pf()]), host("h2")];
+    const { problems, warnings } = review(select(entry()), view({ nodes, machineConfigPools: pools }));
     expect(problems).toEqual([]);
-    expect(warnings[0]).toContain("node h1 of pool dpu-host has no SmartNIC");
+    expect(warnings).toEqual([
+      expect.stringContaining("node h1 of pool dpu-host has no SmartNIC"),
+      "spec.ovnHardwareOffload: pool dpu-host keeps Open vSwitch until all of its nodes can be hosts",
+    ]);
   });
 
   it("is not refused while MachineConfigPools are unknown", () => {

@@ -137,6 +137,12 @@ export const findingCatalogue = {
       "spec.maxUnavailable is 0, so no node of the pool is drained. Changes that disrupt pods wait until it is raised.",
     next: "kubectl -n {namespace} edit sriovnetworkpoolconfig {name}",
   },
+  OffloadServiceMissing: {
+    severity: "warning",
+    cause:
+      "The service ovn-offload has not reported about spec.ovnHardwareOffload, so nothing happens for it. The chart deploys the service only with ovnOffload.enabled=true.",
+    next: "kubectl -n {namespace} get deployments",
+  },
   NetworkResourceUnknown: {
     severity: "warning",
     cause: "No policy defines the resource of the network. Pods of the network stay Pending.",

@@ -345,6 +345,15 @@ const faults: readonly Fault[] = [
     inject: set("SriovNetworkPoolConfig", { "spec|maxUnavailable": 0 }),
   },
   {
+    code: "OffloadServiceMissing",
+    on: `SriovOperatorConfig/${ns}/default`,
+    what: "ovnHardwareOffload is set, and its service is not deployed",
+    inject: set("SriovOperatorConfig", {
+      "spec|ovnHardwareOffload": [{ nodeSelector: { "example.com/dpu": "" } }],
+      "status|conditions": condition("Ready", "OperatorConfigReady"),
+    }),
+  },
+  {
     code: "NetworkResourceUnknown",
     on: `SriovNetwork/${ns}/net`,
     what: "a network has a misspelt resource",

@@ -170,6 +170,27 @@ describe('SriovOperatorConfig "default"', () => {
     expect(cluster.present()).not.toContain("DaemonSet network-resources-injector");
   });
 
+  it("says that ovnHardwareOffload has no effect until the service ovn-offload has reported about it", async () => {
+    const { put, run, message } = setUp();
+    const spec = { ovnHardwareOffload: [{ nodeSelector: { "example.com/dpu": "" } }] };
+    put("default", spec);
+    await run();
+    expect(message()).toMatch(
+      /; spec\.ovnHardwareOffload: has no effect, because the service ovn-offload has not reported about it: set the chart's value ovnOffload\.enabled to true/,
+    );
+    const lastTransitionTime = "2026-11-20T00:00:00Z";
+    const served = {
+      type: "HardwareOffload",
+      status: "False",
+      reason: "Waiting",
+      message: "",
+      lastTransitionTime,
+    } as const;
+    put("default", spec, { status: { conditions: [served] } });
+    await run();
+    expect(message()).not.toContain("ovnHardwareOffload");
+  });
+
   it("is logged once for each changed spec: its arrival, the components in detail, and what came of it", async () => {
     const { put, run, lines } = setUp();
     put("default", { logLevel: 2 });
@@ -184,12 +205,12 @@ describe('SriovOperatorConfig "default"', () => {
     expect(about().at(-1)).toMatch(
       /^info SriovOperatorConfig is reconciled .*"disableDrain":false,"logLevel":2,"refused":0\}$/,
     );
-    const { length } = lines;
+    const { length } = about();
     await run();
-    expect(lines.slice(length)).toEqual([]);
+    expect(about().slice(length)).toEqual([]);
     put("default", { logLevel: 2, disableDrain: true }, { metadata: { name: "default", generation: 4 } });
     await run();
-    expect(lines.slice(length).at(0)).toContain('Reconciling SriovOperatorConfig {"generation":4}');
+    expect(about()[length]).toContain('Reconciling SriovOperatorConfig {"generation":4}');
     expect(lines.at(-1)).toContain('"disableDrain":true');
   });
 

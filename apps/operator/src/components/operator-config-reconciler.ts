@@ -6,6 +6,7 @@
  * has no effect.
  */
 import {
+  conditionTypes,
   operatorConfigName,
   type AfxdpOperatorConfig,
   type ObjectMeta,
@@ -87,7 +88,10 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
     // change the SriovOperatorConfig until the registration is corrected (sriov-operator.md M-50).
     const whole = withFailures(outcome, await removeUpstreamFinalizer(deps, config, signal));
     deps.reportAfxdp(isPresent ? undefined : operatorConfigSummary(rendered, whole));
-    if (isPresent) await writeStatus(deps, config, operatorConfigSummary(ofSriov(rendered), whole), signal);
+    if (isPresent) {
+      const ofConfig = withOffloadWarning(ofSriov(rendered), config);
+      await writeStatus(deps, config, operatorConfigSummary(ofConfig, whole), signal);
+    }
     report?.(whole);
     return requeueAfter(whole);
   };
@@ -156,6 +160,23 @@ function render(deps: OperatorConfigDeps, configs: OperatorConfigs): RenderedCom
 function ofSriov(rendered: RenderedComponents): RenderedComponents {
   const ofAfxdp: readonly string[] = Object.values(afxdpComponents);
   return { ...rendered, problems: rendered.problems.filter(({ component }) => !ofAfxdp.includes(component)) };
+}
+
+/** The service ovn-offload answers each entry with the condition HardwareOffload. The chart deploys it only if asked to. */
+function withOffloadWarning(rendered: RenderedComponents, { spec, status }: SriovOperatorConfig): RenderedComponents {
+  const isWanted = (spec?.ovnHardwareOffload ?? []).length > 0;
+  const isServed = (status?.conditions ?? []).some(({ type }) => type === conditionTypes.hardwareOffload);
+  if (!isWanted || isServed) return rendered;
+  const message =
+    "has no effect, because the service ovn-offload has not reported about it: set the chart's value ovnOffload.enabled to true, " +
+    "or look at the pods of the service";
+  const warning = {
+    component: "config-daemon",
+    severity: "warning",
+    field: "spec.ovnHardwareOffload",
+    message,
+  } as const;
+  return { ...rendered, problems: [...rendered.problems, warning] };
 }
 
 function isAnyMissing({ objects }: OperatorConfigDeps, { components }: RenderedComponents): boolean {

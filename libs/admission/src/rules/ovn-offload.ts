@@ -47,7 +47,12 @@ export function offloadReboots(
   const poolOf = new Map(view.nodes.map((node) => [node.name, currentPool(node)]));
   const entering = selection.pools.flatMap(({ name, nodes }) => {
     const changing = nodes.filter((node) => poolOf.get(node) !== name);
-    return changing.length === 0 ? [] : [`${rebootsOf(name, changing)} so that OVN runs on the SmartNIC`];
+    if (changing.length === 0) return [];
+    // One node that cannot be a host keeps the whole pool, so no node of it reboots.
+    const mustWait = selection.problems.some(({ pool }) => pool === name);
+    return mustWait
+      ? [`pool ${name} keeps Open vSwitch until all of its nodes can be hosts`]
+      : [`${rebootsOf(name, changing)} so that OVN runs on the SmartNIC`];
   });
   // A node with a problem stays as it is.
   const staying = new Set([

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Components, leases, finalizers and versions: what the operator needs to work. */
-import { annotations, apiGroup, afxdpApiGroup, upstreamFinalizers } from "@switchyard/api";
+import { annotations, apiGroup, conditionTypes, afxdpApiGroup, upstreamFinalizers } from "@switchyard/api";
 import { isInNodeSet } from "@switchyard/policy";
 import { at, listAt, stringsAt, textAt } from "../../json.ts";
 import { findingOf, refOf, resourceOf, type Finding } from "../finding.ts";
@@ -16,6 +16,7 @@ const daemonApp = "sriov-network-config-daemon";
 export function findComponents(snapshot: Snapshot): readonly Finding[] {
   return [
     ...findOperator(snapshot),
+    ...offloadService(snapshot),
     ...daemonSets(snapshot),
     ...daemonPods(snapshot),
     ...leases(snapshot),
@@ -24,6 +25,20 @@ export function findComponents(snapshot: Snapshot): readonly Finding[] {
     ...crdVersions(snapshot),
     ...nodeVersions(snapshot),
   ];
+}
+
+/** The service answers each entry with a condition. A config without any condition is a file, or new. */
+function offloadService({ cluster }: Snapshot): readonly Finding[] {
+  const config = cluster.operatorConfig;
+  const conditions = config?.status?.conditions ?? [];
+  const count = config?.spec?.ovnHardwareOffload?.length ?? 0;
+  if (config === undefined || count === 0 || conditions.length === 0) return [];
+  if (conditions.some(({ type }) => type === conditionTypes.hardwareOffload)) return [];
+  const { name, namespace } = config.metadata;
+  const object = { kind: config.kind, name, ...(namespace !== undefined && { namespace }) };
+  const entries = count === 1 ? "1 entry" : `${count} entries`;
+  const message = `the service ovn-offload has not reported about ${entries} of spec.ovnHardwareOffload`;
+  return [findingOf("OffloadServiceMissing", { object, field: "spec.ovnHardwareOffload", message })];
 }
 
 function daemonSets({ objectsOf, namespace }: Snapshot): readonly Finding[] {
