@@ -1025,7 +1025,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         "type": "string"
                       },
                       "missingInterface": {
-                        "description": "Set if the VF has a kernel driver and no network interface, and no pod has the VF: \"waiting\" while the driver may still create the interface, \"rebind\" when the driver is to be bound again, and \"permanent\" if that did not help. The device plugin does not offer the VF.",
+                        "description": "Set if the VF has a kernel driver and no network interface, and no pod has the VF. The value is \"waiting\" while the driver may still create the interface, \"rebind\" when the driver is to be bound again, and \"permanent\" if that did not help. The device plugin does not offer the VF.",
                         "type": "string"
                       },
                       "mac": {
@@ -1540,7 +1540,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 ]
               },
               "persistentRdmaMode": {
-                "description": "Mode that the RDMA subsystem gets when its module ib_core is loaded the next time, from the file /etc/modprobe.d/sriov_network_operator_modules_config.conf: shared or exclusive; foreign if the file has other content, which Switchyard does not change. Absent if there is no such file.",
+                "description": "Mode that the RDMA subsystem gets when its module ib_core is loaded the next time, from the file /etc/modprobe.d/sriov_network_operator_modules_config.conf. The values are shared and exclusive, and foreign if the file has other content, which Switchyard does not change. Absent if there is no such file.",
                 "type": "string",
                 "enum": [
                   "shared",
@@ -1656,6 +1656,32 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "done": {
                     "description": "Whether the node has booted since.",
                     "type": "boolean"
+                  }
+                }
+              },
+              "refused": {
+                "description": "A change of the whole node that would disrupt pods, and that the host has refused several times in the same way.",
+                "type": "object",
+                "required": [
+                  "changes",
+                  "error",
+                  "attempts"
+                ],
+                "properties": {
+                  "changes": {
+                    "description": "What was tried: \"set eswitch mode legacy -> switchdev on 0000:3b:00.0\".",
+                    "type": "array",
+                    "items": {
+                      "type": "string"
+                    }
+                  },
+                  "error": {
+                    "description": "Answer of the host.",
+                    "type": "string"
+                  },
+                  "attempts": {
+                    "description": "Number of attempts with this answer.",
+                    "type": "integer"
                   }
                 }
               }
@@ -3967,7 +3993,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   }
                 },
                 "usedBy": {
-                  "description": "Why the device cannot be an AF_XDP device, because the host uses it: \"default route\", \"route to the API server 192.0.2.1\", \"port of bond bond0\", \"port of bridge br0\", \"vlan eth0.7\", \"macvlan mac0\", \"XDP program 7 (xsk_def_prog) of another program\", \"VFs\". For a minute after the use has ended, \"until less than a minute ago\" is added. Empty if nothing uses it.",
+                  "description": "Why the device cannot be an AF_XDP device, because the host uses it. Examples are \"default route\", \"route to the API server 192.0.2.1\", \"port of bond bond0\" and \"port of bridge br0\". Others are \"vlan eth0.7\", \"macvlan mac0\", \"XDP program 7 (xsk_def_prog) of another program\" and \"VFs\". For a minute after the use has ended, \"until less than a minute ago\" is added. Empty if nothing uses it.",
                   "type": "array",
                   "items": {
                     "type": "string"
@@ -3996,6 +4022,32 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 "replacedCard": {
                   "description": "Other card that Switchyard configured at this PCI address before: its vendor and device ID, and its permanent MAC address if known. What is recorded about that card is not applied to this one.",
                   "type": "string"
+                },
+                "refused": {
+                  "description": "A change of the device that would disrupt pods, and that the host has refused several times in the same way.",
+                  "type": "object",
+                  "required": [
+                    "changes",
+                    "error",
+                    "attempts"
+                  ],
+                  "properties": {
+                    "changes": {
+                      "description": "What was tried: \"set eswitch mode legacy -> switchdev on 0000:3b:00.0\".",
+                      "type": "array",
+                      "items": {
+                        "type": "string"
+                      }
+                    },
+                    "error": {
+                      "description": "Answer of the host.",
+                      "type": "string"
+                    },
+                    "attempts": {
+                      "description": "Number of attempts with this answer.",
+                      "type": "integer"
+                    }
+                  }
                 }
               }
             }

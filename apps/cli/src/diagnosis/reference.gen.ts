@@ -304,8 +304,14 @@ export const reference: Reference = {
     {
       "table": "operatorConfigReasons",
       "about": "Reasons of conditions on the SriovOperatorConfig, written by the operator. The first three are upstream's.",
+      "name": "FieldsReplaced",
+      "meaning": "The components are deployed, but an admission webhook has replaced fields of them; the message names the fields."
+    },
+    {
+      "table": "operatorConfigReasons",
+      "about": "Reasons of conditions on the SriovOperatorConfig, written by the operator. The first three are upstream's.",
       "name": "OperatorConfigSyncFailed",
-      "meaning": "The API server rejected an object; the message has the error. The operator retries."
+      "meaning": "The API server rejected an object, or another field manager undoes each change of it; the message has the error, or the manager and the field. The operator retries."
     },
     {
       "table": "operatorConfigReasons",
@@ -342,6 +348,18 @@ export const reference: Reference = {
       "about": "Reasons of conditions on networks of all kinds, written by the operator. All of them are upstream's.",
       "name": "NamespaceNotFound",
       "meaning": "The namespace in spec.networkNamespace does not exist. The operator continues as soon as it exists."
+    },
+    {
+      "table": "networkReasons",
+      "about": "Reasons of conditions on networks of all kinds, written by the operator. All of them are upstream's.",
+      "name": "FieldsContested",
+      "meaning": "Another field manager undoes each change of the NetworkAttachmentDefinition; the message names it and the field."
+    },
+    {
+      "table": "networkReasons",
+      "about": "Reasons of conditions on networks of all kinds, written by the operator. All of them are upstream's.",
+      "name": "FieldsReplaced",
+      "meaning": "The NetworkAttachmentDefinition exists, but an admission webhook has replaced fields of it; the message names the fields."
     },
     {
       "table": "devicePluginReasons",
