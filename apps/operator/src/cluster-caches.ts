@@ -75,7 +75,7 @@ export function watchCluster({
   const common = { transport, report };
   const others = { transport: deferred, report };
   const caches = {
-    nodes: watchObjects({ ...common, type: nodes, pageSize: 200, project: sharingEqual(keepNodeFacts) }),
+    nodes: watchObjects({ ...common, type: nodes, pageSize: 200, project: sharingEqual(toCachedNode) }),
     policies: watchObjects({
       ...common,
       type: sriovNetworkNodePolicies,
@@ -135,7 +135,7 @@ export function watchCluster({
 }
 
 /** Keeps labels and the fields that drains read and write. So the kubelet's heartbeats cause no events. */
-function keepNodeFacts({ metadata: { name, labels = {}, annotations: all = {} }, spec = {} }: Node): Node {
+function toCachedNode({ metadata: { name, labels = {}, annotations: all = {} }, spec = {} }: Node): Node {
   const notes = Object.entries(all).filter(([key]) => usedNodeAnnotations.has(key));
   const drainTaints = spec.taints?.filter(({ key }) => key === taints.draining) ?? [];
   return {

@@ -155,7 +155,7 @@ export function watchCluster({
       namespace,
       optional: true,
       pageSize: 50,
-      project: toAfxdpFacts,
+      project: toCachedAfxdpReport,
     }),
     nicLists: watchObjects({
       ...common,
@@ -189,7 +189,7 @@ function watchPools(common: Pick<ClusterCachesOptions, "transport" | "report">) 
   });
 }
 
-function toAfxdpFacts({
+function toCachedAfxdpReport({
   metadata: { name },
   spec = {},
   status: { interfaces = [] } = {},

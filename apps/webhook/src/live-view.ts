@@ -25,7 +25,7 @@ export function createLiveView(
   const { nodes, states, policies, pools, operatorConfigs, machineConfigPools, nicLists } = caches;
   const { afxdpPolicies, afxdpConfigs, afxdpStates } = caches;
   let current: ClusterView | undefined;
-  let nodeFacts: readonly NodeForReview[] | undefined;
+  let nodesForReview: readonly NodeForReview[] | undefined;
   // The same array as long as its content is the same: admission compares it by identity in its cache.
   let known: readonly SupportedNic[] | undefined;
   const forget = (): void => {
@@ -33,7 +33,7 @@ export function createLiveView(
   };
   const forgetNodes = (): void => {
     current = undefined;
-    nodeFacts = undefined;
+    nodesForReview = undefined;
   };
   for (const cache of [nodes, states]) cache.subscribe(forgetNodes);
   for (const cache of [policies, pools, operatorConfigs, afxdpPolicies, afxdpConfigs, afxdpStates]) {
@@ -47,12 +47,12 @@ export function createLiveView(
 
   return () => {
     if (current !== undefined) return current;
-    nodeFacts ??= nodes.list().map((node) => ({ ...node, state: states.get(node.name) }));
+    nodesForReview ??= nodes.list().map((node) => ({ ...node, state: states.get(node.name) }));
     const operatorConfig = operatorConfigs.get(operatorConfigName);
     known ??= [...supportedNics, ...nicLists.list().flatMap(readRows)];
     current = {
       namespace,
-      nodes: nodeFacts,
+      nodes: nodesForReview,
       policies: policies.list(),
       pools: pools.list(),
       operatorConfig,

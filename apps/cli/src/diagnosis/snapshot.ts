@@ -15,7 +15,7 @@ export interface Snapshot {
   readonly cluster: ClusterObjects;
   readonly rules: Rules;
   readonly states: readonly SriovNetworkNodeState[];
-  /** Facts of nodes by name. */
+  /** Summaries of the nodes by name. */
   readonly nodes: ReadonlyMap<string, NodeSummary>;
   /** Pods that have not ended. */
   readonly pods: readonly PodSummary[];
@@ -68,7 +68,7 @@ export function createSnapshot(
     cluster,
     rules: createRules({ policies, pools, operatorConfig, nics: nicPolicyOf(cluster) }),
     states: [...cluster.states.values()],
-    nodes: new Map(objectsOf("Node").map((node) => [node.name, readNodeFacts(node.object)])),
+    nodes: new Map(objectsOf("Node").map((node) => [node.name, readNodeSummary(node.object)])),
     pods: objectsOf("Pod").flatMap(({ object }) => readPodSummary(object) ?? []),
     objectsOf,
     isKnown: (kind) => byKind.has(kind) || readKinds.includes(kind),
@@ -113,7 +113,7 @@ export function lastStatusWriteMs(object: unknown): number | undefined {
 }
 
 /** Reads a Node, which may be malformed. */
-function readNodeFacts(node: unknown): NodeSummary {
+function readNodeSummary(node: unknown): NodeSummary {
   const allocatable = at(node, "status", "allocatable");
   const ready = listAt(node, "status", "conditions").find((condition) => textAt(condition, "type") === "Ready");
   const info = at(node, "status", "nodeInfo");

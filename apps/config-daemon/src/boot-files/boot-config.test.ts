@@ -47,7 +47,7 @@ manageSoftwareBridges: true
 ovsdbSocketPath: unix:///var/run/openvswitch/db.sock
 `;
 
-const noFacts = { hostUse: {}, apiServerAddresses: [] };
+const noHostNetwork = { hostUse: {}, apiServerAddresses: [] };
 
 async function read(text: string) {
   const parsed = await parseBootConfig(text);
@@ -92,8 +92,8 @@ describe("parseBootConfig", () => {
     };
     const text = formatBootConfig({ spec, maxPfs: 4, ovsdbAddress: "/run/x.sock" });
     const ovsdbAddress = "unix:///run/x.sock";
-    expect(await read(text)).toEqual({ spec, maxPfs: 4, ovsdbAddress, ...noFacts, problems: [] });
-    expect(await read(formatBootConfig({ spec }))).toEqual({ spec, ...noFacts, problems: [] });
+    expect(await read(text)).toEqual({ spec, maxPfs: 4, ovsdbAddress, ...noHostNetwork, problems: [] });
+    expect(await read(formatBootConfig({ spec }))).toEqual({ spec, ...noHostNetwork, problems: [] });
     expect(text).toMatch(/^# Written by .*\n\{\n {2}"spec": \{\n {4}"interfaces": \[\n {6}\{\n {8}"pciaddress"/);
     expect(digestOf(text)).toBe(digestOf(formatBootConfig({ spec, maxPfs: 4, ovsdbAddress: "/run/x.sock" })));
   });

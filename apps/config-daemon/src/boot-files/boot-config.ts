@@ -91,7 +91,7 @@ export async function parseBootConfig(text: string): Promise<Result<ParsedBootCo
   if (!isRecord(fields)) return err("the file is not a YAML mapping");
   const { spec, problems } = fromUpstreamFields(fields["spec"]);
   const { maxPfs, manageSoftwareBridges, ovsdbSocketPath } = fields;
-  const facts = readHostFacts(fields);
+  const facts = readHostNetworkFields(fields);
   return ok({
     spec,
     hostUse: facts.hostUse,
@@ -106,7 +106,7 @@ export async function parseBootConfig(text: string): Promise<Result<ParsedBootCo
 }
 
 /** Most PFs have no use, or one or two. The file of the Go operator has none of these fields. */
-function readHostFacts({ hostUse = {}, apiServerAddresses = [] }: Readonly<Record<string, unknown>>) {
+function readHostNetworkFields({ hostUse = {}, apiServerAddresses = [] }: Readonly<Record<string, unknown>>) {
   const problems: string[] = [];
   const uses: [string, readonly string[]][] = [];
   for (const [pciAddress, texts] of isRecord(hostUse) ? Object.entries(hostUse) : []) {

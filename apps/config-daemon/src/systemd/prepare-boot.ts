@@ -60,7 +60,7 @@ export function createBootPreparation(deps: BootPreparationDeps): PrepareBoot {
     const { hostUse, apiServerAddresses } = hostNetworkAtBoot(
       found,
       await deps.apiServerAddresses(),
-      await readFacts(before),
+      await readHostNetworkAtBoot(before),
     );
     const config = formatBootConfig({ spec: desired, maxPfs, ovsdbAddress, hostUse, apiServerAddresses });
     if (before !== config) await files.writeText(bootConfigPath, config);
@@ -74,7 +74,7 @@ export function createBootPreparation(deps: BootPreparationDeps): PrepareBoot {
 }
 
 /** A file that cannot be read knows nothing about the host. */
-async function readFacts(text: string | undefined): Promise<HostNetworkAtBoot> {
+async function readHostNetworkAtBoot(text: string | undefined): Promise<HostNetworkAtBoot> {
   const parsed = text === undefined ? undefined : await parseBootConfig(text);
   return parsed?.ok === true ? parsed.value : { hostUse: {}, apiServerAddresses: [] };
 }

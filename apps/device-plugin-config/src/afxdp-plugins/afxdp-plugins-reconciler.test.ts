@@ -87,7 +87,7 @@ function createSidecar(plugin: Pick<PluginUnderTest, "name">, wait = false) {
   const reconcile = createAfxdpPluginsReconciler({
     flags: { nodeName: "worker-1", configFile, wait, verbosity: 1 },
     node: {
-      kernelFacts: () => Promise.resolve({ kernelRelease: sidecar.kernelRelease, unprivilegedBpfDisabled: "2" }),
+      kernelSettings: () => Promise.resolve({ kernelRelease: sidecar.kernelRelease, unprivilegedBpfDisabled: "2" }),
       offered: (signal) => readOffered(socket, signal),
       kubeletStart: () => identityOf(socket),
       endPlugin: () => endPlugin(plugin.name),

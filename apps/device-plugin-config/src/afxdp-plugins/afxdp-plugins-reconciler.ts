@@ -34,7 +34,7 @@ import type { KernelSettings } from "./read-kernel-settings.ts";
 
 /** What the process sees of its node. */
 export interface PluginNode {
-  readonly kernelFacts: () => Promise<KernelSettings>;
+  readonly kernelSettings: () => Promise<KernelSettings>;
   /** The devices that the kubelet has, or why it does not answer. */
   readonly offered: (signal: AbortSignal) => Promise<Result<DevicesByResource, string>>;
   /** Differs after each start of the kubelet. */
@@ -88,7 +88,7 @@ export function createAfxdpPluginsReconciler(deps: AfxdpPluginsReconcilerDeps): 
     const rendered = nodeAfxdpPluginsConfig(state, {
       verbosity: flags.verbosity,
       knownNames: names,
-      ...(await node.kernelFacts()),
+      ...(await node.kernelSettings()),
     });
     names = new Map([...names, ...rendered.devices.map(({ key, name }) => [key, name] as const)]);
     const config = pluginsConfig(rendered);

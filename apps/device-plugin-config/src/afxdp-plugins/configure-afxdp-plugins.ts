@@ -42,7 +42,7 @@ export async function configureAfxdpPlugins(options: ConfigurePluginOptions): Pr
         log,
         ...deps,
         node: {
-          kernelFacts: () => readKernelSettings(hostRoot),
+          kernelSettings: () => readKernelSettings(hostRoot),
           offered: (signal) => readOffered(socket, signal),
           kubeletStart: () => identityOf(socket),
           endPlugin: () => endPlugin(pluginProcess),

@@ -61,7 +61,7 @@ export function requestFor(node: Node, { desired }: CachedDrain): DrainRequest {
 
 /** Returns the handshake of a new node state. The node may be in a drain, in which its previous node state was deleted. */
 export function firstHandshake(node: Node): Readonly<Record<string, string>> {
-  return { [annotations.desiredState]: requestFor(node, noFacts), [annotations.currentState]: drainAnswers.idle };
+  return { [annotations.desiredState]: requestFor(node, notDraining), [annotations.currentState]: drainAnswers.idle };
 }
 
 /** Returns the answer. A missing or unknown value counts as Idle. */
@@ -98,7 +98,7 @@ export function holding(conditions: readonly Condition[], type: string): Conditi
   return conditions.find((condition) => condition.type === type && condition.status === "True");
 }
 
-const noFacts: CachedDrain = { isExternal: false, conditions: [] };
+const notDraining: CachedDrain = { isExternal: false, conditions: [] };
 
 const strongestFirst = [drainRequests.reboot, drainRequests.drain] as const;
 

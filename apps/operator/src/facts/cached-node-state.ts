@@ -78,7 +78,7 @@ export function toCachedNodeState(state: SriovNetworkNodeState): CachedNodeState
     ...defined({ keepStateUntil, ownAnnotations, specWrittenAt: specWrittenAt(state) }),
     spec,
     hasSeenSpec: (status.observedGeneration ?? Infinity) >= (metadata.generation ?? 0),
-    interfaces: status.interfaces.map(nicFacts),
+    interfaces: status.interfaces.map(selectableNic),
     pfs: toPfAddresses(status.interfaces),
     unfinished: [
       ...[...busy].map((pciAddress) => ({ pciAddress })),
@@ -122,7 +122,7 @@ function withoutPath({ field, message }: PlanProblem): string {
   return cutText(`${field.slice(field.lastIndexOf(".") + 1)}: ${message}`, maxMessageBytes);
 }
 
-function nicFacts(nic: InterfaceStatus): InterfaceStatus {
+function selectableNic(nic: InterfaceStatus): InterfaceStatus {
   const { pciAddress, name, altNames, vendor, deviceID, netFilter, linkType, totalvfs, bridge, owned, recordedNames } =
     nic;
   return {

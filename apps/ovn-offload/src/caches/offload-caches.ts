@@ -64,7 +64,7 @@ export function watchOffload({ transport, namespace, ovnNamespace, report }: Off
       type: configMaps,
       namespace: at,
       fieldSelector: `metadata.name=${name}`,
-      project: sharingEqual(toConfigMapFacts),
+      project: sharingEqual(toCachedConfigMap),
     });
   const watchNamespace = (name: string) =>
     watchObjects({
@@ -110,7 +110,7 @@ export function watchOffload({ transport, namespace, ovnNamespace, report }: Off
       ...common,
       type: machineConfigPools,
       optional: true,
-      project: sharingEqual(toPoolFacts),
+      project: sharingEqual(toCachedPool),
     }),
     machineConfigs: watchObjects({
       ...common,
@@ -129,7 +129,7 @@ export function watchOffload({ transport, namespace, ovnNamespace, report }: Off
       type: dnses,
       optional: true,
       fieldSelector: "metadata.name=default",
-      project: sharingEqual(toDnsFacts),
+      project: sharingEqual(toObservedDns),
     }),
     clusterVersions: watchObjects({
       ...common,
@@ -154,7 +154,7 @@ export function watchOffload({ transport, namespace, ovnNamespace, report }: Off
   };
 }
 
-function toPoolFacts({ apiVersion, kind, metadata, spec, status }: MachineConfigPool): MachineConfigPool {
+function toCachedPool({ apiVersion, kind, metadata, spec, status }: MachineConfigPool): MachineConfigPool {
   return {
     apiVersion,
     kind,
@@ -169,7 +169,7 @@ function withoutText<C extends { readonly message: string; readonly lastTransiti
   return { ...condition, message: "", lastTransitionTime: "" };
 }
 
-function toConfigMapFacts(map: KubeObject): CachedConfigMap {
+function toCachedConfigMap(map: KubeObject): CachedConfigMap {
   const data = "data" in map && isRecord(map.data) ? map.data : {};
   return {
     metadata: { resourceVersion: map.metadata.resourceVersion ?? "" },
@@ -181,7 +181,7 @@ function toConfigMapFacts(map: KubeObject): CachedConfigMap {
   };
 }
 
-function toDnsFacts({ metadata, spec }: KubeObject & DnsPlacementSource): ObservedDns {
+function toObservedDns({ metadata, spec }: KubeObject & DnsPlacementSource): ObservedDns {
   const { managementState, nodePlacement } = spec ?? {};
   return {
     metadata: { annotations: metadata.annotations ?? {}, resourceVersion: metadata.resourceVersion ?? "" },

@@ -79,7 +79,7 @@ const reportIndexes = { [byOwner]: ({ ownerName }: BpfmanReport) => [ownerName] 
 const bpfmanStores = {
   bpfApplications: {
     type: clusterBpfApplications,
-    project: sharingEqual((object: KubeObject) => applicationFacts(object)),
+    project: sharingEqual((object: KubeObject) => cachedApplication(object)),
     indexes: objectIndexes,
     managers: [fieldManagers.bpfmanPrograms],
   },
@@ -90,7 +90,7 @@ const bpfmanStores = {
   },
   xdpPrograms: {
     type: xdpPrograms,
-    project: sharingEqual((object: KubeObject) => xdpProgramFacts(object)),
+    project: sharingEqual((object: KubeObject) => cachedXdpProgram(object)),
     indexes: objectIndexes,
     managers: [fieldManagers.bpfmanPrograms],
   },
@@ -110,7 +110,7 @@ export function watchBpfman(options: WatchNetworksOptions) {
   } satisfies BpfmanCaches;
 }
 
-function applicationFacts(object: KubeObject): CachedBpfmanObject {
+function cachedApplication(object: KubeObject): CachedBpfmanObject {
   const spec = recordAt(object, "spec");
   const programs = recordsIn(spec, "programs");
   const [link] = recordsIn(recordAt(programs[0], "xdp"), "links");
@@ -122,7 +122,7 @@ function applicationFacts(object: KubeObject): CachedBpfmanObject {
   };
 }
 
-function xdpProgramFacts(object: KubeObject): CachedBpfmanObject {
+function cachedXdpProgram(object: KubeObject): CachedBpfmanObject {
   const spec = recordAt(object, "spec");
   return {
     kind: "XdpProgram",
@@ -134,7 +134,7 @@ function xdpProgramFacts(object: KubeObject): CachedBpfmanObject {
 
 /** Returns the part of a rendered object that bpfman does not execute in an existing object, as in CachedBpfmanObject. */
 export function sourceOf(object: KubeObject): unknown {
-  return (object.kind === xdpPrograms.kind ? xdpProgramFacts(object) : applicationFacts(object)).source;
+  return (object.kind === xdpPrograms.kind ? cachedXdpProgram(object) : cachedApplication(object)).source;
 }
 
 function identityOf({ metadata }: KubeObject): Pick<CachedBpfmanObject, "metadata" | "isOwn" | "nodeName" | "device"> {
