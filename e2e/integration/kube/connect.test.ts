@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Every way to authenticate to a real API server, which answers who the user is. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { connect, isRecord, type Transport } from "@switchyard/kube";
 import { startControlPlane, startTestProxy, type ControlPlane } from "@switchyard/testing";
 
@@ -147,6 +149,24 @@ describe("connect", () => {
       expect(proxy.tunnels.map(({ to }) => to)).toEqual([new URL(cluster.server).host]);
       await using stranger = await connectAs(user, { "proxy-url": proxy.url });
       await expect(whoAmI(stranger)).rejects.toMatchObject({ code: "ConnectionLost" });
+    },
+    testMs,
+  );
+
+  it(
+    "connects the example in the README of libs/kube, which writes once and then finds nothing to change",
+    async () => {
+      const folder = join(import.meta.dirname, "../../../libs/kube");
+      const [, example = ""] = /^```ts\n([^]*?)^```$/m.exec(await readFile(join(folder, "README.md"), "utf8")) ?? [];
+      const args = ["--disable-warning=ExperimentalWarning", "--input-type=module-typescript", "--eval", example];
+      const env = { ...process.env, KUBECONFIG: cluster.kubeconfig };
+      const run = async () => (await promisify(execFile)(process.execPath, args, { cwd: folder, env })).stdout;
+      await cluster.kubectl(["create", "namespace", "apps"]);
+      await cluster.kubectl(["label", "namespace", "apps", "team=blue"]);
+
+      expect([await run(), await run()]).toEqual(["apps: written\n", "apps: unchanged\n"]);
+      const data = await cluster.kubectl(["get", "configmap", "team", "-n", "apps", "-o", "jsonpath={.data}"]);
+      expect(JSON.parse(data)).toEqual({ team: "blue" });
     },
     testMs,
   );
