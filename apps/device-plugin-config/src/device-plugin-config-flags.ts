@@ -71,6 +71,6 @@ export const devicePluginConfigFlags = {
   hostRoot: flag(text("DIR"), {
     default: "/",
     env: "HOST_ROOT",
-    help: "Directory that contains sys/bus/pci and proc/sys. The root directory of any container on the node has both. With --plugin=afxdp, it has tmp/afxdp_dp and var/lib/switchyard/upstream-devices, too.",
+    help: "Directory with sys/bus/pci and proc/sys; with --plugin=afxdp, also with tmp/afxdp_dp and var/lib/switchyard/upstream-devices.",
   }),
 };

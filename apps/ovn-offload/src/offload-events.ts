@@ -3,7 +3,7 @@
  * offloadEvents returns the events about what has changed from one written status to the next. A status that was written is
  * read again after a restart, so nothing is told twice.
  */
-import type { Condition, OvnHardwareOffloadStatus, OvnOffloadNode } from "@switchyard/api";
+import type { Condition, EventReason, OvnHardwareOffloadStatus, OvnOffloadNode } from "@switchyard/api";
 
 /** What the status tells. */
 export interface WrittenStatus {
@@ -16,7 +16,7 @@ export interface OffloadEvent {
   /** The node that it is about; undefined if it is about a pool, or all of them. */
   readonly node?: string;
   readonly type: "Normal" | "Warning";
-  readonly reason: string;
+  readonly reason: EventReason;
   readonly note: string;
 }
 
@@ -86,11 +86,11 @@ function nodeEvents(before: WrittenStatus, after: WrittenStatus): readonly Offlo
   return events;
 }
 
-function normal(reason: string, note: string): OffloadEvent {
+function normal(reason: EventReason, note: string): OffloadEvent {
   return { type: "Normal", reason, note };
 }
 
-function warning(reason: string, note: string): OffloadEvent {
+function warning(reason: EventReason, note: string): OffloadEvent {
   return { type: "Warning", reason, note };
 }
 

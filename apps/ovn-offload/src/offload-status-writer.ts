@@ -5,6 +5,7 @@
  */
 import {
   conditionTypes,
+  eventReasons,
   operatorConfigName,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
@@ -83,7 +84,7 @@ export function createOffloadStatusWriter(deps: OffloadStatusWriterDeps): WriteO
       // Garbage collection deletes the node states soon after the SriovOperatorConfig.
       const regarding = stateOf(name);
       if (regarding !== undefined) {
-        events.record({ regarding, type: "Warning", reason: "OvnOffloadHostKept", note: missing });
+        events.record({ regarding, type: "Warning", reason: eventReasons.ovnOffloadHostKept, note: missing });
       }
     }
   }

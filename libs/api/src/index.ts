@@ -17,6 +17,7 @@ export {
   policyReasons,
   resetHeldReasons,
 } from "./condition-types.ts";
+export { eventReasons, type EventReason } from "./event-reasons.ts";
 export type {
   ObjectMeta,
   OwnerReference,

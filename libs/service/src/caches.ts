@@ -22,7 +22,7 @@ export interface AgeingCaches {
 export function showCacheAges(registry: Registry, caches: () => Iterable<AgeingCaches>): void {
   new Gauge({
     name: "switchyard_cache_age_seconds",
-    help: "Time in seconds since the API server last confirmed the content of a cache by a list, an event or a bookmark. A bookmark arrives about once a minute, so a value above 75 indicates a problem.",
+    help: "Time in seconds since the API server last confirmed the content of a cache, which it does once a minute. A value above 75 is a problem.",
     labelNames: ["resource"],
     registers: [registry],
     collect() {

@@ -54,14 +54,27 @@ describe("toPage", () => {
   });
 
   it("lists path, type, default, description, bounds and rules of each field", () => {
-    const [, table = ""] = page.split("## spec\n\nWhat is wanted.\n\n");
-    expect(table.trimEnd().split("\n").slice(2)).toEqual([
-      "| `spec.size` | integer, required | `3` | How big.<br>From 1 to 9.<br>• must be odd |",
-      '| `spec.mode` | string |  | On \\| off.<br>One of `"on"`, `"off"`. |',
-      "| `spec.words` | map of strings |  | Words by name.<br>At most 2 entries.<br>• must be short |",
-      "| `spec.parts` | list of objects |  | Its parts. |",
-      "| `spec.parts[].name` | string |  | A name.<br>At most 5 characters. |",
-      "| `spec.share` | integer or string |  | A share. |",
+    const [, list = ""] = page.split("## spec\n\nWhat is wanted.\n\n");
+    expect(
+      list
+        .trimEnd()
+        .split("\n")
+        .filter((line) => line !== ""),
+    ).toEqual([
+      "- `spec.size` (integer, required, default `3`)",
+      "  How big. From 1 to 9.",
+      "  - must be odd",
+      "- `spec.mode` (string)",
+      '  On | off. One of `"on"`, `"off"`.',
+      "- `spec.words` (map of strings)",
+      "  Words by name. At most 2 entries.",
+      "  - must be short",
+      "- `spec.parts` (list of objects)",
+      "  Its parts.",
+      "- `spec.parts[].name` (string)",
+      "  A name. At most 5 characters.",
+      "- `spec.share` (integer or string)",
+      "  A share.",
     ]);
   });
 

@@ -4,7 +4,6 @@
  * rules.
  */
 import type { CustomResource, StructuralSchema } from "@switchyard/api";
-import { table } from "./markdown.ts";
 
 /** What a page is generated from. */
 export interface DocumentedKind {
@@ -29,7 +28,7 @@ export function toPage({ resource, schema, example }: DocumentedKind): string {
     ...sections.flatMap((section) => [
       `## ${nameOf(section.path)}`,
       section.field.description ?? "",
-      table(["Field", "Type", "Default", "Description"], rowsOf(section, rules).slice(1)),
+      itemsOf(section, rules).slice(1).join("\n\n"),
     ]),
   ]
     .join("\n\n")
@@ -59,10 +58,10 @@ interface Member {
 /** Messages of rules, by the path of the field that the API server reports. */
 type Rules = ReadonlyMap<string, readonly string[]>;
 
-/** Returns the rows of a field and of all fields below it. Elements of lists and maps have no row; their fields do. */
-function rowsOf(member: Member, rules: Rules): readonly (readonly string[])[] {
-  const below = childrenOf(member).flatMap((child) => rowsOf(child, rules));
-  return isElement(member.path) ? below : [rowOf(member, rules), ...below];
+/** Returns the items of a field and of all fields below it. Elements of lists and maps have no item; their fields do. */
+function itemsOf(member: Member, rules: Rules): readonly string[] {
+  const below = childrenOf(member).flatMap((child) => itemsOf(child, rules));
+  return isElement(member.path) ? below : [itemOf(member, rules), ...below];
 }
 
 function childrenOf({ path, field }: Member): readonly Member[] {
@@ -90,15 +89,20 @@ function isElement(path: string): boolean {
   return path.endsWith("[]") || path.endsWith(".*");
 }
 
-function rowOf({ path, field, required }: Member, rules: Rules): readonly string[] {
-  const value = field.default === undefined ? "" : `\`${JSON.stringify(field.default)}\``;
-  const messages = ["", "[]", ".*"].flatMap((suffix) => rules.get(path + suffix) ?? []);
-  return [
-    `\`${nameOf(path)}\``,
-    typeOf(field) + (required ? ", required" : ""),
-    value,
-    [field.description ?? "", ...boundsOf(field), ...messages.map((message) => `• ${message}`)].join("<br>"),
+/** An item of a list, because descriptions are too long for a table. */
+function itemOf({ path, field, required }: Member, rules: Rules): string {
+  const facts = [
+    typeOf(field),
+    ...(required ? ["required"] : []),
+    ...(field.default === undefined ? [] : [`default \`${JSON.stringify(field.default)}\``]),
   ];
+  const messages = ["", "[]", ".*"].flatMap((suffix) => rules.get(path + suffix) ?? []);
+  const text = [field.description ?? "", ...boundsOf(field)].filter((part) => part !== "").join(" ");
+  return [
+    `- \`${nameOf(path)}\` (${facts.join(", ")})`,
+    ...(text === "" ? [] : [`  ${text.replaceAll(/\s*\n\s*/g, " ")}`]),
+    ...(messages.length === 0 ? [] : [messages.map((message) => `  - ${message}`).join("\n")]),
+  ].join("\n\n");
 }
 
 function typeOf({ type, items, additionalProperties }: StructuralSchema): string {

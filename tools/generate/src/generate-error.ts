@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** GenerateError reports that an interface cannot be converted to a schema. Callers must only branch on `code`. */
+/** GenerateError reports what cannot be generated. Callers must only branch on `code`. */
 
-/** A CRD cannot express the interface. `at` is the path of the field: "SriovNetworkNodePolicy.spec.mtu". */
+/** The sources lack something, or a CRD cannot express an interface: then `at` is the path of the field: "SriovNetworkNodePolicy.spec.mtu". */
 export class GenerateError extends Error {
   override readonly name = "GenerateError";
-  /** NO_HELP: a program does not print its flags; NO_VERSION: the version is missing or malformed. `at` is the file. */
-  readonly code: "NOT_STRUCTURAL" | "NO_HELP" | "NO_VERSION";
+  /**
+   * NO_TEXT: a reason of a condition or an event has no text for the reference; `at` is its name. NO_HELP: a program does not print its flags; NO_VERSION: the version is missing or malformed; `at` is the file.
+   */
+  readonly code: "NOT_STRUCTURAL" | "NO_TEXT" | "NO_HELP" | "NO_VERSION";
   readonly at: string;
 
   constructor(code: GenerateError["code"], at: string, message: string) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Reads the links and the anchors of a Markdown document, as GitHub shows it. */
+/** Reads the links, the anchors and the tables of a Markdown document, as GitHub shows it. */
 import { headingId } from "@switchyard/docs/heading-ids";
 
 /** A link to a file of the workspace. */
@@ -35,6 +35,28 @@ export function anchorsIn(text: string): ReadonlySet<string> {
   }
   for (const [, id = ""] of text.matchAll(/<a id="([^"]+)">/g)) anchors.add(id);
   return anchors;
+}
+
+/** A cell of a table. */
+export interface TableCell {
+  /** As written, without the blanks around it. */
+  readonly text: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** Longer texts are paragraphs: in a column, they become narrow and high, and the row can no longer be compared with others. */
+export const longestCell = 160;
+
+/** The cells of all tables, without the lines below their heads. Code is left out. */
+export function tableCellsIn(text: string): readonly TableCell[] {
+  return withoutFences(text)
+    .split("\n")
+    .flatMap((row, index) => {
+      const cells = /^\s*\|(.*)\|\s*$/.exec(row)?.[1]?.split(/(?<!\\)\|/) ?? [];
+      return cells.map((cell) => ({ text: cell.trim(), line: index + 1 }));
+    })
+    .filter((cell) => !/^:?-+:?$/.test(cell.text));
 }
 
 function slugOf(heading: string): string {

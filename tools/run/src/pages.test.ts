@@ -1,8 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What holds for all pages: titles of decisions, and the controllers on the operator's page. */
+/** What holds for all pages: tables that can be read, titles of decisions, and the controllers on the operator's page. */
 import { describe, expect, it } from "@jest/globals";
 import { posix } from "node:path";
+import { longestCell, tableCellsIn } from "./links.ts";
 import { readWorkspaceFile, workspaceFiles } from "./workspace-files.ts";
+
+describe("table cells", () => {
+  it(`have at most ${longestCell} characters`, () => {
+    const long = workspaceFiles([".md"]).flatMap((page) =>
+      tableCellsIn(readWorkspaceFile(page))
+        .filter(({ text }) => text.length > longestCell)
+        .map(({ text, line }) => `${page}:${line} has ${text.length} characters in a cell: ${text.slice(0, 40)}…`),
+    );
+    expect(long).toEqual([]);
+  });
+});
+
+describe("tableCellsIn", () => {
+  it("reads the cells of a table with their lines, and no code", () => {
+    const text = "a | b\n\n| a | b \\| c |\n| - | --- |\n| `d` | [e](f) |\n\n```text\n| g |\n```\n\n- | h | i |\n";
+    expect(tableCellsIn(text)).toEqual([
+      { text: "a", line: 3 },
+      { text: "b \\| c", line: 3 },
+      { text: "`d`", line: 5 },
+      { text: "[e](f)", line: 5 },
+    ]);
+  });
+
+  it("finds a cell that is too long", () => {
+    const [cell] = tableCellsIn(`| ${"x".repeat(longestCell + 1)} |\n| --- |\n`);
+    expect(cell?.text.length).toBeGreaterThan(longestCell);
+  });
+});
 
 describe("decisions", () => {
   const pages = workspaceFiles([".md"]).filter((path) => /^docs\/decisions\/\d/.test(path));
@@ -30,12 +59,9 @@ describe("decisions", () => {
 describe("docs/operator.md", () => {
   it("names each controller of the operator", () => {
     const page = readWorkspaceFile("docs/operator.md");
-    const sources = workspaceFiles([".ts"]).filter((path) => /^apps\/operator\/src\/.*(?<!\.test)\.ts$/.test(path));
-    const names = sources.flatMap((path) =>
-      [...readWorkspaceFile(path).matchAll(/^ +name: "([a-z-]+)",\n(?:.*\n){0,12}? +reads[:,]/gm)].map(
-        ([, name = ""]) => name,
-      ),
-    );
+    const names = workspaceFiles([".ts"])
+      .filter((path) => /^apps\/operator\/src\/.*(?:-controllers?|failure-reports)\.ts$/.test(path))
+      .flatMap((path) => [...readWorkspaceFile(path).matchAll(/\bname: "([a-z-]+)"/g)].map(([, name = ""]) => name));
     expect(names.length).toBeGreaterThan(15);
     const rows = page.split("\n").filter((line) => line.startsWith("| ["));
     expect(names.filter((name) => !rows.some((row) => new RegExp(`[[ ]${name}[\\],]`).test(row)))).toEqual([]);

@@ -233,7 +233,7 @@ export const findingCatalogue = {
   ServerCertificateUntrusted: {
     severity: "error",
     cause:
-      "The API server refuses the server, because the CA bundle of the webhook configuration does not contain the CA of its certificate. Certificate and bundle come from different programs, or a renewal was interrupted.",
+      "The CA bundle of the webhook configuration lacks the CA of the server's certificate: two programs wrote them, or a renewal was interrupted.",
     next: "kubectl -n {namespace} describe secret {name}",
   },
   OperatorNotLeading: {

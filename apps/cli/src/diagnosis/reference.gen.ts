@@ -9,91 +9,106 @@ export const reference: Reference = {
       "table": "conditionTypes",
       "about": "Types of conditions.",
       "name": "Ready",
-      "meaning": "The spec of the object is completely applied. On SriovOperatorConfigs: all components are deployed, whatever the state of their pods."
+      "meaning": "The spec of the object is completely applied. On SriovOperatorConfigs: all components are deployed, whatever the state of their pods.",
+      "remedy": ""
     },
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
       "name": "Progressing",
-      "meaning": "Changes are being applied, or wait for something that is expected to happen."
+      "meaning": "Changes are being applied, or wait for something that is expected to happen.",
+      "remedy": ""
     },
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
       "name": "Degraded",
-      "meaning": "An error needs attention."
+      "meaning": "An error needs attention.",
+      "remedy": ""
     },
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
       "name": "DrainProgressing",
-      "meaning": "On SriovNetworkNodeStates whose daemon has requested a drain: True while pods are being evicted, False while the node waits to be drained."
+      "meaning": "On SriovNetworkNodeStates whose daemon has requested a drain: True while pods are evicted, False while the node waits to be drained.",
+      "remedy": ""
     },
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
       "name": "DrainDegraded",
-      "meaning": "On SriovNetworkNodeStates whose daemon has requested a drain: the drain takes long because pods stay, or the node is drained but its daemon does not continue. On the SriovOperatorConfig: the same for nodes that are in no pool."
+      "meaning": "On SriovNetworkNodeStates: pods keep a drain from ending, or the daemon of the drained node stalls. On the SriovOperatorConfig: of nodes in no pool.",
+      "remedy": ""
     },
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
       "name": "DrainComplete",
-      "meaning": "On SriovNetworkNodeStates whose daemon has requested a drain: the node is drained, and its daemon may configure it."
+      "meaning": "On SriovNetworkNodeStates whose daemon has requested a drain: the node is drained, and its daemon may configure it.",
+      "remedy": ""
     },
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
       "name": "WaitingForLock",
-      "meaning": "On SriovNetworkNodeStates: the config daemon waits because another process holds the node's lock; absent otherwise."
+      "meaning": "On SriovNetworkNodeStates: the config daemon waits because another process holds the node's lock; absent otherwise.",
+      "remedy": ""
     },
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
       "name": "ReconcileFailed",
-      "meaning": "On all kinds of this API group: a controller of the operator failed to reconcile the object; absent otherwise."
+      "meaning": "On all kinds of this API group: a controller of the operator failed to reconcile the object; absent otherwise.",
+      "remedy": ""
     },
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
       "name": "DevicePluginConfigured",
-      "meaning": "On SriovNetworkNodeStates: the node's device plugin offers all resources of the spec."
+      "meaning": "On SriovNetworkNodeStates: the node's device plugin offers all resources of the spec.",
+      "remedy": ""
     },
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
       "name": "DevicePluginConfigMap",
-      "meaning": "On the SriovOperatorConfig, if --write-configmap is set: the ConfigMap in upstream's format contains all nodes."
+      "meaning": "On the SriovOperatorConfig, if --write-configmap is set: the ConfigMap in upstream's format contains all nodes.",
+      "remedy": ""
     },
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
       "name": "InjectorCertificate",
-      "meaning": "On the SriovOperatorConfig, if the operator creates the certificate: the network resources injector has a trusted certificate."
+      "meaning": "On the SriovOperatorConfig, if the operator creates the certificate: the network resources injector has a trusted certificate.",
+      "remedy": ""
     },
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
       "name": "WebhookCertificate",
-      "meaning": "On the SriovOperatorConfig, if the operator creates the certificate: the admission webhook has a trusted certificate."
+      "meaning": "On the SriovOperatorConfig, if the operator creates the certificate: the admission webhook has a trusted certificate.",
+      "remedy": ""
     },
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
       "name": "ResetHeld",
-      "meaning": "On SriovOperatorConfigs and AfxdpOperatorConfigs: nodes keep their configuration although no policy requests it, because the policies may have been lost and not deleted; absent otherwise."
+      "meaning": "On SriovOperatorConfigs and AfxdpOperatorConfigs: nodes without policies keep their configuration, because the policies may have been lost.",
+      "remedy": ""
     },
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
       "name": "HardwareOffload",
-      "meaning": "On the SriovOperatorConfig: OVN of all hosts that spec.ovnHardwareOffload selects runs on their SmartNIC. Absent if nothing is selected and nothing is left to restore. Written by the service ovn-offload."
+      "meaning": "On the SriovOperatorConfig: OVN of all hosts that spec.ovnHardwareOffload selects runs on their SmartNIC. Written by ovn-offload.",
+      "remedy": ""
     },
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
       "name": "PodsWaiting",
-      "meaning": "On each pool in the status of spec.ovnHardwareOffload: pods on the pool's hosts cannot start, because they need an interface of Open vSwitch, and have no network with a VF as default network."
+      "meaning": "On pools in the status of spec.ovnHardwareOffload: pods cannot start, because they need an interface of Open vSwitch and have no VF network.",
+      "remedy": ""
     }
   ],
   "reasons": [
@@ -101,528 +116,575 @@ export const reference: Reference = {
       "table": "nodeStateReasons",
       "about": "Reasons of conditions on SriovNetworkNodeStates, written by the node's config daemon.",
       "name": "Configured",
-      "meaning": "The node is configured according to its spec."
+      "meaning": "The node is configured according to its spec.",
+      "remedy": "Nothing."
     },
     {
       "table": "nodeStateReasons",
       "about": "Reasons of conditions on SriovNetworkNodeStates, written by the node's config daemon.",
       "name": "Configuring",
-      "meaning": "The node is being configured."
+      "meaning": "The node is being configured.",
+      "remedy": "Wait. If it takes minutes, read the log of the node's config daemon."
     },
     {
       "table": "nodeStateReasons",
       "about": "Reasons of conditions on SriovNetworkNodeStates, written by the node's config daemon.",
       "name": "WaitingForDrain",
-      "meaning": "The daemon has requested a drain and waits for it."
+      "meaning": "The daemon has requested a drain and waits for it.",
+      "remedy": "Wait. The conditions DrainProgressing and DrainDegraded say what the drain waits for."
     },
     {
       "table": "nodeStateReasons",
       "about": "Reasons of conditions on SriovNetworkNodeStates, written by the node's config daemon.",
       "name": "Rebooting",
-      "meaning": "The daemon reboots the node."
+      "meaning": "The daemon reboots the node.",
+      "remedy": "Wait until the node is back."
     },
     {
       "table": "nodeStateReasons",
       "about": "Reasons of conditions on SriovNetworkNodeStates, written by the node's config daemon.",
       "name": "NotPossible",
-      "meaning": "The node does not support a part of the spec."
+      "meaning": "The node does not support a part of the spec.",
+      "remedy": "Change the policy as the message says, or select other nodes or NICs."
     },
     {
       "table": "nodeStateReasons",
       "about": "Reasons of conditions on SriovNetworkNodeStates, written by the node's config daemon.",
       "name": "PowerCycleRequired",
-      "meaning": "The mode of a SmartNIC was changed, and the host must be switched off and on again. Everything else in the spec that the node supports is configured."
+      "meaning": "The mode of a SmartNIC was changed and needs a power cycle. Everything else in the spec is configured.",
+      "remedy": "Switch the host off and on again. A reboot is not enough."
     },
     {
       "table": "nodeStateReasons",
       "about": "Reasons of conditions on SriovNetworkNodeStates, written by the node's config daemon.",
       "name": "StepFailed",
-      "meaning": "A configuration step failed; lastSyncError has the error."
+      "meaning": "A configuration step failed; lastSyncError has the error.",
+      "remedy": "Correct what lastSyncError names. The daemon tries again by itself."
     },
     {
       "table": "nodeStateReasons",
       "about": "Reasons of conditions on SriovNetworkNodeStates, written by the node's config daemon.",
       "name": "StepHangs",
-      "meaning": "A configuration step has been running for minutes and hangs in the kernel. Other PFs are configured nevertheless."
+      "meaning": "A configuration step has been running for minutes and hangs in the kernel. Other PFs are configured nevertheless.",
+      "remedy": "If the step does not return, reboot the node. A restart of the daemon does not help."
     },
     {
       "table": "nodeStateReasons",
       "about": "Reasons of conditions on SriovNetworkNodeStates, written by the node's config daemon.",
       "name": "DiscoveryFailed",
-      "meaning": "The daemon could not read the node's hardware."
+      "meaning": "The daemon could not read the node's hardware.",
+      "remedy": "Correct what the message names. The daemon tries again by itself."
     },
     {
       "table": "nodeStateReasons",
       "about": "Reasons of conditions on SriovNetworkNodeStates, written by the node's config daemon.",
       "name": "PassFailed",
-      "meaning": "The daemon could not finish its work, because the API server rejected a request or because of a bug. It retries."
+      "meaning": "The daemon could not finish its work, because the API server rejected a request or because of a bug. It retries.",
+      "remedy": "Correct what the answer of the API server names, such as missing rights. Otherwise report the bug with the daemon's log."
     },
     {
       "table": "waitingForLockReasons",
       "about": "Reasons of the condition WaitingForLock, written by the config daemon that waits.",
       "name": "LockNotFree",
-      "meaning": "The message names the process that holds the lock, or the problem with the lock file."
+      "meaning": "Another process holds the lock of the node, or the lock file has a problem; the message names it.",
+      "remedy": "End that process, or correct the lock file. If the process hangs in the kernel, reboot the node."
     },
     {
       "table": "reconcileFailedReasons",
       "about": "Reasons of the condition ReconcileFailed, written by the operator.",
       "name": "Retrying",
-      "meaning": "The operator retries; the message has the error."
+      "meaning": "A controller could not reconcile the object; the message has the error. It tries again.",
+      "remedy": "Correct what the answer of the API server names. Otherwise report the bug with the operator's log."
     },
     {
       "table": "drainReasons",
       "about": "Reasons of the three drain conditions on SriovNetworkNodeStates, and of DrainDegraded on the SriovOperatorConfig.",
       "name": "WaitingForSlot",
-      "meaning": "The maximum number of nodes of the node's pool is being drained."
+      "meaning": "The maximum number of nodes of the node's pool is being drained.",
+      "remedy": "Wait, or raise maxUnavailable of the pool."
     },
     {
       "table": "drainReasons",
       "about": "Reasons of the three drain conditions on SriovNetworkNodeStates, and of DrainDegraded on the SriovOperatorConfig.",
       "name": "HeldByPool",
-      "meaning": "The maxUnavailable of the node's pool allows no drains."
+      "meaning": "The maxUnavailable of the node's pool allows no drains.",
+      "remedy": "Raise or correct maxUnavailable of the pool that the message names. 0 holds all drains."
     },
     {
       "table": "drainReasons",
       "about": "Reasons of the three drain conditions on SriovNetworkNodeStates, and of DrainDegraded on the SriovOperatorConfig.",
       "name": "WaitingForMachineConfigPool",
-      "meaning": "OpenShift is updating the node's MachineConfigPool."
+      "meaning": "OpenShift is updating the node's MachineConfigPool.",
+      "remedy": "Wait until OpenShift has updated the pool."
     },
     {
       "table": "drainReasons",
       "about": "Reasons of the three drain conditions on SriovNetworkNodeStates, and of DrainDegraded on the SriovOperatorConfig.",
       "name": "LookingForPods",
-      "meaning": "The drain has started, and the operator is looking for the pods to evict."
+      "meaning": "The drain has started, and the operator is looking for the pods to evict.",
+      "remedy": "Nothing."
     },
     {
       "table": "drainReasons",
       "about": "Reasons of the three drain conditions on SriovNetworkNodeStates, and of DrainDegraded on the SriovOperatorConfig.",
       "name": "EvictingPods",
-      "meaning": "Pods are being evicted."
+      "meaning": "Pods are being evicted.",
+      "remedy": "Wait. The message names the pods that are left, and quotes the API server if it refuses an eviction."
     },
     {
       "table": "drainReasons",
       "about": "Reasons of the three drain conditions on SriovNetworkNodeStates, and of DrainDegraded on the SriovOperatorConfig.",
       "name": "PodsStay",
-      "meaning": "Some pods have not left the node for a long time."
+      "meaning": "Some pods have not left the node for a long time.",
+      "remedy": "Look at the pod that the message names: a PodDisruptionBudget, its grace period or its finalizers keep it."
     },
     {
       "table": "drainReasons",
       "about": "Reasons of the three drain conditions on SriovNetworkNodeStates, and of DrainDegraded on the SriovOperatorConfig.",
       "name": "VfPodsGone",
-      "meaning": "All pods that use VFs have left the node. Other pods stay."
+      "meaning": "All pods that use VFs have left the node. Other pods stay.",
+      "remedy": "Nothing. Restart the pods that the event VfsInUse names."
     },
     {
       "table": "drainReasons",
       "about": "Reasons of the three drain conditions on SriovNetworkNodeStates, and of DrainDegraded on the SriovOperatorConfig.",
       "name": "AllPodsGone",
-      "meaning": "All evictable pods have left the node."
+      "meaning": "All evictable pods have left the node.",
+      "remedy": "Nothing."
     },
     {
       "table": "drainReasons",
       "about": "Reasons of the three drain conditions on SriovNetworkNodeStates, and of DrainDegraded on the SriovOperatorConfig.",
       "name": "DaemonStalled",
-      "meaning": "The node is drained and counts against maxUnavailable, but its daemon does not continue."
+      "meaning": "The node is drained and counts against maxUnavailable, but its daemon does not continue.",
+      "remedy": "Look at the pod and the log of the node's config daemon. Start it, or reboot the node if a step hangs."
     },
     {
       "table": "drainReasons",
       "about": "Reasons of the three drain conditions on SriovNetworkNodeStates, and of DrainDegraded on the SriovOperatorConfig.",
       "name": "Draining",
-      "meaning": "On the SriovOperatorConfig: nodes in no pool are being drained without problems."
+      "meaning": "On the SriovOperatorConfig: nodes in no pool are being drained without problems.",
+      "remedy": "Nothing."
     },
     {
       "table": "drainReasons",
       "about": "Reasons of the three drain conditions on SriovNetworkNodeStates, and of DrainDegraded on the SriovOperatorConfig.",
       "name": "OnlyNode",
-      "meaning": "The only node of the cluster is not drained before it reboots, because its pods could not run anywhere else."
+      "meaning": "The only node of the cluster is not drained before it reboots, because its pods could not run anywhere else.",
+      "remedy": "Nothing."
     },
     {
       "table": "policyReasons",
       "about": "Reasons of conditions on SriovNetworkNodePolicies and SriovNetworkPoolConfigs, written by the operator.",
       "name": "Configured",
-      "meaning": "All matched nodes are configured."
+      "meaning": "All matched nodes are configured.",
+      "remedy": "Nothing."
     },
     {
       "table": "policyReasons",
       "about": "Reasons of conditions on SriovNetworkNodePolicies and SriovNetworkPoolConfigs, written by the operator.",
       "name": "Configuring",
-      "meaning": "Some matched nodes are not configured yet."
+      "meaning": "Some matched nodes are not configured yet.",
+      "remedy": "Wait. The SriovNetworkNodeStates say what each node waits for."
     },
     {
       "table": "policyReasons",
       "about": "Reasons of conditions on SriovNetworkNodePolicies and SriovNetworkPoolConfigs, written by the operator.",
       "name": "NoNodesMatched",
-      "meaning": "nodeSelector selects no node that runs the config daemon."
+      "meaning": "nodeSelector selects no node that runs the config daemon.",
+      "remedy": "Correct nodeSelector, or label the nodes. Only nodes that run the config daemon count."
     },
     {
       "table": "policyReasons",
       "about": "Reasons of conditions on SriovNetworkNodePolicies and SriovNetworkPoolConfigs, written by the operator.",
       "name": "NoNicsMatched",
-      "meaning": "nicSelector matches no NIC of the selected nodes."
+      "meaning": "nicSelector matches no NIC of the selected nodes.",
+      "remedy": "Compare nicSelector with status.interfaces of the SriovNetworkNodeStates."
     },
     {
       "table": "policyReasons",
       "about": "Reasons of conditions on SriovNetworkNodePolicies and SriovNetworkPoolConfigs, written by the operator.",
       "name": "Invalid",
-      "meaning": "The policy is invalid for at least one node."
+      "meaning": "The policy is invalid for at least one node.",
+      "remedy": "Correct the field that the message names."
     },
     {
       "table": "policyReasons",
       "about": "Reasons of conditions on SriovNetworkNodePolicies and SriovNetworkPoolConfigs, written by the operator.",
       "name": "NodesFailed",
-      "meaning": "The configuration of at least one matched node has failed."
+      "meaning": "The configuration of at least one matched node has failed.",
+      "remedy": "Look at the SriovNetworkNodeState of the node that the message names."
     },
     {
       "table": "policyReasons",
       "about": "Reasons of conditions on SriovNetworkNodePolicies and SriovNetworkPoolConfigs, written by the operator.",
       "name": "DaemonStalled",
-      "meaning": "A drained node of the pool counts against maxUnavailable, but its daemon does not continue."
+      "meaning": "A drained node of the pool counts against maxUnavailable, but its daemon does not continue.",
+      "remedy": "Look at the pod and the log of the node's config daemon. Start it, or reboot the node if a step hangs."
     },
     {
       "table": "policyReasons",
       "about": "Reasons of conditions on SriovNetworkNodePolicies and SriovNetworkPoolConfigs, written by the operator.",
       "name": "Overlap",
-      "meaning": "Another pool selects some of the same nodes."
+      "meaning": "Another pool selects some of the same nodes.",
+      "remedy": "Change the nodeSelector of one of the pools."
     },
     {
       "table": "policyReasons",
       "about": "Reasons of conditions on SriovNetworkNodePolicies and SriovNetworkPoolConfigs, written by the operator.",
       "name": "Ignored",
-      "meaning": "The policy has the name \"default\" and is ignored."
+      "meaning": "The policy has the name \"default\" and is ignored.",
+      "remedy": "Give the policy another name, if it is to have an effect."
     },
     {
       "table": "policyReasons",
       "about": "Reasons of conditions on SriovNetworkNodePolicies and SriovNetworkPoolConfigs, written by the operator.",
       "name": "NoOperatorConfig",
-      "meaning": "The SriovOperatorConfig \"default\" does not exist, so no node is managed."
+      "meaning": "The SriovOperatorConfig \"default\" does not exist, so no node is managed.",
+      "remedy": "Create the SriovOperatorConfig \"default\" in the namespace of the operator."
     },
     {
       "table": "operatorConfigReasons",
       "about": "Reasons of conditions on the SriovOperatorConfig, written by the operator. The first three are upstream's.",
       "name": "OperatorConfigReady",
-      "meaning": "All components are deployed as configured."
+      "meaning": "All components are deployed as configured.",
+      "remedy": "Nothing."
     },
     {
       "table": "operatorConfigReasons",
       "about": "Reasons of conditions on the SriovOperatorConfig, written by the operator. The first three are upstream's.",
       "name": "FieldsReplaced",
-      "meaning": "The components are deployed, but an admission webhook has replaced fields of them; the message names the fields."
+      "meaning": "The components are deployed, but an admission webhook has replaced fields of them; the message names the fields.",
+      "remedy": "Exempt the components in that webhook, if its values are not wanted."
     },
     {
       "table": "operatorConfigReasons",
       "about": "Reasons of conditions on the SriovOperatorConfig, written by the operator. The first three are upstream's.",
       "name": "OperatorConfigSyncFailed",
-      "meaning": "The API server rejected an object, or another field manager undoes each change of it; the message has the error, or the manager and the field. The operator retries."
+      "meaning": "The API server rejected an object, or another field manager undoes each change of it; the message says which. The operator retries.",
+      "remedy": "Correct what the answer of the API server names, such as missing rights, or stop the other field manager."
     },
     {
       "table": "operatorConfigReasons",
       "about": "Reasons of conditions on the SriovOperatorConfig, written by the operator. The first three are upstream's.",
       "name": "UnsupportedConfiguration",
-      "meaning": "The config has a setting that the operator cannot apply."
+      "meaning": "The config has a setting that the operator cannot apply.",
+      "remedy": "Change the setting that the message names."
     },
     {
       "table": "operatorConfigReasons",
       "about": "Reasons of conditions on the SriovOperatorConfig, written by the operator. The first three are upstream's.",
       "name": "RollingOut",
-      "meaning": "Pods are being replaced or are not available; the message has their numbers. The config may be Ready at the same time."
+      "meaning": "Pods are being replaced or are not available; the message has their numbers. The config may be Ready at the same time.",
+      "remedy": "Wait. If it stays, look at the pods in the namespace of the operator."
     },
     {
       "table": "networkReasons",
       "about": "Reasons of conditions on networks of all kinds, written by the operator. All of them are upstream's.",
       "name": "NetworkReady",
-      "meaning": "The NetworkAttachmentDefinition exists and is up to date."
+      "meaning": "The NetworkAttachmentDefinition exists and is up to date.",
+      "remedy": "Nothing."
     },
     {
       "table": "networkReasons",
       "about": "Reasons of conditions on networks of all kinds, written by the operator. All of them are upstream's.",
       "name": "NetworkAttachmentDefinitionInvalid",
-      "meaning": "The network is invalid, or a NetworkAttachmentDefinition of the same name belongs to someone else; the message says what to do."
+      "meaning": "The network is invalid, or a NetworkAttachmentDefinition of the same name belongs to someone else.",
+      "remedy": "Correct the field that the message names, or run the command in the message."
     },
     {
       "table": "networkReasons",
       "about": "Reasons of conditions on networks of all kinds, written by the operator. All of them are upstream's.",
       "name": "NetworkAttachmentDefinitionNotFound",
-      "meaning": "The NetworkAttachmentDefinition does not exist: the API server rejected it, does not know the kind (Multus is not installed), or an old one is still being deleted."
+      "meaning": "The API server rejected the NetworkAttachmentDefinition or does not know the kind (no Multus), or an old one is still being deleted.",
+      "remedy": "Install Multus, or correct what the answer of the API server names."
     },
     {
       "table": "networkReasons",
       "about": "Reasons of conditions on networks of all kinds, written by the operator. All of them are upstream's.",
       "name": "NamespaceNotFound",
-      "meaning": "The namespace in spec.networkNamespace does not exist. The operator continues as soon as it exists."
+      "meaning": "The namespace in spec.networkNamespace does not exist. The operator continues as soon as it exists.",
+      "remedy": "Create the namespace, or correct spec.networkNamespace."
     },
     {
       "table": "networkReasons",
       "about": "Reasons of conditions on networks of all kinds, written by the operator. All of them are upstream's.",
       "name": "FieldsContested",
-      "meaning": "Another field manager undoes each change of the NetworkAttachmentDefinition; the message names it and the field."
+      "meaning": "Another field manager undoes each change of the NetworkAttachmentDefinition; the message names it and the field.",
+      "remedy": "Stop the other program from writing this field."
     },
     {
       "table": "networkReasons",
       "about": "Reasons of conditions on networks of all kinds, written by the operator. All of them are upstream's.",
       "name": "FieldsReplaced",
-      "meaning": "The NetworkAttachmentDefinition exists, but an admission webhook has replaced fields of it; the message names the fields."
+      "meaning": "The NetworkAttachmentDefinition exists, but an admission webhook has replaced fields of it; the message names the fields.",
+      "remedy": "Exempt the NetworkAttachmentDefinition in that webhook, if its values are not wanted."
     },
     {
       "table": "devicePluginReasons",
       "about": "Reasons of the condition DevicePluginConfigured, written by the sidecar of the node's device plugin.",
       "name": "Configured",
-      "meaning": "Each resource has all its VFs."
+      "meaning": "Each resource has all its VFs.",
+      "remedy": "Nothing."
     },
     {
       "table": "devicePluginReasons",
       "about": "Reasons of the condition DevicePluginConfigured, written by the sidecar of the node's device plugin.",
       "name": "Configuring",
-      "meaning": "VFs are being created, or are about to be created again."
+      "meaning": "VFs are being created, or are about to be created again.",
+      "remedy": "Wait. The SriovNetworkNodeState says how far the config daemon is."
     },
     {
       "table": "devicePluginReasons",
       "about": "Reasons of the condition DevicePluginConfigured, written by the sidecar of the node's device plugin.",
       "name": "VfsMissing",
-      "meaning": "VFs do not exist, and no process is creating them."
+      "meaning": "VFs do not exist, and no process is creating them.",
+      "remedy": "Look at the SriovNetworkNodeState, and at the log of the node's config daemon."
     },
     {
       "table": "devicePluginReasons",
       "about": "Reasons of the condition DevicePluginConfigured, written by the sidecar of the node's device plugin.",
       "name": "VfsHeld",
-      "meaning": "Pods have VFs as devices of another resource, or this is not known. The VFs are offered when the pods have ended."
+      "meaning": "Pods have VFs as devices of another resource, or this is not known. The VFs are offered when the pods have ended.",
+      "remedy": "Wait until the pods that the message names have ended, or delete them."
     },
     {
       "table": "devicePluginReasons",
       "about": "Reasons of the condition DevicePluginConfigured, written by the sidecar of the node's device plugin.",
       "name": "NotPossible",
-      "meaning": "The device plugin does not support the settings of a resource."
+      "meaning": "The device plugin does not support the settings of a resource.",
+      "remedy": "Change the policies of the resource as the message says."
     },
     {
       "table": "devicePluginReasons",
       "about": "Reasons of the condition DevicePluginConfigured, written by the sidecar of the node's device plugin.",
       "name": "NotApplied",
-      "meaning": "The plugin's configuration file could not be written, or the plugin could not be restarted."
+      "meaning": "The plugin's configuration file could not be written, or the plugin could not be restarted.",
+      "remedy": "Correct what the message names, such as a full disk. The sidecar tries again."
     },
     {
       "table": "devicePluginConfigMapReasons",
       "about": "Reasons of the condition DevicePluginConfigMap, written by the operator.",
       "name": "Written",
-      "meaning": "The ConfigMap is up to date."
+      "meaning": "The ConfigMap is up to date.",
+      "remedy": "Nothing."
     },
     {
       "table": "devicePluginConfigMapReasons",
       "about": "Reasons of the condition DevicePluginConfigMap, written by the operator.",
       "name": "TooLarge",
-      "meaning": "The ConfigMap would exceed the size limit of the API server, so it was not updated."
+      "meaning": "The ConfigMap would exceed the size limit of the API server, so it was not updated.",
+      "remedy": "Switch --write-configmap off. Switchyard's own components do not read the ConfigMap."
     },
     {
       "table": "devicePluginConfigMapReasons",
       "about": "Reasons of the condition DevicePluginConfigMap, written by the operator.",
       "name": "NotPossible",
-      "meaning": "The format of the ConfigMap cannot express the settings of some resources."
+      "meaning": "The format of the ConfigMap cannot express the settings of some resources.",
+      "remedy": "Change the policies of these resources, if a reader of the ConfigMap needs them."
     },
     {
       "table": "devicePluginConfigMapReasons",
       "about": "Reasons of the condition DevicePluginConfigMap, written by the operator.",
       "name": "Refused",
-      "meaning": "The API server rejected the ConfigMap; the message has the error."
+      "meaning": "The API server rejected the ConfigMap; the message has the error.",
+      "remedy": "Correct what the answer of the API server names. The operator tries again."
     },
     {
       "table": "resetHeldReasons",
       "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs and AfxdpOperatorConfigs, written by the operator.",
       "name": "NamespaceTerminating",
-      "meaning": "The namespace of the policies is being deleted."
+      "meaning": "The namespace of the policies is being deleted.",
+      "remedy": "If the loss is not intended, restore the namespace with its policies. Nodes are not reset until then."
     },
     {
       "table": "resetHeldReasons",
       "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs and AfxdpOperatorConfigs, written by the operator.",
       "name": "DefinitionTerminating",
-      "meaning": "The CustomResourceDefinition of the policies is being deleted."
+      "meaning": "The CustomResourceDefinition of the policies is being deleted.",
+      "remedy": "If the loss is not intended, run operator crds apply and restore the policies. Nodes are not reset until then."
     },
     {
       "table": "resetHeldReasons",
       "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs and AfxdpOperatorConfigs, written by the operator.",
       "name": "DefinitionMissing",
-      "meaning": "The CustomResourceDefinition of the policies does not exist."
+      "meaning": "The CustomResourceDefinition of the policies does not exist.",
+      "remedy": "Run operator crds apply and restore the policies. Nodes are not reset until then."
     },
     {
       "table": "resetHeldReasons",
       "about": "Reasons of the condition ResetHeld on SriovOperatorConfigs and AfxdpOperatorConfigs, written by the operator.",
       "name": "RestorePending",
-      "meaning": "The namespace or the CustomResourceDefinition of the policies was created less than five minutes ago, after the nodes were configured. The message says when nodes without policies are reset."
+      "meaning": "The namespace or the CustomResourceDefinition of the policies was created less than five minutes ago, after the nodes were configured.",
+      "remedy": "Restore the policies before the time in the message."
     },
     {
       "table": "certificateReasons",
       "about": "Reasons of the conditions InjectorCertificate and WebhookCertificate, written by the operator.",
       "name": "Valid",
-      "meaning": "The certificate is valid and trusted by the API server."
+      "meaning": "The certificate is valid and trusted by the API server.",
+      "remedy": "Nothing."
     },
     {
       "table": "certificateReasons",
       "about": "Reasons of the conditions InjectorCertificate and WebhookCertificate, written by the operator.",
       "name": "NotValidNow",
-      "meaning": "The certificate has expired or is not valid yet, for example because it was issued while the clock of a host was ahead. The operator replaces it."
+      "meaning": "The certificate has expired or is not valid yet, for example because a clock was ahead. The operator replaces it.",
+      "remedy": "Correct the clocks of the hosts."
     },
     {
       "table": "certificateReasons",
       "about": "Reasons of the conditions InjectorCertificate and WebhookCertificate, written by the operator.",
       "name": "ForeignSecret",
-      "meaning": "The Secret has a certificate that the operator did not create. The operator does not change it."
+      "meaning": "The Secret has a certificate that the operator did not create. The operator does not change it.",
+      "remedy": "Delete the Secret, or configure its CA by --webhook-ca or --injector-ca."
     },
     {
       "table": "certificateReasons",
       "about": "Reasons of the conditions InjectorCertificate and WebhookCertificate, written by the operator.",
       "name": "Refused",
-      "meaning": "The API server rejected the Secret or the webhook configuration; the message has the error. The operator retries."
+      "meaning": "The API server rejected the Secret or the webhook configuration; the message has the error. The operator retries.",
+      "remedy": "Correct what the answer of the API server names. The operator tries again."
     }
   ],
   "events": [
     {
       "name": "CardReplaced",
       "type": "Normal",
-      "notes": [
-        "… has another card than the one that Switchyard configured, …, whose record is not used"
-      ]
+      "when": "On node states: another card is in the slot of a card that Switchyard configured. Nothing on it is changed.",
+      "remedy": "Nothing. If the former card returns, its record counts again."
     },
     {
       "name": "DrainCompleted",
       "type": "Normal",
-      "notes": []
+      "when": "On node states: the pods have left the node, and its config daemon continues.",
+      "remedy": "Nothing."
     },
     {
       "name": "DrainReleased",
       "type": "Normal",
-      "notes": [
-        "the drain has ended; the node is schedulable",
-        "the drain has ended; the node stays unschedulable because the operator did not cordon it"
-      ]
+      "when": "On node states: the config daemon needs the drain no longer, and the node is released. The note says whether it is schedulable.",
+      "remedy": "Nothing. A node that an administrator had cordoned stays unschedulable: run kubectl uncordon when you are done."
     },
     {
       "name": "DrainStarted",
       "type": "Normal",
-      "notes": []
+      "when": "On node states: the node has a slot of its pool, and its pods are being evicted.",
+      "remedy": "Nothing. The column DRAIN of the node state shows the pods that are left."
     },
     {
       "name": "OvnOffloadDegraded",
       "type": "Warning",
-      "notes": []
-    },
-    {
-      "name": "OvnOffloadDegraded",
-      "type": "Warning",
-      "notes": [
-        "pool …: …"
-      ]
+      "when": "On the SriovOperatorConfig: OVN of a pool, or of all pools, cannot move to the SmartNICs.",
+      "remedy": "Correct what the note names. The service ovn-offload continues by itself."
     },
     {
       "name": "OvnOffloadHostKept",
       "type": "Warning",
-      "notes": []
+      "when": "On node states: the SriovOperatorConfig is gone, and the host stays as it is.",
+      "remedy": "Do what the note says, or create the SriovOperatorConfig again."
     },
     {
       "name": "OvnOffloadHostLeaving",
       "type": "Normal",
-      "notes": [
-        "the host is no longer selected: OVN returns from its SmartNIC"
-      ]
+      "when": "On node states: the host is no longer selected, and OVN returns from its SmartNIC.",
+      "remedy": "Wait for OvnOffloadHostRestored."
     },
     {
       "name": "OvnOffloadHostReady",
       "type": "Normal",
-      "notes": [
-        "OVN of the host runs on its SmartNIC"
-      ]
+      "when": "On node states: OVN of the host runs on its SmartNIC.",
+      "remedy": "Nothing."
     },
     {
       "name": "OvnOffloadHostRestored",
       "type": "Normal",
-      "notes": [
-        "nothing of OVN on SmartNICs is left on the node"
-      ]
+      "when": "On node states: OVN runs on the host again, and nothing of it is left on the SmartNIC.",
+      "remedy": "Nothing."
     },
     {
       "name": "OvnOffloadLeaving",
       "type": "Normal",
-      "notes": [
-        "pool … is no longer selected: its … nodes are being restored"
-      ]
+      "when": "On the SriovOperatorConfig: a pool is no longer selected, and its nodes are being restored.",
+      "remedy": "Wait for OvnOffloadRestored."
     },
     {
       "name": "OvnOffloadReady",
       "type": "Normal",
-      "notes": [
-        "pool …: OVN of … nodes runs on their SmartNICs"
-      ]
+      "when": "On the SriovOperatorConfig: OVN of all nodes of a pool runs on their SmartNICs.",
+      "remedy": "Nothing."
     },
     {
       "name": "OvnOffloadRestored",
       "type": "Normal",
-      "notes": [
-        "pool …: all nodes are restored"
-      ]
+      "when": "On the SriovOperatorConfig: all nodes of a pool that is no longer selected are restored.",
+      "remedy": "Nothing."
     },
     {
       "name": "OvnOffloadSelected",
       "type": "Normal",
-      "notes": [
-        "pool … is selected: OVN of its … nodes moves to their SmartNICs"
-      ]
+      "when": "On the SriovOperatorConfig: a pool is selected, and OVN of its nodes moves to their SmartNICs.",
+      "remedy": "Wait for OvnOffloadReady."
     },
     {
       "name": "RebootNode",
       "type": "Normal",
-      "notes": [
-        "Rebooting the node for …"
-      ]
+      "when": "On node states: the config daemon reboots the node. The note has the causes.",
+      "remedy": "Nothing. The daemon reboots a node at most once for each cause."
     },
     {
       "name": "ReconcileFailed",
       "type": "Warning",
-      "notes": []
+      "when": "On all kinds: a controller of the operator has failed twice in a row for this object. The note has the error.",
+      "remedy": "Correct what the answer of the API server names. Otherwise report the bug with the operator's log."
     },
     {
       "name": "SyncFailed",
       "type": "Warning",
-      "notes": []
+      "when": "On node states: the configuration has failed. The note is status.lastSyncError.",
+      "remedy": "Correct what the note names. The config daemon tries again by itself."
     },
     {
       "name": "SyncStatusChanged",
       "type": "Normal",
-      "notes": [
-        "Status changed from \"…\" to \"…\""
-      ]
+      "when": "On node states: status.syncStatus has changed, for example from \"InProgress\" to \"Succeeded\".",
+      "remedy": "Nothing."
     },
     {
       "name": "SystemdModeInstalled",
       "type": "Normal",
-      "notes": [
-        "MachineConfig … of the systemd mode is written; OpenShift reboots the machines of its pool"
-      ]
+      "when": "On the SriovOperatorConfig, on OpenShift: the MachineConfig of the systemd mode is written.",
+      "remedy": "Nothing. OpenShift reboots the machines of the pool."
     },
     {
       "name": "SystemdModeNotInstalled",
       "type": "Warning",
-      "notes": [
-        "MachineConfig … contains units of others and is not changed; delete it to use the systemd mode"
-      ]
+      "when": "On the SriovOperatorConfig, on OpenShift: a MachineConfig of this name contains other units, and is not changed.",
+      "remedy": "Delete that MachineConfig to use the systemd mode."
     },
     {
       "name": "SystemdModeRemoved",
       "type": "Normal",
-      "notes": [
-        "MachineConfig … of the systemd mode is deleted; OpenShift reboots the machines of its pool"
-      ]
+      "when": "On the SriovOperatorConfig, on OpenShift: the MachineConfig of the systemd mode is deleted.",
+      "remedy": "Nothing. OpenShift reboots the machines of the pool."
     },
     {
       "name": "UpstreamFilesNotRemoved",
       "type": "Warning",
-      "notes": []
+      "when": "On node states: the config daemon could not remove files of the Go operator's systemd mode. The note names them.",
+      "remedy": "Correct what the note names, such as a file system that is read-only. The daemon tries again."
     },
     {
       "name": "VfsInUse",
       "type": "Warning",
-      "notes": [
-        "these pods may lose their VFs; restart them once the node is configured: …"
-      ]
+      "when": "On node states, at the end of a drain: pods that cannot be kept off the node may lose their VFs. The note names them.",
+      "remedy": "Restart these pods when the node is configured."
     },
     {
       "name": "XdpProgramsNotDetached",
       "type": "Warning",
-      "notes": []
+      "when": "On node states: XDP programs of a device plugin that was switched off could not be detached. The note says why.",
+      "remedy": "Correct what the note names, or end the pods that use the devices. The daemon tries again."
     }
   ],
   "metrics": [
@@ -761,7 +823,7 @@ export const reference: Reference = {
       "labels": [
         "state"
       ],
-      "meaning": "Age of the longest-held drain slot in seconds, by state of its node: draining, complete, or stalled (complete, but the config daemon makes no progress). 0 if no slot is held."
+      "meaning": "Age of the longest-held drain slot in seconds, by state of its node: draining, complete, or stalled (complete, without progress). 0 if none is held."
     },
     {
       "name": "switchyard_api_requests_total",
@@ -865,7 +927,7 @@ export const reference: Reference = {
       "labels": [
         "resource"
       ],
-      "meaning": "Time in seconds since the API server last confirmed the content of a cache by a list, an event or a bookmark. A bookmark arrives about once a minute, so a value above 75 indicates a problem."
+      "meaning": "Time in seconds since the API server last confirmed the content of a cache, which it does once a minute. A value above 75 is a problem."
     },
     {
       "name": "process_cpu_seconds_total",
@@ -906,16 +968,24 @@ export const reference: Reference = {
 interface Reference {
   readonly conditionTypes: readonly Reason[];
   readonly reasons: readonly Reason[];
-  readonly events: readonly { readonly name: string; readonly type: string; readonly notes: readonly string[] }[];
+  readonly events: readonly Event[];
   readonly metrics: readonly Metric[];
 }
 
-/** `table` is its table in condition-types.ts, and `about` says which conditions have it. */
+/** `table` is its table in condition-types.ts, `about` says which conditions have it, and types have no `remedy`. */
 interface Reason {
   readonly table: string;
   readonly about: string;
   readonly name: string;
   readonly meaning: string;
+  readonly remedy: string;
+}
+
+interface Event {
+  readonly name: string;
+  readonly type: string;
+  readonly when: string;
+  readonly remedy: string;
 }
 
 interface Metric {

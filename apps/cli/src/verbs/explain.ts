@@ -66,11 +66,11 @@ function findings(): readonly Section[] {
 }
 
 function reasons(): readonly Section[] {
-  return reference.reasons.map(({ table, about, name, meaning }) => {
+  return reference.reasons.map(({ table, about, name, meaning, remedy }) => {
     const known = reasonTableNames.find((each) => each === table);
     const advice = known === undefined ? undefined : adviceOnReason(known, name);
     const next = advice === undefined ? [] : [`Next: ${advice.next}`];
-    return { name, head: `REASON:   ${name}`, body: [meaning, about, ...next] };
+    return { name, head: `REASON:   ${name}`, body: [meaning, `What to do: ${remedy}`, about, ...next] };
   });
 }
 
@@ -79,10 +79,11 @@ function types(): readonly Section[] {
 }
 
 function events(): readonly Section[] {
-  return reference.events.map(({ name, type, notes }) => {
-    const body = notes.length === 0 ? ["The note is the message of the condition, or the error."] : notes;
-    return { name, head: `EVENT:    ${name} (${type})`, body };
-  });
+  return reference.events.map(({ name, type, when, remedy }) => ({
+    name,
+    head: `EVENT:    ${name} (${type})`,
+    body: [when, `What to do: ${remedy}`],
+  }));
 }
 
 function metrics(): readonly Section[] {

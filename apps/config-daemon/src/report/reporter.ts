@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** createReporter writes the status of the NodeState and records its events, one report after another. */
-import type { SriovNetworkNodeState, SriovNetworkNodeStateStatus } from "@switchyard/api";
+import type { EventReason, SriovNetworkNodeState, SriovNetworkNodeStateStatus } from "@switchyard/api";
 import type { Writer } from "@switchyard/kube";
 import type { LinkLoss } from "./link-loss.ts";
 import type { Phase } from "./phase.ts";
@@ -19,13 +19,7 @@ export type RecordEvent = (state: SriovNetworkNodeState, event: NodeEvent) => vo
 
 export interface NodeEvent {
   readonly type: "Normal" | "Warning";
-  readonly reason:
-    | "SyncStatusChanged"
-    | "SyncFailed"
-    | "RebootNode"
-    | "UpstreamFilesNotRemoved"
-    | "CardReplaced"
-    | "XdpProgramsNotDetached";
+  readonly reason: EventReason;
   readonly message: string;
 }
 

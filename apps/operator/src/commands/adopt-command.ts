@@ -16,8 +16,8 @@ const flags = {
     default: "false",
     env: "INCLUDE_CONFIG",
     help:
-      "Also let the release own a SriovOperatorConfig default that Helm has not installed. Needed before the value " +
-      "sriovOperatorConfig.deploy is set to true for the first time.",
+      "Also let the release own a SriovOperatorConfig that Helm has not installed, before sriovOperatorConfig.deploy is set to " +
+      "true for the first time.",
   }),
   dryRun: flag(yesOrNo, { default: "false", env: "DRY_RUN", help: "Only print what would be done." }),
   timeoutSeconds: timeoutFlag(60, "Time limit in seconds."),

@@ -23,8 +23,8 @@ const flags = {
     default: "false",
     env: "GIVE_HOSTS_BACK",
     help:
-      "Then run config-daemon cleanup on each node that has a SriovNetworkNodeState or an AfxdpNetworkNodeState. " +
-      "Pods lose their VFs without a drain. Needs --cleanup-image.",
+      "Then run config-daemon cleanup on each node that has a node state of any kind. Pods lose their VFs without a drain. " +
+      "Needs --cleanup-image.",
   }),
   keepVfs: flag(yesOrNo, {
     default: "false",

@@ -9,11 +9,12 @@ import {
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
   upstreamFinalizers,
+  type EventReason,
   type Node,
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { createWriter, fromCache, removeFinalizer, type CacheChange } from "@switchyard/kube";
+import { createWriter, fromCache, removeFinalizer, type CacheChange, type News } from "@switchyard/kube";
 import { isControlPlaneExternal, isOfControlPlane, isSystemdMode, systemdModeConfigName } from "@switchyard/render";
 import { afxdpConfigController, createAfxdpReport, type AfxdpReport } from "./afxdp-config-controller.ts";
 import { fieldManagers } from "../field-managers.ts";
@@ -202,7 +203,9 @@ const systemdModeEvents = {
     action: "Apply",
     note: `MachineConfig ${systemdModeConfigName} contains units of others and is not changed; delete it to use the systemd mode`,
   },
-} as const satisfies Readonly<Record<SystemdModeChange, object>>;
+} as const satisfies Readonly<
+  Record<SystemdModeChange, Pick<News, "type" | "note" | "action"> & { readonly reason: EventReason }>
+>;
 
 /**
  * changesControlPlane reports whether a change of a Node can change the result of isControlPlaneExternal. Webhook and

@@ -10,6 +10,7 @@ import {
   annotations,
   drainAnswers,
   drainRequests,
+  eventReasons,
   type DrainNeed,
   type Node,
 } from "@switchyard/api";
@@ -193,7 +194,7 @@ async function release(tools: DrainTools, { state, signal }: DrainTask): Promise
   const note = isSchedulable
     ? "the drain has ended; the node is schedulable"
     : "the drain has ended; the node stays unschedulable because the operator did not cordon it";
-  reporter.recordEvent(state, { type: "Normal", reason: "DrainReleased", note });
+  reporter.recordEvent(state, { type: "Normal", reason: eventReasons.drainReleased, note });
   await reporter.withdraw(state, signal);
   return undefined;
 }

@@ -5,8 +5,10 @@
  */
 import {
   conditionTypes,
+  eventReasons,
   type AfxdpNetworkNodeState,
   type Condition,
+  type EventReason,
   type SriovNetworkNodeState,
 } from "@switchyard/api";
 import { equalJson, type EventToRecord, type Writer } from "@switchyard/kube";
@@ -135,21 +137,21 @@ function eventsOf(
   const degraded = begun(conditionTypes.drainDegraded);
   const complete = begun(conditionTypes.drainComplete);
   return [
-    ...(started === undefined ? [] : [normal("DrainStarted", started.message)]),
+    ...(started === undefined ? [] : [normal(eventReasons.drainStarted, started.message)]),
     ...(degraded === undefined ? [] : [warning(degraded.reason, degraded.message)]),
-    ...(complete === undefined ? [] : [normal("DrainCompleted", complete.message)]),
+    ...(complete === undefined ? [] : [normal(eventReasons.drainCompleted, complete.message)]),
     ...(complete === undefined || staying.length === 0
       ? []
       : [
           warning(
-            "VfsInUse",
+            eventReasons.vfsInUse,
             `these pods may lose their VFs; restart them once the node is configured: ${listPods(staying)}`,
           ),
         ]),
   ];
 }
 
-function normal(reason: string, note: string): DrainEvent {
+function normal(reason: EventReason, note: string): DrainEvent {
   return { type: "Normal", reason, note };
 }
 

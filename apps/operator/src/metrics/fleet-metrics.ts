@@ -88,8 +88,8 @@ export function registerFleetMetrics(registry: Registry, caches: FleetCaches, no
   new Gauge({
     name: "switchyard_drain_slot_age_seconds",
     help:
-      "Age of the longest-held drain slot in seconds, by state of its node: draining, complete, or stalled " +
-      "(complete, but the config daemon makes no progress). 0 if no slot is held.",
+      "Age of the longest-held drain slot in seconds, by state of its node: draining, complete, or stalled (complete, " +
+      "without progress). 0 if none is held.",
     labelNames: ["state"],
     registers,
     collect() {

@@ -12,6 +12,7 @@ import {
   afxdpNetworkNodePolicies,
   afxdpNetworkNodeStates,
   conditionTypes,
+  eventReasons,
   operatorConfigName,
   reconcileFailedReasons,
   sriovNetworkNodePolicies,
@@ -220,7 +221,7 @@ function targetOf({ about, key }: Work): string {
 function eventOf({ type, metadata }: Found, failure: Failure): EventToRecord {
   const regarding = { apiVersion: apiVersionOf(type), kind: type.kind, metadata };
   const note = describeFailures([failure]);
-  return { regarding, type: "Warning", reason: "ReconcileFailed", note, action: "Reconcile" };
+  return { regarding, type: "Warning", reason: eventReasons.reconcileFailed, note, action: "Reconcile" };
 }
 
 function idOf({ controller, key }: Work): string {

@@ -70,8 +70,8 @@ export const operatorFlags = {
     default: "false",
     env: "WRITE_CONFIGMAP",
     help:
-      "Also write upstream's ConfigMap device-plugin-config, for tools that read it. Switchyard's own components do not " +
-      "read it. It is limited to 1 MiB. After the flag is switched off, the ConfigMap stays but is no longer updated.",
+      "Also write upstream's ConfigMap device-plugin-config, for tools that read it. It is limited to 1 MiB. Without the flag, it " +
+      "is no longer updated.",
   }),
   devMode: flag(yesOrNo, {
     default: "false",
@@ -130,8 +130,8 @@ export const operatorFlags = {
   webhookCa: flag(text("CERTIFICATE"), {
     env: "ADMISSION_CONTROLLERS_CERTIFICATES_OPERATOR_CA_CRT",
     help:
-      "CA certificate that signed the certificate of the webhook, as PEM or base64-encoded PEM. " +
-      "If unset, cert-manager, the OpenShift service CA or the operator itself provides it.",
+      "CA certificate of the webhook, as PEM or base64-encoded PEM. If unset, cert-manager, the OpenShift service CA or the " +
+      "operator provides it.",
   }),
   webhookPort: flag(port, {
     default: "6443",
@@ -146,8 +146,8 @@ export const operatorFlags = {
   injectorCa: flag(text("CERTIFICATE"), {
     env: "ADMISSION_CONTROLLERS_CERTIFICATES_INJECTOR_CA_CRT",
     help:
-      "CA certificate that signed the certificate of the injector, as PEM or base64-encoded PEM. " +
-      "If unset, cert-manager, the OpenShift service CA or the operator itself provides it.",
+      "CA certificate of the injector, as PEM or base64-encoded PEM. If unset, cert-manager, the OpenShift service CA or the " +
+      "operator provides it.",
   }),
   injectorPort: flag(port, {
     default: "6443",

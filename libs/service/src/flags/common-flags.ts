@@ -47,6 +47,6 @@ export const commonFlags = {
   maxCacheAge: flag(cacheAge, {
     default: "5m",
     env: "MAX_CACHE_AGE",
-    help: "A cache is stale when the API server has not confirmed its content for longer than this. While a cache is stale, /readyz reports it and the operator does not act on its content.",
+    help: "A cache is stale when the API server has not confirmed it for this long. Then /readyz reports it, and nothing is done by its content.",
   }),
 };

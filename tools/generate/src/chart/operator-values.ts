@@ -64,7 +64,7 @@ function ownCertificate(server: string) {
 const admissionControllers = group("The admission webhook and the network resources injector.", {
   enabled: yesNo(
     false,
-    "Deploys the webhook and the injector: enableOperatorWebhook and enableInjector of the SriovOperatorConfig. Without them, certificates, Secrets and ports below have no effect.",
+    "Deploys the webhook and the injector (enableOperatorWebhook, enableInjector). Without them, the certificates and ports below have no effect.",
   ),
   networkPolicy: group("The NetworkPolicies of webhook and injector allow egress to one port of the API server.", {
     operator: group("The webhook.", { port: port("6443", "Port of the API server.") }),

@@ -54,7 +54,11 @@ function rows(values: readonly { readonly path: readonly string[]; readonly leaf
   );
 }
 
+/** Most characters of a default in the table. */
+const longestDefault = 100;
+
 function defaultOf(leaf: Value): string {
   if (leaf.default === null || leaf.default === "") return "";
-  return code(typeof leaf.default === "string" ? leaf.default : JSON.stringify(leaf.default));
+  const text = typeof leaf.default === "string" ? leaf.default : JSON.stringify(leaf.default);
+  return text.length > longestDefault ? `in ${code("values.yaml")}` : code(text);
 }

@@ -116,7 +116,7 @@ export const chartValues = group("", {
       ),
       provider: oneOf(
         ["switchyard", "upstream"],
-        "Who provides the device plugin and the CNI plugin: switchyard, or afxdp-plugins-for-kubernetes (upstream), which needs images.afxdpPlugins.",
+        "Who provides the device plugin and the CNI plugin. upstream is afxdp-plugins-for-kubernetes, and needs images.afxdpPlugins.",
       ),
       loader: oneOf(
         ["builtin", "bpfman"],
@@ -164,7 +164,7 @@ export const chartValues = group("", {
     giveHostsBack: group("Whether the uninstallation resets the hosts that Switchyard has configured.", {
       enabled: yesNo(
         false,
-        "Runs config-daemon cleanup on each node that has a SriovNetworkNodeState or an AfxdpNetworkNodeState, after the components are deleted. Pods that use VFs lose them without a drain: set it only if you want that. helm uninstall takes the value from the last installation or upgrade.",
+        "Then runs config-daemon cleanup on each node with a node state: pods lose their VFs without a drain. Set it before helm uninstall.",
       ),
       keepVfs: yesNo(false, "Leaves VFs, MTUs and drivers as they are, and removes everything else."),
       timeoutSeconds: integer(
@@ -175,7 +175,7 @@ export const chartValues = group("", {
     }),
     tolerations: kubeList(
       tolerationFields,
-      "Tolerations of the Jobs. By default they tolerate all taints, so that no taint blocks uninstallation. They run on control plane nodes if the cluster has some that accept them.",
+      "Tolerations of the Jobs: by default all taints, so that none blocks uninstallation. They prefer control plane nodes.",
       [{ operator: "Exists" }],
     ),
     resources: kubeObject(resourceFields, "Resources of the Jobs.", { requests: { cpu: "10m", memory: "64Mi" } }),

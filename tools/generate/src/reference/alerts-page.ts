@@ -2,7 +2,7 @@
 /** The page of alerts, from the rule file of the chart, and of the recording rules that the operator deploys. */
 import ts from "typescript";
 import { parse } from "yaml";
-import { code, fileLink, table } from "../markdown.ts";
+import { code, fileLink } from "../markdown.ts";
 import { constantOf, descend, literalText, memberOf, type Source } from "./sources.ts";
 
 /** Reads the alerting rules of a Prometheus rule file. */
@@ -35,7 +35,7 @@ export function alertsPage(ruleFile: string, sources: readonly Source[]): string
     `Severity: ${labels["severity"] ?? "none"}.${duration === undefined ? "" : ` It fires after ${duration}.`}`,
     `\`\`\`promql\n${expr.trim()}\n\`\`\``,
   ]);
-  const rules = recordingRules(sources).map(({ record, path }) => [code(record), fileLink(path)]);
+  const rules = recordingRules(sources).map(({ record }) => `- ${code(record)}`);
   return [
     "# Alerts",
     `The alerts of ${fileLink(alertsFile)}. The recording rules that the operator deploys are [below](#recording-rules).`,
@@ -43,7 +43,7 @@ export function alertsPage(ruleFile: string, sources: readonly Source[]): string
     "## Recording rules",
     "The operator deploys a PrometheusRule with these rules if it is started with `--prometheus-operator` and " +
       "`--prometheus-rules` ([flags](flags.md)).",
-    table(["Record", "Source"], rules),
+    rules.join("\n"),
   ]
     .filter((text) => text !== "")
     .join("\n\n");

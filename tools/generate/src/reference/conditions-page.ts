@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The page of condition types and reasons, from condition-types.ts of libs/api, with the files that set each. */
+/** The page of condition types and reasons, from condition-types.ts of libs/api: when each is set, and what to do about it. */
 import ts from "typescript";
-import { code, fileLink, table } from "../markdown.ts";
-import { descend, docOf, literalText, type Source } from "./sources.ts";
+import { GenerateError } from "../generate-error.ts";
+import { code, table } from "../markdown.ts";
+import { docOf, literalText, tagOf, type Source } from "./sources.ts";
 
 /** An exported table of types or reasons, such as `drainReasons`. */
 export interface ReasonTable {
@@ -16,88 +17,74 @@ export interface ReasonEntry {
   readonly key: string;
   /** What objects have: "WaitingForSlot". */
   readonly value: string;
+  /** When it is set. */
   readonly doc: string;
-  /** Files that use it, without the ones of libs/api. */
-  readonly files: readonly string[];
+  /** What an administrator does about it, from `@remedy`; empty for types, which have reasons. */
+  readonly remedy: string;
 }
 
-/** Name of the file in libs/api that defines them all. */
-const definitionsName = "condition-types.ts";
+/** The table of condition types, whose entries have no remedy. */
+export const typesTable = "conditionTypes";
+
+/** Most characters of a text in a table. */
+const longestText = 160;
 
 export function conditionsPage(sources: readonly Source[]): string {
   const sections = reasonTables(sources).flatMap(({ name, doc, entries }) => {
-    const isTypes = name === "conditionTypes";
-    const rows = entries.map(({ value, doc: meaning, files }) => [
-      code(value),
-      meaning,
-      files.map(fileLink).join("<br>"),
-    ]);
-    return [
-      `## ${isTypes ? "Types" : titleOf(name)}`,
-      ...(doc === "" ? [] : [doc]),
-      table([isTypes ? "Type" : "Reason", "Meaning", "Used in"], rows),
-    ];
+    const about = doc === "" ? [] : [doc];
+    if (name === typesTable) {
+      const rows = entries.map(({ value, doc: meaning }) => [code(value), meaning]);
+      return ["## Types", ...about, table(["Type", "Meaning"], rows)];
+    }
+    const rows = entries.map(({ value, doc: when, remedy }) => [code(value), when, remedy]);
+    return [`## ${titleOf(name)}`, ...about, table(["Reason", "When", "What to do"], rows)];
   });
   return [
     "# Conditions",
-    "Types of the conditions in `status.conditions`, and the reasons that they have. All are defined in " +
-      `${fileLink(definitionsOf(sources)?.path ?? definitionsName)}.`,
+    "Types of the conditions in `status.conditions`, and the reasons that they have. `kubectl describe` shows them with " +
+      "their messages, and `switchyard explain NAME` prints the same texts as this page.",
     ...sections,
   ].join("\n\n");
 }
 
-/** All tables, in the order of the file. */
+/** All tables, in the order of the file. Throws if a text is missing or too long. */
 export function reasonTables(sources: readonly Source[]): readonly ReasonTable[] {
-  const source = definitionsOf(sources);
-  const uses = usesOf(sources.filter(({ path }) => !path.startsWith("libs/api/")));
+  return documentedTables(sources, "condition-types.ts");
+}
+
+/**
+ * Reads the tables of names in a file of libs/api: objects whose members have comments. Throws GenerateError if a member has no
+ * comment or, except in `typesTable`, no `@remedy`, or if one of them is too long for a table.
+ */
+export function documentedTables(sources: readonly Source[], fileName: string): readonly ReasonTable[] {
   const tables: ReasonTable[] = [];
+  const source = sources.find(({ path }) => path.startsWith("libs/api/") && path.endsWith(`/${fileName}`));
   for (const statement of source?.tree.statements ?? []) {
     if (!ts.isVariableStatement(statement)) continue;
     for (const { name, initializer } of statement.declarationList.declarations) {
       const object = initializer && ts.isAsExpression(initializer) ? initializer.expression : initializer;
       if (object === undefined || !ts.isObjectLiteralExpression(object)) continue;
-      const entries = object.properties.filter(ts.isPropertyAssignment).map((it) => ({
-        key: it.name.getText(),
-        value: literalText(it.initializer) ?? "",
-        doc: docOf(it),
-        files: uses.get(`${name.getText()}.${it.name.getText()}`) ?? [],
-      }));
+      const entries = object.properties.filter(ts.isPropertyAssignment).map((it) => {
+        const at = `${source?.path ?? fileName}: ${name.getText()}.${it.name.getText()}`;
+        const doc = textFor(at, "comment that says when it is set", docOf(it));
+        const isType = name.getText() === typesTable;
+        const remedy = isType ? "" : textFor(at, "@remedy that says what to do", tagOf(it, "remedy"));
+        return { key: it.name.getText(), value: literalText(it.initializer) ?? "", doc, remedy };
+      });
       tables.push({ name: name.getText(), doc: docOf(statement), entries });
     }
   }
   return tables;
 }
 
-function definitionsOf(sources: readonly Source[]): Source | undefined {
-  return sources.find(({ path }) => path.startsWith("libs/api/") && path.endsWith(`/${definitionsName}`));
-}
-
-/** "drainReasons.onlyNode" to the files that use it; also those that name the table by another name or take it apart. */
-function usesOf(sources: readonly Source[]): ReadonlyMap<string, readonly string[]> {
-  const uses = new Map<string, string[]>();
-  const add = (key: string, path: string) => {
-    const files = uses.get(key) ?? [];
-    if (!files.includes(path)) uses.set(key, [...files, path]);
-  };
-  for (const { path, tree } of sources) {
-    const tables = new Map<string, string>();
-    descend(tree, (node) => {
-      if (ts.isImportSpecifier(node)) tables.set(node.name.text, (node.propertyName ?? node.name).text);
-    });
-    descend(tree, (node) => {
-      if (ts.isPropertyAccessExpression(node)) {
-        const table = tables.get(node.expression.getText());
-        if (table !== undefined) add(`${table}.${node.name.text}`, path);
-      }
-      const isPattern = ts.isVariableDeclaration(node) && ts.isObjectBindingPattern(node.name);
-      const table = isPattern ? tables.get(node.initializer?.getText() ?? "") : undefined;
-      if (table === undefined || !isPattern || !ts.isObjectBindingPattern(node.name)) return;
-      for (const element of node.name.elements) {
-        add(`${table}.${(element.propertyName ?? element.name).getText()}`, path);
-      }
-    });
-  }
-  return uses;
+function textFor(at: string, what: string, text: string): string {
+  if (text === "") throw new GenerateError("NO_TEXT", at, `has no ${what}`);
+  if (text.length <= longestText) return text;
+  throw new GenerateError(
+    "NO_TEXT",
+    at,
+    `has a text of ${text.length} characters; at most ${longestText} fit in a table`,
+  );
 }
 
 /** "Drain reasons" for "drainReasons". */

@@ -1,36 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The page of events, from the places in the sources that make one: an object with a type, "Normal" or "Warning", and a
- * reason, or a call of normal() or warning().
+ * The page of events: the reasons in event-reasons.ts of libs/api, and the types from the places in the sources that make an
+ * event. Such a place is an object with a type, "Normal" or "Warning", and a reason, or a call of normal() or warning().
  */
 import ts from "typescript";
-import { code, fileLink, table } from "../markdown.ts";
+import { GenerateError } from "../generate-error.ts";
+import { documentedTables } from "./conditions-page.ts";
+import { code, table } from "../markdown.ts";
 import { descend, literalText, memberOf, type Source } from "./sources.ts";
 
 export interface EventSite {
-  /** Undefined where the reason is the one of a condition. */
+  /** As in code: "DrainStarted", or `eventReasons.drainStarted`. Undefined where the reason is the one of a condition. */
   readonly reason: string | undefined;
   readonly type: string;
-  /** Texts that the note can be; empty where it is the message of a condition or an error. */
-  readonly notes: readonly string[];
   readonly path: string;
 }
 
+export interface DocumentedEvent {
+  readonly name: string;
+  /** "Normal" or "Warning". */
+  readonly type: string;
+  readonly when: string;
+  readonly remedy: string;
+}
+
+const definitions = "event-reasons.ts";
+
+/** The places whose events have the reason and the message of a condition, and when they record one. */
+const aboutConditions: Readonly<Record<string, string>> = {
+  "drain-reporter.ts": "`DrainDegraded` of a node state becomes True",
+  "held-resets.ts": "`ResetHeld` of a configuration becomes True, or has another reason",
+  "transition-events.ts":
+    "a policy, pool, network or configuration becomes Ready, Progressing or Degraded, or has another reason",
+};
+
 export function eventsPage(sources: readonly Source[]): string {
-  const sites = eventSites(sources);
-  const rows = sites
-    .filter(({ reason }) => reason !== undefined)
-    .toSorted((a, b) => (a.reason ?? "").localeCompare(b.reason ?? ""))
-    .map(({ reason = "", type, notes, path }) => [code(reason), type, notesText(notes), fileLink(path)]);
-  const others = sites.filter(({ reason }) => reason === undefined).map(({ type, path }) => [type, fileLink(path)]);
+  const rows = documentedEvents(sources).map(({ name, type, when, remedy }) => [code(name), type, when, remedy]);
   return [
     "# Events",
-    "`kubectl get events` shows these reasons. `…` in a note stands for a value.",
-    table(["Reason", "Type", "Note", "Source"], rows),
+    "`kubectl get events` shows these reasons, and `kubectl describe` those of one object. `switchyard explain REASON` prints " +
+      "the same texts as this page.",
+    table(["Reason", "Type", "When", "What to do"], rows),
     "## Events about conditions",
-    "These events have the reason and the message of the condition that changed ([conditions](conditions.md)).",
-    table(["Type", "Source"], others),
+    "These events have the reason and the message of a condition; [conditions](conditions.md) says what to do. They occur when",
+    Object.values(aboutConditions)
+      .map((when) => `- ${when}`)
+      .join("\n"),
   ].join("\n\n");
+}
+
+/**
+ * All reasons of events, sorted. Throws GenerateError if a place makes an event whose reason has no text, or if a reason has a
+ * text and no place uses it.
+ */
+export function documentedEvents(sources: readonly Source[]): readonly DocumentedEvent[] {
+  const reasons = documentedTables(sources, definitions).flatMap(({ entries }) => entries);
+  const types = new Map<string, string>();
+  for (const { reason, type, path } of eventSites(sources)) {
+    if (reason === undefined) {
+      if (Object.keys(aboutConditions).some((name) => path.endsWith(`/${name}`))) continue;
+      throw new GenerateError(
+        "NO_TEXT",
+        path,
+        "records an event whose reason is not a constant; add it to events-page.ts",
+      );
+    }
+    const known = reasons.find(({ key, value }) => reason === value || reason === `eventReasons.${key}`);
+    if (known !== undefined) types.set(known.value, type);
+    else
+      throw new GenerateError(
+        "NO_TEXT",
+        path,
+        `records the event ${reason}, which is not in libs/api's ${definitions}`,
+      );
+  }
+  return reasons
+    .map(({ value, doc, remedy }) => {
+      const type = types.get(value);
+      if (type !== undefined) return { name: value, type, when: doc, remedy };
+      throw new GenerateError("NO_TEXT", definitions, `has the reason ${value}, and no program records such an event`);
+    })
+    .toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
 }
 
 /** All places, in the order of the files. */
@@ -40,24 +90,25 @@ export function eventSites(sources: readonly Source[]): readonly EventSite[] {
 
 function sitesOf(path: string, tree: ts.SourceFile): readonly EventSite[] {
   const sites: EventSite[] = [];
-  const add = (type: string, reason: ts.Expression, note: ts.Expression | undefined) => {
-    sites.push({ type, reason: literalText(reason), notes: notesOf(note), path });
-  };
   descend(tree, (node) => {
     if (ts.isObjectLiteralExpression(node)) {
-      const types = eventTypes(memberOf(node, "type"));
+      const type = eventTypes(memberOf(node, "type"));
       const reason = memberOf(node, "reason");
       const isHelper = reason !== undefined && ts.isIdentifier(reason) && isParameterOfHelper(node);
-      if (types !== undefined && reason !== undefined && !isHelper) {
-        add(types, reason, memberOf(node, "note") ?? memberOf(node, "message"));
-      }
+      if (type !== undefined && reason !== undefined && !isHelper) sites.push({ type, reason: reasonOf(reason), path });
     }
     if (ts.isCallExpression(node) && ["normal", "warning"].includes(node.expression.getText())) {
-      const [reason, note] = node.arguments;
-      if (reason !== undefined) add(node.expression.getText() === "normal" ? "Normal" : "Warning", reason, note);
+      const [reason] = node.arguments;
+      const type = node.expression.getText() === "normal" ? "Normal" : "Warning";
+      if (reason !== undefined) sites.push({ type, reason: reasonOf(reason), path });
     }
   });
   return sites;
+}
+
+function reasonOf(reason: ts.Expression): string | undefined {
+  const text = reason.getText();
+  return text.startsWith("eventReasons.") ? text : literalText(reason);
 }
 
 /** "Normal", "Warning" or both, for a type that is one of them or depends on a condition. */
@@ -75,27 +126,4 @@ function eventTypes(type: ts.Expression | undefined): string | undefined {
 function isParameterOfHelper(node: ts.Node): boolean {
   const helper = ts.findAncestor(node, ts.isFunctionDeclaration);
   return ["normal", "warning"].includes(helper?.name?.text ?? "");
-}
-
-/** The texts of an expression: of a variable, those of its initial value. */
-function notesOf(note: ts.Expression | undefined): readonly string[] {
-  if (note === undefined) return [];
-  const text = literalText(note);
-  if (text !== undefined) return [text];
-  if (ts.isConditionalExpression(note)) return [...notesOf(note.whenTrue), ...notesOf(note.whenFalse)];
-  if (!ts.isIdentifier(note)) return [];
-  const initializers: ts.Expression[] = [];
-  const scope = ts.findAncestor(note, (it) => ts.isFunctionLike(it) || ts.isSourceFile(it));
-  if (scope !== undefined) {
-    descend(scope, (node) => {
-      if (ts.isVariableDeclaration(node) && node.name.getText() === note.text && node.initializer) {
-        initializers.push(node.initializer);
-      }
-    });
-  }
-  return initializers.filter((it) => it !== note).flatMap((it) => (ts.isIdentifier(it) ? [] : notesOf(it)));
-}
-
-function notesText(notes: readonly string[]): string {
-  return notes.length === 0 ? "The message of the condition, or the error." : notes.join("<br>");
 }

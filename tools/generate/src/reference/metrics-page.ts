@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The page of metrics, from the counters, gauges and histograms that the sources define. */
 import ts from "typescript";
-import { code, fileLink, table } from "../markdown.ts";
+import { code, table } from "../markdown.ts";
 import { constantOf, descend, literalText, memberOf, type Source } from "./sources.ts";
 
 export interface Metric {
@@ -15,15 +15,15 @@ export interface Metric {
 export function metricsPage(sources: readonly Source[]): string {
   const groups = Object.groupBy(metricsIn(sources), ({ path }) => path.split("/").slice(0, 2).join("/"));
   const sections = Object.entries(groups).flatMap(([project, metrics = []]) => {
-    const rows = metrics.map(({ name, type, labels, help, path }) => {
-      return [code(name), type, labels.map(code).join(", "), help, fileLink(path)];
+    const rows = metrics.map(({ name, type, labels, help }) => {
+      return [code(name), type, labels.map(code).join(", "), help];
     });
     const title = project.startsWith("apps/") ? project.slice(5) : `Services that use ${project}`;
     const common = commonLabels(sources.filter(({ path }) => path.startsWith(`${project}/`)));
     return [
       `## ${title}`,
       ...(common.length === 0 ? [] : [`All metrics of this process also have ${list(common.map(code))}.`]),
-      table(["Name", "Type", "Labels", "Meaning", "Source"], rows),
+      table(["Name", "Type", "Labels", "Meaning"], rows),
     ];
   });
   return [

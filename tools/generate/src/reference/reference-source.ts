@@ -3,8 +3,8 @@
  * The reference as TypeScript for `switchyard explain` and `doctor`: what reasons of conditions, events and metrics mean, as on
  * the pages of docs/reference.
  */
-import { reasonTables } from "./conditions-page.ts";
-import { eventSites } from "./events-page.ts";
+import { reasonTables, typesTable } from "./conditions-page.ts";
+import { documentedEvents } from "./events-page.ts";
 import { metricsIn } from "./metrics-page.ts";
 import type { Source } from "./sources.ts";
 
@@ -13,16 +13,13 @@ export const referenceSourceFile = "apps/cli/src/diagnosis/reference.gen.ts";
 export function referenceSource(sources: readonly Source[]): string {
   const tables = reasonTables(sources);
   const reasons = tables.flatMap(({ name: table, doc, entries }) =>
-    entries.map(({ value, doc: meaning }) => ({ table, about: doc, name: value, meaning })),
-  );
-  const events = eventSites(sources).flatMap(({ reason, type, notes }) =>
-    reason === undefined ? [] : [{ name: reason, type, notes }],
+    entries.map(({ value, doc: meaning, remedy }) => ({ table, about: doc, name: value, meaning, remedy })),
   );
   const metrics = metricsIn(sources).map(({ name, type, labels, help }) => ({ name, type, labels, meaning: help }));
   const reference = {
-    conditionTypes: reasons.filter(({ table }) => table === "conditionTypes"),
-    reasons: reasons.filter(({ table }) => table !== "conditionTypes"),
-    events: events.toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))),
+    conditionTypes: reasons.filter(({ table }) => table === typesTable),
+    reasons: reasons.filter(({ table }) => table !== typesTable),
+    events: documentedEvents(sources),
     metrics,
   };
   return [
@@ -36,16 +33,24 @@ export function referenceSource(sources: readonly Source[]): string {
     "interface Reference {",
     "  readonly conditionTypes: readonly Reason[];",
     "  readonly reasons: readonly Reason[];",
-    "  readonly events: readonly { readonly name: string; readonly type: string; readonly notes: readonly string[] }[];",
+    "  readonly events: readonly Event[];",
     "  readonly metrics: readonly Metric[];",
     "}",
     "",
-    "/** `table` is its table in condition-types.ts, and `about` says which conditions have it. */",
+    "/** `table` is its table in condition-types.ts, `about` says which conditions have it, and types have no `remedy`. */",
     "interface Reason {",
     "  readonly table: string;",
     "  readonly about: string;",
     "  readonly name: string;",
     "  readonly meaning: string;",
+    "  readonly remedy: string;",
+    "}",
+    "",
+    "interface Event {",
+    "  readonly name: string;",
+    "  readonly type: string;",
+    "  readonly when: string;",
+    "  readonly remedy: string;",
     "}",
     "",
     "interface Metric {",

@@ -5,8 +5,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { alertsFile, recordingRules } from "./alerts-page.ts";
 import { reasonTables } from "./conditions-page.ts";
-import { errorClasses } from "./errors-page.ts";
-import { eventSites } from "./events-page.ts";
+import { documentedEvents, eventSites } from "./events-page.ts";
 import { parseHelp, servicesOf } from "./flags-page.ts";
 import { metricsIn } from "./metrics-page.ts";
 import { parseSource, readSources } from "./sources.ts";
@@ -92,32 +91,68 @@ describe("conditions.md", () => {
     expect(matches(/^\| `(\w+)` \|/gm, [read("docs/reference/conditions.md")])).toEqual(inCode);
   });
 
-  it.each(tables)("$name: each has a meaning and is used", ({ entries }) => {
-    expect(entries.filter(({ doc }) => doc === "").map(({ value }) => `${value} has no JSDoc`)).toEqual([]);
-    expect(entries.filter(({ files }) => files.length === 0).map(({ value }) => `${value} is not used`)).toEqual([]);
+  it.each(tables)("$name: each is used", ({ name, entries }) => {
+    const apps = sources.filter(({ path }) => !path.startsWith("libs/api/")).map(({ tree }) => tree.text);
+    const users = apps.filter((text) => text.includes(name));
+    const unused = entries.filter(({ key }) => !users.some((text) => new RegExp(`\\b${key}\\b`).test(text)));
+    expect(unused.map(({ value }) => `${value} is not used`)).toEqual([]);
+  });
+
+  it.each([
+    { lacks: "what to do", text: '/** It hangs. */ hangs: "Hangs",', error: "has no @remedy that says what to do" },
+    { lacks: "when it is set", text: 'hangs: "Hangs",', error: "has no comment that says when it is set" },
+    {
+      lacks: "a text that fits",
+      text: `/** ${"x".repeat(161)}\n * @remedy Wait. */ hangs: "Hangs",`,
+      error: "has a text of 161 characters; at most 160 fit in a table",
+    },
+  ])("refuses a reason without $lacks", ({ text, error }) => {
+    const path = "libs/api/src/condition-types.ts";
+    const tree = parseSource(path, `/** Reasons. */ export const stepReasons = { ${text} } as const;`);
+    expect(() => reasonTables([{ path, tree }])).toThrow(`${path}: stepReasons.hangs ${error}`);
   });
 });
 
 describe("events.md", () => {
+  const definitions = "libs/api/src/event-reasons.ts";
+  const started = '/** It begins.\n * @remedy Nothing. */ started: "Started",';
+
+  function eventsIn(text: string): ReturnType<typeof documentedEvents> {
+    const texts = { [definitions]: `export const eventReasons = { ${started} } as const;`, "apps/x/src/y.ts": text };
+    return documentedEvents(Object.entries(texts).map(([path, each]) => ({ path, tree: parseSource(path, each) })));
+  }
+
   it("has each reason that an event names itself, and no other", () => {
-    const inCode = matches(/(?:type: "(?:Normal|Warning)",\s+reason:|\b(?:normal|warning)\()\s*"([A-Z]\w+)"/g);
+    const inCode = matches(/^ {2}\w+: "([A-Z]\w+)",$/gm, [read(definitions)]);
     expect(matches(/^\| `(\w+)` \|/gm, [read("docs/reference/events.md")])).toEqual(inCode);
   });
 
   it("finds the events of a source", () => {
     const text = `
       function normal(reason: string, note: string) { return { type: "Normal", reason, note }; }
-      const note = done ? \`node \${name} is drained\` : "nothing to drain";
       tell(state, { type: "Warning", reason: "DrainStuck", note });
-      tell(state, normal("DrainStarted", condition.message));
+      tell(state, normal(eventReasons.drainStarted, condition.message));
       record({ type: state === "degraded" ? "Warning" : "Normal", reason, note: message });
     `;
     const path = "apps/x/src/y.ts";
     expect(eventSites([{ path, tree: parseSource(path, text) }])).toEqual([
-      { type: "Warning", reason: "DrainStuck", notes: ["node … is drained", "nothing to drain"], path },
-      { type: "Normal", reason: "DrainStarted", notes: [], path },
-      { type: "Normal, Warning", reason: undefined, notes: [], path },
+      { type: "Warning", reason: "DrainStuck", path },
+      { type: "Normal", reason: "eventReasons.drainStarted", path },
+      { type: "Normal, Warning", reason: undefined, path },
     ]);
+  });
+
+  it("has the type of an event, when it occurs, and what to do", () => {
+    const events = eventsIn("warning(eventReasons.started, note)");
+    expect(events).toEqual([{ name: "Started", type: "Warning", when: "It begins.", remedy: "Nothing." }]);
+  });
+
+  it.each([
+    { what: "an event without a text", made: 'normal("Lost", note)', error: "records the event Lost, which is not in" },
+    { what: "an event with a reason that is no constant", made: "normal(why, note)", error: "is not a constant" },
+    { what: "a text without an event", made: "", error: "has the reason Started, and no program records" },
+  ])("refuses $what", ({ made, error }) => {
+    expect(() => eventsIn(made)).toThrow(error);
   });
 });
 
@@ -154,55 +189,5 @@ describe("alerts.md", () => {
     const rules = recordingRules([{ path, tree: parseSource(path, text) }]).map(({ record }) => record);
     expect(rules).toEqual(["vf_rx", "vf_tx"]);
     expect(recordingRules(sources).filter(({ record }) => record.includes("…"))).toEqual([]);
-  });
-});
-
-describe("errors.md", () => {
-  const page = read("docs/reference/errors.md");
-
-  it("has each error class, and no other", () => {
-    const [classes = ""] = page.split("## Exit codes");
-    expect(matches(/^### (\w+)$/gm, [classes])).toEqual(matches(/^(?:export )?class (\w+) extends Error\b/gm));
-  });
-
-  it("has the codes of a class, from its field or from a type", () => {
-    const text = `
-      /** usage: wrong flags. */
-      export type XCode = "usage" | "gone";
-      export type YCode =
-        /** No answer. */
-        | "lost"
-        /** No JSON. */
-        | "odd";
-      /** X failed. */
-      export class XError extends Error { readonly code: XCode; }
-      export class YError extends Error {
-        /** Or the server's. */
-        readonly code: YCode | (string & {});
-      }
-    `;
-    const path = "libs/x/src/y.ts";
-    expect(errorClasses([{ path, tree: parseSource(path, text) }])).toEqual([
-      {
-        name: "XError",
-        doc: "X failed.",
-        path,
-        codeDoc: "usage: wrong flags.",
-        codes: [
-          { code: "usage", doc: "" },
-          { code: "gone", doc: "" },
-        ],
-      },
-      {
-        name: "YError",
-        doc: "",
-        path,
-        codeDoc: "Or the server's.",
-        codes: [
-          { code: "lost", doc: "No answer." },
-          { code: "odd", doc: "No JSON." },
-        ],
-      },
-    ]);
   });
 });

@@ -6,7 +6,6 @@ import { alertsFile, alertsPage } from "./alerts-page.ts";
 import { valuesPage } from "../chart/values-page.ts";
 import { componentsPage } from "./components-page.ts";
 import { conditionsPage } from "./conditions-page.ts";
-import { errorsPage } from "./errors-page.ts";
 import { eventsPage } from "./events-page.ts";
 import { findingsPage } from "./findings-page.ts";
 import { flagsPage } from "./flags-page.ts";
@@ -18,12 +17,11 @@ const contents = [
   ["chart-values.md", "Chart values", "values of the Helm chart with their defaults"],
   ["components.md", "Components", "images of the chart, and what was run or compared with each"],
   ["flags.md", "Flags", "flags and environment variables of each program"],
-  ["conditions.md", "Conditions", "types and reasons of `status.conditions`"],
-  ["events.md", "Events", "reasons and notes of events"],
+  ["conditions.md", "Conditions", "types and reasons of `status.conditions`, and what to do"],
+  ["events.md", "Events", "reasons of events, and what to do"],
   ["findings.md", "Findings", "codes of `switchyard doctor`"],
   ["metrics.md", "Metrics", "names, types and labels of metrics"],
   ["alerts.md", "Alerts", "alerting and recording rules for Prometheus"],
-  ["errors.md", "Errors", "error codes and exit codes"],
 ] as const;
 
 /** Texts of the pages by their names, without a header. */
@@ -38,7 +36,6 @@ export function referencePages(root: string, sources: readonly Source[]): Readon
     ["findings.md", findingsPage(sources)],
     ["metrics.md", metricsPage(sources)],
     ["alerts.md", alertsPage(readFileSync(join(root, alertsFile), "utf8"), sources)],
-    ["errors.md", errorsPage(sources)],
   ]);
   return new Map([...pages].map(([name, text]) => [name, `${text.trimEnd()}\n`]));
 }

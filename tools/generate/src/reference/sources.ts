@@ -41,6 +41,12 @@ export function docOf(node: ts.Node): string {
   return (ts.getTextOfJSDocComment(docs.at(-1)?.comment) ?? "").replaceAll(/\s+/g, " ").trim();
 }
 
+/** The text of a tag in the JSDoc of a node, such as `@remedy`, on one line; "" if it has none. */
+export function tagOf(node: ts.Node, name: string): string {
+  const tag = ts.getJSDocTags(node).find(({ tagName }) => tagName.text === name);
+  return (ts.getTextOfJSDocComment(tag?.comment) ?? "").replaceAll(/\s+/g, " ").trim();
+}
+
 /** The value of a member of an object literal, its own or of an object of the same file that is spread into it. */
 export function memberOf(object: ts.ObjectLiteralExpression, name: string): ts.Expression | undefined {
   const member = object.properties.find((it) => it.name?.getText() === name);
