@@ -14,7 +14,7 @@ import {
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { createWriter, fromCache, removeFinalizer, type CacheChange, type News } from "@switchyard/kube";
+import { createWriter, fromCache, removeFinalizer, type CacheChange, type EventToRecord } from "@switchyard/kube";
 import { isControlPlaneExternal, isOfControlPlane, isSystemdMode, systemdModeConfigName } from "@switchyard/render";
 import { afxdpConfigController, createAfxdpReport, type AfxdpReport } from "./afxdp-config-controller.ts";
 import { fieldManagers } from "../field-managers.ts";
@@ -204,7 +204,7 @@ const systemdModeEvents = {
     note: `MachineConfig ${systemdModeConfigName} contains units of others and is not changed; delete it to use the systemd mode`,
   },
 } as const satisfies Readonly<
-  Record<SystemdModeChange, Pick<News, "type" | "note" | "action"> & { readonly reason: EventReason }>
+  Record<SystemdModeChange, Pick<EventToRecord, "type" | "note" | "action"> & { readonly reason: EventReason }>
 >;
 
 /**
