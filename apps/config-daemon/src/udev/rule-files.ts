@@ -48,12 +48,12 @@ export function ruleFilesOf(pf: PciAddress, wanted?: RuledPf): readonly RuleFile
   });
 }
 
-/** Returns the rule that keeps NetworkManager away from a bridge; undefined if `bridge` cannot be the name of an interface. */
+/** Returns the rule that keeps network services away from a bridge; undefined if `bridge` cannot be the name of an interface. */
 export function bridgeRuleFile(bridge: string): (RuleFile & { readonly text: string }) | undefined {
   if (!isPlainName(bridge)) return undefined;
   return {
     path: `${ruleDirectory}/10-nm-disable-${bridge}.rules`,
-    text: textOf(["Bridge of Switchyard: not managed by NetworkManager."], [rule(`KERNEL=="${bridge}"`, unmanaged)]),
+    text: textOf(["Bridge of Switchyard: not managed by network services."], [rule(`KERNEL=="${bridge}"`, unmanaged)]),
     isUpstreams: () => false, // upstream has no rule for bridges
   };
 }
@@ -70,14 +70,15 @@ export function pfNumberIn(text: string): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
-const unmanaged = 'ENV{NM_UNMANAGED}="1"';
+/** NetworkManager reads the first one, and systemd-networkd 256 and later the second one (networkd-link.c). */
+const unmanaged = 'ENV{NM_UNMANAGED}="1", ENV{ID_NET_MANAGED_BY}="unmanaged"';
 
 /** The VF of an interface is found by its link in the directory of the PF, because a VF's own address depends on the card. */
 function unmanagedVfs(pf: PciAddress, { totalVfs }: RuledPf): string | undefined {
   const lines = indexes(totalVfs).map((vfId) =>
     rule(`TEST=="/sys/bus/pci/devices/${pf}/virtfn${vfId}/net/%k"`, unmanaged),
   );
-  return lines.length === 0 ? undefined : textOf([`VFs of ${pf}: not managed by NetworkManager.`], lines);
+  return lines.length === 0 ? undefined : textOf([`VFs of ${pf}: not managed by network services.`], lines);
 }
 
 /** In switchdev mode, the PF gets a port name, and would get another name by it. */
@@ -96,6 +97,7 @@ function representorNames(pf: PciAddress, { mode, name, totalVfs, pfNumber }: Ru
   const functionNumber = functionNumberOf(pf);
   const number = pfNumber ?? functionNumber;
   const below = pfNumber === undefined ? pf : `${pf.slice(0, -1)}[0-7]`;
+  const any = `KERNELS=="${below}", ATTR{phys_port_name}=="pf${number}vf*|p${number}pf${functionNumber}vf*"`;
   const lines = indexes(totalVfs).flatMap((vfId) => {
     const representor = `${name}_${vfId}`;
     if (!isPlainName(representor)) return []; // too long: the kernel's name stays
@@ -104,7 +106,8 @@ function representorNames(pf: PciAddress, { mode, name, totalVfs, pfNumber }: Ru
       `SUBSYSTEM=="net", ACTION=="add", KERNELS=="${below}", ATTR{phys_port_name}=="${ports}", NAME="${representor}"`,
     ];
   });
-  return lines.length === 0 ? undefined : textOf([`Representors of the VFs of ${pf}.`], lines);
+  if (lines.length === 0) return undefined;
+  return textOf([`Representors of the VFs of ${pf}.`], [...lines, rule(any, unmanaged)]);
 }
 
 function rule(match: string, assignment: string): string {
