@@ -140,6 +140,20 @@ describe("runPhase", () => {
     expect(await vfsOf(kernel)).toEqual(configured);
   });
 
+  it("judges an externally managed PF in the second phase, after the tool that creates its VFs has run", async () => {
+    const vfGroups = [{ resourceName: "r", vfRange: "0-1" }];
+    const external = { pciAddress: pf, numVfs: 2, externallyManaged: true, vfGroups };
+    const kernel = kernelWith({ interfaces: [external] });
+    expect((await run(kernel.host(), "pre")).exitCode).toBe(0);
+    const late = await run(kernel.host(), "post");
+    expect([late.exitCode, await resultOf(kernel)]).toMatchObject([
+      1,
+      { lastSyncError: expect.stringContaining("has 0") },
+    ]);
+    await kernel.setNumVfsByHand(pci(pf), 2);
+    expect((await run(kernel.host(), "post")).exitCode).toBe(0);
+  });
+
   it("repairs in the second phase what failed in the first", async () => {
     const kernel = kernelWith(spec);
     const fault = kernel.fault({ port: "sriov", method: "setNumVfs", target: pci(pf) }, { code: "EIO" });

@@ -57,12 +57,15 @@ export function isLastingStep({ kind }: Step): boolean {
   return from[kind] === "daemon";
 }
 
-/** What the phase before the network does. Bridges are no concern of it, and so are problems with them. */
+/**
+ * What the phase before the network does. Bridges are no concern of it, and so are problems with them. The tools that configure
+ * externally managed PFs start with the network, so only the second phase judges these PFs.
+ */
 export function firstPhaseSteps({ steps, problems, ...rest }: Plan): Plan {
   return {
     ...rest,
     steps: steps.filter(({ kind }) => from[kind] === "first"),
-    problems: problems.filter(({ field }) => !field.startsWith("spec.bridges")),
+    problems: problems.filter(({ code, field }) => code !== "external-mismatch" && !field.startsWith("spec.bridges")),
   };
 }
 
