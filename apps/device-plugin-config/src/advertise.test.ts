@@ -55,6 +55,20 @@ describe("advertise", () => {
     expect(advertised(failed).resources).toEqual({ fast: all });
   });
 
+  it.each([true, false])("keeps back the VFs of a PF until its bridge exists (feature gate: %s)", (block) => {
+    const uplinks = [{ pciAddress: "0000:01:00.0" }];
+    const second = pf({ slot: 2, spec: { vfGroups: [{ resourceName: "slow", vfRange: "0-0" }] } });
+    const given = nodeState([pf(), second], { openVSwitch: {}, bridges: {} });
+    const wanted = { ...given, spec: { ...given.spec, bridges: { linux: [{ name: "br-0000_01_00.0", uplinks }] } } };
+    const before = advertised(wanted, { block });
+    expect(before).toEqual({ resources: { slow: "2:10.0" }, pending: ["fast 4 no-bridge"] });
+    const bridges = { linux: [{ name: "br-0000_01_00.0", linkAdminState: "up", uplinks }] };
+    expect(advertised({ ...wanted, status: { ...given.status, bridges } }, { block }).resources).toHaveProperty(
+      "fast",
+      all,
+    );
+  });
+
   it.each([true, false])("keeps back a VF that has no network interface (feature gate: %s)", (block) => {
     const port = pf();
     const Vfs = (port.status.Vfs ?? []).map(({ name = "", ...vf }) =>

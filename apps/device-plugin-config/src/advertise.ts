@@ -10,7 +10,7 @@
  * node in this boot. Without the feature gate, all VFs of the status are advertised once the status belongs to this
  * boot.
  */
-import type { SriovNetworkNodeState, VfGroup, VfStatus } from "@switchyard/api";
+import type { Bridges, SriovNetworkNodeState, VfGroup, VfStatus } from "@switchyard/api";
 import { countVfsIn, includesVf, parseVfRange } from "@switchyard/policy";
 import { nodeDevicePluginConfig, type RenderedDevicePluginConfig } from "@switchyard/render";
 import { changingVfs, isChanging } from "./changing-vfs.ts";
@@ -37,12 +37,21 @@ export interface PendingVfs {
 /**
  * "missing": the VF does not exist. "changing": the daemon is about to create it again or bind it to another driver.
  * "stale": the status differs from the kernel and will be updated. "not-configured": the daemon has not configured the node
- * in this boot. "no-interface": the driver of the VF has not created its network interface. "held": a pod has
+ * in this boot. "no-bridge": the bridge that the policy asks for does not exist. "no-interface": the driver of the VF has not created its network interface. "held": a pod has
  * the VF as a device of another resource. "unknown-holder": the kubelet does not say whether a pod has it.
  */
 export type PendingCause = (typeof causes)[number];
 
-const causes = ["missing", "no-interface", "held", "unknown-holder", "changing", "stale", "not-configured"] as const;
+const causes = [
+  "missing",
+  "no-interface",
+  "no-bridge",
+  "held",
+  "unknown-holder",
+  "changing",
+  "stale",
+  "not-configured",
+] as const;
 
 export interface AdvertiseOptions {
   /** All VFs of vfsInResources(). */
@@ -66,8 +75,10 @@ export function advertise(
   { kernel, block, isThisBoot, withheld = new Map() }: AdvertiseOptions,
 ): Advertised {
   const changing = changingVfs(state);
+  const withoutBridge = pfsWithoutBridge(state);
   const causeOf = (pciAddress: string, vf: VfStatus): Exclude<PendingCause, "missing"> | undefined => {
     if (!isThisBoot) return "not-configured";
+    if (withoutBridge.has(pciAddress)) return "no-bridge";
     if (vf.missingInterface) return "no-interface"; // without the feature gate, too: no pod can use it
     const reason = withheld.get(vf.pciAddress);
     if (reason !== undefined) return "error" in reason ? "unknown-holder" : "held";
@@ -99,6 +110,17 @@ export function advertise(
     }),
   );
   return { rendered: nodeDevicePluginConfig({ ...state, status: { ...state.status, interfaces } }), pending };
+}
+
+/**
+ * Returns the PFs whose bridge does not exist: a pod that needs it would fail to start. While Open vSwitch does not answer, the status
+ * keeps the bridges that were known.
+ */
+function pfsWithoutBridge({ spec, status }: SriovNetworkNodeState): ReadonlySet<string> {
+  const uplinksOf = ({ ovs = [], linux = [] }: Bridges = {}): readonly string[] =>
+    [...ovs, ...linux].flatMap(({ uplinks = [] }) => uplinks.map(({ pciAddress }) => pciAddress));
+  const present = new Set(uplinksOf(status?.bridges));
+  return new Set(uplinksOf(spec?.bridges).filter((pciAddress) => !present.has(pciAddress)));
 }
 
 /** Returns how many VFs the group requests, and those that exist. An invalid range requests none; rendering reports it. */

@@ -34,7 +34,7 @@ export function conditionOf({ rendered, pending }: Advertised): NewCondition {
 const withheld: ReadonlySet<PendingCause> = new Set(["held", "unknown-holder"] as const);
 
 /** What can last, and does not say that the daemon is about to do something. */
-const lasting: ReadonlySet<PendingCause> = new Set([...withheld, "missing", "no-interface"] as const);
+const lasting: ReadonlySet<PendingCause> = new Set([...withheld, "missing", "no-interface", "no-bridge"] as const);
 
 /** Returns the condition for a node whose plugin could not be updated. `action` is what failed. */
 export function notApplied(action: string, error: unknown): NewCondition {
@@ -59,6 +59,8 @@ function describe({ resourceName, pciAddress, count, cause, withheld: why = [] }
       const error = why.flatMap((each) => ("error" in each ? [each.error] : []))[0] ?? "";
       return `${vfs} ${isOne ? "is" : "are"} withheld because the kubelet does not say which pods have VFs: ${error}`;
     }
+    case "no-bridge":
+      return `${vfs} ${isOne ? "is" : "are"} withheld until the bridge of the PF exists`;
     case "no-interface":
       return `${vfs} ${isOne ? "has" : "have"} no network interface`;
     case "changing":

@@ -3,11 +3,12 @@
  * The rules that software bridges of all kinds have in common: each has exactly one PF as its uplink, and a PF is the uplink
  * of one bridge.
  */
-import type {
-  InterfaceSpec,
-  InterfaceStatus,
-  SriovNetworkNodeStateSpec,
-  SriovNetworkNodeStateStatus,
+import {
+  defined,
+  type InterfaceSpec,
+  type InterfaceStatus,
+  type SriovNetworkNodeStateSpec,
+  type SriovNetworkNodeStateStatus,
 } from "@switchyard/api";
 import type { PlanProblem } from "../problem.ts";
 import type { PfStep } from "../steps/step.ts";
@@ -67,9 +68,13 @@ export function uplinkProblems(
   { openVSwitch, interfaces = [] }: SriovNetworkNodeStateStatus,
 ): readonly PlanProblem[] {
   const wanted: readonly AnyBridge<{ readonly pciAddress: string }>[] = bridges?.[kind] ?? [];
-  if (wanted.length > 0 && openVSwitch === undefined) {
+  if (openVSwitch === undefined) {
     const message = "the config daemon does not manage software bridges: it runs without --manage-software-bridges";
-    return [{ code, field: `spec.bridges.${kind}`, message }];
+    // Each of them counts for the policy that asks for it.
+    return wanted.map((bridge, index) => {
+      const pciAddress = uplinkOf(bridge)?.pciAddress;
+      return { code, field: `spec.bridges.${kind}[${index}]`, ...defined({ pciAddress }), message };
+    });
   }
   const pfs = new Set(interfaces.map(({ pciAddress }) => pciAddress));
   const taken = new Set(takenBefore);

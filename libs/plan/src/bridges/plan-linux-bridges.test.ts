@@ -254,7 +254,7 @@ describe("plan for invalid Linux bridges", () => {
     const given = { wanted: [bridge()], isManaged: false };
     expect(stepsOf(given)).toEqual([]);
     expect(problemsOf(given)).toEqual([
-      "spec.bridges.linux: the config daemon does not manage software bridges: it runs without --manage-software-bridges",
+      "spec.bridges.linux[0]: the config daemon does not manage software bridges: it runs without --manage-software-bridges",
     ]);
   });
 

@@ -243,7 +243,9 @@ describe("plan for a bridge that cannot be created", () => {
 
   it("reports a daemon that does not manage software bridges", () => {
     const result = plan(withBridge(), { interfaces: [pf()] }, new Map());
-    expect(result.problems.map(({ field: path }) => path)).toEqual(["spec.bridges.ovs"]);
+    expect(result.problems.map(({ field: path, pciAddress }) => [path, pciAddress])).toEqual([
+      ["spec.bridges.ovs[0]", pf().pciAddress],
+    ]);
   });
 
   it.each([
