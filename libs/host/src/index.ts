@@ -49,6 +49,7 @@ export type {
   KernelArguments,
   KernelEvent,
   KernelEvents,
+  KernelLog,
   KernelModules,
 } from "./ports/kernel.ts";
 export type { ObservedLinuxBridge, LinuxBridges } from "./ports/linux-bridges.ts";

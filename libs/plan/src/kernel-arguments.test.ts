@@ -64,6 +64,7 @@ describe("kernel arguments for vfio-pci", () => {
 
   it.each([
     { case: "the IOMMU is active", kernel: { ...intel, iommu: true } },
+    { case: "the no-IOMMU mode of vfio is enabled", kernel: { ...intel, noIommuMode: true } },
     { case: "the node does not report its kernel", kernel: undefined },
     { case: "nobody knows whether the IOMMU is active", kernel: { cpuVendor: "intel", bootLoader: "grubby" } },
   ])("are not needed if $case", ({ kernel }) => {
@@ -99,6 +100,11 @@ describe("kernel arguments for vfio-pci", () => {
     expect(problems).toEqual([expect.stringContaining(`${field}: vfio-pci needs an active IOMMU, but`)]);
     expect([steps[0], impact]).toEqual(["load kernel module vfio-pci", "none"]);
     expect(steps.slice(1, 2)).toEqual(vfSteps.slice(0, 1));
+  });
+
+  it("name amd_iommu=off, and not the firmware settings, if it switches the IOMMU off", () => {
+    const { problems } = planned({ ...intel, cpuVendor: "amd", arguments: ["amd_iommu=off"] });
+    expect(problems.join()).toContain("the arguments of the kernel switch it off: amd_iommu=off");
   });
 
   it("are named if the boot loader is not known, and the rest is applied without a reboot", () => {

@@ -106,13 +106,14 @@ function causeIdOf(argument: string): string {
 
 /** The first VF group with vfio-pci whose VFs are not all bound to it needs an active IOMMU. */
 function iommuDemand(pfs: readonly ConfigurablePf[], kernel: KernelStatus): Demand {
-  const group = kernel.iommu === false ? findVfioGroup(pfs) : undefined;
+  // With the no-IOMMU mode of vfio, which the administrator has chosen, vfio-pci needs none (drivers/vfio/group.c, 6.12).
+  const group = kernel.iommu === false && kernel.noIommuMode !== true ? findVfioGroup(pfs) : undefined;
   if (group === undefined) return noDemand;
   const why = "vfio-pci needs an active IOMMU";
   const { arguments: present = [], cpuVendor } = kernel;
   const problem = (message: string): Demand => ({ wanted: [], problems: [{ code: "no-iommu", ...group, message }] });
 
-  const off = [...valuesOf(present, "intel_iommu"), ...valuesOf(present, "iommu")].includes("off");
+  const off = ["intel_iommu", "amd_iommu", "iommu"].some((name) => valuesOf(present, name).includes("off"));
   if (off) return problem(`${why}, but the arguments of the kernel switch it off: ${present.join(" ")}`);
   if (cpuVendor === "intel" && !valuesOf(present, "intel_iommu").includes("on")) {
     // With iommu=pt, devices of the host are not translated. Another choice of the administrator is kept.

@@ -32,6 +32,7 @@ export interface PlanProblem {
     | "no-pci-memory"
     | "reboot-without-effect"
     | "refused"
+    | "missing-vfs"
     | "missing-representor"
     | "missing-interface"
     | "udev-rules"

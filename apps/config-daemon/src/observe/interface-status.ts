@@ -80,7 +80,8 @@ export function toInterfaceStatus(observation: PfObservation): InterfaceStatus {
       eSwitchMode: sriov && (eSwitchMode ?? "legacy"),
       hasESwitch: sriov && eSwitchMode === undefined && !mayHaveEswitch(pf, uplink) ? false : undefined,
       flowSteeringMode,
-      Vfs: vfs.length === 0 ? undefined : vfs,
+      // An empty list says that VFs are enabled and that none has appeared.
+      Vfs: vfs.length === 0 && (sriov?.numVfs ?? 0) === 0 ? undefined : vfs,
     }),
     ...(record && isSameCard(record, pf) && recordFields(record, uplink)),
   };

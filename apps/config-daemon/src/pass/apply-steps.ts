@@ -5,13 +5,13 @@
  * hanging in running-steps.ts, and the next PF starts in its place.
  */
 import type { InterfaceStatus } from "@switchyard/api";
-import { watchCalls, type Host } from "@switchyard/host";
+import { HostError, watchCalls, type Host } from "@switchyard/host";
 import { describeStep, isBlockedBy, isPfStep, type NodeStep, type PfStep, type Step } from "@switchyard/plan";
 import { mapConcurrently } from "@switchyard/service";
 import { endsWithin, type StepTiming } from "../deadlines/with-deadline.ts";
 import { runNodeStep, runPfStep } from "../steps/run-step.ts";
 import { FewerVfsError } from "../steps/vfs.ts";
-import { createStepContext } from "../steps/step-context.ts";
+import { createStepContext, type StepContext } from "../steps/step-context.ts";
 import type { RunningSteps, StepAbout } from "./running-steps.ts";
 
 /** A step that the host refused. */
@@ -19,6 +19,8 @@ export interface StepFailure {
   readonly step: Step;
   /** "set mtu 9300 on enp1s0f0: EINVAL (mtu greater than device maximum)". */
   readonly message: string;
+  /** The answer of the host without explanations, which can differ from attempt to attempt; absent if it is the message. */
+  readonly answer?: string;
   /** Number of VFs that a set-num-vfs created nevertheless; absent if it is 0 or if the step is of another kind. */
   readonly created?: number;
 }
@@ -106,7 +108,7 @@ export async function applySteps(steps: readonly Step[], options: ApplyStepsOpti
     const context = createStepContext(watched.host, pciAddress, timing, signal);
     for (const step of ofPf) {
       const about = { pf, describe: () => watched.oldest() ?? describeStep(step) };
-      if (!(await runUnlessBlocked(step, () => runPfStep(step, context), about))) return;
+      if (!(await runUnlessBlocked(step, () => runExplained(step, context), about))) return;
     }
     // The next observation must see the final names. A step that needs udev reports the error if udev hangs.
     await context.settle().catch(() => undefined);
@@ -130,7 +132,23 @@ export async function applySteps(steps: readonly Step[], options: ApplyStepsOpti
 
 function toFailure(step: Step, thrown: unknown): StepFailure {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return { step, message, ...(thrown instanceof FewerVfsError && { created: thrown.created }) };
+  return {
+    step,
+    message,
+    ...(thrown instanceof HostError && { answer: new HostError(thrown.operation, thrown.code, {}).message }),
+    ...(thrown instanceof FewerVfsError && { created: thrown.created }),
+  };
+}
+
+/** Rejects with the step's HostError and what the kernel log says about it. */
+async function runExplained(step: PfStep, context: StepContext): Promise<void> {
+  try {
+    await runPfStep(step, context);
+  } catch (thrown) {
+    // The words of a FewerVfsError say it all.
+    if (!(thrown instanceof HostError) || thrown instanceof FewerVfsError) throw thrown;
+    throw await context.explainer.explain(thrown);
+  }
 }
 
 /**

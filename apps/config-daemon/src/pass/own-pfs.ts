@@ -44,12 +44,12 @@ function recordOf(spec: InterfaceSpec, pf: InterfaceStatus, existing: PfRecord |
   const initial = isFirst ? defined({ mtu: pf.mtu, eSwitchMode: pf.eSwitchMode }) : known.initial;
   const before = known?.names ?? (known?.spec.name ? [known.spec.name] : []);
   const names = [...new Set([...allNamesOf(pf), ...before])].slice(0, maxNames);
-  const { firmware, guids, numVfsWithoutMemory } = known ?? {};
+  const { firmware, guids, macs, numVfsWithoutMemory } = known ?? {};
   // Another number in between shows that somebody works on it, so the driver may be asked again.
   const fewerVfs = known?.fewerVfs?.requested === spec.numVfs ? known?.fewerVfs : undefined;
   return {
     spec,
-    ...defined({ initial, firmware, guids, numVfsWithoutMemory, fewerVfs }),
+    ...defined({ initial, firmware, guids, macs, numVfsWithoutMemory, fewerVfs }),
     names,
     card: cardOf(present),
   };

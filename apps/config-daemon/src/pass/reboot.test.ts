@@ -240,12 +240,23 @@ describe("a daemon that is killed", () => {
 });
 
 describe("VFs that do not fit into the memory of the PCI bridges", () => {
-  it("lead to pci=realloc and one reboot", async () => {
+  const memory = (...iovBars: readonly string[]) => [...Array<string>(7).fill("0x0 0x0 0x0"), ...iovBars].join("\n");
+  const unassigned = memory("0x0000000000000000 0x000000000001ffff 0x000000000014220c");
+  const assigned = memory("0x00000000fe820000 0x00000000fe83ffff 0x000000000014220c", "0x0 0x0 0x0");
+  const meaning =
+    "the PCI bridges have no memory space or bus numbers left for the VFs, or a limit of the firmware is reached";
+
+  function withoutMemory(files: Readonly<Record<string, string>> = {}) {
     const kernel = machine({ iommu: true });
-    const fault = kernel.fault({ port: "sriov", method: "setNumVfs" }, { code: "ENOMEM" });
+    for (const [name, text] of Object.entries(files)) kernel.writeFile(`/sys/bus/pci/devices/${name}`, text);
+    return { kernel, fault: kernel.fault({ port: "sriov", method: "setNumVfs" }, { code: "ENOMEM" }) };
+  }
+
+  it("lead to pci=realloc and one reboot", async () => {
+    const { kernel, fault } = withoutMemory();
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(state)).toBe("retry");
-    expect(daemon.error()).toBe(`set sriov_numvfs 2 on ${pf}: ENOMEM`);
+    expect(daemon.error()).toBe(`set sriov_numvfs 2 on ${pf}: ENOMEM (${meaning})`);
     await passUntilReboot(kernel, daemonOn(kernel.host()), state);
     expect(kernel.nextArguments()).toEqual(["ro", "quiet", "pci=realloc"]);
     kernel.reboot();
@@ -253,9 +264,42 @@ describe("VFs that do not fit into the memory of the PCI bridges", () => {
     // The argument did not help.
     const second = daemonOn(kernel.host());
     expect(await second.pass(state)).toBe("retry");
-    expect(second.error()).toBe(`set sriov_numvfs 2 on ${pf}: ENOMEM`);
+    expect(second.error()).toBe(`set sriov_numvfs 2 on ${pf}: ENOMEM (${meaning})`);
     fault.lift();
     expect(await second.pass(state)).toBe("settled");
     expect(kernel.requestedReboots).toHaveLength(1);
+  });
+
+  it("say after the reboot that the argument is in effect and did not help", async () => {
+    const { kernel } = withoutMemory({ [`${pf}/resource`]: unassigned });
+    await daemonOn(kernel.host()).pass(state);
+    await passUntilReboot(kernel, daemonOn(kernel.host()), state);
+    kernel.reboot();
+    const daemon = daemonOn(kernel.host());
+    await daemon.pass(state);
+    expect(daemon.error()).toContain(
+      "ENOMEM (the PCI bridges have no memory space for the VFs; pci=realloc is in effect and did not help",
+    );
+  });
+
+  it.each([
+    {
+      cause: "the bridge has too few bus numbers",
+      files: { "0000:00:01.0/subordinate_bus_number": "1\n", [`${pf}/sriov_offset`]: "384\n" },
+      words: "VF 1 would be on PCI bus 02, but the bridge of the PF has bus numbers up to 01 only",
+    },
+    {
+      cause: "the driver has reached a limit",
+      files: { "0000:00:01.0/subordinate_bus_number": "2\n", [`${pf}/sriov_offset`]: "128\n" },
+      words: "the driver or the firmware of the card has reached a limit",
+    },
+  ])("do not reboot the node if $cause", async ({ files, words }) => {
+    const stride = { [`${pf}/resource`]: assigned, [`${pf}/sriov_stride`]: "2\n" };
+    const { kernel } = withoutMemory({ ...stride, ...files });
+    kernel.linkFile(`/sys/bus/pci/devices/${pf}`, `../../../devices/pci0000:00/0000:00:01.0/${pf}`);
+    const daemon = daemonOn(kernel.host());
+    for (let nth = 1; nth <= 3; nth++) await daemon.pass(state);
+    expect(daemon.error()).toContain(words);
+    expect([kernel.nextArguments(), kernel.requestedReboots]).toEqual([["ro", "quiet"], []]);
   });
 });

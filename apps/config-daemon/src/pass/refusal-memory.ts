@@ -18,6 +18,8 @@ export interface RefusalMemory {
 export interface Attempt {
   readonly changes: readonly string[];
   readonly errors: readonly string[];
+  /** The errors without explanations, which can differ from attempt to attempt; `errors` by default. */
+  readonly answers?: readonly string[];
   /** What decides about the answer of the host. Values that an attempt itself changes are not part of it. */
   readonly inputs: unknown;
 }
@@ -47,10 +49,14 @@ export function createRefusalMemory({ nowMs }: { readonly nowMs: () => number })
         return;
       }
       const before = byId.get(id);
-      const isSame = before !== undefined && isDeepStrictEqual(before.attempt, attempt);
+      const isSame = before !== undefined && isDeepStrictEqual(comparable(before.attempt), comparable(attempt));
       byId.set(id, { attempt, count: isSame ? before.count + 1 : 1, atMs: nowMs() });
     },
   };
+}
+
+function comparable({ errors, answers = errors, ...others }: Attempt): unknown {
+  return { ...others, answers };
 }
 
 interface Refusal {

@@ -37,8 +37,15 @@ export function createRefusedChanges(deps: { readonly nowMs: () => number }): Re
       for (const pf of found.interfaces) {
         const ofPf = steps.filter((step) => isOf(pf, step));
         if (!ofPf.some((step) => isDisruptive(step, pf))) continue;
-        const errors = failures.filter(({ step }) => concerns(step, ofPf)).map(({ message }) => message);
-        memory.tried(pf.pciAddress, { changes: ofPf.map(describeStep), errors, inputs: inputsOf(pf, desired) });
+        const own = failures.filter(({ step }) => concerns(step, ofPf));
+        const errors = own.map(({ message }) => message);
+        const answers = own.map(({ message, answer = message }) => answer);
+        memory.tried(pf.pciAddress, {
+          changes: ofPf.map(describeStep),
+          errors,
+          answers,
+          inputs: inputsOf(pf, desired),
+        });
       }
       const ofNode: readonly Step[] = steps.filter(isOfNode);
       if (!ofNode.some((step) => disruptsNode(step, found))) return;

@@ -30,6 +30,8 @@ export interface FailedStep<OneStep> {
   readonly step: OneStep;
   /** "set mtu 9300 on enp1s0f0: EINVAL (mtu greater than device maximum)". */
   readonly message: string;
+  /** The message without explanations, which can differ from attempt to attempt; absent if it has none. */
+  readonly answer?: string;
 }
 
 /** What must happen to the drain of the node before the steps of a plan. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Runs the steps that configure a PF itself, and those that set MTUs. */
+import { HostError } from "@switchyard/host";
 import type { PfStep } from "@switchyard/plan";
 import { removeRules } from "../udev/keep-rules.ts";
 import { removeUdevRules } from "../upstream/udev-rules.ts";
@@ -12,6 +13,17 @@ async function setPfMtu(step: PfStep<"set-pf-mtu">, context: StepContext): Promi
 
 /** Waits for the network interface of the VF and sets its MTU. */
 async function setVfMtu(step: PfStep<"set-vf-mtu">, context: StepContext): Promise<void> {
+  try {
+    await setMtuOf(step, context);
+  } catch (thrown) {
+    if (!(thrown instanceof HostError && thrown.code === "ENODEV")) throw thrown;
+    // i40e and ice have reset the VF, whose address was set just before; its interface comes back (6.12).
+    context.forgetLinks();
+    await setMtuOf(step, context);
+  }
+}
+
+async function setMtuOf(step: PfStep<"set-vf-mtu">, context: StepContext): Promise<void> {
   const link = await context.vfLink(step.vfId);
   if (link.mtu !== step.to) await context.host.links.setMtu(link.name, step.to);
 }

@@ -6,6 +6,8 @@
 import { parsePciAddress, type PciAddress } from "@switchyard/api";
 import { HostError, type Host, type Link } from "@switchyard/host";
 import type { StepTiming } from "../deadlines/with-deadline.ts";
+import { bindDefault, hasKernelDriver } from "./drivers.ts";
+import { createExplainer, type Explainer } from "./explain-refusal.ts";
 import { groupByDevice, uplinkAmong } from "../observe/interface-status.ts";
 
 /** One PF and its VFs. Lists are cached until forget(), because the steps of 128 VFs need the same lists. */
@@ -18,6 +20,8 @@ export interface StepContext {
   vfAddress(vfId: number): Promise<PciAddress>;
   /** Returns the network interface of the PF. Rejects with HostError ENODEV if it has none. */
   pfLink(): Promise<Link>;
+  /** Returns the network interface of a device without waiting for it; undefined if it has none on the host. */
+  findLink(device: PciAddress): Promise<Link | undefined>;
   /** Waits until the driver has created the network interface of the VF, and udev has named it. Rejects with HostError ETIMEDOUT. */
   vfLink(vfId: number): Promise<Link>;
   /**
@@ -27,8 +31,11 @@ export interface StepContext {
   settle(): Promise<void>;
   /** Waits until udev has handled all events, and so has loaded all modules. Rejects with HostError ETIMEDOUT. */
   settleAll(): Promise<void>;
+  readonly explainer: Explainer;
   /** Drops all cached lists. A step calls it when it creates or removes VFs. */
   forget(): void;
+  /** Drops the cached interfaces of one device. A step calls it when it removes them. */
+  forgetLinksOf(device: PciAddress): void;
   /** Drops the cached interfaces. A step calls it when it adds, removes or changes interfaces. */
   forgetLinks(): void;
 }
@@ -67,6 +74,17 @@ export function createStepContext(
     return address;
   }
 
+  /** A VF without a driver would be waited for in vain. The kernel may not have bound one, or another one (drivers.ts). */
+  async function ensureKernelDriver(device: PciAddress): Promise<void> {
+    const target = { sriov: host.sriov, pf, device };
+    if (await hasKernelDriver(target)) return;
+    await settle(); // udev may have yet to load the driver
+    if (await hasKernelDriver(target)) return;
+    await bindDefault(target);
+    links = undefined;
+    isSettled = false;
+  }
+
   async function settle(): Promise<void> {
     if (isSettled) return;
     await host.udev.settle({ timeoutMs: timing.udevTimeoutMs, signal, pf });
@@ -84,6 +102,7 @@ export function createStepContext(
   }
 
   return {
+    explainer: createExplainer(host.kernelLog, pf),
     host,
     pf,
     timing,
@@ -94,8 +113,12 @@ export function createStepContext(
       if (link === undefined) throw new HostError({ action: "look up network interface", target: pf }, "ENODEV", {});
       return link;
     },
+    findLink: async (device) => (await linksOf(device))[0],
     async vfLink(vfId) {
       const address = await vfAddress(vfId);
+      const [present] = await linksOf(address);
+      if (present !== undefined) return present;
+      await ensureKernelDriver(address);
       const deadlineMs = timing.nowMs() + timing.linkTimeoutMs;
       for (;;) {
         const [link] = await linksOf(address);
@@ -113,6 +136,10 @@ export function createStepContext(
     forget() {
       addresses = undefined;
       links = undefined;
+      isSettled = false;
+    },
+    forgetLinksOf(device) {
+      links = links?.then((byDevice) => new Map([...byDevice].filter(([name]) => name !== device)));
       isSettled = false;
     },
     forgetLinks() {

@@ -1,49 +1,163 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Runs the steps that create, bind and configure VFs. */
-import { isUnicast, parseMacAddress, type PciAddress } from "@switchyard/api";
-import { HostError, type PfRecord, type SriovSysfs } from "@switchyard/host";
-import type { PfStep } from "@switchyard/plan";
+import { isUnicast, parseMacAddress, type MacAddress, type PciAddress } from "@switchyard/api";
+import { HostError, type PfRecord } from "@switchyard/host";
+import { isUserSpaceDriver, type PfStep } from "@switchyard/plan";
 import { isDeepStrictEqual } from "node:util";
+import { chooseVfMac } from "../addresses/choose-vf-mac.ts";
 import { chooseGuid } from "../guids/choose-guid.ts";
+import { groupByDevice, uplinkAmong } from "../observe/interface-status.ts";
+import { bindDefault, bindTo, rebindDefault } from "./drivers.ts";
 import type { StepContext } from "./step-context.ts";
+import { readMemoryCause } from "./vf-memory.ts";
 import { waitForRepresentors } from "./eswitch.ts";
 
-/** The driver created some of the requested VFs, which the kernel does not report as an error. */
+/** The PF has fewer VFs than requested, because its driver created fewer or refused the number. Other steps of these VFs can run. */
 export class FewerVfsError extends HostError {
-  /** At least one. The other steps of these VFs can run. */
+  /** At least one. */
   readonly created: number;
 
-  constructor(requested: number, created: number, pf: string) {
-    const words = created === 1 ? "the driver created 1 VF" : `the driver created ${created} VFs`;
-    super({ action: `set sriov_numvfs ${requested}`, target: pf }, "EAGAIN", { words });
-    this.created = created;
+  constructor(
+    operation: HostError["operation"],
+    code: string,
+    why: { readonly created: number; readonly words: string },
+  ) {
+    super(operation, code, { words: why.words });
+    this.created = why.created;
   }
 }
 
 /**
  * Creates or removes the VFs of a PF, and waits until udev has named the new interfaces and, in switchdev mode,
- * representors. Rejects with FewerVfsError if the driver creates fewer VFs than requested, and records that.
+ * representors. Rejects with FewerVfsError if the driver creates fewer VFs than requested, and records that. If the driver refuses
+ * the number after the former VFs were removed, these are created again, with their drivers and addresses.
  */
 async function setNumVfs(step: PfStep<"set-num-vfs">, context: StepContext): Promise<void> {
   const { host, pf } = context;
-  const before = await host.sriov.readPf(pf);
-  const existing = before?.sriov?.numVfs ?? 0;
-  if (existing !== step.to) {
+  const before = await readVfs(context);
+  if (before.count !== step.to) {
     context.forget();
     // The kernel refuses a change between two non-zero numbers with EBUSY.
-    if (existing > 0) await host.sriov.setNumVfs(pf, 0);
-    if (step.to > 0) await createVfs(step.to, context);
+    if (before.count > 0) await removeVfs(context);
+    if (step.to > 0) await createOrRestore(step, context, before);
     await context.settle(); // udev loads the driver of the VFs, which must not interfere with the next steps.
   }
-  const created = (await host.sriov.readPf(pf))?.sriov?.vfs.length ?? 0;
-  if (created === 0 && step.to > 0) {
+  const { numVfs, present } = await waitForVfs(context);
+  if (numVfs === 0 && step.to > 0) {
     // bnxt_en ignores each write while its interface is down or its firmware is being reset (6.12): not a limit.
     const words = "the driver created 0 VFs";
     throw new HostError({ action: `set sriov_numvfs ${step.to}`, target: pf }, "EAGAIN", { words });
   }
-  if (step.to > 0) await recordCreated({ requested: step.to, created }, context);
+  if (present < numVfs) {
+    const words = `only ${present} of ${numVfs} VFs have appeared after ${context.timing.linkTimeoutMs / 1000} s`;
+    throw new HostError({ action: "wait for VFs", target: pf }, "ETIMEDOUT", { words });
+  }
+  if (step.to > 0) await recordCreated({ requested: step.to, created: numVfs }, context);
   if (step.to > 0 && (await host.devlink.readEswitchMode(pf)) === "switchdev") await waitForRepresentors(context);
-  if (created !== step.to) throw new FewerVfsError(step.to, created, pf);
+  if (numVfs === step.to) return;
+  // The kernel does not report this as an error.
+  const words = numVfs === 1 ? "the driver created 1 VF" : `the driver created ${numVfs} VFs`;
+  throw new FewerVfsError({ action: `set sriov_numvfs ${step.to}`, target: pf }, "EAGAIN", { created: numVfs, words });
+}
+
+/** bnxt_en ignores a write of 0, too, while its interface is down or its firmware is being reset (bnxt_sriov.c, 6.12). */
+async function removeVfs({ host, pf }: StepContext): Promise<void> {
+  await host.sriov.setNumVfs(pf, 0);
+  const numVfs = (await host.sriov.readPf(pf))?.sriov?.numVfs ?? 0;
+  if (numVfs === 0) return;
+  const remaining = numVfs === 1 ? "1 VF remains" : `${numVfs} VFs remain`;
+  const words =
+    `${remaining}: the driver ignored the request, as bnxt_en does while the interface of the PF is down or the firmware of ` +
+    "the card is being reset";
+  throw new HostError({ action: "set sriov_numvfs 0", target: pf }, "EAGAIN", { words });
+}
+
+/** The VFs of a PF before a change, as far as they can be restored. */
+interface VfsBefore {
+  readonly count: number;
+  readonly vfs: readonly { readonly vfId: number; readonly driver?: string | undefined; readonly mac?: MacAddress }[];
+}
+
+async function readVfs(context: StepContext): Promise<VfsBefore> {
+  const { host, pf } = context;
+  const { numVfs: count = 0, vfs = [] } = (await host.sriov.readPf(pf))?.sriov ?? {};
+  if (vfs.length === 0) return { count, vfs: [] };
+  const onPf = uplinkAmong(groupByDevice(await host.links.listLinks()).get(pf) ?? [])?.vfs ?? [];
+  const macs = new Map(onPf.map(({ vfId, mac }) => [vfId, parseMacAddress(mac)]));
+  return {
+    count,
+    vfs: vfs.map(({ vfId, driver }) => {
+      const mac = macs.get(vfId);
+      return { vfId, driver, ...(mac?.ok === true && isUnicast(mac.value) && { mac: mac.value }) };
+    }),
+  };
+}
+
+/** Errors that mean "later": everything else is the answer of the driver to this number. */
+const transient: ReadonlySet<string> = new Set(["EAGAIN", "EBUSY", "EINTR", "EIO", "ENODEV", "ETIMEDOUT"]);
+
+/** Rejects with FewerVfsError if the driver refuses the number and the PF has its former VFs again. */
+async function createOrRestore(
+  { to, restoreNumVfs }: PfStep<"set-num-vfs">,
+  context: StepContext,
+  before: VfsBefore,
+): Promise<void> {
+  const { host, pf } = context;
+  try {
+    await createVfs(to, context);
+  } catch (thrown) {
+    if (!(thrown instanceof HostError)) throw thrown;
+    const refusal = await context.explainer.explain(thrown);
+    const record = (await host.records.list()).get(pf);
+    const known = record?.fewerVfs?.requested === to ? record.fewerVfs.created : 0;
+    const count = before.count || (restoreNumVfs ?? known);
+    if (count === 0 || count === to || refusal.code === "ENODEV") throw refusal; // ENODEV: the PF is gone
+    try {
+      await restore(count, before, context);
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+      const words = `${refusal.words === undefined ? "" : `${refusal.words}; `}restoring its VFs failed: ${error.message}`;
+      throw new HostError(refusal.operation, refusal.code, { words, cause: refusal });
+    }
+    if (record && !transient.has(refusal.code)) {
+      const next = (await host.records.list()).get(pf) ?? record; // createVfs() may have changed it
+      await host.records.save(pf, { ...next, fewerVfs: { requested: to, created: count, error: refusal.message } });
+    }
+    const again = count === 1 ? "the PF has its VF again" : `the PF has its ${count} VFs again`;
+    const words = refusal.words === undefined ? again : `${refusal.words}; ${again}`;
+    throw new FewerVfsError(refusal.operation, refusal.code, { created: count, words });
+  }
+}
+
+/** The kernel gives new VFs its own drivers, and other addresses than before. */
+async function restore(count: number, { vfs }: VfsBefore, context: StepContext): Promise<void> {
+  const { host, pf } = context;
+  await host.sriov.setNumVfs(pf, count);
+  context.forget();
+  await context.settle();
+  await waitForVfs(context);
+  for (const { vfId, driver, mac } of vfs) {
+    const target = { sriov: host.sriov, pf, device: await context.vfAddress(vfId) };
+    if (mac !== undefined) await assignMac(vfId, mac, context);
+    if (driver !== undefined && isUserSpaceDriver(driver)) await bindTo(target, driver);
+    else if (driver !== undefined && mac !== undefined) await rebindDefault(target); // takes the address
+  }
+  context.forget();
+  await context.settle();
+}
+
+const vfPollMs = 50;
+
+/** Waits until all VFs have appeared: on s390x, they come one by one after the write (drivers/pci/iov.c, no_vf_scan). */
+async function waitForVfs({ host, pf, timing, signal }: StepContext): Promise<{ numVfs: number; present: number }> {
+  let [seen, sinceMs] = [0, timing.nowMs()];
+  for (;;) {
+    const { numVfs = 0, vfs = [] } = (await host.sriov.readPf(pf))?.sriov ?? {};
+    if (vfs.length > seen) [seen, sinceMs] = [vfs.length, timing.nowMs()];
+    const isOver = timing.nowMs() - sinceMs >= timing.linkTimeoutMs || signal.aborted;
+    if (vfs.length >= numVfs || isOver) return { numVfs, present: vfs.length };
+    await timing.sleep(vfPollMs, signal);
+  }
 }
 
 /** Records a driver that created fewer VFs than requested (bnxt_en does), and forgets it when the driver creates all. */
@@ -61,59 +175,54 @@ async function recordCreated(
 
 /**
  * Records that the PCI bridges have no memory space for this number of VFs, for which the plan requests pci=realloc
- * (sriov-operator.md M-5).
+ * (sriov-operator.md M-5). Other causes of ENOMEM are only named.
  */
 async function createVfs(count: number, { host, pf }: StepContext): Promise<void> {
   try {
     await host.sriov.setNumVfs(pf, count);
   } catch (thrown) {
-    if (thrown instanceof HostError && thrown.code === "ENOMEM") {
-      const record = (await host.records.list()).get(pf);
-      const before = record?.numVfsWithoutMemory ?? count;
-      if (record) await host.records.save(pf, { ...record, numVfsWithoutMemory: Math.min(before, count) });
+    if (!(thrown instanceof HostError && thrown.code === "ENOMEM")) throw thrown;
+    const cause = await readMemoryCause(host, pf, count);
+    const record = (await host.records.list()).get(pf);
+    if (record && cause?.canReassign !== false) {
+      const before = record.numVfsWithoutMemory ?? count;
+      await host.records.save(pf, { ...record, numVfsWithoutMemory: Math.min(before, count) });
     }
-    throw thrown;
+    throw cause === undefined
+      ? thrown
+      : new HostError(thrown.operation, thrown.code, { words: cause.words, cause: thrown });
   }
 }
 
 /**
- * bindDriver binds a VF to a user-space driver, or to the driver that the kernel chooses (sriov-operator.md F.6).
- * Binds the VF to the requested driver, whatever driver it has before. It can be repeated.
+ * bindDriver binds a VF to a user-space driver, or to its kernel driver (sriov-operator.md F.6). It can be repeated. Rejects with
+ * HostError ENODEV if the VF does not have the driver afterwards.
  */
 async function bindDriver(step: PfStep<"bind-driver">, context: StepContext): Promise<void> {
-  const { sriov } = context.host;
-  const vf = step.isPf === true ? context.pf : await context.vfAddress(step.vfId);
-  context.forgetLinks();
-  if (step.to === "default") {
-    await sriov.setDriverOverride(vf, undefined);
-    if (step.from !== undefined) await unbindIfBound(sriov, vf);
-    await sriov.probeDrivers(vf);
+  const { host, pf } = context;
+  const target = { sriov: host.sriov, pf, device: step.isPf === true ? pf : await context.vfAddress(step.vfId) };
+  if (step.to !== "default") {
+    if (step.isPf !== true && isUserSpaceDriver(step.to)) await keepMac(step.vfId, target.device, context);
+    context.forgetLinksOf(target.device);
+    await bindTo(target, step.to);
     return;
   }
-  await sriov.setDriverOverride(vf, step.to);
-  try {
-    await unbindIfBound(sriov, vf);
-    await sriov.bindDriver(vf, step.to);
-  } finally {
-    // An override that stays would prevent the kernel's driver from binding after a later reset.
-    await sriov.setDriverOverride(vf, undefined);
-  }
-}
-
-/** Unbinds the VF and binds it to the driver that the kernel chooses. */
-async function rebindDefault(vf: PciAddress, context: StepContext): Promise<void> {
-  const { sriov } = context.host;
   context.forgetLinks();
-  await unbindIfBound(sriov, vf);
-  await sriov.probeDrivers(vf);
+  if (step.from === undefined) {
+    await context.settle(); // udev may have yet to load the driver
+    await bindDefault(target);
+  } else await rebindDefault(target);
 }
 
-async function unbindIfBound(sriov: SriovSysfs, vf: PciAddress): Promise<void> {
-  try {
-    await sriov.unbindDriver(vf);
-  } catch (thrown) {
-    if (!(thrown instanceof HostError && thrown.code === "ENOENT")) throw thrown;
-  }
+/** Sets the administrative address of an Ethernet VF before it is bound to a driver without an interface. */
+async function keepMac(vfId: number, device: PciAddress, context: StepContext): Promise<void> {
+  const { host, pf } = context;
+  const uplink = await context.findLink(pf);
+  const onPf = uplink?.vfs.find((vf) => vf.vfId === vfId);
+  // Without an interface of the PF, and on NICs that store no addresses, nothing can be set.
+  if (uplink?.type !== "ether" || onPf === undefined) return;
+  const link = await context.findLink(device);
+  await assignMac(vfId, await chooseVfMac(host, { pf, vfId, known: [link?.mac, onPf.mac] }), context);
 }
 
 /**
@@ -125,7 +234,13 @@ async function setVfGuid(step: PfStep<"set-vf-guid">, context: StepContext): Pro
   const uplink = await context.pfLink();
   const guid = await chooseGuid(host, { pciAddress: pf, hardwareAddress: uplink.mac, vfId: step.vfId });
   await host.rdma.setVfGuid(uplink.name, step.vfId, guid);
-  if (step.rebind === true) await rebindDefault(await context.vfAddress(step.vfId), context);
+  if (step.rebind === true) await rebind(step.vfId, context);
+}
+
+async function rebind(vfId: number, context: StepContext): Promise<void> {
+  const { host, pf } = context;
+  context.forgetLinks();
+  await rebindDefault({ sriov: host.sriov, pf, device: await context.vfAddress(vfId) });
 }
 
 /**
@@ -133,22 +248,42 @@ async function setVfGuid(step: PfStep<"set-vf-guid">, context: StepContext): Pro
  * (sriov-operator.md F.6).
  */
 async function setVfMac(step: PfStep<"set-vf-mac">, context: StepContext): Promise<void> {
-  const { host } = context;
-  const link = await context.vfLink(step.vfId);
-  const mac = parseMacAddress(link.mac);
+  const { host, pf } = context;
+  const { vfId } = step;
+  const link = await context.vfLink(vfId);
+  const isZero = /^[0:]+$/.test(link.mac); // ionic, until an address is assigned
+  const mac = isZero
+    ? { ok: true as const, value: await chooseVfMac(host, { pf, vfId, known: [] }) }
+    : parseMacAddress(link.mac);
   if (!mac.ok || !isUnicast(mac.value)) {
     const words = `${link.name} has the address "${link.mac}", which is not a unicast MAC address`;
-    throw new HostError(
-      { action: `set administrative MAC address of VF ${step.vfId}`, target: context.pf },
-      "EADDRNOTAVAIL",
-      {
-        words,
-      },
-    );
+    throw new HostError({ action: `set administrative MAC address of VF ${vfId}`, target: pf }, "EADDRNOTAVAIL", {
+      words,
+    });
   }
-  const uplink = await context.pfLink();
-  await host.links.setVfMac(uplink.name, step.vfId, mac.value);
-  if (step.rebind === true) await rebindDefault(await context.vfAddress(step.vfId), context);
+  await assignMac(vfId, mac.value, context);
+  if (step.rebind === true || isZero) await rebind(vfId, context);
+}
+
+/** i40e and ice refuse it for up to 300 ms while they reset the VF, and otx2 while the PF is down (6.12). */
+const macAttempts = { count: 5, pauseMs: 200 };
+
+/** Drivers without ndo_set_vf_mac cannot store the address (octeon_ep, idpf and ena, 6.12): the VF then keeps its own. */
+async function assignMac(vfId: number, mac: MacAddress, context: StepContext): Promise<void> {
+  const { host, timing, signal } = context;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const { name } = await context.pfLink();
+      await host.links.setVfMac(name, vfId, mac);
+      return;
+    } catch (thrown) {
+      if (!(thrown instanceof HostError)) throw thrown;
+      if (thrown.code === "EOPNOTSUPP") return;
+      const isBusy = thrown.code === "EAGAIN" || thrown.code === "EBUSY";
+      if (!isBusy || attempt === macAttempts.count || signal.aborted) throw thrown;
+    }
+    await timing.sleep(macAttempts.pauseMs, signal);
+  }
 }
 
 /** Runs the steps of this subject, by the names of their kinds. */

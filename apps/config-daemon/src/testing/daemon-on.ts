@@ -29,6 +29,8 @@ export interface DaemonTestOptions {
   readonly isDrainNeededElsewhere?: () => boolean;
   /** Plays the kubelet: which devices pods have. Without it, the kubelet cannot be asked. */
   readonly readHeld?: ReadHeldDevices;
+  /** Time limit of interfaces, representors and VFs; 200 by default. */
+  readonly linkTimeoutMs?: number;
   /** The clock of refused changes; that of the system by default. */
   readonly nowMs?: () => number;
   /** Called when a step has ended. */
@@ -62,7 +64,13 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
   // The deadlines of a killed daemon must not keep the process alive.
   const sleep = (ms: number, signal: AbortSignal) =>
     delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
-  const timing = { stepDeadlineMs: 60_000, linkTimeoutMs: 200, udevTimeoutMs: 1_000, nowMs, sleep };
+  const timing = {
+    stepDeadlineMs: 60_000,
+    linkTimeoutMs: options.linkTimeoutMs ?? 200,
+    udevTimeoutMs: 1_000,
+    nowMs,
+    sleep,
+  };
   const now = () => new Date();
   const firmware = createFirmwareReader(host, { timing, policy: () => firmwarePolicy, wake: () => undefined });
   const virtualNics = createVirtualNics(host, {

@@ -291,6 +291,8 @@ export interface KernelStatus {
   readonly cpuVendor?: string;
   /** Whether an IOMMU is active. VFs cannot be bound to vfio-pci without it. */
   readonly iommu?: boolean;
+  /** Whether the unsafe no-IOMMU mode of vfio is enabled, in which vfio-pci needs no IOMMU; absent if not. */
+  readonly noIommuMode?: boolean;
 }
 
 /** A reboot that the config daemon started. */
@@ -441,8 +443,8 @@ export interface InterfaceStatus {
    */
   readonly numVfsWithoutMemory?: number;
   /**
-   * What the driver did when it created fewer VFs than requested. The same number is not requested again as long as the
-   * created VFs exist.
+   * What happened when the driver created fewer VFs than requested, or refused the number. The same number is not requested again
+   * as long as the created VFs exist.
    */
   readonly fewerVfs?: FewerVfs;
   /** A change of the PF that would disrupt pods, and that the host has refused several times in the same way. */
@@ -474,6 +476,8 @@ export interface FewerVfs {
    * @asType integer
    */
   readonly created: number;
+  /** Answer of the host if it refused the number; the PF then has the VFs that it had before. */
+  readonly error?: string;
 }
 
 /** Observed state of one VF. */

@@ -195,4 +195,8 @@ export const operations: Operations = {
   events: {
     watch: () => ({ action: "watch", target: "kernel events" }),
   },
+  kernelLog: {
+    readPosition: () => ({ action: "read position", target: "the kernel log" }),
+    readLines: ({ device }) => ({ action: `read lines of ${device}`, target: "the kernel log" }),
+  },
 };

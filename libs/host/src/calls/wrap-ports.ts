@@ -53,6 +53,7 @@ export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => un
     ovs: wrap("ovs"),
     kernelArguments: wrap("kernelArguments"),
     events: wrap("events"),
+    kernelLog: wrap("kernelLog"),
   };
 
   function wrap<Port extends keyof Host>(port: Port): Host[Port] {

@@ -16,6 +16,7 @@ import { createLinuxFirmware } from "./firmware/linux-firmware.ts";
 import { createLinuxHostFiles } from "./system/linux-host-files.ts";
 import { createLinuxKernelArguments } from "./boot/linux-kernel-arguments.ts";
 import { createLinuxKernelEvents } from "./devices/linux-kernel-events.ts";
+import { createLinuxKernelLog } from "./devices/linux-kernel-log.ts";
 import { createLinuxKernelModules } from "./system/linux-kernel-modules.ts";
 import { createLinuxLinks, createLinuxRoutes } from "./devices/linux-links.ts";
 import { createKernelBridges } from "./devices/kernel-bridges.ts";
@@ -82,6 +83,7 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     ovs: resources.use(createLinuxOvs({ root, address: options.ovsdbAddress })),
     kernelArguments: createLinuxKernelArguments(root),
     events: createLinuxKernelEvents(),
+    kernelLog: createLinuxKernelLog(root),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

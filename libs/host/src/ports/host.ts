@@ -8,7 +8,7 @@ import type { Boot, BootProgram } from "./boot.ts";
 import type { ConfigDrive, HostFiles } from "./host-files.ts";
 import type { Devlink, Rdma, Subfunctions, Vdpa } from "./devices.ts";
 import type { Firmware } from "./firmware.ts";
-import type { KernelArguments, KernelEvents, KernelModules } from "./kernel.ts";
+import type { KernelArguments, KernelEvents, KernelLog, KernelModules } from "./kernel.ts";
 import type { Links, Routes } from "./links.ts";
 import type { LinuxBridges } from "./linux-bridges.ts";
 import type { Ovs } from "./ovs.ts";
@@ -41,4 +41,5 @@ export interface Host {
   readonly ovs: Ovs;
   readonly kernelArguments: KernelArguments;
   readonly events: KernelEvents;
+  readonly kernelLog: KernelLog;
 }

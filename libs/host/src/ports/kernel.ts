@@ -39,6 +39,14 @@ export interface KernelEvents {
   watch(signal: AbortSignal): AsyncIterable<KernelEvent>;
 }
 
+/** KernelLog is the port for what drivers write to the kernel log. It explains errors: where it cannot be read, it is empty. */
+export interface KernelLog {
+  /** Returns the position after the last line. */
+  readPosition(): Promise<number>;
+  /** Returns the lines after a position that contain the PCI address, oldest first: "ice 0000:18:00.0: Only 12 MSI-X …". */
+  readLines(which: { readonly after: number; readonly device: string }): Promise<readonly string[]>;
+}
+
 /**
  * KernelArguments is the port for the arguments of the kernel: those of the running kernel, and those that the boot loader will
  * pass at the next boot. Rejects with HostError only.
@@ -78,6 +86,8 @@ export interface BootEntry {
 export interface Machine {
   readonly cpuVendor: "intel" | "amd" | "other";
   readonly iommu: boolean;
+  /** Parameter enable_unsafe_noiommu_mode of vfio, or its value when vfio will be loaded; absent if it is off. */
+  readonly noIommuMode?: true;
 }
 
 export interface ArgumentChange {

@@ -20,10 +20,15 @@ export interface PfRecord {
   readonly card?: string;
   /** GUIDs that Switchyard generated for InfiniBand VFs, by vfId. A VF that is created again gets the same GUID. */
   readonly guids?: Readonly<Record<string, string>>;
+  /** MAC addresses that Switchyard generated for VFs that had none, by vfId. A VF that is created again gets the same address. */
+  readonly macs?: Readonly<Record<string, string>>;
   /** Smallest number of VFs that could not be created for lack of memory space (ENOMEM); absent if none was refused. */
   readonly numVfsWithoutMemory?: number;
-  /** The last request for VFs of which the driver created only some; absent if it created all of them. */
-  readonly fewerVfs?: { readonly requested: number; readonly created: number };
+  /**
+   * The last request for VFs of which the driver created only some, or which it refused (`error`) so that the former VFs were
+   * created again; absent if it created all of them.
+   */
+  readonly fewerVfs?: { readonly requested: number; readonly created: number; readonly error?: string };
 }
 
 /** A firmware setting before and after Switchyard changed it. */

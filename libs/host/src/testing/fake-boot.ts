@@ -31,6 +31,7 @@ interface FakeBootLoaderOptions {
   readonly cpuVendor: Machine["cpuVendor"];
   /** Returns whether the IOMMU is active with these arguments. */
   readonly hasIommu: (running: readonly string[]) => boolean;
+  readonly isNoIommuOn: () => boolean;
   readonly program: BootLoader | undefined;
   readonly initial: readonly string[];
 }
@@ -46,7 +47,7 @@ interface FakeBootLoader {
 }
 
 export function createFakeBootLoader(options: FakeBootLoaderOptions): FakeBootLoader {
-  const { cpuVendor, hasIommu, program, initial } = options;
+  const { cpuVendor, hasIommu, isNoIommuOn, program, initial } = options;
   let running = initial;
   let next = initial;
 
@@ -65,7 +66,11 @@ export function createFakeBootLoader(options: FakeBootLoaderOptions): FakeBootLo
     },
     port: {
       readRunning: () => answer(() => running),
-      readMachine: () => answer(() => ({ cpuVendor, iommu: hasIommu(running) })),
+      readMachine: () =>
+        answer(() => {
+          const iommu = hasIommu(running);
+          return { cpuVendor, iommu, ...(!iommu && isNoIommuOn() && { noIommuMode: true }) };
+        }),
       readBootLoader: () => answer(() => program),
       readNext: () =>
         answer(() => {

@@ -61,6 +61,8 @@ export interface FakeKernelOptions {
   readonly iommu?: boolean | "with-argument";
   /** Whether the kernel supports vfio without an IOMMU (CONFIG_VFIO_NOIOMMU); true by default. */
   readonly noIommuSupport?: boolean;
+  /** Whether the administrator has enabled the no-IOMMU mode of vfio; false by default. */
+  readonly isNoIommuOn?: boolean;
   /** Texts of the files on the config drive by their path; no drive by default. */
   readonly configDrive?: Readonly<Record<string, string>>;
   /** "intel" by default. */
@@ -165,6 +167,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const bootLoader = createFakeBootLoader({
     cpuVendor,
     hasIommu,
+    isNoIommuOn: () => iommuState.isNoIommuOn,
     initial: ["ro", "quiet"],
     program: program === "none" ? undefined : program,
   });
@@ -178,7 +181,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const iommuState: FakeIommu = {
     exists: () => hasIommu(bootLoader.running()),
     canBeAbsent: options.noIommuSupport !== false,
-    isNoIommuOn: false,
+    isNoIommuOn: options.isNoIommuOn === true,
   };
   const quirks = createQuirks();
   const log: string[] = [];
@@ -258,6 +261,10 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     ovs: ovs.port,
     kernelArguments: bootLoader.port,
     events: events.port,
+    kernelLog: {
+      readPosition: () => answer(() => log.length),
+      readLines: ({ after, device }) => answer(() => log.slice(after).filter((line) => line.includes(device))),
+    },
   };
   const host = createFakeHost(ports, { clock, faults, writes });
 

@@ -45,7 +45,10 @@ export function planReset(pf: InterfaceStatus, owned: OwnedPf): readonly PfStep[
   if (owned.externallyManaged) return [release];
 
   const mode = owned.initialESwitchMode === undefined ? undefined : parseEswitchMode(owned.initialESwitchMode);
-  const steps: PfStep[] = [...eswitchSteps(pf, { numVfs: 0, mode })];
+  const eswitch = eswitchSteps(pf, { numVfs: 0, mode });
+  // bnxt_en ignores a removal of VFs while the interface of the PF is down (bnxt_sriov.c, 6.12).
+  const isDown = pf.linkAdminState === "down" && (pf.numVfs ?? 0) > 0;
+  const steps: PfStep[] = [...(isDown ? [{ kind: "set-link-up", pciAddress } as const] : []), ...eswitch];
   if (owned.initialMtu !== undefined && pf.mtu !== undefined && pf.mtu !== owned.initialMtu) {
     steps.push({ kind: "set-pf-mtu", pciAddress, from: pf.mtu, to: owned.initialMtu });
   }

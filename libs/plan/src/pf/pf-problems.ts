@@ -30,6 +30,20 @@ export function modeProblem(
   return undefined;
 }
 
+/**
+ * Reports VFs that the driver has enabled and that do not exist (yet): on s390x they appear one by one, some minutes later. A status
+ * without a list of VFs says nothing about them.
+ */
+export function missingVfs(pf: InterfaceStatus, field: string): readonly PlanProblem[] {
+  const { pciAddress, numVfs = 0, Vfs: vfs } = pf;
+  if (vfs === undefined || vfs.length >= numVfs) return [];
+  const message =
+    numVfs === 1
+      ? `${pciAddress} has 1 VF, which has not appeared yet`
+      : `${pciAddress} has ${numVfs} VFs, of which ${vfs.length} have appeared; the others may follow`;
+  return [{ code: "missing-vfs", field: `${field}.numVfs`, pciAddress, message }];
+}
+
 /** Reports VFs without a representor, which have no connection: a pod that uses one would not notice why. */
 export function missingRepresentors(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): readonly PlanProblem[] {
   if (wanted.externallyManaged === true || pf.eSwitchMode !== "switchdev") return [];

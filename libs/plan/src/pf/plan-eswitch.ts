@@ -50,7 +50,11 @@ interface EswitchChange {
 /** ice refuses to change the mode while VFs exist, and creates VFs in either mode. */
 function modeBeforeVfs({ pf, from, to, existing, numVfs }: EswitchChange): readonly PfStep[] {
   if (from === to) return count(pf, existing, numVfs);
-  return [...count(pf, existing, 0), mode(pf, from, to, { restore: existing, now: 0 }), ...count(pf, 0, numVfs)];
+  return [
+    ...count(pf, existing, 0),
+    mode(pf, from, to, { restore: existing, now: 0 }),
+    ...countFromZero(pf, existing, numVfs),
+  ];
 }
 
 /**
@@ -74,7 +78,7 @@ function vfsBeforeMode({ pf, from, to, existing, numVfs }: EswitchChange): reado
       ? [
           ...count(pf, existing, 0),
           { kind: "set-flow-steering", pciAddress: pf.pciAddress, from: flowSteeringMode, to: "smfs" },
-          ...count(pf, 0, numVfs),
+          ...countFromZero(pf, existing, numVfs),
         ]
       : count(pf, existing, numVfs);
   return [...leave, ...counts, from === "legacy" ? enter : { ...enter, isTemporary: true }];
@@ -82,6 +86,11 @@ function vfsBeforeMode({ pf, from, to, existing, numVfs }: EswitchChange): reado
 
 function count({ pciAddress }: InterfaceStatus, from: number, to: number): readonly PfStep<"set-num-vfs">[] {
   return from === to ? [] : [{ kind: "set-num-vfs", pciAddress, from, to }];
+}
+
+/** The `removed` VFs come back if the driver refuses the number. */
+function countFromZero(pf: InterfaceStatus, removed: number, to: number): readonly PfStep<"set-num-vfs">[] {
+  return count(pf, 0, to).map((step) => (removed > 0 ? { ...step, restoreNumVfs: removed } : step));
 }
 
 /** `vfs.now` is the number of VFs when the step runs, and `vfs.restore` the number that a refusal must leave behind. */

@@ -10,6 +10,7 @@ import {
   externalMtuMismatch,
   isMellanox,
   missingRepresentors,
+  missingVfs,
   modeProblem,
   vfLimitProblem,
 } from "./pf-problems.ts";
@@ -62,7 +63,7 @@ export function planPf(wanted: InterfaceSpec, pf: InterfaceStatus, field: string
       ...(fewer === undefined ? [] : [fewer]),
       ...(mtuProblem === undefined ? [] : [mtuProblem]),
       ...groups.problems,
-      ...(eswitch.length === 0 ? missingRepresentors(wanted, pf, field) : []),
+      ...(eswitch.length === 0 ? [...missingVfs(pf, field), ...missingRepresentors(wanted, pf, field)] : []),
     ],
   };
 }

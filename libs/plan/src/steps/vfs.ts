@@ -18,6 +18,8 @@ interface SetNumVfs {
   readonly pciAddress: string;
   readonly from: number;
   readonly to: number;
+  /** Number of VFs that an earlier step of the same plan removes, and that a refusal must leave behind; absent if there is none. */
+  readonly restoreNumVfs?: number;
 }
 
 const setNumVfs: PfStepKind<SetNumVfs> = {

@@ -58,6 +58,41 @@ describe("createLinuxKernelArguments", () => {
     },
   );
 
+  it.each([
+    {
+      says: "the module",
+      files: { "sys/module/vfio/parameters/enable_unsafe_noiommu_mode": "Y\n" },
+      noIommuMode: true,
+    },
+    {
+      says: "the module, not a file,",
+      files: {
+        "sys/module/vfio/parameters/enable_unsafe_noiommu_mode": "N\n",
+        "etc/modprobe.d/vfio.conf": "options vfio enable_unsafe_noiommu_mode=1\n",
+      },
+    },
+    {
+      says: "modprobe.d while the module is not loaded",
+      files: { "etc/modprobe.d/vfio.conf": "# test\noptions vfio enable_unsafe_noiommu_mode=1\n" },
+      noIommuMode: true,
+    },
+    {
+      says: "the command line",
+      files: { "proc/cmdline": "ro vfio.enable_unsafe_noiommu_mode=1\n" },
+      noIommuMode: true,
+    },
+    { says: "nothing", files: {} },
+  ])("reads from the host whether vfio needs no IOMMU: $says", async ({ files: given, noIommuMode }) => {
+    const all: Readonly<Record<string, string>> = {
+      "proc/cmdline": "ro\n",
+      "proc/cpuinfo": "vendor_id : GenuineIntel\n",
+      ...given,
+    };
+    for (const [path, text] of Object.entries(all)) await put(path, text);
+    const machine = await createLinuxKernelArguments(root).readMachine();
+    expect(machine).toEqual({ cpuVendor: "intel", iommu: false, ...(noIommuMode && { noIommuMode }) });
+  });
+
   it("reports a node without a known boot loader", async () => {
     await expect(createLinuxKernelArguments(root).readNext()).rejects.toMatchObject({ code: "EOPNOTSUPP" });
   });

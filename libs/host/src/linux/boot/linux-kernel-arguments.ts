@@ -10,7 +10,7 @@ import type { KernelArguments, Machine } from "../../ports/kernel.ts";
 import { bootLoaders, detectBootLoader, type BootLoaderProgram, type BootLoaderTools } from "./boot-loaders.ts";
 import { checkKernelArguments, splitArguments } from "../system/kernel-names.ts";
 import { createLinuxHostFiles } from "../system/linux-host-files.ts";
-import { readNames } from "../system/read-sysfs.ts";
+import { readAttribute, readNames } from "../system/read-sysfs.ts";
 import { runHostProgram } from "../system/run-program.ts";
 
 /** rpm-ostree writes a new deployment; update-grub looks for other systems on all disks. */
@@ -52,7 +52,9 @@ export function createLinuxKernelArguments(root: string): KernelArguments {
       withHostError(operation.readMachine(), async () => {
         cpuVendor ??= await readCpuVendor(join(root, "proc/cpuinfo"));
         // A group of /sys/kernel/iommu_groups can also be one of vfio's mode without an IOMMU.
-        return { cpuVendor, iommu: (readNames(join(root, "sys/class/iommu")) ?? []).length > 0 };
+        const iommu = (readNames(join(root, "sys/class/iommu")) ?? []).length > 0;
+        const isNoIommu = !iommu && isNoIommuMode(root, await readRunning());
+        return { cpuVendor, iommu, ...(isNoIommu && { noIommuMode: true }) };
       }),
     readBootLoader: () => detectBootLoader(files),
     readNext: () => withBootLoader(operation.readNext(), (program, tools) => program.read(tools)),
@@ -61,6 +63,19 @@ export function createLinuxKernelArguments(root: string): KernelArguments {
       await withBootLoader(operation.setNext(change), (program, tools) => program.change(tools, change));
     },
   };
+}
+
+const noIommuParameter = "enable_unsafe_noiommu_mode";
+
+/** While vfio is not loaded, modprobe.d and the kernel arguments have the value that it will get. */
+function isNoIommuMode(root: string, running: readonly string[]): boolean {
+  const value = readAttribute(join(root, "sys/module/vfio/parameters", noIommuParameter));
+  if (value !== undefined) return value === "Y";
+  const directory = join(root, "etc/modprobe.d");
+  const files = (readNames(directory) ?? []).filter((name) => name.endsWith(".conf"));
+  const options = files.map((name) => readAttribute(join(directory, name)) ?? "").join("\n");
+  const isInFile = new RegExp(`^\\s*options\\s+vfio\\s(?:.*\\s)?${noIommuParameter}=[1Yy]`, "m").test(options);
+  return isInFile || running.some((argument) => /^vfio\.enable_unsafe_noiommu_mode=[1Yy]/.test(argument));
 }
 
 /** Reads only the first CPU: the kernel formats the whole file, which takes long on a machine with hundreds of CPUs. */

@@ -45,18 +45,26 @@ function isVfGroup(value: unknown): value is VfGroup {
 
 function isOwn(value: unknown): value is Omit<PfRecord, "spec"> {
   if (!isFields(value)) return false;
-  const { initial, names, firmware, guids, fewerVfs } = value;
+  const { initial, names, firmware, guids, macs, fewerVfs } = value;
   return (
     (initial === undefined ||
       (isFields(initial) && have(initial, "number", ["mtu"]) && have(initial, "string", ["eSwitchMode"]))) &&
     isListOf(names, "string") &&
     (firmware === undefined || (isFields(firmware) && Object.values(firmware).every(isFirmwareRecord))) &&
-    (guids === undefined || (isFields(guids) && Object.values(guids).every((guid) => typeof guid === "string"))) &&
+    isTexts(guids) &&
+    isTexts(macs) &&
     (fewerVfs === undefined ||
-      (isFields(fewerVfs) && typeof fewerVfs["requested"] === "number" && typeof fewerVfs["created"] === "number")) &&
+      (isFields(fewerVfs) &&
+        typeof fewerVfs["requested"] === "number" &&
+        typeof fewerVfs["created"] === "number" &&
+        have(fewerVfs, "string", ["error"]))) &&
     have(value, "string", ["card"]) &&
     have(value, "number", ["numVfsWithoutMemory"])
   );
+}
+
+function isTexts(value: unknown): boolean {
+  return value === undefined || (isFields(value) && Object.values(value).every((text) => typeof text === "string"));
 }
 
 function isFirmwareRecord(value: unknown): value is FirmwareRecord {
