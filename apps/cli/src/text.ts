@@ -2,7 +2,17 @@
 /** printable replaces line breaks and control characters in texts of users, which could control the terminal. */
 
 export function printable(text: string): string {
-  return text.replace(/\s*\n\s*/g, " ").replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");
+  return joinLines(text).replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");
+}
+
+/** Line by line: a pattern with blanks on both sides of the break takes quadratic time on a text of many blanks. */
+function joinLines(text: string): string {
+  const lines = text.split("\n");
+  if (lines.length === 1) return text;
+  const [first = "", ...more] = lines;
+  const last = more.pop() ?? "";
+  const inner = more.map((line) => line.trim()).filter((line) => line !== "");
+  return [first.trimEnd(), ...inner, last.trimStart()].join(" ");
 }
 
 const maxLength = 600;

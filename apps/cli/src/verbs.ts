@@ -10,14 +10,16 @@ export const verbs: readonly Verb[] = [
     name: "render",
     summary: "Print the objects that the operator and ovn-offload would write.",
     about: [
-      "Prints one SriovNetworkNodeState per node, one NetworkAttachmentDefinition per network, and the device plugin's configuration, computed from the policies, pools, networks and nodes in the input.",
+      "Prints one SriovNetworkNodeState per node, one NetworkAttachmentDefinition per network, and the ConfigMap that the operator writes with --write-configmap, computed from the policies, pools, networks and nodes in the input.",
       "The NICs of a node are read from the status of its SriovNetworkNodeState in the input. A node without one gets an empty spec, as in the cluster. The same input always gives the same output.",
+      "With --only DevicePluginConfig, it prints the configuration that the device plugin of each node reads: the VFs that the node has reported, by resource. It is a file on the node, not an object.",
       "With loader bpfman in the AfxdpOperatorConfig, it also prints one ClusterBpfApplication per AF_XDP device that a node has reported.",
       "With spec.ovnHardwareOffload in the SriovOperatorConfig, it also prints what the service ovn-offload writes, as it is when OVN runs on the SmartNICs. Of objects that others also write, it prints only the fields that ovn-offload sets. On OpenShift, the MachineConfigPools must be in the input.",
     ],
     examples: [
       "switchyard render -f cluster/",
       "switchyard render -f cluster/ -o json --only SriovNetworkNodeState",
+      "switchyard render -f cluster/ --only DevicePluginConfig",
       "switchyard render -f config.yaml --manifests --only DaemonSet",
     ],
     flags: [...source, "output", "only", "manifests"],
@@ -51,7 +53,7 @@ export const verbs: readonly Verb[] = [
     name: "plan",
     summary: "Print how the nodes would change, and which of them drain or reboot.",
     about: [
-      "The desired configuration of a node is computed from the policies in the input; without policies, it is the spec of its SriovNetworkNodeState. It is compared with the status of the SriovNetworkNodeState. If the pods are known, the plan names those that are evicted.",
+      "The desired configuration of a node is computed from the policies in the input; if the input lacks the Node, it is the spec of its SriovNetworkNodeState. Without policies, the plan shows what follows when the last one is deleted. It is compared with the status of the SriovNetworkNodeState. If the pods are known, the plan names those that are evicted.",
     ],
     examples: [
       "switchyard plan -f cluster/ --node worker-1",

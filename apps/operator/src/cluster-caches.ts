@@ -12,7 +12,6 @@ import {
   sriovNetworkNodeStates,
   sriovNetworkPoolConfigs,
   sriovOperatorConfigs,
-  taints,
   type Node,
   type SriovNetworkNodePolicy,
   type SriovNetworkNodeState,
@@ -134,17 +133,21 @@ export function watchCluster({
   };
 }
 
-/** Keeps labels and the fields that drains read and write. So the kubelet's heartbeats cause no events. */
+/**
+ * Keeps labels, the taints that keep components away, and the fields that drains read and write. So the kubelet's heartbeats
+ * cause no events.
+ */
 function toCachedNode({ metadata: { name, labels = {}, annotations: all = {} }, spec = {} }: Node): Node {
   const notes = Object.entries(all).filter(([key]) => usedNodeAnnotations.has(key));
-  const drainTaints = spec.taints?.filter(({ key }) => key === taints.draining) ?? [];
+  // Those of Kubernetes itself come and go with the state of the node, and components tolerate them or wait.
+  const keptTaints = spec.taints?.filter(({ key }) => !key.startsWith("node.kubernetes.io/")) ?? [];
   return {
     apiVersion: "v1",
     kind: "Node",
     metadata: { name, labels, ...(notes.length === 0 ? {} : { annotations: Object.fromEntries(notes) }) },
     spec: {
       ...(spec.unschedulable === true ? { unschedulable: true } : {}),
-      ...(drainTaints.length === 0 ? {} : { taints: drainTaints }),
+      ...(keptTaints.length === 0 ? {} : { taints: keptTaints }),
     },
   };
 }

@@ -207,6 +207,6 @@ function toCachedAfxdpReport({
 }
 
 function keepIdentity({ metadata }: Pick<SriovNetworkNodePolicy, "metadata">): SriovNetworkNodePolicy["metadata"] {
-  const { name, namespace, creationTimestamp } = metadata;
-  return { name, ...defined({ namespace, creationTimestamp }) };
+  const { name, namespace, uid, creationTimestamp } = metadata;
+  return { name, ...defined({ namespace, uid, creationTimestamp }) };
 }

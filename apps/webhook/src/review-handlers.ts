@@ -13,6 +13,7 @@ import {
 import { afxdpApiGroup, apiGroup, type Result } from "@switchyard/api";
 import { isRecord } from "@switchyard/kube";
 import type { ReviewAnswer, ReviewRequest } from "./admission-review.ts";
+import type { AdmittedDeletions } from "./server/admitted-deletions.ts";
 import { readObject } from "./server/read-object.ts";
 
 /** Fills in defaults. An object with a wrong shape is not changed: the checks of the API server and validate() follow. */
@@ -27,15 +28,27 @@ export function mutate(request: ReviewRequest): ReviewAnswer {
   return { allowed: true, patch, warnings: findings.map(({ field, message }) => `${field}: ${message}`) };
 }
 
+export interface ValidateOptions extends AdmitOptions {
+  /** The deletions that were admitted before. */
+  readonly deletions?: AdmittedDeletions | undefined;
+}
+
 /** Checks the rules of admission. Objects of kinds without rules are admitted. */
-export function validate(request: ReviewRequest, view: ClusterView, options: AdmitOptions): ReviewAnswer {
+export function validate(request: ReviewRequest, view: ClusterView, options: ValidateOptions): ReviewAnswer {
   if (request.group !== apiGroup && request.group !== afxdpApiGroup) return { allowed: true };
   const review = readReviewOf(request);
   if (review === undefined) return { allowed: true };
   // An object that cannot be read can still be deleted.
   if (!review.ok)
     return request.operation === "DELETE" ? { allowed: true } : { allowed: false, problems: review.error };
-  const { allowed, problems, warnings } = admit(review.value, view, options);
+  const { value } = review;
+  if (value.kind !== "SriovNetworkNodePolicy" || value.operation !== "DELETE") {
+    const { allowed, problems, warnings } = admit(value, view, options);
+    return { allowed, problems, warnings };
+  }
+  const { allowed, problems, warnings } = admit(value, options.deletions?.applyTo(view) ?? view, options);
+  const { name, namespace, uid } = value.oldObject.metadata;
+  if (allowed && !request.dryRun && namespace === view.namespace) options.deletions?.record(name, uid);
   return { allowed, problems, warnings };
 }
 

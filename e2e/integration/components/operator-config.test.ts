@@ -447,6 +447,13 @@ describe("an AfxdpOperatorConfig", () => {
     expect(await read(plugin)).toBeUndefined();
     const spec = { configDaemonNodeSelector: { afxdp: "" }, logLevel: 2 };
     await create(collection, { ...kind, metadata: { name: "default" }, spec });
+    await configIs(
+      "Progressing",
+      "RollingOut",
+      "none of the 2 nodes of the cluster has the labels afxdp=",
+      afxdpConfig,
+    );
+    await patch("/api/v1/nodes/worker-1", { metadata: { labels: { afxdp: "" } } });
     await configIs("Ready", "OperatorConfigReady", "afxdp-device-plugin", afxdpConfig);
     expect(await field(plugin, ...nodeSelector)).toEqual({ afxdp: "" });
     expect(await isReady()).toContain("afxdp-device-plugin");

@@ -7,19 +7,26 @@
  * an old object could not be repaired step by step, and the operator could not remove finalizers from it.
  * Usage: `admit({ kind: "SriovNetworkNodePolicy", operation: "CREATE", object }, view, { nowMs: () => performance.now() })`.
  */
-import type { SriovNetworkNodePolicy, SriovOperatorConfig } from "@switchyard/api";
+import {
+  operatorConfigName,
+  type AfxdpOperatorConfig,
+  type SriovNetworkNodePolicy,
+  type SriovOperatorConfig,
+} from "@switchyard/api";
 import type { ClusterView } from "./cluster-view.ts";
 import { applyDefaults, type PatchOperation } from "./defaults.ts";
 import { cutLine, describeFinding, refuse, type ReviewFinding, type Problem } from "./finding.ts";
 import { impactWarnings, maxWarningLength, maxWarnings } from "./impact/impact-warnings.ts";
 import { impactOf } from "./impact/impact.ts";
-import { createAdmissionCache, isIgnoredPolicy, type AdmissionCache } from "./policy-context.ts";
+import { createAdmissionCache, isIgnoredPolicy, policyContext, type AdmissionCache } from "./policy-context.ts";
 import { policyFindings } from "./policy-findings.ts";
 import type { ReviewedChange, Review, ReviewedNetwork } from "./review.ts";
 import { checkAfxdpPolicy } from "./rules/afxdp-policy.ts";
 import { checkNetwork } from "./rules/network.ts";
+import { checkNodeSetLabels, nodeSetWarnings } from "./rules/node-set.ts";
 import { checkAfxdpOperatorConfig, checkDrainSwitch, checkOperatorConfig } from "./rules/operator-config.ts";
 import { checkOvnOffload, offloadReboots } from "./rules/ovn-offload.ts";
+import { loweredMtu } from "./rules/pf-limits.ts";
 import { checkPool, checkPoolOverlap, checkPoolSelector, checkRdmaMode } from "./rules/pool.ts";
 
 const reserved = "__proto__";
@@ -70,7 +77,10 @@ export function admit(review: Review, view: ClusterView, options: AdmitOptions):
     case "AfxdpNetworkNodePolicy":
       return resultOf(findingsOf(review, (policy) => checkAfxdpPolicy(policy, view)));
     case "AfxdpOperatorConfig":
-      return resultOf(findingsOf(review, (config) => checkAfxdpOperatorConfig(config, view)));
+      return resultOf([
+        ...findingsOf(review, (config) => [...checkAfxdpOperatorConfig(config, view), ...checkNodeSetLabels(config)]),
+        ...nodeSetChange(review, view),
+      ]);
   }
 }
 
@@ -78,10 +88,31 @@ function admitOperatorConfig(review: ReviewedChange<SriovOperatorConfig>, view: 
   const before = review.operation === "CREATE" ? undefined : review.oldObject;
   const after = review.operation === "DELETE" ? undefined : review.object;
   return resultOf([
-    ...findingsOf(review, (config) => [...checkOperatorConfig(config, view), ...checkOvnOffload(config, view)]),
+    ...findingsOf(review, (config) => [
+      ...checkOperatorConfig(config, view),
+      ...checkNodeSetLabels(config),
+      ...checkOvnOffload(config, view),
+    ]),
+    ...nodeSetChange(review, view),
     ...(after === undefined ? [] : checkDrainSwitch(before, after, view)),
     ...offloadReboots(before, after, view),
   ]);
+}
+
+/** Nothing is said about a configuration that is not used, and about an update that leaves the selector as it is. */
+function nodeSetChange(
+  review: ReviewedChange<SriovOperatorConfig> | ReviewedChange<AfxdpOperatorConfig>,
+  view: ClusterView,
+): readonly ReviewFinding[] {
+  if (review.operation === "DELETE") return [];
+  const { object } = review;
+  const { name, namespace } = object.metadata;
+  const before = review.operation === "UPDATE" ? review.oldObject : undefined;
+  const selectorOf = ({ spec }: SriovOperatorConfig | AfxdpOperatorConfig) =>
+    JSON.stringify(spec?.configDaemonNodeSelector);
+  if (name !== operatorConfigName || namespace !== view.namespace) return [];
+  if (before !== undefined && selectorOf(before) === selectorOf(object)) return [];
+  return nodeSetWarnings(before, object, view);
 }
 
 type PolicyOptions = AdmitOptions & { readonly cache: AdmissionCache };
@@ -97,6 +128,9 @@ function admitPolicy(
   const result = resultOf([
     ...findings,
     ...findingsOf(change, (policy) => policyFindings(policy, view, options.cache)),
+    ...(review.operation === "UPDATE" && !isIgnoredPolicy(object)
+      ? loweredMtu(review.oldObject, object, policyContext(object, view, options.cache))
+      : []),
   ]);
   if (!result.allowed) return { ...result, patch };
   const room = maxWarnings - result.warnings.length;
@@ -137,8 +171,18 @@ function findingsOf<T>(
 function toleratingOld(findings: readonly ReviewFinding[], old: readonly ReviewFinding[]): readonly ReviewFinding[] {
   const known = new Set(old.map(describeFinding));
   return findings.map((finding) =>
-    known.has(describeFinding(finding)) ? { ...finding, severity: "warning" } : finding,
+    known.has(describeFinding(finding)) || isNoLarger(finding, old) ? { ...finding, severity: "warning" } : finding,
   );
+}
+
+/** Whether the old object has the same violation on all nodes of the new one, to at least the same extent. */
+function isNoLarger({ field, violation }: ReviewFinding, old: readonly ReviewFinding[]): boolean {
+  if (violation === undefined) return false;
+  const { code, nodes, amount } = violation;
+  const same = old.flatMap((one) => (one.field === field && one.violation?.code === code ? [one.violation] : []));
+  const covers = (node: string | undefined): boolean =>
+    same.some((one) => one.amount >= amount && (node === undefined || one.nodes?.includes(node) === true));
+  return nodes === undefined ? covers(undefined) : nodes.every(covers);
 }
 
 function resultOf(findings: readonly ReviewFinding[], impactLines: readonly string[] = []): AdmissionResult {

@@ -94,6 +94,15 @@ describe("an AF_XDP policy", () => {
     expect(warnings).toEqual([expect.stringContaining("eth1 (0000:3b:00.0) is not offered")]);
   });
 
+  it("has a warning if it names no port, and for each entry that matches no device", () => {
+    expect(review(create(afxdpPolicy("a", { nicSelector: { driver: "ice" } }))).warnings).toEqual([
+      "spec.nicSelector names no port: all 4 ports of driver ice are selected",
+    ]);
+    expect(review(create(afxdpPolicy("a", { nicSelector: { pfNames: ["ens1f0", "ens9"] } }))).warnings).toEqual([
+      'spec.nicSelector.pfNames[1]: "ens9" matches no NIC on any of 2 nodes',
+    ]);
+  });
+
   it("is refused on a device that the host uses, on the nodes where it does", () => {
     const interfaces = [{ ...nic, usedBy: ["default route"] }];
     const cluster = clusterOf({ states: new Map([["w2", { interfaces }]]) });

@@ -11,16 +11,38 @@ export interface ReviewFinding {
   readonly field: string;
   /** What is wrong and what would be right. Does not repeat the path. */
   readonly message: string;
+  /** Identifies a violation whose message contains values that the user can change. */
+  readonly violation?: Violation | undefined;
+}
+
+/** What two findings about an old and a new object have in common if they are about the same violation. */
+export interface Violation {
+  /** What is wrong, with the device or object that it is wrong with: "too-many-vfs 0000:3b:00.0". */
+  readonly code: string;
+  /** The nodes that have the violation; absent if it does not depend on nodes. */
+  readonly nodes?: readonly string[];
+  /** How far the value is beyond what is possible; 0 if the violation has no size. */
+  readonly amount: number;
 }
 
 /** A finding that rejects the object. */
-export function refuse(field: string, message: string): ReviewFinding {
-  return { severity: "refusal", field, message };
+export function refuse(field: string, message: string, violation?: Violation): ReviewFinding {
+  return { severity: "refusal", field, message, ...(violation && { violation }) };
 }
 
 /** A finding that is shown to the user while the object is admitted. */
 export function warn(field: string, message: string): ReviewFinding {
   return { severity: "warning", field, message };
+}
+
+/** The finding with the nodes that it is about, in its message and its violation. */
+export function onNodes(finding: ReviewFinding, nodes: readonly string[]): ReviewFinding {
+  const { message, violation } = finding;
+  return {
+    ...finding,
+    message: `${message} on ${listNames(nodes)}`,
+    ...(violation && { violation: { ...violation, nodes } }),
+  };
 }
 
 /** One line, such as "spec.numVfs: must be at least 1". */

@@ -5,6 +5,7 @@ import type {
   BridgeNetworkSpec,
   SriovNetworkPoolConfigSpec,
   SriovNetworkSpec,
+  SriovOperatorConfigSpec,
   SystemSettings,
 } from "@switchyard/api";
 import { rdmaModeDifference } from "@switchyard/plan";
@@ -122,6 +123,37 @@ describe("the operator's configuration", () => {
       review({ kind, operation: "CREATE", object: operatorConfig({}) }, view({ namespace: "x" })).problems,
     ).toEqual(['metadata.namespace: must be "x", the namespace of the operator']);
     expect(review({ kind, operation: "DELETE", oldObject: object }).problems).toEqual([]);
+  });
+
+  it("must have labels that a node can have, and an existing one can be changed elsewhere", () => {
+    const object = operatorConfig({ configDaemonNodeSelector: { 'node-role.kubernetes.io/worker"': "true" } });
+    expect(review({ kind, operation: "CREATE", object }).problems).toEqual([
+      expect.stringContaining('spec.configDaemonNodeSelector: "node-role.kubernetes.io/worker\\"" is not a label key'),
+    ]);
+    const oldObject = object;
+    const changed = operatorConfig({ ...object.spec, enableInjector: true });
+    expect(review({ kind, operation: "UPDATE", object: changed, oldObject }).problems).toEqual([]);
+  });
+
+  it("names the nodes that leave the node set, with the pods that use devices there", () => {
+    const use = { resources: ["openshift.io/fast"], pfs: [], isUncertain: false };
+    const cluster = view({
+      nodes: [node("w1", [], { labels: { sriov: "yes" } }), node("w2"), node("w3")],
+      podsOn: (name) => (name === "w2" ? [use] : []),
+    });
+    const oldObject = operatorConfig({});
+    const change = (spec: SriovOperatorConfigSpec) =>
+      review({ kind, operation: "UPDATE", object: operatorConfig(spec), oldObject }, cluster).warnings;
+    expect(change({ configDaemonNodeSelector: { sriov: "yes" } })).toEqual([
+      "spec.configDaemonNodeSelector: w2, w3 leave the node set: their daemons and device plugins stop, and VFs stay as they are; 1 pod uses devices there",
+    ]);
+    expect(change({ configDaemonNodeSelector: { sriov: "no" } })[0]).toBe(
+      "spec.configDaemonNodeSelector: none of 3 nodes has the labels sriov=no: no node is configured",
+    );
+    expect(change({ configDaemonNodeSelector: {} })).toEqual([
+      "spec.configDaemonNodeSelector: is empty: nodes with the labels node-role.kubernetes.io/worker=, kubernetes.io/os=linux are selected, 3 nodes",
+    ]);
+    expect(change({ logLevel: 2 })).toEqual([]);
   });
 
   it("must not disable drains while a node is configured", () => {

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { admit } from "./admit.ts";
 import { describeFinding } from "./finding.ts";
 import { asNode } from "./policy-targets.ts";
-import { create, node, pf, policy, stoppedClock, view } from "./testing/objects.ts";
+import { create, node, pf, policy, stoppedClock, update, view } from "./testing/objects.ts";
 
 const first = pf({ altNames: ["storage0"] });
 const second = pf({ pciAddress: "0000:3b:00.1", name: "ens1f1" });
@@ -142,6 +142,66 @@ describe("two policies on one PF", () => {
   it("do not conflict on different nodes, and a policy does not conflict with itself", () => {
     const elsewhere = policy("other", { ...on("ens1f0"), nodeSelector: { rack: "7" } });
     expect(review(policy("mine", on("ens1f0")), elsewhere, policy("mine", on("ens1f0"))).problems).toEqual([]);
+  });
+
+  it.each([
+    {
+      field: "deviceType",
+      mine: { deviceType: "vfio-pci" },
+      others: {},
+      text: "is vfio-pci, but netdevice in policy other, which has the same resourceName mineres: pods get VFs with either driver",
+    },
+    {
+      field: "isRdma",
+      mine: {},
+      others: { isRdma: true, priority: 10 },
+      text: "is false, but true in policy other, which has the same resourceName mineres: the value of policy other applies",
+    },
+    {
+      field: "needVhostNet",
+      mine: { needVhostNet: true, priority: 5 },
+      others: {},
+      text: "the value of policy mine applies",
+    },
+    {
+      field: "vdpaType",
+      mine: { vdpaType: "virtio", eSwitchMode: "switchdev" },
+      others: { eSwitchMode: "switchdev" },
+      text: "is virtio, but none in policy other",
+    },
+  ] as const)("for the same resource have a warning about another $field", ({ field, mine, others, text }) => {
+    const card = { vendor: "15b3", deviceID: "101d" };
+    const two = [pf(card), pf({ ...card, pciAddress: "0000:3b:00.1", name: "ens1f1" })];
+    const other = policy("other", { ...on("ens1f1"), resourceName: "mineres", ...others });
+    const cluster = view({ nodes: [node("w1", two)], policies: [other] });
+    const result = admit(create(policy("mine", { ...on("ens1f0"), ...mine })), cluster, stoppedClock);
+    expect(result.allowed).toBe(true);
+    expect(result.warnings.filter((line) => line.startsWith(`spec.${field}: w1: `)).join()).toContain(
+      text.slice(0, 60),
+    );
+  });
+
+  it("for the same resource on different nodes do not disturb each other", () => {
+    const other = policy("other", { ...on("ens1f1"), resourceName: "mineres", deviceType: "vfio-pci" });
+    const nodes = [node("w1", [pf()]), node("w2", [pf({ name: "ens1f1" })])];
+    const { warnings } = admit(create(policy("mine", on("ens1f0"))), view({ nodes, policies: [other] }), stoppedClock);
+    expect(warnings.join()).not.toContain("deviceType");
+  });
+
+  it("can be changed so that they share fewer VFs than before", () => {
+    const other = policy("other", { nicSelector: { pfNames: ["ens1f0#0-3"] }, numVfs: 8 });
+    const cluster = view({ nodes: [node("w1", [pf()])], policies: [other] });
+    const change = (from: string, to: string) =>
+      admit(
+        update(
+          policy("mine", { nicSelector: { pfNames: [`ens1f0#${from}`] }, numVfs: 8 }),
+          policy("mine", { nicSelector: { pfNames: [`ens1f0#${to}`] }, numVfs: 8 }),
+        ),
+        cluster,
+        stoppedClock,
+      );
+    expect(change("1-7", "3-7").allowed).toBe(true);
+    expect(change("3-7", "1-7").allowed).toBe(false);
   });
 
   it("for the same resource must agree on excludeTopology", () => {

@@ -215,10 +215,72 @@ describe("a policy on nodes", () => {
   it("is refused if all NICs are discovered and none matches, with the available NICs", () => {
     const nowhere = problems({ nicSelector: { pfNames: ["ens1f0x#0-1"] } }, oneNode);
     expect(nowhere).toEqual([
-      "spec.nicSelector: matches no NIC on w1; available NICs: ens1f0 (0000:3b:00.0, 8086:158b)",
+      "spec.nicSelector: matches no NIC on w1; nearest match: ens1f0 (0000:3b:00.0): the name is ens1f0, not ens1f0x; " +
+        "available NICs on w1: ens1f0 (0000:3b:00.0, 8086:158b)",
     ]);
     const nodes = [node("w1", [pf()]), node("w2")];
     expect(problems({ nicSelector: { vendor: "15b3" } }, { nodes })).toEqual([]);
+  });
+
+  it("is refused with the field that does not match the nearest NIC, and all NICs of the nodes that have it", () => {
+    const ports = Array.from({ length: 9 }, (_, index) =>
+      pf({ pciAddress: `0000:5e:00.${index % 8}`, name: `eth${index}` }),
+    );
+    const near = pf({ pciAddress: "0000:5e:01.0", name: "ens3f0np0", vendor: "15b3", deviceID: "101d" });
+    const nodes = [node("w1", [pf()]), node("w2", [...ports, near])];
+    const selector = { rootDevices: ["0000:af:00.0"], pfNames: ["ens3f0np0"] };
+    const [line = ""] = problems({ nicSelector: selector }, { nodes });
+    expect(line).toContain(
+      "matches no NIC on any of 2 nodes; " +
+        "nearest match: ens3f0np0 (0000:5e:01.0): the address is not in rootDevices 0000:af:00.0; available NICs on w2: ",
+    );
+    for (const { name = "" } of [...ports, near]) expect(line).toContain(`${name} (`);
+    expect(line).not.toContain("ens1f0 (");
+  });
+
+  it("is told the device IDs of the PFs that its nodes have, if it uses the ID of their VFs", () => {
+    const spec = { nicSelector: { vendor: "8086", deviceID: "154c" } };
+    const [line = ""] = admit(create(policy("p1", spec)), view({ nodes: [node("w1", [pf()])] }), stoppedClock).warnings;
+    expect(line).toBe(
+      'spec.nicSelector.deviceID: "8086:154c" is the ID of a VF; use the device ID of its PF, on these nodes "158b"',
+    );
+  });
+
+  it("has a warning with the number of ports if it selects several and names none", () => {
+    const two = [pf(), pf({ pciAddress: "0000:3b:00.1", name: "ens1f1" })];
+    const nodes = [node("w1", two), node("w2", two)];
+    const vendor = { nicSelector: { vendor: "8086" } };
+    const text = "spec.nicSelector names no port: all 4 ports of vendor 8086 are selected";
+    expect(warnings(vendor, { nodes })).toContain(text);
+    expect(warnings({ nicSelector: { vendor: "8086", pfNames: [] } }, { nodes })).toContain(text);
+    expect(warnings({ nicSelector: { vendor: "8086", deviceID: "158b" } }, { nodes })).toContain(
+      "spec.nicSelector names no port: all 4 ports of vendor 8086 and device ID 158b are selected",
+    );
+    expect(warnings({ nicSelector: { vendor: "8086", pfNames: ["ens1f0"] } }, { nodes }).join()).not.toContain("port");
+    expect(warnings(vendor, oneNode).join()).not.toContain("names no port");
+  });
+
+  it("has a warning for each entry of pfNames and rootDevices that matches no NIC, and for nodes without any", () => {
+    const nodes = [
+      node("w1", [pf()]),
+      node("w2", [pf()]),
+      node("w3", [pf({ name: "eth9", pciAddress: "0000:01:00.0" })]),
+    ];
+    expect(warnings({ nicSelector: { pfNames: ["ens1f0#0-3", "uplink1#0-3"] } }, { nodes })).toEqual(
+      expect.arrayContaining([
+        "spec.nicSelector: matches no NIC on w3",
+        'spec.nicSelector.pfNames[1]: "uplink1#0-3" matches no NIC on any of 3 nodes',
+      ]),
+    );
+    const addresses = { nicSelector: { rootDevices: ["0000:af:00.0", "0000:3b:00.0"] } };
+    expect(warnings(addresses, { nodes }).join()).toContain(
+      'rootDevices[0]: "0000:af:00.0" matches no NIC on any of 3',
+    );
+    expect(warnings({ nicSelector: { pfNames: ["ens1f0", "eth9"] } }, { nodes }).join()).not.toContain("matches no");
+    const nameless = [node("w1", [pf(), pf({ name: "", pciAddress: "0000:3b:00.1" })])];
+    expect(warnings({ nicSelector: { pfNames: ["ens1f0", "x"] } }, { nodes: nameless }).join()).not.toContain(
+      "matches no",
+    );
   });
 
   it("is refused beyond the limits of a NIC, with the nodes", () => {
@@ -275,6 +337,55 @@ describe("a policy on nodes", () => {
       'spec.linkType: "ib" requested, but 0000:3b:00.0 is externally managed and has link type ETH on w1',
       'spec.eSwitchMode: "legacy" requested, but 0000:3b:00.0 is externally managed and in switchdev mode on w1',
     ]);
+  });
+
+  it("is admitted with a warning if a node of several has no VFs of an externally managed PF yet", () => {
+    const spec = { externallyManaged: true, numVfs: 4 } as const;
+    const nodes = [node("w1", [pf({ numVfs: 4 })]), node("w2", [pf({ numVfs: 0 })])];
+    const text =
+      "spec.numVfs: 0000:3b:00.0 is externally managed and has no VFs yet: " +
+      "the node fails until another tool creates 4 on w2";
+    expect(warnings(spec, { nodes })).toContain(text);
+    expect(fields(spec, { nodes: [node("w1", [pf({ numVfs: 4 })]), node("w2", [pf({ numVfs: 3 })])] })).toEqual([
+      "spec.numVfs",
+    ]);
+    expect(fields(spec, { nodes: [node("w2", [pf({ numVfs: 0 })])] })).toEqual(["spec.numVfs"]);
+  });
+
+  it("can be changed so that an existing violation becomes smaller, on some or all of its nodes, but not larger", () => {
+    const nodes = [
+      node("w1", [pf({ totalvfs: 4 })], { labels: { rack: "1" } }),
+      node("w2", [pf({ totalvfs: 4 })]),
+      node("w3", [pf({ totalvfs: 64 })]),
+    ];
+    const change = (from: Partial<SriovNetworkNodePolicySpec>, to: Partial<SriovNetworkNodePolicySpec>) =>
+      admit(update(policy("p1", from), policy("p1", to)), view({ nodes }), stoppedClock);
+    const smaller = change({ numVfs: 9 }, { numVfs: 8 });
+    expect([smaller.allowed, smaller.warnings[0]]).toEqual([
+      true,
+      "spec.numVfs: 8 VFs requested, but 0000:3b:00.0 supports at most 4 on w1, w2",
+    ]);
+    expect(change({ numVfs: 9 }, { numVfs: 10 }).allowed).toBe(false);
+    const rack = { nodeSelector: { rack: "1" } };
+    expect(change({ numVfs: 9 }, { numVfs: 9, ...rack }).allowed).toBe(true);
+    expect(change({ numVfs: 9, ...rack }, { numVfs: 9 }).allowed).toBe(false); // w2 is new
+    expect(change({ mtu: 9900 }, { mtu: 9800 }).allowed).toBe(true);
+    const range = (last: number, numVfs: number) => ({ numVfs, nicSelector: { pfNames: [`ens1f0#0-${last}`] } });
+    expect([change(range(9, 4), range(6, 4)).allowed, change(range(6, 4), range(9, 4)).allowed]).toEqual([true, false]);
+  });
+
+  it("is told that a PF keeps its MTU when the policy's mtu is lowered, but not at other changes", () => {
+    const nodes = [node("w1", [pf({ mtu: 9000 })]), node("w2", [pf({ mtu: 9000 })]), node("w3", [pf({ mtu: 1500 })])];
+    const change = (from: Partial<SriovNetworkNodePolicySpec>, to: Partial<SriovNetworkNodePolicySpec>) =>
+      admit(update(policy("p1", from), policy("p1", to)), view({ nodes }), stoppedClock).warnings.filter((line) =>
+        line.includes("keeps MTU"),
+      );
+    const text = "spec.mtu: a lower value changes the VFs only: PF 0000:3b:00.0 keeps MTU 9000 on w1, w2";
+    expect(change({ mtu: 9000 }, { mtu: 1500 })).toEqual([text]);
+    expect(change({ mtu: 9000 }, {})).toEqual([text]);
+    expect(change({ mtu: 1500 }, { mtu: 1500, numVfs: 2 })).toEqual([]);
+    expect(change({ mtu: 1500 }, { mtu: 9000 })).toEqual([]);
+    expect(change({ mtu: 9000, externallyManaged: true }, { mtu: 1500, externallyManaged: true })).toEqual([]);
   });
 
   it("compares net filters without blanks, as merging does (sriov-operator.md M-36)", () => {

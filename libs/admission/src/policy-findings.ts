@@ -8,10 +8,10 @@ import { checkBridge, checkIgnored, checkResourceName } from "./rules/single-fie
 import { checkDeviceType, checkVdpaVendor } from "./rules/device-type.ts";
 import { checkExternallyManaged, checkMtu, checkNumVfs, checkVfLimit } from "./rules/pf-limits.ts";
 import { checkMergeable, checkNetFilter, checkPciIds } from "./rules/nic-selector.ts";
-import { checkExcludeTopology, checkPolicyConflicts } from "./rules/policy-conflicts.ts";
+import { checkPolicyConflicts, checkResourceSettings } from "./rules/policy-conflicts.ts";
 import { checkReservedVf } from "./rules/reserved-vf.ts";
 import { checkSupportedNics } from "./rules/supported-nics.ts";
-import { checkBroadSelector, checkNodeSelector, checkTargets } from "./rules/targets.ts";
+import { checkBroadSelector, checkListEntries, checkNodeSelector, checkTargets } from "./rules/targets.ts";
 
 const checks: readonly PolicyCheck[] = [
   checkResourceName,
@@ -23,7 +23,6 @@ const checks: readonly PolicyCheck[] = [
   checkBridge,
   checkSupportedNics,
   checkNodeSelector,
-  checkBroadSelector,
   checkTargets,
   checkVfLimit,
   checkMtu,
@@ -31,7 +30,9 @@ const checks: readonly PolicyCheck[] = [
   checkExternallyManaged,
   checkReservedVf,
   checkPolicyConflicts,
-  checkExcludeTopology,
+  checkResourceSettings,
+  checkListEntries,
+  checkBroadSelector,
 ];
 
 /** All findings about the policy. For a policy with a name that the operator ignores, only the finding that says so. */

@@ -6,14 +6,20 @@
 export { createRules, type RuleSources, type Rules } from "./merge/rules.ts";
 export { mergePolicies, policiesSelecting, type MergedNode, type PolicyMatch } from "./merge/merge-policies.ts";
 export { bridgeNameOf, isPfBridgeName } from "./merge/bridges.ts";
+export {
+  describeDifference,
+  settingDifferences,
+  type ResourceSetting,
+  type SettingDifference,
+} from "./merge/resource-settings.ts";
 export type { PolicyProblem, PolicyProblemCode } from "./policy-problem.ts";
 export { priorityOf, compareText } from "./order.ts";
 export type { CompiledPolicy } from "./merge/compiled-policy.ts";
-export { isInNodeSet, nodeSetLabels, hasLabels, labelsOf, type Labels } from "./nodes/label-selector.ts";
+export { isInNodeSet, nodeSetLabels, hasLabels, labelsOf, labelsProblem, type Labels } from "./nodes/label-selector.ts";
 export { describeEmptySelector, isEmptyLabelSelector, isEmptySelector } from "./nodes/empty-selector.ts";
 export { nodeStateSpec, type StoredNodeState, afxdpNodeStateSpec } from "./merge/node-state-spec.ts";
 export { parseStaleDelayMs, staleStateAction, type StaleStateAction } from "./nodes/stale-state.ts";
-export { isEmptyNicSelector, isNameOf, matchesNic, sameNetFilter } from "./nics/nic-selector.ts";
+export { couldMatchNic, isEmptyNicSelector, isNameOf, matchesNic, sameNetFilter } from "./nics/nic-selector.ts";
 export {
   adviceOnExcludedNics,
   defaultNicPolicy,
@@ -121,5 +127,6 @@ export {
   type AfxdpMatch,
   type MergedAfxdpNode,
 } from "./afxdp/merge-afxdp-policies.ts";
+export { couldMatchDevice } from "./afxdp/afxdp-nic-selector.ts";
 export { upstreamDeviceProblem, upstreamPoolProblems } from "./afxdp/provider-problems.ts";
 export { unreservedVfs, type UnreservedVfs } from "./offload/reservation.ts";

@@ -43,6 +43,8 @@ const policyProblemSeverity = {
    * is applied otherwise.
    */
   "vf-reserved": "warning",
+  /** Another policy has VFs of the same resource on the node and another value of a setting that a resource has once. */
+  "resource-setting-differs": "warning",
   /** The policy selects the node, but none of its NICs. */
   "no-match": "warning",
 } as const;

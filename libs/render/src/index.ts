@@ -65,8 +65,13 @@ export { afxdpComponents } from "./components/rendered-components.ts";
 export { componentInventory, type InventoryItem } from "./components/component-inventory.ts";
 export { componentKinds, resourceTypeOf } from "./components/objects/component-kinds.ts";
 export { isControlPlaneExternal, isOfControlPlane } from "./components/servers/admission-server.ts";
+export { placementProblems, runsOnlyWithVfs } from "./components/placement.ts";
 export { grantsNodeRights } from "./components/rights/node-identity.ts";
-export { hasOwnSecret } from "./components/servers/network-resources-injector.ts";
+export {
+  hasOwnSecret,
+  injectorConfigKey,
+  injectorConfigName,
+} from "./components/servers/network-resources-injector.ts";
 export { operatorIdentity } from "./components/rights/operator-identity.ts";
 export { isSystemdMode, systemdModeConfigName, systemdModeMachineConfig } from "./components/node/config-daemon.ts";
 export { componentSpec, renderComponents, type OperatorConfigs } from "./components/render-components.ts";

@@ -42,6 +42,7 @@ if (values.help === true) {
 await installWhatTheDemoNeeds();
 const narrator = createNarrator(process.stdout, process.env);
 narrator.scene("Starting the cluster");
+narrator.line("demo", simulatedParts());
 await using testCluster = await startTestCluster(narrator);
 const run = await chooseDemo();
 await run(testCluster, narrator);
@@ -56,6 +57,16 @@ if (values.keep === true) {
   process.stdout.write(`export PATH="$PATH:${dirname(testCluster.kubectlFile)}"  # contains kubectl\n`);
   process.stdout.write(`kubectl -n ${namespace} get sriovnetworknodestates,sriovnetworknodepolicies\n`);
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+}
+
+/** Says what is real and what is simulated, so that nobody takes the output for that of real hosts. */
+function simulatedParts(): string {
+  const real = "API server, operator, webhook and config daemons are real";
+  if (values.vm === true) return `${real}, and so is the node's kernel in QEMU; its NICs are emulated`;
+  if (values["ovn-offload"] === true) {
+    return `${real}; kernels, BlueField cards, reboots and the machine config operator are simulated`;
+  }
+  return `${real}; kernels, NICs, kubelets and reboots are simulated`;
 }
 
 /** Installs what a node in QEMU and DPDK need, or ends with a line that says what is missing. */

@@ -74,11 +74,13 @@ export interface CollectOptions {
   readonly oldOf?: (label: string) => JsonObject | undefined;
   /** Whether kinds without a meaning here get a note. Default: true. */
   readonly isIgnoredNoted?: boolean;
+  /** Called for each object that the API server would refuse, and that is therefore left out. */
+  readonly onRefused?: ((manifest: Manifest, problem: string) => void) | undefined;
 }
 
 /** If an object is given more than once, the last one counts, as if all were applied in turn. */
 export function collectObjects(manifests: readonly Manifest[], options: CollectOptions): ClusterObjects {
-  const { namespace, diagnostics, oldOf = () => undefined, isIgnoredNoted = true } = options;
+  const { namespace, diagnostics, oldOf = () => undefined, isIgnoredNoted = true, onRefused } = options;
   const nodes = new Map<string, Node>();
   const nics: SupportedNic[] = [];
   const pods: JsonObject[] = [];
@@ -96,7 +98,7 @@ export function collectObjects(manifests: readonly Manifest[], options: CollectO
       if (switchyardObjects.has(label))
         diagnostics.note(`${label}: given more than once; using the one at ${manifest.origin}`);
       const old = switchyardObjects.get(label) ?? oldOf(label);
-      switchyardObjects.set(label, accepted(placed, { diagnostics, old, defaults }));
+      switchyardObjects.set(label, accepted(placed, { diagnostics, old, defaults, onRefused }));
     } else if (manifest.kind === "Node" && manifest.apiVersion === "v1") {
       const node = toNode(manifest);
       if (node === undefined)
@@ -155,23 +157,26 @@ export function inNamespace(manifest: Manifest, namespace: string): Manifest {
   return { ...manifest, namespace, object: { ...manifest.object, metadata: placed } };
 }
 
-interface AcceptOptions extends Pick<CollectOptions, "diagnostics"> {
+interface AcceptOptions extends Pick<CollectOptions, "diagnostics" | "onRefused"> {
   readonly old: JsonObject | undefined;
   readonly defaults: PolicyDefaults;
 }
 
 /** The object with its defaults; undefined if the API server would refuse it. */
-function accepted(manifest: Manifest, { diagnostics, old, defaults }: AcceptOptions): JsonObject | undefined {
+function accepted(
+  manifest: Manifest,
+  { diagnostics, old, defaults, onRefused }: AcceptOptions,
+): JsonObject | undefined {
   const { kind } = manifest;
   const { object, malformed, problems, unknownFields } = checkAgainstCrd(manifest.object, {
     kind,
     old,
     mutate: (coerced) => defaults(coerced, old),
   });
-  if (malformed !== undefined) diagnostics.report(`${labelOf(manifest)}: metadata: ${malformed}`);
-  for (const problem of problems) {
-    if (problem !== rulesLeftOut) diagnostics.report(`${labelOf(manifest)}: ${describeFieldProblem(problem)}`);
-  }
+  const shown = problems.filter((problem) => problem !== rulesLeftOut).map(describeFieldProblem);
+  const texts = malformed === undefined ? shown : [`metadata: ${malformed}`, ...shown];
+  for (const text of texts) diagnostics.report(`${labelOf(manifest)}: ${text}`);
+  if (texts.length > 0) onRefused?.(manifest, texts.join("; "));
   for (const field of unknownFields) diagnostics.note(`${labelOf(manifest)}: ${field}: unknown field is ignored`);
   return problems.length === 0 && malformed === undefined ? object : undefined;
 }

@@ -33,18 +33,18 @@ export function planAfxdpCluster(cluster: ClusterObjects, options: PlanAfxdpOpti
   return plans;
 }
 
-/** Specs by node name. Without policies in the input, these are the specs of the node states. */
+/** Specs by node name. Without policies, a node state whose Node is not in the input or not in the node set keeps its spec. */
 function wantedSpecs(
   cluster: ClusterObjects,
   { wanted, node, ...options }: PlanAfxdpOptions,
 ): ReadonlyMap<string, AfxdpNetworkNodeStateSpec> {
   const { policies, states } = cluster.afxdp;
-  if (policies.length === 0) return new Map([...states].map(([name, { spec = {} }]) => [name, spec]));
+  const stored = policies.length > 0 ? [] : [...states].map(([name, { spec = {} }]) => [name, spec] as const);
   const nodes = cluster.nodes.filter(({ metadata }) => node === undefined || metadata.name === node);
   const desired = nodes.flatMap((each) => {
     const spec = wanted.get(each.metadata.name);
     return spec === undefined ? [] : [{ node: each, spec }];
   });
   const specs = desiredAfxdpStates({ ...cluster, nodes }, { ...options, desired });
-  return new Map(specs.map(({ node: { metadata }, spec }) => [metadata.name, spec]));
+  return new Map([...stored, ...specs.map(({ node: { metadata }, spec }) => [metadata.name, spec] as const)]);
 }

@@ -144,15 +144,18 @@ function statesWithOwnership({ states }: Pick<ClusterObjects, "states">): Cluste
   return new Map([...states].map(([name, state]) => [name, { ...state, status: withOwnership(state) }]));
 }
 
-/** Specs by node name. Without policies in the input, these are the specs of the node states. */
+/**
+ * Specs by node name. A node is planned as the operator would merge the policies, also if there are none: its PFs are then
+ * reset. Without policies, a node state whose Node is not in the input or not in the node set keeps its spec.
+ */
 function wantedSpecs(cluster: ClusterObjects, options: PlanOptions): ReadonlyMap<string, SriovNetworkNodeStateSpec> {
   const { policies, pools, operatorConfig, nodes, states } = cluster;
-  if (policies.length === 0) return new Map([...states].map(([name, { spec = {} }]) => [name, spec]));
+  const stored = policies.length > 0 ? [] : [...states].map(([name, { spec = {} }]) => [name, spec] as const);
   const chosen = nodes.filter(({ metadata }) => options.node === undefined || metadata.name === options.node);
   const rules = createRules({ policies, pools, operatorConfig, nics: nicPolicyOf(cluster) });
   const desired = desiredStates({ nodes: chosen, states }, { ...options, rules });
-  reportMissingNodes(cluster, options);
-  return new Map(desired.map(({ node, spec }) => [node.metadata.name, spec]));
+  if (policies.length > 0) reportMissingNodes(cluster, options);
+  return new Map([...stored, ...desired.map(({ node, spec }) => [node.metadata.name, spec] as const)]);
 }
 
 /** Policies select nodes by labels, so a node state cannot be planned without its Node. */

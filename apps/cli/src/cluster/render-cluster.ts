@@ -11,6 +11,7 @@ import {
   formatDevicePluginConfig,
   linuxBridgesOf,
   nodeAfxdpPluginsConfig,
+  nodeDevicePluginConfig,
   policyDevicePluginConfig,
   poolDevicesOf,
   renderBpfmanObject,
@@ -26,11 +27,18 @@ import { desiredStates, type DesiredState } from "./desired-states.ts";
 
 const name = "afxdp-plugins-config";
 
+/**
+ * The configuration that the device plugin of a node reads. It is a file on the node, never an object in the cluster, and is
+ * only printed if it is asked for by --only.
+ */
+export const nodeConfigKind = "DevicePluginConfig";
+
 /** The kinds of the rendered objects. */
 export const renderedKinds: readonly string[] = [
   "AfxdpNetworkNodeState",
   "ClusterBpfApplication",
   "ConfigMap",
+  nodeConfigKind,
   "NetworkAttachmentDefinition",
   "SriovNetworkNodeState",
 ];
@@ -61,6 +69,7 @@ export function renderCluster(cluster: ClusterObjects, options: RenderOptions): 
   const afxdpStates = desiredAfxdpStates(cluster, { ...options, desired });
   return [
     ...renderConfigMap(desired, rules, { cluster, ...options }),
+    ...renderNodeConfigs(desired, cluster, options),
     ...renderNetworks(cluster, { states, afxdpStates }, options),
     ...states,
     ...renderAfxdp(cluster, afxdpStates, options),
@@ -138,6 +147,25 @@ function renderAfxdp(
   return [...states, ...renderAfxdpPlugins(cluster, desired, options)];
 }
 
+/** By the function that device-plugin-config calls on the node, from the VFs that the node has reported. */
+function renderNodeConfigs(
+  desired: readonly DesiredState[],
+  { states }: ClusterObjects,
+  { namespace, diagnostics }: RenderOptions,
+) {
+  return desired.map(({ node, spec }) => {
+    const { name: nodeName } = node.metadata;
+    const metadata = { name: nodeName, namespace };
+    const status = states.get(nodeName)?.status ?? {};
+    const state: SriovNetworkNodeState = { apiVersion, kind: "SriovNetworkNodeState", metadata, spec, status };
+    const { config, problems } = nodeDevicePluginConfig(state);
+    for (const { resourceName, message } of problems) {
+      diagnostics.note(`SriovNetworkNodeState/${namespace}/${nodeName}: resource ${resourceName}: ${message}`);
+    }
+    return { apiVersion: "v1", kind: nodeConfigKind, metadata: { name: nodeName }, ...config };
+  });
+}
+
 /** Upstream's ConfigMap, which has a key for each node. Without nodes there is no ConfigMap. */
 function renderConfigMap(
   desired: readonly DesiredState[],
@@ -162,7 +190,7 @@ function renderConfigMap(
     texts.set(name, formatDevicePluginConfig(config));
     for (const { resourceName, message } of problems) {
       diagnostics.note(
-        `ConfigMap/${namespace}/device-plugin-config: node ${name}: resource ${resourceName}: ${message}`,
+        `ConfigMap/${namespace}/device-plugin-config, which only exists with --write-configmap: node ${name}: resource ${resourceName}: ${message}`,
       );
     }
   }

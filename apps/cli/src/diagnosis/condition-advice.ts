@@ -100,7 +100,7 @@ const advice: AllAdvice = {
     OperatorConfigReady: undefined,
     FieldsReplaced: asWarning(operatorLog),
     OperatorConfigSyncFailed: asError(operatorLog),
-    UnsupportedConfiguration: asError(describe("sriovoperatorconfig")),
+    UnsupportedConfiguration: asError(describe("{resource}")),
     RollingOut: asInfo("kubectl -n {namespace} get daemonsets,deployments"),
   },
   networkReasons: {

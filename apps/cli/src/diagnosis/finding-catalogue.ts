@@ -102,8 +102,15 @@ export const findingCatalogue = {
   },
   PolicyOutsideOperatorNamespace: {
     severity: "error",
-    cause: "The operator uses policies and pools in its own namespace only.",
+    cause:
+      "The operator uses policies, pools and configurations in its own namespace only. Elsewhere they have no status.",
     next: "kubectl -n {namespace} get {resource} {name} -o yaml",
+  },
+  ObjectRefused: {
+    severity: "error",
+    cause:
+      "The object violates a rule of its CustomResourceDefinition: the API server refuses it as a new object, and its fields are not evaluated here.",
+    next: "switchyard explain {resource}",
   },
   NodeSelectorMatchesNothing: {
     severity: "warning",
@@ -114,6 +121,12 @@ export const findingCatalogue = {
     severity: "warning",
     cause:
       "No PF of the selected nodes has all properties of spec.nicSelector. Names can change with the kernel or with the slot of the card.",
+    next: explainPolicy,
+  },
+  NicSelectorEntryMatchesNothing: {
+    severity: "warning",
+    cause:
+      "An entry of pfNames or rootDevices matches no PF of the selected nodes, while others do: the policy gives fewer VFs than its author may want.",
     next: explainPolicy,
   },
   PolicyProblem: {

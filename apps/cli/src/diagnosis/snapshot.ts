@@ -25,10 +25,19 @@ export interface Snapshot {
   readonly isKnown: (kind: string) => boolean;
   /** Whether the kind was read from a cluster, so that the absence of an object means that it does not exist. */
   readonly wasListed: (kind: string) => boolean;
+  /** Objects of the input that the API server would refuse, and which are therefore not in `cluster`. */
+  readonly refused: readonly RefusedObject[];
   /** Milliseconds since 1970 at which the cluster was read; from files, the latest time in any object. */
   readonly takenAtMs: number;
   /** Whether takenAtMs is the time of a clock. The latest time in files can be long before they were taken. */
   readonly isClock: boolean;
+}
+
+/** An object that violates its CustomResourceDefinition. */
+export interface RefusedObject {
+  readonly manifest: Manifest;
+  /** All of its problems, with their fields. */
+  readonly problem: string;
 }
 
 export interface SnapshotOptions {
@@ -36,6 +45,7 @@ export interface SnapshotOptions {
   readonly resourcePrefix: string;
   /** The kinds that were read from a cluster. Of files, the kinds of the objects in them are known. */
   readonly readKinds?: readonly string[];
+  readonly refused?: readonly RefusedObject[];
   /** The API server's clock at that time, in milliseconds since 1970. */
   readonly nowMs?: number | undefined;
 }
@@ -58,7 +68,7 @@ export function createSnapshot(
   cluster: ClusterObjects,
   options: SnapshotOptions,
 ): Snapshot {
-  const { namespace, resourcePrefix, readKinds = [], nowMs } = options;
+  const { namespace, resourcePrefix, readKinds = [], refused = [], nowMs } = options;
   const byKind = Map.groupBy(manifests, ({ kind }) => kind);
   const objectsOf = (kind: string): readonly Manifest[] => byKind.get(kind) ?? [];
   const { policies, pools, operatorConfig } = cluster;
@@ -75,6 +85,7 @@ export function createSnapshot(
     wasListed: (kind) => readKinds.includes(kind),
     takenAtMs: nowMs ?? latestTime(manifests),
     isClock: nowMs !== undefined,
+    refused,
   };
 }
 

@@ -11,13 +11,13 @@ import {
   type AdmitOptions,
   type ClusterView,
 } from "@switchyard/admission";
-import { customResources, defined, err, ok } from "@switchyard/api";
+import { customResources, defined, err, ok, schemas } from "@switchyard/api";
 import { isOfKind } from "../cluster/kinds.ts";
 import { withDefaults, type PolicyDefaults } from "../cluster/policy-defaults.ts";
 import { checkAgainstCrd, type CrdResult } from "../crd/check-against-crd.ts";
 import { describeFieldProblem } from "../crd/field-problem.ts";
 import type { Operation } from "../flags.ts";
-import type { JsonObject, Manifest } from "../json.ts";
+import { isJsonObject, type JsonObject, type Manifest } from "../json.ts";
 
 /** As it is printed. */
 export interface Answer {
@@ -106,19 +106,39 @@ interface ServerRefusal {
 }
 
 /** The refusal in the words of the API server; undefined if it accepts the object. */
-function refusalOf({ apiVersion, kind, name }: Manifest, crdResult: CrdResult): ServerRefusal | undefined {
+function refusalOf(manifest: Manifest, crdResult: CrdResult): ServerRefusal | undefined {
+  const { apiVersion, kind, name } = manifest;
   const { malformed, unknownFields, problems } = crdResult;
   const [group = "", version = ""] = apiVersion.split("/");
   const unreadable = `${kind} in version "${version}" cannot be handled as a ${kind}`;
   if (malformed !== undefined) return { code: 400, message: `${unreadable}: ${malformed}` };
   if (unknownFields.length > 0) {
     const fields = unknownFields.map((field) => `unknown field "${field}"`).join(", ");
-    return { code: 400, message: `${unreadable}: strict decoding error: ${fields}` };
+    const hints = unquotedTexts(manifest).map((field) => `; ${field} is a text: ${quoteAdvice(field)}`);
+    return { code: 400, message: `${unreadable}: strict decoding error: ${fields}${hints.join("")}` };
   }
-  const lines = problems.map(describeFieldProblem);
+  const texts = unquotedTexts(manifest);
+  const lines = problems
+    .map((problem) => ({ problem, text: describeFieldProblem(problem) }))
+    .map(({ problem, text }) => (texts.includes(problem.field) ? `${text} (${quoteAdvice(problem.field)})` : text));
   if (lines.length === 0) return undefined;
   const list = lines.length === 1 ? (lines[0] ?? "") : `[${lines.join(", ")}]`;
   return { code: 422, message: `${kind}.${group} "${name}" is invalid: ${list}` };
+}
+
+/** Fields of the spec that are texts, such as ipam, and have an object or a list in the manifest: quotes are missing. */
+function unquotedTexts({ kind, object: { spec } }: Manifest): readonly string[] {
+  const properties = schemas[kind]?.properties?.["spec"]?.properties ?? {};
+  if (!isJsonObject(spec)) return [];
+  return Object.entries(spec).flatMap(([key, value]) => {
+    const isText = Object.hasOwn(properties, key) && properties[key]?.type === "string";
+    return isText && typeof value === "object" && value !== null ? [`spec.${key}`] : [];
+  });
+}
+
+function quoteAdvice(field: string): string {
+  const name = field.slice(field.lastIndexOf(".") + 1);
+  return `write its JSON in single quotes, as in ${name}: '{"type": "host-local"}', or as a block after "${name}: |"`;
 }
 
 function notFound({ kind, name, apiVersion }: Manifest): string {

@@ -297,7 +297,26 @@ const faults: readonly Fault[] = [
     code: "VfsWithoutPolicy",
     on: state1,
     what: "VFs remain of a deleted policy",
-    inject: set("SriovNetworkNodeState", { spec: {} }, "worker-1"),
+    inject: set(
+      "SriovNetworkNodeState",
+      {
+        "status|interfaces|1": {
+          pciAddress: "0000:3c:00.0",
+          name: "ens2f0",
+          vendor: "8086",
+          deviceID: "158b",
+          totalvfs: 64,
+          numVfs: 2,
+        },
+      },
+      "worker-1",
+    ),
+  },
+  {
+    code: "ObjectRefused",
+    on: `SriovNetworkNodePolicy/${ns}/other`,
+    what: "a policy violates its CustomResourceDefinition",
+    inject: plus({ ...policy("other", { nicSelector: { vendor: "INTEL" } }) }),
   },
   {
     code: "PolicyOutsideOperatorNamespace",
@@ -316,6 +335,12 @@ const faults: readonly Fault[] = [
     on: `SriovNetworkNodePolicy/${ns}/other`,
     what: "a nicSelector has a misspelt name",
     inject: plus({ ...policy("other", { nicSelector: { pfNames: ["ens1f1"], vendor: "8086" } }) }),
+  },
+  {
+    code: "NicSelectorEntryMatchesNothing",
+    on: `SriovNetworkNodePolicy/${ns}/other`,
+    what: "one of two pfNames is on no node",
+    inject: plus({ ...policy("other", { nicSelector: { pfNames: ["ens1f0", "uplink1"] } }) }),
   },
   {
     code: "PolicyProblem",
@@ -588,6 +613,38 @@ describe("switchyard doctor", () => {
     // Files never show that something does not exist: rules/operator.test.ts.
     for (const code of ["NotInstalled", "OperatorNotInstalled"]) tested.add(code);
     expect(Object.keys(findingCatalogue).filter((code) => !tested.has(code))).toEqual([]);
+  });
+
+  it("says nothing about VFs that a policy selects while the spec of the node state is old", async () => {
+    const { findings } = await doctor(set("SriovNetworkNodeState", { spec: {} }, "worker-1")(copyOf()));
+    expect(findings.filter(({ code }) => code === "VfsWithoutPolicy")).toEqual([]);
+  });
+
+  it("reports pools that overlap once each, whatever the number of nodes", async () => {
+    const fault = faults.find(({ code }) => code === "PoolProblem");
+    const { findings } = await doctor(fault?.inject(copyOf()) ?? []);
+    const overlaps = findings.filter(({ code }) => code === "PoolProblem");
+    expect(overlaps.map(({ object }) => textAt(object, "name"))).toEqual(["pool", "second"]);
+  });
+
+  it.each(["SriovOperatorConfig", "AfxdpNetworkNodePolicy", "AfxdpOperatorConfig", "SriovNetworkPoolConfig"])(
+    "finds a %s outside of the operator's namespace",
+    async (kind) => {
+      const apiVersion = kind.startsWith("Afxdp") ? "afxdpnetwork.hns.dev/v1alpha1" : "sriovnetwork.openshift.io/v1";
+      const selectors = { nodeSelector: {}, nicSelector: { pfNames: ["ens1f0"] }, poolName: "fast" };
+      const spec = kind === "AfxdpNetworkNodePolicy" ? selectors : {};
+      const object = { apiVersion, kind, metadata: { name: "default", namespace: "apps" }, spec };
+      const { findings } = await doctor([...copyOf(), object]);
+      expect(findings.map(({ code }) => code)).toContain("PolicyOutsideOperatorNamespace");
+    },
+  );
+
+  it("finds a DaemonSet that no node can run", async () => {
+    const counts = { "status|desiredNumberScheduled": 0, "status|numberAvailable": 0 };
+    const { findings } = await doctor(set("DaemonSet", counts, "sriov-network-config-daemon")(copyOf()));
+    expect(findings).toContainEqual(
+      expect.objectContaining({ code: "ComponentNotAvailable", message: expect.stringContaining("0 pods are wanted") }),
+    );
   });
 
   it("names the nearest match of a selector, the holders of VFs, and the pods of a drain", async () => {

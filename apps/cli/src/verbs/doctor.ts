@@ -3,7 +3,7 @@
 import { collectObjects } from "../cluster/cluster-objects.ts";
 import { diagnose } from "../diagnosis/diagnose.ts";
 import { listVfs } from "../diagnosis/list-vfs.ts";
-import { createSnapshot } from "../diagnosis/snapshot.ts";
+import { createSnapshot, type RefusedObject } from "../diagnosis/snapshot.ts";
 import { createColours, createDiagnostics, exitCodes, silentDiagnostics } from "../terminal.ts";
 import { readSnapshotInput } from "../input/read-input.ts";
 import { planOffloadedWithPods } from "../ovn-offload/plan-offloaded.ts";
@@ -15,8 +15,14 @@ export const doctor: RunVerb = async ({ flags, terminal }) => {
   const { namespace, resourcePrefix, pageOutput: output = "text" } = flags;
   const diagnostics = createDiagnostics(terminal.stderr);
   const { manifests, readKinds, nowMs } = await readSnapshotInput(flags, terminal, diagnostics);
-  const cluster = collectObjects(manifests, { namespace, diagnostics, isIgnoredNoted: false });
-  const snapshot = createSnapshot(manifests, cluster, { namespace, resourcePrefix, readKinds, nowMs });
+  const refused: RefusedObject[] = [];
+  const cluster = collectObjects(manifests, {
+    namespace,
+    diagnostics,
+    isIgnoredNoted: false,
+    onRefused: (manifest, problem) => refused.push({ manifest, problem }),
+  });
+  const snapshot = createSnapshot(manifests, cluster, { namespace, resourcePrefix, readKinds, nowMs, refused });
   const diagnosis = diagnose(snapshot);
   if (output === "text") {
     terminal.stdout.write(doctorText(diagnosis, createColours(terminal.stdout, terminal.env)));

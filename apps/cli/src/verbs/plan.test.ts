@@ -15,6 +15,13 @@ const config = (spec: object) => ({
   metadata: { name: "default", namespace: "sriov-network-operator" },
 });
 
+/** A node state that is configured as its spec says, and whose PF Switchyard owns. */
+function ownedState(name: string) {
+  const { status, ...rest } = state(name, 2);
+  const interfaces = status.interfaces.map((nic) => ({ ...nic, owned: true }));
+  return { ...rest, status: { ...status, interfaces } };
+}
+
 describe("switchyard plan", () => {
   it("prints one node's plan as data", async () => {
     const { code, out, err } = await runCli(["plan", "-f", "-", "--node", "worker-2", "-o", "json"], {
@@ -89,6 +96,16 @@ describe("switchyard plan", () => {
     const strong = policy("strong", { numVfs: 2, priority: 10 });
     const { out } = await runCli(["plan", "-f", "-"], { input: [...fresh, weak, strong] });
     expect(out).toContain("+ set sriov_numvfs 0 -> 2 on 0000:3b:00.0");
+  });
+
+  it("shows the reset of PFs that no policy selects any more if the input has no policies, as render does", async () => {
+    const input = [node("worker-2"), ownedState("worker-2")];
+    const rendered = await runCli(["render", "-f", "-", "-o", "json"], { input });
+    expect(rendered.out).toContain('"unselected"');
+    const { out } = await runCli(["plan", "-f", "-", "-o", "json"], { input });
+    expect(JSON.parse(out)).toMatchObject({ nodes: [{ node: "worker-2", impact: "drain", converged: false }] });
+    const other = await runCli(["plan", "-f", "-", "-o", "json"], { input: [ownedState("worker-2")] });
+    expect(JSON.parse(other.out)).toMatchObject({ nodes: [{ node: "worker-2", converged: true }] });
   });
 
   it("plans the spec of the node state if the input has no policies", async () => {

@@ -17,6 +17,52 @@ async function itemsOf(input: readonly unknown[], ...flags: readonly string[]) {
 }
 
 describe("switchyard render", () => {
+  it("prints the configuration that the device plugin of each node reads, if asked", async () => {
+    const input = [node("worker-1"), state("worker-1", 2), policy("a", { numVfs: 2 })];
+    const { code, list } = await itemsOf(input, "--only", "DevicePluginConfig");
+    const pciAddresses = ["0000:3b:02.0", "0000:3b:02.1"];
+    expect(code).toBe(0);
+    expect(list).toMatchObject({
+      items: [
+        {
+          kind: "DevicePluginConfig",
+          metadata: { name: "worker-1" },
+          resourceList: [{ resourceName: "nics", selectors: { pciAddresses } }],
+        },
+      ],
+    });
+    const all = await itemsOf(input);
+    expect(JSON.stringify(all.list)).not.toContain('"DevicePluginConfig"');
+  });
+
+  it("says which DaemonSets can run on no node", async () => {
+    const selector = { configDaemonNodeSelector: { sriov: "yes" } };
+    const metadata = { name: "default" };
+    const config = {
+      apiVersion: "sriovnetwork.openshift.io/v1",
+      kind: "SriovOperatorConfig",
+      metadata,
+      spec: selector,
+    };
+    const { code, err } = await runCli(["render", "-f", "-", "--manifests"], { input: [config, node("worker-1")] });
+    expect(code).toBe(0);
+    expect(err).toContain("can run on no node: the only node of the cluster does not have the labels sriov=yes");
+  });
+
+  it("sets the socket of OVSDB as the operator does", async () => {
+    const gate = {
+      apiVersion: "sriovnetwork.openshift.io/v1",
+      kind: "SriovOperatorConfig",
+      metadata: { name: "default" },
+      spec: { featureGates: { manageSoftwareBridges: true } },
+    };
+    const { out } = await runCli(["render", "-f", "-", "--manifests", "--only", "DaemonSet"], {
+      input: [gate],
+      env: { OVSDB_SOCKET_PATH: "unix:///run/x.sock" },
+    });
+    expect(out).toContain("unix:///run/x.sock");
+  });
+
   it("prints what the operator would write, sorted", async () => {
     const { code, err, list } = await itemsOf(cluster);
     expect({ code, err }).toEqual({ code: 0, err: "" });
@@ -130,7 +176,7 @@ describe("switchyard render", () => {
   it("adds what the operator deploys by --manifests, sorted with the rest", async () => {
     const config = operatorConfig({ enableInjector: true });
     const { code, err, list } = await itemsOf([...cluster, config], "--manifests");
-    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining("no control plane node is visible") });
     const labels = labelsOf(list);
     expect(labels).toEqual([...labels].sort());
     expect(labels).toContain("DaemonSet/sriov-network-operator/sriov-network-config-daemon");

@@ -5,6 +5,7 @@ import {
   componentImageVariables,
   componentKinds,
   isControlPlaneExternal,
+  placementProblems,
   renderComponents,
   type CertificateSource,
   type ComponentImages,
@@ -12,7 +13,7 @@ import {
   type Manifest,
 } from "@switchyard/render";
 import { collectObjects, type ClusterObjects } from "../cluster/cluster-objects.ts";
-import { compareRendered, renderCluster, renderedKinds } from "../cluster/render-cluster.ts";
+import { compareRendered, nodeConfigKind, renderCluster, renderedKinds } from "../cluster/render-cluster.ts";
 import { labelOf } from "../json.ts";
 import { readInput } from "../input/read-input.ts";
 import { printData, toYaml } from "../output/to-yaml.ts";
@@ -63,7 +64,9 @@ export const render: RunVerb = async ({ flags, terminal }) => {
   const deployment = flags.manifests ? renderDeployment(cluster, { ...common, clusterType, env: terminal.env }) : [];
   const offloaded = offload === undefined ? [] : renderOffload(offload, cluster, common);
   const rendered = [...renderCluster(cluster, common), ...offloaded, ...deployment].sort(compareRendered);
-  const items = rendered.filter(({ kind }) => flags.only.length === 0 || flags.only.includes(kind));
+  const items = rendered.filter(({ kind }) => {
+    return flags.only.length === 0 ? kind !== nodeConfigKind : flags.only.includes(kind);
+  });
 
   if (output === "json") printData({ apiVersion: "v1", kind: "List", items }, output, terminal.stdout);
   else if (output === "yaml") terminal.stdout.write(items.map((item) => toYaml(item)).join("---\n"));
@@ -84,6 +87,9 @@ function renderDeployment(cluster: ClusterObjects, options: DeploymentOptions): 
     const line = `${labelOf({ kind, ...metadata })}: ${field}: ${message}`;
     if (severity === "error") diagnostics.report(line);
     else diagnostics.note(line);
+  }
+  for (const problem of placementProblems(components, cluster.nodes)) {
+    diagnostics.note(`${labelOf({ kind, ...metadata })}: ${problem}`);
   }
   return components.flatMap(({ objects }) => objects);
 }
@@ -108,5 +114,6 @@ function settingsOf({ nodes }: ClusterObjects, options: DeploymentOptions): Comp
     metricsExporter: { port: 9110 },
     useExternalDrainer: false,
     devMode: false,
+    ovsdbSocketPath: env["OVSDB_SOCKET_PATH"] || undefined,
   };
 }

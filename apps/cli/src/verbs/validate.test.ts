@@ -290,4 +290,31 @@ describe("switchyard validate", () => {
     expect(out).toMatch(/\n\n1 allowed, 1 rejected\.\n$/);
     expect(out.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
+
+  it("says how to write a text whose quotes are missing", async () => {
+    const ipam = { type: "host-local", subnet: "10.56.0.0/16" };
+    const { code, out } = await runCli(["validate", "-f", "-"], { input: [network("net", { ipam })] });
+    expect(code).toBe(1);
+    const text = out.replaceAll(/\s+/g, " ");
+    expect(text).toContain(
+      'spec.ipam is a text: write its JSON in single quotes, as in ipam: \'{"type": "host-local"}\'',
+    );
+  });
+
+  it("deletes several policies one after the other, so the last one announces the drain", async () => {
+    const first = policy("first", { nicSelector: { pfNames: ["ens1f0#0-1"] }, numVfs: 4, resourceName: "a" });
+    const second = policy("second", { nicSelector: { pfNames: ["ens1f0#2-3"] }, numVfs: 4, resourceName: "b" });
+    const used = state("worker-1", 4);
+    const interfaces = used.status.interfaces.map((nic) => ({ ...nic, owned: true }));
+    const vfGroups = [
+      { resourceName: "a", policyName: "first", vfRange: "0-1" },
+      { resourceName: "b", policyName: "second", vfRange: "2-3" },
+    ];
+    const spec = { interfaces: [{ pciAddress: "0000:3b:00.0", name: "ens1f0", numVfs: 4, vfGroups }] };
+    const cluster = [node("worker-1"), { ...used, spec, status: { ...used.status, interfaces } }, first, second];
+    const { out } = await runCli(["validate", "-f", "-", "--operation", "DELETE"], { input: cluster });
+    const [, before = "", after = ""] = out.split(/SriovNetworkNodePolicy\/[^:]*: allowed/);
+    expect(before).not.toContain("drains");
+    expect(after.replaceAll(/\s+/g, " ")).toContain("drains worker-1");
+  });
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard validate` prints the answers of the API server and the webhook to changes of objects. */
-import { createAdmissionCache, isReviewedKind } from "@switchyard/admission";
+import { createAdmissionCache, isReviewedKind, type ClusterView } from "@switchyard/admission";
 import { collectObjects, inNamespace, isPod } from "../cluster/cluster-objects.ts";
 import { isSwitchyardKind } from "../cluster/kinds.ts";
 import { policyDefaults } from "../cluster/policy-defaults.ts";
@@ -46,15 +46,27 @@ export const validate: RunVerb = async ({ flags, terminal }) => {
   const arePodsKnown = livePods !== undefined || others.some(isPod);
   const view = viewOf(cluster, { namespace, resourcePrefix, arePodsKnown, clusterType });
   const admitOptions = { nowMs: () => performance.now(), cache: createAdmissionCache() };
+  const gone = new Set<string>();
   const answers = given.filter(isReviewedManifest).map((manifest) => {
     const old = stored.get(labelOf(manifest)) ?? (operation === "DELETE" ? storedForm(manifest, defaults) : undefined);
-    return answer(manifest, { operation, old, view, admitOptions });
+    const answered = answer(manifest, { operation, old, view: withoutPolicies(view, gone), admitOptions });
+    // Objects are deleted one after the other, so the last one takes what all of them had.
+    if (operation === "DELETE" && answered.allowed && manifest.kind === policyKind) gone.add(manifest.name);
+    return answered;
   });
 
   if (output === "text") terminal.stdout.write(answersText(answers, createColours(terminal.stdout, terminal.env)));
   else printData(answers, output, terminal.stdout);
   return answers.every(({ allowed }) => allowed) ? diagnostics.exitCode() : exitCodes.no;
 };
+
+const policyKind = "SriovNetworkNodePolicy";
+
+/** The view after the deletion of the policies with these names. */
+function withoutPolicies(view: ClusterView, names: ReadonlySet<string>): ClusterView {
+  if (names.size === 0) return view;
+  return { ...view, policies: view.policies.filter(({ metadata }) => !names.has(metadata.name)) };
+}
 
 /** The API server removes null values, so the answers do not show what the file was meant to say. */
 function reportNulls(manifest: Manifest, diagnostics: Diagnostics): void {

@@ -59,6 +59,8 @@ export function createAfxdpNodeStateReconciler(deps: AfxdpNodeStateDeps): Reconc
     const node = nodes.get(name);
     const state = afxdpStates.get(name);
     const owner = configOwner(config, afxdpOperatorConfigs);
+    // An invalid configDaemonNodeSelector is no evidence that a node has left: its state stays as it is.
+    if (node !== undefined && rules.nodeSetProblem !== undefined) return undefined;
     if (node === undefined || !isInNodeSet(node, rules)) {
       results.delete(name);
       deps.heldResets.set(name, undefined);

@@ -8,7 +8,7 @@ import {
   type Node,
 } from "@switchyard/api";
 import { equalJson, type Cache, type Reconcile, type Writer } from "@switchyard/kube";
-import { deviceKey, subfunctionKey } from "@switchyard/policy";
+import { couldMatchDevice, deviceKey, idleEntries, subfunctionKey } from "@switchyard/policy";
 import type { ConditionSummary } from "../reports/condition-summary.ts";
 import { isUpToDate } from "../results/node-results.ts";
 import { createPolicyStatus } from "../status/policy-status.ts";
@@ -39,17 +39,23 @@ export function createAfxdpPolicyStatusReconciler(deps: AfxdpPolicyStatusDeps): 
   return createPolicyStatus<AfxdpNetworkNodePolicy>({
     ...deps,
     policies: afxdpPolicies,
+    configKind: "AfxdpOperatorConfig",
+    idleEntries({ spec }, nodes) {
+      const nics = nodes.flatMap((node) => afxdpStates.get(node)?.status?.interfaces ?? []);
+      return idleEntries(spec.nicSelector, nics, couldMatchDevice);
+    },
     rulesFor: () => rules()?.rules ?? withoutConfig,
     outcomeOn(policy, node) {
       const result = results.get(node);
       const state = afxdpStates.get(node);
       if (!isUpToDate(result, policy, state?.status?.interfaces)) return undefined;
-      return { portCount: devicesOf(policy, result).length, ...outcomeOn(policy, result, state) };
+      const isReported = (state?.status?.interfaces ?? []).length > 0;
+      return { portCount: devicesOf(policy, result).length, isReported, ...outcomeOn(policy, result, state) };
     },
   });
 }
 
-type Outcome = Omit<NodeOutcome, "node" | "portCount">;
+type Outcome = Omit<NodeOutcome, "node" | "portCount" | "isReported">;
 
 /** The ids of the devices that the policy has on the node. */
 function devicesOf({ metadata }: AfxdpNetworkNodePolicy, { matches }: AfxdpMergeResult): readonly string[] {

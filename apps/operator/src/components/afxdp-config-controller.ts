@@ -6,9 +6,9 @@
  */
 import { afxdpOperatorConfigs, operatorConfigName, type AfxdpOperatorConfig } from "@switchyard/api";
 import { createWriter, fromCache } from "@switchyard/kube";
-import { afxdpProviderOf } from "@switchyard/policy";
-import { afxdpComponents, renderComponents } from "@switchyard/render";
-import { enqueuesConfig, existing, settingsIn, subscribeToComponents } from "./component-sources.ts";
+import { afxdpProviderOf, nodeSetLabels } from "@switchyard/policy";
+import { afxdpComponents, placementProblems, renderComponents } from "@switchyard/render";
+import { changesPlacement, enqueuesConfig, existing, settingsIn, subscribeToComponents } from "./component-sources.ts";
 import { pendingRollout } from "./rollout.ts";
 import { fieldManagers } from "../field-managers.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
@@ -44,7 +44,7 @@ export function createAfxdpReport(): AfxdpReport {
 
 export function afxdpConfigController(context: OperatorContext, report: AfxdpReport): ControllerDefinition {
   const { transport, caches, settings, events } = context;
-  const { operatorConfigs, afxdpConfigs, componentObjects, clusterSettings } = caches;
+  const { nodes, operatorConfigs, afxdpConfigs, componentObjects, clusterSettings } = caches;
   const reconcile = createAfxdpConfigReconciler({
     configs: afxdpConfigs,
     components: (config) => summaryOf(config, report.get(), context),
@@ -62,11 +62,14 @@ export function afxdpConfigController(context: OperatorContext, report: AfxdpRep
   return {
     name: "afxdp-config",
     parallel: 1,
-    reads: [operatorConfigs, afxdpConfigs, componentObjects, clusterSettings],
+    reads: [nodes, operatorConfigs, afxdpConfigs, componentObjects, clusterSettings],
     reconcile,
     sources: [
       fromCache(afxdpConfigs, ({ key }) => [key]),
       fromCache(operatorConfigs, ({ key }) => (key === operatorConfigName ? [key] : [])),
+      fromCache(nodes, (change) =>
+        changesPlacement(change, nodeSetLabels(afxdpConfigs.get(operatorConfigName))) ? [operatorConfigName] : [],
+      ),
       enqueuesConfig((enqueue) => subscribeToComponents(componentObjects, enqueue)),
       enqueuesConfig((enqueue) => report.subscribe(enqueue)),
       whenInstalled(caches, () => [operatorConfigName]),
@@ -84,7 +87,8 @@ function summaryOf(
   if (sriov === undefined) return alone ?? notYetDeployed(afxdp);
   const { components, problems } = renderComponents({ sriov, afxdp }, settingsIn(context));
   const name = afxdpComponents[afxdpProviderOf(afxdp)];
-  const objects = components.find((component) => component.name === name)?.objects ?? [];
+  const own = components.filter((component) => component.name === name);
+  const objects = own.flatMap((component) => component.objects);
   const daemonSet = objects.find(({ kind }) => kind === "DaemonSet");
   const seen = daemonSet && componentObjects.seen(componentObjects.itemOf(daemonSet));
   return devicePluginSummary({
@@ -94,6 +98,7 @@ function summaryOf(
       .map(({ field, message }) => `${field}: ${message}`),
     isDeployed: seen !== undefined,
     pending: daemonSet && pendingRollout(name, seen?.rollout),
+    unplaced: placementProblems(own, context.caches.nodes.list()),
   });
 }
 

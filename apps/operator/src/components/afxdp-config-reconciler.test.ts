@@ -48,6 +48,8 @@ describe("the conditions of an AfxdpOperatorConfig", () => {
   });
 
   it("are Progressing until the DaemonSet exists", async () => {
+    const nowhere = { unplaced: ["afxdp-device-plugin can run on no node: none of the 2 nodes has the labels a=b"] };
+    expect(await report({}, nowhere)).toEqual(expect.arrayContaining([expect.stringContaining("can run on no node")]));
     const state = { isDeployed: false, pending: "afxdp-device-plugin is being started" };
     expect(await report({}, state)).toEqual(["Progressing RollingOut: afxdp-device-plugin is being started"]);
   });

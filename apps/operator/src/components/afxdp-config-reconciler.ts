@@ -29,6 +29,8 @@ export interface DevicePluginState {
   readonly isDeployed: boolean;
   /** What is still missing; undefined if all pods run, or if none are wanted. */
   readonly pending: string | undefined;
+  /** Why it can run on no node. */
+  readonly unplaced?: readonly string[] | undefined;
 }
 
 const { ready, rollingOut, unsupported } = operatorConfigReasons;
@@ -65,8 +67,15 @@ function withProblems(problems: readonly string[], components: ConditionSummary)
 }
 
 /** Missing pods only set Progressing, so that one node that is down for long does not unset Ready. */
-export function devicePluginSummary({ name, problems, isDeployed, pending }: DevicePluginState): ConditionSummary {
+export function devicePluginSummary({
+  name,
+  problems,
+  isDeployed,
+  pending,
+  unplaced = [],
+}: DevicePluginState): ConditionSummary {
   if (problems.length > 0) return { state: "degraded", reason: unsupported, message: problems.join("; ") };
+  if (unplaced.length > 0) return { state: "progressing", reason: rollingOut, message: unplaced.join("; ") };
   const progress = pending === undefined ? undefined : { reason: rollingOut, message: pending };
   if (!isDeployed) return { state: "progressing", reason: rollingOut, message: pending ?? "" };
   return { state: "ready", reason: ready, message: `deployed as configured: ${name}`, progress };

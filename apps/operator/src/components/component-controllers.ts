@@ -10,12 +10,12 @@ import {
   sriovOperatorConfigs,
   upstreamFinalizers,
   type EventReason,
-  type Node,
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import { createWriter, fromCache, removeFinalizer, type CacheChange, type EventToRecord } from "@switchyard/kube";
-import { isControlPlaneExternal, isOfControlPlane, isSystemdMode, systemdModeConfigName } from "@switchyard/render";
+import { nodeSetLabels } from "@switchyard/policy";
+import { isControlPlaneExternal, isSystemdMode, systemdModeConfigName } from "@switchyard/render";
 import { afxdpConfigController, createAfxdpReport, type AfxdpReport } from "./afxdp-config-controller.ts";
 import { fieldManagers } from "../field-managers.ts";
 import { affectsNodes } from "../results/affected-nodes.ts";
@@ -23,7 +23,7 @@ import type { ControllerDefinition, OperatorContext } from "../operator-context.
 import { limitRate } from "../controller-pace.ts";
 import { createTransitionEvents } from "../reports/transition-events.ts";
 import { isKindServed } from "../facts/cluster-settings.ts";
-import { enqueuesConfig, existing, settingsIn, subscribeToComponents } from "./component-sources.ts";
+import { changesPlacement, enqueuesConfig, existing, settingsIn, subscribeToComponents } from "./component-sources.ts";
 import { createComponentWriters } from "./component-writers.ts";
 import { configExists } from "../facts/config-exists.ts";
 import { changesOffload, createHardwareOffloadReconciler } from "./openshift/hardware-offload-reconciler.ts";
@@ -59,6 +59,7 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
   const type = sriovOperatorConfigs;
   const reconcile = createOperatorConfigReconciler({
     configs: operatorConfigs,
+    nodes: () => nodes.list(),
     settings: () => settingsIn(context),
     afxdp: () => existing(afxdpConfigs.get(operatorConfigName)),
     objects: componentObjects,
@@ -101,7 +102,9 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
     sources: [
       fromCache(operatorConfigs, ({ key }) => [key]),
       fromCache(afxdpConfigs, ({ key }) => (key === operatorConfigName ? [key] : [])),
-      fromCache(nodes, (change) => (changesControlPlane(change) ? [operatorConfigName] : [])),
+      fromCache(nodes, (change) =>
+        changesPlacement(change, nodeSetLabels(operatorConfigs.get(operatorConfigName))) ? [operatorConfigName] : [],
+      ),
       enqueuesConfig((enqueue) => subscribeToComponents(componentObjects, enqueue)),
       enqueuesConfig((enqueue) => clusterSettings.subscribe(enqueue)),
     ],
@@ -206,11 +209,3 @@ const systemdModeEvents = {
 } as const satisfies Readonly<
   Record<SystemdModeChange, Pick<EventToRecord, "type" | "note" | "action"> & { readonly reason: EventReason }>
 >;
-
-/**
- * changesControlPlane reports whether a change of a Node can change the result of isControlPlaneExternal. Webhook and
- * injector run on control plane nodes, or on any node if the cluster has none.
- */
-export function changesControlPlane({ before, after }: CacheChange<Node>): boolean {
-  return before === undefined || after === undefined || isOfControlPlane(before) !== isOfControlPlane(after);
-}

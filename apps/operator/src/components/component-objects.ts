@@ -5,7 +5,7 @@
  * operator's namespace are watched by kind. They are not selected by a label: objects of upstream's operator have none,
  * and users can remove labels.
  */
-import { sriovOperatorConfigs, upstreamManager, type ResourceType } from "@switchyard/api";
+import { defined, sriovOperatorConfigs, upstreamManager, type ResourceType } from "@switchyard/api";
 import {
   apiVersionOf,
   joinWatches,
@@ -15,8 +15,16 @@ import {
   type JoinedWatches,
   type KubeObject,
   type Transport,
+  isRecord,
 } from "@switchyard/kube";
-import { componentInventory, type ComponentSettings, type InventoryItem, type Manifest } from "@switchyard/render";
+import {
+  componentInventory,
+  injectorConfigKey,
+  injectorConfigName,
+  type ComponentSettings,
+  type InventoryItem,
+  type Manifest,
+} from "@switchyard/render";
 import { fieldManagers } from "../field-managers.ts";
 import { readRollout, type Rollout } from "./rollout.ts";
 import { failsClosed, isRegistration } from "./webhook-registrations.ts";
@@ -36,6 +44,8 @@ export interface SeenObject {
   readonly rollout: Rollout | undefined;
   /** For a webhook registration: whether this operator set failurePolicy Fail. */
   readonly failsClosed: boolean;
+  /** Of the injector's ConfigMap: its configuration, which users extend. */
+  readonly injectorConfig?: string | undefined;
 }
 
 /** A watch of one object or of all objects of a kind. Objects that are not in the inventory are undefined. */
@@ -148,7 +158,15 @@ export function toSeenObject(object: KubeObject): SeenObject {
     isTerminating: deletionTimestamp !== undefined,
     rollout: object.kind === "DaemonSet" ? readRollout(object) : undefined,
     failsClosed: isRegistration(object) && failsClosed(object),
+    ...defined({ injectorConfig: injectorConfigOf(object) }),
   };
+}
+
+function injectorConfigOf(object: KubeObject & { readonly data?: unknown }): string | undefined {
+  if (object.kind !== "ConfigMap" || object.metadata.name !== injectorConfigName || !isRecord(object.data))
+    return undefined;
+  const text = object.data[injectorConfigKey];
+  return typeof text === "string" ? text : undefined;
 }
 
 const writers: readonly (string | undefined)[] = [fieldManagers.components, upstreamManager];

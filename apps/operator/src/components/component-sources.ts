@@ -2,9 +2,10 @@
 /**
  * What the controllers of the operator configs have in common: the settings of components, and when to look at them again.
  */
-import { operatorConfigName } from "@switchyard/api";
-import type { KubeObject, Source } from "@switchyard/kube";
-import { isControlPlaneExternal, type ComponentSettings } from "@switchyard/render";
+import { operatorConfigName, type Node } from "@switchyard/api";
+import { equalJson, type CacheChange, type KubeObject, type Source } from "@switchyard/kube";
+import { hasLabels, labelsOf, type Labels } from "@switchyard/policy";
+import { isControlPlaneExternal, isOfControlPlane, type ComponentSettings } from "@switchyard/render";
 import type { OperatorContext } from "../operator-context.ts";
 import type { WatchedComponentObjects } from "./component-objects.ts";
 
@@ -46,4 +47,22 @@ export function enqueuesConfig(subscribe: (enqueue: () => void) => () => void): 
       }),
     whenSynced: () => Promise.resolve(),
   };
+}
+
+/**
+ * changesControlPlane reports whether a change of a Node can change the result of isControlPlaneExternal. Webhook and
+ * injector run on control plane nodes, or on any node if the cluster has none.
+ */
+export function changesControlPlane({ before, after }: CacheChange<Node>): boolean {
+  return before === undefined || after === undefined || isOfControlPlane(before) !== isOfControlPlane(after);
+}
+
+/** Reports whether a change of a Node can change on which nodes components can run: its taints, its roles, or the node set. */
+export function changesPlacement(change: CacheChange<Node>, nodeSet: Labels): boolean {
+  const { before, after } = change;
+  if (before === undefined || after === undefined || changesControlPlane(change)) return true;
+  return (
+    hasLabels(labelsOf(before), nodeSet) !== hasLabels(labelsOf(after), nodeSet) ||
+    !equalJson(before.spec?.taints, after.spec?.taints)
+  );
 }

@@ -38,7 +38,7 @@ export interface ComponentWriterOptions {
  * Fields that an apply cannot correct: spec.selector and roleRef are immutable, and upstream or another release may
  * have set other values. A port of a Service that a user renumbered still has the name of the wanted port.
  */
-const recreatedFields = /^(spec\.selector|roleRef|spec\.ports\[.*)$/;
+const recreatedFields = /^(spec\.selector|roleRef|spec\.ports\[.*|webhooks\[\d+\]\.clientConfig)$/;
 
 export function createComponentWriters({ transport, objects }: ComponentWriterOptions): ComponentWriters {
   const writers = new Map<ComponentWatch, Writer<KubeObject>>(

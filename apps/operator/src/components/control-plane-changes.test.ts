@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "@jest/globals";
 import type { Node } from "@switchyard/api";
-import { changesControlPlane } from "./component-controllers.ts";
+import { changesControlPlane } from "./component-sources.ts";
 
 const node = (role: string, labels = {}): Node => ({
   apiVersion: "v1",

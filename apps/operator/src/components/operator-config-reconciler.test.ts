@@ -43,6 +43,7 @@ const owner: OwnerReference = {
 
 function setUp(overrides: Partial<ComponentSettings> = {}) {
   let version = 0;
+  let clusterNodes: readonly Node[] = [];
   const configs = new ObjectStore({
     type: sriovOperatorConfigs,
     namespace,
@@ -72,6 +73,7 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
     reportAfxdp(summary) {
       reports.push(summary && `${summary.state}: ${summary.message}`);
     },
+    nodes: () => clusterNodes,
     settings: () => ({ ...settings, ...overrides }),
     owner: () => owner,
     configExists: ({ metadata }) => Promise.resolve(!gone.has(metadata.name)),
@@ -111,6 +113,9 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
     put,
     reports,
     lines,
+    setNodes(nodes: readonly Node[]): void {
+      clusterNodes = nodes;
+    },
     putAfxdp(spec: AfxdpOperatorConfigSpec | undefined): void {
       const metadata = { name: "default", namespace, uid: "uid-afxdp" };
       afxdp = spec && { apiVersion: "afxdpnetwork.hns.dev/v1alpha1", kind: "AfxdpOperatorConfig", metadata, spec };
@@ -155,6 +160,36 @@ describe('SriovOperatorConfig "default"', () => {
       "Progressing False OperatorConfigReady",
     ]);
     expect(statuses.get("default")?.observedGeneration).toBe(3);
+  });
+
+  it("is not ready while a DaemonSet can run on no node, and says which labels are missing", async () => {
+    const { put, run, rollAll, conditions, message, setNodes } = setUp();
+    const labels = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "" };
+    setNodes([{ apiVersion: "v1", kind: "Node", metadata: { name: "worker-1", labels } }]);
+    put("default", { configDaemonNodeSelector: { sriov: "yes" } });
+    await run();
+    rollAll({ desired: 0, updated: 0, available: 0 });
+    await run();
+    expect(conditions()?.slice(0, 2)).toEqual(["Ready False RollingOut", "Progressing True RollingOut"]);
+    expect(message()).toContain("can run on no node: the only node of the cluster does not have the labels sriov=yes");
+    put("default", {});
+    await run();
+    rollAll();
+    await run();
+    expect(conditions()?.[0]).toBe("Ready True OperatorConfigReady");
+  });
+
+  it("keeps what users add to the configuration of the injector", async () => {
+    const { put, run, cluster } = setUp();
+    put("default", { enableInjector: true });
+    await run();
+    const injections = { "user-defined-injections": { a: { op: "add" } } };
+    const data = { "config.json": JSON.stringify(injections) };
+    cluster.put("somebody", "ConfigMap", "nri-control-switches", { data });
+    await run();
+    const stored = JSON.stringify(cluster.get("ConfigMap", "nri-control-switches"));
+    expect(stored).toContain("user-defined-injections");
+    expect(stored).toContain("enableHugePageDownApi");
   });
 
   it("has all problems in one message, and the valid parts are deployed", async () => {

@@ -9,6 +9,7 @@ import {
   conditionTypes,
   operatorConfigName,
   type AfxdpOperatorConfig,
+  type Node,
   type ObjectMeta,
   type OwnerReference,
   type SriovOperatorConfig,
@@ -16,6 +17,8 @@ import {
 import { isKubeError, type Cache, type Reconcile, type Requeue, type Writer } from "@switchyard/kube";
 import {
   afxdpComponents,
+  injectorConfigName,
+  placementProblems,
   renderComponents,
   type ComponentSettings,
   type Manifest,
@@ -30,6 +33,8 @@ import type { SyncFailure } from "./component-objects.ts";
 
 export interface OperatorConfigDeps extends SyncDeps {
   readonly configs: Cache<SriovOperatorConfig>;
+  /** Returns the nodes of the cluster, with their taints; empty if they are not known. */
+  readonly nodes: () => readonly Node[];
   /** Returns the settings for the current state of the cluster. */
   readonly settings: () => ComponentSettings;
   /** Returns the AfxdpOperatorConfig "default"; undefined if it does not exist or is being deleted. */
@@ -83,7 +88,12 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
     // An object may be missing because the garbage collector deleted it with a config that the cache still shows.
     if (isAnyMissing(deps, rendered) && !(await deps.configExists(owner, signal))) return recheck;
     const report = isPresent ? beginReport(config, rendered) : undefined;
-    const outcome = await syncComponents(deps, rendered.components, signal);
+    const synced = await syncComponents(deps, rendered.components, signal);
+    // The AfxdpOperatorConfig reports its own components, unless they are all that is deployed.
+    const own = isPresent
+      ? rendered.components.filter(({ name: component }) => !isOfAfxdp(component))
+      : rendered.components;
+    const outcome = { ...synced, unplaced: placementProblems(own, deps.nodes()) };
     // The finalizer comes last: if upstream left its webhook registered without a server, the API server refuses to
     // change the SriovOperatorConfig until the registration is corrected (sriov-operator.md M-50).
     const whole = withFailures(outcome, await removeUpstreamFinalizer(deps, config, signal));
@@ -147,7 +157,7 @@ async function removeUpstreamFinalizer(
 }
 
 function render(deps: OperatorConfigDeps, configs: OperatorConfigs): RenderedComponents {
-  const rendered = renderComponents(configs, deps.settings());
+  const rendered = renderComponents(configs, { ...deps.settings(), injectorConfig: injectorConfigIn(deps) });
   const owner = deps.owner();
   if (owner === undefined) return rendered;
   const components = rendered.components.map((component) => {
@@ -156,10 +166,19 @@ function render(deps: OperatorConfigDeps, configs: OperatorConfigs): RenderedCom
   return { ...rendered, components };
 }
 
+/** What users have added to the injector's configuration stays: the injector reads no other file. */
+function injectorConfigIn({ objects }: OperatorConfigDeps): string | undefined {
+  const item = objects.inventory.find(({ type, name }) => type.kind === "ConfigMap" && name === injectorConfigName);
+  return item && objects.seen(item)?.injectorConfig;
+}
+
 /** Problems of the components for AF_XDP are in the conditions of the AfxdpOperatorConfig. */
 function ofSriov(rendered: RenderedComponents): RenderedComponents {
-  const ofAfxdp: readonly string[] = Object.values(afxdpComponents);
-  return { ...rendered, problems: rendered.problems.filter(({ component }) => !ofAfxdp.includes(component)) };
+  return { ...rendered, problems: rendered.problems.filter(({ component }) => !isOfAfxdp(component)) };
+}
+
+function isOfAfxdp(component: string): boolean {
+  return Object.values<string>(afxdpComponents).includes(component);
 }
 
 /** The service ovn-offload answers each entry with the condition HardwareOffload. The chart deploys it only if asked to. */

@@ -75,6 +75,16 @@ describe("operatorConfigSummary", () => {
     expect(describeSummary(problems, outcome)).toBe(says);
   });
 
+  it("names the field that another client has set on a webhook configuration, and what to do", () => {
+    const details = { causes: [{ field: "webhooks[0].clientConfig", reason: "FieldValueRequired" }] };
+    const error = new KubeError("apply a", "Invalid", { words: "exactly one of url or service is required", details });
+    const failures = [{ kind: "ValidatingWebhookConfiguration", name: "sriov-operator-webhook-config", error }];
+    expect(describeSummary([], { failures })).toContain(
+      "webhooks[0].clientConfig.url beside the operator's service: remove the url, or run " +
+        "kubectl delete validatingwebhookconfiguration sriov-operator-webhook-config",
+    );
+  });
+
   it("has a message of limited length, however many problems there are", () => {
     const failures = Array.from({ length: 1_000 }, () => refusal);
     expect(describeSummary([], { failures })).toHaveLength("degraded OperatorConfigSyncFailed: ".length + 4_000);

@@ -26,15 +26,15 @@ export function operatorConfigSummary(
   const refusals = outcome.failures.map(describeFailure);
   const join = (...sentences: readonly string[]) => cut([...sentences, ...warnings].join("; "));
 
-  const { incomplete, pending } = outcome;
+  const { incomplete, pending, unplaced = [] } = outcome;
   const progress = pending.length === 0 ? undefined : { reason: rollingOut, message: cut(pending.join("; ")) };
 
   if (errors.length > 0) {
     return { state: "degraded", reason: unsupported, message: join(...errors, ...refusals), progress };
   }
   if (refusals.length > 0) return { state: "degraded", reason: syncFailed, message: join(...refusals), progress };
-  if (incomplete.length > 0) {
-    return { state: "progressing", reason: rollingOut, message: join(...incomplete, ...pending) };
+  if (incomplete.length + unplaced.length > 0) {
+    return { state: "progressing", reason: rollingOut, message: join(...unplaced, ...incomplete, ...pending) };
   }
   const deployed = components.filter(({ state, objects }) => {
     return state === "deployed" && objects.some(({ kind }) => kind === "DaemonSet");
@@ -55,7 +55,19 @@ export const unusedConfigSummary: ConditionSummary = {
 
 /** Returns for example "ClusterRole operator-webhook: Forbidden (…)". */
 export function describeFailure({ kind, name, error }: SyncFailure): string {
-  return `${kind} ${name}: ${isKubeError(error) ? error.message.slice(`${error.tried}: `.length) : String(error)}`;
+  const words = isKubeError(error) ? error.message.slice(`${error.tried}: `.length) : String(error);
+  return `${kind} ${name}: ${words}${adviceOn(kind, name, error)}`;
+}
+
+/** An apply cannot remove a field of another client: a webhook with a url and a service is refused again and again. */
+function adviceOn(kind: string, name: string, error: unknown): string {
+  const causes = isKubeError(error, "Invalid") ? (error.details?.causes ?? []) : [];
+  const cause = causes.find(({ field = "" }) => /^webhooks\[\d+\]\.clientConfig$/.test(field));
+  if (cause?.field === undefined) return "";
+  return (
+    `; another client has set ${cause.field}.url beside the operator's service: remove the url, or run ` +
+    `kubectl delete ${kind.toLowerCase()} ${name}, after which the operator creates the object again`
+  );
 }
 
 function cut(text: string): string {

@@ -14,6 +14,8 @@ const counts = (desired: number, updated: number, available: number) => ({
   numberAvailable: available,
 });
 
+const noNode = "daemon: no node can run it (0 pods wanted)";
+
 describe("pendingRollout and isServing", () => {
   it.each([
     { are: "not created yet", status: undefined, pending: "daemon is being started", serves: false },
@@ -30,7 +32,7 @@ describe("pendingRollout and isServing", () => {
       serves: false,
     },
     { are: "updated and available", status: counts(3, 3, 3), pending: undefined, serves: true },
-    { are: "not scheduled on any node", status: counts(0, 0, 0), pending: undefined, serves: false },
+    { are: "not scheduled on any node", status: counts(0, 0, 0), pending: noNode, serves: false },
     { are: "not all available", status: counts(3, 3, 2), pending: "daemon: 2 of 3 pods available", serves: true },
     {
       are: "not all updated, and the available ones may be old",
@@ -47,6 +49,10 @@ describe("pendingRollout and isServing", () => {
   ])("return $pending and $serves if the pods are $are", ({ status, pending, serves }) => {
     const rollout = readRollout(daemonSet(2, status));
     expect([pendingRollout("daemon", rollout), isServing(rollout)]).toEqual([pending, serves]);
+  });
+
+  it("need no node if the DaemonSet only runs on nodes with VFs", () => {
+    expect(pendingRollout("daemon", readRollout(daemonSet(2, counts(0, 0, 0))), false)).toBeUndefined();
   });
 
   it("treat a missing DaemonSet as being started", () => {

@@ -23,10 +23,14 @@ export function readRollout(daemonSet: KubeObject & { readonly status?: unknown 
   };
 }
 
-/** Returns what is missing; undefined if all pods are updated and available. */
-export function pendingRollout(name: string, rollout: Rollout | undefined): string | undefined {
+/**
+ * Returns what is missing; undefined if all pods are updated and available. A DaemonSet without a node has none of its pods,
+ * unless `needsNode` is false because it only runs on nodes with VFs.
+ */
+export function pendingRollout(name: string, rollout: Rollout | undefined, needsNode = true): string | undefined {
   if (rollout?.isCurrent !== true) return `${name} is being started`;
   const { desired, updated, available } = rollout;
+  if (desired === 0 && needsNode) return `${name}: no node can run it (0 pods wanted)`;
   if (updated >= desired && available >= desired) return undefined;
   const counts = [
     ...(updated >= desired ? [] : [`${updated} of ${desired} pods updated`]),

@@ -4,7 +4,13 @@
  * stop the others.
  */
 import { isKubeError, KubeError } from "@switchyard/kube";
-import { grantsNodeRights, type InventoryItem, type Manifest, type RenderedComponent } from "@switchyard/render";
+import {
+  grantsNodeRights,
+  runsOnlyWithVfs,
+  type InventoryItem,
+  type Manifest,
+  type RenderedComponent,
+} from "@switchyard/render";
 import type { Logger } from "@switchyard/service";
 import type { ComponentObjects, SyncFailure } from "./component-objects.ts";
 import type { ComponentWriters } from "./component-writers.ts";
@@ -27,6 +33,8 @@ export interface SyncOutcome {
   readonly pending: readonly string[];
   /** Sentences about objects whose fields admission has replaced. */
   readonly replaced: readonly string[];
+  /** Sentences about DaemonSets that can run on no node. */
+  readonly unplaced?: readonly string[];
   /** Whether an object changed during the pass, so that another pass is needed. */
   readonly isStale: boolean;
 }
@@ -176,7 +184,8 @@ function serves({ objects, write }: Pass, manifest: Manifest): boolean {
 function rolloutOf({ objects, write }: Pass, manifest: Manifest): string | undefined {
   if (manifest.kind !== "DaemonSet") return undefined;
   const item = objects.itemOf(manifest);
-  return pendingRollout(item.name, write.isObserved(item) ? objects.seen(item)?.rollout : undefined);
+  const rollout = write.isObserved(item) ? objects.seen(item)?.rollout : undefined;
+  return pendingRollout(item.name, rollout, !runsOnlyWithVfs(manifest));
 }
 
 function isOf({ kind, metadata }: Manifest, { type, name }: InventoryItem): boolean {

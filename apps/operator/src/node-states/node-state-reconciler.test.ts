@@ -205,6 +205,16 @@ describe("createNodeStateReconciler", () => {
     expect(deleted).toEqual(["gone"]);
   });
 
+  it("keeps all states as they are while configDaemonNodeSelector has a label that no node can have", async () => {
+    const { addConfig, addNode, setState, reconcile, applied, deleted } = setUp();
+    addConfig({ configDaemonNodeSelector: { 'node-role.kubernetes.io/worker"': "true" } });
+    addNode("worker-1");
+    setState("worker-1", { spec: { interfaces: [] } });
+    expect(await reconcile("worker-1")).toBeUndefined();
+    expect([applied.size, deleted]).toEqual([0, []]);
+    expect(await reconcile("gone")).toBeUndefined();
+  });
+
   it("removes the deadline when the node is back, whoever set it", async () => {
     const { addConfig, addNode, setState, reconcile, removed } = setUp();
     addConfig();

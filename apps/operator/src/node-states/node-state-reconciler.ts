@@ -71,6 +71,8 @@ export function createNodeStateReconciler(deps: NodeStateDeps): Reconcile {
     const node = nodes.get(name);
     const state = states.get(name);
     const owner = configOwner(rules.operatorConfig);
+    // An invalid configDaemonNodeSelector is no evidence that a node has left: its state stays as it is.
+    if (node !== undefined && rules.nodeSetProblem !== undefined) return undefined;
     if (node === undefined || !isInNodeSet(node, rules)) {
       mergeResults.delete(name);
       deps.heldResets.set(name, undefined);

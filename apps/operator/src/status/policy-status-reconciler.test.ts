@@ -9,6 +9,7 @@ import type {
 import { mergePolicies } from "@switchyard/policy";
 import { createPolicyStatusReconciler } from "./policy-status-reconciler.ts";
 import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
+import { describeNoNodes } from "./policy-summary.ts";
 import type { RecordTransition } from "../reports/transition-events.ts";
 
 const never = new AbortController().signal;
@@ -73,6 +74,34 @@ describe("createPolicyStatusReconciler", () => {
       holds: ["Ready Configured: 1 of 1 nodes configured; no NIC matches on worker-2"],
       ready: "Configured",
     });
+  });
+
+  it("says how many ports a nicSelector without names selects, and which of its names are on no node", async () => {
+    const second = nic({ pciAddress: "0000:3b:00.1", name: "ens1f1", numVfs: 2, Vfs: vfs });
+    const two = { interfaces: [...done.interfaces, second], syncStatus: "Succeeded" };
+    const broad = await statusOf({ nicSelector: { vendor: "8086" } }, { "worker-1": two });
+    expect(broad.holds).toEqual([
+      "Ready Configured: 1 of 1 nodes configured; " +
+        "spec.nicSelector names no port: all 2 ports of vendor 8086 are selected",
+    ]);
+    const idle = await statusOf({ nicSelector: { pfNames: ["ens1f0", "uplink1"] } }, { "worker-1": done });
+    expect(idle.holds).toEqual([
+      'Ready Configured: 1 of 1 nodes configured; spec.nicSelector.pfNames[1]: "uplink1" matches no NIC on worker-1',
+    ]);
+  });
+
+  it("says whose field is wrong if the nodes are outside of the node set", () => {
+    const configKind = "SriovOperatorConfig" as const;
+    const none = { configKind, nodeSetProblem: undefined };
+    expect(describeNoNodes({ ...none, outside: [] })).toBe("spec.nodeSelector selects no nodes");
+    expect(describeNoNodes({ ...none, outside: ["worker-3"] })).toBe(
+      "spec.nodeSelector selects only nodes outside of the node set (worker-3): " +
+        "check spec.configDaemonNodeSelector of SriovOperatorConfig default",
+    );
+    expect(describeNoNodes({ configKind, outside: [], nodeSetProblem: '"a b" is not a label key' })).toBe(
+      'spec.configDaemonNodeSelector of SriovOperatorConfig default: "a b" is not a label key; ' +
+        "nodes stay as they are until it is corrected",
+    );
   });
 
   it("says that an empty nodeSelector selects all nodes", async () => {

@@ -2,6 +2,7 @@
 /** createPolicyStatusReconciler writes the status of one SriovNetworkNodePolicy (policy-status.ts). */
 import { policyReasons, type Node, type SriovNetworkNodePolicy } from "@switchyard/api";
 import type { Cache, Reconcile, Writer } from "@switchyard/kube";
+import { couldMatchNic, idleEntries } from "@switchyard/policy";
 import type { LiveRules } from "../facts/live-rules.ts";
 import { isReady, withoutOperatorConfig, type ConditionSummary } from "../reports/condition-summary.ts";
 import { progressOf } from "../results/node-progress.ts";
@@ -32,6 +33,11 @@ const ignored: ConditionSummary = {
 export function createPolicyStatusReconciler(deps: PolicyStatusDeps): Reconcile {
   return createPolicyStatus<SriovNetworkNodePolicy>({
     ...deps,
+    configKind: "SriovOperatorConfig",
+    idleEntries({ spec }, nodes) {
+      const nics = nodes.flatMap((node) => deps.states.get(node)?.interfaces ?? []);
+      return idleEntries(spec.nicSelector, nics, couldMatchNic);
+    },
     rulesFor(policy) {
       const rules = deps.rules();
       if (rules === undefined) return withoutOperatorConfig;
@@ -54,13 +60,12 @@ function outcomeOn(
   const { name } = policy.metadata;
   const { error, warning } = firstProblems(name, problems, "no-match");
   const pciAddresses = matches.find(({ policyName }) => policyName === name)?.pciAddresses ?? [];
-  const portCount = pciAddresses.length;
-  if (error !== undefined) return { kind: "invalid", message: error, portCount };
-  if (state === undefined || state.interfaces.length === 0) {
-    return { kind: "configuring", message: "", portCount, warning };
-  }
-  if (portCount === 0) return { kind: "no-nic", message: "", portCount };
+  const isReported = state !== undefined && state.interfaces.length > 0;
+  const common = { portCount: pciAddresses.length, isReported };
+  if (error !== undefined) return { ...common, kind: "invalid", message: error };
+  if (!isReported) return { ...common, kind: "configuring", message: "", warning };
+  if (pciAddresses.length === 0) return { ...common, kind: "no-nic", message: "" };
   const progress = progressOf(state, spec, { pciAddresses, wasReady: isReady(policy) });
   const message = progress.kind === "failed" ? progress.message : "";
-  return { kind: progress.kind, message, portCount, warning };
+  return { ...common, kind: progress.kind, message, warning };
 }

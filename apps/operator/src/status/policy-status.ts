@@ -5,7 +5,7 @@
  */
 import type { AfxdpNetworkNodePolicy, Node, SriovNetworkNodePolicy } from "@switchyard/api";
 import type { Cache, Reconcile, WriteResult } from "@switchyard/kube";
-import { hasLabels, isInNodeSet, labelsOf } from "@switchyard/policy";
+import { hasLabels, isInNodeSet, labelsOf, type IdleEntry, type Rules, type SelectableNic } from "@switchyard/policy";
 import { conditionsFor, type ConditionSummary } from "../reports/condition-summary.ts";
 import { policySummary, type NodeOutcome } from "./policy-summary.ts";
 import type { RecordTransition } from "../reports/transition-events.ts";
@@ -19,6 +19,10 @@ export interface PolicyStatusSource<Policy extends AnyPolicy> {
   readonly rulesFor: (policy: Policy) => NodeSet | ConditionSummary;
   /** Returns the outcome on a node that the policy selects; undefined while the merge result of the node is missing or old. */
   readonly outcomeOn: (policy: Policy, node: string) => Omit<NodeOutcome, "node"> | undefined;
+  /** Returns the entries of nicSelector that match no NIC of these nodes. */
+  readonly idleEntries: (policy: Policy, nodes: readonly string[]) => readonly IdleEntry<SelectableNic>[];
+  /** Kind of the configuration that decides which nodes are managed. */
+  readonly configKind: "SriovOperatorConfig" | "AfxdpOperatorConfig";
   readonly writer: {
     applyStatus(
       intent: { readonly metadata: { readonly name: string }; readonly status: NonNullable<AnyPolicy["status"]> },
@@ -29,7 +33,7 @@ export interface PolicyStatusSource<Policy extends AnyPolicy> {
   readonly now: () => Date;
 }
 
-type NodeSet = Parameters<typeof isInNodeSet>[1];
+type NodeSet = Pick<Rules, "nodeSet" | "nodeSetProblem">;
 
 /** Merge results are missing after a start or a change, and counts would be wrong. New results enqueue the key, too. */
 const mergePending = { afterMs: 200 };
@@ -67,18 +71,34 @@ interface Assessment {
 /** Returns undefined if the merge result of a node is missing or old. */
 function assess<Policy extends AnyPolicy>(
   policy: Policy,
-  { nodes, rulesFor, outcomeOn }: PolicyStatusSource<Policy>,
+  { nodes, rulesFor, outcomeOn, idleEntries, configKind }: PolicyStatusSource<Policy>,
 ): Assessment | undefined {
   const rules = rulesFor(policy);
   if ("state" in rules) return { summary: rules, outcomes: [] };
-  const { nodeSelector } = policy.spec;
+  const { nodeSelector, nicSelector } = policy.spec;
+  const outside: string[] = [];
   const outcomes: NodeOutcome[] = [];
   // Nodes are merged in their order, so a missing result is found sooner from the end.
   for (const node of nodes.list().toReversed()) {
-    if (!isInNodeSet(node, rules) || !hasLabels(labelsOf(node), nodeSelector)) continue;
+    if (!hasLabels(labelsOf(node), nodeSelector)) continue;
+    if (!isInNodeSet(node, rules)) {
+      outside.push(node.metadata.name);
+      continue;
+    }
     const outcome = outcomeOn(policy, node.metadata.name);
     if (outcome === undefined) return undefined;
     outcomes.push({ node: node.metadata.name, ...outcome });
   }
-  return { summary: policySummary(outcomes, policy.spec), outcomes };
+  const selection = {
+    nodeSelector,
+    nicSelector,
+    outside,
+    nodeSetProblem: rules.nodeSetProblem,
+    configKind,
+    idleEntries: idleEntries(
+      policy,
+      outcomes.map(({ node }) => node),
+    ),
+  };
+  return { summary: policySummary(outcomes, selection), outcomes };
 }

@@ -4,8 +4,11 @@ import { policyReasons } from "@switchyard/api";
 import {
   describeBroadSelector,
   describeEmptySelector,
+  describeIdleEntry,
   isEmptySelector,
+  type IdleEntry,
   type Labels,
+  type SelectableNic,
   type SelectorFields,
 } from "@switchyard/policy";
 import type { ConditionSummary } from "../reports/condition-summary.ts";
@@ -17,21 +20,31 @@ export interface NodeOutcome {
   readonly message: string;
   /** The number of PFs or devices to which the policy is applied. */
   readonly portCount: number;
+  /** Whether the node has reported its NICs. */
+  readonly isReported: boolean;
   /** What does not stop the policy on the node, but is probably not what its author wants. */
   readonly warning?: string | undefined;
 }
 
-/** The selectors of a policy of either kind. */
-interface Selectors {
+/** The selectors of a policy of either kind, and what they select. */
+interface Selection {
   readonly nodeSelector: Labels;
   readonly nicSelector: SelectorFields;
+  /** Entries of nicSelector that match no NIC of any node. */
+  readonly idleEntries: readonly IdleEntry<SelectableNic>[];
+  /** Nodes with the labels of nodeSelector that are not in the node set. */
+  readonly outside: readonly string[];
+  /** Why the node set is not known. */
+  readonly nodeSetProblem: string | undefined;
+  /** Kind of the configuration with the node set. */
+  readonly configKind: "SriovOperatorConfig" | "AfxdpOperatorConfig";
 }
 
 /**
  * The worst result decides; the message has the counts and warnings, or the first error by node name. `outcomes` are those
  * of the nodes that `nodeSelector` selects. If a selector selects more than its author may want, the message says so.
  */
-export function policySummary(outcomes: readonly NodeOutcome[], selectors: Selectors): ConditionSummary {
+export function policySummary(outcomes: readonly NodeOutcome[], selection: Selection): ConditionSummary {
   const of = (kind: NodeOutcome["kind"]) => outcomes.filter((outcome) => outcome.kind === kind);
   const [invalid, failed, configuring, ready, withoutNic] = [
     of("invalid"),
@@ -44,19 +57,34 @@ export function policySummary(outcomes: readonly NodeOutcome[], selectors: Selec
   const done = `${ready.length} of ${outcomes.length - withoutNic.length} nodes configured`;
   const warned = outcomes.flatMap(({ node, warning }) => (warning === undefined ? [] : [{ node, message: warning }]));
   const warnings = warned.length > 0 ? firstOf(warned) : "";
-  const all = isEmptySelector(selectors.nodeSelector) ? describeEmptySelector(outcomes.length) : "";
+  const all = isEmptySelector(selection.nodeSelector) ? describeEmptySelector(outcomes.length) : "";
   const portCount = outcomes.reduce((sum, outcome) => sum + outcome.portCount, 0);
-  const broad = describeBroadSelector(selectors.nicSelector, portCount) ?? "";
-  const parts = withoutNic.length === outcomes.length ? [rest, all] : [done, rest, all, broad, warnings];
+  const broad = describeBroadSelector(selection.nicSelector, portCount) ?? "";
+  const reported = outcomes.filter(({ isReported }) => isReported).map(({ node }) => node);
+  const idle = selection.idleEntries.map((entry) => `${entry.field}: ${describeIdleEntry(entry, reported)}`).join("; ");
+  const parts = withoutNic.length === outcomes.length ? [rest, all] : [done, rest, all, broad, idle, warnings];
   const counts = parts.filter((part) => part !== "").join("; ");
   if (invalid.length > 0) return { state: "degraded", reason: policyReasons.invalid, message: firstOf(invalid) };
   if (failed.length > 0) return { state: "degraded", reason: policyReasons.nodesFailed, message: firstOf(failed) };
   if (outcomes.length === 0) {
-    return { state: "idle", reason: policyReasons.noNodes, message: "spec.nodeSelector selects no nodes" };
+    return { state: "idle", reason: policyReasons.noNodes, message: describeNoNodes(selection) };
   }
   if (configuring.length > 0) return { state: "progressing", reason: policyReasons.configuring, message: counts };
   if (ready.length === 0) return { state: "idle", reason: policyReasons.noNics, message: counts };
   return { state: "ready", reason: policyReasons.configured, message: counts };
+}
+
+/** What a policy's or pool's selection needs for this message. */
+type NodeSelection = Pick<Selection, "outside" | "nodeSetProblem" | "configKind">;
+
+/** Says why no node is selected, and whose field is wrong: that of the policy or pool, or that of the configuration. */
+export function describeNoNodes({ outside, nodeSetProblem, configKind }: NodeSelection): string {
+  const field = `spec.configDaemonNodeSelector of ${configKind} default`;
+  if (nodeSetProblem !== undefined) return `${field}: ${nodeSetProblem}; nodes stay as they are until it is corrected`;
+  if (outside.length === 0) return "spec.nodeSelector selects no nodes";
+  const names = outside.toSorted();
+  const shown = names.length <= 3 ? names.join(", ") : `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`;
+  return `spec.nodeSelector selects only nodes outside of the node set (${shown}): check ${field}`;
 }
 
 /** A problem of a policy on a node, as the merge of either kind of policies reports it. */

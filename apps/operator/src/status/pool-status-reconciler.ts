@@ -20,6 +20,7 @@ import { conditionsFor, isReady, withoutOperatorConfig, type ConditionSummary } 
 import type { LiveRules } from "../facts/live-rules.ts";
 import { progressOf, type Progress } from "../results/node-progress.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
+import { describeNoNodes } from "./policy-summary.ts";
 import type { RecordTransition } from "../reports/transition-events.ts";
 import type { MergeResults } from "../results/merge-results.ts";
 
@@ -47,6 +48,7 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
     if (pool === undefined || isHardwareOffloadPool(pool)) return undefined;
 
     const members = rules === undefined ? [] : membersOf(name, deps.nodes, rules);
+    const outside = rules === undefined || members.length > 0 ? [] : nodesOutside(name, deps.nodes, rules);
     const wasReady = isReady(pool);
     const nowMs = deps.now().getTime();
     const slots = members.flatMap(({ metadata }) => heldSlot(deps.states.get(metadata.name), nowMs) ?? []).sort(byAge);
@@ -59,7 +61,7 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
     const readyNodeCount = progress.filter(({ kind }) => kind === "ready").length;
     const { generation = 0 } = pool.metadata;
     const summary =
-      rules === undefined ? withoutOperatorConfig : poolSummary(pool, { members, progress, slots, rules });
+      rules === undefined ? withoutOperatorConfig : poolSummary(pool, { members, outside, progress, slots, rules });
     const drainingNodes = slots.length === 0 ? undefined : slots.slice(0, maxDrainingNodes).map(toDrainingNode);
     const result = await deps.writer.applyStatus(
       {
@@ -112,7 +114,8 @@ function poolSummary(
   const all = isEmptyLabelSelector(spec?.nodeSelector) ? `; ${describeEmptySelector(members.length)}` : "";
   const message = `${ready} of ${members.length} nodes configured${all}`;
   if (members.length === 0) {
-    return { state: "idle", reason: policyReasons.noNodes, message: "spec.nodeSelector selects no nodes" };
+    const selection = { outside, nodeSetProblem: rules.nodeSetProblem, configKind: "SriovOperatorConfig" as const };
+    return { state: "idle", reason: policyReasons.noNodes, message: describeNoNodes(selection) };
   }
   if (progress.some(({ kind }) => kind === "failed")) {
     return { state: "degraded", reason: policyReasons.nodesFailed, message };

@@ -18,6 +18,7 @@ import {
   type SriovNetworkPoolConfig,
   type SriovNetworkPoolConfigSpec,
   type SriovOperatorConfig,
+  type SriovOperatorConfigSpec,
 } from "@switchyard/api";
 import {
   ObjectStore,
@@ -102,8 +103,8 @@ export function createCluster() {
     states,
     rules,
     mergeResults: createMergeResults(),
-    addConfig(): void {
-      operatorConfigs.upsert({ apiVersion, kind: "SriovOperatorConfig", metadata: meta("default") });
+    addConfig(spec: SriovOperatorConfigSpec = {}): void {
+      operatorConfigs.upsert({ apiVersion, kind: "SriovOperatorConfig", metadata: meta("default"), spec });
     },
     addNode(
       name: string,

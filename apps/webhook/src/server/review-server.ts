@@ -4,7 +4,7 @@
  * with a well-formed AdmissionReview or with a 4xx or 503 and a JSON message, and stops without failing a review. Whoever reaches
  * the port can send requests, so connections, bodies and waiting reviews are bounded, and no client delays others for long.
  */
-import { createAdmissionCache, type AdmitOptions, type ClusterView } from "@switchyard/admission";
+import { createAdmissionCache, type ClusterView } from "@switchyard/admission";
 import type { KeyPair } from "@switchyard/certificates";
 import type { ListenAddress, Logger } from "@switchyard/service";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
@@ -14,7 +14,8 @@ import { answerReview, readReview, type ReviewAnswer, type ReviewRequest } from 
 import { ClientConnections } from "./client-connections.ts";
 import { FairTurns } from "./fair-turns.ts";
 import { parseBody } from "./parse-body.ts";
-import { mutate, validate } from "../review-handlers.ts";
+import { createAdmittedDeletions } from "./admitted-deletions.ts";
+import { mutate, validate, type ValidateOptions } from "../review-handlers.ts";
 
 /** The paths of upstream's webhook. */
 export const paths = {
@@ -113,7 +114,11 @@ export async function startReviewServer(options: ReviewServerOptions): Promise<R
       .type("text/plain; charset=utf-8")
       .send(status === 200 ? "ok\n" : `${reasons.join("\n")}\n`);
   });
-  const admitOptions: AdmitOptions = { nowMs, cache: createAdmissionCache() };
+  const admitOptions: ValidateOptions = {
+    nowMs,
+    cache: createAdmissionCache(),
+    deletions: createAdmittedDeletions(nowMs),
+  };
   function serve(path: string, review: (request: ReviewRequest) => ReviewAnswer): void {
     const answer = reviewRoute(review, options);
     server.post(path, async (request, reply) => {

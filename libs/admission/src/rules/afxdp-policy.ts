@@ -10,9 +10,12 @@ import {
   afxdpProviderOf,
   createAfxdpRules,
   createRules,
+  couldMatchDevice,
   describeBroadSelector,
   describeEmptySelector,
+  describeIdleEntry,
   hasLabels,
+  idleEntries,
   isEmptySelector,
   isInNodeSet,
   mergeAfxdpPolicies,
@@ -59,8 +62,9 @@ function checkOnNodes(policy: AfxdpNetworkNodePolicy, view: ClusterView, afxdp: 
   const selected = view.nodes.filter(
     (node) => isInNodeSet(toNode(node), after) && hasLabels(node.labels, policy.spec.nodeSelector),
   );
-  const findings = new Map<string, { readonly make: (nodes: string) => ReviewFinding; readonly nodes: string[] }>();
-  const add = (key: string, node: string, make: (nodes: string) => ReviewFinding): void => {
+  type Make = (nodes: readonly string[]) => ReviewFinding;
+  const findings = new Map<string, { readonly make: Make; readonly nodes: string[] }>();
+  const add = (key: string, node: string, make: Make): void => {
     const known = findings.get(key) ?? { make, nodes: [] };
     known.nodes.push(node);
     findings.set(key, known);
@@ -83,20 +87,30 @@ function checkOnNodes(policy: AfxdpNetworkNodePolicy, view: ClusterView, afxdp: 
   if (view.nodes.length > 0 && selected.length === 0) {
     return [warn("spec.nodeSelector", "selects no node that runs the config daemon")];
   }
-  const broad = describeBroadSelector(policy.spec.nicSelector, deviceCount);
+  const { nicSelector } = policy.spec;
+  const broad = describeBroadSelector(nicSelector, deviceCount);
+  const reports = selected.flatMap(({ name: node }) => {
+    const { interfaces = [] } = afxdp.states.get(node) ?? {};
+    return interfaces.length === 0 ? [] : [{ node, interfaces }];
+  });
+  const nics = reports.flatMap(({ interfaces }) => interfaces);
+  const nodeNames = reports.map(({ node }) => node);
+  const idle = idleEntries(nicSelector, nics, couldMatchDevice);
   return [
     ...(broad === undefined ? [] : [warn("", broad)]),
-    ...[...findings.values()].map(({ make, nodes }) => make(listNames(nodes))),
+    ...idle.map((entry) => warn(entry.field, describeIdleEntry(entry, nodeNames))),
+    ...[...findings.values()].map(({ make, nodes }) => make(nodes)),
   ];
 }
 
-function findingOf({ severity, field, message }: AfxdpProblem, nodes: string): ReviewFinding {
-  const text = `${message} (on ${nodes})`;
-  return severity === "error" ? refuse(field, text) : warn(field, text);
+function findingOf({ severity, code, field, message }: AfxdpProblem, nodes: readonly string[]): ReviewFinding {
+  const text = `${message} (on ${listNames(nodes)})`;
+  return severity === "error" ? refuse(field, text, { code, nodes, amount: 0 }) : warn(field, text);
 }
 
-function otherFinding({ policyName, field, message }: AfxdpProblem, nodes: string): ReviewFinding {
-  return warn("", `policy ${policyName} is no longer applied completely on ${nodes}: ${field}: ${message}`);
+function otherFinding({ policyName, field, message }: AfxdpProblem, nodes: readonly string[]): ReviewFinding {
+  const where = listNames(nodes);
+  return warn("", `policy ${policyName} is no longer applied completely on ${where}: ${field}: ${message}`);
 }
 
 function keyOf({ policyName, code, field, message }: AfxdpProblem): string {

@@ -3,7 +3,7 @@
 import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
 import { vfLimitProblem } from "@switchyard/plan";
 import { parsePfName } from "@switchyard/policy";
-import { describeFinding, listNames, refuse, type ReviewFinding } from "../finding.ts";
+import { describeFinding, onNodes, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { namesOf, type NodeGroup } from "../node-groups.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import { forEachMatchedPf, type PolicyTargets } from "../policy-targets.ts";
@@ -16,7 +16,8 @@ export function checkNumVfs({ spec }: SriovNetworkNodePolicy): readonly ReviewFi
     if (!pfName.ok || pfName.value.range === undefined || pfName.value.range.last < spec.numVfs) continue;
     const { last } = pfName.value.range;
     const message = `VF ${last} does not exist: with spec.numVfs ${spec.numVfs}, the last VF is ${spec.numVfs - 1}`;
-    findings.push(refuse(`spec.nicSelector.pfNames[${index}]`, message));
+    const violation = { code: `vf-missing ${pfName.value.name}`, amount: last - spec.numVfs };
+    findings.push(refuse(`spec.nicSelector.pfNames[${index}]`, message, violation));
   }
   return findings;
 }
@@ -26,7 +27,8 @@ export function checkVfLimit({ spec }: SriovNetworkNodePolicy, { targets }: Poli
   if (spec.externallyManaged === true) return [];
   return findingsByNode(targets, (pf) => {
     const problem = vfLimitProblem(spec.numVfs, pf);
-    return problem?.code === "too-many-vfs" ? [refuse("spec.numVfs", problem.message)] : [];
+    if (problem?.code !== "too-many-vfs") return [];
+    return [refuse("spec.numVfs", problem.message, { code: `too-many-vfs ${pf.pciAddress}`, amount: spec.numVfs })];
   });
 }
 
@@ -37,43 +39,88 @@ export function checkMtu({ spec }: SriovNetworkNodePolicy, { targets }: PolicyCo
   return findingsByNode(targets, ({ pciAddress, maxMtu }) =>
     maxMtu === undefined || mtu <= maxMtu
       ? []
-      : [refuse("spec.mtu", `MTU ${mtu} requested, but ${pciAddress} supports at most ${maxMtu}`)],
+      : [
+          refuse("spec.mtu", `MTU ${mtu} requested, but ${pciAddress} supports at most ${maxMtu}`, {
+            code: `mtu-too-large ${pciAddress}`,
+            amount: mtu,
+          }),
+        ],
   );
 }
+
+/** A lower mtu changes the VFs only: lowering that of a PF would interrupt all who use the port. */
+export function loweredMtu(
+  before: SriovNetworkNodePolicy,
+  { spec }: SriovNetworkNodePolicy,
+  { targets }: PolicyContext,
+): readonly ReviewFinding[] {
+  const [old = 0, mtu = 0] = [before.spec.mtu, spec.mtu];
+  if (spec.externallyManaged === true || mtu >= old) return [];
+  return findingsByNode(targets, (pf) => {
+    if (pf.mtu === undefined || pf.mtu <= Math.max(mtu, defaultMtu)) return [];
+    return [warn("spec.mtu", `a lower value changes the VFs only: PF ${pf.pciAddress} keeps MTU ${pf.mtu}`)];
+  });
+}
+
+/** MTU of Ethernet, which a PF has unless somebody changed it. */
+const defaultMtu = 1500;
 
 /**
  * checkExternallyManaged compares an externally managed PF with the policy (sriov-operator.md E.3). Switchyard does not
  * configure such a PF, so the PF must already have the requested settings. Upstream does not compare the eswitch mode, and
  * its daemon then fails silently (sriov-operator.md M-34).
+ *
+ * On a new node the other tool may not have created the VFs yet. If another node has what the policy requests, such a node
+ * does not refuse the policy for all: it gets a warning, and its own condition reports the rest.
  */
 export function checkExternallyManaged(
   { spec }: SriovNetworkNodePolicy,
   { targets }: PolicyContext,
 ): readonly ReviewFinding[] {
   if (spec.externallyManaged !== true) return [];
-  const { numVfs, mtu, linkType } = spec;
-  const mode = spec.eSwitchMode || "legacy";
-  return findingsByNode(targets, (pf) => {
-    const external = `${pf.pciAddress} is externally managed and`;
-    const findings: ReviewFinding[] = [];
-    const existing = pf.numVfs ?? 0;
-    if (numVfs > existing) {
-      // Upstream's words, which scripts search for: docs/differences.md, "Sentences".
-      const higher = "is higher than the virtual functions allocated for the PF externally";
-      findings.push(refuse("spec.numVfs", `${numVfs} ${higher}: ${pf.pciAddress} has ${existing}`));
-    }
-    if (mtu !== undefined && pf.mtu !== undefined && mtu > pf.mtu) {
-      findings.push(refuse("spec.mtu", `MTU ${mtu} requested, but ${external} has MTU ${pf.mtu}`));
-    }
-    if (linkType && pf.linkType && linkType.toUpperCase() !== pf.linkType.toUpperCase()) {
-      findings.push(refuse("spec.linkType", `"${linkType}" requested, but ${external} has link type ${pf.linkType}`));
-    }
-    const actual = pf.eSwitchMode || "legacy";
-    if (mode !== actual) {
-      findings.push(refuse("spec.eSwitchMode", `"${mode}" requested, but ${external} in ${actual} mode`));
-    }
-    return findings;
+  const complete = new Set<NodeGroup>();
+  forEachMatchedPf(targets, (pf, group) => {
+    if (missingOn(pf, spec).length === 0) complete.add(group);
   });
+  return findingsByNode(targets, (pf, group) => {
+    const findings = missingOn(pf, spec);
+    const isElsewhere = complete.size > (complete.has(group) ? 1 : 0);
+    if ((pf.numVfs ?? 0) > 0 || findings.length === 0 || !isElsewhere) return findings;
+    const message = `${pf.pciAddress} is externally managed and has no VFs yet: the node fails until another tool creates ${spec.numVfs}`;
+    return [warn("spec.numVfs", message)];
+  });
+}
+
+/** What the policy requests and the externally managed PF does not have. */
+function missingOn(
+  pf: InterfaceStatus,
+  { numVfs, mtu, linkType, eSwitchMode }: SriovNetworkNodePolicy["spec"],
+): readonly ReviewFinding[] {
+  const { pciAddress, numVfs: existing = 0 } = pf;
+  const external = `${pciAddress} is externally managed and`;
+  const violation = (code: string, amount = 0) => ({ code: `external-${code} ${pciAddress}`, amount });
+  const findings: ReviewFinding[] = [];
+  if (numVfs > existing) {
+    // Upstream's words, which scripts search for: docs/differences.md, "Sentences".
+    const higher = "is higher than the virtual functions allocated for the PF externally";
+    const message = `${numVfs} ${higher}: ${pciAddress} has ${existing}`;
+    findings.push(refuse("spec.numVfs", message, violation("vfs", numVfs)));
+  }
+  if (mtu !== undefined && pf.mtu !== undefined && mtu > pf.mtu) {
+    const message = `MTU ${mtu} requested, but ${external} has MTU ${pf.mtu}`;
+    findings.push(refuse("spec.mtu", message, violation("mtu", mtu)));
+  }
+  if (linkType && pf.linkType && linkType.toUpperCase() !== pf.linkType.toUpperCase()) {
+    const message = `"${linkType}" requested, but ${external} has link type ${pf.linkType}`;
+    findings.push(refuse("spec.linkType", message, violation("link-type")));
+  }
+  const mode = eSwitchMode || "legacy";
+  const actual = pf.eSwitchMode || "legacy";
+  if (mode !== actual) {
+    const message = `"${mode}" requested, but ${external} in ${actual} mode`;
+    findings.push(refuse("spec.eSwitchMode", message, violation("eswitch-mode")));
+  }
+  return findings;
 }
 
 /**
@@ -82,19 +129,16 @@ export function checkExternallyManaged(
  */
 function findingsByNode(
   targets: PolicyTargets,
-  check: (pf: InterfaceStatus) => readonly ReviewFinding[],
+  check: (pf: InterfaceStatus, group: NodeGroup) => readonly ReviewFinding[],
 ): readonly ReviewFinding[] {
   const found = new Map<string, { readonly finding: ReviewFinding; readonly groups: Set<NodeGroup> }>();
   forEachMatchedPf(targets, (pf, group) => {
-    for (const finding of check(pf)) {
+    for (const finding of check(pf, group)) {
       const key = describeFinding(finding);
       const entry = found.get(key);
       if (entry === undefined) found.set(key, { finding, groups: new Set([group]) });
       else entry.groups.add(group);
     }
   });
-  return [...found.values()].map(({ finding, groups }) => ({
-    ...finding,
-    message: `${finding.message} on ${listNames(namesOf([...groups]))}`,
-  }));
+  return [...found.values()].map(({ finding, groups }) => onNodes(finding, namesOf([...groups])));
 }

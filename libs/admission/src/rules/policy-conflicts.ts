@@ -13,8 +13,18 @@
  * stronger one.
  */
 import type { InterfaceStatus, NicSelector, SriovNetworkNodePolicy } from "@switchyard/api";
-import { formatVfRange, hasLabels, isNameOf, overlaps, pfNameOf, priorityOf, type VfRange } from "@switchyard/policy";
-import { describeFinding, listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
+import {
+  describeDifference as describeSettingDifference,
+  formatVfRange,
+  hasLabels,
+  isNameOf,
+  overlaps,
+  pfNameOf,
+  priorityOf,
+  settingDifferences,
+  type VfRange,
+} from "@switchyard/policy";
+import { describeFinding, listNames, onNodes, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { namesOf, selects, type NodeGroup } from "../node-groups.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import type { MatchedPf } from "../policy-targets.ts";
@@ -41,29 +51,47 @@ export function checkPolicyConflicts(policy: SriovNetworkNodePolicy, context: Po
       }
     }
   }
-  return [...found.values()].map(({ finding, groups }) => ({
-    ...finding,
-    message: `${finding.message} on ${listNames(namesOf(groups))}`,
-  }));
+  return [...found.values()].map(({ finding, groups }) => onNodes(finding, namesOf(groups)));
 }
 
-/** Policies for the same resource on the same node must agree on whether the kubelet gets its NUMA topology. */
-export function checkExcludeTopology(
+/**
+ * Policies for the same resource on the same node must agree on the settings that a resource has once. Another
+ * excludeTopology is refused, as upstream does. Upstream admits other differences, so they are warnings; policies whose NICs
+ * are not on the same node do not disturb each other.
+ */
+export function checkResourceSettings(
   policy: SriovNetworkNodePolicy,
-  { view, others }: PolicyContext,
+  context: PolicyContext,
 ): readonly ReviewFinding[] {
-  const { resourceName, excludeTopology = false, nodeSelector } = policy.spec;
-  return others
-    .filter(({ spec }) => spec.resourceName === resourceName && (spec.excludeTopology ?? false) !== excludeTopology)
-    .filter(({ spec }) =>
-      view.nodes.some(({ labels }) => hasLabels(labels, nodeSelector) && hasLabels(labels, spec.nodeSelector)),
-    )
-    .map(({ metadata }) => {
-      // Upstream's words, which scripts search for: docs/differences.md, "Sentences".
-      const conflict = `field conflicts with policy ${metadata.name}`;
-      const cause = `which has the same resourceName and excludeTopology ${!excludeTopology}`;
-      return refuse("spec.excludeTopology", `${conflict}, ${cause}; set the same value in both`);
-    });
+  return context.others.flatMap((other) =>
+    settingDifferences(policy, other).flatMap((difference) => {
+      const field = `spec.${difference.setting}`;
+      if (difference.setting === "excludeTopology") {
+        const { nodes } = context.view;
+        const isShared = ({ labels }: Pick<(typeof nodes)[number], "labels">) =>
+          hasLabels(labels, policy.spec.nodeSelector) && hasLabels(labels, other.spec.nodeSelector);
+        if (!nodes.some(isShared)) return [];
+        // Upstream's words, which scripts search for: docs/differences.md, "Sentences".
+        const conflict = `field conflicts with policy ${other.metadata.name}`;
+        const cause = `which has the same resourceName and excludeTopology ${difference.other}`;
+        return [refuse(field, `${conflict}, ${cause}; set the same value in both`)];
+      }
+      const names = namesOf(sharedNodes(other, context));
+      if (names.length === 0) return [];
+      const { resourceName } = policy.spec;
+      const winner = outranks(policy, other) ? policy.metadata.name : other.metadata.name;
+      const message = describeSettingDifference(difference, { resourceName, policy: other.metadata.name, winner });
+      return [warn(field, `${listNames(names)}: ${message}`)];
+    }),
+  );
+}
+
+/** The nodes on which the policy under review and the other one match a PF. */
+function sharedNodes(other: SriovNetworkNodePolicy, { targets, matchPfs, view }: PolicyContext): readonly NodeGroup[] {
+  const isSelected = selects(other.spec.nodeSelector);
+  return targets.matches.flatMap(({ groups, layout }) =>
+    matchPfs(other, layout, view.nics).length === 0 ? [] : groups.filter(isSelected),
+  );
 }
 
 /** A policy and a PF that it matches. */
@@ -91,7 +119,10 @@ function conflictsOn(claim: Claim, rival: Claim): readonly ReviewFinding[] {
     if (byTheSameField || (bothNameIt && priorityOf(claim.policy) === priorityOf(rival.policy))) {
       const taken = `${describeVfs(rival.pf.vfs)} of policy ${name}`;
       findings.push(
-        refuse(field, `requests ${describeVfs(claim.pf.vfs)} of ${describe(nic)}, in conflict with ${taken}`),
+        refuse(field, `requests ${describeVfs(claim.pf.vfs)} of ${describe(nic)}, in conflict with ${taken}`, {
+          code: `vf-conflict ${name} ${nic.pciAddress}`,
+          amount: sharedVfs(claim.pf.vfs, rival.pf.vfs),
+        }),
       );
     } else {
       findings.push(warn(field, describePrecedence(claim, rival)));
@@ -143,6 +174,11 @@ function describeDifference(claim: Claim, rival: Claim, value: string): string {
   const name = rival.policy.metadata.name;
   const winner = outranks(claim.policy, rival.policy) ? "this policy's" : `policy ${name}'s`;
   return `policy ${name} has ${value} for ${describe(claim.pf.nic)}: ${winner} value applies to the whole PF`;
+}
+
+/** The number of VFs that are in both ranges. */
+function sharedVfs(a: VfRange, b: VfRange): number {
+  return Math.max(0, Math.min(a.last, b.last) - Math.max(a.first, b.first) + 1);
 }
 
 /** "VFs 2-5", or "VF 3" for a range of one. */

@@ -59,9 +59,11 @@ export function checkPoolOverlap(pool: SriovNetworkPoolConfig, view: ClusterView
     const rules = createRules({ policies: [], pools: [pool, other] });
     const nodes = view.nodes.filter((node) => poolOverlaps(asNode(node), rules).length > 0);
     if (nodes.length === 0) return [];
-    const shared = listNames(nodes.map((node) => node.name));
-    const message = `pool ${other.metadata.name} also selects ${shared}: a node can be in one pool only`;
-    return [refuse("spec.nodeSelector", message)];
+    const names = nodes.map((node) => node.name);
+    const message = `pool ${other.metadata.name} also selects ${listNames(names)}: a node can be in one pool only`;
+    return [
+      refuse("spec.nodeSelector", message, { code: `pool-overlap ${other.metadata.name}`, nodes: names, amount: 0 }),
+    ];
   });
 }
 

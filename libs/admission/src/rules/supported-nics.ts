@@ -30,12 +30,25 @@ export function checkSupportedNics(
     ];
   }
   if (!deviceID || ofVendor.some((nic) => nic.pf === deviceID)) return unlistedNics(targets, known, report);
-  const isVf = ofVendor.find((nic) => nic.vf === deviceID);
   const card = vendor ? `${vendor}:${deviceID}` : deviceID;
-  const why = isVf
-    ? `${quote(card)} is the ID of a VF; use the device ID of its PF, such as "${isVf.pf}"`
-    : `NIC ${quote(card)} is not in the list of supported NICs; ${advice}`;
+  const pfIds = [...new Set(ofVendor.filter((nic) => nic.vf === deviceID).map(({ pf }) => pf))];
+  const onNodes = pfIds.filter((id) => hasPf(targets, id));
+  const why =
+    pfIds.length > 0
+      ? `${quote(card)} is the ID of a VF; use the device ID of its PF, ${describeIds(pfIds, onNodes)}`
+      : `NIC ${quote(card)} is not in the list of supported NICs; ${advice}`;
   return [report("spec.nicSelector.deviceID", why)];
+}
+
+/** The PFs that the selected nodes have are a better answer than those of the list. */
+function describeIds(pfIds: readonly string[], onNodes: readonly string[]): string {
+  const [first = ""] = pfIds;
+  return onNodes.length > 0 ? `on these nodes ${onNodes.map((id) => quote(id)).join(" or ")}` : `such as "${first}"`;
+}
+
+function hasPf({ unmatched, matches }: PolicyTargets, deviceID: string): boolean {
+  const layouts = [...unmatched.map(({ state }) => state.layout), ...matches.map(({ layout }) => layout)];
+  return layouts.some((layout) => layout.some((nic) => nic.deviceID === deviceID));
 }
 
 /** One finding for each kind of unlisted NIC that the policy matches. */

@@ -4,13 +4,18 @@
  * nodes are not discovered yet, so nodes and policies cannot be applied together from one repository. Here such a policy is
  * admitted with a warning. A policy is refused if all of its nodes are discovered and none of their NICs match.
  */
-import type { SriovNetworkNodePolicy } from "@switchyard/api";
+import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
 import {
   adviceOnExcludedNics,
+  couldMatchNic,
   describeBroadSelector,
   describeEmptySelector,
+  describeIdleEntry,
+  describeNearest,
+  idleEntries,
   isEmptyNicSelector,
   isEmptySelector,
+  nearestNic,
 } from "@switchyard/policy";
 import { listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { countNodes, namesOf, type DiscoveredGroup } from "../node-groups.ts";
@@ -54,31 +59,65 @@ export function checkTargets(
       ),
     ];
   }
+  const findings: ReviewFinding[] = [];
   if (undiscovered.length > 0) {
     const names = listNames(namesOf(undiscovered));
-    return [
-      warn(
-        nodeSelector,
-        `the NICs of ${names} are not discovered yet: the policy's status will show whether they match`,
-      ),
-    ];
+    const message = `the NICs of ${names} are not discovered yet: the policy's status will show whether they match`;
+    findings.push(warn(nodeSelector, message));
   }
-  if (matches.length > 0 || unmatched.length === 0 || isEmptyNicSelector(spec.nicSelector)) return [];
-  const names = namesOf(unmatched);
-  const where = names.length === 1 ? names.join() : `any of ${names.length} nodes`;
+  if (unmatched.length === 0 || isEmptyNicSelector(spec.nicSelector)) return findings;
+  if (matches.length > 0) {
+    findings.push(warn("spec.nicSelector", `matches no NIC on ${listNames(namesOf(unmatched))}`));
+    return findings;
+  }
+  if (undiscovered.length > 0) return findings;
   const layoutNics = unmatched.flatMap(({ state }) => state.layout);
+  const nearest = nearestNic(spec.nicSelector, layoutNics);
   const advice = adviceOnExcludedNics(spec.nicSelector, layoutNics, view.nics);
-  const message = `matches no NIC on ${where}; available NICs: ${describeNics(unmatched)}`;
-  return [refuse("spec.nicSelector", advice === undefined ? message : `${message}; ${advice}`)];
+  const message = [
+    `matches no NIC on ${anyOf(namesOf(unmatched))}`,
+    ...(nearest === undefined ? [] : [`nearest match: ${describeNearest(nearest)}`]),
+    ...(advice === undefined ? [] : [advice]),
+    describeNics(unmatched, nearest?.nic),
+  ];
+  const violation = { code: "no-nic", nodes: namesOf(unmatched), amount: 0 };
+  return [refuse("spec.nicSelector", message.join("; "), violation)];
 }
 
-/** "ens1f0 (0000:3b:00.0, 8086:158b), …": at most five NICs by name. */
-function describeNics(groups: readonly DiscoveredGroup[]): string {
-  const nics = new Set<string>();
-  for (const layout of new Set(groups.map(({ state }) => state.layout))) {
-    for (const { name = "unnamed", pciAddress, vendor = "?", deviceID = "?" } of layout) {
-      nics.add(`${name} (${pciAddress}, ${vendor}:${deviceID})`);
-    }
-  }
-  return listNames([...nics], 4);
+/** A list of which some entries match NICs, and others none on any node: half of the VFs would be missing without a word. */
+export function checkListEntries(
+  { spec }: SriovNetworkNodePolicy,
+  { targets }: PolicyContext,
+): readonly ReviewFinding[] {
+  const { matches, unmatched } = targets;
+  if (matches.length === 0) return []; // checkTargets reports it
+  const discovered = [...matches.flatMap(({ groups }) => groups), ...unmatched];
+  const nics = [...new Set(discovered.map(({ state }) => state.layout))].flat();
+  const names = namesOf(discovered);
+  return idleEntries(spec.nicSelector, nics, couldMatchNic).map((entry) =>
+    warn(entry.field, describeIdleEntry(entry, names)),
+  );
 }
+
+function anyOf(names: readonly string[]): string {
+  return names.length === 1 ? names.join() : `any of ${names.length} nodes`;
+}
+
+/** All NICs of the nodes with the nearest match, else of the first nodes. Nodes with other NICs are only counted. */
+function describeNics(groups: readonly DiscoveredGroup[], nearest: InterfaceStatus | undefined): string {
+  const layouts = Map.groupBy(groups, ({ state }) => state.layout);
+  const entries = [...layouts];
+  const [layout = [], sharing = []] =
+    entries.find(([nics]) => nearest !== undefined && nics.includes(nearest)) ?? entries[0] ?? [];
+  const nics = layout.map(
+    ({ name = "unnamed", pciAddress, vendor = "?", deviceID = "?" }) =>
+      `${name.slice(0, maxNameLength)} (${pciAddress}, ${vendor}:${deviceID})`,
+  );
+  return `available NICs on ${listNames(namesOf(sharing))}: ${listNames(nics, maxNics)}`;
+}
+
+/** A node has at most as many PFs as its report (statusPfs) keeps; a refusal is one line. */
+const maxNics = 64;
+
+/** A node can write any text into its status. Real names need less. */
+const maxNameLength = 64;

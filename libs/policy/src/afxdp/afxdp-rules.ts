@@ -11,7 +11,7 @@ import type {
   AfxdpProvider,
 } from "@switchyard/api";
 import { compareText } from "../order.ts";
-import { nodeSetLabels, type Labels } from "../nodes/label-selector.ts";
+import { labelsProblem, nodeSetLabels, type Labels } from "../nodes/label-selector.ts";
 import { defaultStaleDelayMs } from "../nodes/stale-state.ts";
 
 /** The objects in the operator's namespace, in any order. Objects in other namespaces have no effect and must be omitted. */
@@ -29,6 +29,11 @@ export interface AfxdpRules {
   readonly policies: readonly AfxdpNetworkNodePolicy[];
   /** Labels that select the node set (nodeSetLabels). */
   readonly nodeSet: Labels;
+  /**
+   * Why configDaemonNodeSelector is not valid; undefined if it is. Nothing is known about the node set then, so no node
+   * has left it.
+   */
+  readonly nodeSetProblem: string | undefined;
   readonly provider: AfxdpProvider;
   /** How long the state of a node that has left is kept; 0 means that it is deleted immediately. */
   readonly staleDelayMs: number;
@@ -38,6 +43,7 @@ export function createAfxdpRules({ policies, operatorConfig, staleDelayMs }: Afx
   return {
     policies: policies.toSorted(comparePrecedence),
     nodeSet: nodeSetLabels(operatorConfig),
+    nodeSetProblem: labelsProblem(nodeSetLabels(operatorConfig)),
     provider: afxdpProviderOf(operatorConfig),
     staleDelayMs: staleDelayMs ?? defaultStaleDelayMs,
   };

@@ -14,6 +14,7 @@ import {
   type Node,
 } from "@switchyard/api";
 import { compareText } from "../order.ts";
+import { describeNearest, nearestNic } from "../nics/selection-report.ts";
 import { hasLabels, labelsOf } from "../nodes/label-selector.ts";
 import type { AfxdpDevice } from "./afxdp-device.ts";
 import { couldMatchDevice, fieldNaming, isEmptyAfxdpSelector, matchesDevice } from "./afxdp-nic-selector.ts";
@@ -199,10 +200,15 @@ function leftOut(policy: AfxdpNetworkNodePolicy, device: AfxdpDevice, why: strin
 function noDevice(policy: AfxdpNetworkNodePolicy, devices: readonly AfxdpDevice[]): AfxdpProblem {
   const { nicSelector: value } = policy.spec;
   const more = devices.length - maxListedDevices;
+  const nearest = nearestNic(
+    value,
+    devices.map(({ nic }) => nic),
+  );
+  const near = nearest === undefined ? "" : `; nearest match: ${describeNearest(nearest)}`;
   const listed = devices.slice(0, maxListedDevices).map(describeDevice).join(", ");
   const message = devices.some(({ nic }) => matchesDevice(value, nic))
     ? "policies of higher priority have all devices that it matches: correct nicSelector or priority"
-    : `matches no device of the node; its devices are ${listed}${more > 0 ? ` and ${more} more` : ""}: ` +
+    : `matches no device of the node; its devices are ${listed}${more > 0 ? ` and ${more} more` : ""}${near}: ` +
       "correct nicSelector or narrow nodeSelector";
   return afxdpProblem(policy, { code: "no-device", field: "spec.nicSelector", value, message });
 }

@@ -187,3 +187,26 @@ describe("policiesSelecting", () => {
     expect(selecting.map(({ metadata }) => metadata.name)).toEqual(["weak", "strong"]);
   });
 });
+
+describe("policies of one resource with different settings", () => {
+  it("have a problem each, which names the setting, the other policy and the one that applies", () => {
+    const shared = { resourceName: "fast", nodeSelector: {} };
+    const weak = policy("weak", { ...shared, nicSelector: { pfNames: ["ens803f0"] }, isRdma: true });
+    const strong = policy("strong", { ...shared, nicSelector: { pfNames: ["ens803f1"] }, priority: 10 });
+    const problems = merge(weak, strong).problems.map(({ policyName, severity, field, message }) => {
+      return `${policyName} ${severity} ${field}: ${message}`;
+    });
+    const end = "the value of policy strong applies to all VFs of the resource; use another resourceName";
+    expect(problems).toEqual([
+      `weak warning spec.isRdma: is true, but false in policy strong, which has the same resourceName fast: ${end}`,
+      `strong warning spec.isRdma: is false, but true in policy weak, which has the same resourceName fast: ${end}`,
+    ]);
+  });
+
+  it("have none if only one of them has VFs on the node", () => {
+    const shared = { resourceName: "fast", nodeSelector: {} };
+    const kernel = policy("kernel", { ...shared, nicSelector: { pfNames: ["ens803f0"] } });
+    const user = policy("user", { ...shared, nicSelector: { pfNames: ["other"] }, deviceType: "vfio-pci" });
+    expect(merge(kernel, user).problems.map(({ code }) => code)).toEqual(["no-match"]);
+  });
+});

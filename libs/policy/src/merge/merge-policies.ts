@@ -17,7 +17,9 @@ import { withFormerNames } from "../nics/status-pfs.ts";
 import { hasLabels, labelsOf } from "../nodes/label-selector.ts";
 import { adviceOnExcludedNics, mayConfigure } from "../nics/nic-policy.ts";
 import { couldMatchNic, matchesNic } from "../nics/nic-selector.ts";
+import { describeNearest, nearestNic } from "../nics/selection-report.ts";
 import { entryFor, repeatedNames, type CompiledPolicy } from "./compiled-policy.ts";
+import { describeDifference, settingDifferences } from "./resource-settings.ts";
 import { compareText } from "../order.ts";
 import { policyProblem, type PolicyProblem } from "../policy-problem.ts";
 import { offloadHostOf, withReservation, type OffloadHost } from "../offload/offload-host.ts";
@@ -78,9 +80,10 @@ export function mergePolicies(node: Node, interfaces: readonly InterfaceStatus[]
         isUnwanted(interfaces[index], selecting),
     )
     .map(({ nic }) => nic.pciAddress);
+  const shared = sharedResourceProblems(merged, selecting);
   return {
     spec: { ...specOf(merged, systemOf(node, rules, host)), ...(unselected.length > 0 && { unselected }) },
-    problems: results.flatMap(({ problems }) => problems),
+    problems: results.flatMap(({ match, problems }) => [...problems, ...(shared.get(match.policyName) ?? [])]),
     matches: results.map(({ match }) => match),
   };
 }
@@ -203,6 +206,36 @@ function managementDiffers(
   });
 }
 
+/** Problems of policies that share a resource on the node and differ in its settings, by the policies' names. */
+function sharedResourceProblems(
+  merged: readonly MergedNic[],
+  selecting: readonly CompiledPolicy[],
+): ReadonlyMap<string, readonly PolicyProblem[]> {
+  const groups = merged.flatMap(({ spec }) => spec?.vfGroups ?? []);
+  const names = new Set(groups.map(({ policyName }) => policyName));
+  // From the lowest to the highest priority: the last one wins.
+  const policies = selecting.map(({ policy }) => policy).filter(({ metadata }) => names.has(metadata.name));
+  const problems = new Map<string, readonly PolicyProblem[]>();
+  if (policies.length < 2) return problems;
+  for (const [resourceName, sharing] of Map.groupBy(policies, ({ spec }) => spec.resourceName)) {
+    const winner = sharing.at(-1)?.metadata.name ?? "";
+    for (const policy of sharing) {
+      const [found] = sharing.flatMap((other) =>
+        settingDifferences(policy, other).map((difference) => ({ difference, other: other.metadata.name })),
+      );
+      if (found === undefined) continue;
+      const { difference, other } = found;
+      const message = describeDifference(difference, { resourceName, policy: other, winner });
+      const field = `spec.${difference.setting}`;
+      const value = policy.spec[difference.setting];
+      problems.set(policy.metadata.name, [
+        policyProblem(policy, { code: "resource-setting-differs", field, value, message }),
+      ]);
+    }
+  }
+  return problems;
+}
+
 /**
  * Reports whether it is certain that no policy requests VFs on the PF. `nic` is the PF as reported, without recorded
  * names; it has no name if its network interface is absent.
@@ -266,7 +299,9 @@ function noMatch(policy: SriovNetworkNodePolicy, merged: readonly MergedNic[], {
   const shown = nicsOfNode.slice(0, maxListedNics).map(describeNic);
   const present = `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
   const advice = adviceOnExcludedNics(value, nicsOfNode, nics) ?? "correct nicSelector or narrow nodeSelector";
-  const message = `matches no NIC of the node; its NICs are ${present}: ${advice}`;
+  const nearest = nearestNic(value, nicsOfNode);
+  const near = nearest === undefined ? "" : `; nearest match: ${describeNearest(nearest)}`;
+  const message = `matches no NIC of the node; its NICs are ${present}${near}: ${advice}`;
   return policyProblem(policy, { code: "no-match", field: "spec.nicSelector", value, message });
 }
 

@@ -6,7 +6,7 @@
  */
 import type { SriovNetworkNodePolicy, SriovNetworkPoolConfig, SriovOperatorConfig } from "@switchyard/api";
 import { isGateOn } from "../config/feature-gates.ts";
-import { nodeSetLabels, type Labels } from "../nodes/label-selector.ts";
+import { labelsProblem, nodeSetLabels, type Labels } from "../nodes/label-selector.ts";
 import { defaultNicPolicy, type NicPolicy } from "../nics/nic-policy.ts";
 import { inOrderOfApplication } from "../order.ts";
 import { compilePolicy, type CompiledPolicy } from "./compiled-policy.ts";
@@ -37,6 +37,11 @@ export interface Rules {
   readonly operatorConfig: SriovOperatorConfig | undefined;
   /** Labels that select the node set (nodeSetLabels). */
   readonly nodeSet: Labels;
+  /**
+   * Why configDaemonNodeSelector is not valid; undefined if it is. Nothing is known about the node set then, so no node
+   * has left it.
+   */
+  readonly nodeSetProblem: string | undefined;
   /** How long the state of a node that has left is kept; 0 means that it is deleted immediately. */
   readonly staleDelayMs: number;
   /** The feature gate manageSoftwareBridges. */
@@ -62,6 +67,7 @@ export function createRules(sources: RuleSources): Rules {
     pools,
     operatorConfig,
     nodeSet: nodeSetLabels(operatorConfig),
+    nodeSetProblem: labelsProblem(nodeSetLabels(operatorConfig)),
     staleDelayMs,
     manageBridges,
     nics: sources.nics ?? defaultNicPolicy(operatorConfig),

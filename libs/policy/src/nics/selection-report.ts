@@ -78,9 +78,16 @@ export function idleEntries<Selector extends SelectorFields, Nic extends Selecta
   });
 }
 
-/** Returns "matches no NIC on any of 3 nodes", and which NIC comes nearest. */
-export function describeIdleEntry<Nic extends SelectableNic>({ value, nearest }: IdleEntry<Nic>, where: string): string {
-  const text = `${JSON.stringify(value)} matches no NIC on ${where}`;
+/**
+ * Returns for example `"uplink1" matches no NIC on any of 3 nodes`, and which NIC comes nearest. `nodes` are the names of the
+ * nodes that have reported their NICs.
+ */
+export function describeIdleEntry<Nic extends SelectableNic>(
+  { value, nearest }: IdleEntry<Nic>,
+  nodes: readonly string[],
+): string {
+  const where = nodes.length === 1 ? nodes.join() : `any of ${nodes.length} nodes`;
+  const text = `${JSON.stringify(value.slice(0, maxNameLength))} matches no NIC on ${where}`;
   return nearest === undefined ? text : `${text}; nearest match: ${describeNearest(nearest)}`;
 }
 
@@ -102,7 +109,7 @@ export function nearestNic<Nic extends SelectableNic>(
   const ranked = nics.map((nic) => ({ nic, differences: differencesOf(selector, nic) }));
   const fewest = Math.min(...ranked.map(({ differences }) => differences.length));
   const best = ranked.filter(({ differences }) => differences.length === fewest);
-  const like = best.slice(0, maxCompared).find(({ nic }) => hasSimilarName(selector, nic));
+  const like = withSimilarName(selector, best.slice(0, maxCompared));
   const nearest = like ?? (fewest < fieldCount(selector) ? best[0] : undefined);
   return fewest === 0 ? undefined : nearest;
 }
@@ -158,7 +165,17 @@ function listed(values: readonly string[], separator: string): string {
   return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
-function hasSimilarName({ pfNames = [] }: SelectorFields, { name, altNames = [] }: SelectableNic): boolean {
-  const names = [...(name ? [name] : []), ...altNames];
-  return pfNames.some((entry) => nearestName(pfNameOf(entry), names) !== undefined);
+/** The NIC whose name is most like one of pfNames; undefined if none is like it. */
+function withSimilarName<Ranked extends { readonly nic: SelectableNic }>(
+  { pfNames = [] }: SelectorFields,
+  ranked: readonly Ranked[],
+): Ranked | undefined {
+  const byName = new Map<string, Ranked>();
+  for (const one of ranked) for (const name of namesOf(one.nic)) byName.set(name, byName.get(name) ?? one);
+  const similar = pfNames.slice(0, maxListed).flatMap((entry) => nearestName(pfNameOf(entry), byName.keys()) ?? []);
+  return similar.map((name) => byName.get(name)).find((one) => one !== undefined);
+}
+
+function namesOf({ name, altNames = [] }: SelectableNic): readonly string[] {
+  return [...(name ? [name] : []), ...altNames];
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { LabelSelector } from "@switchyard/api";
-import { compileLabelSelector, hasLabels, type Labels } from "./label-selector.ts";
+import { compileLabelSelector, hasLabels, labelsProblem, type Labels } from "./label-selector.ts";
 
 describe("hasLabels", () => {
   const labels = { zone: "a", worker: "" };
@@ -14,6 +14,32 @@ describe("hasLabels", () => {
     { does: "ignores inherited properties", required: { constructor: "" }, result: false },
   ])("$does", ({ required, result }) => {
     expect(hasLabels(labels, required)).toBe(result);
+  });
+});
+
+describe("labelsProblem", () => {
+  it.each<Labels>([
+    {},
+    { "node-role.kubernetes.io/worker": "" },
+    { a: "b", "A_b.c-9": "x".repeat(63), [`${"a.".repeat(126)}b/${"n".repeat(63)}`]: "1" },
+  ])("accepts labels that a node can have: %j", (labels) => {
+    expect(labelsProblem(labels)).toBeUndefined();
+  });
+
+  it.each<Labels>([
+    { 'node-role.kubernetes.io/worker"': "true" },
+    { "": "a" },
+    { "/a": "" },
+    { "a/": "" },
+    { "a/b/c": "" },
+    { "Example.com/a": "" },
+    { "a b": "" },
+    { [`n${"n".repeat(63)}`]: "" },
+    { a: '"true"' },
+    { a: "-" },
+    { a: "x".repeat(64) },
+  ])("names a label that no node can have: %j", (labels) => {
+    expect(labelsProblem(labels)).toContain("is not a label");
   });
 });
 

@@ -87,6 +87,26 @@ function compileRequirement(
   }
 }
 
+const labelName = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const labelPrefix = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+
+/**
+ * Returns why no node can have one of the labels, by the rules of the API server (k8s.io/apimachinery,
+ * pkg/util/validation); undefined if all are possible. A quote too many in YAML becomes a part of the key.
+ */
+export function labelsProblem(labels: Labels): string | undefined {
+  for (const [key, value] of Object.entries(labels)) {
+    const [prefix, name = "", ...more] = key.includes("/") ? key.split("/") : [undefined, key];
+    const isKey = more.length === 0 && labelName.test(name) && (prefix === undefined || labelPrefix.test(prefix));
+    if (!isKey)
+      return `${JSON.stringify(key)} is not a label key: use letters, digits, "-", "_" and ".", and check quotes`;
+    if (value !== "" && !labelName.test(value)) {
+      return `${JSON.stringify(value)} is not a label value for ${key}: use letters, digits, "-", "_" and ".", and check quotes`;
+    }
+  }
+  return undefined;
+}
+
 /** Linux nodes with the worker role. The value of the worker label is the empty string. */
 const defaultLabels: Labels = { "node-role.kubernetes.io/worker": "", "kubernetes.io/os": "linux" };
 

@@ -32,6 +32,8 @@ export interface ComponentSettings {
   readonly useExternalDrainer: boolean;
   /** Socket of ovsdb-server on the nodes; by default the config daemon's default. */
   readonly ovsdbSocketPath?: string | undefined;
+  /** The stored configuration of the injector, whose other keys belong to users; undefined if there is none. */
+  readonly injectorConfig?: string | undefined;
   /** Whether policies may use network cards that are not in the list of supported cards. */
   readonly devMode: boolean;
 }

@@ -117,7 +117,12 @@ describe("DaemonSets", () => {
     expect([nodeSelector, priorityClassName]).toEqual([{ "kubernetes.io/os": "linux" }, "system-cluster-critical"]);
     const roles = ["node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"];
     const tolerated = tolerations?.map(({ key, operator, effect }) => [key, operator, effect]);
-    expect(tolerated).toEqual([...roles, "node.kubernetes.io/not-ready"].map((key) => [key, "Exists", "NoSchedule"]));
+    // Upstream tolerates NoSchedule of the roles only; a toleration without effect includes it.
+    const anyEffect = [...roles, "node-role.kubernetes.io/etcd", "CriticalAddonsOnly"];
+    expect(tolerated).toEqual([
+      ...anyEffect.map((key) => [key, "Exists", undefined]),
+      ["node.kubernetes.io/not-ready", "Exists", "NoSchedule"],
+    ]);
     const terms = affinity?.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms;
     expect(terms).toEqual(roles.map((key) => ({ matchExpressions: [{ key, operator: "Exists" }] })));
     const elsewhere = podOf(name, {}, { isControlPlaneExternal: true }).spec;

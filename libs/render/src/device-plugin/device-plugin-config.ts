@@ -45,7 +45,7 @@ export interface DevicePluginProblem {
   readonly code:
     /** Policies for the resource select by different fields. The plugin only finds VFs that match all of the fields. */
     | "mixed-selectors"
-    /** The settings of the resource's VF groups differ. The settings of the first group apply to all VFs. */
+    /** The settings of the resource's VF groups differ. Those of the policy with the highest priority apply to all VFs. */
     | "mixed-settings"
     /** The plugin does not support vDPA devices with RDMA. isRdma is omitted. */
     | "rdma-with-vdpa"

@@ -71,7 +71,7 @@ describe("nodeDevicePluginConfig", () => {
     });
   });
 
-  it("uses the settings of the first group for a resource, and reports other settings (sriov-operator.md M-43)", () => {
+  it("uses the settings of the first group of a PF for a resource, and reports other settings (sriov-operator.md M-43)", () => {
     const groups = [
       { resourceName: "a", vfRange: "0-0", policyName: "p" },
       { resourceName: "a", vfRange: "1-1", policyName: "q", isRdma: true },
@@ -84,10 +84,29 @@ describe("nodeDevicePluginConfig", () => {
         code: "mixed-settings",
         resourceName: "a",
         message:
-          "isRdma, needVhostNet, vdpaType or excludeTopology differ between its VFs (policies p, q), " +
-          "so the settings of the first VFs apply to all",
+          "deviceType, isRdma, needVhostNet, vdpaType or excludeTopology differ between its VFs (policies p, q): " +
+          "the settings of policy p apply to all, and each VF keeps its driver",
       },
     ]);
+  });
+
+  it("uses the settings of the policy with the highest priority, whose PF is the last one in the spec", () => {
+    const weak = { resourceName: "a", vfRange: "0-0", policyName: "weak", isRdma: true };
+    const strong = { resourceName: "a", vfRange: "0-0", policyName: "strong" };
+    const { config, problems } = nodeDevicePluginConfig(stateOf([[weak], [strong]]));
+    expect(config.resourceList?.map(({ selectors }) => selectors.IsRdma)).toEqual([false]);
+    expect(problems.map(({ message }) => message).join()).toContain("the settings of policy strong apply to all");
+  });
+
+  it("reports VFs with different drivers in one resource", () => {
+    const kernel = { resourceName: "a", vfRange: "0-0", policyName: "p", deviceType: "netdevice" } as const;
+    const user = { resourceName: "a", vfRange: "1-1", policyName: "q", deviceType: "vfio-pci" } as const;
+    expect(nodeDevicePluginConfig(stateOf([[kernel, user]])).problems.map(({ code }) => code)).toEqual([
+      "mixed-settings",
+    ]);
+    const byDefault = { ...kernel, deviceType: undefined };
+    const { deviceType: _, ...implicit } = byDefault;
+    expect(nodeDevicePluginConfig(stateOf([[kernel, { ...implicit, vfRange: "1-1" }]])).problems).toEqual([]);
   });
 
   it("selects each VF of a valid group once and no other VF, and is always valid for the plugin", () => {

@@ -23,9 +23,9 @@ import {
 /** Renders the configuration. Resources are in the order of spec.interfaces and their vfGroups, VFs by PF and index. */
 export function nodeDevicePluginConfig(state: SriovNetworkNodeState): RenderedDevicePluginConfig {
   const byResource = new Map<string, GroupVfs[]>();
-  for (const { group, nic } of groupsOf(state)) {
-    const { resourceName } = group;
-    if (resourceName) byResource.set(resourceName, [...(byResource.get(resourceName) ?? []), vfsOf(group, nic)]);
+  for (const pfGroup of groupsOf(state)) {
+    const { resourceName } = pfGroup.group;
+    if (resourceName) byResource.set(resourceName, [...(byResource.get(resourceName) ?? []), vfsOf(pfGroup)]);
   }
   const rendered = [...byResource].map(([resourceName, groups]) => renderResource(resourceName, groups));
   return {
@@ -34,24 +34,45 @@ export function nodeDevicePluginConfig(state: SriovNetworkNodeState): RenderedDe
   };
 }
 
+/**
+ * The group of the policy with the highest priority. The node state lists PFs by their first policy, from the lowest to the
+ * highest priority, and the groups of a PF from the highest to the lowest (libs/policy).
+ */
+function strongestOf(groups: readonly GroupVfs[]): GroupVfs | undefined {
+  const last = groups.at(-1);
+  return last && groups.find(({ pciAddress }) => pciAddress === last.pciAddress);
+}
+
 /** A group and the addresses of its existing VFs; undefined if its range is invalid. */
 interface GroupVfs {
+  /** The PF. */
+  readonly pciAddress: string;
   readonly group: VfGroup;
   readonly addresses: readonly string[] | undefined;
 }
 
-function groupsOf({ spec, status }: SriovNetworkNodeState): { group: VfGroup; nic: InterfaceStatus | undefined }[] {
+interface PfGroup {
+  readonly pciAddress: string;
+  readonly group: VfGroup;
+  readonly nic: InterfaceStatus | undefined;
+}
+
+function groupsOf({ spec, status }: SriovNetworkNodeState): readonly PfGroup[] {
   const nics = new Map((status?.interfaces ?? []).map((nic) => [nic.pciAddress, nic]));
   return (spec?.interfaces ?? []).flatMap(({ pciAddress, vfGroups = [] }: InterfaceSpec) =>
-    vfGroups.map((group) => ({ group, nic: nics.get(pciAddress) })),
+    vfGroups.map((group) => ({ pciAddress, group, nic: nics.get(pciAddress) })),
   );
 }
 
-function vfsOf(group: VfGroup, nic: InterfaceStatus | undefined): GroupVfs {
+function vfsOf({ pciAddress: pf, group, nic }: PfGroup): GroupVfs {
   const range = parseVfRange(group.vfRange ?? "");
-  if (!range.ok) return { group, addresses: undefined };
+  if (!range.ok) return { pciAddress: pf, group, addresses: undefined };
   const vfs = (nic?.Vfs ?? []).filter(({ vfID, pciAddress }) => includesVf(range.value, vfID) && pciAddress !== "");
-  return { group, addresses: vfs.toSorted((a, b) => a.vfID - b.vfID).map(({ pciAddress }) => pciAddress) };
+  return {
+    pciAddress: pf,
+    group,
+    addresses: vfs.toSorted((a, b) => a.vfID - b.vfID).map(({ pciAddress }) => pciAddress),
+  };
 }
 
 interface RenderedResource {
@@ -71,15 +92,15 @@ function renderResource(resourceName: string, groups: readonly GroupVfs[]): Rend
   const badName = resourceNameProblem(resourceName);
   if (badName !== undefined) return { resource: undefined, problems: [...problems, badName] };
   const used = groups.filter(({ addresses = [] }) => addresses.length > 0);
-  const [first, ...others] = used.map(({ group }) => settingsOf(group));
+  const strongest = strongestOf(used);
   // A resource without addresses would have an empty selector, which selects all devices.
-  if (first === undefined) return { resource: undefined, problems };
-  const { excludeTopology, isRdma, needVhostNet, vdpaType } = first;
-  if (others.some((other) => !isSame(first, other))) {
+  if (strongest === undefined) return { resource: undefined, problems };
+  const { excludeTopology, isRdma, needVhostNet, vdpaType } = settingsOf(strongest.group);
+  if (used.some(({ group }) => !isSame(settingsOf(strongest.group), settingsOf(group)))) {
     const policies = [...new Set(used.map(({ group }) => group.policyName ?? "?"))].join(", ");
     const message =
-      "isRdma, needVhostNet, vdpaType or excludeTopology differ between its VFs " +
-      `(policies ${policies}), so the settings of the first VFs apply to all`;
+      `deviceType, isRdma, needVhostNet, vdpaType or excludeTopology differ between its VFs (policies ${policies}): ` +
+      `the settings of policy ${strongest.group.policyName ?? "?"} apply to all, and each VF keeps its driver`;
     problems.push(problem("mixed-settings", message));
   }
   if (isRdma && vdpaType !== undefined) problems.push(rdmaWithVdpa(resourceName));
@@ -100,18 +121,27 @@ function renderResource(resourceName: string, groups: readonly GroupVfs[]): Rend
 
 /** Settings with which the VFs of a group are passed to pods. */
 interface Settings {
+  readonly deviceType: string;
   readonly excludeTopology: boolean;
   readonly isRdma: boolean;
   readonly needVhostNet: boolean;
   readonly vdpaType: VfGroup["vdpaType"];
 }
 
-function settingsOf({ excludeTopology = false, isRdma = false, needVhostNet = false, vdpaType }: VfGroup): Settings {
-  return { excludeTopology, isRdma, needVhostNet, vdpaType: vdpaType || undefined };
+function settingsOf(group: VfGroup): Settings {
+  const { excludeTopology = false, isRdma = false, needVhostNet = false, vdpaType } = group;
+  return {
+    deviceType: group.deviceType || "netdevice",
+    excludeTopology,
+    isRdma,
+    needVhostNet,
+    vdpaType: vdpaType || undefined,
+  };
 }
 
 function isSame(a: Settings, b: Settings): boolean {
   return (
+    a.deviceType === b.deviceType &&
     a.excludeTopology === b.excludeTopology &&
     a.isRdma === b.isRdma &&
     a.needVhostNet === b.needVhostNet &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Components, leases, finalizers and versions: what the operator needs to work. */
-import { annotations, apiGroup, conditionTypes, afxdpApiGroup, upstreamFinalizers } from "@switchyard/api";
+import { annotations, apiGroup, conditionTypes, afxdpApiGroup, labels, upstreamFinalizers } from "@switchyard/api";
 import { isInNodeSet } from "@switchyard/policy";
-import { at, listAt, stringsAt, textAt } from "../../json.ts";
+import { at, isJsonObject, listAt, type Manifest, stringsAt, textAt } from "../../json.ts";
 import { findingOf, refOf, resourceOf, type Finding } from "../finding.ts";
 import { timeMs, type Snapshot } from "../snapshot.ts";
 import { containerLines, describePod, findOperator, isRunning } from "./operator.ts";
@@ -46,16 +46,21 @@ function daemonSets({ objectsOf, namespace }: Snapshot): readonly Finding[] {
     const [wanted, available] = ["desiredNumberScheduled", "numberAvailable"].map(
       (key) => at(set.object, "status", key) ?? 0,
     );
-    if (
-      set.namespace !== namespace ||
-      typeof wanted !== "number" ||
-      typeof available !== "number" ||
-      available >= wanted
-    )
-      return [];
-    const message = `${available} of ${wanted} pods are available`;
+    if (set.namespace !== namespace || typeof wanted !== "number" || typeof available !== "number") return [];
+    if (available >= wanted && (wanted > 0 || needsNoNode(set))) return [];
+    const message =
+      wanted === 0
+        ? "0 pods are wanted: no node has its labels and only taints that it tolerates"
+        : `${available} of ${wanted} pods are available`;
     return [findingOf("ComponentNotAvailable", { object: refOf(set), field: "status.numberAvailable", message })];
   });
+}
+
+/** The device plugin of upstream only runs on nodes with VFs; a DaemonSet that nobody has counted yet says nothing. */
+function needsNoNode({ object }: Manifest): boolean {
+  const selector = at(object, "spec", "template", "spec", "nodeSelector");
+  const isCounted = typeof at(object, "status", "desiredNumberScheduled") === "number";
+  return !isCounted || Object.hasOwn(isJsonObject(selector) ? selector : {}, labels.devicePlugin);
 }
 
 function daemonPods(snapshot: Snapshot): readonly Finding[] {

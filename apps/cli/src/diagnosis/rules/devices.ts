@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Nodes that offer fewer devices than they have VFs, and VFs that no policy selects. */
 import type { InterfaceSpec, SriovNetworkNodeState } from "@switchyard/api";
-import { countVfsIn, parseVfRange } from "@switchyard/policy";
+import { countVfsIn, mergePolicies, parseVfRange } from "@switchyard/policy";
 import { listAt } from "../../json.ts";
 import { findingOf, type Finding } from "../finding.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -56,7 +56,11 @@ function expected(interfaces: readonly InterfaceSpec[]): ReadonlyMap<string, num
 function leftovers(state: SriovNetworkNodeState, snapshot: Snapshot): readonly Finding[] {
   const { name } = state.metadata;
   if (!snapshot.isKnown("SriovNetworkNodePolicy")) return [];
-  const selected = new Set((state.spec?.interfaces ?? []).map(({ pciAddress }) => pciAddress));
+  // The spec may be older than the policies: the operator may be down or late.
+  const node = snapshot.cluster.nodes.find(({ metadata }) => metadata.name === name);
+  const merged = node && mergePolicies(node, state.status?.interfaces ?? [], snapshot.rules).spec;
+  const wanted = [...(state.spec?.interfaces ?? []), ...(merged?.interfaces ?? [])];
+  const selected = new Set(wanted.map(({ pciAddress }) => pciAddress));
   return (state.status?.interfaces ?? []).flatMap((nic, index) => {
     const { pciAddress, numVfs = 0, externallyManaged } = nic;
     if (numVfs === 0 || externallyManaged === true || selected.has(pciAddress)) return [];

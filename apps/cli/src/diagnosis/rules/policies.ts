@@ -2,8 +2,11 @@
 /** Policies and pools that select nothing, cannot be applied, or are in the wrong namespace. The merge is that of the operator. */
 import { operatorConfigName, type SriovNetworkNodePolicy } from "@switchyard/api";
 import {
+  couldMatchNic,
+  describeIdleEntry,
   describeNearest,
   hasLabels,
+  idleEntries,
   isInNodeSet,
   labelsOf,
   matchesNic,
@@ -18,14 +21,24 @@ import type { Snapshot } from "../snapshot.ts";
 export function findPolicies(snapshot: Snapshot): readonly Finding[] {
   return [
     ...outside(snapshot),
+    ...refusedObjects(snapshot),
     ...withoutConfig(snapshot),
     ...snapshot.cluster.policies.flatMap((policy) => selectionOf(policy, snapshot)),
     ...problems(snapshot),
   ];
 }
 
+/** The kinds that the operator only uses in its own namespace. Nothing sets their status elsewhere. */
+const ownKinds = [
+  "SriovNetworkNodePolicy",
+  "SriovNetworkPoolConfig",
+  "SriovOperatorConfig",
+  "AfxdpNetworkNodePolicy",
+  "AfxdpOperatorConfig",
+];
+
 function outside(snapshot: Snapshot): readonly Finding[] {
-  return ["SriovNetworkNodePolicy", "SriovNetworkPoolConfig"]
+  return ownKinds
     .flatMap((kind) => snapshot.objectsOf(kind))
     .filter(({ namespace }) => namespace !== undefined && namespace !== snapshot.namespace)
     .map((manifest) =>
@@ -36,6 +49,16 @@ function outside(snapshot: Snapshot): readonly Finding[] {
         message: `is in namespace "${manifest.namespace ?? ""}", and the operator in "${snapshot.namespace}"`,
       }),
     );
+}
+
+function refusedObjects({ refused }: Snapshot): readonly Finding[] {
+  return refused.map(({ manifest, problem }) =>
+    findingOf("ObjectRefused", {
+      object: refOf(manifest),
+      message: problem,
+      values: { resource: resourceOf(manifest.kind) },
+    }),
+  );
 }
 
 function withoutConfig({ cluster, namespace }: Snapshot): readonly Finding[] {
@@ -61,12 +84,22 @@ function selectionOf(policy: SriovNetworkNodePolicy, snapshot: Snapshot): readon
     const message = `no node of the ${members.length} in the node set has the labels of spec.nodeSelector`;
     return [findingOf("NodeSelectorMatchesNothing", { object, field: "spec.nodeSelector", message, evidence })];
   }
-  const interfaces = selected.map(({ metadata }) => cluster.states.get(metadata.name)?.status?.interfaces ?? []);
-  const pfs = interfaces.flat();
-  if (interfaces.some((list) => list.length === 0) || pfs.some((nic) => matchesNic(policy.spec.nicSelector, nic)))
-    return [];
+  const reports = selected.flatMap(({ metadata: { name } }) => {
+    const interfaces = cluster.states.get(name)?.status?.interfaces ?? [];
+    return interfaces.length === 0 ? [] : [{ name, interfaces }];
+  });
+  const pfs = reports.flatMap(({ interfaces }) => interfaces);
+  const { nicSelector } = policy.spec;
+  if (pfs.some((nic) => matchesNic(nicSelector, nic))) {
+    const names = reports.map(({ name }) => name);
+    return idleEntries(nicSelector, pfs, couldMatchNic).map((entry) => {
+      const message = describeIdleEntry(entry, names);
+      return findingOf("NicSelectorEntryMatchesNothing", { object, field: entry.field, message });
+    });
+  }
+  if (reports.length < selected.length) return [];
   const message = `no PF of the ${selected.length} selected nodes matches spec.nicSelector`;
-  const nearest = nearestNic(policy.spec.nicSelector, pfs);
+  const nearest = nearestNic(nicSelector, pfs);
   const evidence = nearest === undefined ? [] : [`nearest match: PF ${describeNearest(nearest)}`];
   return [findingOf("NicSelectorMatchesNothing", { object, field: "spec.nicSelector", message, evidence })];
 }
@@ -124,15 +157,19 @@ function problems(snapshot: Snapshot): readonly Finding[] {
     policyName: poolName,
   }));
   const closed = cluster.pools.filter(({ spec }) => spec?.maxUnavailable === 0 || spec?.maxUnavailable === "0");
-  const groups = Map.groupBy([...rows, ...pools], ({ kind, policyName, field, message }) =>
-    [kind, policyName, field, message].join("\n"),
+  // The message of an overlap has the name of the node, so a pool with a hundred nodes would have a hundred findings.
+  const groups = Map.groupBy([...rows, ...pools], ({ kind, policyName, code, field, message }) =>
+    [kind, policyName, field, code === "overlap" ? code : message].join("\n"),
   );
   return [
     ...[...groups.values()].flatMap((same): readonly Finding[] => {
       const [first] = same;
       if (first === undefined) return [];
       const nodes = same.map(({ node }) => node).filter((name) => name !== "");
-      const evidence = nodes.length === 0 ? [] : [`${nodes.length} nodes: ${nodes.slice(0, 5).join(", ")}`];
+      const evidence =
+        nodes.length === 0
+          ? []
+          : [`${nodes.length === 1 ? "1 node" : `${nodes.length} nodes`}: ${nodes.slice(0, 5).join(", ")}`];
       const object = { kind: first.kind, namespace, name: first.policyName };
       const code = first.kind === "SriovNetworkPoolConfig" ? "PoolProblem" : "PolicyProblem";
       const finding = findingOf(code, { object, field: first.field, message: first.message, evidence });

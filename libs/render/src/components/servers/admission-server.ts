@@ -8,7 +8,7 @@ import type { AdmissionServerSettings } from "../component-settings.ts";
 import { annotated, clusterScoped, namespaced, type ComponentInput } from "../component.ts";
 import type { NetworkPolicy, Service, Webhook, WebhookConfiguration } from "../objects/kube-objects.ts";
 import type { Labels, PodSpec, Toleration } from "../objects/pod-template.ts";
-import type { ComponentName } from "../rendered-components.ts";
+import type { ComponentName, ComponentProblem } from "../rendered-components.ts";
 
 /**
  * isControlPlaneExternal reports whether the cluster has no control plane nodes, as with a hosted or managed control
@@ -110,6 +110,18 @@ function trustAnnotations({ certificates, secretName }: AdmissionServerSettings,
 }
 
 /**
+ * Taints of control plane nodes: those of kubeadm, `etcd` of RKE2 and Rancher, and CriticalAddonsOnly, which k3s and RKE2
+ * document for servers. Some distributions use the effect NoExecute.
+ */
+const controlPlaneTolerations: readonly Toleration[] = [
+  ...[...controlPlaneLabels, "node-role.kubernetes.io/etcd", "CriticalAddonsOnly"].map((key): Toleration => ({
+    key,
+    operator: "Exists",
+  })),
+  { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoSchedule" },
+];
+
+/**
  * Returns the placement of the server's pods: on control plane nodes, or on any node if the cluster has none of these.
  */
 export function serverPlacement({
@@ -118,21 +130,26 @@ export function serverPlacement({
   const nodeSelectorTerms = controlPlaneLabels.map((key) => ({
     matchExpressions: [{ key, operator: "Exists" as const }],
   }));
-  const tolerations = [...controlPlaneLabels, "node.kubernetes.io/not-ready"].map((key): Toleration => ({
-    key,
-    operator: "Exists",
-    effect: "NoSchedule",
-  }));
   // Omitted instead of an empty list: the API server drops an empty list, so the object would always seem to differ.
   const onControlPlane = {
     affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
-    tolerations,
+    tolerations: controlPlaneTolerations,
   };
   return {
     priorityClassName: "system-cluster-critical",
     nodeSelector: { "kubernetes.io/os": "linux" },
     ...(settings.isControlPlaneExternal === true ? {} : onControlPlane),
   };
+}
+
+/** What users should know about the placement of a server: control plane nodes may exist that carry no label. */
+export function placementNotice(
+  field: string,
+  { settings }: ComponentInput,
+): readonly Omit<ComponentProblem, "component">[] {
+  if (settings.isControlPlaneExternal !== true) return [];
+  const message = "no control plane node is visible, so the pods may run on any Linux node whose taints they tolerate";
+  return [{ severity: "warning", field, message }];
 }
 
 /**

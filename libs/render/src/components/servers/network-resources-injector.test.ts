@@ -104,6 +104,27 @@ describe("the injector", () => {
     expect(JSON.stringify(reads)).toContain('"resources":["configmaps"],"resourceNames":["nri-control-switches"]');
   });
 
+  it("keeps what users add to its configuration, such as user-defined injections", () => {
+    const textWith = (injectorConfig: string | undefined): string => {
+      const objects = objectsOf("network-resources-injector", {}, { injectorConfig });
+      const [map] = objects.flatMap((object) => (object.kind === "ConfigMap" && "data" in object ? [object.data] : []));
+      return isRecord(map) ? String(map["config.json"]) : "";
+    };
+    const injections = {
+      a: { op: "add", path: "/metadata/annotations", value: { "k8s.v1.cni.cncf.io/networks": "x" } },
+    };
+    const features = { enableHonorExistingResources: true };
+    const users = { "user-defined-injections": injections, features };
+    const merged = textWith(JSON.stringify(users));
+    expect(JSON.parse(merged)).toEqual({
+      "user-defined-injections": injections,
+      features: { enableHonorExistingResources: true, enableHugePageDownApi: true },
+    });
+    expect(textWith(merged)).toBe(merged); // written once
+    const own = { features: { enableHugePageDownApi: true } };
+    for (const broken of ["", "[]", "not JSON", "null", undefined]) expect(JSON.parse(textWith(broken))).toEqual(own);
+  });
+
   it("does not run as root, which is its image's default", () => {
     const user = (clusterType: "kubernetes" | "openshift") =>
       podOf("network-resources-injector", {}, { clusterType }).spec.securityContext;

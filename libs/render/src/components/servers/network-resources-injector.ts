@@ -11,15 +11,16 @@ import { daemonSet, notRoot, ownNamespace, probesAt, requests, unprivileged } fr
 import type { ComponentProblem } from "../rendered-components.ts";
 import { accessObjects } from "../rights/access.ts";
 import {
+  type AdmissionServer,
+  placementNotice,
   serverHealthPort,
   serverNetworkPolicy,
   serverPlacement,
   serverPort,
   serverService,
   tlsDirectory,
-  webhookConfiguration,
-  type AdmissionServer,
   type WebhookCalls,
+  webhookConfiguration,
 } from "./admission-server.ts";
 import { goCurveFlags, goTlsFlags } from "./tls-flags.ts";
 
@@ -34,16 +35,20 @@ const serviceAccount = "network-resources-injector-sa";
 const service = "network-resources-injector-service";
 
 /** ConfigMap with the injector's feature switches. The injector has this name built in. */
-const switchesName = "nri-control-switches";
+export const injectorConfigName = "nri-control-switches";
+
+/** The key with the injector's only configuration. */
+export const injectorConfigKey = "config.json";
 
 export const networkResourcesInjector: Component = {
   name: component,
   field: "spec.enableInjector",
   isWanted: ({ config }) => config.spec?.enableInjector === true,
   needs: ["injector"],
-  check: ({ settings }) => [
-    ...(hasOwnSecret(settings) ? [] : [sharedSecretProblem(settings)]),
-    ...(tlsFlags(settings).length > 0 && !knowsTlsFlags(settings) ? [oldImageProblem(settings)] : []),
+  check: (input) => [
+    ...(hasOwnSecret(input.settings) ? [] : [sharedSecretProblem(input.settings)]),
+    ...(tlsFlags(input.settings).length > 0 && !knowsTlsFlags(input.settings) ? [oldImageProblem(input.settings)] : []),
+    ...placementNotice("spec.enableInjector", input),
   ],
   render(input) {
     const server: AdmissionServer = { component, service, app, settings: input.settings.injector };
@@ -65,7 +70,7 @@ const roles = {
   inNamespace: {
     role: app,
     binding,
-    rules: [{ apiGroups: [""], resources: ["configmaps"], resourceNames: [switchesName], verbs: read }],
+    rules: [{ apiGroups: [""], resources: ["configmaps"], resourceNames: [injectorConfigName], verbs: read }],
   },
   inCluster: {
     role: app,
@@ -74,14 +79,34 @@ const roles = {
   },
 };
 
+/** The operator owns one feature. Everything else in the file, such as user-defined-injections, belongs to the users. */
 function switches(input: ComponentInput): ConfigMap {
-  const config = { features: { enableHugePageDownApi: true } };
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
-    metadata: namespaced(component, switchesName, input),
-    data: { "config.json": `${JSON.stringify(config, undefined, 2)}\n` },
+    metadata: namespaced(component, injectorConfigName, input),
+    data: { [injectorConfigKey]: switchesText(input.settings.injectorConfig) },
   };
+}
+
+/** Returns the stored text if it has the operator's feature, so that equal settings are not written again. */
+function switchesText(stored: string | undefined): string {
+  const config = parseObject(stored ?? "");
+  const features = config["features"];
+  const own = { enableHugePageDownApi: true };
+  const kept = typeof features === "object" && features !== null && !Array.isArray(features) ? features : {};
+  if (stored !== undefined && Reflect.get(kept, "enableHugePageDownApi") === true) return stored;
+  return `${JSON.stringify({ ...config, features: { ...kept, ...own } }, undefined, 2)}\n`;
+}
+
+/** Empty for a text that is not a JSON object: the injector could not read it either. */
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  } catch {
+    return {};
+  }
 }
 
 function injectorDaemonSet(input: ComponentInput): DaemonSet {

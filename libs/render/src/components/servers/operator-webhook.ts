@@ -2,15 +2,16 @@
 /** operatorWebhook deploys the operator's admission webhook and its webhook configurations (sriov-operator.md E, H). */
 import { accessObjects, readConfigRule } from "../rights/access.ts";
 import {
-  webhookConfiguration,
+  type AdmissionServer,
+  placementNotice,
   serverHealthPort,
   serverNetworkPolicy,
   serverPlacement,
   serverPort,
   serverService,
   tlsDirectory,
-  type AdmissionServer,
   type WebhookCalls,
+  webhookConfiguration,
 } from "./admission-server.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
 import type { ComponentSettings } from "../component-settings.ts";
@@ -65,6 +66,7 @@ export const operatorWebhook: Component = {
   field: "spec.enableOperatorWebhook",
   isWanted: ({ config }) => config.spec?.enableOperatorWebhook === true,
   needs: ["webhook"],
+  check: (input) => placementNotice("spec.enableOperatorWebhook", input),
   render(input) {
     const { settings } = input;
     const server: AdmissionServer = { component, service, app, settings: settings.webhook };
