@@ -156,7 +156,7 @@ describe("MAC addresses of VFs", () => {
     "of VFs for user space are kept, so that their pods have the same address at each start: a card $card",
     async ({ nic, mode }) => {
       const node = drainedNode(nic);
-      const vfGroups = [{ resourceName: "u", vfRange: "0-1", deviceType: "vfio-pci" }];
+      const vfGroups = [{ resourceName: "u", vfRange: "0-1", deviceType: "vfio-pci" as const }];
       const spec = { interfaces: [{ pciAddress: pf, numVfs: 2, eSwitchMode: mode, vfGroups }] };
       expect(await node.pass(spec)).toBe("settled");
       const assigned = () => node.vfs().map(({ adminMac, driver }) => [adminMac, driver]);

@@ -16,7 +16,7 @@ import { bridgeRuleFile, isOwnRule, pfNameIn, pfNumberIn, ruleFilesOf } from "./
 
 const pf = "0000:3b:00.0";
 const directory = "/etc/udev/rules.d";
-const unmanaged = `${directory}/10-nm-disable-${pf}.rules`;
+const unmanagedFile = `${directory}/10-nm-disable-${pf}.rules`;
 
 function nodeState(spec: Partial<InterfaceSpec>): SriovNetworkNodeState {
   return {
@@ -53,13 +53,13 @@ describe("udev rules of a PF", () => {
     const kernel = newKernel();
     const daemon = daemonOn(kernel.host());
     await daemon.pass(nodeState({}));
-    const text = (await read(kernel, unmanaged)) ?? "";
-    kernel.writeFile(unmanaged, text.replace("virtfn1", "virtfn7"));
+    const text = (await read(kernel, unmanagedFile)) ?? "";
+    kernel.writeFile(unmanagedFile, text.replace("virtfn1", "virtfn7"));
     await daemon.pass(nodeState({}));
-    expect(await read(kernel, unmanaged)).toBe(text);
-    await kernel.host().files.remove(unmanaged);
+    expect(await read(kernel, unmanagedFile)).toBe(text);
+    await kernel.host().files.remove(unmanagedFile);
     await daemon.pass(nodeState({}));
-    expect(await read(kernel, unmanaged)).toBe(text);
+    expect(await read(kernel, unmanagedFile)).toBe(text);
   });
 
   it("replace those of the Go operator and keep the name in them", async () => {
@@ -74,17 +74,17 @@ describe("udev rules of a PF", () => {
 
   it("do not replace somebody else's file, which is reported; the VFs are configured", async () => {
     const kernel = newKernel();
-    kernel.writeFile(unmanaged, "# mine\n");
+    kernel.writeFile(unmanagedFile, "# mine\n");
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(nodeState({}))).toBe("retry");
     expect(daemon.error()).toBe(
-      `spec.interfaces[0]: write on ${unmanaged}: EEXIST ` +
+      `spec.interfaces[0]: write on ${unmanagedFile}: EEXIST ` +
         "(a file that Switchyard did not write is in its place; remove or rename it)",
     );
-    expect(await read(kernel, unmanaged)).toBe("# mine\n");
+    expect(await read(kernel, unmanagedFile)).toBe("# mine\n");
     expect(daemon.shown().find(({ pciAddress }) => pciAddress === pf)?.numVfs).toBe(2);
     await daemon.pass({ ...nodeState({}), spec: { unselected: [pf] } });
-    expect(await read(kernel, unmanaged)).toBe("# mine\n");
+    expect(await read(kernel, unmanagedFile)).toBe("# mine\n");
   });
 
   it("are reported if the disk is read-only; the VFs of all PFs are configured", async () => {
@@ -92,7 +92,7 @@ describe("udev rules of a PF", () => {
     kernel.fault({ port: "files", method: "writeText" }, { code: "EROFS" });
     const daemon = daemonOn(kernel.host());
     await daemon.pass(nodeState({}));
-    expect(daemon.error()).toBe(`spec.interfaces[0]: write on ${unmanaged}: EROFS`);
+    expect(daemon.error()).toBe(`spec.interfaces[0]: write on ${unmanagedFile}: EROFS`);
     expect(daemon.shown().find(({ pciAddress }) => pciAddress === pf)?.numVfs).toBe(2);
   });
 

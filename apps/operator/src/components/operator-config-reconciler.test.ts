@@ -6,6 +6,7 @@ import {
   type AfxdpOperatorConfigSpec,
   type ObjectMeta,
   type OwnerReference,
+  type Node,
   type SriovOperatorConfig,
   type SriovOperatorConfigSpec,
 } from "@switchyard/api";

@@ -47,8 +47,8 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
     const rules = deps.rules();
     if (pool === undefined || isHardwareOffloadPool(pool)) return undefined;
 
-    const members = rules === undefined ? [] : membersOf(name, deps.nodes, rules);
-    const outside = rules === undefined || members.length > 0 ? [] : nodesOutside(name, deps.nodes, rules);
+    const { members, outside } =
+      rules === undefined ? { members: [], outside: [] } : selectedNodes(name, deps.nodes, rules);
     const wasReady = isReady(pool);
     const nowMs = deps.now().getTime();
     const slots = members.flatMap(({ metadata }) => heldSlot(deps.states.get(metadata.name), nowMs) ?? []).sort(byAge);
@@ -82,17 +82,21 @@ export function createPoolStatusReconciler(deps: PoolStatusDeps): Reconcile {
   };
 }
 
-/** Returns the nodes that the pool selects, including those that an older pool selects, too. */
-function membersOf(name: string, nodes: Cache<Node>, rules: Rules): readonly Node[] {
-  return nodes
+/** Returns the nodes that the pool selects, also if an older pool selects them, and the names of those outside of the node set. */
+function selectedNodes(name: string, nodes: Cache<Node>, rules: Rules): Pick<PoolCounts, "members" | "outside"> {
+  const selected = nodes
     .list()
-    .filter(
-      (node) => isInNodeSet(node, rules) && poolsSelecting(node, rules).some(({ metadata }) => metadata.name === name),
-    );
+    .filter((node) => poolsSelecting(node, rules).some(({ metadata }) => metadata.name === name));
+  return {
+    members: selected.filter((node) => isInNodeSet(node, rules)),
+    outside: selected.filter((node) => !isInNodeSet(node, rules)).map(({ metadata }) => metadata.name),
+  };
 }
 
 interface PoolCounts {
   readonly members: readonly Node[];
+  /** Names of the nodes that the pool selects although they are outside of the node set. */
+  readonly outside: readonly string[];
   /** Progress of each member. */
   readonly progress: readonly Progress[];
   readonly slots: readonly HeldSlot[];
@@ -101,7 +105,7 @@ interface PoolCounts {
 
 function poolSummary(
   { metadata: { name }, spec }: SriovNetworkPoolConfig,
-  { members, progress, slots, rules }: PoolCounts,
+  { members, outside, progress, slots, rules }: PoolCounts,
 ): ConditionSummary {
   const isOwn = ({ poolName }: PoolProblem): boolean => poolName === name;
   const problem = rules.poolProblems.find(isOwn);

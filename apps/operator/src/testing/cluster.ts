@@ -104,7 +104,8 @@ export function createCluster() {
     rules,
     mergeResults: createMergeResults(),
     addConfig(spec: SriovOperatorConfigSpec = {}): void {
-      operatorConfigs.upsert({ apiVersion, kind: "SriovOperatorConfig", metadata: meta("default"), spec });
+      const config: SriovOperatorConfig = { apiVersion, kind: "SriovOperatorConfig", metadata: meta("default"), spec };
+      operatorConfigs.upsert(config);
     },
     addNode(
       name: string,

@@ -72,7 +72,7 @@ export function uplinkProblems(
     const message = "the config daemon does not manage software bridges: it runs without --manage-software-bridges";
     // Each of them counts for the policy that asks for it.
     return wanted.map((bridge, index) => {
-      const pciAddress = uplinkOf(bridge)?.pciAddress;
+      const pciAddress = onlyUplinkOf(bridge)?.pciAddress;
       return { code, field: `spec.bridges.${kind}[${index}]`, ...defined({ pciAddress }), message };
     });
   }
