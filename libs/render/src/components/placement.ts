@@ -35,7 +35,7 @@ export function runsOnlyWithVfs(manifest: Manifest): boolean {
 }
 
 function isDaemonSet(manifest: Manifest): manifest is DaemonSet {
-  return manifest.kind === "DaemonSet";
+  return manifest.kind === "DaemonSet" && "spec" in manifest;
 }
 
 function reasonFor(pod: Placement, nodes: readonly Node[]): string | undefined {
