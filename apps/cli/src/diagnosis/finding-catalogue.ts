@@ -153,7 +153,7 @@ export const findingCatalogue = {
   OffloadServiceMissing: {
     severity: "warning",
     cause:
-      "The service ovn-offload has not reported about spec.ovnHardwareOffload, so nothing happens for it. The chart deploys the service only with ovnOffload.enabled=true.",
+      "The service ovn-offload has not reported about spec.ovnHardwareOffload, so nothing happens. The chart deploys it only with ovnOffload.enabled=true.",
     next: "kubectl -n {namespace} get deployments",
   },
   NetworkResourceUnknown: {

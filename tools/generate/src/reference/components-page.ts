@@ -22,7 +22,8 @@ export function componentsPage(): string {
     table(["Value", "Image"], ownRows),
     "## Programs of other projects",
     "A test compares program, flags, probes and mounts of each rendered container with what the version accepts " +
-      "(`tools/generate/src/reference/foreign-programs.ts`). Another version may accept others.",
+      '(`tools/generate/src/reference/foreign-programs.ts`). Another version may accept others. "Not available to the tests" ' +
+      "means that neither the image nor the module of this version can be downloaded by them.",
     table(["Value", "Image", "Version", "Run or compared", "Source"], foreign),
     "`images.afxdpPlugins` has no default: afxdp-plugins-for-kubernetes publishes no image of a release. Its configuration was compared " +
       "with the answers of its program (`libs/admission/src/afxdp.test.ts`).",

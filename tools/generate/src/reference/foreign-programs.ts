@@ -26,7 +26,7 @@ export interface ForeignProgram {
 }
 
 const cniDirectory = "/host/opt/cni/bin";
-const notServed = "The image and the module of this version cannot be downloaded by the tests.";
+const notServed = "Not available to the tests.";
 
 export const foreignPrograms: readonly ForeignProgram[] = [
   {
@@ -37,7 +37,7 @@ export const foreignPrograms: readonly ForeignProgram[] = [
     probes: [],
     mounts: ["/etc/pcidp", "/var/lib/kubelet/device-plugins", "/var/lib/kubelet/plugins_registry"],
     checked:
-      `${notServed} The program of 2022-11-27, which is in a Go module, runs with a real kubelet: \`npm run e2e -- vm/device-plugin\`, ` +
+      `${notServed} The program of 2022-11-27, from a Go module, runs with a real kubelet: \`npm run e2e -- vm/device-plugin\`, ` +
       "`npm run e2e -- cluster`.",
     source: "cmd/sriovdp/main.go; the flags of glog",
   },
@@ -89,8 +89,8 @@ export const foreignPrograms: readonly ForeignProgram[] = [
     probes: [],
     mounts: [cniDirectory],
     checked:
-      `${notServed} Its entry point never ends, so the file is copied by \`cp\`, which its Alpine image has. The rendered configuration ` +
-      "was compared with its reference.",
+      `${notServed} Its entry point never ends, so \`cp\` of its Alpine image copies the file. The configuration was compared with ` +
+      "its reference.",
     source: "images/entrypoint.sh, docs/configuration-reference.md, the tags of its release workflow",
   },
   {
@@ -112,8 +112,8 @@ export const foreignPrograms: readonly ForeignProgram[] = [
     probes: ["/healthz"],
     mounts: ["/etc/tls"],
     checked:
-      "This version, built from its Go module, is called by a real API server, with all rendered flags and probes: `npm test`; in a " +
-      "cluster with a kubelet: `npm run e2e -- cluster`.",
+      "This version, built from its Go module, is called by a real API server: `npm test`; in a cluster with a kubelet: " +
+      "`npm run e2e -- cluster`.",
     source: "cmd/webhook/main.go",
   },
   {
