@@ -58,10 +58,11 @@ function isUsable(vf: VfStatus | undefined, { deviceType, mtu }: VfGroup, { eSwi
   return Boolean(vf.driver) && vf.driver !== "vfio-pci" && Boolean(vf.name) && hasAddress && (!mtu || vf.mtu === mtu);
 }
 
-/** A card can have the number of VFs that it has. */
+/** A card can have the number of VFs that it has. A VF without an address that nobody can give it does not exist. */
 function possibleFor(numVfs: number, { createsAtMost, refusesNumVfs, ...others }: DriverQuirks): DriverQuirks {
   return {
     ...others,
+    hasZeroVfMac: others.hasZeroVfMac === true && others.hasNoVfMacs !== true,
     ...(createsAtMost !== undefined && { createsAtMost: Math.max(createsAtMost, numVfs) }),
     ...(refusesNumVfs && { refusesNumVfs: { ...refusesNumVfs, above: Math.max(refusesNumVfs.above, numVfs) } }),
   };

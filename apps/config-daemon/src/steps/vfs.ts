@@ -207,11 +207,11 @@ async function bindDriver(step: PfStep<"bind-driver">, context: StepContext): Pr
     await bindTo(target, step.to);
     return;
   }
-  context.forgetLinks();
   if (step.from === undefined) {
     await context.settle(); // udev may have yet to load the driver
     await bindDefault(target);
   } else await rebindDefault(target);
+  context.forgetLinks(); // udev has yet to name the new interface
 }
 
 /** Sets the administrative address of an Ethernet VF before it is bound to a driver without an interface. */
@@ -239,8 +239,8 @@ async function setVfGuid(step: PfStep<"set-vf-guid">, context: StepContext): Pro
 
 async function rebind(vfId: number, context: StepContext): Promise<void> {
   const { host, pf } = context;
-  context.forgetLinks();
   await rebindDefault({ sriov: host.sriov, pf, device: await context.vfAddress(vfId) });
+  context.forgetLinks();
 }
 
 /**

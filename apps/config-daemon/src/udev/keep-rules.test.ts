@@ -30,7 +30,7 @@ function nodeState(spec: Partial<InterfaceSpec>): SriovNetworkNodeState {
 const newKernel = (): FakeKernel => createFakeKernel({ nics: [mlx5(pf)] });
 const read = (kernel: FakeKernel, path: string) => kernel.host().files.readText(path);
 
-const unmanaged = 'ENV{NM_UNMANAGED}="1", ENV{ID_NET_MANAGED_BY}="unmanaged"';
+const unmanagedText = 'ENV{NM_UNMANAGED}="1", ENV{ID_NET_MANAGED_BY}="unmanaged"';
 const unmanagedProperties = { NM_UNMANAGED: "1", ID_NET_MANAGED_BY: "unmanaged" };
 
 describe("udev rules of a PF", () => {
@@ -39,7 +39,7 @@ describe("udev rules of a PF", () => {
     await daemonOn(kernel.host()).pass(nodeState({ eSwitchMode: "switchdev" }));
     for (const vf of ["enp59s0f0v0", "enp59s0f0v1"]) expect(kernel.udevProperties(vf)).toEqual(unmanagedProperties);
     expect(kernel.udevProperties("enp59s0f0np0")).toEqual({});
-    expect(kernel.udevProperties("enp59s0f0np0_1")).toEqual({});
+    expect(kernel.udevProperties("enp59s0f0np0_1")).toEqual(unmanagedProperties);
   });
 
   it("are written after the record of the PF and before anything changes", async () => {
@@ -138,16 +138,16 @@ describe("the texts of rules", () => {
 
   it("have one line for each VF", () => {
     const [vfs, pfName, representors] = texts("ens1f0np0", 2, 1);
-    expect(vfs).toEqual([0, 1].map((vf) => `SUBSYSTEM=="net", ACTION!="remove", TEST=="/sys/bus/pci/devices/${pf}/virtfn${vf}/net/%k", ${unmanaged}`)); // prettier-ignore
+    expect(vfs).toEqual([0, 1].map((vf) => `SUBSYSTEM=="net", ACTION!="remove", TEST=="/sys/bus/pci/devices/${pf}/virtfn${vf}/net/%k", ${unmanagedText}`)); // prettier-ignore
     expect(pfName).toEqual([`SUBSYSTEM=="net", ACTION=="add", KERNELS=="${pf}", ATTR{phys_port_name}=="p[0-9]*", NAME="ens1f0np0"`]); // prettier-ignore
     expect(representors?.slice(0, 2)).toEqual([0, 1].map((vf) => `SUBSYSTEM=="net", ACTION=="add", KERNELS=="0000:3b:00.[0-7]", ATTR{phys_port_name}=="pf1vf${vf}|p1pf0vf${vf}", NAME="ens1f0np0_${vf}"`)); // prettier-ignore
-    expect(representors?.slice(2)).toEqual([`SUBSYSTEM=="net", ACTION!="remove", KERNELS=="0000:3b:00.[0-7]", ATTR{phys_port_name}=="pf1vf*|p1pf0vf*", ${unmanaged}`]); // prettier-ignore
+    expect(representors?.slice(2)).toEqual([`SUBSYSTEM=="net", ACTION!="remove", KERNELS=="0000:3b:00.[0-7]", ATTR{phys_port_name}=="pf1vf*|p1pf0vf*", ${unmanagedText}`]); // prettier-ignore
     expect(pfNumberIn(representors?.join("\n") ?? "")).toBe(1);
   });
 
   it("name only representors below the PF itself if the driver's number of the PF is not known", () => {
     const [, , representors = []] = texts("ens1f0np0", 1);
-    expect(representors).toEqual([`SUBSYSTEM=="net", ACTION=="add", KERNELS=="${pf}", ATTR{phys_port_name}=="pf0vf0|p0pf0vf0", NAME="ens1f0np0_0"`, `SUBSYSTEM=="net", ACTION!="remove", KERNELS=="${pf}", ATTR{phys_port_name}=="pf0vf*|p0pf0vf*", ${unmanaged}`]); // prettier-ignore
+    expect(representors).toEqual([`SUBSYSTEM=="net", ACTION=="add", KERNELS=="${pf}", ATTR{phys_port_name}=="pf0vf0|p0pf0vf0", NAME="ens1f0np0_0"`, `SUBSYSTEM=="net", ACTION!="remove", KERNELS=="${pf}", ATTR{phys_port_name}=="pf0vf*|p0pf0vf*", ${unmanagedText}`]); // prettier-ignore
     expect(pfNumberIn(representors.join())).toBeUndefined();
   });
 
@@ -172,7 +172,7 @@ describe("the rule of a bridge", () => {
     await keepBridgeRule(kernel.host(), bridge);
     await keepBridgeRule(kernel.host(), bridge);
     const path = `${directory}/10-nm-disable-${bridge}.rules`;
-    expect(await read(kernel, path)).toContain(`KERNEL=="${bridge}", ${unmanaged}`);
+    expect(await read(kernel, path)).toContain(`KERNEL=="${bridge}", ${unmanagedText}`);
     expect(kernel.writes.map(({ method }) => method)).toEqual(["writeText", "reloadRules"]);
     await removeBridgeRule(kernel.host(), bridge);
     await removeBridgeRule(kernel.host(), bridge);
