@@ -7,7 +7,7 @@ import { foreignPrograms } from "./foreign-programs.ts";
 export function componentsPage(): string {
   const entries = Object.entries(images).map(([name, { default: reference }]) => ({
     name,
-    reference: String(reference),
+    reference: typeof reference === "string" ? reference : "",
   }));
   const foreign = foreignPrograms.map(({ image, version, checked, source }) => {
     const { reference = "" } = entries.find(({ name }) => name === image) ?? {};

@@ -8,7 +8,9 @@ import { renderComponents, type ComponentSettings, type Manifest } from "@switch
 import { images } from "../chart/images.ts";
 import { foreignPrograms } from "./foreign-programs.ts";
 
-const references = Object.fromEntries(Object.entries(images).map(([name, value]) => [name, String(value.default)]));
+const references = Object.fromEntries(
+  Object.entries(images).map(([name, value]) => [name, typeof value.default === "string" ? value.default : ""]),
+);
 
 /** Keys of the chart's value `images` by the names that the operator gives them. */
 const settingsImages = {
