@@ -1243,7 +1243,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "type": "integer"
                 },
                 "fewerVfs": {
-                  "description": "What the driver did when it created fewer VFs than requested. The same number is not requested again as long as the created VFs exist.",
+                  "description": "What happened when the driver created fewer VFs than requested, or refused the number. The same number is not requested again as long as the created VFs exist.",
                   "type": "object",
                   "required": [
                     "requested",
@@ -1257,6 +1257,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                     "created": {
                       "description": "Number of VFs that it created.",
                       "type": "integer"
+                    },
+                    "error": {
+                      "description": "Answer of the host if it refused the number; the PF then has the VFs that it had before.",
+                      "type": "string"
                     }
                   }
                 },
@@ -1638,6 +1642,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   },
                   "iommu": {
                     "description": "Whether an IOMMU is active. VFs cannot be bound to vfio-pci without it.",
+                    "type": "boolean"
+                  },
+                  "noIommuMode": {
+                    "description": "Whether the unsafe no-IOMMU mode of vfio is enabled, in which vfio-pci needs no IOMMU; absent if not.",
                     "type": "boolean"
                   }
                 }
