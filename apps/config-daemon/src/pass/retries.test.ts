@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { KubeError } from "@switchyard/kube";
+import { createLogger } from "@switchyard/service";
 import { silentLogger } from "@switchyard/service/testing";
+import { Writable } from "node:stream";
 import { createRetries } from "./retries.ts";
 
 const accepted = (): Promise<void> => Promise.resolve();
@@ -34,5 +36,29 @@ describe("createRetries", () => {
     expect(await retries(() => Promise.resolve("retry"), accepted)).toEqual({ afterMs: 60_000, hasFailed: false });
     expect((await retries(() => Promise.resolve("waiting"), accepted)).afterMs).toBeGreaterThan(60_000);
     expect(await retries(() => Promise.resolve("retry"), accepted)).toEqual({ afterMs: 1_000, hasFailed: false });
+  });
+
+  it("logs an answer of the API server once, until a pass succeeds", async () => {
+    const lines: string[] = [];
+    const { log } = createLogger({
+      service: "test",
+      level: "info",
+      stream: new Writable({
+        write(chunk: Buffer, _encoding, done) {
+          lines.push(chunk.toString());
+          done();
+        },
+      }),
+    });
+    const retries = createRetries({ log, signal: new AbortController().signal });
+    const answer = new KubeError("PATCH x", "Invalid", { status: 422, words: "status.interfaces[0]: too long" });
+    const refuse = () => Promise.reject(answer);
+    const logged = () =>
+      lines.splice(0).flatMap((line) => /(pass|status update) failed; retrying/.exec(line)?.[0] ?? []);
+    for (let nth = 0; nth < 4; nth++) await retries(refuse, refuse);
+    expect(logged()).toEqual(["pass failed; retrying", "status update failed; retrying"]);
+    await retries(() => Promise.resolve("settled"), refuse);
+    await retries(refuse, refuse);
+    expect(logged()).toEqual(["pass failed; retrying", "status update failed; retrying"]);
   });
 });

@@ -3,7 +3,7 @@
  * createRetries runs passes, decides when the next one follows, and reports errors that the pass itself does not report: a request
  * that the API server refuses, and bugs.
  */
-import { isKubeError, type Requeue } from "@switchyard/kube";
+import { createKnownRefusals, isKubeError, type Requeue } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 import type { Phase } from "../report/phase.ts";
 import type { PassResult } from "./run-rounds.ts";
@@ -30,21 +30,26 @@ export type Retries = (
 const unreportedMs = 5_000;
 
 export function createRetries({ log, signal }: RetriesDeps): Retries {
+  const refusals = createKnownRefusals();
+  const levelOf = (what: "pass" | "status", error: unknown) => {
+    return refusals.add(what, error) === "known" ? "debug" : "warn";
+  };
   let failures = 0;
 
   return async function run(pass, report) {
     try {
       const result = await pass();
+      for (const what of ["pass", "status"]) refusals.forget(what);
       failures = result === "retry" ? failures + 1 : 0;
       return { afterMs: pauseAfter(result, failures), hasFailed: false };
     } catch (error) {
       if (signal.aborted) throw error;
       failures += 1;
-      log.warn({ error, failures }, "pass failed; retrying");
+      log[levelOf("pass", error)]({ error, failures }, "pass failed; retrying");
       const isReported = await report({ kind: "pass-failed", message: describe(error) }).then(
         () => true,
         (cause: unknown) => {
-          log.warn({ error: cause }, "status update failed; retrying");
+          log[levelOf("status", cause)]({ error: cause }, "status update failed; retrying");
           return false;
         },
       );
