@@ -22,7 +22,7 @@ export interface PoolPluginsDeps {
 export interface RunningPlugin {
   readonly plugin: PoolPlugin;
   /** Serves the plugin and registers it, from the first call on. */
-  register(): void;
+  readonly register: () => void;
 }
 
 export interface PoolPlugins extends AsyncDisposable {
@@ -32,7 +32,7 @@ export interface PoolPlugins extends AsyncDisposable {
 }
 
 interface Running extends RunningPlugin {
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 export function createPoolPlugins(deps: PoolPluginsDeps): PoolPlugins {

@@ -290,8 +290,15 @@ interface Surroundings {
   readonly metrics: PluginMetrics;
 }
 
+/** Runs actions one after the other. */
+interface Turns {
+  readonly run: <Result>(act: () => Promise<Result>) => Promise<Result>;
+  /** Resolves when the last action has ended. Never rejects. */
+  readonly ended: () => Promise<void>;
+}
+
 /** Devices are prepared and released one after the other, so that no device is released that the kubelet has just asked for. */
-function createTurns() {
+function createTurns(): Turns {
   let last: Promise<unknown> = Promise.resolve();
   return {
     run<Result>(act: () => Promise<Result>): Promise<Result> {
@@ -299,7 +306,6 @@ function createTurns() {
       last = result.catch(() => undefined);
       return result;
     },
-    /** Never rejects. */
     async ended(): Promise<void> {
       await last;
     },

@@ -5,7 +5,6 @@
 import { upstreamManager } from "@switchyard/api";
 import { apiVersionOf, KubeError, ObjectStore, type KubeObject } from "@switchyard/kube";
 import type { InventoryItem, Manifest } from "@switchyard/render";
-import type { Logger } from "@switchyard/service";
 import { silentLogger } from "@switchyard/service/testing";
 import {
   createComponentObjects,

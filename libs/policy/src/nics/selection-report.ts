@@ -133,7 +133,9 @@ const maxNameLength = 64;
 const maxListed = 4;
 
 function fieldCount(selector: SelectorFields): number {
-  return Object.values(selector).filter((value) => value.length > 0).length;
+  const { vendor, deviceID, driver, netFilter, rootDevices, pfNames, macAddresses } = selector;
+  const values = [vendor, deviceID, driver, netFilter, rootDevices, pfNames, macAddresses];
+  return values.filter((value) => value !== undefined && value.length > 0).length;
 }
 
 function differencesOf(selector: SelectorFields, nic: SelectableNic): readonly string[] {

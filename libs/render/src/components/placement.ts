@@ -31,7 +31,7 @@ export function placementProblems(
 
 /** Whether it is a DaemonSet whose nodes get its label only while they have VFs. */
 export function runsOnlyWithVfs(manifest: Manifest): boolean {
-  return isDaemonSet(manifest) && ownLabels.devicePlugin in (manifest.spec.template.spec.nodeSelector ?? {});
+  return isDaemonSet(manifest) && ownLabels.devicePlugin in manifest.spec.template.spec.nodeSelector;
 }
 
 function isDaemonSet(manifest: Manifest): manifest is DaemonSet {

@@ -9,14 +9,9 @@ import {
   annotations,
   err,
   ok,
-  type AfxdpNetwork,
   type AfxdpProvider,
-  type BridgeNetwork,
   type NetworkAttachmentDefinition,
-  type OVSNetwork,
   type Result,
-  type SriovIBNetwork,
-  type SriovNetwork,
 } from "@switchyard/api";
 import { afxdpNetworkProblems } from "./afxdp-network-problems.ts";
 import { bridgeList, type PoolDevices } from "./node-devices.ts";

@@ -153,8 +153,8 @@ async function readCommonSpec<Spec extends object>(client: PlainClient, type: Re
       throw new BenchError("refused", `GET ${path}: the answer is not a list`);
     }
     for (const item of page["items"]) {
-      if (!isState<Spec>(item, type)) throw new BenchError("refused", `GET ${path}: an item is not a node state`);
-      const spec = item.spec ?? ({} as Spec); // the API server leaves out what is empty
+      if (!isState(item, type)) throw new BenchError("refused", `GET ${path}: an item is not a node state`);
+      const spec = (item.spec ?? {}) as Spec; // the API server leaves out what is empty
       const text = JSON.stringify(spec);
       first ??= { text, spec };
       if (first.text !== text) return undefined;
@@ -165,6 +165,6 @@ async function readCommonSpec<Spec extends object>(client: PlainClient, type: Re
 }
 
 /** Checks the head only, because the API server has validated the object against the schema. */
-function isState<Spec extends object>(item: unknown, type: ResourceType): item is { readonly spec?: Spec } {
+function isState(item: unknown, type: ResourceType): item is { readonly spec?: object } {
   return isRecord(item) && item["apiVersion"] === apiVersionOf(type) && item["kind"] === type.kind;
 }

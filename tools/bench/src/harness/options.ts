@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The options of a scenario as data, from which its help and the parser of its command line are made. Pure. */
-import { parseArgs } from "node:util";
+import { parseArgs, type ParseArgsOptionDescriptor } from "node:util";
 import { BenchError } from "./run.ts";
 
 /** An option; its flag is the name in kebab-case. `quick` is the default with --quick. */
@@ -79,9 +79,9 @@ export function parseOptions<Specs extends OptionSpecs>(
 type Texts = Readonly<Record<string, unknown>>;
 
 function parse(args: readonly string[], specs: OptionSpecs): Texts {
-  const options = Object.entries(specs).map(([name, spec]) => [
+  const options = Object.entries(specs).map(([name, spec]): [string, ParseArgsOptionDescriptor] => [
     flagOf(name),
-    { type: "flag" in spec ? ("boolean" as const) : ("string" as const), multiple: "choices" in spec },
+    { type: "flag" in spec ? "boolean" : "string", multiple: "choices" in spec },
   ]);
   const help = { type: "boolean", short: "h" } as const;
   try {
