@@ -77,6 +77,13 @@ describe("an installation", () => {
 });
 
 describe("an upgrade", () => {
+  // It waits until the SriovOperatorConfig is Ready, and thus until the DaemonSets run somewhere.
+  beforeAll(async () => {
+    const level = "pod-security.kubernetes.io/enforce=privileged";
+    await place.testCluster.kubectl(["label", "--overwrite", "namespace", namespace, level]);
+    await place.testCluster.kubectl(["label", "node", "control-1", "node-role.kubernetes.io/worker="]);
+  });
+
   it("sets a variable once if operator.extraEnv replaces it", async () => {
     const extraEnv = { RESOURCE_PREFIX: "example.com", MORE: "1" };
     await place.helm.run(upgrade, { ...values, operator: { extraEnv } });
