@@ -88,7 +88,7 @@ describe("representors of a NIC whose ports and functions have different numbers
     const daemon = daemonOn(kernel.host());
     await daemon.pass(asking(first, second));
     expect(daemon.shown()[0]?.Vfs?.map(({ representorName }) => representorName)).toEqual([undefined, undefined]);
-    expect(daemon.error()).toContain(`VF 0 of ${first} has no representor`);
+    expect(daemon.error()).toContain(`the representor of VF 0 of ${first} did not appear`);
   });
 
   it("are found and named by the number of the function with bnxt_en, which numbers them so", async () => {

@@ -60,7 +60,7 @@ export function createStepContext(
   const pf = parsed.value;
   let addresses: Promise<ReadonlyMap<number, PciAddress>> | undefined;
   let links: Promise<ReadonlyMap<string, readonly Link[]>> | undefined;
-  let isSettled = true;
+  let isSettled = false; // a daemon that was killed may have left work to udev
 
   async function readAddresses(): Promise<ReadonlyMap<number, PciAddress>> {
     const facts = await host.sriov.readPf(pf);
