@@ -52,7 +52,9 @@ describe("switchyard validate", () => {
       const server = await askServer(kubectl, testCluster.cluster.kubeconfig, files);
       const ours = await askSwitchyard(files);
       expect(ours.length).toBeGreaterThanOrEqual(130);
-      const refusals = ours.filter(({ allowed }) => !allowed).map(({ message }) => message);
+      // The API server does not say how JSON becomes a text.
+      const advice = /; spec\.ipam is a text: .*/;
+      const refusals = ours.filter(({ allowed }) => !allowed).map(({ message }) => message.replace(advice, ""));
       expect(refusals.filter((message) => !isUnreadable(message)).map(inAnyOrder)).toEqual(
         server.refusals.map(inAnyOrder),
       );

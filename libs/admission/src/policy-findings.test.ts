@@ -343,7 +343,7 @@ describe("a policy on nodes", () => {
     const spec = { externallyManaged: true, numVfs: 4 } as const;
     const nodes = [node("w1", [pf({ numVfs: 4 })]), node("w2", [pf({ numVfs: 0 })])];
     const text =
-      "spec.numVfs: 0000:3b:00.0 is externally managed and has no VFs yet: " +
+      "spec.numVfs: 0000:3b:00.0 is externally managed and without VFs so far: " +
       "the node fails until another tool creates 4 on w2";
     expect(warnings(spec, { nodes })).toContain(text);
     expect(fields(spec, { nodes: [node("w1", [pf({ numVfs: 4 })]), node("w2", [pf({ numVfs: 3 })])] })).toEqual([

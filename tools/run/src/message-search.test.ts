@@ -8,6 +8,7 @@ import { demoMessages, guideMessages, readSources, search } from "./message-sear
 
 /** Messages of libraries, of Helm and of the kernel, which guides quote, too. */
 const ofOtherPrograms = [
+  "etcdutl ",
   "Failed to create umem",
   "Error connecting stream socket",
   "failed pre-install: resource",

@@ -75,7 +75,7 @@ export async function rebindDefault(target: BindTarget): Promise<void> {
   await bindDefault(target);
 }
 
-export async function unbindIfBound(sriov: SriovSysfs, device: PciAddress): Promise<void> {
+async function unbindIfBound(sriov: SriovSysfs, device: PciAddress): Promise<void> {
   try {
     await sriov.unbindDriver(device);
   } catch (thrown) {

@@ -86,7 +86,7 @@ export function checkExternallyManaged(
     const findings = missingOn(pf, spec);
     const isElsewhere = complete.size > (complete.has(group) ? 1 : 0);
     if ((pf.numVfs ?? 0) > 0 || findings.length === 0 || !isElsewhere) return findings;
-    const message = `${pf.pciAddress} is externally managed and has no VFs yet: the node fails until another tool creates ${spec.numVfs}`;
+    const message = `${pf.pciAddress} is externally managed and without VFs so far: the node fails until another tool creates ${spec.numVfs}`;
     return [warn("spec.numVfs", message)];
   });
 }

@@ -3,7 +3,7 @@
  * watchRefusals tells /readyz that the API server refuses each request of this process. Its token is not valid any
  * longer, its rights are gone, or the server has a certificate that the process does not trust. Watches that are open
  * do not show this, and caches count as fresh for minutes.
- * Usage: `const { transport, problems } = watchRefusals(await connect({}), systemClock); setNotReady(problems);`
+ * Usage: `const { transport, problems } = watchRefusals(await connect({}), systemClock)`.
  */
 import { systemClock, type Clock } from "../clock.ts";
 import { isKubeError, type KubeError } from "./kube-error.ts";

@@ -89,7 +89,7 @@ export function parseStat(text: string): ProcStat {
 }
 
 /** CPU time of the whole machine, from /proc/stat. Throws BenchError `platform`. */
-export function parseBusySeconds(text: string): number {
+function parseBusySeconds(text: string): number {
   const [user, nice, system, , , irq, softIrq] = /^cpu\s+(.*)$/m.exec(text)?.[1]?.split(" ") ?? [];
   const busy = [user, nice, system, irq, softIrq].map((ticks) => wholeNumber(ticks, "/proc/stat"));
   return busy.reduce((sum, ticks) => sum + ticks, 0) / ticksPerSecond;

@@ -91,7 +91,7 @@ export const foreignPrograms: readonly ForeignProgram[] = [
     checked:
       `${notServed} Its entry point never ends, so \`cp\` of its Alpine image copies the file. The configuration was compared with ` +
       "its reference.",
-    source: "images/entrypoint.sh, docs/configuration-reference.md, the tags of its release workflow",
+    source: "images/entrypoint.sh, its configuration reference, the tags of its release workflow",
   },
   {
     image: "resourcesInjector",

@@ -108,7 +108,7 @@ describe("conditions.md", () => {
     },
   ])("refuses a reason without $lacks", ({ text, error }) => {
     const path = "libs/api/src/condition-types.ts";
-    const tree = parseSource(path, `/** Reasons. */ export const stepReasons = { ${text} } as const;`);
+    const tree = parseSource(path, `/** Reasons. */ export const stepReasons = {\n${text}\n} as const;`);
     expect(() => reasonTables([{ path, tree }])).toThrow(`${path}: stepReasons.hangs ${error}`);
   });
 });
@@ -118,7 +118,7 @@ describe("events.md", () => {
   const started = '/** It begins.\n * @remedy Nothing. */ started: "Started",';
 
   function eventsIn(text: string): ReturnType<typeof documentedEvents> {
-    const texts = { [definitions]: `export const eventReasons = { ${started} } as const;`, "apps/x/src/y.ts": text };
+    const texts = { [definitions]: `export const eventReasons = {\n${started}\n} as const;`, "apps/x/src/y.ts": text };
     return documentedEvents(Object.entries(texts).map(([path, each]) => ({ path, tree: parseSource(path, each) })));
   }
 
