@@ -56,7 +56,9 @@ describe("switchyard doctor", () => {
     expect(rows).toEqual(
       expect.arrayContaining(["NoNicsMatched lost", "NicSelectorMatchesNothing lost", "ResourceOnNoNode client"]),
     );
-    expect(JSON.stringify(findings)).toContain("nearest match: PF ens1f0 (0000:3b:00.0): the name is ens1f0, not ens1f9");
+    expect(JSON.stringify(findings)).toContain(
+      "nearest match: PF ens1f0 (0000:3b:00.0): the name is ens1f0, not ens1f9",
+    );
   }, 60_000);
 
   it("finds the same in what kubectl saved", async () => {

@@ -10,7 +10,15 @@ import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { connect, isRecord, type Transport } from "@switchyard/kube";
 import { eventually, startControlPlane, type ControlPlane } from "@switchyard/testing";
-import { crdFolder, create, namespace, patch, readManifests, refusals, type Manifest } from "../../src/crds/crd-objects.ts";
+import {
+  crdFolder,
+  create,
+  namespace,
+  patch,
+  readManifests,
+  refusals,
+  type Manifest,
+} from "../../src/crds/crd-objects.ts";
 
 const coldStartMs = 10 * 60_000;
 const testMs = 60_000;
