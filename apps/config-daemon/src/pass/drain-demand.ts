@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createDrainDemand connects the two passes of a node: a node has one request. The pass for SR-IOV makes it or, on a node
- * without a SriovNetworkNodeState, the pass for AF_XDP (own-drain.ts).
+ * without a SriovNetworkNodeState, the pass for AF_XDP by createOwnDrain.
  */
 import {
   afxdpNetworkNodeStates,
@@ -63,15 +63,15 @@ function uidOf({ metadata }: Handshake): string {
   return metadata.uid ?? "";
 }
 
-/**
- * createOwnDrain writes requests for drains to the AfxdpNetworkNodeState while the node has no SriovNetworkNodeState, and
- * withdraws them there when it gets one.
- */
 interface OwnDrain {
   /** Writes the request of this node if it differs. Rejects with KubeError. */
   sync(state: AfxdpNetworkNodeState, sriovState: SriovNetworkNodeState | undefined, signal: AbortSignal): Promise<void>;
 }
 
+/**
+ * createOwnDrain writes requests for drains to the AfxdpNetworkNodeState while the node has no SriovNetworkNodeState, and
+ * withdraws them there when it gets one.
+ */
 export function createOwnDrain(deps: { readonly demand: DrainDemand; readonly transport: Transport }): OwnDrain {
   const { demand, transport } = deps;
   return {

@@ -27,8 +27,9 @@ export function nodeSetWarnings(
   const selector = after.spec?.configDaemonNodeSelector;
   if (labelsProblem(selector ?? {}) !== undefined) return [];
   const { nodes } = view;
-  const members = nodes.filter(({ labels }) => hasLabels(labels, nodeSetLabels(after)));
-  const wanted = Object.entries(nodeSetLabels(after))
+  const next = nodeSetLabels(after);
+  const members = nodes.filter(({ labels }) => hasLabels(labels, next));
+  const wanted = Object.entries(next)
     .map(([key, value]) => `${key}=${value}`)
     .join(", ");
   const findings: ReviewFinding[] = [];
@@ -40,10 +41,8 @@ export function nodeSetWarnings(
     const all = nodes.length === 1 ? "the only node does not have" : `none of ${nodes.length} nodes has`;
     findings.push(warn(field, `${all} the labels ${wanted}: no node is configured`));
   }
-  const left =
-    before === undefined
-      ? []
-      : nodes.filter((node) => hasLabels(node.labels, nodeSetLabels(before)) && !members.includes(node));
+  const former = before && nodeSetLabels(before);
+  const left = nodes.filter(({ labels }) => former && hasLabels(labels, former) && !hasLabels(labels, next));
   if (left.length === 0) return findings;
   const pods = left.reduce((sum, { name }) => sum + (view.podsOn?.(name).length ?? 0), 0);
   const users = view.podsOn === undefined ? "" : `; ${describePods(pods)}`;

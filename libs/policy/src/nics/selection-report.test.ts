@@ -36,6 +36,12 @@ describe("nearestNic", () => {
     expect(nearest && describeNearest(nearest)).toContain(text);
   });
 
+  it("finds it among the NICs of a large fleet, and shows at most 64 characters that a node has written", () => {
+    const fleet = Array.from({ length: 300_000 }, () => ({ driver: "ice", vendor: "x".repeat(100_000) }));
+    const nearest = nearestNic({ driver: "ice", vendor: "8086" }, fleet);
+    expect(nearest?.differences).toEqual([`vendor is ${"x".repeat(64)}, not 8086`]);
+  });
+
   it("names none that has nothing in common with the selector", () => {
     expect(nearestNic({ pfNames: ["uplink"] }, nics)).toBeUndefined();
     expect(nearestNic({ pfNames: ["ens803f0"] }, nics)).toBeUndefined(); // it matches

@@ -53,7 +53,7 @@ export interface IdleEntry<Nic> {
   /** "spec.nicSelector.pfNames[1]". */
   readonly field: string;
   readonly value: string;
-  /** The NIC that comes nearest to the selector with only this entry. */
+  /** The NIC that comes nearest to the selector with only this entry; looked for only for the first entries. */
   readonly nearest: NearestNic<Nic> | undefined;
 }
 
@@ -68,12 +68,15 @@ export function idleEntries<Selector extends SelectorFields, Nic extends Selecta
 ): readonly IdleEntry<Nic>[] {
   if (!namingLists.some((list) => (selector[list] ?? []).length > 1)) return [];
   if (!nics.some((nic) => matches(selector, nic))) return [];
+  let count = 0;
   return namingLists.flatMap((list) => {
     const entries = selector[list] ?? [];
     return entries.flatMap((value, index) => {
       const alone = { ...selector, [list]: [value] };
       if (entries.length < 2 || nics.some((nic) => matches(alone, nic))) return [];
-      return [{ field: `spec.nicSelector.${list}[${index}]`, value, nearest: nearestNic(alone, nics) }];
+      count += 1;
+      const nearest = count > maxNearest ? undefined : nearestNic(alone, nics);
+      return [{ field: `spec.nicSelector.${list}[${index}]`, value, nearest }];
     });
   });
 }
@@ -104,24 +107,32 @@ export interface NearestNic<Nic> {
  */
 export function nearestNic<Nic extends SelectableNic>(
   selector: SelectorFields,
-  nics: readonly Nic[],
+  nics: Iterable<Nic>,
 ): NearestNic<Nic> | undefined {
-  const ranked = nics.map((nic) => ({ nic, differences: differencesOf(selector, nic) }));
-  const fewest = Math.min(...ranked.map(({ differences }) => differences.length));
-  const best = ranked.filter(({ differences }) => differences.length === fewest);
-  const like = withSimilarName(selector, best.slice(0, maxCompared));
-  const nearest = like ?? (fewest < fieldCount(selector) ? best[0] : undefined);
-  return fewest === 0 ? undefined : nearest;
+  let best: { readonly nic: Nic; readonly different: readonly FieldCheck[] }[] = [];
+  let fewest = Infinity;
+  for (const nic of nics) {
+    const different = checksOf(selector, nic).filter(({ isDifferent }) => isDifferent);
+    if (different.length === 0) return undefined;
+    if (different.length > fewest) continue;
+    if (different.length < fewest) [best, fewest] = [[], different.length];
+    if (best.length < maxCompared) best.push({ nic, different });
+  }
+  const nearest = withSimilarName(selector, best) ?? (fewest < fieldCount(selector) ? best[0] : undefined);
+  return nearest && { nic: nearest.nic, differences: nearest.different.map(({ describe }) => describe()) };
 }
 
 /** Returns "ens3f0np0 (0000:5e:00.0): the address is not in rootDevices 0000:af:00.0". */
 export function describeNearest<Nic extends SelectableNic>({ nic, differences }: NearestNic<Nic>): string {
-  const { name = "unnamed", pciAddress } = nic;
-  const shown = name.slice(0, maxNameLength);
-  return `${pciAddress === undefined ? shown : `${shown} (${pciAddress})`}: ${differences.join("; ")}`;
+  const name = shown(nic.name ?? "unnamed");
+  const { pciAddress } = nic;
+  return `${pciAddress === undefined ? name : `${name} (${pciAddress})`}: ${differences.join("; ")}`;
 }
 
 const namingLists = ["pfNames", "rootDevices", "macAddresses"] as const;
+
+/** Entries for which the nearest NIC is looked for. Among many that match nothing, the first ones show the mistake. */
+const maxNearest = 4;
 
 /** Comparing names takes time: more NICs than a node has are not compared. */
 const maxCompared = 256;
@@ -138,33 +149,50 @@ function fieldCount(selector: SelectorFields): number {
   return values.filter((value) => value !== undefined && value.length > 0).length;
 }
 
-function differencesOf(selector: SelectorFields, nic: SelectableNic): readonly string[] {
+/** Whether a NIC differs from one field of a selector, and how: "vendor is 8086, not 15b3". */
+interface FieldCheck {
+  readonly isDifferent: boolean;
+  readonly describe: () => string;
+}
+
+function checksOf(selector: SelectorFields, nic: SelectableNic): readonly FieldCheck[] {
   const { vendor, deviceID, driver, netFilter, rootDevices = [], pfNames = [], macAddresses = [] } = selector;
-  const names = pfNames.map(pfNameOf);
-  const isOther = (wanted: string | undefined, actual: string | undefined) => Boolean(wanted) && wanted !== actual;
+  const same = (field: string, wanted: string | undefined, actual: string | undefined): FieldCheck => ({
+    isDifferent: Boolean(wanted) && wanted !== actual,
+    describe: () => `${field} is ${shown(actual)}, not ${wanted ?? ""}`,
+  });
   return [
-    ...(isOther(vendor, nic.vendor) ? [`vendor is ${nic.vendor ?? "unknown"}, not ${vendor}`] : []),
-    ...(isOther(deviceID, nic.deviceID) ? [`deviceID is ${nic.deviceID ?? "unknown"}, not ${deviceID}`] : []),
-    ...(isOther(driver, nic.driver) ? [`driver is ${nic.driver ?? "unknown"}, not ${driver}`] : []),
-    ...(rootDevices.length > 0 && !rootDevices.includes(nic.pciAddress ?? "")
-      ? [`the address is not in rootDevices ${listed(rootDevices, ", ")}`]
-      : []),
-    ...(names.length > 0 && !names.some((name) => isNameOf(name, nic))
-      ? [`the name is ${nic.name ?? "unknown"}, not ${listed(names, " or ")}`]
-      : []),
-    ...(macAddresses.length > 0 && !macAddresses.some((mac) => mac.toLowerCase() === nic.mac?.toLowerCase())
-      ? [`the MAC address is ${nic.mac ?? "unknown"}, not ${listed(macAddresses, " or ")}`]
-      : []),
-    ...(netFilter && !sameNetFilter(netFilter, nic.netFilter ?? "")
-      ? [`netFilter is ${nic.netFilter ?? "unknown"}, not ${netFilter}`]
-      : []),
+    same("vendor", vendor, nic.vendor),
+    same("deviceID", deviceID, nic.deviceID),
+    same("driver", driver, nic.driver),
+    {
+      isDifferent: rootDevices.length > 0 && !rootDevices.includes(nic.pciAddress ?? ""),
+      describe: () => `the address is not in rootDevices ${listed(rootDevices, ", ")}`,
+    },
+    {
+      isDifferent: pfNames.length > 0 && !pfNames.some((name) => isNameOf(pfNameOf(name), nic)),
+      describe: () => `the name is ${shown(nic.name)}, not ${listed(pfNames.map(pfNameOf), " or ")}`,
+    },
+    {
+      isDifferent: macAddresses.length > 0 && !macAddresses.some((mac) => mac.toLowerCase() === nic.mac?.toLowerCase()),
+      describe: () => `the MAC address is ${shown(nic.mac)}, not ${listed(macAddresses, " or ")}`,
+    },
+    {
+      isDifferent: Boolean(netFilter) && !sameNetFilter(netFilter ?? "", nic.netFilter ?? ""),
+      describe: () => `netFilter is ${shown(nic.netFilter)}, not ${netFilter ?? ""}`,
+    },
   ];
+}
+
+/** A text that a node has written. */
+function shown(text = "unknown"): string {
+  return text.slice(0, maxNameLength);
 }
 
 function listed(values: readonly string[], separator: string): string {
   const more = values.length - maxListed;
-  const shown = values.slice(0, maxListed).join(separator);
-  return more > 0 ? `${shown} and ${more} more` : shown;
+  const first = values.slice(0, maxListed).join(separator);
+  return more > 0 ? `${first} and ${more} more` : first;
 }
 
 /** The NIC whose name is most like one of pfNames; undefined if none is like it. */
