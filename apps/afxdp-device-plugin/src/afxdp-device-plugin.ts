@@ -5,8 +5,8 @@
 import { bpfmanProgram, xskMapDirectory } from "@switchyard/api";
 import { connect, watchRefusals } from "@switchyard/kube";
 import { encodeRedirectObject } from "@switchyard/netlink";
-import { isErrno, levelOfVerbosity, runService } from "@switchyard/service";
-import { mkdir, open, readFile, rename } from "node:fs/promises";
+import { isErrno, levelOfVerbosity, makeDirectory, runService } from "@switchyard/service";
+import { open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { afxdpDevicePluginFlags } from "./afxdp-device-plugin-flags.ts";
 import { createPluginMetrics } from "./plugin-metrics.ts";
@@ -57,7 +57,7 @@ async function writeProgramFile(directory: string): Promise<void> {
   const path = join(directory, bpfmanProgram.file);
   const content = encodeRedirectObject(bpfmanProgram.functionName);
   if ((await readIfThere(path))?.equals(content) === true) return;
-  await mkdir(directory, { recursive: true });
+  await makeDirectory(directory);
   const beside = `${path}.new`;
   const file = await open(beside, "w", 0o644);
   try {

@@ -3,7 +3,7 @@
  * createXdpDevices attaches the XDP program to devices, and pins the maps of the programs in a BPF file system. Only programs with the
  * name of ours are changed. All state is in the kernel: a process that starts later finds it.
  */
-import { chown, mkdir, rmdir } from "node:fs/promises";
+import { chown, rmdir } from "node:fs/promises";
 import {
   attachXdp,
   createXskMap,
@@ -22,7 +22,7 @@ import {
   type AttachedXdp,
   type XskMap,
 } from "@switchyard/netlink";
-import { isErrno } from "@switchyard/service";
+import { isErrno, makeDirectory } from "@switchyard/service";
 import { mapDirectory, mapName } from "./pools/container-allocation.ts";
 
 /** A device that a pod is about to get. */
@@ -87,7 +87,7 @@ export function createXdpDevices({ maps, netns }: XdpDevicesOptions): XdpDevices
 
   /** Makes the file of the map, in place of the file of another map. */
   async function pin(name: string, map: XskMap, uid: number): Promise<void> {
-    await mkdir(mapDirectory({ maps }, name), { recursive: true, mode: 0o700 });
+    await makeDirectory(mapDirectory({ maps }, name), 0o700);
     unpinXskMap(pathOf(name));
     pinXskMap(map, pathOf(name), { uid });
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** createMapSockets serves one Unix socket for each device, over which pods get the XSK map of the device. */
-import { chmod, chown, mkdir, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { listenSeqpackets, loadSeqpacketSystem } from "@switchyard/netlink";
-import type { Logger } from "@switchyard/service";
+import { makeDirectory, type Logger } from "@switchyard/service";
 import type { PodDevices } from "@switchyard/kubelet";
 import { devicesOfCaller } from "../kubelet/read-pod-devices.ts";
 import { mapName, socketDirectory, socketName } from "../pools/container-allocation.ts";
@@ -41,7 +41,7 @@ export function createMapSockets(options: MapSocketsOptions): MapSockets {
 
   async function serve({ id, name: device, pool }: MapSocket): Promise<Disposable> {
     const own = socketDirectory({ sockets: directory }, device);
-    await mkdir(own, { recursive: true });
+    await makeDirectory(own);
     await chmod(own, 0o711); // users in pods may not list or change it
     if (pool.hasPinnedMap) await writeFile(join(own, mapName), ""); // where the container runtime mounts the map
     const path = join(own, socketName);

@@ -102,6 +102,13 @@ describe("a contest about the fields of an object", () => {
     revert(2, 3_000);
     expect(others.interference("/a")).toBeUndefined();
   });
+
+  it("is forgotten with the object", () => {
+    const { others, revert } = setUp();
+    revert(3, 3_000);
+    others.forget("/a");
+    expect([others.interference("/a"), others.mustHold("/a", intent)]).toEqual([undefined, false]);
+  });
 });
 
 describe("fields that admission replaces", () => {

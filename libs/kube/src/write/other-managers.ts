@@ -87,6 +87,11 @@ export class OtherManagers {
     return entry !== undefined && entry.replaced.length > 0 && this.#clock.nowMs() - entry.appliedMs >= retryMs;
   }
 
+  /** Forgets an object that is deleted. */
+  forget(key: string): void {
+    this.#byKey.delete(key);
+  }
+
   /** Returns what others do to the object now; undefined if nothing is known. */
   interference(key: string): Interference | undefined {
     const entry = this.#byKey.get(key);

@@ -122,6 +122,7 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
       } catch (error) {
         if (!isKubeError(error, "NotFound")) throw error;
       }
+      others?.forget(intentKey("", nameIn(options, metadata)));
     },
   };
 }
