@@ -20,10 +20,6 @@ import { join } from "node:path";
 import { nodeDisk } from "./node-disk.ts";
 import type { Registry } from "./registry.ts";
 
-/**
- * killContainer kills the processes of a container from outside, as the kernel does when memory runs out, and waits until the
- * kubelet has started it again.
- */
 interface ContainerOfPods {
   readonly namespace: string;
   /** Label selector of the pods, of which one runs. */
@@ -197,7 +193,10 @@ async function run(guest: Guest, command: string): Promise<void> {
   if (code !== 0) throw new Error(`${command}: exit code ${code}\n${stderr}`);
 }
 
-/** Rejects if there is no such container, or if it does not run again within five minutes. */
+/**
+ * killContainer kills the processes of a container from outside, as the kernel does when memory runs out, and waits until the
+ * kubelet has started it again. Rejects if there is no such container, or if it does not run again within five minutes.
+ */
 export async function killContainer(cluster: KubeCluster, which: ContainerOfPods): Promise<void> {
   const before = await containerOf(cluster, which);
   await cluster.inGuest(`/node/bin/ctr -n k8s.io tasks kill -s SIGKILL ${before.id}`);

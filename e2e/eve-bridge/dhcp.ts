@@ -28,10 +28,7 @@ export interface Dhcp extends AsyncDisposable {
   leases(): string[];
 }
 
-/**
- * createNetworkLab creates a node lab with a fake zedrouter and a DHCP server and daemon, which network instances need.
- * Disposing it ends all processes and removes the lab.
- */
+/** Disposing it ends all processes and removes the lab. */
 export interface NetworkLab extends AsyncDisposable {
   readonly lab: NodeLab;
   readonly zedrouter: FakeZedrouter;
@@ -97,7 +94,10 @@ function tap(lab: NodeLab): Promise<Background> {
   return startBackground(file, args, { until: "TAPPING" });
 }
 
-/** Rejects if a part cannot be started. */
+/**
+ * createNetworkLab creates a node lab with a fake zedrouter and a DHCP server and daemon, which network instances need. Rejects
+ * if a part cannot be started.
+ */
 export async function createNetworkLab(): Promise<NetworkLab> {
   await using stack = new AsyncDisposableStack();
   const lab = stack.use(await createNodeLab());

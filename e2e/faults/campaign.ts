@@ -33,10 +33,7 @@ export interface CampaignResult {
   readonly findings: readonly string[];
 }
 
-/**
- * prepareFaultTests provides what every fault test needs: the binaries of a control plane and a bundled operator.
- * Whether a test runs at all fault points or at a sample of them: `npm run e2e -- faults --all`.
- */
+/** Whether a test runs at all fault points or at a sample of them: `npm run e2e -- faults --all`. */
 export const pointsToRun: "all" | "sample" = process.env["SWITCHYARD_FAULTS"] === "all" ? "all" : "sample";
 
 /** Disposing it removes the bundle. */
@@ -129,7 +126,10 @@ function disposeOf(faultClusters: readonly FaultCluster[]): AsyncDisposable {
   };
 }
 
-/** Rejects if a binary is missing or the operator cannot be bundled. */
+/**
+ * prepareFaultTests provides what every fault test needs: the binaries of a control plane and a bundled operator. Rejects if a
+ * binary is missing or the operator cannot be bundled.
+ */
 export async function prepareFaultTests(): Promise<PreparedFaultTests> {
   const binaries = await ensureBinaries({ names: binariesFor({ controllerManager: true }), progress: writeToStderr });
   const directory = await mkdtemp(join(tmpdir(), "switchyard-faults-"));

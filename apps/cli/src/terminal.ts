@@ -73,10 +73,6 @@ export const silentDiagnostics: Diagnostics = {
   exitCode: () => exitCodes.done,
 };
 
-/**
- * createColours returns functions that colour text if the output is a terminal and NO_COLOR is not set
- * (https://no-color.org).
- */
 export interface Colours {
   green(text: string): string;
   yellow(text: string): string;
@@ -84,6 +80,9 @@ export interface Colours {
   bold(text: string): string;
 }
 
+/**
+ * createColours returns functions that colour text if the output is a terminal and NO_COLOR is not set (https://no-color.org).
+ */
 export function createColours(output: Output, env: Terminal["env"]): Colours {
   const isOn = output.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
   const paint =

@@ -35,10 +35,7 @@ export interface Call {
 /** Throws CliError to end the command with one message. */
 export type RunVerb = (call: Call) => Promise<ExitCode>;
 
-/**
- * helpOf and overview are the texts of --help, at most 80 columns wide.
- * The help of the command.
- */
+/** The help of the command. */
 export function overview(verbs: readonly Verb[]): string {
   const longest = Math.max(...verbs.map(({ name }) => name.length));
   const lines = verbs.flatMap(({ name, summary }) => entry(`  ${name.padEnd(longest)}  `, summary));
@@ -60,7 +57,7 @@ export function overview(verbs: readonly Verb[]): string {
   ].join("\n");
 }
 
-/** The help of one verb. */
+/** helpOf and overview are the texts of --help, at most 80 columns wide. The help of one verb. */
 export function helpOf(verb: Verb): string {
   const { name, operands, summary, about, examples } = verb;
   const flags: readonly FlagName[] = [...verb.flags, "help"];

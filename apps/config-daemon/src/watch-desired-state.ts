@@ -81,11 +81,7 @@ export function commonSettings({ spec }: Pick<SriovOperatorConfig | AfxdpOperato
   return { disableDrain: spec?.disableDrain === true, verbosity: spec?.logLevel };
 }
 
-/**
- * followVerbosity tells the verbosity of the operator config for which the daemon is deployed: the SriovOperatorConfig or, without
- * one, the AfxdpOperatorConfig.
- * What is cached of an operator config.
- */
+/** What is cached of an operator config. */
 export interface ConfigVerbosity {
   /** spec.logLevel; undefined if it is not set. */
   readonly verbosity: number | undefined;
@@ -93,7 +89,11 @@ export interface ConfigVerbosity {
 
 type Configs = Pick<Cache<ConfigVerbosity>, "get" | "subscribe">;
 
-/** Calls `onVerbosity` with each change of one of the objects; with undefined if it does not set a verbosity. */
+/**
+ * followVerbosity tells the verbosity of the operator config for which the daemon is deployed: the SriovOperatorConfig or,
+ * without one, the AfxdpOperatorConfig. Calls `onVerbosity` with each change of one of the objects; with undefined if it does not
+ * set a verbosity.
+ */
 export function followVerbosity(
   { sriov, afxdp }: { readonly sriov: Configs; readonly afxdp: Configs },
   onVerbosity: (verbosity: number | undefined) => void,

@@ -8,9 +8,6 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { PluginConfig } from "./plugin-config.ts";
 
-/**
- * activateConfig gives a running plugin another configuration, and writeForStart gives one to a plugin that does not run yet.
- */
 interface InForceDeps {
   readonly configFile: string;
   /** Ends the plugin, which starts again, and returns the ids of its processes. */
@@ -87,7 +84,10 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-/** Does nothing if the plugin has the configuration. */
+/**
+ * activateConfig gives a running plugin another configuration, and writeForStart gives one to a plugin that does not run yet.
+ * Does nothing if the plugin has the configuration.
+ */
 export async function activateConfig(config: PluginConfig, { configFile, endPlugin, log }: InForceDeps): Promise<void> {
   if (await isInForce(configFile, config)) return;
   await writeConfig(configFile, config.text);

@@ -19,10 +19,6 @@ import { keepConfigured, type ConfigurePluginOptions } from "./keep-configured.t
 import { createPluginReconciler } from "./plugin-reconciler.ts";
 import { createWithholding, kubeletHolders } from "./withheld-vfs.ts";
 
-/**
- * followLogLevel watches the log level in the SriovOperatorConfig (sriov-operator.md A.6). Nothing waits for it: until the
- * object is known, or if it may not be read, the flag applies.
- */
 interface FollowLogLevelOptions {
   readonly transport: Transport;
   /** Namespace of the operator. */
@@ -95,7 +91,10 @@ function configurePlugin(options: ConfigurePluginOptions): Promise<void> {
   });
 }
 
-/** Disposing of the result ends the watch. */
+/**
+ * followLogLevel watches the log level in the SriovOperatorConfig (sriov-operator.md A.6). Nothing waits for it: until the object
+ * is known, or if it may not be read, the flag applies. Disposing of the result ends the watch.
+ */
 function followLogLevel({ transport, namespace, log, onVerbosity }: FollowLogLevelOptions): AsyncDisposable {
   const configs = watchObjects({
     transport,

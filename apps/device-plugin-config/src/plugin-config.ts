@@ -14,11 +14,7 @@ export interface PluginConfig {
   readonly record: string;
 }
 
-/**
- * readKernelVfs reads from the kernel which VFs exist, and their drivers. The status of the NodeState shows the last
- * observation of the config daemon: after a reboot it contains VFs that no longer exist.
- * Existing VFs by PCI address.
- */
+/** Existing VFs by PCI address. */
 export type KernelVfs = ReadonlyMap<string, PciBinding>;
 
 /** The plugin exits if its file contains no resource. This resource matches no device. */
@@ -44,7 +40,11 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** Reads the VF at each address; a text that is not a PCI address is skipped. Rejects with HostError. */
+/**
+ * readKernelVfs reads from the kernel which VFs exist, and their drivers. The status of the NodeState shows the last observation
+ * of the config daemon: after a reboot it contains VFs that no longer exist. Reads the VF at each address; a text that is not a
+ * PCI address is skipped. Rejects with HostError.
+ */
 export async function readKernelVfs(
   sriov: Pick<SriovSysfs, "readBinding">,
   pciAddresses: Iterable<string>,

@@ -14,11 +14,7 @@ import { bundleApp } from "../bundle-app.ts";
 import { startUpstreamCluster, upstream, type UpstreamCluster } from "../operator/upstream-cluster.ts";
 import { prepareHelm, type Helm, type HelmVersion } from "./helm.ts";
 
-/**
- * switchyardImages says what the containers of a test cluster do: the operator and its commands, and config daemons on
- * fake kernels, are real programs.
- * The programs.
- */
+/** The programs. */
 interface SwitchyardPrograms {
   /** Path of the operator's main.js. */
   readonly operator: string;
@@ -69,7 +65,10 @@ export async function startChartCluster(
   }
 }
 
-/** Returns the content of an image by the name of its repository, in any registry. */
+/**
+ * switchyardImages says what the containers of a test cluster do: the operator and its commands, and config daemons on fake
+ * kernels, are real programs. Returns the content of an image by the name of its repository, in any registry.
+ */
 function switchyardImages(programs: SwitchyardPrograms): (container: Container, pod: Pod) => ImageContent {
   const { operator, kernelSocketOf, missing = [] } = programs;
   return ({ image }, { spec: { nodeName = "" } }) => {

@@ -20,11 +20,7 @@ const checksums = {
 /** All of them, the oldest first. */
 export const upstreamReleases = Object.keys(checksums).filter((name): name is UpstreamRelease => name in checksums);
 
-/**
- * upstreamChart returns the directory of upstream's chart of a release, from the Go module of that release. Nothing of
- * it is in this repository: Go downloads the module into its cache, and its checksum must be the one below.
- * The releases whose way to Switchyard is tested.
- */
+/** The releases whose way to Switchyard is tested. */
 type UpstreamRelease = keyof typeof checksums;
 
 /** The versions with which the chart is tested. */
@@ -101,7 +97,11 @@ export function readManifest(text: string): readonly Readonly<Record<string, unk
   });
 }
 
-/** Rejects if Go is missing, the module cannot be downloaded, or its checksum differs. */
+/**
+ * upstreamChart returns the directory of upstream's chart of a release, from the Go module of that release. Nothing of it is in
+ * this repository: Go downloads the module into its cache, and its checksum must be the one below. Rejects if Go is missing, the
+ * module cannot be downloaded, or its checksum differs.
+ */
 export async function upstreamChart(release: UpstreamRelease): Promise<string> {
   const module = `github.com/k8snetworkplumbingwg/sriov-network-operator@v${release}`;
   const directory = await downloadGoModule(module, checksums[release]);

@@ -25,10 +25,7 @@ export interface FakeWorker extends AsyncDisposable {
   startDaemon(flags?: readonly string[]): void;
 }
 
-/**
- * startWatchedCluster starts a test cluster with a SriovOperatorConfig and watches its node states and policies.
- * A test cluster and its watches. Disposing it ends both.
- */
+/** A test cluster and its watches. Disposing it ends both. */
 export interface WatchedCluster extends AsyncDisposable {
   readonly testCluster: TestCluster;
   readonly news: NodeLog;
@@ -63,7 +60,10 @@ export async function createWorker(
   };
 }
 
-/** Rejects if the cluster cannot be started. */
+/**
+ * startWatchedCluster starts a test cluster with a SriovOperatorConfig and watches its node states and policies. Rejects if the
+ * cluster cannot be started.
+ */
 export async function startWatchedCluster(): Promise<WatchedCluster> {
   const testCluster = await startTestCluster(silentNarrator);
   await createOperatorConfig(testCluster);

@@ -50,11 +50,7 @@ export function describeFinding({ field, message }: Pick<ReviewFinding, "field" 
   return field === "" ? message : `${field}: ${message}`;
 }
 
-/**
- * describeRefusal turns problems into the code and message of a refusal. The webhook and the command line give the same
- * answer.
- * A field and what is wrong with its value.
- */
+/** A field and what is wrong with its value. */
 export type Problem = Pick<ReviewFinding, "field" | "message">;
 
 interface Refusal {
@@ -68,6 +64,9 @@ interface Refusal {
 
 const maxProblems = 50;
 
+/**
+ * describeRefusal turns problems into the code and message of a refusal. The webhook and the command line give the same answer.
+ */
 export function describeRefusal(problems: readonly Problem[]): Refusal {
   const shown = problems.slice(0, maxProblems);
   const lines = shown.map(describeFinding);

@@ -117,19 +117,16 @@ export function createInterner<Value extends object>(): Interner<Value> {
   };
 }
 
-/**
- * readPod reads what admission's warnings need of a pod: its node and the devices that it names. podUse() of libs/policy
- * resolves the devices.
- * A pod on its node.
- */
+/** A pod on its node. */
 export interface PodOnNode extends PlacedPod {
   /** At least one resource or claim. */
   readonly devices: PodDevices;
 }
 
 /**
- * Returns undefined for a pod that is not bound to a node, has ended, or names neither a resource with `resourcePrefix` nor
- * a ResourceClaim. `pod` is not trusted: it may be any JSON value.
+ * readPod reads what admission's warnings need of a pod: its node and the devices that it names. podUse() of libs/policy resolves
+ * the devices. Returns undefined for a pod that is not bound to a node, has ended, or names neither a resource with
+ * `resourcePrefix` nor a ResourceClaim. `pod` is not trusted: it may be any JSON value.
  */
 export function readPod(pod: unknown, resourcePrefix: string): PodOnNode | undefined {
   const node = at(at(pod, "spec"), "nodeName");

@@ -76,9 +76,6 @@ export function createBootClock({ uptimeMs, wallMs }: MachineClocks): Clock {
 
 const uptimeStepMs = 10;
 
-/**
- * backoffMs computes an exponential back-off with jitter, so that clients which fail together do not retry together.
- */
 export interface BackoffRange {
   /** Back-off after the first failure. */
   readonly baseMs: number;
@@ -86,8 +83,9 @@ export interface BackoffRange {
 }
 
 /**
- * Returns the time to wait after the n-th failure in a row (from 1): between half and all of baseMs * 2^(n-1), where the
- * product is at most maxMs. `random` returns a number in [0, 1).
+ * backoffMs computes an exponential back-off with jitter, so that clients which fail together do not retry together. Returns the
+ * time to wait after the n-th failure in a row (from 1): between half and all of baseMs * 2^(n-1), where the product is at most
+ * maxMs. `random` returns a number in [0, 1).
  */
 export function backoffMs(failures: number, { baseMs, maxMs }: BackoffRange, random: () => number): number {
   const wholeMs = Math.min(maxMs, baseMs * 2 ** (failures - 1));

@@ -22,10 +22,6 @@ export interface NodePlan {
   readonly problems: readonly PlanProblem[];
 }
 
-/**
- * Plans hardware offload in Open vSwitch, which PFs in switchdev mode need. Upstream edits the unit of ovs-vswitchd instead
- * (sriov-operator.md F.7).
- */
 interface OvsOffloadPlan {
   readonly steps: readonly NodeStep[];
   readonly reasons: readonly Reason[];
@@ -44,7 +40,10 @@ export function planNode(desired: SriovNetworkNodeStateSpec, observed: SriovNetw
   };
 }
 
-/** Hardware offload is never switched off: other programs may use it, too. */
+/**
+ * Plans hardware offload in Open vSwitch, which PFs in switchdev mode need. Upstream edits the unit of ovs-vswitchd instead
+ * (sriov-operator.md F.7). Hardware offload is never switched off: other programs may use it, too.
+ */
 function planOvsOffload(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkNodeStateStatus): OvsOffloadPlan {
   const { openVSwitch } = observed;
   const pfs = desired.interfaces ?? [];
@@ -62,11 +61,6 @@ function planOvsOffload(desired: SriovNetworkNodeStateSpec, observed: SriovNetwo
   return { steps, reasons: steps.length > 0 && hasSwitchdevVfs(observed) ? [reason] : [] };
 }
 
-/**
- * Plans whether Open vSwitch is disabled on the host, because OVN runs on its SmartNIC. Files of the host decide it at each
- * boot, so a change writes or removes them and reboots the node once. On OpenShift, a MachineConfig has the files, and the
- * daemon has none.
- */
 interface HostOvsPlan {
   readonly steps: readonly NodeStep<"set-host-ovs">[];
   readonly reboots: RebootNeeds;
@@ -79,6 +73,11 @@ const disabledId = "Open vSwitch disabled";
 
 const enabledId = "Open vSwitch enabled";
 
+/**
+ * Plans whether Open vSwitch is disabled on the host, because OVN runs on its SmartNIC. Files of the host decide it at each boot,
+ * so a change writes or removes them and reboots the node once. On OpenShift, a MachineConfig has the files, and the daemon has
+ * none.
+ */
 function planHostOvs(desired: SriovNetworkNodeStateSpec, { system }: SriovNetworkNodeStateStatus): HostOvsPlan {
   const isDisabled = system?.openVSwitchDisabled === true;
   const files = system?.openVSwitchFiles;

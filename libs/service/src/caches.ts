@@ -52,11 +52,7 @@ function oldestByResource(caches: Iterable<AgeingCaches>): ReadonlyMap<string, n
   return oldest;
 }
 
-/**
- * logAbsentKinds says once, when a process starts, which optional kinds the API server does not serve, and what does not run
- * without them. If the kinds are installed later, the caches find them, and the process needs no restart.
- * A cache of an optional kind. libs/kube has the same shape.
- */
+/** A cache of an optional kind. libs/kube has the same shape. */
 export interface OptionalCache {
   readonly ages: readonly { readonly resource: string }[];
   /** False if the API server answered that it does not serve the kind. */
@@ -72,7 +68,11 @@ interface LogAbsentKindsOptions {
   readonly effect: string;
 }
 
-/** Resolves when all caches are synced and the message is logged, or when the signal aborts. */
+/**
+ * logAbsentKinds says once, when a process starts, which optional kinds the API server does not serve, and what does not run
+ * without them. If the kinds are installed later, the caches find them, and the process needs no restart. Resolves when all
+ * caches are synced and the message is logged, or when the signal aborts.
+ */
 export async function logAbsentKinds(
   caches: readonly OptionalCache[],
   { log, signal, effect }: LogAbsentKindsOptions,

@@ -18,15 +18,13 @@ export class ServiceError extends Error {
   }
 }
 
-/**
- * isErrno recognises the errors that Node throws for refused system calls.
- * An error of a system call; `code` is the name of the errno.
- */
+/** An error of a system call; `code` is the name of the errno. */
 export type ErrnoError = Error & { readonly code: string; readonly syscall: string; readonly path?: string };
 
 /**
- * Reports whether `thrown` is the error of a system call, with one of `codes` if any are given. It looks at the fields,
- * since `instanceof Error` is false for errors of another realm, as in Jest.
+ * isErrno recognises the errors that Node throws for refused system calls. Reports whether `thrown` is the error of a system
+ * call, with one of `codes` if any are given. It looks at the fields, since `instanceof Error` is false for errors of another
+ * realm, as in Jest.
  */
 export function isErrno(thrown: unknown, ...codes: readonly string[]): thrown is ErrnoError {
   return (

@@ -20,11 +20,7 @@ import { eventually } from "@switchyard/testing";
 import type { Guest } from "@switchyard/vm-lab";
 import { bootGuestNode, type GuestNode } from "@switchyard/vm-lab/guest-node";
 
-/**
- * runVmBridgeDemo shows a NIC in switchdev mode behind an Open vSwitch bridge: a node in QEMU with systemd, Open vSwitch and
- * igbsw, which is igb with a simulated eswitch.
- * Name of the node.
- */
+/** Name of the node. */
 const bridgeNode = "vm-switch";
 
 const pf = "0000:01:00.0";
@@ -119,7 +115,11 @@ async function runVmBootDemo(worker: GuestNode, testCluster: TestCluster, narrat
   await policyIs(news, "early", "Ready", withinMs);
 }
 
-/** Runs the scenes and returns the node, whose daemon has ended and which has no policies. */
+/**
+ * runVmBridgeDemo shows a NIC in switchdev mode behind an Open vSwitch bridge: a node in QEMU with systemd, Open vSwitch and
+ * igbsw, which is igb with a simulated eswitch. Runs the scenes and returns the node, whose daemon has ended and which has no
+ * policies.
+ */
 async function runVmBridgeDemo(testCluster: TestCluster, narrator: Narrator, news: NodeLog): Promise<GuestNode> {
   narrator.scene("A second node: systemd, Open vSwitch, and ports whose NIC has an eswitch");
   const worker = testCluster.use(await bootGuestNode(testCluster, bridgeNode, { boot: "systemd", driver: "igbsw" }));

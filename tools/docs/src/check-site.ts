@@ -8,10 +8,7 @@ import { join, posix } from "node:path";
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
 
-/**
- * Reads the tags of a page that VitePress wrote, which is well-formed: each value has double quotes.
- * A start tag.
- */
+/** A start tag. */
 interface Tag {
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
@@ -94,7 +91,10 @@ function foreignAddresses(css: string): readonly string[] {
   return [...css.matchAll(/(?:url\(|@import)\s*["']?((?:https?:)?\/\/[^"')\s]+)/g)].map(([, address = ""]) => address);
 }
 
-/** Start tags in their order. The content of scripts, styles and comments is left out. */
+/**
+ * Reads the tags of a page that VitePress wrote, which is well-formed: each value has double quotes. Start tags in their order. The
+ * content of scripts, styles and comments is left out.
+ */
 function tagsIn(html: string): readonly Tag[] {
   const markup = html.replaceAll(/<!--[\s\S]*?-->/g, "").replaceAll(/(<(script|style)\b[^>]*>)[\s\S]*?<\/\2>/g, "$1");
   return [...markup.matchAll(/<([a-z][\w-]*)((?:\s+[^\s=>/]+(?:="[^"]*")?)*)\s*\/?>/gi)].map(

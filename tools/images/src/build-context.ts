@@ -78,17 +78,17 @@ async function normalize(path: string): Promise<void> {
   await lutimes(path, 0, 0);
 }
 
-/**
- * writeCompileCache adds Node's compile cache to a bundled app: the compiled code of the modules that the app loads at its start.
- * It is the same at each build, because the app has a fixed path meanwhile and V8's hashes a fixed seed. Node ignores it
- * with another version, other V8 flags or another user.
- * The variables (NAME=VALUE) by which Node uses the cache of the app in this directory. The Containerfile has them, too.
- */
+/** The variables (NAME=VALUE) by which Node uses the cache of the app in this directory. The Containerfile has them, too. */
 export function compileCacheSettings(app: string): readonly string[] {
   return [`NODE_COMPILE_CACHE=${app}/compile-cache`, "NODE_COMPILE_CACHE_PORTABLE=1"];
 }
 
-/** `app` is a directory with the main.js of a frugal service, whose --help loads all that a start loads. Rejects with ImagesError. */
+/**
+ * writeCompileCache adds Node's compile cache to a bundled app: the compiled code of the modules that the app loads at its start.
+ * It is the same at each build, because the app has a fixed path meanwhile and V8's hashes a fixed seed. Node ignores it with
+ * another version, other V8 flags or another user. `app` is a directory with the main.js of a frugal service, whose --help loads
+ * all that a start loads. Rejects with ImagesError.
+ */
 export async function writeCompileCache(app: string, node: string): Promise<void> {
   const start = [
     "env",

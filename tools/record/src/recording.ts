@@ -15,10 +15,7 @@ export interface SvgOptions {
   readonly columns: number;
 }
 
-/**
- * Runs a program and records the lines that it prints, with their times.
- * A line of standard output.
- */
+/** A line of standard output. */
 interface Line {
   /** Since the first line. */
   readonly atMs: number;
@@ -116,7 +113,10 @@ function escape(text: string): string {
     .replaceAll('"', "&quot;");
 }
 
-/** Copies the output to this process's own. Rejects if the program cannot be started. */
+/**
+ * Runs a program and records the lines that it prints, with their times. Copies the output to this process's own. Rejects if the
+ * program cannot be started.
+ */
 export async function capture(program: string, args: readonly string[]): Promise<Capture> {
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise<number>((resolve, reject) => {

@@ -29,7 +29,6 @@ export function hasDevice(ids: { has(id: string): boolean }, { id, name }: Devic
   return ids.has(id) || ids.has(name);
 }
 
-/** deviceHealth decides whether a device can be given to pods. Pure. */
 interface DeviceHealthInput {
   /** The network interface is in the network namespace of the host, so its driver is there, too. */
   readonly isInHost: boolean;
@@ -48,7 +47,10 @@ interface DeviceHealth {
   readonly problem?: string;
 }
 
-/** A device that a pod has is in the network namespace of the pod, and healthy. */
+/**
+ * deviceHealth decides whether a device can be given to pods. Pure. A device that a pod has is in the network namespace of the
+ * pod, and healthy.
+ */
 export function deviceHealth({ isInHost, isHeld, earlierId, problem, wasHealthy }: DeviceHealthInput): DeviceHealth {
   if (problem !== undefined) return { isHealthy: false, problem };
   if (earlierId !== undefined) return { isHealthy: false, problem: `a pod has it by its earlier id ${earlierId}` };

@@ -78,10 +78,7 @@ function namesOf(pods: readonly DrainedPod[]): readonly PodName[] {
     .sort((a, b) => (key(a) < key(b) ? -1 : Number(key(a) > key(b))));
 }
 
-/**
- * deviceLookupOf collects what the claims and slices of a cluster say about the devices of its pods.
- * The devices of ResourceClaims by "namespace/name".
- */
+/** The devices of ResourceClaims by "namespace/name". */
 export function allocationsIn(claims: ClusterObjects["claims"]): ReadonlyMap<string, readonly AllocatedDevice[]> {
   return new Map(
     claims.map((claim) => {
@@ -91,7 +88,10 @@ export function allocationsIn(claims: ClusterObjects["claims"]): ReadonlyMap<str
   );
 }
 
-/** Without claims in the input, pods count as having no devices allocated by claims. */
+/**
+ * deviceLookupOf collects what the claims and slices of a cluster say about the devices of its pods. Without claims in the input,
+ * pods count as having no devices allocated by claims.
+ */
 export function deviceLookupOf({
   claims,
   slices,

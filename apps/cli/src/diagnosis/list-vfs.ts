@@ -114,7 +114,6 @@ export function isWanted({ node, resource, pod, possiblePods = [] }: VfRow, flag
   );
 }
 
-/** vfChanges compares two lists of VFs. */
 export interface VfChange {
   /** As events of a watch are called. */
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
@@ -122,7 +121,9 @@ export interface VfChange {
   readonly vf: VfRow;
 }
 
-/** Changed and new VFs in the order of `after`, then deleted ones in the order of `before`. */
+/**
+ * vfChanges compares two lists of VFs. Changed and new VFs in the order of `after`, then deleted ones in the order of `before`.
+ */
 export function vfChanges(before: readonly VfRow[], after: readonly VfRow[]): readonly VfChange[] {
   const known = new Map(before.map((row) => [keyOf(row), row]));
   const kept = new Set(after.map(keyOf));

@@ -77,10 +77,6 @@ export function kubeconfigOf({ kubeconfig, env }: Pick<ClusterSource, "kubeconfi
   return kubeconfig ?? (env["KUBECONFIG"] ? undefined : `${env["HOME"] ?? ""}/.kube/config`);
 }
 
-/**
- * readSnapshot reads what switchyard doctor and vfs use of a live cluster. It writes nothing, and needs no right in particular:
- * kinds that are not served or that the user may not list are named and left out.
- */
 export interface SnapshotInput {
   readonly manifests: readonly Manifest[];
   /** The kinds that could be read from the cluster; empty for files. */
@@ -89,7 +85,11 @@ export interface SnapshotInput {
   readonly nowMs?: number;
 }
 
-/** Throws CliError "unavailable" if the cluster cannot be reached, or nothing can be read. */
+/**
+ * readSnapshot reads what switchyard doctor and vfs use of a live cluster. It writes nothing, and needs no right in particular:
+ * kinds that are not served or that the user may not list are named and left out. Throws CliError "unavailable" if the cluster
+ * cannot be reached, or nothing can be read.
+ */
 export async function readSnapshot(source: ClusterSource, diagnostics: Diagnostics): Promise<SnapshotInput> {
   const { namespace, context, kubeconfig, env } = source;
   const origin = context ?? kubeconfig ?? "the cluster";

@@ -22,12 +22,7 @@ import { offloadKinds, renderOffload } from "../ovn-offload/render-offload.ts";
 import { CliError, createDiagnostics, type Diagnostics, type Terminal } from "../terminal.ts";
 import type { RunVerb } from "../verb.ts";
 
-/**
- * renderDeployment renders the objects that the operator deploys for a cluster, by the function that the operator calls. The
- * operator's own settings are not known here, except for the images, which come from the same environment variables. An
- * image that is not set gets a placeholder.
- * The kinds of the rendered objects.
- */
+/** The kinds of the rendered objects. */
 const deployedKinds: readonly string[] = Object.keys(componentKinds);
 
 /** Placeholders of the images that every deployment needs. */
@@ -74,7 +69,12 @@ export const render: RunVerb = async ({ flags, terminal }) => {
   return diagnostics.exitCode();
 };
 
-/** In the order in which the operator applies them. A component that cannot be deployed is reported and left out. */
+/**
+ * renderDeployment renders the objects that the operator deploys for a cluster, by the function that the operator calls. The
+ * operator's own settings are not known here, except for the images, which come from the same environment variables. An image
+ * that is not set gets a placeholder. In the order in which the operator applies them. A component that cannot be deployed is
+ * reported and left out.
+ */
 function renderDeployment(cluster: ClusterObjects, options: DeploymentOptions): readonly Manifest[] {
   const { namespace, diagnostics } = options;
   const metadata = { name: operatorConfigName, namespace };

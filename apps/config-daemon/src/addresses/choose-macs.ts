@@ -15,11 +15,7 @@ export interface ChooseMacsOptions {
   readonly random: RandomBytes;
 }
 
-/**
- * randomAddress draws an address that the administrator of a network may assign: the first byte has the bit "locally
- * administered" and not the bit "group". MAC addresses and GUIDs have these bits in the same place (IEEE 802).
- * Returns random bytes, as `randomBytes` of node:crypto.
- */
+/** Returns random bytes, as `randomBytes` of node:crypto. */
 export type RandomBytes = (size: number) => Buffer;
 
 /** Returns one address for each number. */
@@ -50,7 +46,11 @@ function usable(text: string | undefined): MacAddress | undefined {
   return mac.ok && isUnicast(mac.value) ? mac.value : undefined;
 }
 
-/** Returns `size` bytes in lower-case hexadecimal, separated by colons. All but two of the bits are random. */
+/**
+ * randomAddress draws an address that the administrator of a network may assign: the first byte has the bit "locally
+ * administered" and not the bit "group". MAC addresses and GUIDs have these bits in the same place (IEEE 802). Returns `size`
+ * bytes in lower-case hexadecimal, separated by colons. All but two of the bits are random.
+ */
 export function randomAddress(size: number, random: RandomBytes): string {
   const bytes = Buffer.from(random(size));
   bytes[0] = ((bytes[0] ?? 0) & 0xfc) | 0x02;

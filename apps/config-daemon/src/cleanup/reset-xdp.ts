@@ -27,10 +27,6 @@ export interface ResetXdpOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * releaseUntilSettled repeats the removal of what a device plugin has left until nothing of it is only waiting to be certainly free, for
- * `config-daemon cleanup`.
- */
 interface ReleaseUntilSettledOptions {
   readonly timing: StepTiming;
   readonly signal: AbortSignal;
@@ -70,7 +66,10 @@ function actionOn(name: string): string {
   return `detach the XDP program from ${name} and remove its map`;
 }
 
-/** Resolves with an error in one line; "" if nothing stays. Rejects as `release`. */
+/**
+ * releaseUntilSettled repeats the removal of what a device plugin has left until nothing of it is only waiting to be certainly
+ * free, for `config-daemon cleanup`. Resolves with an error in one line; "" if nothing stays. Rejects as `release`.
+ */
 async function releaseUntilSettled(
   release: () => Promise<OrphanedProgramsState>,
   { timing, signal, print, staying }: ReleaseUntilSettledOptions,

@@ -39,10 +39,6 @@ const hourMs = 60 * minuteMs;
 /** Ages at which the text changes. After the first hour it changes every hour. */
 const marksMs = [2, 5, 10, 30].map((minutes) => minutes * minuteMs);
 
-/**
- * describeWait says for how long the kernel has not answered. The text changes rarely, because each change is a write of
- * the node's status. It is a pure function.
- */
 interface Wait {
   readonly text: string;
   /** Milliseconds until the text changes. */
@@ -84,6 +80,10 @@ interface Running {
   readonly since: Date;
 }
 
+/**
+ * describeWait says for how long the kernel has not answered. The text changes rarely, because each change is a write of the
+ * node's status. It is a pure function.
+ */
 export function describeWait(ageMs: number, since: Date): Wait {
   const hours = Math.floor(ageMs / hourMs);
   const mark = hours > 0 ? hours * hourMs : marksMs.findLast((each) => each <= ageMs);

@@ -40,8 +40,8 @@ function isArgumentsRecord(value: unknown): value is KernelArgumentsRecord {
 }
 
 /**
- * Reads and writes the record of the last reboot that the daemon started. It is written before the reboot: boot_id tells later
- * whether the node has booted since.
+ * The last reboot that the daemon started. The record is written before the reboot: boot_id tells later whether the node has
+ * booted since.
  */
 interface RebootRecord {
   /** boot_id of the boot in which the reboot was started. */

@@ -28,12 +28,7 @@ export type LinksByDevice = ReadonlyMap<string, readonly Link[]>;
 /** Drivers that number PFs by the PCI function, whatever the number of the port (bnxt_vf_rep_get_phys_port_name, 6.12). */
 const numberingByFunction: ReadonlySet<string | undefined> = new Set(["bnxt_en"]);
 
-/**
- * Finds the representors of the VFs of a PF. Their names say nothing: they are identified by phys_switch_id, which all ports of
- * one embedded switch share, and by phys_port_name (Linux, Documentation/networking/representors.rst). The driver numbers
- * the PFs of a card, which often share a switch.
- * The PF whose representors are looked for.
- */
+/** The PF whose representors are looked for. */
 interface RepresentedPf {
   readonly pciAddress: string;
   readonly driver?: string | undefined;
@@ -186,9 +181,11 @@ export function functionNumberOf(pciAddress: string): number {
 }
 
 /**
- * Returns the representors by the index of their VF. A representor can be below another function of the card than its VF, so its
- * port name decides: "pf1vf0", or "p1pf0vf0" with the number of the port first (sfc). Ports of an external controller
- * ("c1pf0vf3", on a SmartNIC) do not match.
+ * Finds the representors of the VFs of a PF. Their names say nothing: they are identified by phys_switch_id, which all ports of
+ * one embedded switch share, and by phys_port_name (Linux, Documentation/networking/representors.rst). The driver numbers the PFs
+ * of a card, which often share a switch. Returns the representors by the index of
+ * their VF. A representor can be below another function of the card than its VF, so its port name decides: "pf1vf0", or
+ * "p1pf0vf0" with the number of the port first (sfc). Ports of an external controller ("c1pf0vf3", on a SmartNIC) do not match.
  */
 export function representorsOf(
   links: readonly Link[],

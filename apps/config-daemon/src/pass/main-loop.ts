@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * createMainLoop tells /healthz whether the main loop of the daemon works: passes start when they are due, and running
- * passes make progress. Each wait of a pass has a limit (steps, observations, requests), so a loop without progress is a
- * bug, and a restart helps. A step that hangs in the kernel does not stop the loop, and a restart would not end the step.
+ * createMainLoop tells /healthz whether the main loop of the daemon works: passes start when they are due, and running passes
+ * make progress. Each wait of a pass has a limit (steps, observations, requests), so a loop without progress is a bug, and a
+ * restart helps. A step that hangs in the kernel does not stop the loop, and a restart would not end the step.
  */
+
 export interface MainLoop {
   /** A pass starts or makes progress. */
   progress(): void;

@@ -32,7 +32,6 @@ export interface DaemonMetricsOptions {
 }
 
 /**
- * countVfs counts the wanted, existing and configured VFs of a node. It is a pure function.
  * `wanted` counts the VFs in the spec. `existing` counts all VFs of the node, also those that Switchyard did not create.
  * `configured` counts the wanted VFs that exist and for which no step is planned.
  */
@@ -110,6 +109,7 @@ export function createDaemonMetrics(
   };
 }
 
+/** countVfs counts the wanted, existing and configured VFs of a node. It is a pure function. */
 export function countVfs(
   spec: SriovNetworkNodeStateSpec,
   interfaces: readonly InterfaceStatus[],

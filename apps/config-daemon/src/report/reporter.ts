@@ -72,10 +72,6 @@ export function eventOf(before: SyncFields | undefined, after: SyncFields): Node
   return { type: "Normal", reason: "SyncStatusChanged", message };
 }
 
-/**
- * createPendingEvent keeps an event that occurs before the NodeState is known, or outside of a pass, until the next pass
- * records it.
- */
 interface PendingEvent {
   /** Replaces the pending event and starts a pass. */
   set(event: NodeEvent): void;
@@ -83,6 +79,10 @@ interface PendingEvent {
   recordOn(state: SriovNetworkNodeState, recordEvent: RecordEvent): void;
 }
 
+/**
+ * createPendingEvent keeps an event that occurs before the NodeState is known, or outside of a pass, until the next pass records
+ * it.
+ */
 export function createPendingEvent(wake: () => void): PendingEvent {
   let pending: NodeEvent | undefined;
   return {

@@ -34,18 +34,17 @@ async function lookUpHost(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
-/**
- * readKubeletApiServer reads the address of the API server from the kubeconfig of the kubelet. On OpenShift, the service
- * address works only when the cluster network is up, which can depend on NICs that the daemon configures
- * (sriov-operator.md F).
- * The environment variables from which a client in a pod takes the address of the API server.
- */
+/** The environment variables from which a client in a pod takes the address of the API server. */
 interface ServiceAddress {
   readonly KUBERNETES_SERVICE_HOST: string;
   readonly KUBERNETES_SERVICE_PORT: string;
 }
 
-/** Returns undefined if the kubeconfig at `path` cannot be read, or does not contain exactly one server. */
+/**
+ * readKubeletApiServer reads the address of the API server from the kubeconfig of the kubelet. On OpenShift, the service address
+ * works only when the cluster network is up, which can depend on NICs that the daemon configures (sriov-operator.md F). Returns
+ * undefined if the kubeconfig at `path` cannot be read, or does not contain exactly one server.
+ */
 export async function readKubeletApiServer(path: string): Promise<ServiceAddress | undefined> {
   const text = await readFile(path, "utf8").catch(() => undefined);
   const server = text === undefined ? undefined : findServer(text);

@@ -90,12 +90,12 @@ function describeAll(steps: readonly Step[]): string {
 
 const maxShown = 3;
 
+export interface SystemdModeOptions extends BootPreparationDeps, DeadlineDeps {}
+
 /**
  * createSystemdMode is what a pass does on a node that is configured while it boots (SriovOperatorConfig.spec.configurationMode
  * "systemd"): it prepares the next boot, and reboots the node if that is needed.
  */
-export interface SystemdModeOptions extends BootPreparationDeps, DeadlineDeps {}
-
 export function createSystemdMode(host: Host, options: SystemdModeOptions): BeginPass {
   const withDeadline = createWithDeadline(host, options);
   const prepareBoot = createBootPreparation(options);

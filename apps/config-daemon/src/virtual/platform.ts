@@ -12,14 +12,16 @@ export function platformOf(providerId: string | undefined): Platform {
   return providerId?.includes("aws") === true ? "aws" : "baremetal";
 }
 
-/** readPlatform reads the providerID of the node with one request. */
 interface ReadPlatformDeps {
   readonly transport: Pick<Transport, "request">;
   readonly nodeName: string;
   readonly log: Logger;
 }
 
-/** A node that must not be read, or does not exist, counts as bare metal. Rejects with KubeError for all other answers. */
+/**
+ * readPlatform reads the providerID of the node with one request. A node that must not be read, or does not exist, counts as bare
+ * metal. Rejects with KubeError for all other answers.
+ */
 export async function readPlatform({ transport, nodeName, log }: ReadPlatformDeps): Promise<Platform> {
   try {
     const node = await transport.request({ method: "GET", path: `/api/v1/nodes/${encodeURIComponent(nodeName)}` });

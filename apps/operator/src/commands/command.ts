@@ -59,7 +59,6 @@ export async function readObject(
   return isKubeObject(object) ? object : undefined;
 }
 
-/** limitTime gives a command its time limit, and repeats requests within it that the API server could not answer. */
 export interface TimeLimit extends Disposable {
   /** Aborts at the end of the time, or with the command's own signal. */
   readonly signal: AbortSignal;
@@ -85,7 +84,10 @@ interface TimeLimitOptions {
 
 const backoff = { baseMs: 250, maxMs: 5_000 };
 
-/** Disposing it ends the timer. */
+/**
+ * limitTime gives a command its time limit, and repeats requests within it that the API server could not answer. Disposing it
+ * ends the timer.
+ */
 export function limitTime({ timeoutMs, signal: outer, print, clock = systemClock }: TimeLimitOptions): TimeLimit {
   const end = new AbortController();
   const cancel = clock.after(timeoutMs, () => {

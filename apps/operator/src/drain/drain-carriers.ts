@@ -76,17 +76,17 @@ function map<From, To>(value: From | undefined, to: (value: From) => To): To | u
   return value === undefined ? undefined : to(value);
 }
 
-/**
- * createDrainRules returns the rules that decide which nodes are drained: those of the SriovOperatorConfig or, without one,
- * the pools with the node set of the AfxdpOperatorConfig.
- */
 interface DrainRuleSources {
   readonly rules: LiveRules;
   readonly afxdpRules: AfxdpLiveRules;
   readonly pools: Cache<SriovNetworkPoolConfig>;
 }
 
-/** Subscribes to the pools until `signal` aborts. The result returns undefined while neither config exists. */
+/**
+ * createDrainRules returns the rules that decide which nodes are drained: those of the SriovOperatorConfig or, without one, the
+ * pools with the node set of the AfxdpOperatorConfig. Subscribes to the pools until `signal` aborts. The result returns undefined
+ * while neither config exists.
+ */
 export function createDrainRules({ rules, afxdpRules, pools }: DrainRuleSources, signal: AbortSignal): LiveRules {
   let current: { readonly of: AfxdpLive; readonly rules: Rules } | undefined;
   const end = pools.subscribe(({ before, after }) => {

@@ -56,11 +56,7 @@ export interface UnfinishedWork {
   readonly problem?: string;
 }
 
-/**
- * countConfiguredVfs counts the VFs of each policy on one node that exist and have the right driver, for a metric.
- * Pure.
- * Number of VFs by policy name. Policies without such VFs are left out.
- */
+/** Number of VFs by policy name. Policies without such VFs are left out. */
 type ConfiguredVfs = Readonly<Record<string, number>>;
 
 export function toCachedNodeState(state: SriovNetworkNodeState): CachedNodeState {
@@ -131,7 +127,10 @@ function selectableNic(nic: InterfaceStatus): InterfaceStatus {
   };
 }
 
-/** VFs that are about to be created again or bound to another driver do not count. */
+/**
+ * countConfiguredVfs counts the VFs of each policy on one node that exist and have the right driver, for a metric. Pure. VFs that
+ * are about to be created again or bound to another driver do not count.
+ */
 function countConfiguredVfs(
   spec: SriovNetworkNodeStateSpec,
   status: SriovNetworkNodeStateStatus,

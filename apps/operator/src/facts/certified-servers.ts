@@ -33,10 +33,6 @@ export interface CertifiedServer {
   readonly manager: string;
 }
 
-/**
- * watchServerCertificates watches the Secrets and webhook registrations of the certificates that the operator issues.
- * It does not watch certificates of other issuers, so the operator never reads their keys.
- */
 export interface WatchedServerCertificates extends JoinedWatches {
   /** By component. Components whose certificate has another issuer are missing. */
   readonly watches: ReadonlyMap<ComponentName, CertificateWatches>;
@@ -97,6 +93,10 @@ function isRegistrationKind(kind: string): kind is RegistrationName["kind"] {
   return kind === "MutatingWebhookConfiguration" || kind === "ValidatingWebhookConfiguration";
 }
 
+/**
+ * watchServerCertificates watches the Secrets and webhook registrations of the certificates that the operator issues. It does not
+ * watch certificates of other issuers, so the operator never reads their keys.
+ */
 export function watchServerCertificates(options: WatchServerCertificatesOptions): WatchedServerCertificates {
   const { transport, settings, report } = options;
   const watches = new Map(

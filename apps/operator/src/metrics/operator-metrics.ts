@@ -11,7 +11,6 @@ import { answerOf, holding, type CachedDrain } from "../facts/cached-drain.ts";
 import type { SchemaWatch } from "../schemas/schema-watch.ts";
 import { registerFleetMetrics, type FleetCaches } from "./fleet-metrics.ts";
 
-/** countDrains counts drains by state, for metrics. Drains by an external drainer are not counted. */
 type DrainState = "waiting" | "draining" | "complete" | "degraded" | "stalled";
 
 /** The Lease that the leading replica of the operator holds. */
@@ -136,7 +135,10 @@ function createReconcileMetrics(registers: Registry[]): OperatorMetrics["of"] {
   });
 }
 
-/** Returns the counts of all states. Degraded drains also count as draining, and stalled ones also as complete. */
+/**
+ * countDrains counts drains by state, for metrics. Drains by an external drainer are not counted. Returns the counts of all
+ * states. Degraded drains also count as draining, and stalled ones also as complete.
+ */
 export function countDrains(states: readonly { readonly drain: CachedDrain }[]): ReadonlyMap<DrainState, number> {
   const counts = new Map<DrainState, number>([
     ["waiting", 0],

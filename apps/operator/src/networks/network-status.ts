@@ -34,10 +34,6 @@ export function createNetworkStatus({ writers, events, now }: NetworkStatusDeps)
   };
 }
 
-/**
- * nadFailure returns what to report on a network if the API server does not accept its NetworkAttachmentDefinition
- * (NAD).
- */
 export function nadKindMissing(): ConditionSummary {
   const { kind, plural, group } = networkAttachmentDefinitions;
   const message = `the API server does not serve ${kind}s; install Multus or the CRD ${plural}.${group}`;
@@ -54,7 +50,10 @@ export function namespaceTerminating(namespace: string): ConditionSummary {
   return { state: "degraded", reason: networkReasons.namespaceNotFound, message };
 }
 
-/** Returns undefined for errors that are not about the network: no connection, a conflict, an overloaded API server. */
+/**
+ * nadFailure returns what to report on a network if the API server does not accept its NetworkAttachmentDefinition (NAD). Returns
+ * undefined for errors that are not about the network: no connection, a conflict, an overloaded API server.
+ */
 export function nadFailure(error: unknown, namespace: string): ConditionSummary | undefined {
   if (!isKubeError(error)) return undefined;
   const { code, details } = error;

@@ -49,7 +49,6 @@ export function createConfigCondition({ type, writer, now }: ConfigConditionDeps
   };
 }
 
-/** describeFailures describes failures of controllers in one line of limited length. Pure. */
 export interface Failure {
   readonly controller: string;
   readonly error: unknown;
@@ -65,6 +64,7 @@ const maxBytes = 600;
 /** Most failures that are described. */
 const maxDescribed = 3;
 
+/** describeFailures describes failures of controllers in one line of limited length. Pure. */
 export function describeFailures(failures: readonly Failure[]): string {
   const named = failures
     .slice(0, maxDescribed)

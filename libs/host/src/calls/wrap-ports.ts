@@ -86,10 +86,6 @@ function isOperation(value: unknown): value is HostOperation {
   return typeof value === "object" && value !== null && "action" in value && "target" in value;
 }
 
-/**
- * watchCalls keeps the calls of a host that have not ended. Some never end, such as a write to sysfs that hangs in a driver.
- * Nothing can end such a call, but the daemon can report it.
- */
 export interface WatchedCalls {
   /** Behaves as the given host. */
   readonly host: Host;
@@ -97,6 +93,10 @@ export interface WatchedCalls {
   oldest(): string | undefined;
 }
 
+/**
+ * watchCalls keeps the calls of a host that have not ended. Some never end, such as a write to sysfs that hangs in a driver.
+ * Nothing can end such a call, but the daemon can report it.
+ */
 export function watchCalls(host: Host): WatchedCalls {
   /** In the order of their start. */
   const running = new Set<PortCall>();

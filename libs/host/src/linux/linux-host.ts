@@ -88,15 +88,15 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
   };
 }
 
-/**
- * createLinuxPluginLeftovers implements PluginLeftovers. Most hosts never had the plugin, so everything but the list of devices is
- * loaded when it is needed.
- */
 interface LinuxPluginLeftoversDeps extends LeftoverDeps {
   /** Called for each file that is not a record whenever the devices are listed. */
   readonly onUnreadable: (file: UnreadableRecord) => void;
 }
 
+/**
+ * createLinuxPluginLeftovers implements PluginLeftovers. Most hosts never had the plugin, so everything but the list of devices
+ * is loaded when it is needed.
+ */
 export function createLinuxPluginLeftovers({ onUnreadable, ...deps }: LinuxPluginLeftoversDeps): PluginLeftovers {
   const { pluginLeftovers: at } = operations;
   const records = upstreamDeviceRecords(deps.root, onUnreadable);

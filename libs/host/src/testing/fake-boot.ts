@@ -23,10 +23,6 @@ export function createFakeBootProgram(): { readonly port: BootProgram } {
   };
 }
 
-/**
- * Implements KernelArguments on the fake kernel: the arguments of the running kernel and of its boot loader, which survive a
- * reboot.
- */
 interface FakeBootLoaderOptions {
   readonly cpuVendor: Machine["cpuVendor"];
   /** Returns whether the IOMMU is active with these arguments. */
@@ -46,6 +42,10 @@ interface FakeBootLoader {
   setNextByHand(next: readonly string[]): void;
 }
 
+/**
+ * Implements KernelArguments on the fake kernel: the arguments of the running kernel and of its boot loader, which survive a
+ * reboot.
+ */
 export function createFakeBootLoader(options: FakeBootLoaderOptions): FakeBootLoader {
   const { cpuVendor, hasIommu, isNoIommuOn, program, initial } = options;
   let running = initial;

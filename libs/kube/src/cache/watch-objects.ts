@@ -25,11 +25,7 @@ export function watchObjects<Wire extends KubeObject, T>(options: WatchOptions<W
   });
 }
 
-/**
- * joinWatches combines several watches that are used together. To add members, use Object.assign: a spread would copy the
- * current value of `synced`.
- * Disposing it ends the watches. The result of watchObjects has this type, too.
- */
+/** Disposing it ends the watches. The result of watchObjects has this type, too. */
 export interface JoinedWatches extends HasAge, AsyncDisposable {
   /** Whether all watches are synced. */
   readonly synced: boolean;
@@ -39,6 +35,10 @@ export interface JoinedWatches extends HasAge, AsyncDisposable {
   subscribe(listener: () => void): () => void;
 }
 
+/**
+ * joinWatches combines several watches that are used together. To add members, use Object.assign: a spread would copy the current
+ * value of `synced`.
+ */
 export function joinWatches(watches: readonly JoinedWatches[]): JoinedWatches {
   return {
     get synced() {

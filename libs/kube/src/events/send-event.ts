@@ -51,7 +51,6 @@ function patchOf({ metadata }: EventBody) {
   return { method: "PATCH", path: objectPath(eventType, metadata), contentType } as const;
 }
 
-/** createEventBudget limits the writes for the events of each object by one token bucket per object. */
 interface EventBudgetOptions {
   /** Size of a bucket. */
   readonly burst: number;
@@ -67,6 +66,7 @@ export interface EventBudget {
   readonly take: (object: string) => boolean;
 }
 
+/** createEventBudget limits the writes for the events of each object by one token bucket per object. */
 export function createEventBudget({ burst, refillMs, maxObjects, nowMs }: EventBudgetOptions): EventBudget {
   const buckets = new Map<string, { readonly tokens: number; readonly atMs: number }>();
 

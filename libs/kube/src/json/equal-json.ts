@@ -22,17 +22,17 @@ function memberOf(object: Readonly<Record<string, unknown>>, name: string): unkn
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/**
- * shareEqual makes a new JSON value that reuses the equal parts of an old one. A later comparison of the two ends at once
- * at each shared part, and the garbage collector need not copy new objects. Do not use it for values whose parts are
- * already shared with other values, such as interned ones: parts that differ from the old value are copied.
- * Returns a projection for a cache whose values share their unchanged parts. `project` must return JSON.
- */
+/** Returns a projection for a cache whose values share their unchanged parts. `project` must return JSON. */
 export function sharingEqual<Wire extends KubeObject, T>(project: (object: Wire) => T) {
   return (object: Wire, before: T | undefined): T => shareEqual(before, project(object));
 }
 
-/** Returns a value equal to `after` (equalJson), and `before` itself if it is equal. Changes neither. */
+/**
+ * shareEqual makes a new JSON value that reuses the equal parts of an old one. A later comparison of the two ends at once at each
+ * shared part, and the garbage collector need not copy new objects. Do not use it for values whose parts are already shared with
+ * other values, such as interned ones: parts that differ from the old value are copied. Returns a value equal to `after`
+ * (equalJson), and `before` itself if it is equal. Changes neither.
+ */
 export function shareEqual<T>(before: unknown, after: T): T;
 
 export function shareEqual(before: unknown, after: unknown): unknown {

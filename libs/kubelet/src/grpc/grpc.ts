@@ -44,7 +44,6 @@ export function grpcMethod<Request, Response>(
   };
 }
 
-/** callGrpc makes one call on a Unix socket, on a connection of its own. */
 interface GrpcTarget {
   /** Path of the socket. */
   readonly path: string;
@@ -55,7 +54,10 @@ interface GrpcTarget {
 /** As many pods as a node can have, with all their devices. */
 const maxResponseBytes = 16 << 20;
 
-/** Rejects with a ServiceError, whose `code` is one of grpc.status: UNAVAILABLE without a server, DEADLINE_EXCEEDED. */
+/**
+ * callGrpc makes one call on a Unix socket, on a connection of its own. Rejects with a ServiceError, whose `code` is one of
+ * grpc.status: UNAVAILABLE without a server, DEADLINE_EXCEEDED.
+ */
 export async function callGrpc<Request, Response>(
   method: MethodDefinition<Request, Response>,
   request: Request,
@@ -87,7 +89,6 @@ export async function callGrpc<Request, Response>(
   }
 }
 
-/** serveGrpc serves a gRPC service on a Unix socket. */
 export interface GrpcService {
   /** Path of the socket. A file that exists is replaced. */
   readonly path: string;
@@ -101,7 +102,10 @@ export interface GrpcService {
 /** Calls have this time to end before they are cancelled. */
 const graceMs = 1_000;
 
-/** Resolves when the socket is ready. Disposing of the result ends all calls and removes the socket. */
+/**
+ * serveGrpc serves a gRPC service on a Unix socket. Resolves when the socket is ready. Disposing of the result ends all calls and
+ * removes the socket.
+ */
 export async function serveGrpc({ path, methods, handlers, end }: GrpcService): Promise<AsyncDisposable> {
   await rm(path, { force: true });
   const server = new Server({ "grpc.enable_channelz": 0 });

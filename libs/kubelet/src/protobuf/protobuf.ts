@@ -13,11 +13,7 @@ class ProtobufError extends Error {
   }
 }
 
-/**
- * readMessage decodes a protobuf message. Fields that the caller does not ask for are ignored, so that messages of newer
- * programs can be read.
- * The fields of a message, by their numbers. All functions throw ProtobufError if a field has another type.
- */
+/** The fields of a message, by their numbers. All functions throw ProtobufError if a field has another type. */
 export interface MessageReader {
   /** Returns the last value; 0 if absent. A negative or very large number is not exact. */
   readonly number: (field: number) => number;
@@ -30,7 +26,10 @@ export interface MessageReader {
 /** Messages in messages that are deeper than this are refused. Those of the kubelet have four levels. */
 const maxDepth = 16;
 
-/** Throws ProtobufError if the bytes are not a message. */
+/**
+ * readMessage decodes a protobuf message. Fields that the caller does not ask for are ignored, so that messages of newer programs
+ * can be read. Throws ProtobufError if the bytes are not a message.
+ */
 export function readMessage(bytes: Buffer, depth = 0): MessageReader {
   if (depth > maxDepth) throw new ProtobufError("too many levels of messages");
   const fields = readFields(bytes);

@@ -36,10 +36,6 @@ export function readHandle(attributesOf: readonly Attribute[]): DevlinkHandle | 
   return bus && device && { bus: readText(bus), device: readText(device) };
 }
 
-/**
- * getEswitchMode and setEswitchMode read and change the mode of a NIC's embedded switch by devlink (linux/devlink.h). A
- * change keeps the inline mode and the encapsulation mode of the switch.
- */
 export type EswitchMode = "legacy" | "switchdev";
 
 const eswitchCommands = { eswitchGet: 29, eswitchSet: 30 };
@@ -48,7 +44,11 @@ const eswitchAttributes = { eswitchMode: 25 };
 
 const modes: readonly EswitchMode[] = ["legacy", "switchdev"]; // indexed by their number
 
-/** `devlink dev eswitch show BUS/DEVICE`. Rejects with ENODEV without such an instance, EOPNOTSUPP without an eswitch. */
+/**
+ * getEswitchMode and setEswitchMode read and change the mode of a NIC's embedded switch by devlink (linux/devlink.h). A change
+ * keeps the inline mode and the encapsulation mode of the switch. `devlink dev eswitch show BUS/DEVICE`. Rejects with ENODEV
+ * without such an instance, EOPNOTSUPP without an eswitch.
+ */
 export async function getEswitchMode(family: GenericFamily, handle: DevlinkHandle): Promise<EswitchMode> {
   const [answer] = await requestGeneric(family, {
     tried: `read eswitch mode of ${handle.bus}/${handle.device}`,
@@ -126,10 +126,7 @@ export async function setTextParameter(
   });
 }
 
-/**
- * listResources reads the resources of a devlink instance, such as the number of its subfunctions (linux/devlink.h).
- * A resource without the parts that it consists of.
- */
+/** A resource without the parts that it consists of. */
 export interface DevlinkResource {
   /** "max_local_SFs" in mlx5. */
   readonly name: string;
@@ -142,7 +139,10 @@ const resourceDump = 36;
 
 const resourceAttributes = { list: 63, name: 65, size: 67, occupied: 74 };
 
-/** `devlink resource show BUS/DEVICE`. Rejects with ENODEV without such an instance, EOPNOTSUPP if it has no resources. */
+/**
+ * listResources reads the resources of a devlink instance, such as the number of its subfunctions (linux/devlink.h). `devlink
+ * resource show BUS/DEVICE`. Rejects with ENODEV without such an instance, EOPNOTSUPP if it has no resources.
+ */
 export async function listResources(family: GenericFamily, handle: DevlinkHandle): Promise<readonly DevlinkResource[]> {
   const answers = await requestGeneric(family, {
     tried: `list resources of ${handle.bus}/${handle.device}`,

@@ -25,11 +25,7 @@ function encodeDevice(name: string): Buffer {
   return nested(attributes.header, [text(attributes.deviceName, name)]);
 }
 
-/**
- * getChannels and setChannels read and change the number of queues of an interface, by the generic netlink family ethtool
- * (Linux 5.7). ethtool(8) shows and changes the same by `-l` and `-L`.
- * Numbers of channels by what they do. A combined channel receives and sends.
- */
+/** Numbers of channels by what they do. A combined channel receives and sends. */
 export interface ChannelCounts {
   readonly receive: number;
   readonly send: number;
@@ -47,7 +43,11 @@ const most = { receive: 2, send: 3, combined: 5 };
 
 const now = { receive: 6, send: 7, combined: 9 };
 
-/** `ethtool -l NAME`. Rejects with NetlinkError: ENODEV, EOPNOTSUPP if the driver does not report them. */
+/**
+ * getChannels and setChannels read and change the number of queues of an interface, by the generic netlink family ethtool (Linux
+ * 5.7). ethtool(8) shows and changes the same by `-l` and `-L`. `ethtool -l NAME`. Rejects with NetlinkError: ENODEV, EOPNOTSUPP
+ * if the driver does not report them.
+ */
 export async function getChannels(family: GenericFamily, name: string): Promise<Channels> {
   const tried = `read channels of ${name}`;
   const [answer] = await requestGeneric(family, {

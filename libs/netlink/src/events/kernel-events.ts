@@ -28,11 +28,7 @@ function parseLinkEvents(datagram: Buffer): readonly LinkEvent[] {
     .map(({ type, payload }) => ({ link: parseLinkIdentity(payload), removed: type === linkMessages.delLink }));
 }
 
-/**
- * watchUevents receives uevents of the kernel, for devices that are added, removed, or bound to a driver
- * (lib/kobject_uevent.c). It does not receive the events of udev, group 2.
- * One uevent.
- */
+/** One uevent. */
 export interface Uevent {
   /** "add", "remove", "change", "move", "bind", "unbind", "online", "offline". */
   readonly action: string;
@@ -52,7 +48,11 @@ interface UeventOptions extends ListenOptions {
 
 const kernelGroup = 1 << 0;
 
-/** `udevadm monitor --kernel`, from this call until `signal` aborts. Throws NetlinkError. */
+/**
+ * watchUevents receives uevents of the kernel, for devices that are added, removed, or bound to a driver (lib/kobject_uevent.c).
+ * It does not receive the events of udev, group 2. `udevadm monitor --kernel`, from this call until `signal` aborts. Throws
+ * NetlinkError.
+ */
 export function watchUevents(
   sink: EventSink<Uevent>,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Checks what a spec says about the embedded switch of a PF.
- * Usage: `const problem = modeProblem(wanted, pf); const problems = missingRepresentors(wanted, pf, "spec.interfaces[0]");`
+ * Problems of one PF that the plan reports and no step can solve: an eswitch mode or a number of VFs that the PF cannot have, VFs
+ * and representors that are missing, and an externally managed PF that differs from its spec.
  */
 import type { InterfaceSpec, InterfaceStatus } from "@switchyard/api";
 import { smartNicModelOf } from "@switchyard/policy";
@@ -57,14 +57,13 @@ export function missingRepresentors(wanted: InterfaceSpec, pf: InterfaceStatus, 
   return [{ code: "missing-representor", field: `${field}.eSwitchMode`, pciAddress, message }];
 }
 
-/**
- * Checks a number of VFs against the limit of a PF, which its driver reports as sriov_totalvfs. On Mellanox cards the
- * limit is a firmware setting, which Switchyard raises (plan-firmware.ts). The plan and the admission webhook both use
- * this function, so they report the same message.
- */
 export type VfLimitProblem = Pick<PlanProblem, "message"> & { readonly code: "no-sriov" | "too-many-vfs" };
 
-/** Returns why the PF cannot have `numVfs` VFs, or undefined if it can. */
+/**
+ * Checks a number of VFs against the limit of a PF, which its driver reports as sriov_totalvfs. On Mellanox cards the limit is a
+ * firmware setting, which Switchyard raises (plan-firmware.ts). The plan and the admission webhook both use this function, so
+ * they report the same message. Returns why the PF cannot have `numVfs` VFs, or undefined if it can.
+ */
 export function vfLimitProblem(numVfs: number, pf: InterfaceStatus): VfLimitProblem | undefined {
   const { pciAddress, totalvfs } = pf;
   if (numVfs <= (totalvfs ?? 0) || canRaise(numVfs, pf)) return undefined;

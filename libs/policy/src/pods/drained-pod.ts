@@ -76,7 +76,6 @@ function toleratesDrain(toleration: unknown): boolean {
   return key === taints.draining && (isForAnyValue || textAt(toleration, "value") === undefined);
 }
 
-/** selectPods selects the pods that must leave a node before the daemon may change it (sriov-operator.md G). Pure. */
 export interface PodSelection {
   /** Pods that must leave, terminating ones included. The drain is complete when there are none. */
   readonly leaving: readonly DrainedPod[];
@@ -85,9 +84,10 @@ export interface PodSelection {
 }
 
 /**
- * Before a reboot, all pods leave except static pods and pods of DaemonSets. Otherwise the pods that use VFs leave,
- * also those of DaemonSets: removing a VF in use can block the whole node. taints.draining stops the DaemonSet from
- * recreating them, unless they tolerate it.
+ * selectPods selects the pods that must leave a node before the daemon may change it (sriov-operator.md G). Pure. Before a
+ * reboot, all pods leave except static pods and pods of DaemonSets. Otherwise the pods that use VFs leave, also those of
+ * DaemonSets: removing a VF in use can block the whole node. taints.draining stops the DaemonSet from recreating them, unless
+ * they tolerate it.
  */
 export function selectPods(pods: readonly DrainedPod[], needed: DrainNeed): PodSelection {
   const running = pods.filter(({ isFinished }) => !isFinished);
@@ -103,7 +103,6 @@ function cannotLeave({ kind, toleratesDrain }: DrainedPod): boolean {
   return kind === "mirror" || (kind === "daemon-set" && toleratesDrain);
 }
 
-/** withClaimedVfs finds the pods of a node that use VFs by ResourceClaims (dynamic resource allocation). */
 export interface ClaimSources {
   readonly node: string;
   readonly factsFor: (pod: PlacedPod) => DeviceLookup;
@@ -111,7 +110,10 @@ export interface ClaimSources {
   readonly isManaged: (pf: string) => boolean;
 }
 
-/** Returns the pods, with `holdsVfs` set for those whose claims contain, or may contain, VFs of managed PFs. */
+/**
+ * withClaimedVfs finds the pods of a node that use VFs by ResourceClaims (dynamic resource allocation). Returns the pods, with
+ * `holdsVfs` set for those whose claims contain, or may contain, VFs of managed PFs.
+ */
 export function withClaimedVfs(pods: readonly DrainedPod[], sources: ClaimSources): readonly DrainedPod[] {
   const { node, factsFor, isManaged } = sources;
   return pods.map((pod) => {

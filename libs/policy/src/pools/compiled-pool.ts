@@ -81,19 +81,17 @@ function createdMs(pool: SriovNetworkPoolConfig): number {
   return Date.parse(pool.metadata.creationTimestamp ?? "") || Number.POSITIVE_INFINITY;
 }
 
-/**
- * parseMaxUnavailable returns how many nodes of a pool may be drained at once (sriov-operator.md A.7, B.10).
- * Why the value is invalid.
- */
+/** Why the value is invalid. */
 export interface MaxUnavailableProblem {
   readonly code: "not-a-count" | "not-a-percentage";
   readonly value: number | string;
 }
 
 /**
- * Returns how many nodes of a pool with `nodeCount` nodes may be unavailable at once; Infinity if the value is absent.
- * A percentage (1% to 100%) is rounded down, but to at least 1: with 0 the pool would never drain, and nothing would
- * report it (sriov-operator.md M-12). The number 0 blocks all drains.
+ * parseMaxUnavailable returns how many nodes of a pool may be drained at once (sriov-operator.md A.7, B.10). Returns how many
+ * nodes of a pool with `nodeCount` nodes may be unavailable at once; Infinity if the value is absent. A percentage (1% to 100%)
+ * is rounded down, but to at least 1: with 0 the pool would never drain, and nothing would report it (sriov-operator.md M-12).
+ * The number 0 blocks all drains.
  */
 export function parseMaxUnavailable(
   value: number | string | undefined,

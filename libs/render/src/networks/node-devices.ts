@@ -51,10 +51,6 @@ export function bridgeList(names: readonly string[]): string | undefined {
   return (more.length === 0 ? [first, first] : names).join(",");
 }
 
-/**
- * poolDevicesOf returns how the CNI plugin host-device finds the devices of a pool. It finds a PCI device or a subfunction by the id
- * that the pod got, and any other network interface (veth, hv_netvsc) only by a name in its configuration.
- */
 export interface PoolDevices {
   /** Names of the devices that are not on the PCI bus, on any node, sorted and unique. */
   readonly names: readonly string[];
@@ -62,6 +58,10 @@ export interface PoolDevices {
   readonly hasIds: boolean;
 }
 
+/**
+ * poolDevicesOf returns how the CNI plugin host-device finds the devices of a pool. It finds a PCI device or a subfunction by the
+ * id that the pod got, and any other network interface (veth, hv_netvsc) only by a name in its configuration.
+ */
 export function poolDevicesOf(poolName: string, states: Iterable<Pick<AfxdpNetworkNodeState, "spec">>): PoolDevices {
   const names = new Set<string>();
   let hasIds = false;

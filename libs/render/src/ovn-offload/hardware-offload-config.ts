@@ -109,11 +109,7 @@ function parseLabel(text: string): NodeLabel | undefined {
   return { key, value: value === "" ? undefined : value };
 }
 
-/**
- * ovnHostLabels returns the labels by which OVN-Kubernetes recognises the host of a SmartNIC: on OpenShift the proposal's and the
- * network operator's, elsewhere OVN-Kubernetes' own (smartnic.md 5).
- * The label of the proposal.
- */
+/** The label of the proposal. */
 export const proposalHostLabel = "network.operator.openshift.io/ovn-offload-host";
 
 /** The label of OVN-Kubernetes without OpenShift. */
@@ -129,7 +125,10 @@ export interface HostLabels {
   readonly conflict?: string;
 }
 
-/** `openshift` is undefined in other clusters. */
+/**
+ * ovnHostLabels returns the labels by which OVN-Kubernetes recognises the host of a SmartNIC: on OpenShift the proposal's and the
+ * network operator's, elsewhere OVN-Kubernetes' own (smartnic.md 5). `openshift` is undefined in other clusters.
+ */
 export function ovnHostLabels(nodeLabels: Readonly<Record<string, string>>, openshift?: OffloadHostLabels): HostLabels {
   const others = openshift?.others ?? [{ key: plainCardLabel, value: undefined }];
   const conflict = others.find(

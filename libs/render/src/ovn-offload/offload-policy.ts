@@ -22,10 +22,7 @@ export type OffloadPolicy = Manifest & { readonly spec: SriovNetworkNodePolicySp
 
 const program = "switchyard-ovn-offload";
 
-/**
- * ovnOffloadLabels returns the labels by which the objects that ovn-offload has created are told from those of users.
- * Label selector of all objects that ovn-offload has created.
- */
+/** Label selector of all objects that ovn-offload has created. */
 export const ovnOffloadSelector = `${labels.managedBy}=${program}`;
 
 /** Label of the objects that ovn-offload creates for all pools together. */
@@ -77,7 +74,10 @@ function deviceIdOf(model: SmartNicModel): string {
   return deviceId;
 }
 
-/** Labels of all objects that ovn-offload creates for a pool. */
+/**
+ * ovnOffloadLabels returns the labels by which the objects that ovn-offload has created are told from those of users. Labels of
+ * all objects that ovn-offload creates for a pool.
+ */
 export function ovnOffloadLabels(pool: string): Readonly<Record<string, string>> {
   return { ...ovnOffloadMark, [labels.ovnOffloadPool]: pool };
 }

@@ -19,10 +19,7 @@ import {
 /** A user, for whom a certificate is issued, or a token of the API server, such as that of a service account. */
 export type Client = UserIdentity | { readonly token: string };
 
-/**
- * renderKubeconfig makes a kubeconfig for one server and one user, as JSON, which is also YAML.
- * Credentials of a user: a certificate with its key, or a token.
- */
+/** Credentials of a user: a certificate with its key, or a token. */
 type Credentials = KeyPair | { readonly token: string };
 
 interface KubeconfigParts {
@@ -84,7 +81,10 @@ async function writePrivately(path: string, text: string | Buffer): Promise<void
   await writeFile(path, text, { mode: 0o600 });
 }
 
-/** Returns the text of the file. It contains the certificates, so the file can be moved. */
+/**
+ * renderKubeconfig makes a kubeconfig for one server and one user, as JSON, which is also YAML. Returns the text of the file. It
+ * contains the certificates, so the file can be moved.
+ */
 function renderKubeconfig({ server, authority, as }: KubeconfigParts): string {
   const user =
     "token" in as

@@ -5,7 +5,6 @@ import { parse } from "yaml";
 import { code, fileLink } from "../markdown.ts";
 import { constantOf, descend, literalText, memberOf, type Source } from "./sources.ts";
 
-/** Reads the alerting rules of a Prometheus rule file. */
 interface Alert {
   readonly group: string;
   readonly alert: string;
@@ -76,7 +75,7 @@ function itemsAround(node: ts.Node): readonly string[] {
     : ["…"];
 }
 
-/** All alerts, in the order of the file; recording rules are left out. */
+/** Reads the alerting rules of a Prometheus rule file. All alerts, in the order of the file; recording rules are left out. */
 export function alertsIn(source: string): readonly Alert[] {
   const { groups } = parse(source) as RuleFile;
   return groups.flatMap(({ name, rules }) =>

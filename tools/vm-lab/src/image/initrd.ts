@@ -15,12 +15,7 @@ const fileType = 0o100000;
 
 const directoryType = 0o040000;
 
-/**
- * packCpio writes archives for the initramfs in the "newc" format (Linux,
- * Documentation/driver-api/early-userspace/buffer-format.rst). With it, each boot gets the lab's files of the checkout without
- * root and without other tools.
- * A regular file, owned by root. The archive also contains its directories.
- */
+/** A regular file, owned by root. The archive also contains its directories. */
 interface CpioFile {
   /** Relative to the archive's root, such as `etc/hosts`. */
   readonly path: string;
@@ -53,7 +48,11 @@ async function oneFile(path: string, mode: number, source: string): Promise<Cpio
   return { path, mode, data: await readFile(source) };
 }
 
-/** If two files have the same path, the later one wins, because the kernel unpacks in order. */
+/**
+ * packCpio writes archives for the initramfs in the "newc" format (Linux,
+ * Documentation/driver-api/early-userspace/buffer-format.rst). With it, each boot gets the lab's files of the checkout without
+ * root and without other tools. If two files have the same path, the later one wins, because the kernel unpacks in order.
+ */
 export function packCpio(files: readonly CpioFile[]): Buffer {
   const directories = new Set(files.flatMap(({ path }) => parents(path)));
   const parts = [...directories].map((path, index) => entry(index + 1, path, directoryType | 0o755, new Uint8Array()));

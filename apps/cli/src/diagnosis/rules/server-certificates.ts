@@ -9,10 +9,7 @@ import type { FindingCode } from "../finding-catalogue.ts";
 import { findingOf, refOf, type Finding } from "../finding.ts";
 import type { Snapshot } from "../snapshot.ts";
 
-/**
- * certificatesIn reads the certificates of a CA bundle or of a Secret: PEM in base64.
- * A certificate that expires within this time should have been renewed.
- */
+/** A certificate that expires within this time should have been renewed. */
 export const expiresSoonMs = 14 * 24 * 60 * 60_000;
 
 export function findServerCertificates(snapshot: Snapshot): readonly Finding[] {
@@ -89,7 +86,7 @@ function isTrusted(
   return issuer !== undefined && isTrusted(issuer, others, trusted);
 }
 
-/** What is no certificate is left out. */
+/** certificatesIn reads the certificates of a CA bundle or of a Secret: PEM in base64. What is no certificate is left out. */
 export function certificatesIn(base64: string): readonly X509Certificate[] {
   const text = Buffer.from(base64, "base64").toString("latin1");
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];

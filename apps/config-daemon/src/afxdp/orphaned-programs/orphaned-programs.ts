@@ -79,10 +79,6 @@ function useOf({ ids, isOnHost }: OrphanedDevice, { held, offered }: KubeletDevi
   return offered.has(ids[0]) ? "offered to pods by afxdp-device-plugin" : undefined;
 }
 
-/**
- * createIdleTimer remembers since when things that a device plugin has left are free. The kubelet lists the device of a new pod within
- * a second, after the plugin has prepared it, so something is removed only if it was free some time before, too.
- */
 export interface IdleTimer {
   /** What the look that begins does not find free is not free since the last one. */
   startScan(): void;
@@ -96,6 +92,10 @@ export const settlingMs = 10_000;
 /** Why something free stays for this time. */
 export const freeNow = "free, but not long enough to be certain";
 
+/**
+ * createIdleTimer remembers since when things that a device plugin has left are free. The kubelet lists the device of a new pod
+ * within a second, after the plugin has prepared it, so something is removed only if it was free some time before, too.
+ */
 export function createIdleTimer(nowMs: () => number): IdleTimer {
   let before = new Map<string, { readonly sinceMs: number; readonly content: string }>();
   let now: typeof before = new Map();

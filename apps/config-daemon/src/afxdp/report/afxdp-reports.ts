@@ -32,10 +32,6 @@ export type ReportAfxdp = (
 
 const types: readonly string[] = [conditionTypes.ready, conditionTypes.progressing, conditionTypes.degraded];
 
-/**
- * afxdpStatusOf computes the part of the status of the AfxdpNetworkNodeState that the daemon writes. The pools belong to the
- * device plugin. It is a pure function.
- */
 interface AfxdpStatusInput {
   /** The previous status. */
   readonly status: AfxdpNetworkNodeStateStatus | undefined;
@@ -86,7 +82,10 @@ function replacedCards(
   });
 }
 
-/** Returns the whole status of the daemon's field manager. */
+/**
+ * afxdpStatusOf computes the part of the status of the AfxdpNetworkNodeState that the daemon writes. The pools belong to the
+ * device plugin. It is a pure function. Returns the whole status of the daemon's field manager.
+ */
 function afxdpStatusOf(input: AfxdpStatusInput): AfxdpNetworkNodeStateStatus {
   const { status: before, generation: observedGeneration, found, phase, now } = input;
   const own = (before?.conditions ?? []).filter(({ type }) => types.includes(type));

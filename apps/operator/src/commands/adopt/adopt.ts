@@ -26,11 +26,6 @@ const daemonAccount = "sriov-network-config-daemon";
 
 const accountKinds: readonly string[] = ["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"];
 
-/**
- * upstreamObjects lists the objects of a release of upstream's chart that Switchyard's chart does not contain and that must
- * stay when Helm upgrades the release. Helm deletes objects that are only in the last manifest, unless the object has the
- * annotation helm.sh/resource-policy: keep.
- */
 interface UpstreamObject extends ObjectName {
   readonly type: ResourceType;
 }
@@ -108,8 +103,10 @@ function nameOf({ type, name }: UpstreamObject): string {
 }
 
 /**
- * The service account: with another UID, tokens of running pods answer 401 for up to an hour. The SriovOperatorConfig: without
- * it, all components and node states are deleted.
+ * upstreamObjects lists the objects of a release of upstream's chart that Switchyard's chart does not contain and that must stay
+ * when Helm upgrades the release. Helm deletes objects that are only in the last manifest, unless the object has the annotation
+ * helm.sh/resource-policy: keep. The service account: with another UID, tokens of running pods answer 401 for up to an hour. The
+ * SriovOperatorConfig: without it, all components and node states are deleted.
  */
 function upstreamObjects(namespace: string): readonly UpstreamObject[] {
   const account = componentInventory({ namespace }).filter(({ component, type, name }) => {

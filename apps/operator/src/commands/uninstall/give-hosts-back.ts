@@ -16,7 +16,6 @@ export interface HandbackDeps extends CommandDeps {
   readonly startLastLimit: () => TimeLimit;
 }
 
-/** readReadiness reads whether a node exists and can run a pod now. */
 type Readiness = { readonly state: "ready" | "gone" } | { readonly state: "not ready"; readonly why: string };
 
 const pollMs = 1_000;
@@ -155,7 +154,7 @@ export async function giveHostsBack(
   return left;
 }
 
-/** Rejects with KubeError, or with CommandError TIMED_OUT. */
+/** readReadiness reads whether a node exists and can run a pod now. Rejects with KubeError, or with CommandError TIMED_OUT. */
 async function readReadiness(deps: Pick<CommandDeps, "transport" | "limit">, name: string): Promise<Readiness> {
   const node = await readObject(deps, nodes, { name });
   if (node === undefined) return { state: "gone" };

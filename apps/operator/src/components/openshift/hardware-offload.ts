@@ -9,10 +9,6 @@ import { isRecord, recordAt, type KubeObject } from "@switchyard/kube";
 import type { Manifest } from "@switchyard/render";
 import type { ConditionSummary } from "../../reports/condition-summary.ts";
 
-/**
- * unitsOf reads the systemd units of an OpenShift MachineConfig, which contains an Ignition configuration. It does not
- * trust the input.
- */
 export interface ConfiguredUnit {
   readonly name: string;
   readonly contents: string;
@@ -108,7 +104,10 @@ function count(value: unknown): number {
   return typeof value === "number" ? value : 0;
 }
 
-/** Fields that are missing or have another type are empty. */
+/**
+ * unitsOf reads the systemd units of an OpenShift MachineConfig, which contains an Ignition configuration. It does not trust the
+ * input. Fields that are missing or have another type are empty.
+ */
 export function unitsOf(config: KubeObject): readonly ConfiguredUnit[] {
   const { units } = recordAt(config, "spec", "config", "systemd");
   return recordsOf(units).map((unit) => ({

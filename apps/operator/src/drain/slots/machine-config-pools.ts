@@ -179,11 +179,6 @@ function configurationName({ configuration }: Readonly<Record<string, unknown>>)
   return isRecord(configuration) ? configuration["name"] : undefined;
 }
 
-/**
- * createDrainPausesReconciler resumes MachineConfigPools that no drain needs paused any more: the drain has ended, its
- * node is gone, or the replica that paused the pool has died. A node that waits for a slot needs the pause, too.
- * Otherwise the Machine Config Operator could start on that node just before its drain begins (sriov-operator.md G).
- */
 interface DrainPausesDeps {
   readonly nodes: Cache<Node>;
   readonly states: DrainCarriers;
@@ -193,6 +188,11 @@ interface DrainPausesDeps {
 /** The only key, because any node may be the last of its pool. */
 export const drainPausesKey = "pauses";
 
+/**
+ * createDrainPausesReconciler resumes MachineConfigPools that no drain needs paused any more: the drain has ended, its node is
+ * gone, or the replica that paused the pool has died. A node that waits for a slot needs the pause, too. Otherwise the Machine
+ * Config Operator could start on that node just before its drain begins (sriov-operator.md G).
+ */
 export function createDrainPausesReconciler({ nodes, states, machineConfigPools }: DrainPausesDeps): Reconcile {
   const needsPause = (node: Node): boolean => {
     const facts = states.get(node.metadata.name)?.drain;

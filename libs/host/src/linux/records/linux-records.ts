@@ -40,13 +40,12 @@ export function createLinuxPfRecords(root: string, { onUnreadable }: LinuxPfReco
   };
 }
 
-/** createLinuxAfxdpRecords implements AfxdpRecords with the files in /etc/sriov-operator/afxdp. */
 interface LinuxAfxdpRecordsOptions {
   /** Called for each file that is not a record whenever the records are listed. */
   readonly onUnreadable: (file: UnreadableRecord) => void;
 }
 
-/** `root` is "/" or "/host". */
+/** createLinuxAfxdpRecords implements AfxdpRecords with the files in /etc/sriov-operator/afxdp. `root` is "/" or "/host". */
 export function createLinuxAfxdpRecords(root: string, { onUnreadable }: LinuxAfxdpRecordsOptions): AfxdpRecords {
   const { afxdpRecords: at } = operations;
   const files = createRecordDirectory(join(root, afxdpDirectory), {

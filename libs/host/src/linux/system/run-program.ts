@@ -84,7 +84,6 @@ function kill(pid: number | undefined): void {
   }
 }
 
-/** runHostProgram runs a program of the host and returns what it prints. */
 export interface HostProgramOptions {
   /** "/" or "/host". In the latter, the program runs by chroot. */
   readonly root: string;
@@ -97,7 +96,10 @@ export interface HostProgramOptions {
 
 const maxWords = 500;
 
-/** Returns the standard output. `command` contains no text that was not checked. Rejects with HostError; ENOENT without the program. */
+/**
+ * runHostProgram runs a program of the host and returns what it prints. Returns the standard output. `command` contains no text
+ * that was not checked. Rejects with HostError; ENOENT without the program.
+ */
 export async function runHostProgram(
   { root, at, failureCode, timeoutMs }: HostProgramOptions,
   command: Command,

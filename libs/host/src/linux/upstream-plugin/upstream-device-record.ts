@@ -17,11 +17,7 @@ import {
   type UnreadableRecord,
 } from "../records/record-directory.ts";
 
-/**
- * parsePluginMount and parsePluginSocket recognise the paths of the plugin of upstream (eve-and-afxdp.md b1). Everything else in these
- * directories belongs to others.
- * A UUID, as part of a regular expression.
- */
+/** A UUID, as part of a regular expression. */
 export const uuid = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 /** Directories of the plugin on the host: for BPF file systems, and for sockets. */
@@ -124,7 +120,10 @@ export function isPluginPool(name: string): boolean {
   return poolName.test(name);
 }
 
-/** Returns the pool of a mount; undefined for another path. */
+/**
+ * parsePluginMount and parsePluginSocket recognise the paths of the plugin of upstream (eve-and-afxdp.md b1). Everything else in
+ * these directories belongs to others. Returns the pool of a mount; undefined for another path.
+ */
 export function parsePluginMount(path: string): string | undefined {
   return mount.exec(path)?.[1];
 }

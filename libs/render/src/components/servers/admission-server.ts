@@ -10,11 +10,7 @@ import type { NetworkPolicy, Service, Webhook, WebhookConfiguration } from "../o
 import type { Labels, PodSpec, Toleration } from "../objects/pod-template.ts";
 import type { ComponentName, ComponentProblem } from "../rendered-components.ts";
 
-/**
- * isControlPlaneExternal reports whether the cluster has no control plane nodes, as with a hosted or managed control
- * plane. If it has some, the servers that the API server calls run there.
- * The old and the new role label. A control plane node has one of them.
- */
+/** The old and the new role label. A control plane node has one of them. */
 const controlPlaneLabels = ["node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"];
 
 /** Port of the container, the target of the Service. */
@@ -153,7 +149,9 @@ export function placementNotice(
 }
 
 /**
- * Reports whether no node belongs to the control plane. False if there are no nodes at all, since then it is unknown.
+ * isControlPlaneExternal reports whether the cluster has no control plane nodes, as with a hosted or managed control plane. If it
+ * has some, the servers that the API server calls run there. Reports whether no node belongs to the control plane. False if there
+ * are no nodes at all, since then it is unknown.
  */
 export function isControlPlaneExternal(nodes: readonly Node[]): boolean {
   return nodes.length > 0 && !nodes.some(isOfControlPlane);
