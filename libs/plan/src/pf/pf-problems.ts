@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Problems of one PF that the plan reports and no step can solve: an eswitch mode or a number of VFs that the PF cannot have, VFs
- * and representors that are missing, and an externally managed PF that differs from its spec.
+ * Problems of one PF that the plan reports and no step can solve. The PF cannot have the eswitch mode or the number of VFs, VFs or
+ * representors are missing, or an externally managed PF differs from its spec.
  */
 import type { InterfaceSpec, InterfaceStatus } from "@switchyard/api";
 import { smartNicModelOf } from "@switchyard/policy";
