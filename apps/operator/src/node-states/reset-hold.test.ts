@@ -21,10 +21,10 @@ interface Given {
 }
 
 function setUp(given: Given = {}) {
-  const { own = { creationTimestamp: old }, definition = { creationTimestamp: old } } = given;
   const world = { nowMs: noon, requests: 0 };
   const request = ({ path }: TransportRequest) => {
     world.requests++;
+    const { own = { creationTimestamp: old }, definition = { creationTimestamp: old } } = given;
     const life = path.startsWith("/api/v1/namespaces/") ? own : definition;
     if (life === "missing") return Promise.reject(new KubeError(`GET ${path}`, "NotFound", { status: 404 }));
     if (life === "forbidden") return Promise.reject(new KubeError(`GET ${path}`, "Forbidden", { status: 403 }));
@@ -103,13 +103,25 @@ describe("createResetHold", () => {
     expect(await setUp({ definition: "forbidden" }).find(old)).toBeUndefined();
   });
 
-  it("asks the API server once a second for all nodes", async () => {
+  it("asks the API server once for all nodes that wait, and not before they do", async () => {
     const { world, find } = setUp();
     await Promise.all([find(old), find(old), find(undefined)]);
     expect(world.requests).toBe(2);
-    world.nowMs += 1_000;
-    await find(old);
-    expect(world.requests).toBe(4);
+    await Promise.all([find(old), Promise.resolve().then(() => Promise.all([find(old), find(old)]))]);
+    expect(world.requests).toBe(6);
+  });
+
+  it("holds although it asked for another node just before the definition was deleted", async () => {
+    const given: { definition: Life } = { definition: { creationTimestamp: old } };
+    const { find } = setUp(given);
+    const [early, late] = [find(old), Promise.resolve().then(() => {
+      given.definition = { creationTimestamp: old, deletionTimestamp: "2026-11-20T12:00:00Z" };
+      return find(old);
+    })]; // prettier-ignore
+    expect(await early).toBeUndefined();
+    expect(await late).toMatchObject({ reason: "DefinitionTerminating" });
+    given.definition = { creationTimestamp: "2026-11-20T12:00:00Z" };
+    expect(await find(old)).toMatchObject({ reason: "RestorePending" });
   });
 });
 

@@ -89,10 +89,14 @@ export function wereLostTogether(
     : undefined;
 }
 
-/** Asks the API server at most once a second, for all nodes. Rejects with KubeError. */
+/**
+ * Asks the API server once for all nodes that wait, one time after the other. An earlier answer may be from before the deletion
+ * of the definition that took the policies of the node. Rejects with KubeError.
+ */
 export function createResetHold({ transport, policies, namespace, nowMs }: ResetHoldDeps): FindResetHold {
   const definitionName = `${policies.plural}.${policies.group}`;
-  let last: { readonly askedMs: number; readonly places: Promise<Places> } | undefined;
+  let running: Promise<unknown> | undefined;
+  let next: Promise<Places> | undefined;
 
   async function ask(signal: AbortSignal): Promise<Places> {
     const [own, definition] = await Promise.all([
@@ -102,14 +106,18 @@ export function createResetHold({ transport, policies, namespace, nowMs }: Reset
     return { own, definition };
   }
 
+  function places(signal: AbortSignal): Promise<Places> {
+    next ??= Promise.resolve(running).then(() => {
+      next = undefined;
+      const asked = ask(signal);
+      running = asked.catch(() => undefined);
+      return asked;
+    });
+    return next;
+  }
+
   return async function findResetHold(writtenAt, signal) {
-    if (last === undefined || nowMs() - last.askedMs >= rememberedMs || nowMs() < last.askedMs) {
-      last = { askedMs: nowMs(), places: ask(signal) };
-      last.places.catch(() => {
-        last = undefined;
-      });
-    }
-    const { own, definition } = await last.places;
+    const { own, definition } = await places(signal);
     const what = { namespace: `namespace ${namespace}`, definition: `CustomResourceDefinition ${definitionName}` };
     if (isTerminating(own)) return held(resetHeldReasons.namespaceTerminating, `${what.namespace} is being deleted`);
     if (definition === "missing") return held(resetHeldReasons.definitionMissing, `${what.definition} does not exist`);
@@ -174,7 +182,6 @@ function hasLess(after: DeviceGrant | undefined, before: DeviceGrant): boolean {
 
 const minutes = 5;
 const newForMs = minutes * 60_000;
-const rememberedMs = 1_000;
 const terminatingRecheckMs = 10_000;
 
 const namespaces = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };
