@@ -63,8 +63,8 @@ function read(type: ResourceType, name: string): Promise<unknown> {
   return readIfThere(testCluster.transport, objectPath(type, place));
 }
 
-function becomes(type: ResourceType, name: string, expected: object, withinMs?: number): Promise<void> {
-  return eventuallyMatches(`${type.kind} ${name}`, () => read(type, name), expected, withinMs);
+function becomes(type: ResourceType, name: string, expected: object): Promise<void> {
+  return eventuallyMatches(`${type.kind} ${name}`, () => read(type, name), expected);
 }
 
 const condition = (type: string, status: string, reason: string): object => ({
@@ -183,9 +183,9 @@ describe("a node with AF_XDP devices", () => {
           /^node worker-1 keeps its configuration without policies: (CustomResourceDefinition|namespace) \S+ was created/,
         ),
       };
-      // The daemon retries up to a minute apart while the kinds are missing.
-      const isHeld = { status: { conditions: expect.arrayContaining([expect.objectContaining(held)]) } };
-      await becomes(afxdpOperatorConfigs, "default", isHeld, 120_000);
+      await becomes(afxdpOperatorConfigs, "default", {
+        status: { conditions: expect.arrayContaining([expect.objectContaining(held)]) },
+      });
       await eventually("the node is configured", () => isReadyState(), { withinMs: 120_000 });
       expect(await subfunctions()).toEqual(before);
       await setPolicy({ numSfs: 1, mtu: 9000 });
@@ -194,7 +194,7 @@ describe("a node with AF_XDP devices", () => {
       await becomes(afxdpOperatorConfigs, "default", { status: { conditions: nothingHeld } });
       expect(await subfunctions()).toEqual(before);
     }
-  }, 480_000);
+  }, 240_000);
 
   it("reports what the driver refuses, in its words, and recovers", async () => {
     const fault = kernel.fault(
