@@ -309,7 +309,9 @@ describe("the sidecar", () => {
     const interfaces = [pfStatus({ numVfs: 6 }), pfStatus({ numVfs: 1, slot: 2 })];
     await report(transport, node, { interfaces, syncStatus: "Succeeded" });
     const { message } = await conditionIs("False", "NotPossible");
-    expect(message).toMatch(/^fast: deviceType, isRdma, needVhostNet, .* differ between its VFs .*; VFs advertised: fast: 7$/);
+    expect(message).toMatch(
+      /^fast: deviceType, isRdma, needVhostNet, .* differ between its VFs .*; VFs advertised: fast: 7$/,
+    );
     await cluster.kubectl(["delete", "-n", namespace, sriovNetworkNodePolicies.plural, "other"]);
     await conditionIs("True", "Configured");
   });

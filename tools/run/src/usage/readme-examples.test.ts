@@ -34,7 +34,12 @@ describe("the example of a README", () => {
   it.each(examples)("$path prints what the page says", ({ path, code, output }) => {
     const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module-typescript", "-"], {
       cwd: workspacePath(posix.dirname(path)),
-      env: { ...process.env, NODE_OPTIONS: "--disable-warning=ExperimentalWarning", OVSDB: ovs.endpoint },
+      env: {
+        ...process.env,
+        NODE_OPTIONS: "--disable-warning=ExperimentalWarning",
+        OVSDB: ovs.endpoint,
+        FORCE_COLOR: "0", // Nx sets it, and console.log would colour values
+      },
       input: code,
       encoding: "utf8",
     });
