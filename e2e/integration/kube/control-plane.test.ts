@@ -5,7 +5,14 @@ import { existsSync } from "node:fs";
 import { chmod, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ensureBinaries, eventually, isWrite, startControlPlane, type ControlPlane } from "@switchyard/testing";
+import {
+  ensureBinaries,
+  eventually,
+  isWrite,
+  lendControlPlanes,
+  startControlPlane,
+  type ControlPlane,
+} from "@switchyard/testing";
 
 // The first run on a machine may have to build the binaries.
 const coldStartMs = 10 * 60_000;
@@ -13,6 +20,7 @@ const testMs = 3 * 60_000;
 
 let binaries: string;
 beforeAll(async () => {
+  delete process.env["SWITCHYARD_CONTROL_PLANES"]; // of the test run; the control planes here are started by the tests
   binaries = await ensureBinaries();
 }, coldStartMs);
 
@@ -145,6 +153,70 @@ describe("a control plane with a controller manager", () => {
     },
     coldStartMs,
   );
+});
+
+describe("a lent control plane", () => {
+  let directory: string;
+  let lending: AsyncDisposable;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "lender-"));
+    process.env["SWITCHYARD_CONTROL_PLANES"] = join(directory, "lender.sock");
+    lending = await lendControlPlanes(process.env["SWITCHYARD_CONTROL_PLANES"]);
+  }, coldStartMs);
+  afterAll(async () => {
+    delete process.env["SWITCHYARD_CONTROL_PLANES"];
+    await lending[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true });
+  });
+
+  it("has nothing of its last borrower, whatever that created, changed, deleted or killed", async () => {
+    const names = async (cluster: ControlPlane) =>
+      (
+        await cluster.kubectl(["get", "crd,namespaces,clusterroles,configmaps,serviceaccounts", "-A", "-o", "name"])
+      ).split("\n");
+    let server: string;
+    let before: readonly string[];
+    {
+      await using cluster = await startControlPlane({ controllerManager: true });
+      ({ server } = cluster);
+      before = await names(cluster);
+      await cluster.applyCrds([widgetCrd]);
+      const widget = {
+        apiVersion: "test.example.com/v1",
+        kind: "Widget",
+        metadata: { name: "one", finalizers: ["x/y"] },
+      };
+      await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(widget) });
+      await cluster.kubectl(["create", "namespace", "left"]);
+      await cluster.kubectl(["delete", "clusterrole", "view"]);
+      await cluster.kubectl(["label", "namespace", "default", "left=over"]);
+      await cluster.killApiServer();
+    }
+    await using cluster = await startControlPlane({ controllerManager: true });
+    expect(cluster.server).toBe(server);
+    expect(await names(cluster)).toEqual(before);
+    expect(await cluster.kubectl(["get", "namespace", "default", "-o", "jsonpath={.metadata.labels.left}"])).toBe("");
+    await expect(cluster.kubectl(["get", "widgets"])).rejects.toThrow(
+      /the server doesn't have a resource type "widgets"/,
+    );
+    const left = (await cluster.auditEvents()).filter(({ objectRef }) => objectRef?.name === "left");
+    expect(left).toEqual([]);
+    await cluster.kubectl(["create", "namespace", "new"]);
+    await eventually("the controller manager works", () => cluster.kubectl(["get", "sa", "default", "-n", "new"]));
+  });
+
+  it("is not lent twice", async () => {
+    await using one = await startControlPlane();
+    await using other = await startControlPlane();
+    expect(other.server).not.toBe(one.server);
+  });
+
+  it("is not used where other programs or a directory that stays are asked for", async () => {
+    const dataDir = join(directory, "own");
+    await using own = await startControlPlane({ dataDir });
+    expect(existsSync(join(dataDir, "kube-apiserver.log"))).toBe(true);
+    expect(own.kubeconfig.startsWith(dataDir)).toBe(true);
+  });
 });
 
 describe("a control plane that cannot start", () => {

@@ -17,6 +17,7 @@ export { withFileLock, type FileLockOptions } from "./programs/file-lock.ts";
 export { findFreePorts } from "./free-ports.ts";
 export { downloadGoModule } from "./programs/go-build.ts";
 export { spawnGuarded, type GuardedProcess } from "./guarded-process.ts";
+export { lendControlPlanes } from "./control-plane/lender.ts";
 export type { KubectlOptions } from "./control-plane/kubectl.ts";
 export { type OpenVswitchPrograms } from "./open-vswitch/ensure-open-vswitch.ts";
 export { startOpenVswitch, type OpenVswitch, type OpenVswitchOptions } from "./open-vswitch/open-vswitch.ts";

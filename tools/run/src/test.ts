@@ -6,9 +6,11 @@
  * changes since this commit affect. Other options are passed to Nx.
  */
 import { goPrograms } from "@switchyard/go-programs";
-import { binariesFor, ensureBinaries } from "@switchyard/testing";
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { binariesFor, ensureBinaries, lendControlPlanes } from "@switchyard/testing";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { closingReport, sumReports } from "./reports.ts";
 
@@ -26,17 +28,24 @@ if (missing !== undefined) {
   process.exit(64);
 }
 
+await using running = new AsyncDisposableStack();
 if (paths.length === 0 || paths.some((path) => projectOf(path) === "e2e")) {
   // Before the tests, whose time limits do not include builds.
   const names = binariesFor({ controllerManager: true });
   await ensureBinaries({ names, progress: (line) => void process.stderr.write(`${line}\n`) });
   // A single file builds what it needs of these by itself.
   if (paths.length === 0) for (const name of goProgramsOfTests) await goPrograms(name);
+  const directory = mkdtempSync(join(tmpdir(), "switchyard-test-"));
+  running.defer(() => {
+    rmSync(directory, { recursive: true });
+  });
+  process.env["SWITCHYARD_CONTROL_PLANES"] = join(directory, "lender.sock");
+  running.use(await lendControlPlanes(process.env["SWITCHYARD_CONTROL_PLANES"]));
 }
 
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports, { recursive: true });
-const succeeded = paths.length > 0 ? runPaths() : runNx();
+const succeeded = paths.length > 0 ? await runPaths() : await runNx();
 
 const totals = sumReports(reports);
 const hasTests = totals.passed > 0 || given.includes("--base"); // a change may affect no tests
@@ -44,25 +53,28 @@ const isGreen = succeeded && totals.failed === 0 && hasTests;
 console.log(closingReport(isGreen || totals.failed > 0 ? totals : { ...totals, failed: 1 }));
 process.exitCode = isGreen && !(process.env["CI"] && totals.skipped > 0) ? 0 : 1;
 
-function runNx(): boolean {
+async function runNx(): Promise<boolean> {
   const nx = join(root, "node_modules/.bin/nx");
   const command = given.includes("--base") ? "affected" : "run-many";
   return run(nx, [command, "-t", "test", "--parallel=2", ...given], root);
 }
 
 /** One Jest for each project. */
-function runPaths(): boolean {
+async function runPaths(): Promise<boolean> {
   const options = given.filter((argument) => argument.startsWith("-"));
-  const projects = Map.groupBy(paths, projectOf);
-  const results = [...projects].map(([project = "", files]) => {
+  let succeeded = true;
+  for (const [project = "", files] of Map.groupBy(paths, projectOf)) {
     const selected = files.flatMap((path) => ["--path", relative(join(root, project), resolve(path))]);
-    return run(process.execPath, [join(root, "tools/nx/jest.js"), ...selected, ...options], join(root, project));
-  });
-  return results.every(Boolean);
+    const args = [join(root, "tools/nx/jest.js"), ...selected, ...options];
+    if (!(await run(process.execPath, args, join(root, project)))) succeeded = false;
+  }
+  return succeeded;
 }
 
-function run(program: string, args: readonly string[], cwd: string): boolean {
-  return spawnSync(program, args, { cwd, stdio: "inherit" }).status === 0;
+async function run(program: string, args: readonly string[], cwd: string): Promise<boolean> {
+  const started = spawn(program, args, { cwd, stdio: "inherit" });
+  await once(started, "exit");
+  return started.exitCode === 0;
 }
 
 /** The root of the project that has the file, if `npm test` runs it: "libs/plan". */

@@ -5,7 +5,7 @@
  * millisecond to make.
  * Usage: `const ca = createAuthority("test"); ca.issueClient({ user: "jane", groups: ["dev"] })`.
  */
-import { generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 import { isIPv4 } from "node:net";
 import {
   bitString,
@@ -34,9 +34,8 @@ export interface UserIdentity {
   readonly groups?: readonly string[];
 }
 
-export interface Authority {
-  /** Certificate of the authority in PEM format. */
-  readonly cert: string;
+/** Its certificate and key are those of the authority itself. */
+export interface Authority extends KeyPair {
   /** Issues a certificate for a server with these DNS names and IPv4 addresses. */
   issueServer(names: readonly string[]): KeyPair;
   issueClient(identity: UserIdentity): KeyPair;
@@ -58,16 +57,24 @@ const dayMs = 24 * 60 * 60 * 1000;
 // ECDSA signature algorithms have no parameters (RFC 5758 3.2).
 const signatureAlgorithm = sequence(oid(oids.ecdsaWithSha256));
 
-/** Makes an authority with this name. Its certificates are valid from a day before `now`, since clocks differ, for a year. */
-export function createAuthority(name: string, now: Date = new Date()): Authority {
-  const own = generateKeyPairSync("ec", { namedCurve: "P-256" });
+/**
+ * Makes an authority with this name, or one that issues with the certificate and key of an earlier one of this name. Its
+ * certificates are valid from a day before `now`, since clocks differ, for a year.
+ */
+export function createAuthority(name: string, now: Date = new Date(), earlier?: KeyPair): Authority {
+  const privateKey =
+    earlier === undefined
+      ? generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
+      : createPrivateKey(earlier.key);
   const issuer = subject({ commonName: name });
-  const cert = issue(issuer, own.publicKey, [
-    extension(oids.basicConstraints, sequence(booleanTrue()), "critical"),
-    extension(oids.keyUsage, bitString(Buffer.of(0b0000_0110), 1), "critical"), // keyCertSign, cRLSign
-  ]);
+  const cert =
+    earlier?.cert ??
+    issue(issuer, createPublicKey(privateKey), [
+      extension(oids.basicConstraints, sequence(booleanTrue()), "critical"),
+      extension(oids.keyUsage, bitString(Buffer.of(0b0000_0110), 1), "critical"), // keyCertSign, cRLSign
+    ]);
 
-  return { cert, issueServer, issueClient };
+  return { cert, key: toPemKey(privateKey), issueServer, issueClient };
 
   function issueServer(names: readonly string[]): KeyPair {
     const alternatives = names.map((each) =>
@@ -91,7 +98,7 @@ export function createAuthority(name: string, now: Date = new Date()): Authority
       extension(oids.keyUsage, bitString(Buffer.of(0b1000_0000), 7), "critical"), // digitalSignature
       ...extensions,
     ]);
-    return { cert, key: pair.privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
+    return { cert, key: toPemKey(pair.privateKey) };
   }
 
   // RFC 5280 4.1, version 3.
@@ -107,7 +114,7 @@ export function createAuthority(name: string, now: Date = new Date()): Authority
       publicKey.export({ type: "spki", format: "der" }),
       explicit(3, sequence(...extensions)),
     );
-    const signature = sign("sha256", toBeSigned, own.privateKey);
+    const signature = sign("sha256", toBeSigned, privateKey);
     return toPem(sequence(toBeSigned, signatureAlgorithm, bitString(signature)));
   }
 }
@@ -122,6 +129,10 @@ function subject(names: { readonly commonName: string; readonly organizations?: 
 
 function extension(type: string, value: Buffer, critical?: "critical"): Buffer {
   return sequence(oid(type), ...(critical ? [booleanTrue()] : []), octetString(value));
+}
+
+function toPemKey(key: KeyObject): string {
+  return key.export({ type: "pkcs8", format: "pem" }).toString();
 }
 
 function toPem(certificate: Buffer): string {

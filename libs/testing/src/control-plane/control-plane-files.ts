@@ -7,7 +7,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { renderAuditPolicy } from "./audit-log.ts";
-import { createAuthority, type KeyPair, type UserIdentity } from "./certificates.ts";
+import { createAuthority, type Authority, type KeyPair, type UserIdentity } from "./certificates.ts";
 import {
   apiServiceAddress,
   controlPlaneFiles,
@@ -34,23 +34,26 @@ interface KubeconfigParts {
 const hostInGuests = "10.0.2.2";
 
 export interface ControlPlaneFiles {
+  /** Issues the certificates of clients. */
+  readonly authority: KeyPair;
   /** Credentials of the cluster administrator. */
   readonly admin: KeyPair & { readonly ca: string };
-  /** Writes a kubeconfig for the client into the data directory and returns its path. */
+  /** Writes a kubeconfig for the client into the directory and returns its path. */
   writeKubeconfig(name: string, client: Client): Promise<string>;
 }
+
+const authorityName = "switchyard-test";
 
 /** Writes new files. Certificates of an earlier run in this directory become invalid; its objects in etcd stay. */
 export async function writeControlPlaneFiles(layout: ControlPlaneLayout): Promise<ControlPlaneFiles> {
   const { dataDir } = layout;
-  const authority = createAuthority("switchyard-test");
+  const authority = createAuthority(authorityName);
   const server = authority.issueServer([
     ...["127.0.0.1", "localhost", "kubernetes", "kubernetes.default.svc"],
     ...[apiServiceAddress, hostInGuests], // for pods and kubelets of a guest
   ]);
   const kubeletClient = authority.issueClient({ user: "kube-apiserver", groups: ["system:masters"] });
   const serviceAccounts = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const admin = authority.issueClient({ user: "admin", groups: ["system:masters"] });
   const texts = {
     caCert: authority.cert,
     serverCert: server.cert,
@@ -61,19 +64,33 @@ export async function writeControlPlaneFiles(layout: ControlPlaneLayout): Promis
     egress: egressConfiguration(layout),
     kubeletClientCert: kubeletClient.cert,
     kubeletClientKey: kubeletClient.key,
-    admin: renderKubeconfig({ server: serverUrl(layout), authority: authority.cert, as: admin }),
   };
   const names = Object.keys(texts).filter((name): name is keyof typeof texts => name in texts);
   await Promise.all(names.map((name) => writePrivately(join(dataDir, controlPlaneFiles[name]), texts[name])));
+  return writeClientFiles(authority, serverUrl(layout), dataDir);
+}
 
+/** Writes the files of clients of a control plane that has other files elsewhere, whose authority is `authority`. */
+export async function borrowControlPlaneFiles(
+  authority: KeyPair,
+  layout: ControlPlaneLayout,
+  directory: string,
+): Promise<ControlPlaneFiles> {
+  return writeClientFiles(createAuthority(authorityName, new Date(), authority), serverUrl(layout), directory);
+}
+
+async function writeClientFiles(authority: Authority, server: string, directory: string): Promise<ControlPlaneFiles> {
+  const admin = authority.issueClient({ user: "admin", groups: ["system:masters"] });
+  const write = async (path: string, as: Credentials): Promise<string> => {
+    await writePrivately(path, renderKubeconfig({ server, authority: authority.cert, as }));
+    return path;
+  };
+  await write(join(directory, controlPlaneFiles.admin), admin);
   return {
+    authority: { cert: authority.cert, key: authority.key },
     admin: { ...admin, ca: authority.cert },
-    async writeKubeconfig(name, client) {
-      const path = join(dataDir, `${name}.kubeconfig`);
-      const as = "token" in client ? client : authority.issueClient(client);
-      await writePrivately(path, renderKubeconfig({ server: serverUrl(layout), authority: authority.cert, as }));
-      return path;
-    },
+    writeKubeconfig: (name, client) =>
+      write(join(directory, `${name}.kubeconfig`), "token" in client ? client : authority.issueClient(client)),
   };
 }
 

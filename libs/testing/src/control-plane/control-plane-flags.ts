@@ -113,6 +113,9 @@ export function controllerManagerFlags(layout: ControlPlaneLayout): readonly str
     `--root-ca-file=${file("caCert")}`,
     `--service-account-private-key-file=${file("serviceAccountKey")}`,
     "--use-service-account-credentials",
+    // At the default of 20 requests a second, creating a service account for each controller takes four seconds.
+    "--kube-api-qps=1000",
+    "--kube-api-burst=1000",
     "--leader-elect=false",
     "--secure-port=0", // no server, so no port is needed
   ];
