@@ -10,6 +10,8 @@ import { join } from "node:path";
 import { eventually } from "@switchyard/testing";
 import { OvsdbClient } from "./client.ts";
 import { connect } from "./connection.ts";
+import { Monitor } from "./monitor.ts";
+import { bridge } from "../vswitch/tables.ts";
 
 /** A server on a Unix socket that leaves each connection to `serve`. */
 async function startServer(serve: (socket: Socket) => void): Promise<AsyncDisposable & { readonly endpoint: string }> {
@@ -80,6 +82,55 @@ describe("Connection", () => {
     await eventually("it is cancelled", () => received.join("").includes('"cancel"'));
     expect(received.join("")).toContain('{"id":null,"method":"cancel","params":[0]}');
   });
+
+  const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+
+  it.each([
+    { what: "an echo request with", message: `{"id":"e","method":"echo","params":[${deep}]}` },
+    { what: "an answer with", message: `{"id":0,"error":{"x":${deep}},"result":null}` },
+    { what: "a notification with", message: `{"id":null,"method":"update3","params":[${deep}]}` },
+  ])("is closed by $what 20,000 levels", async ({ message }) => {
+    await using server = await startServer((socket) => {
+      socket.once("data", () => socket.write(message));
+    });
+    await using connection = await connect(server.endpoint);
+    await expect(connection.request("list_dbs", [])).rejects.toMatchObject({ code: "disconnected" });
+    expect(await connection.closed).toMatchObject({ code: "protocol" });
+  });
+
+  it("is closed by a notification that its receiver cannot process", async () => {
+    await using server = await startServer((socket) => {
+      socket.write('{"id":null,"method":"update","params":[]}');
+    });
+    await using connection = await connect(server.endpoint, {
+      onNotification() {
+        throw new TypeError("not a function");
+      },
+    });
+    expect(await connection.closed).toMatchObject({ code: "protocol", cause: expect.any(TypeError) });
+  });
+
+  it("rejects a request with at most 500 characters of the server's words", async () => {
+    await using server = await startServer((socket) => {
+      socket.once("data", () => socket.write(`{"id":0,"error":"${"x".repeat(100_000)}","result":null}`));
+    });
+    await using connection = await connect(server.endpoint);
+    const error = await connection.request("list_dbs", []).catch((cause: unknown) => cause);
+    expect(error).toMatchObject({ code: "refused", message: expect.stringMatching(/^list_dbs: x{500}$/) });
+  });
+
+  it.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
+    "ignores a column %s in rows and changes of rows",
+    async (name) => {
+      const row = `{"initial":{"name":"br0","${name}":1}}`;
+      const answer = { request: () => Promise.resolve([false, "t1", JSON.parse(`{"Bridge":{"u":${row}}}`)]) };
+      const monitor = new Monitor("m", "db", [bridge]);
+      await monitor.start(answer);
+      const change = `{"Bridge":{"u":{"modify":{"${name}":1}}}}`;
+      monitor.receive("update3", ["m", "t2", JSON.parse(change)]);
+      expect(monitor.cache.rows(bridge).get("u")).toMatchObject({ name: "br0" });
+    },
+  );
 
   it("survives whatever a server sends", async () => {
     const junk = fc.oneof(

@@ -13,7 +13,7 @@ export interface ConnectionOptions {
   readonly signal?: AbortSignal | undefined;
   /** How long the server may send nothing before an echo request, and again before it counts as dead. Default: 5,000. 0: never. */
   readonly probeIntervalMs?: number | undefined;
-  /** Limit of a message from the server. Default: 512 MiB, the longest text that JavaScript can parse. */
+  /** Limit of a message from the server. Default: 32 MiB, ten thousand interfaces with all columns. */
   readonly maxMessageBytes?: number | undefined;
   /** Receives the server's notifications, such as "update3". */
   readonly onNotification?: ((method: string, parameters: readonly unknown[]) => void) | undefined;
@@ -25,7 +25,7 @@ interface Pending {
   reject(error: OvsdbError): void;
 }
 
-const defaults = { probeIntervalMs: 5_000, maxMessageBytes: 512 * 1024 * 1024 };
+const defaults = { probeIntervalMs: 5_000, maxMessageBytes: 32 * 1024 * 1024 };
 
 /** Connects to the server at `endpoint` (see parseEndpoint). Rejects with OvsdbError `endpoint`, `connect` or `aborted`. */
 export async function connect(endpoint: string, options: ConnectionOptions = {}): Promise<Connection> {
@@ -125,9 +125,10 @@ export class Connection implements AsyncDisposable {
   #receive(chunk: Buffer): void {
     try {
       for (const message of this.#stream.push(chunk)) this.#handle(message);
-    } catch (error) {
-      if (!(error instanceof OvsdbError)) throw error;
-      this.#fail(error);
+    } catch (cause) {
+      // The bytes are the server's. Whatever they cause concerns this connection only: thrown here, it would end the process.
+      const unreadable = `${this.#endpoint} sent a message that cannot be processed`;
+      this.#fail(isOvsdbError(cause) ? cause : new OvsdbError("protocol", unreadable, { cause }));
     }
   }
 
@@ -176,12 +177,15 @@ export class Connection implements AsyncDisposable {
   }
 }
 
+/** Longest text of a server in a message. */
+const maxTextLength = 500;
+
 /** An error is a text, or an object with `error`, `details` and `syntax` (RFC 7047, 3.1). */
 function refusal(method: string, error: unknown): OvsdbError {
-  if (typeof error === "string") return new OvsdbError("refused", `${method}: ${error}`, { error });
-  const { error: text, details } = error as Readonly<Record<string, unknown>>;
-  const what = typeof text === "string" ? text : JSON.stringify(error);
-  const why = typeof details === "string" ? ` (${details})` : "";
+  const { error: text, details }: { error?: unknown; details?: unknown } =
+    typeof error === "object" && error !== null ? error : { error };
+  const what = typeof text === "string" ? text.slice(0, maxTextLength) : "the server refused it without a text";
+  const why = typeof details === "string" ? ` (${details.slice(0, maxTextLength)})` : "";
   return new OvsdbError("refused", `${method}: ${what}${why}`, { error: what });
 }
 

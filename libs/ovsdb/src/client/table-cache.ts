@@ -114,6 +114,8 @@ function changedRow(table: Table, uuid: string, update: unknown, before: AnyRow 
     throw new OvsdbError("protocol", `the server modified a row of ${table.name} that it never sent`);
   const after: Record<string, unknown> = { ...before };
   for (const [name, difference] of Object.entries(differences)) {
+    // The server chooses the name: "constructor" is no column.
+    if (!Object.hasOwn(table.columns, name)) continue;
     const column = table.columns[name] as Column<unknown> | undefined;
     if (column !== undefined) after[name] = column.applyDifference(before[name], difference);
   }

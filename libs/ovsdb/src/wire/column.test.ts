@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import { boolean, integer, mapOf, one, optional, setOf, text, uuid } from "./column.ts";
+import { boolean, integer, mapOf, one, optional, real, setOf, text, uuid } from "./column.ts";
 
 const id = "36bef046-7da7-43a5-905a-c17899216fcb";
 
@@ -22,17 +22,29 @@ describe("columns", () => {
   });
 
   it.each([
-    { what: "text for an integer", column: one(integer), wire: "1", error: 'expected a integer, got "1"' },
-    { what: "two values for one", column: one(text), wire: ["set", ["a", "b"]], error: "expected one string" },
+    {
+      what: "text for an integer",
+      column: one(integer),
+      wire: "1",
+      error: "a value of type string where a integer was",
+    },
+    { what: "a fraction for an integer", column: one(integer), wire: 1.5, error: "where a integer was expected" },
+    { what: "a number that is too large", column: one(real), wire: Infinity, error: "where a real was expected" },
+    {
+      what: "two values for one",
+      column: one(text),
+      wire: ["set", ["a", "b"]],
+      error: "a list of 2 where one string was expected",
+    },
     {
       what: "two optional values",
       column: optional(text),
       wire: ["set", ["a", "b"]],
-      error: "expected at most one element",
+      error: "at most one element was expected",
     },
-    { what: "a set for a map", column: mapOf(text, text), wire: ["set", ["a"]], error: "expected a map" },
-    { what: "a map for a set", column: setOf(text), wire: ["map", []], error: "expected a set" },
-    { what: "a name for a uuid", column: one(uuid), wire: ["named-uuid", "row"], error: "expected a uuid" },
+    { what: "a set for a map", column: mapOf(text, text), wire: ["set", ["a"]], error: "where a map was expected" },
+    { what: "a map for a set", column: setOf(text), wire: ["map", []], error: "where a set was expected" },
+    { what: "a name for a uuid", column: one(uuid), wire: ["named-uuid", "row"], error: "where a uuid was expected" },
   ] as const)("refuse $what", ({ column, wire, error }) => {
     expect(() => column.decode(wire)).toThrow(error);
   });

@@ -65,8 +65,8 @@ export function defineTable<const C extends Columns>(name: string, columns: C): 
 export const text: Atom<string> = atom("string", "", (wire) => typeof wire === "string");
 export const boolean: Atom<boolean> = atom("boolean", false, (wire) => typeof wire === "boolean");
 /** 64-bit integers on the server; beyond 2^53 they lose precision here. */
-export const integer: Atom<number> = atom("integer", 0, (wire) => typeof wire === "number");
-export const real: Atom<number> = atom("real", 0, (wire) => typeof wire === "number");
+export const integer: Atom<number> = atom("integer", 0, (wire) => Number.isInteger(wire));
+export const real: Atom<number> = atom("real", 0, (wire) => Number.isFinite(wire));
 
 /** Read as text, such as "36bef046-7da7-43a5-905a-c17899216fcb"; written as text or as a NamedUuid. */
 export const uuid: Atom<string, string | NamedUuid> = {
@@ -213,6 +213,12 @@ function isAtom(wire: unknown): wire is WireAtom {
   return (isTagged(wire, "uuid") || isTagged(wire, "named-uuid")) && typeof wire[1] === "string";
 }
 
+/** The message names the kind of the value and does not quote it: the server chooses its size and content. */
 function mismatch(expected: string, wire: unknown): OvsdbError {
-  return new OvsdbError("protocol", `expected ${expected}, got ${JSON.stringify(wire).slice(0, 200)}`);
+  const kind = Array.isArray(wire)
+    ? `a list of ${wire.length}`
+    : wire === null
+      ? "null"
+      : `a value of type ${typeof wire}`;
+  return new OvsdbError("protocol", `the server sent ${kind} where ${expected} was expected`);
 }

@@ -26,7 +26,7 @@ describe("JsonStream", () => {
   it.each([
     { what: "an array", bytes: "[1]", error: 'the server sent "[" where a JSON object must start' },
     { what: "a control character", bytes: "\u0000", error: "the server sent byte 0 where a JSON object must start" },
-    { what: "an object that is not JSON", bytes: "{nonsense}", error: "the server sent invalid JSON: {nonsense}" },
+    { what: "an object that is not JSON", bytes: "{nonsense}", error: "a message of 10 bytes that is not JSON" },
     {
       what: "a long message",
       bytes: `{"a":"${"x".repeat(100)}`,
@@ -34,6 +34,11 @@ describe("JsonStream", () => {
     },
   ])("refuses $what", ({ bytes, error }) => {
     expect(() => new JsonStream(64).push(Buffer.from(bytes))).toThrow(error);
+  });
+
+  it.each(["[", '{"a":'])("refuses a message with more than 64 levels of %s", (opening) => {
+    const message = Buffer.from(`{"a":${opening.repeat(64)}`);
+    expect(() => new JsonStream(1 << 20).push(message)).toThrow("a message with more than 64 levels");
   });
 
   it("limits the message, not the stream", () => {

@@ -8,8 +8,10 @@ import { OvsdbError } from "../ovsdb-error.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;
-const opening = 0x7b;
-const closing = 0x7d;
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+/** Messages of OVSDB have less than ten levels. Deeper values would end functions that call themselves, such as JSON.stringify. */
+const maxDepth = 64;
 
 /** Tab, line feed, carriage return and blank: what JSON allows between messages. */
 const isWhitespace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
@@ -38,14 +40,14 @@ export class JsonStream {
         if (this.#isEscaped) this.#isEscaped = false;
         else if (byte === backslash) this.#isEscaped = true;
         else if (byte === quote) this.#inString = false;
-      } else if (this.#depth === 0 && byte !== opening) {
+      } else if (this.#depth === 0 && byte !== openBrace) {
         if (!isWhitespace(byte ?? 0)) throw notAnObject(byte ?? 0);
         start = at + 1;
       } else if (byte === quote) {
         this.#inString = true;
-      } else if (byte === opening) {
-        this.#depth++;
-      } else if (byte === closing && --this.#depth === 0) {
+      } else if (byte === openBrace || byte === openBracket) {
+        if (++this.#depth > maxDepth) throw tooDeep();
+      } else if ((byte === closeBrace || byte === closeBracket) && --this.#depth === 0) {
         messages.push(this.#parse(chunk.subarray(start, at + 1)));
         start = at + 1;
       }
@@ -68,8 +70,9 @@ export class JsonStream {
     this.#bytes = 0;
     try {
       return JSON.parse(bytes.toString("utf8"));
-    } catch (cause) {
-      throw new OvsdbError("protocol", `the server sent invalid JSON: ${bytes.toString("utf8", 0, 80)}`, { cause });
+    } catch {
+      // Without the cause, whose message quotes what was sent.
+      throw new OvsdbError("protocol", `the server sent a message of ${bytes.length} bytes that is not JSON`);
     }
   }
 }
@@ -77,6 +80,10 @@ export class JsonStream {
 function notAnObject(byte: number): OvsdbError {
   const shown = byte >= 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `byte ${byte}`;
   return new OvsdbError("protocol", `the server sent ${shown} where a JSON object must start`);
+}
+
+function tooDeep(): OvsdbError {
+  return new OvsdbError("protocol", `the server sent a message with more than ${maxDepth} levels`);
 }
 
 function tooLong(limit: number): OvsdbError {

@@ -109,7 +109,7 @@ export function comment(text: string): WireOperation {
 export function decodeRow<T extends Table>(table: T, uuid: string, wire: WireRow): Row<T> {
   const row: Record<string, unknown> = { _uuid: uuid };
   for (const [name, column] of Object.entries(table.columns)) {
-    const value = wire[name];
+    const value = Object.hasOwn(wire, name) ? wire[name] : undefined;
     row[name] = value === undefined ? column.initial : column.decode(value);
   }
   return row as Row<T>;
