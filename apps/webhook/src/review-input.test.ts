@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Hostile requests: every answer is a well-formed review, or a 4xx with a message. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { reviewedKinds } from "@switchyard/admission";
 import fc from "fast-check";
 import { paths } from "./server/review-server.ts";
 import { namespace, startTestServer, type Answer, type TestServer } from "./testing/review-client.ts";
@@ -212,6 +213,17 @@ describe("any input", () => {
     );
     await fc.assert(property, { numRuns: 300 });
     expect((await testServer.get(paths.ready)).status).toBe(200);
+    expect(testServer.log.filter((line) => line.includes('"error"'))).toEqual([]);
+  });
+
+  // The fields that the root of each CRD requires, for clients that are no API server.
+  it.each(reviewedKinds)("that is a %s without its spec gets a well-formed answer", async (kind) => {
+    for (const object of [{ metadata: {} }, { metadata: { name: "p1", namespace }, spec: null }]) {
+      for (const path of [paths.validate, paths.mutate]) {
+        expectSound(await testServer.post(path, review(kind, "CREATE", { object })));
+        expectSound(await testServer.post(path, review(kind, "UPDATE", { object, oldObject: object })));
+      }
+    }
     expect(testServer.log.filter((line) => line.includes('"error"'))).toEqual([]);
   });
 

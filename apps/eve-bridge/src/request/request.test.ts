@@ -70,6 +70,15 @@ describe("parseConf", () => {
     expect(() => parseConf("ADD", stdin)).toThrow(expect.objectContaining({ code }));
   });
 
+  it.each([101, 5_000, 200_000])("refuses %i levels for ADD, and leaves them out for DEL", (levels) => {
+    const deep = `${"[".repeat(levels)}${"]".repeat(levels)}`;
+    const stdin = `{"cniVersion":"1.0.0","name":"a","x":${deep},"ipam":{"type":"host-local"}}`;
+    expect(() => parseConf("ADD", stdin)).toThrow(expect.objectContaining({ code: cniCode.decoding }));
+    const raw = { cniVersion: "1.0.0", name: "a", ipam: { type: "host-local" } };
+    expect(parseConf("DEL", stdin).raw).toEqual(raw);
+    expect(() => parseConf("DEL", deep)).toThrow(expect.objectContaining({ code: cniCode.decoding }));
+  });
+
   it("lists the supported versions in the error", () => {
     expect(() => parseConf("ADD", '{"cniVersion":"9.9.9","name":"a"}')).toThrow(
       expect.objectContaining({

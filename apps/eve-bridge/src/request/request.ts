@@ -5,7 +5,7 @@
  */
 import { parseCniArgs, type CniArgs } from "./cni-args.ts";
 import { cniCode, CniError, describe } from "./cni-error.ts";
-import { isObject, kindOf, parseJson, type JsonObject } from "./json.ts";
+import { isObject, kindOf, parseJson, parseShallowJson, type JsonObject } from "./json.ts";
 
 /** The commands of the CNI specification. */
 export type Command = "ADD" | "DEL" | "CHECK" | "STATUS" | "GC" | "VERSION";
@@ -95,7 +95,7 @@ export function parseEnvironment(env: NodeJS.ProcessEnv): CniEnvironment {
 
 /** Checks the configuration against what `command` needs. Throws codes 1, 6 and 7. */
 export function parseConf(command: Command, stdin: string): NetworkConf {
-  const raw = decode(stdin);
+  const raw = decode(command, stdin);
   const { name, cniVersion = impliedVersion } = raw;
   if (typeof cniVersion !== "string") {
     throw new CniError(cniCode.decoding, `cniVersion must be a string, not ${kindOf(cniVersion)}`);
@@ -142,10 +142,11 @@ export function versionIn(stdin: string): string | undefined {
   }
 }
 
-function decode(stdin: string): JsonObject {
+function decode(command: Command, stdin: string): JsonObject {
   let value;
   try {
-    value = parseJson(stdin);
+    // DEL must not fail because of members that it does not need: the runtime would repeat it for ever.
+    value = command === "DEL" ? parseShallowJson(stdin) : parseJson(stdin);
   } catch (cause) {
     throw new CniError(cniCode.decoding, "the network configuration is not JSON", { details: describe(cause), cause });
   }

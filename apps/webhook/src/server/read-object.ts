@@ -46,7 +46,7 @@ function isValid<Kind extends ReviewedKind>(
 }
 
 function compile(kind: ReviewedKind): ValidateFunction {
-  const { properties, ...schema } = shapeOf(schemas[kind] ?? { type: "object" });
+  const { properties, required = [], ...schema } = shapeOf(schemas[kind] ?? { type: "object" });
   // No rule reads the status, which can be large.
   const { status: _status, ...checked } = properties ?? {};
   const { group = "", version = "" } = customResources.find((type) => type.kind === kind) ?? {};
@@ -57,7 +57,7 @@ function compile(kind: ReviewedKind): ValidateFunction {
     kind: { const: kind, default: kind },
     metadata,
   };
-  return ajv.compile({ ...schema, properties: { ...checked, ...own }, required: ["metadata"] });
+  return ajv.compile({ ...schema, properties: { ...checked, ...own }, required: [...required, "metadata"] });
 }
 
 /** A JSON schema of types, without bounds. */

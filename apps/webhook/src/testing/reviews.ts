@@ -4,7 +4,7 @@ import { expect } from "@jest/globals";
 import { createStateReader, emptyView, type ClusterView } from "@switchyard/admission";
 import { namespace, type Answer } from "./review-client.ts";
 
-/** An AdmissionReview of a kind of Switchyard's group. */
+/** An AdmissionReview of one of Switchyard's kinds. */
 export function review(
   kind: string,
   operation: string,
@@ -15,7 +15,9 @@ export function review(
     kind: "AdmissionReview",
     request: {
       uid: "705ab4f5-6393-11e8-b7cc-42010a800002",
-      kind: { group: "sriovnetwork.openshift.io", version: "v1", kind },
+      kind: kind.startsWith("Afxdp")
+        ? { group: "afxdpnetwork.hns.dev", version: "v1alpha1", kind }
+        : { group: "sriovnetwork.openshift.io", version: "v1", kind },
       operation,
       name: "p1",
       namespace,

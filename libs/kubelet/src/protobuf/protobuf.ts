@@ -94,7 +94,9 @@ function readFields(bytes: Buffer): ReadonlyMap<number, readonly (number | Buffe
     const field = Math.floor(tag / 8);
     if (field === 0) throw new ProtobufError("field 0 does not exist");
     const read = value(tag % 8);
-    fields.set(field, [...(fields.get(field) ?? []), read]);
+    const known = fields.get(field);
+    if (known === undefined) fields.set(field, [read]);
+    else known.push(read); // a copy for each value would take quadratic time
   }
   return fields;
 }

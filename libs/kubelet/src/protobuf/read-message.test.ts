@@ -33,6 +33,16 @@ describe("readMessage", () => {
     );
   });
 
+  it("takes time in proportion to the number of values of a field", () => {
+    const time = (count: number): number => {
+      const from = performance.now();
+      expect(readMessage(Buffer.from("0a00".repeat(count), "hex")).texts(1)).toHaveLength(count);
+      return performance.now() - from;
+    };
+    time(1_000);
+    expect(time(80_000)).toBeLessThan(2_000); // 40 s with a copy for each value
+  });
+
   it("ignores unknown fields of all types", () => {
     const bytes = Buffer.from("09" + "00".repeat(8) + "15" + "00".repeat(4) + "1801" + "2200" + "2a0161", "hex");
     expect(readMessage(bytes).text(5)).toBe("a");

@@ -29,6 +29,26 @@ function read(path: string): Promise<string> {
   return readFile(join(root, "sys/bus/pci", path), "utf8");
 }
 
+describe("a number of VFs that no kernel writes", () => {
+  it.each([
+    { file: "sriov_numvfs", text: "4294967296" },
+    { file: "sriov_numvfs", text: "100000000" },
+    { file: "sriov_numvfs", text: "-1" },
+    { file: "sriov_numvfs", text: "0x10" },
+    { file: "sriov_numvfs", text: "" },
+    { file: "sriov_totalvfs", text: "65536" },
+  ])("is an error: $file $text", async ({ file, text }) => {
+    const path = join(root, "sys/bus/pci/devices", pf, file);
+    const before = await readFile(path, "utf8");
+    await writeFile(path, `${text}\n`);
+    try {
+      await expect(sriov.readPf(pf)).rejects.toMatchObject({ name: "HostError", code: "EPROTO" });
+    } finally {
+      await writeFile(path, before);
+    }
+  });
+});
+
 describe("reading a captured igb", () => {
   const ids = { vendor: "8086", deviceId: "10ca" };
   const bound = { ...ids, driver: "igbvf" };

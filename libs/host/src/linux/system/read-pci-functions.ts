@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Reads PFs, their VFs and the drivers of PCI functions from /sys/bus/pci/devices. Each VF costs three reads: its address, its
- * driver and its interfaces. Everything else is read from its PF. All functions reject with errors of Node. The paths need no
+ * driver and its interfaces. Everything else is read from its PF. All functions reject with errors of Node, and with
+ * HostError EPROTO if sysfs has no valid number of VFs. The paths need no
  * normalization, which would be a quarter of the CPU time of reading a file.
  */
 import { defined, parsePciAddress, type PciAddress } from "@switchyard/api";
 import { mapConcurrently } from "@switchyard/service";
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { HostError } from "../../calls/host-error.ts";
 import type { PciBinding, SysfsPf, SysfsVf } from "../../ports/sriov-sysfs.ts";
 import {
   exists,
@@ -52,7 +54,7 @@ export async function readPf(devices: string, pciAddress: PciAddress): Promise<S
   const ids = { vendor: digitsOf(vendor), deviceId: digitsOf(deviceId) };
   const facts = { pciAddress, ...ids, ...defined({ driver }), netdevs: readNetdevs(directory, driver) };
   if (totalVfs === undefined || numVfs === undefined) return facts;
-  const sriov = { totalVfs: Number.parseInt(totalVfs, 10), numVfs: Number.parseInt(numVfs, 10) };
+  const sriov = { totalVfs: numberOfVfs(totalVfs, pciAddress), numVfs: numberOfVfs(numVfs, pciAddress) };
   return { ...facts, sriov: { ...sriov, vfs: readVfs(directory, sriov.numVfs, ids.vendor) } };
 }
 
@@ -74,6 +76,13 @@ export async function readBinding(devices: string, device: PciAddress): Promise<
 async function readDriverOverride(directory: string): Promise<string | undefined> {
   const text = await readLockedAttribute(`${directory}/driver_override`);
   return text === "" || text === "(null)" ? undefined : text;
+}
+
+/** TotalVFs and NumVFs are registers of 16 bits (PCI Express 5.0, 9.3.3). Another text is not from the kernel's driver of PCI. */
+function numberOfVfs(text: string, target: PciAddress): number {
+  const count = /^\d{1,5}$/.test(text) ? Number(text) : Infinity;
+  if (count <= 0xffff) return count;
+  throw new HostError({ action: "read number of VFs", target }, "EPROTO", { words: "sysfs has no number up to 65535" });
 }
 
 /** The VFs have the numbers from 0 to numVfs - 1 (sriov_add_vfs, 6.12). A list of the directory, with 60 names, would take longer. */
