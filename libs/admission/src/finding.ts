@@ -45,6 +45,27 @@ export function onNodes(finding: ReviewFinding, nodes: readonly string[]): Revie
   };
 }
 
+/**
+ * What a rule says because of reports of nodes, decided by most of the nodes that the object concerns. If less than half of them are
+ * a reason to refuse it, the refusals become warnings. Nodes report their NICs themselves, so one that is broken or taken over must
+ * not decide for the others. Its own condition says that it cannot apply the object.
+ * @param refusing Names of the nodes that are a reason for any of the refusals.
+ * @param concerned Number of the nodes that the object concerns.
+ */
+export function decidedByMost(
+  findings: readonly ReviewFinding[],
+  refusing: Iterable<string>,
+  concerned: number,
+): readonly ReviewFinding[] {
+  const count = new Set(refusing).size;
+  if (count * 2 >= concerned) return findings;
+  return findings.map((finding) =>
+    finding.severity === "warning"
+      ? finding
+      : warn(finding.field, `${finding.message}; the other ${concerned - count} nodes can apply it`),
+  );
+}
+
 /** One line, such as "spec.numVfs: must be at least 1". */
 export function describeFinding({ field, message }: Pick<ReviewFinding, "field" | "message">): string {
   return field === "" ? message : `${field}: ${message}`;

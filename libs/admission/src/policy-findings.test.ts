@@ -291,6 +291,25 @@ describe("a policy on nodes", () => {
     ]);
   });
 
+  it.each([
+    { what: "no VFs", lie: { totalvfs: 0 }, spec: {}, field: "spec.numVfs" },
+    { what: "a small MTU", lie: { maxMtu: 576 }, spec: { mtu: 9000 }, field: "spec.mtu" },
+    { what: "another vendor", lie: { vendor: "14e4" }, spec: { vdpaType: "virtio" }, field: "spec.vdpaType" },
+    { what: "the name of another PF", lie: { altNames: ["ens2f0"] }, spec: {}, field: "spec.nicSelector.pfNames[0]" },
+  ] as const)("is not refused because one node of many reports $what, but warned", ({ lie, spec, field }) => {
+    const names = Array.from({ length: 5 }, (_, index) => `w${index + 1}`);
+    const honest = field === "spec.vdpaType" ? { vendor: "15b3", deviceID: "101d" } : {};
+    const second = pf({ ...honest, name: "ens2f0", pciAddress: "0000:5e:00.0" });
+    const nodes = names.map((name) => node(name, [pf({ ...honest, ...(name === "w5" && lie) }), second]));
+    const other = policy("other", { nicSelector: { pfNames: ["ens2f0"] }, ...spec });
+    const mine = { nicSelector: { pfNames: ["ens1f0"] }, eSwitchMode: "switchdev", ...spec } as const;
+    const text = (lines: readonly string[]) => lines.filter((line) => line.startsWith(`${field}: `));
+    expect(problems(mine, { nodes, policies: [other] })).toEqual([]);
+    expect(text(warnings(mine, { nodes, policies: [other] }))).toEqual([
+      expect.stringMatching(/ w5\b.*; the other 4 nodes can apply it$/),
+    ]);
+  });
+
   it("may need more VFs than the firmware of a Mellanox NIC is set to", () => {
     const nodes = [node("w1", [pf({ vendor: "15b3", deviceID: "101d", totalvfs: 8 })])];
     expect(problems({ numVfs: 128 }, { nodes })).toEqual([]);

@@ -13,7 +13,7 @@ import {
 } from "@switchyard/policy";
 import type { ClusterView } from "./cluster-view.ts";
 import type { NodeForReview } from "./node-for-review.ts";
-import { isDiscovered, selects, type DiscoveredGroup, type NodeGroup } from "./node-groups.ts";
+import { countNodes, isDiscovered, selects, type DiscoveredGroup, type NodeGroup } from "./node-groups.ts";
 
 /** Nodes of one layout on which the policy matches at least one PF. */
 export interface LayoutMatch {
@@ -127,6 +127,11 @@ export function forEachMatchedPf(
       }
     }
   }
+}
+
+/** The number of nodes on which the policy matches a PF. */
+export function matchedNodeCount({ matches }: PolicyTargets): number {
+  return matches.reduce((sum, { groups }) => sum + countNodes(groups), 0);
 }
 
 /** The Node object that libs/policy reads. */

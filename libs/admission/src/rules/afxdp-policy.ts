@@ -29,7 +29,7 @@ import {
   type SriovUse,
 } from "@switchyard/policy";
 import type { AfxdpView, ClusterView } from "../cluster-view.ts";
-import { listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
+import { decidedByMost, listNames, refuse, warn, type ReviewFinding } from "../finding.ts";
 import type { NodeForReview } from "../node-for-review.ts";
 
 export function checkAfxdpPolicy(policy: AfxdpNetworkNodePolicy, view: ClusterView): readonly ReviewFinding[] {
@@ -70,14 +70,19 @@ function checkOnNodes(policy: AfxdpNetworkNodePolicy, view: ClusterView, afxdp: 
     findings.set(key, known);
   };
   let deviceCount = 0;
+  const refusing = new Set<string>();
+  const concerned = new Set<string>();
   for (const node of selected) {
     const report = afxdp.states.get(node.name);
     const devices = afxdpDevices(report, sriov && sriovUseOn(node, sriov), report?.assigned);
     const merge = (rules: AfxdpRules): MergedAfxdpNode => mergeAfxdpPolicies(toNode(node), devices, rules);
     const known = new Set(merge(before).problems.map(keyOf));
     const merged = merge(after);
-    deviceCount += merged.matches.find(({ policyName }) => policyName === name)?.devices.length ?? 0;
+    const matched = merged.matches.find(({ policyName }) => policyName === name)?.devices.length ?? 0;
+    deviceCount += matched;
+    if (matched > 0) concerned.add(node.name);
     for (const problem of merged.problems) {
+      if (problem.policyName === name && problem.severity === "error") refusing.add(node.name);
       if (problem.policyName === name) add(keyOf(problem), node.name, (nodes) => findingOf(problem, nodes));
       else if (problem.severity === "error" && !known.has(keyOf(problem))) {
         add(keyOf(problem), node.name, (nodes) => otherFinding(problem, nodes));
@@ -99,7 +104,11 @@ function checkOnNodes(policy: AfxdpNetworkNodePolicy, view: ClusterView, afxdp: 
   return [
     ...(broad === undefined ? [] : [warn("", broad)]),
     ...idle.map((entry) => warn(entry.field, describeIdleEntry(entry, nodeNames))),
-    ...[...findings.values()].map(({ make, nodes }) => make(nodes)),
+    ...decidedByMost(
+      [...findings.values()].map(({ make, nodes }) => make(nodes)),
+      refusing,
+      new Set([...concerned, ...refusing]).size,
+    ),
   ];
 }
 

@@ -2,10 +2,10 @@
 /** Rules about spec.deviceType and the fields that depend on it (sriov-operator.md E.2). */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { virtioVendor } from "@switchyard/plan";
-import { listNames, quote, refuse, warn, type ReviewFinding } from "../finding.ts";
+import { decidedByMost, listNames, quote, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { namesOf, type NodeGroup } from "../node-groups.ts";
 import type { PolicyContext } from "../policy-context.ts";
-import { forEachMatchedPf } from "../policy-targets.ts";
+import { forEachMatchedPf, matchedNodeCount } from "../policy-targets.ts";
 
 export function checkDeviceType({ spec }: SriovNetworkNodePolicy): readonly ReviewFinding[] {
   const { deviceType = "netdevice", isRdma, vdpaType, eSwitchMode, linkType, nicSelector } = spec;
@@ -47,10 +47,11 @@ export function checkVdpaVendor(
     if (groups === undefined) others.set(card, [group]);
     else groups.push(group);
   });
-  return [...others].map(([card, groups]) =>
+  const findings = [...others].map(([card, groups]) =>
     refuse(
       "spec.vdpaType",
       `requires Mellanox or virtio NICs; ${card} on ${listNames(namesOf(groups))} is of another vendor`,
     ),
   );
+  return decidedByMost(findings, namesOf([...others.values()].flat()), matchedNodeCount(targets));
 }

@@ -3,10 +3,10 @@
 import type { InterfaceStatus, SriovNetworkNodePolicy } from "@switchyard/api";
 import { vfLimitProblem } from "@switchyard/plan";
 import { parsePfName } from "@switchyard/policy";
-import { describeFinding, onNodes, refuse, warn, type ReviewFinding } from "../finding.ts";
+import { decidedByMost, describeFinding, onNodes, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { namesOf, type NodeGroup } from "../node-groups.ts";
 import type { PolicyContext } from "../policy-context.ts";
-import { forEachMatchedPf, type PolicyTargets } from "../policy-targets.ts";
+import { forEachMatchedPf, matchedNodeCount, type PolicyTargets } from "../policy-targets.ts";
 
 export function checkNumVfs({ spec }: SriovNetworkNodePolicy): readonly ReviewFinding[] {
   if (spec.numVfs < 1) return [refuse("spec.numVfs", `must be at least 1, not ${spec.numVfs}`)];
@@ -125,20 +125,24 @@ function missingOn(
 
 /**
  * findingsByNode merges findings that are the same on several nodes into one that lists the nodes.
- * Calls `check` with each PF that the policy matches. Equal findings are returned once, with " on NODES" appended.
+ * Calls `check` with each PF that the policy matches. Equal findings are returned once, with " on NODES" appended. Most of the nodes
+ * with a matching PF decide whether the policy is refused.
  */
 function findingsByNode(
   targets: PolicyTargets,
   check: (pf: InterfaceStatus, group: NodeGroup) => readonly ReviewFinding[],
 ): readonly ReviewFinding[] {
   const found = new Map<string, { readonly finding: ReviewFinding; readonly groups: Set<NodeGroup> }>();
+  const refusing = new Set<NodeGroup>();
   forEachMatchedPf(targets, (pf, group) => {
     for (const finding of check(pf, group)) {
+      if (finding.severity === "refusal") refusing.add(group);
       const key = describeFinding(finding);
       const entry = found.get(key);
       if (entry === undefined) found.set(key, { finding, groups: new Set([group]) });
       else entry.groups.add(group);
     }
   });
-  return [...found.values()].map(({ finding, groups }) => onNodes(finding, namesOf([...groups])));
+  const findings = [...found.values()].map(({ finding, groups }) => onNodes(finding, namesOf([...groups])));
+  return decidedByMost(findings, namesOf([...refusing]), matchedNodeCount(targets));
 }

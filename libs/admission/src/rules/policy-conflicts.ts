@@ -24,34 +24,44 @@ import {
   settingDifferences,
   type VfRange,
 } from "@switchyard/policy";
-import { describeFinding, listNames, onNodes, refuse, warn, type ReviewFinding } from "../finding.ts";
-import { namesOf, selects, type NodeGroup } from "../node-groups.ts";
+import { decidedByMost, describeFinding, listNames, onNodes, refuse, warn, type ReviewFinding } from "../finding.ts";
+import { countNodes, namesOf, selects, type NodeGroup } from "../node-groups.ts";
 import type { PolicyContext } from "../policy-context.ts";
 import type { MatchedPf } from "../policy-targets.ts";
 
 export function checkPolicyConflicts(policy: SriovNetworkNodePolicy, context: PolicyContext): readonly ReviewFinding[] {
+  return context.others.flatMap((other) => conflictsWith(other, policy, context));
+}
+
+/** Most of the nodes that both policies select decide whether the policy under review is refused. */
+function conflictsWith(
+  other: SriovNetworkNodePolicy,
+  policy: SriovNetworkNodePolicy,
+  context: PolicyContext,
+): readonly ReviewFinding[] {
   const found = new Map<string, { readonly finding: ReviewFinding; readonly groups: NodeGroup[] }>();
-  for (const other of context.others) {
-    const isShared = selects(other.spec.nodeSelector);
-    for (const { groups, layout, pfs } of context.targets.matches) {
-      const othersPfs = new Map(
-        context.matchPfs(other, layout, context.view.nics).map((pf) => [pf.nic.pciAddress, pf]),
-      );
-      const findings = pfs.flatMap((pf) => {
-        const othersPf = othersPfs.get(pf.nic.pciAddress);
-        return othersPf === undefined ? [] : conflictsOn({ policy, pf }, { policy: other, pf: othersPf });
-      });
-      const shared = findings.length === 0 ? [] : groups.filter(isShared);
-      if (shared.length === 0) continue;
-      for (const finding of findings) {
-        const key = describeFinding(finding);
-        const entry = found.get(key) ?? { finding, groups: [] };
-        entry.groups.push(...shared);
-        found.set(key, entry);
-      }
+  const refusing: NodeGroup[] = [];
+  const isShared = selects(other.spec.nodeSelector);
+  for (const { groups, layout, pfs } of context.targets.matches) {
+    const othersPfs = new Map(context.matchPfs(other, layout, context.view.nics).map((pf) => [pf.nic.pciAddress, pf]));
+    const findings = pfs.flatMap((pf) => {
+      const othersPf = othersPfs.get(pf.nic.pciAddress);
+      return othersPf === undefined ? [] : conflictsOn({ policy, pf }, { policy: other, pf: othersPf });
+    });
+    const shared = findings.length === 0 ? [] : groups.filter(isShared);
+    if (shared.length === 0) continue;
+    for (const finding of findings) {
+      const key = describeFinding(finding);
+      const entry = found.get(key) ?? { finding, groups: [] };
+      entry.groups.push(...shared);
+      found.set(key, entry);
     }
+    if (findings.some(({ severity }) => severity === "refusal")) refusing.push(...shared);
   }
-  return [...found.values()].map(({ finding, groups }) => onNodes(finding, namesOf(groups)));
+  const findings = [...found.values()].map(({ finding, groups }) => onNodes(finding, namesOf(groups)));
+  if (refusing.length === 0) return findings;
+  const concerned = context.targets.matches.flatMap(({ groups }) => groups.filter(isShared));
+  return decidedByMost(findings, namesOf(refusing), countNodes(concerned));
 }
 
 /**

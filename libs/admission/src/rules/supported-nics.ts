@@ -5,10 +5,10 @@
  */
 import type { SriovNetworkNodePolicy } from "@switchyard/api";
 import { isListedNic, type NicPolicy } from "@switchyard/policy";
-import { listNames, quote, refuse, warn, type ReviewFinding } from "../finding.ts";
+import { decidedByMost, listNames, quote, refuse, warn, type ReviewFinding } from "../finding.ts";
 import { namesOf, type NodeGroup } from "../node-groups.ts";
 import type { PolicyContext } from "../policy-context.ts";
-import type { PolicyTargets } from "../policy-targets.ts";
+import { matchedNodeCount, type PolicyTargets } from "../policy-targets.ts";
 
 const advice = "if it works, add it to the ConfigMap supported-nic-ids";
 
@@ -67,9 +67,11 @@ function unlistedNics(
       groupsByNic.set(card, new Set([...(groupsByNic.get(card) ?? []), ...groups]));
     }
   }
-  return [...groupsByNic].map(([card, groups]) => {
+  const findings = [...groupsByNic].map(([card, groups]) => {
     const where = listNames(namesOf([...groups]));
     const message = `matches NIC ${card}, which is not in the list of supported NICs, on ${where}; ${advice}`;
     return report("spec.nicSelector", message);
   });
+  const reporting = namesOf([...new Set([...groupsByNic.values()].flatMap((groups) => [...groups]))]);
+  return decidedByMost(findings, reporting, matchedNodeCount(targets));
 }

@@ -106,6 +106,22 @@ describe("poolDevicesOf", () => {
     });
     expect(poolDevicesOf("fast", [state(pci), state({ ...veth, name: "../v" })])).toEqual({ names: [], hasIds: true });
   });
+
+  it.each([
+    { what: "another kind of device", lie: { pciAddress: "0000:01:00.0" } },
+    { what: "another name", lie: { name: "eth9" } },
+    { what: "both", lie: { name: "eth9", pciAddress: "0000:01:00.0" } },
+  ])("does not change because one node of three or more reports $what", ({ lie }) => {
+    const honest = { poolName: "fast", mode: "primary", name: "eth1" } as const;
+    const states = (count: number) => Array.from({ length: count }, () => ({ spec: { interfaces: [honest] } }));
+    for (const count of [2, 49]) {
+      const liar = { spec: { interfaces: [{ ...honest, ...lie }] } };
+      expect(poolDevicesOf("fast", [liar, ...states(count)])).toEqual({ names: ["eth1"], hasIds: false });
+    }
+    const pci = { ...honest, pciAddress: "0000:86:00.0" };
+    const nameless = [pci, pci, honest].map((device) => ({ spec: { interfaces: [device] } }));
+    expect(poolDevicesOf("fast", nameless).hasIds).toBe(true);
+  });
 });
 
 interface Refused {

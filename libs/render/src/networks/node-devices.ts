@@ -52,25 +52,30 @@ export function bridgeList(names: readonly string[]): string | undefined {
 }
 
 export interface PoolDevices {
-  /** Names of the devices that are not on the PCI bus, on any node, sorted and unique. */
+  /** Names of the devices that are not on the PCI bus, sorted and unique; one name if most nodes have it. */
   readonly names: readonly string[];
-  /** Whether the pool has PCI devices or subfunctions. */
+  /** Whether at least half of the nodes with devices of the pool have PCI devices or subfunctions. */
   readonly hasIds: boolean;
 }
 
 /**
  * poolDevicesOf returns how the CNI plugin host-device finds the devices of a pool. It finds a PCI device or a subfunction by the
- * id that the pod got, and any other network interface (veth, hv_netvsc) only by a name in its configuration.
+ * id that the pod got, and any other network interface (veth, hv_netvsc) only by a name in its configuration. All nodes share this
+ * configuration, and each reports its own devices, so most nodes decide: one that is broken or taken over must not change it.
  */
 export function poolDevicesOf(poolName: string, states: Iterable<Pick<AfxdpNetworkNodeState, "spec">>): PoolDevices {
-  const names = new Set<string>();
-  let hasIds = false;
+  const nodesByName = new Map<string, number>();
+  let [withNames, withIds, withDevices] = [0, 0, 0];
   for (const { spec } of states) {
-    for (const { pciAddress, name, poolName: pool } of spec?.interfaces ?? []) {
-      if (pool !== poolName) continue;
-      if (pciAddress) hasIds = true;
-      else if (name !== undefined && isInterfaceName(name)) names.add(name);
-    }
+    const devices = (spec?.interfaces ?? []).filter((device) => device.poolName === poolName);
+    const names = devices.flatMap(({ pciAddress, name = "" }) => (!pciAddress && isInterfaceName(name) ? [name] : []));
+    const hasId = devices.some(({ pciAddress }) => Boolean(pciAddress));
+    for (const name of new Set(names)) nodesByName.set(name, (nodesByName.get(name) ?? 0) + 1);
+    if (names.length > 0) withNames++;
+    if (hasId) withIds++;
+    if (hasId || names.length > 0) withDevices++;
   }
-  return { names: [...names].sort(), hasIds };
+  const common = [...nodesByName].find(([, count]) => count * 2 > withNames)?.[0];
+  const names = common === undefined ? [...nodesByName.keys()].sort() : [common];
+  return { names, hasIds: withIds > 0 && withIds * 2 >= withDevices };
 }
