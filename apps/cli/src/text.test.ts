@@ -7,6 +7,8 @@ describe("printable", () => {
     { text: "a  b", result: "a  b" },
     { text: "a \n\n  b\t\n c", result: "a b c" },
     { text: "a\n", result: "a " },
+    { text: "a\u009b2Jb", result: "a?2Jb" },
+    { text: "node\u202exfp", result: "node?xfp" },
     { text: "\r\n a\u001b[1m", result: " a?[1m" },
   ])("puts $text on one line", ({ text, result }) => {
     expect(printable(text)).toBe(result);

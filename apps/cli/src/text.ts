@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** printable replaces line breaks and control characters in texts of users, which could control the terminal. */
+/**
+ * Control characters, and those that change the direction of the text around them (Unicode 16, UAX #9), so that a text could show
+ * another name than it has.
+ */
+const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
+/** printable makes a text of users fit for a terminal: no line breaks, control characters or changes of direction. */
 export function printable(text: string): string {
-  return joinLines(text).replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");
+  return joinLines(text).replace(unprintable, "?");
 }
 
 /** Line by line: a pattern with blanks on both sides of the break takes quadratic time on a text of many blanks. */
@@ -17,12 +22,9 @@ function joinLines(text: string): string {
 
 const maxLength = 600;
 
-/**
- * clip makes a text of the cluster fit for a page: no line breaks, no control characters, no characters that change the
- * direction of the text around it, and a limited length.
- */
+/** pageText makes a text of the cluster fit for a page: as printable, and with a limited length. */
 export function pageText(text: string): string {
-  const plain = printable(text).replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "?");
+  const plain = printable(text);
   return plain.length <= maxLength ? plain : `${plain.slice(0, maxLength)} … (${plain.length} characters)`;
 }
 

@@ -160,9 +160,10 @@ function parseJson(text: string): unknown {
 
 /**
  * countOf reads the quantity of an extended resource, which is a whole number.
- * Returns 0 for quantities that are not whole numbers, such as those of memory.
+ * Returns 0 for everything else, such as quantities of memory.
  */
 export function countOf(quantity: unknown): number {
-  const [, digits = "", suffix = ""] = /^(\d+)(k?)$/.exec(String(quantity)) ?? [];
+  if (typeof quantity !== "string" && typeof quantity !== "number") return 0;
+  const [, digits = "", suffix = ""] = /^(\d{1,15})(k?)$/.exec(`${quantity}`) ?? [];
   return digits === "" ? 0 : Number(digits) * (suffix === "k" ? 1000 : 1);
 }

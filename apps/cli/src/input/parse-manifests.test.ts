@@ -37,6 +37,47 @@ describe("parseManifests", () => {
     });
   });
 
+  it.each([
+    { yaml: "0o10", value: 8 },
+    { yaml: "-0o10", value: -8 },
+    { yaml: "0X8", value: 8 },
+    { yaml: "0B11", value: 3 },
+    { yaml: "0b11", value: 3 },
+    { yaml: "0x1f", value: 31 },
+    { yaml: "010", value: 8 },
+    { yaml: "!!float 1", value: 1 },
+    { yaml: "!!binary aGk=", value: "hi" },
+    { yaml: "!!omap [{a: 1}]", value: [{ a: 1 }] },
+  ])("reads $yaml as kubectl does", ({ yaml, value }) => {
+    const { manifests, problems } = parseManifests(`${head}value: ${yaml}\n`, "f");
+    expect(problems).toEqual([]);
+    expect(manifests[0]?.object["value"]).toEqual(value);
+  });
+
+  it.each(["{[a]: b}", "{null: b}", "{: b}", "{{a: b}: x}", "{~: b}", ".inf", "-.Inf", ".nan"])(
+    "refuses %s, which kubectl refuses, too, and keeps other objects",
+    (yaml) => {
+      const { manifests, problems } = parseManifests(`${head}value: ${yaml}\n---\n${head}`, "f");
+      expect(problems).toHaveLength(1);
+      expect(manifests).toHaveLength(1);
+      const alone = parseManifests(`${head}value: ${yaml}\n`, "f");
+      expect([alone.manifests.length, alone.problems.length]).toEqual([0, 1]);
+    },
+  );
+
+  it.each([101, 3_000, 20_000, 300_000])("refuses an object with %i levels, and keeps other objects", (levels) => {
+    const deep = `${"[".repeat(levels)}${"]".repeat(levels)}`;
+    const node = (name: string, more: string) =>
+      `{"apiVersion":"v1","kind":"Node","metadata":{"name":"${name}"${more}}}`;
+    const list = `{"apiVersion":"v1","kind":"List","items":[${node("a", `,"annotations":{"a":${deep}}`)},${node("b", "")}]}`;
+    const { manifests, problems } = parseManifests(list, "f");
+    expect(manifests.map(({ name }) => name)).toEqual(["b"]);
+    expect(problems).toEqual(["f:1: the object has more than 100 levels of nesting"]);
+    const yaml = parseManifests(`${head}a: ${deep}\n`, "f");
+    expect(yaml.manifests).toEqual([]);
+    expect(yaml.problems[0]).toMatch(/levels of nesting$/);
+  });
+
   it("reports the place of each error and keeps the other documents", () => {
     const { manifests, problems } = parseManifests(`${head}---\na: [1\n---\nkind: Node\n---\n${head}`, "f.yaml");
     expect(manifests).toHaveLength(2);

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /** parseManifests reads the objects in a text of YAML or JSON, which may have several documents and lists. */
-import { LineCounter, parseAllDocuments, isMap, isSeq, type Document, type Tags } from "yaml";
+import {
+  LineCounter,
+  parseAllDocuments,
+  isMap,
+  isScalar,
+  isSeq,
+  visit,
+  type Document,
+  type ScalarTag,
+  type Tags,
+} from "yaml";
 import { isJsonObject, toManifest, type Manifest, type ManifestSource } from "../json.ts";
 import { hasNull } from "./null-values.ts";
 import { parsePlainYaml, plainLines } from "./parse-plain-yaml.ts";
@@ -32,7 +42,8 @@ function parseJson(text: string): unknown {
 
 function parseYaml(text: string, file: string): Parsed {
   const lineCounter = new LineCounter();
-  const documents = parseAllDocuments(text, { lineCounter, prettyErrors: false, version: "1.1", customTags });
+  const documents = parseDocuments(text, lineCounter);
+  if (documents === undefined) return { manifests: [], problems: [`${file}: the text has too many levels of nesting`] };
   const problems: string[] = [];
   const documentsRead: ParsedDocument[] = [];
   const at = (offset: number): string => {
@@ -40,7 +51,11 @@ function parseYaml(text: string, file: string): Parsed {
     return `${file}:${line}:${col}`;
   };
   for (const [index, document] of ("empty" in documents ? [] : documents).entries()) {
-    const errors = document.errors.map(({ pos: [start], message }) => `${at(start)}: ${message}`);
+    const errors = document.errors.map(({ pos: [start], code, message }) => {
+      return `${at(start)}: ${code === "RESOURCE_EXHAUSTION" ? "too many levels of nesting" : message}`;
+    });
+    const [key] = errors.length > 0 ? [] : keysOfNoText(document);
+    if (key !== undefined) errors.push(`${at(key)}: a key must be a text, a number or a boolean`);
     problems.push(...errors);
     if (errors.length > 0) continue;
     try {
@@ -56,12 +71,65 @@ function parseYaml(text: string, file: string): Parsed {
   return { manifests: parsed.manifests, problems: [...problems, ...parsed.problems] };
 }
 
+/** Undefined if the text has so many levels that the parser, which calls itself for each level, runs out of stack. */
+function parseDocuments(text: string, lineCounter: LineCounter) {
+  try {
+    return parseAllDocuments(text, { lineCounter, prettyErrors: false, version: "1.1", customTags });
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** Offsets of keys that are lists, maps or null, which JSON cannot have: kubectl refuses them. */
+function keysOfNoText(document: Document.Parsed): readonly number[] {
+  const offsets: number[] = [];
+  visit(document, {
+    Pair(_, { key }) {
+      if (isMap(key) || isSeq(key) || (isScalar(key) && key.value === null)) offsets.push(rangeStart(key));
+    },
+  });
+  return offsets;
+}
+
+const yamlTag = "tag:yaml.org,2002:";
+
+/** Numbers with the prefixes of Go (strconv.ParseInt with base 0) that YAML 1.1 does not have: 0o10, 0X8, 0B11. */
+const goInteger: ScalarTag = {
+  tag: `${yamlTag}int`,
+  default: true,
+  test: /^[-+]?0(?:[oO][0-7_]+|X[0-9a-fA-F_]+|B[01_]+)$/,
+  resolve(text) {
+    const digits = text.replaceAll("_", "");
+    const value = Number(digits.replace(/^[-+]/, ""));
+    return digits.startsWith("-") ? -value : value;
+  },
+};
+
+/** `!!float 1` is a number, too. */
+const explicitFloat: ScalarTag = {
+  tag: `${yamlTag}float`,
+  resolve: (text) => Number(text.replaceAll("_", "")),
+};
+
+/** kubectl makes a text of the bytes. */
+const binaryText: ScalarTag = {
+  tag: `${yamlTag}binary`,
+  resolve: (text) => Buffer.from(text, "base64").toString("utf8"),
+};
+
+/** Their values are what they are without the tag, in kubectl; and a timestamp is a text. */
+const withoutTag = ["timestamp", "binary", "omap", "pairs", "set"].map((name) => `${yamlTag}${name}`);
+
 /**
  * YAML 1.1 as kubectl reads it: "on" and "yes" are booleans, but 12:30 is not a number of seconds and 2024-01-01 is not a
  * timestamp.
  */
 function customTags(tags: Tags): Tags {
-  return tags.filter((tag) => typeof tag === "string" || (tag.format !== "TIME" && !tag.tag.endsWith(":timestamp")));
+  const known = tags.filter(
+    (tag) => typeof tag === "string" || (tag.format !== "TIME" && !withoutTag.includes(tag.tag)),
+  );
+  return [goInteger, ...known, explicitFloat, binaryText];
 }
 
 /** The data of a document, its index in the text, and the places of the document and of the items of a list: offsets or lines. */
@@ -106,6 +174,11 @@ function collect(
       }
       const { items, spec } = manifest.object;
       if (!manifest.kind.endsWith("List") || !Array.isArray(items)) {
+        const problem = problemOf(manifest.object);
+        if (problem !== undefined) {
+          problems.push(`${at}: ${problem}`);
+          return;
+        }
         manifests.push(hasNull(spec) ? { ...manifest, source: { file, text, document, path } } : manifest);
         return;
       }
@@ -114,4 +187,22 @@ function collect(
     add(whole, place(0), []);
   }
   return { manifests, problems };
+}
+
+/** Objects of Kubernetes have less than forty levels. Functions that call themselves for each level must not run out of stack. */
+const maxDepth = 100;
+
+/** What the API server would not accept as JSON; undefined if there is nothing. Works without recursion, level by level. */
+function problemOf(object: unknown): string | undefined {
+  let level: unknown[] = [object];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth >= maxDepth) return `the object has more than ${maxDepth} levels of nesting`;
+    const next: unknown[] = [];
+    for (const value of level) {
+      if (typeof value === "number" && !Number.isFinite(value)) return ".inf and .nan are not values of Kubernetes";
+      if (typeof value === "object" && value !== null) for (const member of Object.values(value)) next.push(member);
+    }
+    level = next;
+  }
+  return undefined;
 }

@@ -9,7 +9,7 @@ import { isJsonObject } from "../json.ts";
 /**
  * Only the complete parser reads these as kubectl does: comments, anchors, aliases, tags, directives, several documents
  * and tabs. The same is true of plain scalars that YAML 1.1 and 1.2 understand differently (booleans such as "yes",
- * octal and binary numbers).
+ * numbers with another base), and of keys that are lists or maps.
  */
 const special = new RegExp(
   [
@@ -18,10 +18,11 @@ const special = new RegExp(
     String.raw`^(?:---|\.\.\.|%)`,
     String.raw`\t`,
     String.raw`(?:^|[\s[{,])(?:y|n|yes|no|on|off)\s*(?:$|[:,\]}])`,
-    String.raw`(?:^|[\s[{,])[-+]?(?:0[\d_]|0b|0o|0x\w*_|[\d.][\d.]*_)[\w.]*\s*(?:$|[,\]}]|:\s)`,
+    String.raw`(?:^|[\s[{,])[-+]?(?:0[\d_box]|[\d.][\d.]*_)`,
     String.raw`(?:^|[\s[{,])[-+]\.?\d`,
     String.raw`(?:^|[\s[{,])(?:<<|=)\s*:?`,
     String.raw`(?:^|[\s[{,])(?:null|~|\.inf|\.nan)\s*:`,
+    String.raw`[\]}]\s*:(?:\s|$)|[{,]\s*:|(?:^|[\s[{,])\?\s`,
   ].join("|"),
   "im",
 );

@@ -4,7 +4,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject, type Manifest } from "../json.ts";
 import { parseManifests, type Parsed } from "./parse-manifests.ts";
-import { isTar, readTar, TarError } from "./read-tar.ts";
+import { isTar, readTar, sizeText, TarError, tarLimits } from "./read-tar.ts";
 
 /** Files with objects in a directory or archive. */
 const manifestName = /\.(ya?ml|json)$/;
@@ -38,10 +38,14 @@ async function* readPath(path: string, stdin: AsyncIterable<Uint8Array | string>
 async function readArchive(path: string): Promise<readonly Parsed[]> {
   const archive = await readFile(path);
   try {
-    const files = readTar(archive, (name) => manifestName.test(name));
-    return files
-      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      .map(({ name, text }) => parseManifests(text, `${path}:${name}`));
+    const { files, tooLarge } = await readTar(archive, (name) => manifestName.test(name));
+    const problems = tooLarge.map((name) => `${path}:${name}: larger than ${sizeText(tarLimits.fileBytes)}, not read`);
+    return [
+      { manifests: [], problems },
+      ...files
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+        .map(({ name, text }) => parseManifests(text, `${path}:${name}`)),
+    ];
   } catch (cause) {
     if (!(cause instanceof TarError)) throw cause;
     return [{ manifests: [], problems: [`${path}: ${cause.message}`] }];

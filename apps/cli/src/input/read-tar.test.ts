@@ -5,8 +5,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { readFiles } from "./read-files.ts";
-import { readTar, TarError } from "./read-tar.ts";
+import { readTar, TarError, tarLimits } from "./read-tar.ts";
 
 const manifest = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n";
 const long = `${"d".repeat(90)}/${"e".repeat(120)}`;
@@ -26,6 +27,17 @@ async function withArchive(flags: readonly string[], name: string, use: (file: s
   }
 }
 
+const end = Buffer.alloc(1024);
+
+/** An entry as tar writes it, without the fields that are not read. */
+function entry(name: string, type: string, content: Buffer): Buffer {
+  const header = Buffer.alloc(512);
+  header.write(name, 0);
+  header.write(content.length.toString(8).padStart(11, "0"), 124);
+  header.write(type, 156);
+  return Buffer.concat([header, content, Buffer.alloc((512 - (content.length % 512)) % 512)]);
+}
+
 async function* nothing(): AsyncGenerator<string> {}
 
 describe("readTar", () => {
@@ -43,11 +55,36 @@ describe("readTar", () => {
   });
 
   it("reports an archive that is cut off, and one that is not compressed as it says", async () => {
-    await withArchive(["-c"], "x.tar", (file) => {
+    await withArchive(["-c"], "x.tar", async (file) => {
       const bytes = readFileSync(file);
       const offset = bytes.indexOf("xxxx");
-      expect(() => readTar(bytes.subarray(0, offset + 100), () => true)).toThrow(TarError);
-      expect(() => readTar(Buffer.from([0x1f, 0x8b, 1, 2, 3]), () => true)).toThrow(TarError);
+      await expect(readTar(bytes.subarray(0, offset + 100), () => true)).rejects.toThrow(TarError);
+      await expect(readTar(Buffer.from([0x1f, 0x8b, 1, 2, 3]), () => true)).rejects.toThrow(TarError);
     });
+  });
+
+  it("refuses a name of GNU with more than 4,096 bytes at once, and cuts a name at the first NUL", async () => {
+    const nuls = gzipSync(Buffer.concat([entry("././@LongLink", "L", Buffer.from(`${"\0".repeat(160_000)}x`)), end]));
+    const startedMs = performance.now();
+    await expect(readTar(nuls, () => true)).rejects.toThrow("the archive has a name that is too long");
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    const name = entry("././@LongLink", "L", Buffer.from(`${"d".repeat(200)}.yaml\0\0\0x`));
+    const { files } = await readTar(Buffer.concat([name, entry("d", "0", Buffer.from("a: 1")), end]), () => true);
+    expect(files).toEqual([{ name: `${"d".repeat(200)}.yaml`, text: "a: 1" }]);
+  });
+
+  it("skips what is not wanted, whatever its size, and names a file that is too large", async () => {
+    const zeros = Buffer.alloc(20 * 1024 * 1024);
+    const limits = { ...tarLimits, fileBytes: 1024, wantedBytes: 2048 };
+    const parts = [
+      entry("core.dump", "0", zeros),
+      entry("big.yaml", "0", Buffer.alloc(1025)),
+      entry("a.yaml", "0", Buffer.from("a")),
+    ];
+    const archive = gzipSync(Buffer.concat([...parts, end]), { level: 1 });
+    const content = await readTar(archive, (name) => name.endsWith(".yaml"), limits);
+    expect(content).toEqual({ files: [{ name: "a.yaml", text: "a" }], tooLarge: ["big.yaml"] });
+    const many = Buffer.concat([...["a", "b", "c"].map((name) => entry(name, "0", Buffer.alloc(1000))), end]);
+    await expect(readTar(many, () => true, limits)).rejects.toThrow("the files to read are larger than 1 MiB together");
   });
 });

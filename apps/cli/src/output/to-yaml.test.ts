@@ -11,6 +11,10 @@ describe("toYaml", () => {
     { data: { on: "off", number: "1", time: "12:30" }, text: '"on": "off"\nnumber: "1"\ntime: "12:30"\n' },
     { data: { config: '{\n  "a": 1\n}' }, text: 'config: |-\n  {\n    "a": 1\n  }\n' },
     { data: { left: undefined, out: 1 }, text: "out: 1\n" },
+    { data: { a: "\u007f\u0085\u009b" }, text: 'a: "\\u007f\\u0085\\u009b"\n' },
+    { data: { a: "\u2028\u2029\u202e\ufeff\ufffe\uffff" }, text: 'a: "\\u2028\\u2029\\u202e\\ufeff\\ufffe\\uffff"\n' },
+    { data: { a: "\ud800b" }, text: 'a: "\ufffdb"\n' },
+    { data: { ["k".repeat(1_001)]: [1], b: 2 }, text: `? ${"k".repeat(1_001)}\n:\n- 1\nb: 2\n` },
     { data: "plain", text: "plain\n" },
   ])("writes $data", ({ data, text }) => {
     expect(toYaml(data)).toBe(text);
@@ -21,6 +25,15 @@ describe("toYaml", () => {
     const json = fc.jsonValue({ stringUnit: "binary" }).map((value): unknown => JSON.parse(JSON.stringify(value)));
     const survives = fc.property(json, (data) => {
       expect(parse(toYaml(data), { version, merge: false })).toEqual(data);
+    });
+    fc.assert(survives);
+  });
+
+  it("writes keys of any length so that they can be read", () => {
+    const keys = fc.array(fc.tuple(fc.constantFrom("k", "€"), fc.integer({ min: 990, max: 1_100 })));
+    const survives = fc.property(keys, fc.constantFrom<unknown>(1, [1], { a: 1 }, "a\nb"), (all, value) => {
+      const data = [Object.fromEntries(all.map(([unit, count]) => [unit.repeat(count), value]))];
+      expect(parse(toYaml(data))).toEqual(data);
     });
     fc.assert(survives);
   });

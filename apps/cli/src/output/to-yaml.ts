@@ -15,6 +15,9 @@ export function toYaml(data: unknown): string {
   return `${lines.join("\n")}\n`;
 }
 
+/** A key of more than 1,024 characters needs a question mark (YAML 1.2.2, 7.4.2). */
+const longestKey = 1_000;
+
 /** Adds the lines of a list or map that is not empty. The first line starts with `lead` instead of its indentation. */
 function addBlock(data: unknown, depth: number, lead: string, lines: string[]): void {
   const indent = "  ".repeat(depth);
@@ -27,7 +30,10 @@ function addBlock(data: unknown, depth: number, lead: string, lines: string[]): 
     return;
   }
   for (const [key, value] of entriesOf(data)) {
-    addEntry(`${start}${scalar(key)}:`, value, { depth: depth + 1, opens: false }, lines);
+    const name = scalar(key);
+    const isLong = name.length > longestKey;
+    if (isLong) lines.push(`${start}? ${name}`);
+    addEntry(isLong ? `${indent}:` : `${start}${name}:`, value, { depth: depth + 1, opens: false }, lines);
     start = indent;
   }
 }
@@ -47,7 +53,7 @@ function addEntry(head: string, value: unknown, at: { depth: number; opens: bool
 /** A value that fits on the line of its key; undefined for lists and maps that are not empty. */
 function inlineOf(value: unknown, depth: number): string | undefined {
   if (typeof value === "string") return text(value, depth);
-  if (typeof value !== "object" || value === null) return value === undefined ? "null" : JSON.stringify(value);
+  if (typeof value !== "object" || value === null) return value === undefined ? "null" : escaped(JSON.stringify(value));
   if (Array.isArray(value)) return value.length === 0 ? "[]" : undefined;
   return entriesOf(value).length === 0 ? "{}" : undefined;
 }
@@ -73,10 +79,18 @@ const plain = /^[A-Za-z/][A-Za-z0-9_./-]*$/;
 const otherMeaning = /^(true|false|yes|no|on|off|y|n|null|nan|inf)$/i;
 
 function scalar(value: string): string {
-  return plain.test(value) && !otherMeaning.test(value) ? value : JSON.stringify(value);
+  return plain.test(value) && !otherMeaning.test(value) ? value : escaped(JSON.stringify(value.toWellFormed()));
+}
+
+/** These are valid in JSON and not in YAML (1.2.2, 5.1), end a line there, or control a terminal. U+2028 is folded into a blank. */
+const toEscape = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/g;
+
+/** The text of a JSON value with escapes that JSON and YAML have in common. Only its strings can have such characters. */
+function escaped(json: string): string {
+  return json.replace(toEscape, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** printData prints data as JSON or YAML. The same data always give the same bytes. */
 export function printData(data: unknown, format: "json" | "yaml", output: Output): void {
-  output.write(format === "json" ? `${JSON.stringify(data, null, 2)}\n` : toYaml(data));
+  output.write(format === "json" ? `${escaped(JSON.stringify(data, null, 2))}\n` : toYaml(data));
 }

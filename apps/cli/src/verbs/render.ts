@@ -20,6 +20,7 @@ import { printData, toYaml } from "../output/to-yaml.ts";
 import { offloadCluster } from "../ovn-offload/offload-cluster.ts";
 import { offloadKinds, renderOffload } from "../ovn-offload/render-offload.ts";
 import { CliError, createDiagnostics, type Diagnostics, type Terminal } from "../terminal.ts";
+import { printable } from "../text.ts";
 import type { RunVerb } from "../verb.ts";
 
 /** The kinds of the rendered objects. */
@@ -65,7 +66,8 @@ export const render: RunVerb = async ({ flags, terminal }) => {
 
   if (output === "json") printData({ apiVersion: "v1", kind: "List", items }, output, terminal.stdout);
   else if (output === "yaml") terminal.stdout.write(items.map((item) => toYaml(item)).join("---\n"));
-  else terminal.stdout.write(items.map(({ kind, metadata }) => `${labelOf({ kind, ...metadata })}\n`).join(""));
+  else
+    terminal.stdout.write(items.map(({ kind, metadata }) => `${printable(labelOf({ kind, ...metadata }))}\n`).join(""));
   return diagnostics.exitCode();
 };
 

@@ -18,7 +18,7 @@ import {
   type Diagnostics,
   type Terminal,
 } from "../terminal.ts";
-import { wrap } from "../text.ts";
+import { printable, wrap } from "../text.ts";
 import { answer, checkManifest, isAccepted, storedForm, type Answer } from "../validate/answer.ts";
 import { viewOf } from "../validate/view-of.ts";
 import type { RunVerb } from "../verb.ts";
@@ -131,7 +131,7 @@ function answersText(answers: readonly Answer[], colours: Colours): string {
   const parts = answers.map(({ allowed, code, message, warnings, ...object }) => {
     const result = allowed ? colours.green("allowed") : colours.red(`rejected (${code})`);
     return [
-      `${labelOf(object)}: ${result}`,
+      `${printable(labelOf(object))}: ${result}`,
       ...(message === "" ? [] : indented(message, "")),
       ...warnings.flatMap((warning) => indented(warning, "Warning: ")),
     ];
@@ -142,5 +142,5 @@ function answersText(answers: readonly Answer[], colours: Colours): string {
 }
 
 function indented(text: string, head: string): readonly string[] {
-  return wrap(`${head}${text}`, width - 2).map((line) => `  ${line}`);
+  return wrap(printable(`${head}${text}`), width - 2).map((line) => `  ${line}`);
 }
