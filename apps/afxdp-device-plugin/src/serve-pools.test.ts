@@ -7,7 +7,15 @@ import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { attachXdp, getLink, NetlinkSocket, protocols } from "@switchyard/netlink";
+import {
+  attachXdp,
+  createXskMap,
+  getLink,
+  NetlinkSocket,
+  openPinnedXskMap,
+  openXdpProgram,
+  protocols,
+} from "@switchyard/netlink";
 import {
   createNetworkNamespace,
   loadForeignXdpProgram,
@@ -196,6 +204,8 @@ const resource = "afxdp/intel";
     const socket = statSync(join(directory, "sockets", "v0", "afxdp.sock"));
     expect({ uid: socket.uid, gid: socket.gid, mode: socket.mode & 0o777 }).toEqual({ uid: 1500, gid: 0, mode: 0o660 });
     expect(statSync(join(directory, "sockets", "v0")).mode & 0o777).toBe(0o711);
+    // A user of the host can have the user id of the pool.
+    expect(statSync(join(directory, "sockets")).mode & 0o777).toBe(0o700);
   });
 
   it("keeps programs, maps and sockets over a restart of the plugin, without the API server", async () => {
@@ -214,19 +224,54 @@ const resource = "afxdp/intel";
     using client = connectMapClient(join(directory, "sockets", "v0", "afxdp.sock"));
     expect(await client.ask("/connect,app")).toBe("/host_ok");
     expect(await client.ask("/xsk_map_fd,v0")).toBe("/fd_ack");
-    await kubelet.allocate(resource, ["v0"]);
     expect(await programOf("v0")).toEqual(before);
   });
 
-  it("pins the map of an attached program again if its file is gone", async () => {
+  /** The map that the next pod gets, and that of the attached program. */
+  async function mapsOf(device: string): Promise<{ pinned: number; queues: number; used: readonly number[] }> {
+    using map = openPinnedXskMap(`${namespace.root}/mnt/${device}/xsks_map`);
+    using program = openXdpProgram((await programOf(device))?.id ?? 0);
+    return { pinned: map.id, queues: map.queues, used: program.mapIds };
+  }
+
+  it("gives each pod another map than the pod before, also if the file of the map is gone", async () => {
     await offer(pool());
     await kubelet.until(resource, (devices) => devices?.length === 2);
+    const seen: number[] = [];
+    for (let count = 0; count < 3; count++) {
+      await kubelet.allocate(resource, ["v0"]);
+      const { pinned, used } = await mapsOf("v0");
+      expect(used).toEqual([pinned]);
+      expect(seen).not.toContain(pinned);
+      seen.push(pinned);
+      if (count === 1) rmSync(`${namespace.root}/mnt/v0/xsks_map`);
+    }
+  });
+
+  it("gives no pod the map of a program that somebody else attached with our name", async () => {
+    const devices = [{ id: "v0", name: "v0", key: "v0", queues: 64 }];
+    await offer(pool({ devices }));
+    await kubelet.until(resource, (offered) => offered?.length === 1);
+    await namespace.run("sh", "-c", "ip link set v0 up");
+    using map = createXskMap({ queues: 4 });
+    using same = loadForeignXdpProgram("switchyard_xsk", map);
+    await attachXdp(links, "v0", { program: same, mode: "native" });
     await kubelet.allocate(resource, ["v0"]);
-    const before = await programOf("v0");
-    rmSync(`${namespace.root}/mnt/v0/xsks_map`);
-    await kubelet.allocate(resource, ["v0"]);
-    expect(existsSync(`${namespace.root}/mnt/v0/xsks_map`)).toBe(true);
-    expect(await programOf("v0")).toEqual(before);
+    const given = await mapsOf("v0");
+    expect(given).toEqual({ pinned: expect.any(Number), queues: 64, used: [given.pinned] });
+    expect(given.pinned).not.toBe(map.id);
+    await offer();
+    await server.update(signal);
+
+    using other = loadForeignXdpProgram("switchyard_xsk");
+    await attachXdp(links, "v0", { program: other, mode: "native" });
+    await offer(pool({ devices }));
+    expect((await server.update(signal)).pools).toMatchObject([
+      { healthy: 0, problems: [expect.stringMatching(/^device v0: it has an XDP program that/)] },
+    ]);
+    await expect(kubelet.allocate(resource, ["v0"])).rejects.toMatchObject({
+      details: expect.stringMatching(/program \d+ \(switchyard_xsk\)/),
+    });
   });
 
   it("registers again after a restart of the kubelet, which removes the plugin's socket", async () => {

@@ -6,13 +6,14 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { AfxdpBpfmanStatus, AfxdpLoadedProgram, AfxdpLoader } from "@switchyard/api";
 import { watchSockets, type ContainerAllocation, type PluginDevice, type PodDevices } from "@switchyard/kubelet";
 import { listLinks, NetlinkSocket, protocols } from "@switchyard/netlink";
 import type { Logger } from "@switchyard/service";
 import { releaseForBpfman, releasedPrograms } from "./bpfman-report.ts";
 import { createDeviceUsers } from "./device-users.ts";
-import { heldDevices, readPodDevices } from "./kubelet/read-pod-devices.ts";
+import { heldDevices, readPodDevices, shareAnswers } from "./kubelet/read-pod-devices.ts";
 import { createBpfmanLoader } from "./loaders/bpfman-loader.ts";
 import { createBuiltinLoader, type DeviceForPod, type DeviceLoader } from "./loaders/builtin-loader.ts";
 import type { PluginMetrics } from "./plugin-metrics.ts";
@@ -97,7 +98,10 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
   const watch = watchSockets(directory);
   const sockets = createMapSockets({
     directory: paths.sockets,
-    podDevices: () => readPodDevices(podResources, end.signal),
+    podDevices: shareAnswers(() => readPodDevices(podResources, end.signal), {
+      nowMs: () => performance.now(),
+      wait: (ms) => delay(ms),
+    }),
     openMap: xdp.openMap,
     log,
     ended(pool, result) {

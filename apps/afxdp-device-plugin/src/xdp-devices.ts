@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createXdpDevices attaches the XDP program to devices, and pins the maps of the programs in a BPF file system. Only programs with the
- * name of ours are changed. All state is in the kernel: a process that starts later finds it.
+ * name and the instructions of ours are changed. All state is in the kernel: a process that starts later finds it.
  */
 import { chown, rmdir } from "node:fs/promises";
 import {
   attachXdp,
   createXskMap,
   detachXdp,
+  isRedirectProgram,
   loadRedirectProgram,
   NetlinkError,
   NetlinkSocket,
   openPinnedXskMap,
   openXdpProgram,
-  openXskMap,
   pinXskMap,
   protocols,
   readXdp,
-  redirectProgramName,
   unpinXskMap,
   type AttachedXdp,
   type XskMap,
@@ -34,7 +33,7 @@ export interface DeviceToPrepare {
 }
 
 export interface Prepared {
-  readonly mode: "native" | "generic" | "attached-before";
+  readonly mode: "native" | "generic";
   /** The driver's answer to the native mode, with mode generic. */
   readonly error?: NetlinkError;
 }
@@ -43,7 +42,10 @@ export interface Prepared {
 export interface XdpDevices extends AsyncDisposable {
   /** Returns the description of an XDP program of somebody else, undefined without one. */
   foreignProgram(name: string): Promise<string | undefined>;
-  /** Attaches the program and pins its map, unless that was done before. ForeignProgramError if the device has another program. */
+  /**
+   * Attaches the program with a new map and pins it, in place of those that the pod before has had. ForeignProgramError if the device
+   * has another program.
+   */
   prepare(device: DeviceToPrepare): Promise<Prepared>;
   /** Reports whether the device has our program. */
   hasProgram(name: string): Promise<boolean>;
@@ -98,21 +100,14 @@ export function createXdpDevices({ maps, netns }: XdpDevicesOptions): XdpDevices
     else await pin(name, map, uid);
   }
 
-  /** Returns the pinned map if it is large enough, else a new one. */
-  async function mapFor({ name, queues, uid }: DeviceToPrepare): Promise<XskMap> {
-    const pinned = openPinned(name);
-    if (pinned !== undefined && pinned.queues >= queues) {
-      await chown(pathOf(name), uid, 0);
-      return pinned;
-    }
-    pinned?.[Symbol.dispose]();
-    const map = createXskMap({ queues });
-    try {
-      await pin(name, map, uid);
-      return map;
-    } catch (error) {
-      map[Symbol.dispose]();
-      throw error;
+  /** Detaches our program. ForeignProgramError if the device has another one. */
+  async function detachOwn(name: string): Promise<void> {
+    for (const attached of await readXdp(socket, name)) {
+      using program = openAttached(attached);
+      if (program === undefined) continue;
+      if (!isRedirectProgram(program) || attached.mode === "offloaded")
+        throw new ForeignProgramError(name, describe(attached, program.name));
+      await detachXdp(socket, name, { program, mode: attached.mode });
     }
   }
 
@@ -120,25 +115,17 @@ export function createXdpDevices({ maps, netns }: XdpDevicesOptions): XdpDevices
     async foreignProgram(name) {
       for (const attached of await readXdp(socket, name)) {
         using program = openAttached(attached);
-        if (program?.name !== redirectProgramName) return describe(attached, program?.name);
+        if (program === undefined || !isRedirectProgram(program)) return describe(attached, program?.name);
       }
       return undefined;
     },
 
     async prepare(device) {
-      const { name, uid } = device;
-      const [attached] = await readXdp(socket, name);
-      if (attached !== undefined) {
-        using program = openAttached(attached);
-        const mapId = program?.mapIds[0];
-        if (program?.name !== redirectProgramName || mapId === undefined) {
-          throw new ForeignProgramError(name, describe(attached, program?.name));
-        }
-        using map = openXskMap(mapId);
-        await pinOnce(name, map, uid);
-        return { mode: "attached-before" };
-      }
-      using map = await mapFor(device);
+      const { name, queues, uid } = device;
+      // The pod before may still have its map, and a pod with the rights for it may have left a program with a map of its own.
+      await detachOwn(name);
+      using map = createXskMap({ queues });
+      await pin(name, map, uid);
       using program = loadRedirectProgram(map);
       try {
         await attachXdp(socket, name, { program, mode: "native" });
@@ -153,7 +140,7 @@ export function createXdpDevices({ maps, netns }: XdpDevicesOptions): XdpDevices
     async hasProgram(name) {
       for (const attached of await readAttached(socket, name)) {
         using program = openAttached(attached);
-        if (program?.name === redirectProgramName) return true;
+        if (program !== undefined && isRedirectProgram(program)) return true;
       }
       return false;
     },
@@ -165,7 +152,7 @@ export function createXdpDevices({ maps, netns }: XdpDevicesOptions): XdpDevices
     async release(name) {
       for (const attached of await readAttached(socket, name)) {
         using program = openAttached(attached);
-        if (program?.name !== redirectProgramName || attached.mode === "offloaded") continue;
+        if (program === undefined || !isRedirectProgram(program) || attached.mode === "offloaded") continue;
         await detachXdp(socket, name, { program, mode: attached.mode });
       }
       unpinXskMap(pathOf(name));

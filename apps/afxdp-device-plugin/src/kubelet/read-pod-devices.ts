@@ -10,6 +10,35 @@ export function readPodDevices(path: string, signal: AbortSignal): Promise<reado
   return callGrpc(listPodResourcesMethod, {}, { path, timeoutMs, signal });
 }
 
+/** The kubelet answers 100 calls per second, of all programs of the node together (kubelet/apis/podresources, 1.36). */
+const sharedMs = 250;
+
+/**
+ * Returns a function that asks at most four times a second and once at a time, whoever calls it how often. All callers get the answer
+ * to a question that is asked after their call, and those that come while the next question waits share it. An error is shared, too.
+ */
+export function shareAnswers<Answer>(
+  ask: () => Promise<Answer>,
+  { nowMs, wait }: { readonly nowMs: () => number; readonly wait: (ms: number) => Promise<void> },
+): () => Promise<Answer> {
+  let askedMs = -Infinity;
+  let ended: Promise<unknown> = Promise.resolve();
+  let next: Promise<Answer> | undefined;
+
+  async function askInTurn(): Promise<Answer> {
+    await ended;
+    const leftMs = askedMs + sharedMs - nowMs();
+    if (leftMs > 0) await wait(leftMs);
+    next = undefined;
+    askedMs = nowMs();
+    const answer = ask();
+    ended = answer.catch(() => undefined);
+    return answer;
+  }
+
+  return () => (next ??= askInTurn());
+}
+
 /** Returns the ids of all devices of the resource that pods have. */
 export function heldDevices(pods: readonly PodDevices[], resourceName: string): ReadonlySet<string> {
   return new Set(pods.flatMap(({ containers }) => containers.flatMap((one) => devicesOf(one, resourceName))));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** createMapSockets serves one Unix socket for each device, over which pods get the XSK map of the device. */
 import { chmod, chown, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { listenSeqpackets, loadSeqpacketSystem } from "@switchyard/netlink";
 import { makeDirectory, type Logger } from "@switchyard/service";
 import type { PodDevices } from "@switchyard/kubelet";
@@ -41,6 +41,10 @@ export function createMapSockets(options: MapSocketsOptions): MapSockets {
 
   async function serve({ id, name: device, pool }: MapSocket): Promise<Disposable> {
     const own = socketDirectory({ sockets: directory }, device);
+    // Users of the host, who can have the user id of a pool, must not reach the sockets. Containers mount the directory of a device.
+    await makeDirectory(dirname(directory));
+    await makeDirectory(directory, 0o700);
+    await chmod(directory, 0o700);
     await makeDirectory(own);
     await chmod(own, 0o711); // users in pods may not list or change it
     if (pool.hasPinnedMap) await writeFile(join(own, mapName), ""); // where the container runtime mounts the map

@@ -9,7 +9,7 @@ import { readText } from "../wire/attributes.ts";
 import { BpfObject, openById, readObjectInfo, readObjectName } from "./bpf-object.ts";
 import { bpfCommands, callBpf, loadBpfSystem, maxBpfNameBytes, type BpfSystem } from "./bpf-system.ts";
 import { encodeRedirectProgram } from "./redirect-program.ts";
-import type { XskMap } from "./xsk-map.ts";
+import { createXskMap, type XskMap } from "./xsk-map.ts";
 
 /** An open program. */
 export interface XdpProgram extends Disposable {
@@ -17,6 +17,8 @@ export interface XdpProgram extends Disposable {
   readonly id: number;
   /** At most 15 bytes: "xdp_dispatcher" is that of libxdp. */
   readonly name: string;
+  /** Hash of the instructions without the descriptors of maps, 16 hexadecimal digits. Another kernel can have another hash. */
+  readonly tag: string;
   /** Ids of the maps that it uses, at most 64. */
   readonly mapIds: readonly number[];
 }
@@ -33,7 +35,7 @@ const maxMaps = 64; // MAX_USED_MAPS
 /** The program calls no function that requires the GPL. */
 export const programLicense = "Apache-2.0";
 
-/** Name of the program, by which this and later processes recognise it. */
+/** Name of the program. Whoever may load programs can give it to another one: see isRedirectProgram. */
 export const redirectProgramName = "switchyard_xsk";
 
 /**
@@ -43,6 +45,24 @@ export const redirectProgramName = "switchyard_xsk";
 export function loadRedirectProgram(map: XskMap, system: BpfSystem = loadBpfSystem()): XdpProgram {
   const instructions = encodeRedirectProgram(map.fd);
   return describe(system, new BpfObject(system, loadProgram(system, { instructions, name: redirectProgramName })));
+}
+
+let redirectTag: string | undefined;
+
+/**
+ * Reports whether the program has the name and the instructions of ours. Its map can be anybody's: whoever loads the same
+ * instructions chooses it. Throws NetlinkError: EPERM without the rights.
+ */
+export function isRedirectProgram({ name, tag }: Pick<XdpProgram, "name" | "tag">): boolean {
+  if (name !== redirectProgramName) return false;
+  redirectTag ??= loadedTag(); // only the kernel can say it: its hash function has changed
+  return tag === redirectTag;
+}
+
+function loadedTag(): string {
+  using map = createXskMap({ queues: 1 });
+  using program = loadRedirectProgram(map);
+  return program.tag;
 }
 
 /** Opens a program by its id. Throws NetlinkError: ENOENT if there is no such program. */
@@ -92,7 +112,7 @@ export function loadProgram(system: BpfSystem, { instructions, name }: NewXdpPro
 function describe(system: BpfSystem, object: BpfObject): XdpProgram {
   try {
     const maps = Buffer.alloc(4 * maxMaps);
-    // u32 type, u32 id, ..., u32 number of maps at 52, u64 address for their ids, the name
+    // u32 type, u32 id, 8 bytes of the tag, ..., u32 number of maps at 52, u64 address for their ids, the name
     const info = Buffer.alloc(infoBytes);
     info.writeUInt32LE(maxMaps, 52);
     readObjectInfo(system, object, { info, list: { offset: 56, bytes: maps } });
@@ -104,6 +124,7 @@ function describe(system: BpfSystem, object: BpfObject): XdpProgram {
       fd: object.fd,
       id: info.readUInt32LE(4),
       name: readObjectName(info, 64),
+      tag: info.toString("hex", 8, 16),
       mapIds: Array.from({ length: count }, (_, at) => maps.readUInt32LE(4 * at)),
       [Symbol.dispose]: close,
     };

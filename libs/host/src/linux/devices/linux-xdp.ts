@@ -5,16 +5,16 @@ import {
   detachXdp,
   ethtoolFamily,
   getChannels,
+  isRedirectProgram,
   listXdpFeatures,
   netdevFamily,
   NetlinkError,
+  type NetlinkSocket,
   openXdpProgram,
   readXdp,
-  redirectProgramName,
   setChannels,
-  xskMapName,
-  type NetlinkSocket,
   type XdpProgram as OpenProgram,
+  xskMapName,
 } from "@switchyard/netlink";
 import { isErrno } from "@switchyard/service";
 import { promises as fs } from "node:fs";
@@ -63,7 +63,7 @@ export function createLinuxXdp({ root, socket, genericSocket }: LinuxXdpDeps): X
         (await readXdp(socket, name)).flatMap(({ mode, programId }): readonly XdpProgram[] => {
           using program = openIfThere(programId);
           if (program === undefined) return []; // detached since
-          const isOwn = program.name === redirectProgramName;
+          const isOwn = isRedirectProgram(program);
           return [{ id: programId, mode, isOwn, ...(program.name !== "" && { name: program.name }) }];
         }),
       ),
@@ -71,7 +71,7 @@ export function createLinuxXdp({ root, socket, genericSocket }: LinuxXdpDeps): X
       askKernel(at.detachOwnPrograms(name), async () => {
         for (const { mode, programId } of await readXdp(socket, name)) {
           using program = openIfThere(programId);
-          if (program?.name !== redirectProgramName || mode === "offloaded") continue;
+          if (program === undefined || !isRedirectProgram(program) || mode === "offloaded") continue;
           await detachXdp(socket, name, { program, mode });
         }
       }),
