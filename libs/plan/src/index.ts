@@ -6,6 +6,7 @@ export { cardModeOf, cardModeSettings, type CardModeSetting, type CardModeValues
 export { withExpectedFirmware } from "./firmware/firmware-demand.ts";
 export { drainNeedOf, type Impact, type Reason } from "./impact.ts";
 export { shownPort } from "./bridges/plan-linux-bridges.ts";
+export { numVfsToHave } from "./pf/fewer-vfs.ts";
 export { vfsWithoutInterface } from "./pf/missing-interface.ts";
 export { ownedInStatus, type OwnedPf, type OwnedPfs } from "./pf/owned-pf.ts";
 export { isConverged, plan, type Plan } from "./plan.ts";

@@ -158,13 +158,23 @@ async function own(
   { runningSteps, withRecordDeadline, keepUdevRules }: ConfigureDeps,
 ): Promise<Result<Owned, string>> {
   const wanted = ownable(withoutHanging(desired, runningSteps), next);
-  const owned = await withRecordDeadline((host) => ownPfs(host, wanted, found));
+  const changesVfs = vfChangesOf(next);
+  const owned = await withRecordDeadline((host) => ownPfs(host, wanted, { ...found, changesVfs }));
   if (!owned.ok) return owned;
   const { interfaces, pfNumbers } = found;
   const hasSteps = next.steps.length > 0;
   const problems = await keepUdevRules({ desired, wanted, found: interfaces, pfNumbers, hasSteps });
   // The steps of a PF do not depend on its record.
   return ok({ isOutdated: owned.value && !hasSteps, problems });
+}
+
+/** Reports of which PFs the plan removes the VFs or their drivers. A reboot removes all VFs. */
+function vfChangesOf({ steps }: Plan): (pciAddress: string) => boolean {
+  const isRebooting = steps.some(({ kind }) => kind === "reboot");
+  const changed = new Set(
+    steps.map((step) => (step.kind === "set-num-vfs" || step.kind === "set-eswitch-mode" ? step.pciAddress : "")),
+  );
+  return (pciAddress) => isRebooting || changed.has(pciAddress);
 }
 
 /** The node is not configured in this boot before the steps have ended. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type { InterfaceSpec } from "@switchyard/api";
-import { i40e, ice, igb, mlx5, pci } from "@switchyard/host/testing";
+import type { InterfaceSpec, VfGroup } from "@switchyard/api";
+import { createFakeKernel, i40e, ice, igb, mlx5, pci } from "@switchyard/host/testing";
+import { daemonOn } from "../testing/daemon-on.ts";
 import { drainedNode } from "../testing/drained-node.ts";
+import { killedAtWrite } from "../testing/killed-at-write.ts";
 
 const pf = pci("0000:18:00.0");
 
@@ -79,6 +81,58 @@ describe("a number of VFs that the driver refuses", () => {
     expect(node.vfs().length).toBe(4);
     await node.pass(kernelVfs(8), 2);
     expect([node.vfs().length, node.request(), node.daemon.error()]).toEqual([8, "Idle", ""]);
+  });
+});
+
+describe("a daemon that is killed at any write of a change that the driver refuses", () => {
+  const vfGroups: readonly VfGroup[] = [
+    { resourceName: "k", vfRange: "0-1", mtu: 9000 },
+    { resourceName: "u", vfRange: "2-3", deviceType: "vfio-pci" },
+  ];
+  const ofMode = { code: "EOPNOTSUPP", words: "ADQ is in use" };
+
+  it.each([
+    { what: "a number in legacy mode", nic: ice(pf), mode: "legacy", after: { numVfs: 6 } },
+    { what: "a number in switchdev mode", nic: ice(pf), mode: "switchdev", after: { numVfs: 6 } },
+    { what: "a mode without VFs", nic: ice(pf), mode: "legacy", after: { eSwitchMode: "switchdev" } },
+    { what: "a mode with VFs", nic: mlx5(pf), mode: "legacy", after: { eSwitchMode: "switchdev" } },
+    { what: "a mode after fewer VFs", nic: mlx5(pf), mode: "legacy", after: { eSwitchMode: "switchdev", numVfs: 2 } },
+  ])("leaves the former VFs to the next daemon, which creates them again: $what", async ({ nic, mode, after }) => {
+    const stateOf = (spec: InterfaceSpec) =>
+      ({
+        apiVersion: "sriovnetwork.openshift.io/v1",
+        kind: "SriovNetworkNodeState",
+        metadata: { name: "worker-1", generation: 1 },
+        spec: { interfaces: [spec] },
+      }) as const;
+    const before = stateOf({ pciAddress: pf, numVfs: 4, eSwitchMode: mode, vfGroups });
+    const [spec] = before.spec.interfaces;
+    const asked = stateOf({ ...spec, ...after, vfGroups: vfGroups.slice(0, after.numVfs === 2 ? 1 : 2) });
+    for (let nth = 1, isEnded = false; !isEnded; nth++) {
+      for (const isDone of [false, true]) {
+        const kernel = createFakeKernel({ nics: [nic] });
+        const first = daemonOn(kernel.host());
+        await first.pass(before);
+        expect(first.error()).toBe("");
+        const vfsOf = (daemon: typeof first) =>
+          daemon
+            .shown()[0]
+            ?.Vfs?.map(({ vfID, driver, name, representorName, adminMac }) =>
+              mode === "legacy" ? [vfID, driver, name, adminMac] : [vfID, driver, name, representorName],
+            );
+        const vfsBefore = vfsOf(first);
+        const refusesNumVfs = { above: 5, code: "ENOSPC" };
+        kernel.setQuirks(pf, { refusesNumVfs, ...("eSwitchMode" in after && { refusesEswitchMode: ofMode }) });
+        const killed = killedAtWrite(kernel.host(), nth, isDone);
+        const pass = daemonOn(killed.host).pass(asked);
+        isEnded = await Promise.race([killed.death.then(() => false), pass.then(() => true)]);
+        if (isEnded) break;
+        const next = daemonOn(kernel.host());
+        for (let count = 1; count <= 2; count++) await next.pass(asked);
+        expect([nth, isDone, next.error()]).toEqual([nth, isDone, expect.stringMatching(/ENOSPC|EOPNOTSUPP/)]);
+        expect([nth, isDone, vfsOf(next)]).toEqual([nth, isDone, vfsBefore]);
+      }
+    }
   });
 });
 

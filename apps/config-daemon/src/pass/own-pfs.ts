@@ -5,19 +5,25 @@
  */
 import { defined, parsePciAddress, type InterfaceSpec, type InterfaceStatus } from "@switchyard/api";
 import type { Host, PfRecord } from "@switchyard/host";
+import { numVfsToHave } from "@switchyard/plan";
 import { isDeepStrictEqual } from "node:util";
 import { allNamesOf } from "../observe/interface-status.ts";
 import type { Observation } from "../observe/observe.ts";
 import { cardOf, isSameCard } from "../observe/same-card.ts";
+import { vfBefore } from "../steps/vfs-before.ts";
 
 /**
  * Records the PFs of `wanted` that the node has, and reports whether a record changed. The initial state of a PF is taken
- * once, from `interfaces`. Rejects with HostError (ENOSPC, EROFS); a PF without a record must not be changed.
+ * once, from `interfaces`, and so are its VFs if `changesVfs`: the steps remove them or their drivers. Rejects with HostError (ENOSPC, EROFS); a PF without a record must not be changed.
  */
 export async function ownPfs(
   host: Pick<Host, "records">,
   wanted: readonly InterfaceSpec[],
-  { interfaces, records }: Pick<Observation, "interfaces" | "records">,
+  {
+    interfaces,
+    records,
+    changesVfs,
+  }: Pick<Observation, "interfaces" | "records"> & { readonly changesVfs: (pciAddress: string) => boolean },
 ): Promise<boolean> {
   const byAddress = new Map(interfaces.map((pf) => [pf.pciAddress, pf]));
   let changed = false;
@@ -25,8 +31,10 @@ export async function ownPfs(
     const address = parsePciAddress(spec.pciAddress);
     const pf = byAddress.get(spec.pciAddress);
     if (!address.ok || pf === undefined) continue;
-    const record = recordOf(spec, pf, records.get(address.value));
-    if (isDeepStrictEqual(record, records.get(address.value))) continue;
+    const existing = records.get(address.value);
+    const vfsBefore = vfsBeforeOf(spec, pf, { existing, isChanged: changesVfs(pf.pciAddress) });
+    const record = { ...recordOf(spec, pf, existing), ...defined({ vfsBefore }) };
+    if (isDeepStrictEqual(record, existing)) continue;
     await host.records.save(address.value, record);
     changed = true;
   }
@@ -38,7 +46,7 @@ function recordOf(spec: InterfaceSpec, pf: InterfaceStatus, existing: PfRecord |
   const present = { vendor: pf.vendor ?? "", deviceId: pf.deviceID ?? "" };
   const known = existing !== undefined && isSameCard(existing, present) ? existing : undefined;
   const isUpstreams = known !== undefined && known.card === undefined;
-  if (isUpstreams && isDeepStrictEqual(known.spec, spec)) return known;
+  if (isUpstreams && isDeepStrictEqual(known.spec, spec)) return withoutVfsBefore(known);
   // If another tool configured the PF until now, a reset must restore what that tool left.
   const isFirst = known === undefined || (known.spec.externallyManaged === true && spec.externallyManaged !== true);
   const initial = isFirst ? defined({ mtu: pf.mtu, eSwitchMode: pf.eSwitchMode }) : known.initial;
@@ -53,6 +61,32 @@ function recordOf(spec: InterfaceSpec, pf: InterfaceStatus, existing: PfRecord |
     names,
     card: cardOf(present),
   };
+}
+
+function withoutVfsBefore({ vfsBefore: _, ...record }: PfRecord): PfRecord {
+  return record;
+}
+
+/**
+ * Returns the VFs that come back if the host refuses the change of the PF. What is recorded stays until the change is done: the
+ * present VFs may be those of a daemon that was killed meanwhile.
+ */
+function vfsBeforeOf(
+  spec: InterfaceSpec,
+  pf: InterfaceStatus,
+  { existing, isChanged }: { readonly existing: PfRecord | undefined; readonly isChanged: boolean },
+): PfRecord["vfsBefore"] {
+  if (spec.externallyManaged === true || isDone(spec, pf)) return undefined;
+  const present = { vendor: pf.vendor ?? "", deviceId: pf.deviceID ?? "" };
+  if (existing?.vfsBefore !== undefined && isSameCard(existing, present)) return existing.vfsBefore;
+  const { numVfs: count = 0, Vfs: vfs = [] } = pf;
+  if (!isChanged || count === 0) return undefined;
+  return { count, vfs: vfs.map(({ vfID, driver, adminMac }) => vfBefore(vfID, { driver, mac: adminMac })) };
+}
+
+function isDone(spec: InterfaceSpec, pf: InterfaceStatus): boolean {
+  if (numVfsToHave(spec, pf) !== (pf.numVfs ?? 0)) return false;
+  return (spec.numVfs ?? 0) === 0 || (spec.eSwitchMode || "legacy") === (pf.eSwitchMode || "legacy");
 }
 
 /** A PF has two or three names. The limit keeps the file small if something renames the PF again and again. */

@@ -5,6 +5,7 @@ import { HostError } from "@switchyard/host";
 import type { PfStep } from "@switchyard/plan";
 import { representorsOf } from "../observe/interface-status.ts";
 import type { StepContext } from "./step-context.ts";
+import { bindVfsAgain, createVfsAgain, type VfsBefore } from "./vfs-before.ts";
 
 /**
  * Changes the mode of a card's embedded switch (sriov-operator.md F.6). The drivers of VFs would stop working, so VFs
@@ -54,8 +55,15 @@ async function restored(
   try {
     // A PF that vanished has no mode. A change that ended too late is not undone: the next pass continues from it.
     if ((await host.devlink.readEswitchMode(pf)) !== step.from) return refusal;
-    if (step.restoreNumVfs === undefined) for (const each of unbound) await rebind(context, each);
-    else await restoreNumVfs(context, step.restoreNumVfs);
+    const before = (await host.records.list()).get(pf)?.vfsBefore ?? { count: 0, vfs: [] };
+    const existing = (await host.sriov.readPf(pf))?.sriov?.numVfs ?? 0;
+    // Fewer VFs than recorded: the daemon was killed after it had removed the others.
+    const count = Math.max(step.restoreNumVfs ?? existing, before.count);
+    if (count === existing) {
+      for (const each of unbound) await rebind(context, each);
+      await bindVfsAgain(before, context);
+    } else await restoreNumVfs(context, { count, existing, before });
+    await forgetVfsBefore(context);
     await context.settle();
     return refusal;
   } catch (error) {
@@ -65,9 +73,20 @@ async function restored(
   }
 }
 
-async function restoreNumVfs({ host, pf }: StepContext, count: number): Promise<void> {
-  if (((await host.sriov.readPf(pf))?.sriov?.numVfs ?? 0) > 0) await host.sriov.setNumVfs(pf, 0);
-  if (count > 0) await host.sriov.setNumVfs(pf, count);
+async function restoreNumVfs(
+  context: StepContext,
+  { count, existing, before }: { readonly count: number; readonly existing: number; readonly before: VfsBefore },
+): Promise<void> {
+  if (existing > 0) await context.host.sriov.setNumVfs(context.pf, 0);
+  if (count > 0) await createVfsAgain(count, before, context);
+}
+
+/** The VFs exist again, and can change before the next attempt. */
+async function forgetVfsBefore({ host, pf }: StepContext): Promise<void> {
+  const record = (await host.records.list()).get(pf);
+  if (record?.vfsBefore === undefined) return;
+  const { vfsBefore: _, ...others } = record;
+  await host.records.save(pf, others);
 }
 
 async function rebind({ host: { sriov } }: StepContext, { vf, driver }: BoundVf): Promise<void> {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Runs the steps that create, bind and configure VFs. */
-import { isUnicast, parseMacAddress, type MacAddress, type PciAddress } from "@switchyard/api";
+import { isUnicast, parseMacAddress, type PciAddress } from "@switchyard/api";
 import { HostError, type PfRecord } from "@switchyard/host";
 import { isUserSpaceDriver, type PfStep } from "@switchyard/plan";
 import { isDeepStrictEqual } from "node:util";
 import { chooseVfMac } from "../addresses/choose-vf-mac.ts";
 import { chooseGuid } from "../guids/choose-guid.ts";
-import { groupByDevice, uplinkAmong } from "../observe/interface-status.ts";
 import { bindDefault, bindTo, rebindDefault } from "./drivers.ts";
 import type { StepContext } from "./step-context.ts";
 import { readMemoryCause } from "./vf-memory.ts";
+import { assignMac, createVfsAgain, readVfsBefore, waitForVfs, type VfsBefore } from "./vfs-before.ts";
 import { waitForRepresentors } from "./eswitch.ts";
 
 /** The PF has fewer VFs than requested, because its driver created fewer or refused the number. Other steps of these VFs can run. */
@@ -34,11 +34,12 @@ export class FewerVfsError extends HostError {
  */
 async function setNumVfs(step: PfStep<"set-num-vfs">, context: StepContext): Promise<void> {
   const { host, pf } = context;
-  const before = await readVfs(context);
-  if (before.count !== step.to) {
+  const existing = (await host.sriov.readPf(pf))?.sriov?.numVfs ?? 0;
+  if (existing !== step.to) {
+    const before = await readVfsBefore(context);
     context.forget();
     // The kernel refuses a change between two non-zero numbers with EBUSY.
-    if (before.count > 0) await removeVfs(context);
+    if (existing > 0) await removeVfs(context);
     if (step.to > 0) await createOrRestore(step, context, before);
     await context.settle(); // udev loads the driver of the VFs, which must not interfere with the next steps.
   }
@@ -72,27 +73,6 @@ async function removeVfs({ host, pf }: StepContext): Promise<void> {
   throw new HostError({ action: "set sriov_numvfs 0", target: pf }, "EAGAIN", { words });
 }
 
-/** The VFs of a PF before a change, as far as they can be restored. */
-interface VfsBefore {
-  readonly count: number;
-  readonly vfs: readonly { readonly vfId: number; readonly driver?: string | undefined; readonly mac?: MacAddress }[];
-}
-
-async function readVfs(context: StepContext): Promise<VfsBefore> {
-  const { host, pf } = context;
-  const { numVfs: count = 0, vfs = [] } = (await host.sriov.readPf(pf))?.sriov ?? {};
-  if (vfs.length === 0) return { count, vfs: [] };
-  const onPf = uplinkAmong(groupByDevice(await host.links.listLinks()).get(pf) ?? [])?.vfs ?? [];
-  const macs = new Map(onPf.map(({ vfId, mac }) => [vfId, parseMacAddress(mac)]));
-  return {
-    count,
-    vfs: vfs.map(({ vfId, driver }) => {
-      const mac = macs.get(vfId);
-      return { vfId, driver, ...(mac?.ok === true && isUnicast(mac.value) && { mac: mac.value }) };
-    }),
-  };
-}
-
 /** Errors that mean "later": everything else is the answer of the driver to this number. */
 const transient: ReadonlySet<string> = new Set(["EAGAIN", "EBUSY", "EINTR", "EIO", "ENODEV", "ETIMEDOUT"]);
 
@@ -113,50 +93,20 @@ async function createOrRestore(
     const count = before.count || (restoreNumVfs ?? known);
     if (count === 0 || count === to || refusal.code === "ENODEV") throw refusal; // ENODEV: the PF is gone
     try {
-      await restore(count, before, context);
+      await createVfsAgain(count, before, context);
     } catch (error) {
       if (!(error instanceof HostError)) throw error;
       const words = `${refusal.words === undefined ? "" : `${refusal.words}; `}restoring its VFs failed: ${error.message}`;
       throw new HostError(refusal.operation, refusal.code, { words, cause: refusal });
     }
-    if (record && !transient.has(refusal.code)) {
-      const next = (await host.records.list()).get(pf) ?? record; // createVfs() may have changed it
-      await host.records.save(pf, { ...next, fewerVfs: { requested: to, created: count, error: refusal.message } });
+    if (record) {
+      const { vfsBefore: _, ...next } = (await host.records.list()).get(pf) ?? record; // createVfs() may have changed it
+      const fewerVfs = { requested: to, created: count, error: refusal.message };
+      await host.records.save(pf, transient.has(refusal.code) ? next : { ...next, fewerVfs });
     }
     const again = count === 1 ? "the PF has its VF again" : `the PF has its ${count} VFs again`;
     const words = refusal.words === undefined ? again : `${refusal.words}; ${again}`;
     throw new FewerVfsError(refusal.operation, refusal.code, { created: count, words });
-  }
-}
-
-/** The kernel gives new VFs its own drivers, and other addresses than before. */
-async function restore(count: number, { vfs }: VfsBefore, context: StepContext): Promise<void> {
-  const { host, pf } = context;
-  await host.sriov.setNumVfs(pf, count);
-  context.forget();
-  await context.settle();
-  await waitForVfs(context);
-  for (const { vfId, driver, mac } of vfs) {
-    const target = { sriov: host.sriov, pf, device: await context.vfAddress(vfId) };
-    if (mac !== undefined) await assignMac(vfId, mac, context);
-    if (driver !== undefined && isUserSpaceDriver(driver)) await bindTo(target, driver);
-    else if (driver !== undefined && mac !== undefined) await rebindDefault(target); // takes the address
-  }
-  context.forget();
-  await context.settle();
-}
-
-const vfPollMs = 50;
-
-/** Waits until all VFs have appeared: on s390x, they come one by one after the write (drivers/pci/iov.c, no_vf_scan). */
-async function waitForVfs({ host, pf, timing, signal }: StepContext): Promise<{ numVfs: number; present: number }> {
-  let [seen, sinceMs] = [0, timing.nowMs()];
-  for (;;) {
-    const { numVfs = 0, vfs = [] } = (await host.sriov.readPf(pf))?.sriov ?? {};
-    if (vfs.length > seen) [seen, sinceMs] = [vfs.length, timing.nowMs()];
-    const isOver = timing.nowMs() - sinceMs >= timing.linkTimeoutMs || signal.aborted;
-    if (vfs.length >= numVfs || isOver) return { numVfs, present: vfs.length };
-    await timing.sleep(vfPollMs, signal);
   }
 }
 
@@ -263,27 +213,6 @@ async function setVfMac(step: PfStep<"set-vf-mac">, context: StepContext): Promi
   }
   await assignMac(vfId, mac.value, context);
   if (step.rebind === true || isZero) await rebind(vfId, context);
-}
-
-/** i40e and ice refuse it for up to 300 ms while they reset the VF, and otx2 while the PF is down (6.12). */
-const macAttempts = { count: 5, pauseMs: 200 };
-
-/** Drivers without ndo_set_vf_mac cannot store the address (octeon_ep, idpf and ena, 6.12): the VF then keeps its own. */
-async function assignMac(vfId: number, mac: MacAddress, context: StepContext): Promise<void> {
-  const { host, timing, signal } = context;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const { name } = await context.pfLink();
-      await host.links.setVfMac(name, vfId, mac);
-      return;
-    } catch (thrown) {
-      if (!(thrown instanceof HostError)) throw thrown;
-      if (thrown.code === "EOPNOTSUPP") return;
-      const isBusy = thrown.code === "EAGAIN" || thrown.code === "EBUSY";
-      if (!isBusy || attempt === macAttempts.count || signal.aborted) throw thrown;
-    }
-    await timing.sleep(macAttempts.pauseMs, signal);
-  }
 }
 
 /** Runs the steps of this subject, by the names of their kinds. */

@@ -29,6 +29,11 @@ export interface PfRecord {
    * created again; absent if it created all of them.
    */
   readonly fewerVfs?: { readonly requested: number; readonly created: number; readonly error?: string };
+  /** The VFs before a change of their number or of the eswitch mode; absent when the change is done. A refusal creates them again. */
+  readonly vfsBefore?: {
+    readonly count: number;
+    readonly vfs: readonly { readonly vfId: number; readonly driver?: string; readonly mac?: string }[];
+  };
 }
 
 /** A firmware setting before and after Switchyard changed it. */

@@ -45,7 +45,7 @@ function isVfGroup(value: unknown): value is VfGroup {
 
 function isOwn(value: unknown): value is Omit<PfRecord, "spec"> {
   if (!isFields(value)) return false;
-  const { initial, names, firmware, guids, macs, fewerVfs } = value;
+  const { initial, names, firmware, guids, macs, fewerVfs, vfsBefore } = value;
   return (
     (initial === undefined ||
       (isFields(initial) && have(initial, "number", ["mtu"]) && have(initial, "string", ["eSwitchMode"]))) &&
@@ -58,8 +58,20 @@ function isOwn(value: unknown): value is Omit<PfRecord, "spec"> {
         typeof fewerVfs["requested"] === "number" &&
         typeof fewerVfs["created"] === "number" &&
         have(fewerVfs, "string", ["error"]))) &&
+    (vfsBefore === undefined || isVfsBefore(vfsBefore)) &&
     have(value, "string", ["card"]) &&
     have(value, "number", ["numVfsWithoutMemory"])
+  );
+}
+
+function isVfsBefore(value: unknown): value is NonNullable<PfRecord["vfsBefore"]> {
+  return (
+    isFields(value) &&
+    typeof value["count"] === "number" &&
+    Array.isArray(value["vfs"]) &&
+    value["vfs"].every(
+      (vf: unknown) => isFields(vf) && typeof vf["vfId"] === "number" && have(vf, "string", ["driver", "mac"]),
+    )
   );
 }
 
