@@ -10,6 +10,7 @@ export interface PlanProblem {
     | "unknown-pf"
     | "unknown-device"
     | "no-sriov"
+    | "no-driver"
     | "too-many-vfs"
     | "fewer-vfs"
     | "too-many-subfunctions"

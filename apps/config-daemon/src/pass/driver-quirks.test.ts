@@ -155,6 +155,47 @@ describe("a driver that ignores the number of VFs while the interface is down", 
   });
 });
 
+describe("a PF without a driver for its VFs", () => {
+  it.each([
+    {
+      what: "without a driver",
+      prepare: (node: ReturnType<typeof drainedNode>) => {
+        node.kernel.unbindByHand(pf);
+      },
+      error: "has no driver; load its driver, and see the kernel log if the driver has failed on it",
+    },
+    {
+      what: "bound to vfio-pci",
+      prepare: async ({ kernel }: ReturnType<typeof drainedNode>) => {
+        const { sriov, modules } = kernel.host();
+        await modules.load("vfio-pci");
+        await sriov.unbindDriver(pf);
+        await sriov.setDriverOverride(pf, "vfio-pci");
+        await sriov.bindDriver(pf, "vfio-pci");
+      },
+      error: "is bound to vfio-pci; bind it to its network driver, or leave it out of the policy",
+    },
+  ])("is named before anything is written: $what", async ({ prepare, error }) => {
+    for (const spec of [kernelVfs(2), kernelVfs(2, { eSwitchMode: "switchdev" })]) {
+      const node = drainedNode(mlx5(pf));
+      await prepare(node);
+      const writes = node.kernel.writes.length;
+      expect(await node.pass(spec)).toBe("settled");
+      expect(node.daemon.error()).toBe(`spec.interfaces[0].numVfs: 2 VFs requested, but 0000:18:00.0 ${error}`);
+      expect(node.kernel.writes.slice(writes)).toEqual([]);
+    }
+  });
+
+  it("is configured when it has its driver again", async () => {
+    const node = drainedNode(mlx5(pf));
+    node.kernel.unbindByHand(pf);
+    await node.pass(kernelVfs(2));
+    await node.kernel.host().sriov.probeDrivers(pf);
+    expect(await node.pass(kernelVfs(2))).toBe("settled");
+    expect([node.vfs().length, node.daemon.error()]).toEqual([2, ""]);
+  });
+});
+
 describe("VFs that their kernel driver does not get by itself", () => {
   it.each([
     { does: "sriov_drivers_autoprobe is 0", quirks: { autoprobe: false } },

@@ -19,7 +19,7 @@ import { describeRefusal } from "../refused-change.ts";
 import { mergeRebootNeeds, noRebootNeeds, type RebootCause, type RebootNeeds } from "../reboot.ts";
 import { formatFirmwareChange, type FirmwareChange, type ResetFirmware, type SetFirmware } from "../steps/firmware.ts";
 import { describeStep } from "../steps/step.ts";
-import { isMellanox, vfLimitProblem } from "../pf/pf-problems.ts";
+import { driverProblem, isMellanox, vfLimitProblem } from "../pf/pf-problems.ts";
 
 export interface FirmwarePlan {
   /** In the order in which they must run. */
@@ -86,7 +86,10 @@ function planCard(card: Card, waitsForPowerCycle: boolean): FirmwarePlan {
   if (card.wanted.length === 0) return planRestore(card);
   // A port whose spec is refused anyway must not change the firmware for the other port.
   const ports = card.wanted.filter(
-    ({ pf, spec }) => spec.externallyManaged !== true && vfLimitProblem(spec.numVfs ?? 0, pf) === undefined,
+    ({ pf, spec }) =>
+      spec.externallyManaged !== true &&
+      vfLimitProblem(spec.numVfs ?? 0, pf) === undefined &&
+      driverProblem(spec, pf, "") === undefined,
   );
   const demands = firmwareDemands(ports);
   const firmware = card.ports.find((pf) => pf.firmware !== undefined)?.firmware;

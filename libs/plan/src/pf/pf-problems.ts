@@ -6,6 +6,8 @@
 import type { InterfaceSpec, InterfaceStatus } from "@switchyard/api";
 import { smartNicModelOf } from "@switchyard/policy";
 import { parseEswitchMode } from "./plan-eswitch.ts";
+import { isVirtualNic } from "./plan-virtual.ts";
+import { isUserSpaceDriver } from "./vf-steps.ts";
 import { quote, type PlanProblem } from "../problem.ts";
 
 /** Returns why the PF cannot have the mode. The whole PF is then left unchanged. */
@@ -28,6 +30,26 @@ export function modeProblem(
     return { code: "unsupported", message };
   }
   return undefined;
+}
+
+/**
+ * Returns why the PF can have no VFs: it has no driver, or one that passes it to user space. The kernel would answer ENOENT
+ * (drivers/pci/iov.c, 6.12). A status without the ids of the card says nothing about its driver.
+ */
+export function driverProblem(
+  { numVfs = 0 }: InterfaceSpec,
+  pf: InterfaceStatus,
+  field: string,
+): PlanProblem | undefined {
+  const { pciAddress, driver, totalvfs, vendor, deviceID, name, mtu } = pf;
+  if (numVfs === 0 || totalvfs === undefined || isVirtualNic(pf)) return undefined;
+  const isWithout = !driver && vendor !== undefined && deviceID !== undefined && !name && mtu === undefined;
+  if (!isWithout && !(driver && isUserSpaceDriver(driver))) return undefined;
+  const vfs = numVfs === 1 ? "1 VF" : `${numVfs} VFs`;
+  const message = isWithout
+    ? `${vfs} requested, but ${pciAddress} has no driver; load its driver, and see the kernel log if the driver has failed on it`
+    : `${vfs} requested, but ${pciAddress} is bound to ${driver}; bind it to its network driver, or leave it out of the policy`;
+  return { code: "no-driver", field: `${field}.numVfs`, pciAddress, message };
 }
 
 /**

@@ -6,6 +6,7 @@
 import type { InterfaceSpec, InterfaceStatus, VfGroup } from "@switchyard/api";
 import { formatVfRange, includesVf, parseVfRange, upToVf, type VfRange } from "@switchyard/policy";
 import {
+  driverProblem,
   externalMismatches,
   externalMtuMismatch,
   isMellanox,
@@ -72,6 +73,8 @@ export function planPf(wanted: InterfaceSpec, pf: InterfaceStatus, field: string
 export function refusals(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): readonly PlanProblem[] {
   const { pciAddress } = pf;
   if (wanted.externallyManaged === true) return externalMismatches(wanted, pf, field);
+  const driver = driverProblem(wanted, pf, field);
+  if (driver !== undefined) return [driver];
   const mode = modeProblem(wanted, pf);
   if (mode !== undefined) return [{ ...mode, field: `${field}.eSwitchMode`, pciAddress }];
   const linkType = linkTypeProblem(wanted, pf, field);
