@@ -1568,6 +1568,10 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "exclusive"
                 ]
               },
+              "hasNetworkNamespaces": {
+                "description": "Whether network namespaces other than that of the host exist, such as those of pods. The kernel then refuses another RDMA mode, so the node reboots for it. Absent if there are none, and while the RDMA subsystem is not loaded.",
+                "type": "boolean"
+              },
               "openVSwitchFiles": {
                 "description": "Files by which the config daemon disables Open vSwitch on the host. Absent if the host has none of them.",
                 "type": "object",

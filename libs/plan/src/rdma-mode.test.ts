@@ -87,6 +87,19 @@ describe("plan for an RDMA mode", () => {
     expect(after.problems.map(describeProblem)).toEqual([expect.stringContaining("is not in effect after a reboot")]);
   });
 
+  it("reboots at once, and does not try the change, while network namespaces of pods exist", () => {
+    const system = { rdmaMode: "shared", hasNetworkNamespaces: true } as const;
+    const { steps, impact, reasons } = planned("exclusive", system);
+    expect([steps, impact]).toEqual([
+      ["set RDMA mode exclusive in /etc/modprobe.d", expect.stringContaining("reboot")],
+      "reboot",
+    ]);
+    expect(reasons).toHaveLength(1);
+    expect(planned("exclusive", { ...system, persistentRdmaMode: "exclusive" })).toMatchObject({ impact: "reboot" });
+    // A file of somebody else decides about the mode after a reboot.
+    expect(planned("exclusive", { ...system, persistentRdmaMode: "foreign" })).toMatchObject({ impact: "none" });
+  });
+
   it("tries another mode than the refused one, and a refused one before the option is written", () => {
     const refusedRdmaMode = "shared";
     expect(
@@ -119,6 +132,8 @@ describe("rdmaModeDifference", () => {
   it("describes a mode that must change, and nothing else", () => {
     const spec = { system: { rdmaMode: "exclusive" } } as const;
     expect(rdmaModeDifference(spec, { system: { rdmaMode: "shared" } })).toContain("but the node is in shared mode");
+    const onPods = rdmaModeDifference(spec, { system: { rdmaMode: "shared", hasNetworkNamespaces: true } });
+    expect(onPods).toContain("reboots to change it, because it runs pods");
     expect(rdmaModeDifference(spec, { system: { rdmaMode: "exclusive" } })).toBeUndefined();
     expect(rdmaModeDifference(spec, {})).toBeUndefined();
     expect(rdmaModeDifference({}, { system: { rdmaMode: "shared" } })).toBeUndefined();

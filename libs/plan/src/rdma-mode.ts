@@ -21,8 +21,8 @@ const modes: ReadonlySet<string> = new Set(["shared", "exclusive"]);
 
 /**
  * No step needs a drain: the kernel changes the mode only while no other network namespace exists, so the change cannot
- * take an RDMA device from a running pod. If the kernel has refused the change in this boot, the node reboots. A mode that is
- * not reported is not a problem, because the kernel reads the option when it loads ib_core.
+ * take an RDMA device from a running pod. If such namespaces exist, or if the kernel has refused the change in this boot, the
+ * node reboots. A mode that is not reported is not a problem, because the kernel reads the option when it loads ib_core.
  */
 export function planRdmaMode(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkNodeStateStatus): RdmaModePlan {
   const wanted = desired.system?.rdmaMode;
@@ -39,7 +39,10 @@ export function planRdmaMode(desired: SriovNetworkNodeStateSpec, observed: Sriov
   }
   const steps: RdmaModePlan["steps"][number][] = [];
   const differs = mode !== undefined && mode !== "" && mode !== wanted;
-  const mustReboot = differs && refused === wanted && persistent === wanted;
+  const isWritten = persistent === wanted;
+  // Without the option, a reboot does not change the mode.
+  const isRefused = observed.system?.hasNetworkNamespaces === true || (refused === wanted && isWritten);
+  const mustReboot = differs && isRefused && persistent !== "foreign";
   if (persistent !== wanted && persistent !== "foreign") {
     // The mode is the initial one only before the first change. An unknown mode is not recorded.
     const initial = persistent === undefined ? mode || undefined : recorded;
@@ -49,7 +52,7 @@ export function planRdmaMode(desired: SriovNetworkNodeStateSpec, observed: Sriov
   const text = `RDMA mode ${wanted} takes effect at the next boot, because the kernel refuses it while pods run`;
   return {
     steps,
-    reboots: { causes: mustReboot ? [{ id: causeIdOf(wanted), field, text, isPending: true }] : [], inEffect },
+    reboots: { causes: mustReboot ? [{ id: causeIdOf(wanted), field, text, isPending: isWritten }] : [], inEffect },
     problems: persistent === "foreign" ? [foreignFile(wanted)] : [],
   };
 }
@@ -76,6 +79,9 @@ export function rdmaModeDifference(
   const wanted = desired.system?.rdmaMode;
   const mode = observed.system?.rdmaMode;
   if (!wanted || !mode || mode === wanted) return undefined;
+  if (observed.system?.hasNetworkNamespaces === true) {
+    return `"${wanted}" requested, but the node is in ${mode} mode, and reboots to change it, because it runs pods`;
+  }
   return `"${wanted}" requested, but the node is in ${mode} mode, and reboots to change it unless it runs no pods`;
 }
 

@@ -4,7 +4,7 @@
  * program: which arguments the boot loader has is known from the daemon's own record.
  */
 import { defined, type KernelStatus, type RebootStatus, type SystemStatus } from "@switchyard/api";
-import type { Host } from "@switchyard/host";
+import { HostError, type Host } from "@switchyard/host";
 import { readHostOvsFiles } from "../files/host-ovs-files.ts";
 import { readInitialRdmaMode, readPersistentRdmaMode, readRefusedRdmaMode } from "../files/rdma-mode-file.ts";
 import { readKernelArgumentsRecord, readRebootRecord } from "../files/boot-records.ts";
@@ -22,10 +22,21 @@ export async function readSystem(host: Host, bootId: string): Promise<SystemStat
   ]);
   return {
     ...defined({ rdmaMode, persistentRdmaMode, initialRdmaMode, refusedRdmaMode }),
+    ...(rdmaMode !== undefined && (await hasNetworkNamespaces(host)) && { hasNetworkNamespaces: true }),
     ...hostOvs,
     kernel,
     ...defined({ reboot }),
   };
+}
+
+/** Container runtimes and `ip netns` bind the namespaces there. What others keep elsewhere is found when the kernel refuses. */
+async function hasNetworkNamespaces({ files }: Host): Promise<boolean> {
+  try {
+    return (await files.listNames("/run/netns")).length > 0;
+  } catch (thrown) {
+    if (!(thrown instanceof HostError)) throw thrown;
+    return false;
+  }
 }
 
 /** The fields are absent on a host that has nothing to do with them. */

@@ -91,11 +91,29 @@ describe("the RDMA mode of a node", () => {
     expect(await modes(kernel)).toEqual({ mode: "exclusive", option: undefined });
   });
 
-  it("is refused by the kernel while pods exist, which is reported; then the node is drained and reboots once", async () => {
+  async function nodeWithPod(): Promise<FakeKernel> {
     const kernel = rdmaNode("shared");
     await kernel.setNumVfsByHand(pci("0000:01:00.0"), 1);
     await kernel.host().modules.load("igbvf");
     kernel.moveToPod(pci("0000:01:10.0"));
+    return kernel;
+  }
+
+  it("needs a reboot while pods exist, for which the node is drained, and fails at nothing before it", async () => {
+    const kernel = await nodeWithPod();
+    const daemon = daemonOn(kernel.host(), { drains: true });
+    expect(await daemon.pass(asking("exclusive"))).toBe("waiting");
+    expect(daemon.requests).toEqual(["Reboot_Required"]);
+    // Without the pod, the kernel accepts the mode.
+    kernel.returnFromPod(pci("0000:01:10.0"));
+    expect(await daemon.pass(asking("exclusive"))).toBe("settled");
+    expect(await modes(kernel)).toEqual({ mode: "exclusive", option: "netns_mode=0" });
+    expect(kernel.requestedReboots).toEqual([]);
+  });
+
+  it("is refused by the kernel for namespaces of an unknown place, which is reported; then the node reboots once", async () => {
+    const kernel = await nodeWithPod();
+    kernel.fault({ port: "files", method: "listNames", target: "/run/netns" }, { code: "EACCES" });
     const daemon = daemonOn(kernel.host(), { drains: true });
     expect(await daemon.pass(asking("exclusive"))).toBe("retry");
     expect(daemon.error()).toBe(

@@ -235,6 +235,11 @@ export interface SystemStatus extends SystemSettings {
    * to it if a pool requests it.
    */
   readonly refusedRdmaMode?: "shared" | "exclusive";
+  /**
+   * Whether network namespaces other than that of the host exist, such as those of pods. The kernel then refuses another RDMA
+   * mode, so the node reboots for it. Absent if there are none, and while the RDMA subsystem is not loaded.
+   */
+  readonly hasNetworkNamespaces?: boolean;
   /** Files by which the config daemon disables Open vSwitch on the host. Absent if the host has none of them. */
   readonly openVSwitchFiles?: OpenVSwitchFiles;
   /** How the host of a SmartNIC reaches its network. Absent on other nodes, and in reports of older config daemons. */

@@ -9,6 +9,7 @@ import { randomUUID } from "node:crypto";
 import { defined, type PciAddress } from "@switchyard/api";
 import type { HostPrivilege, LockdownMode } from "../ports/firmware.ts";
 import type { Host } from "../ports/host.ts";
+import type { HostFiles } from "../ports/host-files.ts";
 import type { BootLoader, KernelEvent, Machine } from "../ports/kernel.ts";
 import type { RdmaMode } from "../ports/devices.ts";
 import type { SriovSysfs } from "../ports/sriov-sysfs.ts";
@@ -228,6 +229,11 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   const drivers = new Set(["vfio-pci", "vp-vdpa"]);
   const routes = createFakeRoutes(netdevs);
   const requestedReboots: string[] = [];
+  // The runtime of the pods binds their namespace there.
+  const listNames: HostFiles["listNames"] = async (directory) => [
+    ...(await files.port.listNames(directory)),
+    ...(directory === "/run/netns" && netdevs.hasPods() ? ["cni-pod"] : []),
+  ];
   const systemd = createFakeSystemd({ files, onReboot: (reason) => requestedReboots.push(reason) });
   const ovs = createFakeOvs({ isManaged: options.managesOvs === true, hasInterface });
   const firmware = createFakeFirmware({ bus, hasTools, lockdown });
@@ -256,7 +262,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     configDrive: { readText: (path) => answer(() => options.configDrive?.[path]) },
     records: createFakeRecords(),
     afxdpRecords: createFakeAfxdpRecords(),
-    files: files.port,
+    files: { ...files.port, listNames: (directory) => listNames(directory) },
     systemd: systemd.port,
     ovs: ovs.port,
     kernelArguments: bootLoader.port,
