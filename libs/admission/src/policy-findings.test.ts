@@ -460,5 +460,10 @@ describe("an update", () => {
       "0000:3b:00.0 cannot become a port of bridge br-0000_3b_00.0, because the host uses it: default route",
     );
     expect(warningsFor([])).toBe("");
+    const allowing = { ...spec, bridge: { linux: {}, disconnectedNetworks: ["10.7.0.0/16"] } };
+    const nodes = [node("worker-1", [pf({ eSwitchMode: "switchdev" })])];
+    expect(warnings(allowing, { nodes, operatorConfig: gate }).join()).toContain(
+      'hosts lose their connection to "10.7.0.0/16" if they have an address in it',
+    );
   });
 });

@@ -379,6 +379,17 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                     ]
                   }
                 }
+              },
+              "disconnectedNetworks": {
+                "description": "Networks of the host that lose their connection when the PF becomes a port of the bridge, as hostUse in the status of the node shows them: [\"10.7.0.0/16\"]. Without it, a PF in whose networks the host has an address is not attached. A PF with the default route or the route to the API server is never attached.",
+                "type": "array",
+                "maxItems": 16,
+                "items": {
+                  "description": "A network of IPv4 or IPv6: \"10.7.0.0/16\".",
+                  "type": "string",
+                  "maxLength": 43,
+                  "pattern": "^[0-9a-f.:]+/[0-9]{1,3}$"
+                }
               }
             },
             "x-kubernetes-validations": [
@@ -759,6 +770,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         }
                       }
                     },
+                    "disconnectedNetworks": {
+                      "description": "Spec only: networks of the host that lose their connection when the PF becomes a port, which a policy allows.",
+                      "type": "array",
+                      "items": {
+                        "type": "string"
+                      }
+                    },
                     "stalePorts": {
                       "description": "Status only: ports whose network interface no longer exists, such as representors of removed VFs.",
                       "type": "array",
@@ -829,6 +847,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                             }
                           }
                         }
+                      }
+                    },
+                    "disconnectedNetworks": {
+                      "description": "Spec only: networks of the host that lose their connection when the PF becomes a port, which a policy allows.",
+                      "type": "array",
+                      "items": {
+                        "type": "string"
                       }
                     },
                     "linkAdminState": {
@@ -1099,7 +1124,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   "type": "string"
                 },
                 "hostUse": {
-                  "description": "What the host uses the PF for, as long as the daemon manages software bridges: \"default route\", \"route to the API server 192.0.2.1\", \"port of bond bond0\". If there is an entry, the PF is not attached to a Linux bridge, and the Linux bridge that it is attached to is not removed.",
+                  "description": "What the host uses the PF for, as long as the daemon manages software bridges: \"default route\", \"route to the API server 192.0.2.1\", \"network 10.7.0.0/16\", \"port of bond bond0\". If there is an entry, the PF is not attached to a Linux bridge, and the Linux bridge that it is attached to is not removed.",
                   "type": "array",
                   "items": {
                     "type": "string"
@@ -1403,6 +1428,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         }
                       }
                     },
+                    "disconnectedNetworks": {
+                      "description": "Spec only: networks of the host that lose their connection when the PF becomes a port, which a policy allows.",
+                      "type": "array",
+                      "items": {
+                        "type": "string"
+                      }
+                    },
                     "stalePorts": {
                       "description": "Status only: ports whose network interface no longer exists, such as representors of removed VFs.",
                       "type": "array",
@@ -1473,6 +1505,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                             }
                           }
                         }
+                      }
+                    },
+                    "disconnectedNetworks": {
+                      "description": "Spec only: networks of the host that lose their connection when the PF becomes a port, which a policy allows.",
+                      "type": "array",
+                      "items": {
+                        "type": "string"
                       }
                     },
                     "linkAdminState": {

@@ -5,6 +5,7 @@ export { planAfxdp, type AfxdpPlan } from "./afxdp/plan-afxdp.ts";
 export { cardModeOf, cardModeSettings, type CardModeSetting, type CardModeValues } from "./card-mode.ts";
 export { withExpectedFirmware } from "./firmware/firmware-demand.ts";
 export { drainNeedOf, type Impact, type Reason } from "./impact.ts";
+export { networkText } from "./bridges/bridge-uplinks.ts";
 export { shownPort } from "./bridges/plan-linux-bridges.ts";
 export { numVfsToHave } from "./pf/fewer-vfs.ts";
 export { vfsWithoutInterface } from "./pf/missing-interface.ts";

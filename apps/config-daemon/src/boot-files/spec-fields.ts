@@ -78,14 +78,20 @@ const ovsInterface = {
 const ovsUplink = { pciAddress: "text", name: "text", interface: ovsInterface } as const satisfies ShapeOf<
   Omit<OvsUplink, "error">
 >;
-const ovs = { name: "text", bridge: ovsConfig, uplinks: [ovsUplink] } as const satisfies ShapeOf<
-  Omit<OvsBridge, "stalePorts">
->;
+const ovs = {
+  name: "text",
+  bridge: ovsConfig,
+  uplinks: [ovsUplink],
+  disconnectedNetworks: "texts",
+} as const satisfies ShapeOf<Omit<OvsBridge, "stalePorts">>;
 const linuxConfig = { vlanFiltering: "flag", vlanProtocol: "text" } as const satisfies ShapeOf<LinuxBridgeConfig>;
 const linuxUplink = { pciAddress: "text", name: "text", uplink: "map" } as const satisfies ShapeOf<LinuxUplink>;
-const linux = { name: "text", bridge: linuxConfig, uplinks: [linuxUplink] } as const satisfies ShapeOf<
-  Omit<LinuxBridge, "linkAdminState">
->;
+const linux = {
+  name: "text",
+  bridge: linuxConfig,
+  uplinks: [linuxUplink],
+  disconnectedNetworks: "texts",
+} as const satisfies ShapeOf<Omit<LinuxBridge, "linkAdminState">>;
 const bridges = { ovs: [ovs], linux: [linux] } as const satisfies ShapeOf<Bridges>;
 const system = { rdmaMode: "text", openVSwitchDisabled: "flag" } as const satisfies ShapeOf<SystemSettings>;
 const specShape = {

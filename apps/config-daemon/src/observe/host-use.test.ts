@@ -72,6 +72,19 @@ describe("hostUseOf", () => {
     expect(useOf(links, [3])).toEqual([`port of bridge ${bridgeName}`, `another program uses the name ${bridgeName}`]);
   });
 
+  it("shows networks of the host's addresses on the PF or above it, and on its own bridge only those of the bridge", () => {
+    const networks = [
+      { text: "network 10.7.0.0/16", links: [2] },
+      { text: "network 10.8.0.0/16", links: [7] },
+    ];
+    const other = [link(2, "eth0"), link(7, "eth1")];
+    expect(useOf(other, [], { networks })).toEqual(["network 10.7.0.0/16"]);
+    const vlan = [link(2, "eth0"), link(7, "eth0.5", { kind: "vlan", lowerIndex: 2 })];
+    expect(useOf(vlan, [], { networks })).toEqual(["network 10.7.0.0/16", "network 10.8.0.0/16"]);
+    const attached = [link(2, "eth0", { masterIndex: 7 }), link(7, bridgeName, { kind: "bridge" })];
+    expect(useOf(attached, [], { networks, ownBridges: new Set([bridgeName]) })).toEqual(["network 10.8.0.0/16"]);
+  });
+
   it("does not show an own bridge of Open vSwitch", () => {
     const links = [
       link(2, "eth0", { masterIndex: 6 }),

@@ -5,6 +5,7 @@
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import type { Host, Link } from "@switchyard/host";
+import { networkText } from "@switchyard/plan";
 
 /** What the host uses PFs for, by the PCI address of the PF. */
 export type HostUseByPf = Readonly<Record<string, readonly string[]>>;
@@ -29,6 +30,12 @@ export async function readRoutes(
   return [{ text: "default route", links: await routes.listDefaultRouteLinks() }, ...(await Promise.all(toApiServer))];
 }
 
+/** Returns the networks in which the host has an address: of a storage network, for example. Rejects with HostError. */
+export async function readNetworks({ routes }: Host): Promise<readonly NeededRoute[]> {
+  const networks = await routes.listConnectedNetworks();
+  return networks.map(({ network, links }) => ({ text: networkText(network), links }));
+}
+
 /** The use of a PF that carries the packets to this address of the API server. */
 export function apiServerRouteText(address: string): string {
   return `route to the API server ${address}`;
@@ -37,20 +44,31 @@ export function apiServerRouteText(address: string): string {
 export interface HostUseContext {
   readonly links: readonly Link[];
   readonly routes: readonly NeededRoute[];
+  /** Networks of the host's own addresses; none by default. */
+  readonly networks?: readonly NeededRoute[];
   /** Names of the bridges that Switchyard created for PFs, of any kind. */
   readonly ownBridges: ReadonlySet<string>;
   /** Name that the bridge of this PF has, or would have. */
   readonly bridgeName: string;
 }
 
+/** Networks of one PF that are shown. */
+const maxNetworks = 8;
+
 /** Returns one text for each use, in a fixed order. */
 export function hostUseOf({ name }: InterfaceStatus, context: HostUseContext): readonly string[] {
-  const { links, routes, ownBridges, bridgeName } = context;
+  const { links, routes, networks = [], ownBridges, bridgeName } = context;
   const pf = links.find((link) => link.name === name);
   if (pf === undefined) return [];
-  const carried = routes.filter((route) => route.links.some((index) => carriersOf(index, links).has(pf.index)));
+  const isCarried = (route: NeededRoute): boolean =>
+    route.links.some((index) => carriersOf(index, links).has(pf.index));
   const master = links.find(({ index }) => index === pf.masterIndex);
   const isOwnPort = master !== undefined && isOwnMaster(master, context);
+  // An address on the PF itself works again when the PF leaves the bridge; one on the bridge is lost.
+  const isOfBridge = (network: NeededRoute): boolean =>
+    !isOwnPort || network.links.some((index) => carriersOf(index, links).has(master.index));
+  const ofNetworks = networks.filter((network) => isCarried(network) && isOfBridge(network));
+  const carried = [...routes.filter(isCarried), ...ofNetworks.slice(0, maxNetworks)];
   const isNameTaken = links.some((link) => link.name === bridgeName) && !ownBridges.has(bridgeName);
   return [
     ...carried.map(({ text }) => text),

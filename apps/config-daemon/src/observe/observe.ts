@@ -15,7 +15,7 @@ import type { Host, Link, ObservedLinuxBridge, SysfsPf, PfRecord } from "@switch
 import { shownPort } from "@switchyard/plan";
 import { bridgeNameOf, smartNicsOf } from "@switchyard/policy";
 import { readHostNetwork } from "./host-network.ts";
-import { hostUseOf, readRoutes, type HostUseByPf, type NeededRoute } from "./host-use.ts";
+import { hostUseOf, readNetworks, readRoutes, type HostUseByPf, type NeededRoute } from "./host-use.ts";
 import {
   groupByDevice,
   pfNumberOf,
@@ -81,10 +81,12 @@ export async function observeNode(host: Host, options: ObserveOptions = {}): Pro
   const own = { links, bridges: [...(ovs ?? []), ...linux] };
   const readNeeded = routesOnce(host, options);
   const routes = openVSwitch && (await readNeeded());
+  const networks = openVSwitch && (await readNetworks(host));
+  const known = options.knownHostUse ?? {};
   const withUse =
     routes === undefined
       ? interfaces
-      : interfaces.map((pf) => withHostUse(pf, { ...own, routes, known: options.knownHostUse ?? {} }));
+      : interfaces.map((pf) => withHostUse(pf, { ...own, routes, networks: networks ?? [], known }));
   const hostNetwork =
     smartNicsOf(interfaces).length === 0 ? undefined : await readHostNetwork(host.files, links, readNeeded);
   return {
@@ -114,6 +116,7 @@ type OwnBridges = readonly Pick<LinuxBridge, "name" | "uplinks">[];
 interface HostUseSources {
   readonly links: readonly Link[];
   readonly routes: readonly NeededRoute[];
+  readonly networks: readonly NeededRoute[];
   readonly bridges: OwnBridges;
   readonly known: HostUseByPf;
 }
@@ -125,9 +128,12 @@ function routesOnce(host: Host, { apiServerAddresses }: ObserveOptions): () => P
   return () => (routes ??= read());
 }
 
-function withHostUse(pf: InterfaceStatus, { links, routes, bridges, known }: HostUseSources): InterfaceStatus {
+function withHostUse(
+  pf: InterfaceStatus,
+  { links, routes, networks, bridges, known }: HostUseSources,
+): InterfaceStatus {
   const ownBridges = new Set(bridges.map(({ name }) => name));
-  const observed = hostUseOf(pf, { links, routes, ownBridges, bridgeName: bridgeNameOf(pf.pciAddress) });
+  const observed = hostUseOf(pf, { links, routes, networks, ownBridges, bridgeName: bridgeNameOf(pf.pciAddress) });
   const hostUse = [...new Set([...observed, ...(known[pf.pciAddress] ?? [])])];
   return hostUse.length === 0 ? pf : { ...pf, hostUse };
 }

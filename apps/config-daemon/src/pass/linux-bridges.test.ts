@@ -171,6 +171,23 @@ describe("a Linux bridge that cannot be created", () => {
       error: "the host uses it: default route",
     },
     {
+      why: "the host has an address in a storage network on the PF",
+      prepare: (kernel) => {
+        kernel.addRouteByHand("10.7.0.0/16", uplink);
+      },
+      error:
+        "the host uses it: network 10.7.0.0/16; if the host can do without, name the networks in " +
+        "spec.bridge.disconnectedNetworks of the policy",
+    },
+    {
+      why: "the host has an address on a VLAN of the PF",
+      prepare: (kernel) => {
+        kernel.addLinkByHand("vlan5", "vlan", uplink);
+        kernel.addRouteByHand("2001:db8:7::/64", "vlan5");
+      },
+      error: "the host uses it: network 2001:db8:7::/64",
+    },
+    {
       why: "the PF is a port of another bridge",
       prepare: (kernel) => {
         kernel.setMasterByHand(uplink, "br-user");
@@ -197,6 +214,28 @@ describe("a Linux bridge that cannot be created", () => {
     expect(daemon.error()).toBe("");
     await daemon.pass(unselecting);
     expect(await bridgesOf(kernel)).toEqual(before);
+  });
+
+  it("is created if the policy names the networks that the host loses, but not if it loses its default route, too", async () => {
+    const [linux] = withBridge.spec?.bridges?.linux ?? [];
+    if (linux === undefined) throw new Error("the spec has a bridge");
+    const bridges = { linux: [{ ...linux, disconnectedNetworks: ["10.7.0.0/16"] }] };
+    const allowing = { ...withBridge, spec: { ...withBridge.spec, bridges } };
+    for (const { routes, error } of [
+      { routes: ["10.7.0.0/16"], error: "" },
+      { routes: ["10.7.0.0/16", "10.8.0.0/16"], error: "the host uses it: network 10.8.0.0/16; if" },
+      { routes: ["10.7.0.0/16", "default"], error: "the host uses it: default route" },
+    ]) {
+      const kernel = newKernel();
+      for (const route of routes) kernel.addRouteByHand(route, uplink);
+      const daemon = daemonOn(kernel.host());
+      await daemon.pass(allowing);
+      expect(daemon.error()).toContain(error);
+      expect(((await bridgesOf(kernel))[bridge] ?? []).length).toBe(error === "" ? 1 : 0);
+      // The address stays on the PF, and works again without the bridge.
+      await daemon.pass(withoutBridge);
+      expect(daemon.error()).toBe("");
+    }
   });
 
   it("is created as soon as the route has moved", async () => {

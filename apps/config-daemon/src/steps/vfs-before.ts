@@ -33,16 +33,21 @@ export function vfBefore(
   return { vfId, ...(driver && { driver }), ...(assignable(mac) !== undefined && { mac }) };
 }
 
-/** Creates the VFs again. The kernel gives new VFs its own drivers, and other addresses than before. Rejects with HostError. */
+/**
+ * Creates the VFs again. The kernel gives new VFs its own drivers, and other addresses than before. VFs that have not appeared in
+ * time (s390x) are left to later passes. Rejects with HostError.
+ */
 export async function createVfsAgain(count: number, before: VfsBefore, context: StepContext): Promise<void> {
   const { host, pf } = context;
   await host.sriov.setNumVfs(pf, count);
   context.forget();
   await context.settle();
   await waitForVfs(context);
+  const present = new Map(((await host.sriov.readPf(pf))?.sriov?.vfs ?? []).map((vf) => [vf.vfId, vf.pciAddress]));
   for (const { vfId, driver, mac } of before.vfs) {
-    if (vfId >= count) continue;
-    const target = { sriov: host.sriov, pf, device: await context.vfAddress(vfId) };
+    const device = present.get(vfId);
+    if (device === undefined) continue;
+    const target = { sriov: host.sriov, pf, device };
     const address = assignable(mac);
     if (address !== undefined) await assignMac(vfId, address, context);
     if (driver !== undefined && isUserSpaceDriver(driver)) await bindTo(target, driver);

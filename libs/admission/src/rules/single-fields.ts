@@ -21,16 +21,23 @@ export function checkResourceName({ spec }: SriovNetworkNodePolicy): readonly Re
 }
 
 /**
- * checkBridge warns about a spec.bridge that has no effect because of the feature gate. The rules for bridges are in
+ * checkBridge warns about a spec.bridge that has no effect because of the feature gate, and about networks that hosts lose. The rules for bridges are in
  * libs/policy and are checked by nic-selector.ts.
  */
 export function checkBridge({ spec }: SriovNetworkNodePolicy, { view }: PolicyContext): readonly ReviewFinding[] {
-  const { ovs, linux } = spec.bridge ?? {};
+  const { ovs, linux, disconnectedNetworks = [] } = spec.bridge ?? {};
   if (ovs === undefined && linux === undefined) return [];
-  if (isGateOn("manageSoftwareBridges", view.operatorConfig)) return [];
+  if (isGateOn("manageSoftwareBridges", view.operatorConfig)) return disconnectedWarnings(disconnectedNetworks);
   const message =
     "no bridge is created while the feature gate manageSoftwareBridges is off: set spec.featureGates.manageSoftwareBridges to true in SriovOperatorConfig/default";
   return [warn("spec.bridge", message)];
+}
+
+function disconnectedWarnings(networks: readonly string[]): readonly ReviewFinding[] {
+  if (networks.length === 0) return [];
+  const shown = networks.map((network) => JSON.stringify(network.slice(0, 43))).join(", ");
+  const message = `hosts lose their connection to ${shown} if they have an address in it on a PF that becomes a port of the bridge`;
+  return [warn("spec.bridge.disconnectedNetworks", message)];
 }
 
 /**

@@ -272,7 +272,21 @@ export interface PolicyBridge {
   readonly ovs?: PolicyOvsBridge;
   /** Creates a Linux bridge. An empty object means a bridge with default settings. */
   readonly linux?: PolicyLinuxBridge;
+  /**
+   * Networks of the host that lose their connection when the PF becomes a port of the bridge, as hostUse in the status of the
+   * node shows them: ["10.7.0.0/16"]. Without it, a PF in whose networks the host has an address is not attached. A PF with the
+   * default route or the route to the API server is never attached.
+   * @maxItems 16
+   */
+  readonly disconnectedNetworks?: readonly BridgeNetworkAddress[];
 }
+
+/**
+ * A network of IPv4 or IPv6: "10.7.0.0/16".
+ * @maxLength 43
+ * @pattern ^[0-9a-f.:]+/[0-9]{1,3}$
+ */
+export type BridgeNetworkAddress = string;
 
 /** Open vSwitch bridge of a policy. */
 export interface PolicyOvsBridge {

@@ -160,6 +160,8 @@ export interface OvsBridge {
   readonly bridge?: OvsBridgeConfig;
   /** PFs that are ports of the bridge: exactly one. */
   readonly uplinks?: readonly OvsUplink[];
+  /** Spec only: networks of the host that lose their connection when the PF becomes a port, which a policy allows. */
+  readonly disconnectedNetworks?: readonly string[];
   /** Status only: ports whose network interface no longer exists, such as representors of removed VFs. */
   readonly stalePorts?: readonly string[];
 }
@@ -184,6 +186,8 @@ export interface LinuxBridge {
   readonly bridge?: LinuxBridgeConfig;
   /** PFs that are ports of the bridge: exactly one. */
   readonly uplinks?: readonly LinuxUplink[];
+  /** Spec only: networks of the host that lose their connection when the PF becomes a port, which a policy allows. */
+  readonly disconnectedNetworks?: readonly string[];
   /** Status only: administrative state of the bridge, up or down. */
   readonly linkAdminState?: string;
 }
@@ -419,7 +423,7 @@ export interface InterfaceStatus {
   readonly bridge?: string;
   /**
    * What the host uses the PF for, as long as the daemon manages software bridges: "default route", "route to the API server
-   * 192.0.2.1", "port of bond bond0". If there is an entry, the PF is not attached to a Linux bridge, and the Linux bridge
+   * 192.0.2.1", "network 10.7.0.0/16", "port of bond bond0". If there is an entry, the PF is not attached to a Linux bridge, and the Linux bridge
    * that it is attached to is not removed.
    */
   readonly hostUse?: readonly string[];

@@ -52,6 +52,7 @@ export const operations: Operations = {
   },
   routes: {
     listDefaultRouteLinks: () => ({ action: "list", target: "default routes" }),
+    listConnectedNetworks: () => ({ action: "list", target: "connected networks" }),
     listRouteLinks: (address) => ({ action: "look up route", target: address }),
   },
   linuxBridges: {

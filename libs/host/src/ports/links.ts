@@ -80,12 +80,25 @@ export interface LinkFeature {
   readonly changeable: boolean;
 }
 
+/** A network in which the host has an address. */
+export interface ConnectedNetwork {
+  /** "10.7.0.0/16". */
+  readonly network: string;
+  /** Indexes of the interfaces, in ascending order. */
+  readonly links: readonly number[];
+}
+
 /**
  * Routes is the port for the routing tables in the network namespace of the daemon (rtnetlink). Rejects with HostError only.
  */
 export interface Routes {
   /** Returns the indexes of the interfaces of all default routes, of IPv4 and IPv6 and in all tables, in ascending order. */
   listDefaultRouteLinks(): Promise<readonly number[]>;
+  /**
+   * Returns the networks in which the host has an address, with the indexes of their interfaces: routes without a gateway, of both
+   * families and in all tables. Link-local networks are left out.
+   */
+  listConnectedNetworks(): Promise<readonly ConnectedNetwork[]>;
   /** Returns the indexes of the interfaces by which packets to an IP address leave; empty if there is no route. EINVAL. */
   listRouteLinks(address: string): Promise<readonly number[]>;
 }

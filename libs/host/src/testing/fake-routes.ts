@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Implements Routes on the fake kernel, which has default routes and routes to single addresses. A route ends with its
+ * Implements Routes on the fake kernel, which has default routes, routes to single addresses and connected networks. A route ends with its
  * interface.
  */
 import { isIP } from "node:net";
@@ -10,7 +10,7 @@ import { answer, Refusal } from "./faults.ts";
 
 export interface FakeRoutes {
   readonly port: Routes;
-  /** Adds a route to "default" or to an address through an interface. */
+  /** Adds a route to "default", to an address, or to a connected network ("10.7.0.0/16"), through an interface. */
   add(destination: string, name: string): void;
   removeAll(): void;
 }
@@ -27,6 +27,13 @@ export function createFakeRoutes(netdevs: Netdevs): FakeRoutes {
   return {
     port: {
       listDefaultRouteLinks: () => answer(() => linksTo("default")),
+      listConnectedNetworks: () =>
+        answer(() => {
+          const networks = new Set(routes.map(({ destination }) => destination).filter((each) => each.includes("/")));
+          return [...networks]
+            .map((network) => ({ network, links: linksTo(network) }))
+            .filter(({ links }) => links.length > 0);
+        }),
       listRouteLinks: (address) =>
         answer(() => {
           if (isIP(address) === 0) throw new Refusal("EINVAL");

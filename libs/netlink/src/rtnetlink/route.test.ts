@@ -8,7 +8,7 @@ import { NetlinkSocket } from "../netlink-socket.ts";
 import { ack, createFakeKernel, done, reply } from "../testing/fake-kernel.ts";
 import { createNetworkNamespace, missingForNamespaces, type NetworkNamespace } from "../testing/network-namespace.ts";
 import { getLink } from "./list-links.ts";
-import { defaultRouteLinks, routeLinks } from "./route.ts";
+import { connectedNetworks, defaultRouteLinks, routeLinks } from "./route.ts";
 
 const missing = missingForNamespaces();
 
@@ -67,6 +67,23 @@ const missing = missingForNamespaces();
     expect(await routeLinks(socket, "203.0.113.10")).toEqual([]);
   });
 
+  it("show the networks in which the host has an address, and no others", async () => {
+    await ip("addr add 10.7.0.1/16 dev v0p");
+    await ip("route add 203.0.113.128/25 via 192.0.2.2 dev v0");
+    const [v0, v1, peer] = [await indexOf("v0"), await indexOf("v1"), await indexOf("v0p")];
+    const found = new Map((await connectedNetworks(socket)).map(({ network, links }) => [network, links]));
+    expect(found).toEqual(
+      new Map([
+        ["192.0.2.0/24", [v0]],
+        ["198.51.100.0/24", [v1]],
+        ["10.7.0.0/16", [peer]],
+        ["2001:db8::/64", [v1]],
+      ]),
+    );
+    await ip("addr del 10.7.0.1/16 dev v0p");
+    await ip("route del 203.0.113.128/25");
+  });
+
   it("do not exist for text that is no address, and for interfaces that do not exist", async () => {
     for (const text of ["", "example", "192.0.2", "fe80::1%v0"]) {
       await expect(routeLinks(socket, text)).rejects.toMatchObject({ code: "EINVAL" });
@@ -99,7 +116,8 @@ describe("routeLinks", () => {
           done(request),
         ]);
         const socket = new NetlinkSocket({ protocol: protocols.route, libc: kernel });
-        for (const ask of [() => defaultRouteLinks(socket), () => routeLinks(socket, "192.0.2.1")]) {
+        const asks = [defaultRouteLinks, connectedNetworks].map((ask) => () => ask(socket));
+        for (const ask of [...asks, () => routeLinks(socket, "192.0.2.1")]) {
           const result: unknown = await ask().catch((error: unknown) => error);
           expect(result instanceof NetlinkError || Array.isArray(result)).toBe(true);
         }

@@ -11,7 +11,7 @@ import type { Message } from "../wire/message.ts";
 import { bytes, find, parseAttributes, readU16, readU32 } from "../wire/attributes.ts";
 
 const messageTypes = { newRoute: 24, getRoute: 26 };
-const attributes = { destination: 1, outInterface: 4, multipath: 9 };
+const attributes = { destination: 1, outInterface: 4, gateway: 5, multipath: 9, via: 18 };
 const families = { ipv4: 2, ipv6: 10 };
 const headerBytes = 12;
 const nextHopBytes = 8; // struct rtnexthop: u16 length, u8 flags, u8 hops, i32 interface
@@ -30,6 +30,66 @@ export async function defaultRouteLinks(socket: NetlinkSocket): Promise<readonly
     for (const message of messages.filter(isDefaultRoute)) for (const index of linksOf(message)) indexes.add(index);
   }
   return [...indexes].sort((a, b) => a - b);
+}
+
+/** A network that is on the link of an interface, because the host has an address in it. */
+export interface ConnectedNetwork {
+  /** "10.7.0.0/16". */
+  readonly network: string;
+  /** Indexes of the interfaces, in ascending order. */
+  readonly links: readonly number[];
+}
+
+/**
+ * The networks of both families to which the host has a route without a gateway, in all tables. Networks of link-local addresses
+ * and of the loopback interface are left out.
+ */
+export async function connectedNetworks(socket: NetlinkSocket): Promise<readonly ConnectedNetwork[]> {
+  const byNetwork = new Map<string, Set<number>>();
+  for (const family of Object.values(families)) {
+    const messages = await socket.dump({
+      tried: "list routes",
+      type: messageTypes.getRoute,
+      payload: encodeHeader({ family, type: unicast }),
+    });
+    for (const message of messages) {
+      const network = networkOf(message);
+      if (network === undefined) continue;
+      const links = byNetwork.get(network) ?? new Set();
+      for (const index of linksOf(message)) if (index !== loopbackIndex) links.add(index);
+      if (links.size > 0) byNetwork.set(network, links);
+    }
+  }
+  return [...byNetwork].map(([network, links]) => ({ network, links: [...links].sort((a, b) => a - b) }));
+}
+
+const loopbackIndex = 1;
+const localTable = 255; // RT_TABLE_LOCAL
+
+/** Returns undefined for a route that has a gateway, is no unicast route, or leads to link-local addresses. */
+function networkOf({ type, payload }: Message): string | undefined {
+  if (type !== messageTypes.newRoute) return undefined;
+  if (payload.length < headerBytes) throw malformed(`route message of ${payload.length} bytes`);
+  const [family, bits = 0] = payload;
+  if (bits === 0 || payload[4] === localTable || payload[7] !== unicast) return undefined;
+  const route = parseAttributes(payload.subarray(headerBytes));
+  const destination = find(route, attributes.destination);
+  const hasGateway = find(route, attributes.gateway) !== undefined || find(route, attributes.via) !== undefined;
+  if (destination === undefined || hasGateway) return undefined;
+  const address = formatAddress(destination, family === families.ipv4);
+  return address === undefined ? undefined : `${address}/${bits}`;
+}
+
+/** Returns undefined for a link-local or multicast address, and for bytes that are no address. */
+function formatAddress(address: Buffer, isV4: boolean): string | undefined {
+  const [first = 0, second = 0] = address;
+  if (isV4) {
+    const isLocal = (first === 169 && second === 254) || first >= 224 || first === 127;
+    return address.length !== 4 || isLocal ? undefined : address.join(".");
+  }
+  if (address.length !== 16 || first === 0xff || (first === 0xfe && (second & 0xc0) === 0x80)) return undefined;
+  const groups = Array.from({ length: 8 }, (_, nth) => address.readUInt16BE(nth * 2).toString(16));
+  return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1); // as RFC 5952 shortens it
 }
 
 /**

@@ -99,12 +99,36 @@ export function uplinkProblems(
  * Refuses PFs that carry the default route or the route to the API server as uplinks of software bridges.
  * Reports whether the host needs the network interface of the PF for itself.
  */
-export function isUsed({ hostUse = [] }: InterfaceStatus): boolean {
-  return hostUse.length > 0;
+export function isUsed(pf: InterfaceStatus, wanted: Allowed = {}): boolean {
+  return usesOf(pf, wanted).length > 0;
+}
+
+/** A bridge for which the host may lose networks. */
+interface Allowed {
+  readonly disconnectedNetworks?: readonly string[];
+}
+
+/** The use of a PF on which the host has an address of this network. */
+export function networkText(network: string): string {
+  return `network ${network}`;
+}
+
+function usesOf({ hostUse = [] }: InterfaceStatus, { disconnectedNetworks = [] }: Allowed): readonly string[] {
+  const allowed = new Set(disconnectedNetworks.map(networkText));
+  return hostUse.filter((use) => !allowed.has(use));
 }
 
 /** A port of a bridge has no IP connectivity of its own: the host would lose its network. */
-export function usedProblem({ pciAddress, hostUse = [] }: InterfaceStatus, bridge: string, field: string): PlanProblem {
-  const message = `${pciAddress} cannot become a port of bridge ${bridge}, because the host uses it: ${hostUse.join(", ")}`;
+export function usedProblem(
+  pf: InterfaceStatus,
+  wanted: Allowed & { readonly name: string },
+  field: string,
+): PlanProblem {
+  const { pciAddress } = pf;
+  const uses = usesOf(pf, wanted);
+  const advice = uses.every((use) => use.startsWith(networkText("")))
+    ? "; if the host can do without, name the networks in spec.bridge.disconnectedNetworks of the policy"
+    : "";
+  const message = `${pciAddress} cannot become a port of bridge ${wanted.name}, because the host uses it: ${uses.join(", ")}${advice}`;
   return { code: "used-by-host", field, pciAddress, message };
 }

@@ -61,7 +61,7 @@ export function planLinuxBridge(pf: InterfaceStatus, context: BridgeContext): Li
   }
   const kept = removed === undefined ? existing : undefined;
   const isAttached = kept !== undefined && onlyUplinkOf(kept)?.pciAddress === pciAddress;
-  if (!isAttached && isUsed(pf)) return { ...nothing, before, problems: [usedProblem(pf, wanted.name, field)] };
+  if (!isAttached && isUsed(pf, wanted)) return { ...nothing, before, problems: [usedProblem(pf, wanted, field)] };
 
   if (isHeldInLegacy(entry, pf, pfSteps) || observed.openVSwitch === undefined) return { ...nothing, before };
   return { ...nothing, before, after: setSteps(parsed.value, { pciAddress, bridge: wanted.name, kept, isAttached }) };

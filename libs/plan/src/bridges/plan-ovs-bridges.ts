@@ -55,8 +55,8 @@ export function planOvsBridge(pf: InterfaceStatus, { desired, observed, pfSteps 
   }
   const same = kept.find(({ name }) => name === wanted.name);
   const isAttached = same?.uplinks?.some((uplink) => uplink.pciAddress === pciAddress) === true;
-  if (!isAttached && isUsed(pf)) {
-    return { before, after: [], problems: [usedProblem(pf, wanted.name, `spec.bridges.ovs[${index}]`)] };
+  if (!isAttached && isUsed(pf, wanted)) {
+    return { before, after: [], problems: [usedProblem(pf, wanted, `spec.bridges.ovs[${index}]`)] };
   }
   if (isHeldInLegacy(entry, pf, pfSteps)) return { before, after: [], problems: [] };
   const after = setSteps(wanted, { pf, existing: same, changesMode, mtu: entry?.mtu });

@@ -67,10 +67,11 @@ export function bridgeProblems(policy: SriovNetworkNodePolicy): readonly PolicyP
 
 /** Returns the bridge that the policy requests for the PF, with the PF as its uplink; undefined if it requests none. */
 export function bridgeFor(policy: SriovNetworkNodePolicy, nic: InterfaceStatus): PfBridge | undefined {
-  const { bridge: { ovs, linux } = {}, mtu } = policy.spec;
-  if (ovs !== undefined) return { kind: "ovs", bridge: ovsBridge(ovs, nic, mtu) };
+  const { bridge: { ovs, linux, disconnectedNetworks = [] } = {}, mtu } = policy.spec;
+  const allowed = disconnectedNetworks.length > 0 && { disconnectedNetworks };
+  if (ovs !== undefined) return { kind: "ovs", bridge: { ...ovsBridge(ovs, nic, mtu), ...allowed } };
   if (linux === undefined || hasLongName(nic)) return undefined;
-  return { kind: "linux", bridge: linuxBridge(linux, nic) };
+  return { kind: "linux", bridge: { ...linuxBridge(linux, nic), ...allowed } };
 }
 
 /** Returns why the policy's bridge cannot be created for this PF, although it can be for others. */

@@ -4,6 +4,7 @@
  */
 import { defined } from "@switchyard/api";
 import {
+  connectedNetworks,
   defaultRouteLinks,
   ethtoolFamily,
   getFeatures,
@@ -137,6 +138,7 @@ export function createLinuxRoutes(socket: NetlinkSocket): Routes {
   const { routes: at } = operations;
   return {
     listDefaultRouteLinks: () => askKernel(at.listDefaultRouteLinks(), () => defaultRouteLinks(socket)),
+    listConnectedNetworks: () => askKernel(at.listConnectedNetworks(), () => connectedNetworks(socket)),
     listRouteLinks: (address) => askKernel(at.listRouteLinks(address), () => routeLinks(socket, address)),
   };
 }

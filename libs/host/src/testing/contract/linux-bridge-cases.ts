@@ -198,4 +198,13 @@ export const linuxBridgeCases: readonly ContractCase[] = [
       await assertRefused(host.routes.listRouteLinks("example"), "EINVAL");
     },
   },
+  {
+    name: "lists the networks of the addresses of the host with their interfaces",
+    async run({ host, pfs: [pf], addRoute }) {
+      const { index, name } = await linkOf(host, pf);
+      await addRoute("198.18.0.0/24", name);
+      const found = (await host.routes.listConnectedNetworks()).filter(({ network }) => network === "198.18.0.0/24");
+      assert.deepEqual(found, [{ network: "198.18.0.0/24", links: [index] }]);
+    },
+  },
 ];

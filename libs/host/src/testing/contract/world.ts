@@ -33,7 +33,7 @@ export interface ContractWorld {
   readonly addLink: (name: string, kind: string, lower?: string) => Promise<void>;
   /** Makes an interface a port of a bridge. */
   readonly setMaster: (name: string, master: string) => Promise<void>;
-  /** Adds a route to "default" or to an IPv4 address, until the end of the case. */
+  /** Adds a route to "default", to an IPv4 address or to an IPv4 network, until the end of the case. */
   readonly addRoute: (destination: string, name: string) => Promise<void>;
   /** Removes what addLink and addRoute added. */
   readonly removeLinksAndRoutes: () => Promise<void>;
