@@ -1653,6 +1653,13 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                   }
                 }
               },
+              "missingVhostDevices": {
+                "description": "Why devices are missing that pods get with needVhostNet: \"/dev/vhost-net is missing: …\". Absent if none is missing.",
+                "type": "array",
+                "items": {
+                  "type": "string"
+                }
+              },
               "kernel": {
                 "description": "Arguments of the kernel, and the facts of the machine that determine which ones it needs.",
                 "type": "object",

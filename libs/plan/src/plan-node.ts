@@ -36,8 +36,21 @@ export function planNode(desired: SriovNetworkNodeStateSpec, observed: SriovNetw
     steps: [...rdma.steps, ...kernel.steps, ...hostOvs.steps, ...offload.steps],
     reasons: offload.reasons,
     reboots: mergeRebootNeeds([rdma.reboots, kernel.reboots, hostOvs.reboots]),
-    problems: [...rdma.problems, ...kernel.problems, ...hostOvs.problems],
+    problems: [...rdma.problems, ...kernel.problems, ...hostOvs.problems, ...missingVhostDevices(desired, observed)],
   };
+}
+
+/** Each PF that asks for the devices has the problem, and so has its policy. */
+function missingVhostDevices(
+  { interfaces = [] }: SriovNetworkNodeStateSpec,
+  { system: { missingVhostDevices: missing = [] } = {} }: SriovNetworkNodeStateStatus,
+): readonly PlanProblem[] {
+  if (missing.length === 0) return [];
+  return interfaces.flatMap(({ pciAddress, vfGroups = [] }, at): readonly PlanProblem[] => {
+    const group = vfGroups.findIndex(({ needVhostNet }) => needVhostNet === true);
+    const field = `spec.interfaces[${at}].vfGroups[${group}].needVhostNet`;
+    return group < 0 ? [] : [{ code: "missing-module", field, pciAddress, message: missing.join("; ") }];
+  });
 }
 
 /**

@@ -76,18 +76,18 @@ export async function configureNode(
   };
   const desired = state.spec ?? {};
   await adoptBridges(deps);
-  const moduleProblems = await deps.loadVhostModules(desired);
+  const missingVhostDevices = await deps.loadVhostModules(desired);
   let begun: Result<LimitPlan, string> | undefined;
   return runRounds<Step, Observation, Plan>(
     {
       async observe() {
-        const seen = await observe(state, deps, signal);
+        const seen = await observe(state, missingVhostDevices, { deps, signal });
         begun ??= await deps.beginPass?.(desired, seen.ok ? seen.value : undefined);
         return seen;
       },
       plan(found) {
         if (begun?.ok === false) return begun;
-        const planned = planRound(state, found, moduleProblems, deps);
+        const planned = planRound(state, found, deps);
         return ok(begun?.value(planned, found) ?? planned);
       },
       drain: createDrainControl(state, deps),
@@ -130,9 +130,10 @@ function withHanging(phase: Phase, runningSteps: RunningSteps): Phase {
 
 async function observe(
   { spec: desired = {}, status }: SriovNetworkNodeState,
-  { runningSteps, observeHost, missingInterfaces, refusedChanges }: ConfigureDeps,
-  signal: AbortSignal,
+  missingVhostDevices: readonly string[],
+  { deps, signal }: { readonly deps: ConfigureDeps; readonly signal: AbortSignal },
 ): Promise<Result<Observation, string>> {
+  const { runningSteps, observeHost, missingInterfaces, refusedChanges } = deps;
   const held = runningSteps.hanging.flatMap(({ step, pf }): readonly InterfaceStatus[] =>
     "pciAddress" in step ? [pf ?? { pciAddress: step.pciAddress }] : [],
   );
@@ -140,7 +141,8 @@ async function observe(
   if (!seen.ok) return seen;
   const given = { desired, before: status?.interfaces ?? [] };
   const interfaces = (await missingInterfaces?.addTo(seen.value.interfaces, given, signal)) ?? seen.value.interfaces;
-  return ok(refusedChanges.addTo({ ...seen.value, interfaces }, desired));
+  const system = { ...seen.value.system, ...(missingVhostDevices.length > 0 && { missingVhostDevices }) };
+  return ok(refusedChanges.addTo({ ...seen.value, interfaces, system }, desired));
 }
 
 /** The PFs that the plan changes or finds configured. A PF that the plan refuses does not become Switchyard's. */

@@ -25,7 +25,6 @@ function problemsOfMetadata(message: string | undefined): readonly PlanProblem[]
 export function planRound(
   { spec: desired = {}, status }: SriovNetworkNodeState,
   found: Observation,
-  moduleProblems: readonly PlanProblem[],
   { runningSteps, onPlan }: PlanRoundDeps,
 ): Plan {
   const { interfaces, system, metadataProblem, bridges, openVSwitch } = found;
@@ -38,7 +37,7 @@ export function planRound(
     bridges: knownBridges(status?.bridges, bridges),
   };
   const planned = plan(desired, observed, ownedInStatus(observed));
-  const problems = [...planned.problems, ...moduleProblems, ...problemsOfMetadata(metadataProblem)];
+  const problems = [...planned.problems, ...problemsOfMetadata(metadataProblem)];
   const whole = { ...planned, problems };
   onPlan(whole, found);
   return runningSteps.hanging.length === 0 ? whole : planWithoutHanging(runningSteps, whole, desired, observed);

@@ -2,11 +2,10 @@
 /**
  * createVhostModules loads the kernel modules behind /dev/net/tun and /dev/vhost-net, which pods get in addition to VFs with
  * needVhostNet. Neither a driver nor the status shows whether they are loaded. Therefore loading them is not a step of a
- * plan, and a module that cannot be loaded is reported as a problem of the spec.
+ * plan. The plan reports a device that is missing as a problem of each PF that asks for it.
  */
 import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
-import type { PlanProblem } from "@switchyard/plan";
 import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
 
 const modules = [
@@ -14,8 +13,8 @@ const modules = [
   { module: "vhost_net", device: "/dev/vhost-net" },
 ] as const;
 
-/** Loads each module once if a VF group needs it. Returns a problem for each module that cannot be loaded. */
-export type LoadVhostModules = (desired: SriovNetworkNodeStateSpec) => Promise<readonly PlanProblem[]>;
+/** Loads each module once if a VF group needs it. Returns a sentence for each device that is missing nevertheless. */
+export type LoadVhostModules = (desired: SriovNetworkNodeStateSpec) => Promise<readonly string[]>;
 
 export function createVhostModules(host: Host, deps: DeadlineDeps): LoadVhostModules {
   const loaded = new Set<string>();
@@ -39,24 +38,18 @@ export function createVhostModules(host: Host, deps: DeadlineDeps): LoadVhostMod
   }
 
   return async function loadVhostModules(desired) {
-    const field = findNeedVhostNet(desired);
-    if (field === undefined) return [];
-    const problems: PlanProblem[] = [];
+    if (!needsVhostNet(desired)) return [];
+    const missing: string[] = [];
     for (const each of modules) {
       const loading = await withDeadline((watched) => load(each, watched));
       const message = loading.ok ? loading.value : loading.error;
-      if (message !== undefined) problems.push({ code: "missing-module", field, message });
+      if (message !== undefined) missing.push(message);
       if (!loading.ok) break; // modprobe hangs. The pass goes on without the modules.
     }
-    return problems;
+    return missing;
   };
 }
 
-/** Returns the path of the first needVhostNet that is true: "spec.interfaces[0].vfGroups[1].needVhostNet". */
-function findNeedVhostNet({ interfaces = [] }: SriovNetworkNodeStateSpec): string | undefined {
-  for (const [at, { vfGroups = [] }] of interfaces.entries()) {
-    const group = vfGroups.findIndex(({ needVhostNet }) => needVhostNet === true);
-    if (group >= 0) return `spec.interfaces[${at}].vfGroups[${group}].needVhostNet`;
-  }
-  return undefined;
+function needsVhostNet({ interfaces = [] }: SriovNetworkNodeStateSpec): boolean {
+  return interfaces.some(({ vfGroups = [] }) => vfGroups.some(({ needVhostNet }) => needVhostNet === true));
 }

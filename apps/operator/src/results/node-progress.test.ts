@@ -55,6 +55,21 @@ describe("progressOf", () => {
     expect(progressOf(stateOf(status), spec, { ...options, wasReady }).kind).toBe(kind);
   });
 
+  it("has failed for the PFs that ask for a device of the host that is missing, and not for others", () => {
+    const vfGroups = [{ vfRange: "0-0", needVhostNet: true }];
+    const asking = { interfaces: [{ pciAddress: "0000:3b:00.0", mtu: 9000, vfGroups }] };
+    const system = { missingVhostDevices: ["/dev/vhost-net is missing: load kernel module on vhost_net: ENOENT"] };
+    const status = { ...done, system, observedGeneration: 3 };
+    const metadata = { name: "worker-1", generation: 3 };
+    const state = toCachedNodeState({ apiVersion, kind: "SriovNetworkNodeState", metadata, spec: asking, status });
+    const of = (pciAddress: string) => progressOf(state, asking, { pciAddresses: [pciAddress], wasReady: true });
+    expect(of("0000:3b:00.0")).toEqual({
+      kind: "failed",
+      message: "needVhostNet: /dev/vhost-net is missing: load kernel module on vhost_net: ENOENT",
+    });
+    expect(of("0000:5e:00.0")).toEqual({ kind: "ready" });
+  });
+
   it("is configuring while a PF waits for a change of its firmware, or for a reboot", () => {
     const metadata = { name: "worker-1", generation: 3 };
     const pciAddress = "0000:3b:00.0";

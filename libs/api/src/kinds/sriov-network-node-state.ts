@@ -248,6 +248,8 @@ export interface SystemStatus extends SystemSettings {
   readonly openVSwitchFiles?: OpenVSwitchFiles;
   /** How the host of a SmartNIC reaches its network. Absent on other nodes, and in reports of older config daemons. */
   readonly hostNetwork?: HostNetworkStatus;
+  /** Why devices are missing that pods get with needVhostNet: "/dev/vhost-net is missing: …". Absent if none is missing. */
+  readonly missingVhostDevices?: readonly string[];
   /** Arguments of the kernel, and the facts of the machine that determine which ones it needs. */
   readonly kernel?: KernelStatus;
   /** Last reboot that the config daemon started, until its causes are gone. */
