@@ -27,7 +27,7 @@ import {
 } from "@switchyard/render";
 import { fieldManagers } from "../field-managers.ts";
 import { readRollout, type Rollout } from "./rollout.ts";
-import { failsClosed, isRegistration } from "./webhook-registrations.ts";
+import { failsClosed, hasFailPolicy, isRegistration } from "./webhook-registrations.ts";
 
 /** The parts of an object that are cached. */
 export interface SeenObject {
@@ -44,6 +44,8 @@ export interface SeenObject {
   readonly rollout: Rollout | undefined;
   /** For a webhook registration: whether this operator set failurePolicy Fail. */
   readonly failsClosed: boolean;
+  /** For a webhook registration: whether requests that no webhook answers are refused, by whoever set it. */
+  readonly refuses: boolean;
   /** Of the injector's ConfigMap: its configuration, which users extend. */
   readonly injectorConfig?: string | undefined;
 }
@@ -158,6 +160,7 @@ export function toSeenObject(object: KubeObject): SeenObject {
     isTerminating: deletionTimestamp !== undefined,
     rollout: object.kind === "DaemonSet" ? readRollout(object) : undefined,
     failsClosed: isRegistration(object) && failsClosed(object),
+    refuses: isRegistration(object) && hasFailPolicy(object),
     ...defined({ injectorConfig: injectorConfigOf(object) }),
   };
 }

@@ -125,6 +125,27 @@ describe("components", () => {
     expect(registered()).toMatchObject(answering("Fail"));
   });
 
+  it("let upstream's registration ignore failures before anything of its webhook changes", async () => {
+    const { sync, put, history } = setUp();
+    put("upstream", "DaemonSet", "webhook");
+    put("upstream", kinds.registration.kind, "webhook-config", answering("Fail"));
+    await sync(deployed("operator-webhook"));
+    expect(history[0]).toBe("webhook-config");
+    expect(history.slice(1)).toEqual(["webhook-role", "webhook-service", "webhook", "webhook-config"]);
+  });
+
+  it("leave a registration that they made themselves, and one that already ignores failures, in its place", async () => {
+    const { sync, put, roll, history } = setUp();
+    put("upstream", "DaemonSet", "webhook");
+    put("upstream", kinds.registration.kind, "webhook-config", answering("Ignore"));
+    await sync(deployed("operator-webhook"));
+    roll("webhook", one);
+    await sync(deployed("operator-webhook")); // now with Fail, as this operator sets it
+    await sync(deployed("operator-webhook"));
+    const pass = ["webhook-role", "webhook-service", "webhook", "webhook-config"];
+    expect(history).toEqual([...pass, ...pass, ...pass]);
+  });
+
   it("keep a failurePolicy Ignore that a user set until a pod serves again", async () => {
     const { sync, roll, put, registered } = setUp();
     await sync(deployed("operator-webhook"));

@@ -62,6 +62,7 @@ export async function syncComponents(
 
   for (const component of components) {
     if (component.state === "failed") continue;
+    await openRegistrations(pass, component);
     for (const manifest of component.objects) {
       const wanted = isRegistration(manifest) ? registrationFor(pass, manifest, component) : manifest;
       if (wanted === undefined) continue;
@@ -155,6 +156,18 @@ async function remove({ objects, write, log, signal }: Pass, item: InventoryItem
   if (seen?.isDeployed !== true || seen.isTerminating) return;
   await write.delete(item, seen, signal);
   log.info({ kind: item.type.kind, object: item.name }, "deleted");
+}
+
+/**
+ * Lets upstream's registrations ignore failures before any object of the component changes. The first change replaces the pods
+ * that answer, and this operator can end after it.
+ */
+async function openRegistrations(pass: Pass, { objects: manifests }: RenderedComponent): Promise<void> {
+  for (const manifest of manifests.filter(isRegistration)) {
+    const registered = pass.objects.seen(pass.objects.itemOf(manifest));
+    if (registered?.refuses !== true || registered.failsClosed) continue;
+    await attempt(pass, manifest.kind, manifest.metadata.name, () => apply(pass, withIgnorePolicy(manifest)));
+  }
 }
 
 /**
