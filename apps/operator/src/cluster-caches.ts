@@ -28,6 +28,7 @@ import {
 } from "./facts/certified-servers.ts";
 import { watchClusterSettings, type WatchedClusterSettings } from "./facts/cluster-settings.ts";
 import { watchComponentObjects, type WatchedComponentObjects } from "./components/component-objects.ts";
+import { isReportedByUpstream, type CachedOperatorConfig } from "./facts/config-take-over.ts";
 import { watchConfigMaps, type WatchedConfigMaps } from "./facts/config-map-watches.ts";
 import { fieldManagers } from "./field-managers.ts";
 import { watchNetworks, type NetworkCaches } from "./facts/network-caches.ts";
@@ -40,7 +41,7 @@ export interface ClusterCaches extends NetworkCaches, AfxdpCaches, BpfmanCaches,
   readonly nodes: Cache<Node>;
   readonly policies: Cache<SriovNetworkNodePolicy>;
   readonly pools: Cache<SriovNetworkPoolConfig>;
-  readonly operatorConfigs: Cache<SriovOperatorConfig>;
+  readonly operatorConfigs: Cache<CachedOperatorConfig>;
   readonly states: Cache<CachedNodeState>;
   readonly nicList: NicList;
   /** The objects that the operator may have deployed. */
@@ -96,7 +97,11 @@ export function watchCluster({
       type: sriovOperatorConfigs,
       namespace,
       optional: true,
-      project: (config: SriovOperatorConfig) => ({ ...config, metadata: keepLifeCycle(config) }),
+      project: (config: SriovOperatorConfig): CachedOperatorConfig => ({
+        ...config,
+        metadata: keepLifeCycle(config),
+        isReportedByUpstream: isReportedByUpstream(config),
+      }),
       managers: [
         fieldManagers.operatorConfigStatus,
         fieldManagers.devicePluginConfigMap,

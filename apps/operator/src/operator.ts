@@ -9,6 +9,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { watchCluster } from "./cluster-caches.ts";
 import { startControllers } from "./controllers.ts";
+import { watchTakeOver } from "./facts/config-take-over.ts";
 import { crdsRemedy, watchSchemas } from "./schemas/schema-watch.ts";
 import { requireKubernetes } from "./start/require-kubernetes.ts";
 import { measureTransport } from "./metrics/measure-transport.ts";
@@ -64,7 +65,9 @@ const operator: Service<OperatorFlagValues> = {
     const metrics = createOperatorMetrics(registry, caches, Object.values(watched));
     const schemas = watchSchemas({ transport, log, signal });
     metrics.watchSchemas(schemas);
+    const takeOver = watchTakeOver(caches.operatorConfigs);
     setNotReady(() => [
+      ...takeOver(),
       ...schemas.problems().map((problem) => `${problem}: ${crdsRemedy}`),
       ...watchedTransport.problems(),
       ...cacheProblems(Object.values(watched), settings.maxCacheAgeMs),
