@@ -23,7 +23,7 @@ function problemsOfMetadata(message: string | undefined): readonly PlanProblem[]
 }
 
 export function planRound(
-  { spec: desired = {}, status }: SriovNetworkNodeState,
+  { metadata: { generation = 0 }, spec: desired = {}, status }: SriovNetworkNodeState,
   found: Observation,
   { runningSteps, onPlan }: PlanRoundDeps,
 ): Plan {
@@ -31,6 +31,7 @@ export function planRound(
   const { openVSwitch: _before, ...known } = status ?? {};
   const observed: SriovNetworkNodeStateStatus = {
     ...known,
+    observedGeneration: generation,
     interfaces,
     system,
     ...defined({ openVSwitch }),

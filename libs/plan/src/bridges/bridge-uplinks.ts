@@ -65,8 +65,10 @@ export interface BridgeKind {
 export function uplinkProblems(
   { kind, code, taken: takenBefore }: BridgeKind,
   { bridges }: SriovNetworkNodeStateSpec,
-  { openVSwitch, interfaces = [] }: SriovNetworkNodeStateStatus,
+  { openVSwitch, observedGeneration, interfaces = [] }: SriovNetworkNodeStateStatus,
 ): readonly PlanProblem[] {
+  // Upstream's daemon reports neither of both, so nothing is known about the bridges of its node.
+  if (openVSwitch === undefined && observedGeneration === undefined) return [];
   const wanted: readonly AnyBridge<{ readonly pciAddress: string }>[] = bridges?.[kind] ?? [];
   if (openVSwitch === undefined) {
     const message = "the config daemon does not manage software bridges: it runs without --manage-software-bridges";

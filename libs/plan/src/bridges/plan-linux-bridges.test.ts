@@ -61,6 +61,7 @@ function planned({ wanted = [], found = [], pf = pfStatus(), spec = {}, isManage
   const desired = { interfaces: [entry], bridges: { linux: wanted }, ...spec };
   const status = {
     interfaces: [pf],
+    observedGeneration: 1,
     bridges: { linux: found },
     ...(isManaged && { openVSwitch: { hardwareOffload: true } }),
   };
@@ -256,6 +257,17 @@ describe("plan for invalid Linux bridges", () => {
     expect(problemsOf(given)).toEqual([
       "spec.bridges.linux[0]: the config daemon does not manage software bridges: it runs without --manage-software-bridges",
     ]);
+  });
+
+  it("knows nothing about the bridges of a node whose status is of upstream's daemon, and reports no problem", () => {
+    const desired = {
+      interfaces: [entry],
+      bridges: { linux: [bridge()], ovs: [{ name, uplinks: [{ pciAddress: pci }] }] },
+    };
+    const status = { interfaces: [pfStatus()], bridges: {}, syncStatus: "Succeeded" };
+    expect(plan(desired, status, new Map()).problems).toEqual([]);
+    const reported = plan(desired, { ...status, observedGeneration: 1 }, new Map());
+    expect(reported.problems.map(describeProblem).join()).toContain("runs without --manage-software-bridges");
   });
 
   it("plans only steps for this bridge, with numbers in range, whatever the settings are", () => {
