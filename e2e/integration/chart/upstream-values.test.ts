@@ -101,6 +101,9 @@ const changes: readonly ValueChange[] = [
   { path: "sriovOperatorConfig.configDaemonNodeSelector", value: { "example.com/nic": "true", pool: "a" } },
   { path: "sriovOperatorConfig.logLevel", value: 0 },
   { path: "sriovOperatorConfig.disableDrain", value: true },
+  // As --set-string and templates give them.
+  { path: "sriovOperatorConfig.logLevel", value: "1" },
+  { path: "sriovOperatorConfig.disableDrain", value: "true" },
   { path: "sriovOperatorConfig.configurationMode", value: "systemd" },
   { path: "sriovOperatorConfig.featureGates", value: { parallelNicConfig: true, metricsExporter: false } },
   { path: "supportedExtraNICs", value: ['MyNIC: "8086 1521 1520"', 'Other: "15b3 0001 0002"'] },
@@ -179,9 +182,11 @@ describe("a value of upstream's chart, changed alone", () => {
   });
 
   it("sets fields of the SriovOperatorConfig: disablePlugins, configDaemonEnvVars", async () => {
-    const config = { disablePlugins: ["mellanox"], configDaemonEnvVars: { TZ: "UTC" } };
+    const variables = { TZ: "UTC", WORKERS: 5, IS_VERBOSE: true };
+    const config = { disablePlugins: ["mellanox"], configDaemonEnvVars: variables };
     const rendered = await render(merge(own, { sriovOperatorConfig: config }));
-    expect(rendered.config).toMatchObject(config);
+    const texts = { TZ: "UTC", WORKERS: "5", IS_VERBOSE: "true" };
+    expect(rendered.config).toMatchObject({ ...config, configDaemonEnvVars: texts });
     await expectTaken(rendered);
   });
 });

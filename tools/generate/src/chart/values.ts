@@ -72,8 +72,15 @@ export const chartValues = group("", {
       configDaemonNodeSelector: texts(
         "Labels of the nodes that are configured. If empty, Linux nodes with the label node-role.kubernetes.io/worker.",
       ),
-      logLevel: integer(2, "Log verbosity of the operator and the config daemons, 0 to 2.", { minimum: 0, maximum: 2 }),
-      disableDrain: yesNo(false, "Configures nodes without draining them first."),
+      logLevel: value("integer or string", 2, "Log verbosity of the operator and the config daemons, 0 to 2.", {
+        type: ["integer", "string"],
+        pattern: "^[0-2]$",
+        minimum: 0,
+        maximum: 2,
+      }),
+      disableDrain: value("boolean or string", false, "Configures nodes without draining them first.", {
+        enum: [true, false, "true", "false"],
+      }),
       configurationMode: oneOf(
         ["daemon", "systemd"],
         "How nodes are configured: by the running config daemon, or by systemd units during boot.",
@@ -83,8 +90,11 @@ export const chartValues = group("", {
         additionalProperties: { type: "boolean" },
       }),
       disablePlugins: list("Vendor-specific parts of the config daemon to disable: mellanox.", { enum: ["mellanox"] }),
-      configDaemonEnvVars: texts(
+      configDaemonEnvVars: value(
+        "object",
+        {},
         "Environment variables of the config daemon. See the description of the field for those that are allowed.",
+        { type: "object", additionalProperties: { type: ["string", "number", "boolean"] } },
       ),
       useCDI: value(
         "boolean or null",
