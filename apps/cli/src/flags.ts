@@ -34,6 +34,7 @@ export interface Flags {
   readonly pod: string | undefined;
   readonly detailedExitcode: boolean;
   readonly watch: boolean;
+  readonly helmVersion: string | undefined;
   readonly help: boolean;
 }
 
@@ -128,6 +129,11 @@ export const flagSpecs: Readonly<Record<FlagName, FlagSpec>> = {
   pod: { long: "pod", value: "[NS/]NAME", help: "Print only what this pod has." },
   detailedExitcode: { long: "detailed-exitcode", help: "Exit with 2 if there are changes to make." },
   watch: { long: "watch", short: "w", help: "Print all VFs, and then each VF that changes, until Ctrl-C." },
+  helmVersion: {
+    long: "helm-version",
+    value: "VERSION",
+    help: "Version of Helm that upgrades the release: the output of helm version --short.",
+  },
   help: { long: "help", short: "h", help: "Print this help." },
 };
 
@@ -173,6 +179,7 @@ export function parseFlags(
     pod: one("pod"),
     detailedExitcode: isOn("detailedExitcode"),
     watch: isOn("watch"),
+    helmVersion: one("helmVersion"),
     help: isOn("help"),
   };
   return { flags, operands: positionals };

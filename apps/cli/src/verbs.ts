@@ -108,6 +108,23 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import("./verbs/vfs.ts")).vfs,
   },
   {
+    name: "migrate",
+    summary: "Check a cluster of the Go operator before Switchyard takes it over.",
+    operands: "check",
+    about: [
+      "Says what stands in the way of the upgrade, what changes, which pods restart, and the command that goes back. It checks the versions of Kubernetes and Helm, the values of the Helm release, stored objects that Switchyard's rules refuse, policies without effect, specs that change, and drains in progress.",
+      "Input is a cluster, which is only read, or output of kubectl get -o yaml. The release is read from the Secrets of Helm in the operator's namespace, if the user may read them.",
+      "The exit code is 1 if something stands in the way.",
+    ],
+    examples: [
+      'switchyard migrate check --context lab --helm-version "$(helm version --short)"',
+      "switchyard migrate check -f must-gather/ -o json",
+    ],
+    flags: ["filename", "context", "kubeconfig", "namespace", "resourcePrefix", "helmVersion", "output"],
+    operandChoices: ["check"],
+    load: async () => (await import("./verbs/migrate.ts")).migrate,
+  },
+  {
     name: "explain",
     summary: "Print the documentation of a kind, field, reason, finding or metric.",
     operands: "KIND[.FIELD]|NAME",

@@ -12,11 +12,12 @@ import {
   type ResourceType,
 } from "@switchyard/api";
 import { connect, isKubeError, listPages, type Transport } from "@switchyard/kube";
-import { toManifest, type Manifest } from "../json.ts";
+import { textAt, toManifest, type Manifest } from "../json.ts";
 import { networkConfigMaps } from "../cluster/network-objects.ts";
 import { CliError, type Diagnostics } from "../terminal.ts";
 import { daemonSets, listSnapshot } from "./list-snapshot.ts";
-import { readServerSecrets } from "./read-server-secrets.ts";
+import { releaseSecretType } from "../migration/helm-release.ts";
+import { readServerSecrets, secrets } from "./read-server-secrets.ts";
 
 export interface ClusterSource {
   readonly kubeconfig?: string | undefined;
@@ -83,6 +84,8 @@ export interface SnapshotInput {
   readonly readKinds: readonly string[];
   /** The API server's clock after reading, in milliseconds since 1970; undefined for files. */
   readonly nowMs?: number;
+  /** The API server's version, such as "v1.36.3"; undefined for files. */
+  readonly kubernetesVersion?: string;
 }
 
 /**
@@ -101,21 +104,49 @@ export async function readSnapshot(source: ClusterSource, diagnostics: Diagnosti
     const missing = [...refused, ...secrets.refused.map((name) => `secret ${name} (not allowed)`)];
     if (missing.length > 0) diagnostics.note(`not read: ${missing.join(", ")}`);
     if (manifests.length === 0) throw new CliError("unavailable", "no object of the cluster can be read");
-    const nowMs = await serverTimeMs(transport);
-    return { manifests: [...manifests, ...secrets.manifests], readKinds, ...defined({ nowMs }) };
+    const { nowMs, kubernetesVersion } = await readServer(transport);
+    const read = { manifests: [...manifests, ...secrets.manifests], readKinds };
+    return { ...read, ...defined({ nowMs, kubernetesVersion }) };
   } catch (cause) {
     if (!isKubeError(cause)) throw cause;
     throw new CliError("unavailable", cause.message, { cause });
   }
 }
 
-/** The clock of the API server: that of this machine may differ. Undefined if the server does not say. */
-async function serverTimeMs(transport: Transport): Promise<number | undefined> {
+/** The clock and the version of the API server. The clock of this machine may differ. Undefined what the server does not say. */
+async function readServer(transport: Transport): Promise<{
+  readonly nowMs: number | undefined;
+  readonly kubernetesVersion: string | undefined;
+}> {
   let nowMs: number | undefined;
+  let kubernetesVersion: string | undefined;
   try {
-    await transport.request({ method: "GET", path: "/version", onServerTime: (ms) => (nowMs = ms) });
+    const info = await transport.request({ method: "GET", path: "/version", onServerTime: (ms) => (nowMs = ms) });
+    kubernetesVersion = textAt(info, "gitVersion");
   } catch (error) {
     if (!isKubeError(error)) throw error; // a refusal has the time, too
   }
-  return nowMs;
+  return { nowMs, kubernetesVersion };
+}
+
+/**
+ * readReleaseSecrets reads the Secrets in which Helm keeps the revisions of releases in the operator's namespace. Returns none if
+ * the user may not read them. Throws CliError "unavailable" if the cluster cannot be reached.
+ */
+export async function readReleaseSecrets(source: ClusterSource): Promise<readonly Manifest[]> {
+  const { namespace, context, kubeconfig, env } = source;
+  const origin = context ?? kubeconfig ?? "the cluster";
+  const manifests: Manifest[] = [];
+  try {
+    await using transport = await connect({ kubeconfig: kubeconfigOf(source), context, env });
+    const request = { type: secrets, namespace, fieldSelector: `type=${releaseSecretType}`, pageSize: 10 };
+    for await (const { items } of listPages(transport, request)) {
+      for (const item of items) manifests.push(...[toManifest(item, origin)].filter((one) => one !== undefined));
+    }
+    return manifests;
+  } catch (cause) {
+    if (isKubeError(cause, "Forbidden")) return [];
+    if (!isKubeError(cause)) throw cause;
+    throw new CliError("unavailable", cause.message, { cause });
+  }
 }

@@ -6,7 +6,8 @@
 import { isKubeError, objectPath, type Transport } from "@switchyard/kube";
 import { at, listAt, textAt, toManifest, type Manifest } from "../json.ts";
 
-const secrets = { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true } as const;
+/** The type of Secrets. */
+export const secrets = { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true } as const;
 
 const certificateKey = "tls.crt";
 

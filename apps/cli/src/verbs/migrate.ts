@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `switchyard migrate check` says what to know before a cluster of the Go operator is taken over. */
+import { collectObjects } from "../cluster/cluster-objects.ts";
+import type { RefusedObject } from "../diagnosis/snapshot.ts";
+import { isLive, readSnapshotInput } from "../input/read-input.ts";
+import type { Manifest } from "../json.ts";
+import { checkMigration, type MigrationCheck } from "../migration/check-migration.ts";
+import { readHelmRelease } from "../migration/helm-release.ts";
+import { printData } from "../output/to-yaml.ts";
+import { CliError, createColours, createDiagnostics, exitCodes, silentDiagnostics, type Colours } from "../terminal.ts";
+import { printable } from "../text.ts";
+import type { Call, RunVerb } from "../verb.ts";
+
+export const migrate: RunVerb = async ({ flags, operands, terminal }) => {
+  const [operand, ...more] = operands;
+  if (operand !== "check" || more.length > 0) {
+    throw new CliError("usage", "the operand must be check: switchyard migrate check");
+  }
+  const { namespace, output = "text", helmVersion } = flags;
+  const diagnostics = createDiagnostics(terminal.stderr);
+  const input = await readSnapshotInput(flags, terminal, diagnostics);
+  const manifests = [...input.manifests, ...(await releaseSecrets({ flags, terminal }))];
+  const refused: RefusedObject[] = [];
+  const cluster = collectObjects(manifests, {
+    namespace,
+    diagnostics: silentDiagnostics, // what is refused is a finding
+    isIgnoredNoted: false,
+    onRefused: (manifest, problem) => refused.push({ manifest, problem }),
+  });
+  const check = checkMigration({
+    cluster,
+    manifests,
+    refused,
+    namespace,
+    kubernetesVersion: input.kubernetesVersion,
+    helmVersion,
+    release: readHelmRelease(manifests, namespace),
+  });
+  if (output === "text") {
+    terminal.stdout.write(migrationText(check, createColours(terminal.stdout, terminal.env)));
+  } else {
+    printData(check, output, terminal.stdout);
+  }
+  const stands = check.findings.some(({ severity }) => severity === "stop");
+  return stands ? exitCodes.no : diagnostics.exitCode();
+};
+
+async function releaseSecrets({ flags, terminal }: Pick<Call, "flags" | "terminal">): Promise<readonly Manifest[]> {
+  if (!isLive(flags)) return [];
+  const { readReleaseSecrets } = await import("../input/read-cluster.ts");
+  const { context, kubeconfig, namespace } = flags;
+  return readReleaseSecrets({ context, kubeconfig, namespace, env: terminal.env });
+}
+
+function migrationText({ facts, findings, restarts, wayBack }: MigrationCheck, colours: Colours): string {
+  const stops = findings.filter(({ severity }) => severity === "stop");
+  const notes = findings.filter(({ severity }) => severity === "note");
+  const section = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : ["", colours.bold(title), ...lines.map((line) => `  ${printable(line)}`)];
+  const lines = [
+    ...facts.map(printable),
+    ...section(
+      "Correct first",
+      stops.map(({ about, text }) => `${about} ${text}`),
+    ),
+    ...section(
+      "To know",
+      notes.map(({ about, text }) => `${about} ${text}`),
+    ),
+    ...section("Restarts", restarts),
+    ...section("The way back", wayBack === undefined ? [] : [wayBack]),
+    "",
+    stops.length === 0
+      ? colours.green("Nothing stands in the way of the upgrade.")
+      : colours.red(stops.length === 1 ? "1 thing stands in the way." : `${stops.length} things stand in the way.`),
+  ];
+  return `${lines.join("\n")}\n`;
+}
