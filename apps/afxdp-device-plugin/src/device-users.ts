@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** createDeviceUsers finds out which devices pods have, or may be about to get. */
-import type { PodDevices } from "@switchyard/kubelet";
+import type { PodDevices, PodResources } from "@switchyard/kubelet";
 import type { Logger } from "@switchyard/service";
-import { heldDevices, readPodDevices } from "./kubelet/read-pod-devices.ts";
+import { heldDevices } from "./kubelet/read-pod-devices.ts";
 import { hasDevice, type DeviceId } from "./pools/device.ts";
 import { resourceOf, type NodePool } from "./pools/node-pools.ts";
 
 export interface DeviceUsersDeps {
-  /** Socket of the kubelet for the devices of pods. */
-  readonly podResources: string;
+  readonly podResources: PodResources;
   /** A device counts as used for this time after its allocation. */
   readonly settlingMs: number;
   readonly log: Logger;
@@ -28,10 +27,10 @@ export function createDeviceUsers({ podResources, settlingMs, log }: DeviceUsers
   return {
     async readPods(signal) {
       try {
-        return await readPodDevices(podResources, signal);
+        return (await podResources.listPods(signal, { isFresh: true })).pods;
       } catch (error) {
         if (signal.aborted) throw error;
-        log.warn({ socket: podResources, error }, "devices of pods unknown; retrying");
+        log.warn({ error }, "devices of pods unknown; retrying");
         return undefined;
       }
     },

@@ -8,12 +8,18 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { AfxdpBpfmanStatus, AfxdpLoadedProgram, AfxdpLoader } from "@switchyard/api";
-import { watchSockets, type ContainerAllocation, type PluginDevice, type PodDevices } from "@switchyard/kubelet";
+import {
+  createPodResources,
+  watchSockets,
+  type ContainerAllocation,
+  type PluginDevice,
+  type PodDevices,
+} from "@switchyard/kubelet";
 import { listLinks, NetlinkSocket, protocols } from "@switchyard/netlink";
 import type { Logger } from "@switchyard/service";
 import { releaseForBpfman, releasedPrograms } from "./bpfman-report.ts";
 import { createDeviceUsers } from "./device-users.ts";
-import { heldDevices, readPodDevices, shareAnswers } from "./kubelet/read-pod-devices.ts";
+import { heldDevices } from "./kubelet/read-pod-devices.ts";
 import { createBpfmanLoader } from "./loaders/bpfman-loader.ts";
 import { createBuiltinLoader, type DeviceForPod, type DeviceLoader } from "./loaders/builtin-loader.ts";
 import type { PluginMetrics } from "./plugin-metrics.ts";
@@ -82,7 +88,7 @@ const endLimitMs = 3_000;
 export async function createPoolServer(options: PoolServerOptions): Promise<PoolServer> {
   const { paths, log, metrics, netns, settlingMs = defaultSettlingMs } = options;
   const directory = join(paths.kubelet, "device-plugins");
-  const podResources = join(paths.kubelet, "pod-resources", "kubelet.sock");
+  const podResources = createPodResources({ path: join(paths.kubelet, "pod-resources", "kubelet.sock") });
   let record: PluginRecord = await readRecord(paths.record);
   const end = new AbortController();
   const links = new NetlinkSocket({ protocol: protocols.route, netns });
@@ -98,10 +104,7 @@ export async function createPoolServer(options: PoolServerOptions): Promise<Pool
   const watch = watchSockets(directory);
   const sockets = createMapSockets({
     directory: paths.sockets,
-    podDevices: shareAnswers(() => readPodDevices(podResources, end.signal), {
-      nowMs: () => performance.now(),
-      wait: (ms) => delay(ms),
-    }),
+    podDevices: async (options) => (await podResources.listPods(end.signal, options)).pods,
     openMap: xdp.openMap,
     log,
     ended(pool, result) {

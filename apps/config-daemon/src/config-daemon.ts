@@ -5,8 +5,7 @@
 import { createLinuxHost } from "@switchyard/host";
 import { connect, watchRefusals } from "@switchyard/kube";
 import { flag, integer, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
-import { kubeletDevices } from "./afxdp/orphaned-programs/kubelet-devices.ts";
-import { heldDevices } from "./observe/held-devices.ts";
+import { openKubelet } from "./kubelet/open-kubelet.ts";
 import { runDaemon } from "./daemon.ts";
 import { readKubeletApiServer } from "./start/api-server.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
@@ -113,8 +112,7 @@ export function runConfigDaemon(): Promise<number> {
         setNotAlive,
         signal,
         onFirstPass: createSaveMemory(),
-        readKubelet: kubeletDevices(hostRoot),
-        readHeld: heldDevices(hostRoot),
+        kubelet: openKubelet(hostRoot),
         systemdMode: flags.useSystemdService
           ? {
               program: () => ownProgram(runningFiles()),

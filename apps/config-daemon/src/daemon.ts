@@ -21,9 +21,9 @@ import { createLockCondition } from "./lock/lock-condition.ts";
 import { createKernelFeed } from "./observe/kernel-feed.ts";
 import { createKernelSource, ovsSource } from "./observe/kernel-source.ts";
 import { createFirmwareReader } from "./observe/firmware/firmware-reader.ts";
-import { createMissingInterfaces, type ReadHeldDevices } from "./observe/missing-interfaces.ts";
+import { createMissingInterfaces } from "./observe/missing-interfaces.ts";
 import { createObserver, type ObserverDeps } from "./observe/observer.ts";
-import type { ReadKubeletDevices } from "./afxdp/orphaned-programs/kubelet-devices.ts";
+import type { Kubelet } from "./kubelet/open-kubelet.ts";
 import { openAfxdp } from "./afxdp/open-afxdp.ts";
 import { followVerbosity, sriovKinds, watchDesiredState } from "./watch-desired-state.ts";
 import { createMainLoop } from "./pass/main-loop.ts";
@@ -62,10 +62,8 @@ export interface DaemonOptions {
   readonly metadataUrl?: string;
   /** An external drainer, and not the operator, drains this node. */
   readonly useExternalDrainer?: boolean;
-  /** Asks the kubelet for the AF_XDP devices of pods. Without it, XDP programs that the device plugin has left stay. */
-  readonly readKubelet?: ReadKubeletDevices;
-  /** Asks the kubelet for all devices of pods. Without it, a VF without a network interface counts as one of a pod. */
-  readonly readHeld?: ReadHeldDevices;
+  /** Says which devices pods have. Without it, each VF counts as one of a pod, and XDP programs that the device plugin has left stay. */
+  readonly kubelet?: Kubelet;
   /** Set if the node is configured while it boots, and not by the daemon. */
   readonly systemdMode?: Pick<SystemdModeOptions, "program" | "unitsFromMachineConfig" | "ovsdbAddress"> | undefined;
   readonly log: Logger;
@@ -133,7 +131,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     maxPfs: options.maxPfs,
     sriovStates: states,
     keepBoot: options.systemdMode && keepAfxdpBoot,
-    readKubelet: options.readKubelet,
+    readKubelet: options.kubelet?.readAfxdp,
     onProgramsLeft(message) {
       programsEvent.set({ type: "Warning", reason: "XdpProgramsNotDetached", message });
     },
@@ -184,9 +182,9 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       }),
     }),
     missingInterfaces:
-      options.readHeld &&
+      options.kubelet &&
       createMissingInterfaces({
-        readHeld: options.readHeld,
+        readHolders: options.kubelet.readHolders,
         nowMs: () => timing.nowMs(),
         graceMs: timing.linkTimeoutMs,
       }),

@@ -50,7 +50,7 @@ function describe({ resourceName, pciAddress, count, cause, withheld: why = [] }
       return `${vfs} ${isOne ? "has" : "have"} not been created yet`;
     case "held": {
       const holders = why.flatMap((each) => ("holders" in each ? each.holders : []));
-      const pods = [...new Set(holders.map(({ pod, resourceName: held }) => `${pod} (${held})`))];
+      const pods = [...new Set(holders.map(({ namespace, name, resource }) => `${namespace}/${name} (${resource})`))];
       const more = pods.length > maxNamed ? ` and ${pods.length - maxNamed} more` : "";
       const named = `${pods.slice(0, maxNamed).join(", ")}${more}`;
       return `${vfs} ${isOne ? "is" : "are"} withheld until pods that have ${isOne ? "it" : "them"} end: ${named}`;

@@ -13,6 +13,7 @@ import type { DevicePluginConfig } from "@switchyard/render";
 import { isErrno } from "@switchyard/service";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { HoldersAt } from "./read-holders.ts";
 
 /** Why a VF is withheld: the pods that have it, or why the kubelet does not answer. */
 export type Withheld = { readonly holders: readonly DeviceHolder[] } | { readonly error: string };
@@ -68,7 +69,7 @@ export function createWithholding({ resourcePrefix, offered, readHolders }: With
           continue;
         }
         const own = `${resourcePrefix}/${vf.resourceName}`;
-        const holders = (answer.value.get(vf.address) ?? []).filter(({ resourceName }) => resourceName !== own);
+        const holders = (answer.value.get(vf.address) ?? []).filter(({ resource }) => resource !== own);
         if (holders.length > 0) withheld.set(vf.address, { holders });
       }
       if (answer.ok) {
@@ -84,10 +85,12 @@ export function createWithholding({ resourcePrefix, offered, readHolders }: With
 /** Asks the kubelet whose directory this is: /var/lib/kubelet. */
 export function kubeletHolders(kubeletDirectory: string): ReadHolders {
   const directory = join(kubeletDirectory, "pod-resources");
+  let holders: HoldersAt | undefined;
   return async (signal) => {
     if (!(await exists(directory))) return undefined; // a pod that does not mount it, such as one of an older release
-    const { readHolders } = await import("./read-holders.ts");
-    return readHolders(join(directory, "kubelet.sock"), signal);
+    const { holdersAt } = await import("./read-holders.ts");
+    holders ??= holdersAt(join(directory, "kubelet.sock"));
+    return holders(signal);
   };
 }
 

@@ -13,10 +13,18 @@ export {
 } from "./device-plugin-messages.ts";
 export {
   listPodResourcesMethod,
+  type ClaimedDevice,
   type ContainerDevices,
   type PodDevices,
   type ResourceDevices,
 } from "./pod-resources-messages.ts";
+export {
+  createPodResources,
+  type OfferedList,
+  type PodList,
+  type PodResources,
+  type ReadOptions,
+} from "./pod-resources.ts";
 export {
   kubeletError,
   readDeviceHolders,

@@ -4,7 +4,7 @@
  * Usage: `const pods = await callGrpc(listPodResourcesMethod, {}, target);`
  */
 import { empty, grpcMethod, type Codec } from "./grpc/grpc.ts";
-import { MessageWriter, readMessage } from "./protobuf/protobuf.ts";
+import { MessageWriter, readMessage, type MessageReader } from "./protobuf/protobuf.ts";
 
 /** A pod and the devices of its containers. */
 export interface PodDevices {
@@ -16,6 +16,17 @@ export interface PodDevices {
 export interface ContainerDevices {
   readonly name: string;
   readonly devices: readonly ResourceDevices[];
+  /** Devices of ResourceClaims; absent if there are none. */
+  readonly claimed?: readonly ClaimedDevice[];
+}
+
+/** A device of a ResourceClaim (dynamic resource allocation), which the kubelet lists since Kubernetes 1.27. */
+export interface ClaimedDevice {
+  /** Name of the claim, which is in the namespace of the pod. */
+  readonly claim: string;
+  readonly driver: string;
+  readonly pool: string;
+  readonly device: string;
 }
 
 /** Devices of one resource. The kubelet may list the devices of a resource in several parts. */
@@ -44,20 +55,7 @@ const pods: Codec<readonly PodDevices[]> = {
       .messages(
         1,
         list.map(({ name, namespace, containers }) =>
-          new MessageWriter()
-            .text(1, name)
-            .text(2, namespace)
-            .messages(
-              3,
-              containers.map((container) =>
-                new MessageWriter().text(1, container.name).messages(
-                  2,
-                  container.devices.map(({ resourceName, ids }) =>
-                    new MessageWriter().text(1, resourceName).texts(2, ids),
-                  ),
-                ),
-              ),
-            ),
+          new MessageWriter().text(1, name).text(2, namespace).messages(3, containers.map(writeContainer)),
         ),
       )
       .finish(),
@@ -67,12 +65,42 @@ const pods: Codec<readonly PodDevices[]> = {
       .map((pod) => ({
         name: pod.text(1),
         namespace: pod.text(2),
-        containers: pod.messages(3).map((container) => ({
-          name: container.text(1),
-          devices: container.messages(2).map(({ text, texts }) => ({ resourceName: text(1), ids: texts(2) })),
-        })),
+        containers: pod.messages(3).map(readContainer),
       })),
 };
+
+function writeContainer({ name, devices, claimed = [] }: ContainerDevices): MessageWriter {
+  return new MessageWriter()
+    .text(1, name)
+    .messages(
+      2,
+      devices.map(({ resourceName, ids }) => new MessageWriter().text(1, resourceName).texts(2, ids)),
+    )
+    .messages(
+      5,
+      claimed.map(({ claim, driver, pool, device }) =>
+        new MessageWriter()
+          .text(2, claim)
+          .message(4, new MessageWriter().text(2, driver).text(3, pool).text(4, device)),
+      ),
+    );
+}
+
+function readContainer({ text, messages }: MessageReader): ContainerDevices {
+  const claimed = messages(5).flatMap((claim) =>
+    claim.messages(4).map((device) => ({
+      claim: claim.text(2),
+      driver: device.text(2),
+      pool: device.text(3),
+      device: device.text(4),
+    })),
+  );
+  return {
+    name: text(1),
+    devices: messages(2).map((list) => ({ resourceName: list.text(1), ids: list.texts(2) })),
+    ...(claimed.length > 0 && { claimed }),
+  };
+}
 
 /** Lists the pods of the node that have been admitted and have not ended, with their devices. */
 export const listPodResourcesMethod = grpcMethod("/v1.PodResourcesLister/List", empty, pods);

@@ -1,53 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * readOfferedDevices and readHeldDevices ask the kubelet which devices it can give to pods, and which devices pods have.
- * Usage: `const held = await readHeldDevices("afxdp", { path: "/var/lib/kubelet/pod-resources/kubelet.sock", signal });`
+ * readOfferedDevices, readHeldDevices and readDeviceHolders read from the kubelet which devices it can give to pods, and which devices
+ * pods have.
+ * Usage: `const held = await readHeldDevices("afxdp", createPodResources({ path }), signal);`
  */
-import { callGrpc } from "./grpc/grpc.ts";
-import { allocatableResourcesMethod, listPodResourcesMethod, type ResourceDevices } from "./pod-resources-messages.ts";
+import type { ContainerDevices, ResourceDevices } from "./pod-resources-messages.ts";
+import type { PodResources, ReadOptions } from "./pod-resources.ts";
 
 /** Full name of a resource, such as "afxdp/fast" -> ids of its devices. */
 export type DevicesByResource = ReadonlyMap<string, ReadonlySet<string>>;
 
-interface PodResources {
-  /** kubelet/pod-resources/kubelet.sock */
-  readonly path: string;
-  readonly signal: AbortSignal;
+/** Of the resources with the prefix, which is without a slash: the healthy devices of plugins that run. As PodResources.listOffered(). */
+export async function readOfferedDevices(
+  prefix: string,
+  kubelet: Pick<PodResources, "listOffered">,
+  signal: AbortSignal,
+  options?: ReadOptions,
+): Promise<DevicesByResource> {
+  return byResource(prefix, (await kubelet.listOffered(signal, options)).devices);
 }
 
-const timeoutMs = 10_000;
-
-/** Of the resources with the prefix, which is without a slash: the healthy devices of plugins that run. Rejects with a ServiceError of gRPC. */
-export async function readOfferedDevices(prefix: string, kubelet: PodResources): Promise<DevicesByResource> {
-  return byResource(prefix, await callGrpc(allocatableResourcesMethod, {}, { ...kubelet, timeoutMs }));
-}
-
-/** Of the resources with the prefix. Rejects with a ServiceError of gRPC. */
-export async function readHeldDevices(prefix: string, kubelet: PodResources): Promise<DevicesByResource> {
-  const pods = await callGrpc(listPodResourcesMethod, {}, { ...kubelet, timeoutMs });
+/** Of the resources with the prefix, the devices that pods have. As PodResources.listPods(). */
+export async function readHeldDevices(
+  prefix: string,
+  kubelet: Pick<PodResources, "listPods">,
+  signal: AbortSignal,
+  options?: ReadOptions,
+): Promise<DevicesByResource> {
+  const { pods } = await kubelet.listPods(signal, options);
   return byResource(
     prefix,
     pods.flatMap(({ containers }) => containers.flatMap(({ devices }) => devices)),
   );
 }
 
-/** Who has a device, and as a device of which resource. */
+/** Who has a device, and how. */
 export interface DeviceHolder {
-  /** "namespace/name" of the pod. */
-  readonly pod: string;
-  readonly resourceName: string;
+  readonly namespace: string;
+  /** Name of the pod. */
+  readonly name: string;
+  readonly via: "device-plugin" | "dra";
+  /** Full name of the resource, or of the driver of a ResourceClaim. */
+  readonly resource: string;
 }
 
-/** Returns the holders of all devices that pods have, by the id of the device. Rejects with a ServiceError of gRPC. */
-export async function readDeviceHolders(kubelet: PodResources): Promise<ReadonlyMap<string, readonly DeviceHolder[]>> {
+/**
+ * Returns the holders of all devices that pods have, by the id of the device. A device of a ResourceClaim counts if its name contains a
+ * PCI address, which is its id then. As PodResources.listPods().
+ */
+export async function readDeviceHolders(
+  kubelet: Pick<PodResources, "listPods">,
+  signal: AbortSignal,
+  options?: ReadOptions,
+): Promise<ReadonlyMap<string, readonly DeviceHolder[]>> {
   const holders = new Map<string, DeviceHolder[]>();
-  for (const { name, namespace, containers } of await callGrpc(listPodResourcesMethod, {}, { ...kubelet, timeoutMs })) {
-    for (const { resourceName, ids } of containers.flatMap(({ devices }) => devices)) {
-      const holder = { pod: `${namespace}/${name}`, resourceName };
-      for (const id of ids) holders.set(id, [...(holders.get(id) ?? []), holder]);
+  for (const { name, namespace, containers } of (await kubelet.listPods(signal, options)).pods) {
+    for (const { id, via, resource } of containers.flatMap(devicesOf)) {
+      const known = holders.get(id) ?? [];
+      // The containers of a pod can share a device.
+      const isKnown = known.some(
+        (one) => one.name === name && one.namespace === namespace && one.resource === resource,
+      );
+      if (!isKnown) holders.set(id, [...known, { namespace, name, via, resource }]);
     }
   }
   return holders;
+}
+
+interface HeldDevice extends Pick<DeviceHolder, "via" | "resource"> {
+  readonly id: string;
+}
+
+function devicesOf({ devices, claimed = [] }: ContainerDevices): readonly HeldDevice[] {
+  return [
+    ...devices.flatMap(({ resourceName: resource, ids }) =>
+      ids.map((id) => ({ id, via: "device-plugin" as const, resource })),
+    ),
+    ...claimed.flatMap(({ driver, device }) => {
+      const id = addressIn(device);
+      return id === undefined ? [] : [{ id, via: "dra" as const, resource: driver }];
+    }),
+  ];
+}
+
+/**
+ * Drivers for NICs name devices by their PCI addresses, with dashes: "0000-08-00-1" (dra-driver-sriov), "pci-0000-08-00-1" (DRANET).
+ * Names of devices are DNS labels.
+ */
+function addressIn(device: string): string | undefined {
+  const [, domain, bus, slot, fn] = /(?:^|-)([0-9a-f]{4})-([0-9a-f]{2})-([0-9a-f]{2})-([0-7])$/.exec(device) ?? [];
+  return fn === undefined ? undefined : `${domain ?? ""}:${bus ?? ""}:${slot ?? ""}.${fn}`;
 }
 
 /** The kubelet may list the devices of a resource in several parts. */

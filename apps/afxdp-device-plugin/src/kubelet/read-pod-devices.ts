@@ -1,43 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** readPodDevices asks the kubelet which pods of the node have devices. The functions below search its answer. */
-import { callGrpc, listPodResourcesMethod, type ContainerDevices, type PodDevices } from "@switchyard/kubelet";
+/** Searches the kubelet's answer which pods of the node have which devices. */
+import type { ContainerDevices, PodDevices } from "@switchyard/kubelet";
 import { hasDevice, type DeviceId } from "../pools/device.ts";
-
-const timeoutMs = 10_000;
-
-/** `path` is kubelet/pod-resources/kubelet.sock. Rejects with a ServiceError of gRPC. */
-export function readPodDevices(path: string, signal: AbortSignal): Promise<readonly PodDevices[]> {
-  return callGrpc(listPodResourcesMethod, {}, { path, timeoutMs, signal });
-}
-
-/** The kubelet answers 100 calls per second, of all programs of the node together (kubelet/apis/podresources, 1.36). */
-const sharedMs = 250;
-
-/**
- * Returns a function that asks at most four times a second and once at a time, whoever calls it how often. All callers get the answer
- * to a question that is asked after their call, and those that come while the next question waits share it. An error is shared, too.
- */
-export function shareAnswers<Answer>(
-  ask: () => Promise<Answer>,
-  { nowMs, wait }: { readonly nowMs: () => number; readonly wait: (ms: number) => Promise<void> },
-): () => Promise<Answer> {
-  let askedMs = -Infinity;
-  let ended: Promise<unknown> = Promise.resolve();
-  let next: Promise<Answer> | undefined;
-
-  async function askInTurn(): Promise<Answer> {
-    await ended;
-    const leftMs = askedMs + sharedMs - nowMs();
-    if (leftMs > 0) await wait(leftMs);
-    next = undefined;
-    askedMs = nowMs();
-    const answer = ask();
-    ended = answer.catch(() => undefined);
-    return answer;
-  }
-
-  return () => (next ??= askInTurn());
-}
 
 /** Returns the ids of all devices of the resource that pods have. */
 export function heldDevices(pods: readonly PodDevices[], resourceName: string): ReadonlySet<string> {

@@ -4,7 +4,7 @@ import { chmod, chown, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { listenSeqpackets, loadSeqpacketSystem } from "@switchyard/netlink";
 import { makeDirectory, type Logger } from "@switchyard/service";
-import type { PodDevices } from "@switchyard/kubelet";
+import type { PodDevices, ReadOptions } from "@switchyard/kubelet";
 import { devicesOfCaller } from "../kubelet/read-pod-devices.ts";
 import { mapName, socketDirectory, socketName } from "../pools/container-allocation.ts";
 import { hasDevice, type DeviceId } from "../pools/device.ts";
@@ -14,7 +14,8 @@ import { createMapSession, messageBytes, type MapSessionOptions, type SessionRes
 export interface MapSocketsOptions {
   /** Has a directory for each device. */
   readonly directory: string;
-  readonly podDevices: () => Promise<readonly PodDevices[]>;
+  /** Answers are shared for a moment, because a pod can connect without end, unless `isFresh` is set. */
+  readonly podDevices: (options?: ReadOptions) => Promise<readonly PodDevices[]>;
   readonly openMap: MapSessionOptions["openMap"];
   readonly log: Logger;
   /** Called at the end of each connection. */
@@ -64,11 +65,11 @@ export function createMapSockets(options: MapSocketsOptions): MapSockets {
           idleTimeoutMs: pool.idleTimeoutMs,
           async verify(podName) {
             const resourceName = resourceOf(pool);
-            const caller = devicesOfCaller(await options.podDevices(), {
-              podName,
-              device: { id, name: device },
-              resourceName,
-            });
+            const said = { podName, device: { id, name: device }, resourceName };
+            // A pod that has just started may not be in a shared answer.
+            const caller =
+              devicesOfCaller(await options.podDevices(), said) ??
+              devicesOfCaller(await options.podDevices({ isFresh: true }), said);
             if (caller === undefined) log.warn({ device, podName }, "pod does not have the device; connection refused");
             else log.info({ device, pod: `${caller.namespace}/${caller.name}` }, "pod connected");
             if (caller === undefined) return undefined;

@@ -7,8 +7,7 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Registry } from "@switchyard/service";
-import type { PodDevices } from "@switchyard/kubelet";
-import { readPodDevices } from "../kubelet/read-pod-devices.ts";
+import { createPodResources, type PodDevices } from "@switchyard/kubelet";
 import { createPluginMetrics } from "../plugin-metrics.ts";
 import type { NodePool } from "../pools/node-pools.ts";
 import { createPoolServer } from "../serve-pools.ts";
@@ -30,7 +29,7 @@ interface Request {
 const [directory = "", maps = "", kubeletDirectory] = process.argv.slice(2);
 const signal = new AbortController().signal;
 await using fake = kubeletDirectory === undefined ? await startFakeKubelet(directory) : undefined;
-const podResources = join(kubeletDirectory ?? directory, "pod-resources", "kubelet.sock");
+const podResources = createPodResources({ path: join(kubeletDirectory ?? directory, "pod-resources", "kubelet.sock") });
 await using server = await createPoolServer({
   paths: {
     kubelet: kubeletDirectory ?? directory,
@@ -50,7 +49,10 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 
 async function answer({ pools, pods, allocate, list }: Request): Promise<unknown> {
-  if (list) return readPodDevices(podResources, signal).catch(() => []); // the kubelet does not answer yet
+  if (list) {
+    const { pods: listed } = await podResources.listPods(signal, { isFresh: true }).catch(() => ({ pods: [] })); // it does not answer yet
+    return listed;
+  }
   if (allocate !== undefined) {
     return fake?.allocate(allocate.resource, allocate.ids).catch((error: unknown) => ({ error: String(error) }));
   }

@@ -8,7 +8,7 @@ import { err, ok, type Result } from "@switchyard/api";
 import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
 import { exitUsage } from "@switchyard/service/exit-usage";
 import { parseArgs } from "node:util";
-import { kubeletDevices } from "../afxdp/orphaned-programs/kubelet-devices.ts";
+import { openKubelet } from "../kubelet/open-kubelet.ts";
 import { defaultTiming } from "../deadlines/with-deadline.ts";
 import { defaultOvsdbAddress } from "../start/ovsdb-address.ts";
 import { defaultMaxPfs, sizeThreadPool } from "../start/resources.ts";
@@ -60,7 +60,7 @@ export async function runCleanupCommand(args: readonly string[]): Promise<number
       host,
       maxHanging,
       fail,
-      readKubelet: kubeletDevices(hostRoot),
+      readKubelet: openKubelet(hostRoot).readAfxdp,
       signal: stop.signal,
       print: (line) => void process.stdout.write(`${line}\n`),
       timing: defaultTiming,

@@ -5,14 +5,12 @@
  * not seen its interface since, and the kubelet lists no pod that has it. Everything else is unknown, as is everything while
  * the kubelet does not answer: pods can also have VFs by resource claims or without the kubelet's knowledge.
  */
-import type { InterfaceStatus, Result, SriovNetworkNodeStateSpec, VfStatus } from "@switchyard/api";
+import type { InterfaceStatus, SriovNetworkNodeStateSpec, VfStatus } from "@switchyard/api";
 import { changedVfs, vfsWithoutInterface, type Step } from "@switchyard/plan";
-
-/** Ids of devices that pods have, or why the kubelet does not answer. */
-export type ReadHeldDevices = (signal: AbortSignal) => Promise<Result<ReadonlySet<string>, string>>;
+import type { ReadHolders } from "../kubelet/open-kubelet.ts";
 
 export interface MissingInterfacesDeps {
-  readonly readHeld: ReadHeldDevices;
+  readonly readHolders: ReadHolders;
   readonly nowMs: () => number;
   /** Time after which a driver is bound again. */
   readonly graceMs: number;
@@ -36,7 +34,7 @@ const secondLookMs = 1_000;
 /** Time until the kubelet is asked again. */
 const unknownMs = 60_000;
 
-export function createMissingInterfaces({ readHeld, nowMs, graceMs }: MissingInterfacesDeps): MissingInterfaces {
+export function createMissingInterfaces({ readHolders, nowMs, graceMs }: MissingInterfacesDeps): MissingInterfaces {
   /** PFs and VFs on which the daemon has acted, and whose interfaces it has not seen since. */
   const freshPfs = new Set<string>();
   const fresh = new Set<string>();
@@ -85,13 +83,13 @@ export function createMissingInterfaces({ readHeld, nowMs, graceMs }: MissingInt
         ({ key }) => fresh.has(key) || missing.has(key) || previous.get(key)?.missingInterface,
       );
       if (possible.length === 0) return found;
-      const held = await readHeld(signal);
-      isUnknown = !held.ok;
-      if (!held.ok) return found;
+      const held = await readHolders(signal);
+      isUnknown = !held.ok || held.value.isNewKubelet;
+      if (!held.ok || held.value.isNewKubelet) return found;
       const states = new Map<string, VfStatus["missingInterface"]>();
       for (const candidate of possible) {
         const { key, vf } = candidate;
-        if (held.value.has(vf.pciAddress)) {
+        if (held.value.byId.has(vf.pciAddress)) {
           fresh.delete(key); // it has worked for the pod
           missing.delete(key);
         } else states.set(key, look(candidate, previous.get(key)));

@@ -82,7 +82,7 @@ describe("a node with a card that has quirks", () => {
         {},
         {
           linkTimeoutMs: 60,
-          readHeld: () => Promise.resolve({ ok: true, value: new Set() }),
+          readHolders: () => Promise.resolve({ ok: true, value: { byId: new Map(), isNewKubelet: false } }),
         },
       );
       await node.pass({ interfaces: [specOf(before, "legacy")] }, 3);

@@ -24,18 +24,20 @@ function stateOf(group: VfGroup = {}, status?: SriovNetworkNodeStateStatus): Sri
 /** A kubelet that lists devices of pods, or does not answer. */
 function kubeletWith(held: readonly string[] | "no answer" = []) {
   const kubelet = { held, calls: 0 };
-  const readHeld = () => {
+  const holder = { namespace: "apps", name: "web-0", via: "device-plugin", resource: "openshift.io/r" } as const;
+  const readHolders = () => {
     kubelet.calls += 1;
-    return Promise.resolve(kubelet.held === "no answer" ? err("UNAVAILABLE") : ok(new Set(kubelet.held)));
+    if (kubelet.held === "no answer") return Promise.resolve(err("UNAVAILABLE"));
+    return Promise.resolve(ok({ byId: new Map(kubelet.held.map((id) => [id, [holder]])), isNewKubelet: false }));
   };
-  return Object.assign(kubelet, { readHeld });
+  return Object.assign(kubelet, { readHolders });
 }
 
 /** A node on which the driver of VF 3 creates no interface, after its first pass. */
 async function nodeWithBrokenVf(kubelet = kubeletWith(), group: VfGroup = {}) {
   const kernel = createFakeKernel({ nics: [i40e(pf)] });
   kernel.withholdInterface(pci(broken), true);
-  const daemon = daemonOn(kernel.host(), { drains: true, readHeld: kubelet.readHeld });
+  const daemon = daemonOn(kernel.host(), { drains: true, readHolders: kubelet.readHolders });
   expect(await daemon.pass(stateOf(group))).toBe("retry");
   expect(daemon.error()).toContain(`VF 3 of ${pf} has no network interface after 0.2 s`);
   const binds = () =>
@@ -105,7 +107,7 @@ describe("a VF whose driver creates no interface", () => {
   it("is still known after a restart of the daemon", async () => {
     const { kernel, daemon } = await nodeWithBrokenVf();
     await daemon.pass(stateOf());
-    const next = daemonOn(kernel.host(), { readHeld: kubeletWith().readHeld });
+    const next = daemonOn(kernel.host(), { readHolders: kubeletWith().readHolders });
     await next.pass(stateOf({}, daemon.status()));
     expect(next.error()).toBe(problem);
   });
@@ -115,12 +117,12 @@ describe("a VF whose interface is in a pod", () => {
   it("is left alone, also if the kubelet does not know the pod, as with a resource claim, and the kubelet is not asked", async () => {
     const kernel = createFakeKernel({ nics: [i40e(pf)] });
     const kubelet = kubeletWith();
-    const daemon = daemonOn(kernel.host(), { drains: true, readHeld: kubelet.readHeld });
+    const daemon = daemonOn(kernel.host(), { drains: true, readHolders: kubelet.readHolders });
     expect(await daemon.pass(stateOf())).toBe("settled");
     kernel.moveToPod(pci(broken));
     const first = kernel.writes.length;
     await delay(210);
-    for (const each of [daemon, daemonOn(kernel.host(), { readHeld: kubelet.readHeld })]) {
+    for (const each of [daemon, daemonOn(kernel.host(), { readHolders: kubelet.readHolders })]) {
       for (let nth = 1; nth <= 3; nth++) expect(await each.pass(stateOf())).toBe("settled");
       expect(each.error()).toBe("");
     }

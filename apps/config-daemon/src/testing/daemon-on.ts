@@ -8,7 +8,8 @@ import type { FirmwarePolicy } from "@switchyard/policy";
 import { setTimeout as delay } from "node:timers/promises";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { createFirmwareReader } from "../observe/firmware/firmware-reader.ts";
-import { createMissingInterfaces, type ReadHeldDevices } from "../observe/missing-interfaces.ts";
+import { createMissingInterfaces } from "../observe/missing-interfaces.ts";
+import type { ReadHolders } from "../kubelet/open-kubelet.ts";
 import { createObserver } from "../observe/observer.ts";
 import { configureNode, type BeginPass } from "../pass/configure-node.ts";
 import type { PassResult } from "../pass/run-rounds.ts";
@@ -28,7 +29,7 @@ export interface DaemonTestOptions {
   /** AF_XDP devices need a drain. */
   readonly isDrainNeededElsewhere?: () => boolean;
   /** Plays the kubelet: which devices pods have. Without it, the kubelet cannot be asked. */
-  readonly readHeld?: ReadHeldDevices;
+  readonly readHolders?: ReadHolders;
   /** Time limit of interfaces, representors and VFs; 200 by default. */
   readonly linkTimeoutMs?: number;
   /** The clock of refused changes; that of the system by default. */
@@ -90,7 +91,8 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
   const runningSteps = createRunningSteps({ nowMs, now });
   const refusedChanges = createRefusedChanges({ nowMs: options.nowMs ?? nowMs });
   const missingInterfaces =
-    options.readHeld && createMissingInterfaces({ readHeld: options.readHeld, nowMs, graceMs: timing.linkTimeoutMs });
+    options.readHolders &&
+    createMissingInterfaces({ readHolders: options.readHolders, nowMs, graceMs: timing.linkTimeoutMs });
   const keepUdevRules = createUdevRules(host, { timing, now });
   const lastPhase = (): Phase => phases.at(-1) ?? { kind: "settled", problems: [] };
   return {

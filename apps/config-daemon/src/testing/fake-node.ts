@@ -10,11 +10,10 @@ import { connectFakeHost } from "@switchyard/host/testing";
 import { connect } from "@switchyard/kube";
 import { flag, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
 import { setHeapGrowthStep, keepCompiledCode, restartWithMemoryFlags } from "@switchyard/service/memory";
-import { kubeletDevices } from "../afxdp/orphaned-programs/kubelet-devices.ts";
+import { openKubelet } from "../kubelet/open-kubelet.ts";
 import { parseCleanupArguments } from "../cleanup/cleanup-command.ts";
 import { runCleanup } from "../cleanup/run-cleanup.ts";
 import { defaultTiming } from "../deadlines/with-deadline.ts";
-import { heldDevices } from "../observe/held-devices.ts";
 import { createSaveMemory } from "../start/resources.ts";
 
 if (process.argv[2] === "cleanup") process.exit(await cleanUp(process.argv.slice(3)));
@@ -54,8 +53,7 @@ const exitCode = await runService({
     const onVerbosity = (verbosity: number | undefined): void => {
       setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
     };
-    const readKubelet = kubeletDevices(flags.hostRoot);
-    const readHeld = heldDevices(flags.hostRoot);
+    const kubelet = openKubelet(flags.hostRoot);
     const onFirstPass = createSaveMemory();
     await runDaemon({
       ...node,
@@ -65,8 +63,7 @@ const exitCode = await runService({
       onFirstPass,
       setNotReady,
       setNotAlive,
-      readKubelet,
-      readHeld,
+      kubelet,
       signal,
     });
   },
@@ -84,7 +81,7 @@ async function cleanUp(args: readonly string[]): Promise<number> {
     maxHanging: 4,
     timing: defaultTiming,
     signal: new AbortController().signal,
-    readKubelet: kubeletDevices(parsed.value.hostRoot),
+    readKubelet: openKubelet(parsed.value.hostRoot).readAfxdp,
     print: (line) => void process.stdout.write(`${line}\n`),
     fail: (line) => void process.stderr.write(`${line}\n`),
   });

@@ -9,7 +9,7 @@ import {
   type AfxdpPoolStatus,
 } from "@switchyard/api";
 import { recordUpstreamDevices } from "@switchyard/host/upstream-plugin";
-import { identityOf } from "@switchyard/kubelet";
+import { createPodResources, identityOf } from "@switchyard/kubelet";
 import { startFakeKubelet } from "@switchyard/kubelet/testing";
 import { createLogger } from "@switchyard/service";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -88,7 +88,7 @@ function createSidecar(plugin: Pick<PluginUnderTest, "name">, wait = false) {
     flags: { nodeName: "worker-1", configFile, wait, verbosity: 1 },
     node: {
       kernelSettings: () => Promise.resolve({ kernelRelease: sidecar.kernelRelease, unprivilegedBpfDisabled: "2" }),
-      offered: (signal) => readOffered(socket, signal),
+      offered: (signal) => readOffered(createPodResources({ path: socket }), signal),
       kubeletStart: () => identityOf(socket),
       endPlugin: () => endPlugin(plugin.name),
       async recordDevices(given) {

@@ -6,7 +6,7 @@
 import { afxdpNetworkNodeStates, afxdpPluginManager, type AfxdpNetworkNodeState } from "@switchyard/api";
 import { createLinuxBoot } from "@switchyard/host/sysfs";
 import { pluginDirectories, recordUpstreamDevices, removeUnusedSockets } from "@switchyard/host/upstream-plugin";
-import { identityOf, watchSockets } from "@switchyard/kubelet";
+import { createPodResources, identityOf, watchSockets } from "@switchyard/kubelet";
 import { join } from "node:path";
 import { endPlugin } from "../end-plugin.ts";
 import { keepConfigured, type ConfigurePluginOptions } from "../keep-configured.ts";
@@ -21,6 +21,7 @@ export async function configureAfxdpPlugins(options: ConfigurePluginOptions): Pr
   const { wait, hostRoot, log, pluginProcess } = options;
   const directory = join(options.kubeletDirectory, "pod-resources");
   const socket = join(directory, "kubelet.sock");
+  const podResources = createPodResources({ path: socket });
   const socketDirectory = join(hostRoot, pluginDirectories.sockets);
   const boot = createLinuxBoot("/");
   using kubelet = watchSockets(directory);
@@ -43,12 +44,12 @@ export async function configureAfxdpPlugins(options: ConfigurePluginOptions): Pr
         ...deps,
         node: {
           kernelSettings: () => readKernelSettings(hostRoot),
-          offered: (signal) => readOffered(socket, signal),
+          offered: (signal) => readOffered(podResources, signal),
           kubeletStart: () => identityOf(socket),
           endPlugin: () => endPlugin(pluginProcess),
           recordDevices: async (given) => recordUpstreamDevices(hostRoot, given, await boot.readBootId()),
           async tidyUp(pools, signal) {
-            const held = await readHeldPools(socket, signal);
+            const held = await readHeldPools(podResources, signal);
             const removed = await removeUnusedSockets({ directory: socketDirectory, pools, held, nowMs: Date.now() });
             if (removed.length > 0) log.info({ removed }, "unused sockets of the device plugin removed");
           },

@@ -3,7 +3,13 @@
  * readKernelSettings reads what the plugin depends on: the release of the kernel, and whether unprivileged processes may use BPF.
  */
 import { afxdpResourcePrefix, err, ok, type Result } from "@switchyard/api";
-import { kubeletError, readHeldDevices, readOfferedDevices, type DevicesByResource } from "@switchyard/kubelet";
+import {
+  kubeletError,
+  readHeldDevices,
+  readOfferedDevices,
+  type DevicesByResource,
+  type PodResources,
+} from "@switchyard/kubelet";
 import type { AfxdpPluginsSettings } from "@switchyard/render";
 import { isErrno } from "@switchyard/service";
 import { readFile } from "node:fs/promises";
@@ -34,9 +40,12 @@ async function readParameter(file: string): Promise<string | undefined> {
  * in the cluster are needed.
  * The devices of AF_XDP pools, or why the kubelet does not answer.
  */
-export async function readOffered(path: string, signal: AbortSignal): Promise<Result<DevicesByResource, string>> {
+export async function readOffered(
+  kubelet: PodResources,
+  signal: AbortSignal,
+): Promise<Result<DevicesByResource, string>> {
   try {
-    return ok(await readOfferedDevices(afxdpResourcePrefix, { path, signal }));
+    return ok(await readOfferedDevices(afxdpResourcePrefix, kubelet, signal));
   } catch (error) {
     if (signal.aborted) throw error;
     return err(kubeletError(error));
@@ -44,7 +53,7 @@ export async function readOffered(path: string, signal: AbortSignal): Promise<Re
 }
 
 /** Rejects with a ServiceError of gRPC. */
-export async function readHeldPools(path: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
-  const held = await readHeldDevices(afxdpResourcePrefix, { path, signal });
+export async function readHeldPools(kubelet: PodResources, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  const held = await readHeldDevices(afxdpResourcePrefix, kubelet, signal);
   return new Set([...held.keys()].map((resourceName) => resourceName.slice(afxdpResourcePrefix.length + 1)));
 }

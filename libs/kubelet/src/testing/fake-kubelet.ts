@@ -5,7 +5,7 @@
  * Usage: `await using kubelet = await startFakeKubelet(directory); await kubelet.until("afxdp/intel", (ids) => ids?.length === 2);`
  */
 import { Client, credentials, status, type ClientReadableStream, type sendUnaryData } from "@grpc/grpc-js";
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { mkdir, readdir, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { callGrpc, serveGrpc, type Empty } from "../grpc/grpc.ts";
@@ -26,6 +26,8 @@ import {
 export interface FakeKubelet extends AsyncDisposable {
   /** What the pod resources API lists. It also lists the devices that plugins announce. If it is set to undefined, the API fails. */
   pods: readonly PodDevices[] | undefined;
+  /** Number of calls of the pod resources API so far. */
+  readonly calls: { readonly list: number; readonly allocatable: number };
   readonly registrations: readonly Registration[];
   /** Resolves when the list of a resource fulfils the condition, with the list. It is undefined after the plugin has gone. */
   until(
@@ -38,7 +40,17 @@ export interface FakeKubelet extends AsyncDisposable {
   prefer(resource: string, available: readonly string[], count: number): Promise<readonly string[]>;
 }
 
-export async function startFakeKubelet(directory: string): Promise<FakeKubelet> {
+/** How the kubelet starts. */
+export interface FakeKubeletOptions {
+  /** Whether it has just started; by default, it has been running for an hour, as its socket says. */
+  readonly isNew?: boolean;
+}
+
+export async function startFakeKubelet(
+  directory: string,
+  { isNew = false }: FakeKubeletOptions = {},
+): Promise<FakeKubelet> {
+  const calls = { list: 0, allocatable: 0 };
   const plugins = join(directory, "device-plugins");
   const registrations: Registration[] = [];
   const lists = new Map<string, (readonly PluginDevice[])[]>();
@@ -80,6 +92,7 @@ export async function startFakeKubelet(directory: string): Promise<FakeKubelet> 
     methods: { list: listPodResourcesMethod, allocatable: allocatableResourcesMethod },
     handlers: {
       allocatable(_call: unknown, respond: sendUnaryData<readonly ResourceDevices[]>) {
+        calls.allocatable += 1;
         // As the kubelet does, with one entry for each device.
         const healthy = [...present].flatMap(([resourceName, devices]) =>
           devices.filter(({ isHealthy }) => isHealthy).map(({ id }) => ({ resourceName, ids: [id] })),
@@ -88,11 +101,15 @@ export async function startFakeKubelet(directory: string): Promise<FakeKubelet> 
         else respond(null, healthy);
       },
       list(_call: unknown, respond: sendUnaryData<readonly PodDevices[]>) {
+        calls.list += 1;
         if (kubelet.pods === undefined) respond({ code: status.UNAVAILABLE, details: "starting" });
         else respond(null, kubelet.pods);
       },
     },
   });
+
+  const anHourAgo = new Date(Date.now() - 3_600_000);
+  if (!isNew) await utimes(join(directory, "pod-resources", "kubelet.sock"), anHourAgo, anHourAgo);
 
   const target = (resource: string) => {
     const registration = registrations.findLast(({ resourceName }) => resourceName === resource);
@@ -103,6 +120,7 @@ export async function startFakeKubelet(directory: string): Promise<FakeKubelet> 
 
   const kubelet: FakeKubelet = {
     pods: [],
+    calls,
     registrations,
     lists: (resource) => lists.get(resource) ?? [],
     async until(resource, condition) {

@@ -10,8 +10,7 @@
  */
 import { HostError, type Host } from "@switchyard/host";
 import { findOrphanedDevices, type OrphanedDevice } from "./find-orphaned-devices.ts";
-import type { ReadKubeletDevices } from "./kubelet-devices.ts";
-import type { KubeletDevices } from "../../observe/read-kubelet-devices.ts";
+import type { KubeletDevices, ReadKubeletDevices } from "../../kubelet/open-kubelet.ts";
 
 export interface OrphanedProgramsDeps {
   readonly readKubelet: ReadKubeletDevices;
