@@ -23,6 +23,7 @@ import { createKernelSource, ovsSource } from "./observe/kernel-source.ts";
 import { createFirmwareReader } from "./observe/firmware/firmware-reader.ts";
 import { createMissingInterfaces } from "./observe/missing-interfaces.ts";
 import { createObserver, type ObserverDeps } from "./observe/observer.ts";
+import { createVfHolders } from "./observe/vf-holders.ts";
 import type { Kubelet } from "./kubelet/open-kubelet.ts";
 import { openAfxdp } from "./afxdp/open-afxdp.ts";
 import { followVerbosity, sriovKinds, watchDesiredState } from "./watch-desired-state.ts";
@@ -153,6 +154,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     readPlatform: () => readPlatform({ transport, nodeName, log }),
   });
   const kernel = createKernelSource(feed, nodeName);
+  const vfHolders = options.kubelet && createVfHolders({ readHolders: options.kubelet.readHolders, now, signal });
   const pass = createPass({
     host,
     transport,
@@ -181,6 +183,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
         log,
       }),
     }),
+    vfHolders,
     missingInterfaces:
       options.kubelet &&
       createMissingInterfaces({
@@ -261,6 +264,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       kernel,
       ovsSource(host.ovs, nodeName),
       wakeUp.source,
+      ...(vfHolders === undefined ? [] : [vfHolders.source(nodeName)]),
       ...afxdp.sources,
     ],
     signal: AbortSignal.any([]),

@@ -78,7 +78,7 @@ export function createStateReader(): (state: Pick<SriovNetworkNodeState, "spec" 
 
 /** Replaces names and addresses by the word "some": plan() looks only at whether they exist. */
 function withoutIdentity(vf: VfStatus): VfStatus {
-  const { mac: _mac, vendor: _vendor, deviceID: _device, assigned: _pod, Vlan: _vlan, ...kept } = vf;
+  const { mac: _mac, vendor: _vendor, deviceID: _device, assigned: _pod, holder: _holder, Vlan: _vlan, ...kept } = vf;
   const { name, adminMac, representorName, rdmaDevice, guid, adminGuid } = vf;
   return {
     ...kept,

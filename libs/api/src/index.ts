@@ -138,6 +138,8 @@ export {
   type KernelStatus,
   type RebootStatus,
   type SystemSettings,
+  type HoldersStatus,
+  type VfHolder,
   type HostNetworkStatus,
   type SystemStatus,
   type SriovNetworkNodeStateStatus,

@@ -1062,8 +1062,45 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                         "type": "string"
                       },
                       "assigned": {
-                        "description": "Pod that uses the VF; not always known.",
+                        "description": "Pod that uses the VF; not always known. The config daemon of Switchyard reports holder instead.",
                         "type": "string"
+                      },
+                      "holder": {
+                        "description": "Pod that has the VF, as the kubelet says. A VF without a holder is free only if status.holders.known is true.",
+                        "type": "object",
+                        "required": [
+                          "namespace",
+                          "name",
+                          "via",
+                          "resource",
+                          "since"
+                        ],
+                        "properties": {
+                          "namespace": {
+                            "description": "Namespace of the pod.",
+                            "type": "string",
+                            "maxLength": 63
+                          },
+                          "name": {
+                            "description": "Name of the pod.",
+                            "type": "string",
+                            "maxLength": 253
+                          },
+                          "via": {
+                            "description": "How the pod got the VF: by a device plugin (device-plugin) or by a ResourceClaim (dra). Known values: device-plugin, dra.",
+                            "type": "string"
+                          },
+                          "resource": {
+                            "description": "Full name of the resource that the device plugin offered the VF by, or name of the driver of the ResourceClaim.",
+                            "type": "string",
+                            "maxLength": 317
+                          },
+                          "since": {
+                            "description": "Time at which the config daemon has first seen that the pod has the VF, in RFC 3339.",
+                            "type": "string",
+                            "maxLength": 32
+                          }
+                        }
                       },
                       "driver": {
                         "description": "Kernel driver that the VF is bound to; absent if it is not bound to a driver.",
@@ -1315,6 +1352,27 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                     }
                   }
                 }
+              }
+            }
+          },
+          "holders": {
+            "description": "Whether it is known which pods have which VFs. Absent if the node has no VFs, and in reports of older config daemons: then it is not known.",
+            "type": "object",
+            "required": [
+              "known"
+            ],
+            "properties": {
+              "known": {
+                "description": "Whether the kubelet answers, so that VFs without a holder are free. Otherwise holders are as last known, and any VF may be held.",
+                "type": "boolean"
+              },
+              "message": {
+                "description": "Why it is not known; absent if it is.",
+                "type": "string"
+              },
+              "lastAnswer": {
+                "description": "Time of the kubelet's last answer, in RFC 3339, while it does not answer; absent if it has not answered since the daemon started.",
+                "type": "string"
               }
             }
           },

@@ -30,6 +30,5 @@ export {
   type PfStep,
   type Step,
 } from "./steps/step.ts";
-export { isUserSpaceDriver } from "./pf/vf-steps.ts";
 export { isVirtualNic } from "./pf/plan-virtual.ts";
 export { isMellanox, vfLimitProblem, type VfLimitProblem } from "./pf/pf-problems.ts";

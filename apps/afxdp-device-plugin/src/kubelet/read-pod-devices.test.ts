@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { PodDevices } from "@switchyard/kubelet";
-import { devicesOfCaller, heldDevices, shareAnswers } from "./read-pod-devices.ts";
+import { devicesOfCaller, heldDevices } from "./read-pod-devices.ts";
 
 const resourceName = "afxdp/intel";
 
@@ -44,47 +44,5 @@ describe("devicesOfCaller", () => {
     const find = (podName: string) => devicesOfCaller(long, { podName, device: { id: "a", name: "a" }, resourceName });
     expect(find(said)?.name).toBe("x".repeat(80));
     expect(find("x".repeat(20))).toBeUndefined();
-  });
-});
-
-describe("shareAnswers", () => {
-  it("asks at most four times a second and once at a time, and answers no call with an earlier answer", async () => {
-    let nowMs = 0;
-    let asked = 0;
-    let running = 0;
-    const shared = shareAnswers(
-      async () => {
-        running++;
-        expect(running).toBe(1);
-        await Promise.resolve();
-        running--;
-        return ++asked;
-      },
-      {
-        nowMs: () => nowMs,
-        wait: async (ms) => {
-          await Promise.resolve();
-          nowMs += ms;
-        },
-      },
-    );
-    for (let second = 1; second <= 10; second++) {
-      const calls = Array.from({ length: 100 }, () => shared());
-      const before = asked;
-      expect(new Set(await Promise.all(calls))).toEqual(new Set([before + 1]));
-    }
-    expect(asked).toBe(10);
-    expect(nowMs).toBeGreaterThanOrEqual(9 * 250);
-  });
-
-  it("asks again after an error, which all callers get", async () => {
-    const answers = [Promise.reject(new Error("too many requests")), Promise.resolve("pods")];
-    const shared = shareAnswers(() => answers.shift() ?? Promise.resolve(""), {
-      nowMs: () => 0,
-      wait: () => Promise.resolve(),
-    });
-    const failed = await Promise.allSettled([shared(), shared()]);
-    expect(failed.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-    await expect(shared()).resolves.toBe("pods");
   });
 });

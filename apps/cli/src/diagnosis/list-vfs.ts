@@ -7,7 +7,7 @@ import {
   type VfGroup,
   type VfStatus,
 } from "@switchyard/api";
-import { includesVf, parseVfRange } from "@switchyard/policy";
+import { holderOf, includesVf, parseVfRange, type HeldVfs } from "@switchyard/policy";
 import type { Flags } from "../flags.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { findHolders, type Holders } from "./vf-holders.ts";
@@ -36,7 +36,7 @@ export interface VfRow {
   readonly resource?: string;
   /** The pod that has the VF: "apps/client-0". */
   readonly pod?: string;
-  /** How that is known: the status of Multus, a ResourceClaim, or the status of the node. */
+  /** How that is known: the status of the node, in which the daemon reports what the kubelet says, that of Multus, or a ResourceClaim. */
   readonly podFrom?: "network-status" | "resource-claim" | "node-state";
   /**
    * Pods that have some VF of this resource on the node, and of which no source says which one. Only on VFs without a
@@ -79,7 +79,7 @@ function rowsOf(nic: InterfaceStatus, { state, holders }: OfNode): readonly VfRo
       address: vf.pciAddress,
       ...settingsOf(vf, nic),
       ...defined({ policy: group?.policyName, resource: group?.resourceName }),
-      ...podOf(vf, group, holders),
+      ...podOf(vf, group, { status: state.status ?? {}, holders }),
     };
   });
 }
@@ -95,8 +95,11 @@ function settingsOf(vf: VfStatus, nic: InterfaceStatus) {
 function podOf(
   vf: VfStatus,
   group: VfGroup | undefined,
-  holders: Holders,
+  { status, holders }: { readonly status: HeldVfs; readonly holders: Holders },
 ): Pick<VfRow, "pod" | "podFrom" | "possiblePods"> {
+  const holder = holderOf(status, vf);
+  if (typeof holder === "object") return { pod: `${holder.namespace}/${holder.name}`, podFrom: "node-state" };
+  if (holder === "free") return {};
   const known = holders.byAddress.get(vf.pciAddress);
   if (known !== undefined) return known;
   if (vf.assigned) return { pod: vf.assigned, podFrom: "node-state" };

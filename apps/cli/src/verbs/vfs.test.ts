@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { client, healthyCluster, type Editable } from "../diagnosis/testing/healthy-cluster.ts";
-import { listAt } from "../json.ts";
+import { at, listAt, textAt } from "../json.ts";
 import { runCli } from "../testing/run-cli.ts";
 
 let objects: Editable[] = [];
@@ -56,6 +56,22 @@ async function list(...flags: readonly string[]): Promise<readonly unknown[]> {
 }
 
 describe("switchyard vfs", () => {
+  it("shows the pod that the daemon reports, also after its resource was renamed, and no guess at free VFs", async () => {
+    const reported = structuredClone(objects);
+    const state = reported.find(
+      ({ kind, metadata }) => kind === "SriovNetworkNodeState" && metadata.name === "worker-1",
+    );
+    const [pf] = listAt(at(state, "status"), "interfaces");
+    const [first] = listAt(pf, "Vfs");
+    const holder = { namespace: "apps", name: "old", via: "device-plugin", resource: "openshift.io/former", since: "" };
+    Object.assign(Object(first), { holder });
+    Object.assign(Object(at(state, "status")), { holders: { known: true } });
+    const { out } = await runCli(["vfs", "-f", "-", "-o", "json", "--node", "worker-1"], { input: reported });
+    const [own, ...others] = listAt(JSON.parse(out), "vfs");
+    expect(own).toMatchObject({ pod: "apps/old", podFrom: "node-state" });
+    for (const row of others) expect(row).not.toHaveProperty("possiblePods");
+  });
+
   it("lists each VF with its PF, settings, policy, resource and pod", async () => {
     const rows = await list();
     expect(rows).toHaveLength(8);

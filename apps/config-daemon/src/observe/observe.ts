@@ -5,6 +5,7 @@
 import {
   defined,
   type Bridges,
+  type HoldersStatus,
   type InterfaceStatus,
   type LinuxBridge,
   type OpenVSwitchStatus,
@@ -32,6 +33,8 @@ import { readVfDevices, withVfDevices } from "./vf-devices.ts";
 export interface Observation {
   /** All network PFs by ascending PCI address. */
   readonly interfaces: readonly InterfaceStatus[];
+  /** Undefined if the node has no VFs, or if the kubelet cannot be asked. */
+  readonly holders?: HoldersStatus | undefined;
   /** Has no rdmaMode if the node has no RDMA subsystem. */
   readonly system: SystemStatus;
   /** The software bridges that Switchyard created. A kind of bridges that is absent is unknown, not empty. */

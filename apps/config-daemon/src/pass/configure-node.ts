@@ -17,6 +17,7 @@ import type { WithDeadline } from "../deadlines/with-deadline.ts";
 import type { Observation } from "../observe/observe.ts";
 import type { MissingInterfaces } from "../observe/missing-interfaces.ts";
 import type { ObserveHost } from "../observe/observer.ts";
+import type { VfHolders } from "../observe/vf-holders.ts";
 import type { Phase } from "../report/phase.ts";
 import type { Found } from "../report/status-of.ts";
 import { adoptUpstreamBridges } from "../upstream/managed-ovs-bridges.ts";
@@ -44,6 +45,8 @@ export interface ConfigureDeps
   readonly refusedChanges: RefusedChanges;
   /** Finds VFs without interface; absent where the kubelet cannot be asked. */
   readonly missingInterfaces?: MissingInterfaces | undefined;
+  /** Finds the pods that have VFs; absent where the kubelet cannot be asked. */
+  readonly vfHolders?: Pick<VfHolders, "addTo"> | undefined;
   readonly keepUdevRules: KeepUdevRules;
   /** Called at the start of a pass on a node that is configured while it boots; absent on other nodes. */
   readonly beginPass?: BeginPass | undefined;
@@ -133,7 +136,7 @@ async function observe(
   missingVhostDevices: readonly string[],
   { deps, signal }: { readonly deps: ConfigureDeps; readonly signal: AbortSignal },
 ): Promise<Result<Observation, string>> {
-  const { runningSteps, observeHost, missingInterfaces, refusedChanges } = deps;
+  const { runningSteps, observeHost, missingInterfaces, vfHolders, refusedChanges } = deps;
   const held = runningSteps.hanging.flatMap(({ step, pf }): readonly InterfaceStatus[] =>
     "pciAddress" in step ? [pf ?? { pciAddress: step.pciAddress }] : [],
   );
@@ -142,7 +145,8 @@ async function observe(
   const given = { desired, before: status?.interfaces ?? [] };
   const interfaces = (await missingInterfaces?.addTo(seen.value.interfaces, given, signal)) ?? seen.value.interfaces;
   const system = { ...seen.value.system, ...(missingVhostDevices.length > 0 && { missingVhostDevices }) };
-  return ok(refusedChanges.addTo({ ...seen.value, interfaces, system }, desired));
+  const withHolders = await vfHolders?.addTo(interfaces, status ?? {}, signal);
+  return ok(refusedChanges.addTo({ ...seen.value, interfaces, system, ...withHolders }, desired));
 }
 
 /** The PFs that the plan changes or finds configured. A PF that the plan refuses does not become Switchyard's. */

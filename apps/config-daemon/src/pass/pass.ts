@@ -26,6 +26,7 @@ export interface PassDeps extends Pick<
   | "loadVhostModules"
   | "refusedChanges"
   | "missingInterfaces"
+  | "vfHolders"
   | "keepUdevRules"
   | "beginPass"
   | "maxPfs"

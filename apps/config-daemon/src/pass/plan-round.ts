@@ -27,14 +27,14 @@ export function planRound(
   found: Observation,
   { runningSteps, onPlan }: PlanRoundDeps,
 ): Plan {
-  const { interfaces, system, metadataProblem, bridges, openVSwitch } = found;
-  const { openVSwitch: _before, ...known } = status ?? {};
+  const { interfaces, system, metadataProblem, bridges, openVSwitch, holders } = found;
+  const { openVSwitch: _before, holders: _holders, ...known } = status ?? {};
   const observed: SriovNetworkNodeStateStatus = {
     ...known,
     observedGeneration: generation,
     interfaces,
     system,
-    ...defined({ openVSwitch }),
+    ...defined({ openVSwitch, holders }),
     bridges: knownBridges(status?.bridges, bridges),
   };
   const planned = plan(desired, observed, ownedInStatus(observed));

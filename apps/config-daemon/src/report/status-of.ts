@@ -4,6 +4,7 @@ import {
   conditionTypes,
   defined,
   type Bridges,
+  type HoldersStatus,
   type InterfaceStatus,
   type OpenVSwitchStatus,
   type SriovNetworkNodeStateStatus,
@@ -18,6 +19,8 @@ export interface Found {
   readonly interfaces: readonly InterfaceStatus[];
   /** As in Observation. */
   readonly system?: SystemStatus;
+  /** As in Observation. */
+  readonly holders?: HoldersStatus | undefined;
   /** As in Observation. */
   readonly bridges?: Bridges;
   /** As in Observation. */
@@ -44,8 +47,9 @@ export function statusOf(input: StatusInput): SriovNetworkNodeStateStatus {
   const { interfaces = before?.interfaces, system = before?.system, bootId: bootID = before?.bootID } = found ?? {};
   const bridges = withoutEmptyLists(knownBridges(before?.bridges, found?.bridges));
   const openVSwitch = found === undefined ? before?.openVSwitch : found.openVSwitch;
+  const holders = found === undefined ? before?.holders : found.holders;
   return {
-    ...defined({ bridges, openVSwitch }),
+    ...defined({ bridges, openVSwitch, holders }),
     ...defined({ interfaces, system: system && Object.keys(system).length > 0 ? system : undefined, bootID }),
     ...syncOf(phase, before?.lastSyncError ?? ""),
     conditions: setConditions(own, phaseConditions(phase, own), { now, observedGeneration }),

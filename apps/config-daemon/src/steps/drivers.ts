@@ -6,7 +6,7 @@
  */
 import type { PciAddress } from "@switchyard/api";
 import { HostError, type SriovSysfs } from "@switchyard/host";
-import { isUserSpaceDriver } from "@switchyard/plan";
+import { isUserSpaceDriver } from "@switchyard/policy";
 
 /** Drivers of VFs by the driver of their PF, where the two differ (drivers/net/ethernet, 6.12). */
 const vfDrivers: Readonly<Record<string, string>> = {

@@ -2,7 +2,8 @@
 /** Runs the steps that create, bind and configure VFs. */
 import { isUnicast, parseMacAddress, type PciAddress } from "@switchyard/api";
 import { HostError, type PfRecord } from "@switchyard/host";
-import { isUserSpaceDriver, type PfStep } from "@switchyard/plan";
+import type { PfStep } from "@switchyard/plan";
+import { isUserSpaceDriver } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import { chooseVfMac } from "../addresses/choose-vf-mac.ts";
 import { chooseGuid } from "../guids/choose-guid.ts";

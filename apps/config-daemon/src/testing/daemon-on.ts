@@ -11,6 +11,7 @@ import { createFirmwareReader } from "../observe/firmware/firmware-reader.ts";
 import { createMissingInterfaces } from "../observe/missing-interfaces.ts";
 import type { ReadHolders } from "../kubelet/open-kubelet.ts";
 import { createObserver } from "../observe/observer.ts";
+import { createVfHolders } from "../observe/vf-holders.ts";
 import { configureNode, type BeginPass } from "../pass/configure-node.ts";
 import type { PassResult } from "../pass/run-rounds.ts";
 import { requestOf } from "../pass/drain-request.ts";
@@ -34,6 +35,8 @@ export interface DaemonTestOptions {
   readonly linkTimeoutMs?: number;
   /** The clock of refused changes; that of the system by default. */
   readonly nowMs?: () => number;
+  /** The wall clock; that of the system by default. */
+  readonly now?: () => Date;
   /** Called when a step has ended. */
   readonly onStep?: (step: Step) => void;
   /** Set for a node in systemd mode. */
@@ -93,6 +96,9 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
   const missingInterfaces =
     options.readHolders &&
     createMissingInterfaces({ readHolders: options.readHolders, nowMs, graceMs: timing.linkTimeoutMs });
+  const vfHolders =
+    options.readHolders &&
+    createVfHolders({ readHolders: options.readHolders, now: options.now ?? now, signal: never });
   const keepUdevRules = createUdevRules(host, { timing, now });
   const lastPhase = (): Phase => phases.at(-1) ?? { kind: "settled", problems: [] };
   return {
@@ -124,6 +130,7 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
           runningSteps,
           refusedChanges,
           missingInterfaces,
+          vfHolders,
           maxPfs: 4,
           maxHanging: 4,
           keepUdevRules,

@@ -319,6 +319,11 @@ export interface SriovNetworkNodeStateStatus extends ObjectStatus {
   /** All PFs of the node, ordered by PCI address. */
   readonly interfaces?: readonly InterfaceStatus[];
   /**
+   * Whether it is known which pods have which VFs. Absent if the node has no VFs, and in reports of older config daemons: then it is
+   * not known.
+   */
+  readonly holders?: HoldersStatus;
+  /**
    * Software bridges that Switchyard created. Their maps have only the entries that Switchyard set. While Open vSwitch
    * cannot be reached, its bridges are as last known.
    */
@@ -462,6 +467,45 @@ export interface InterfaceStatus {
   readonly refused?: RefusedChange;
 }
 
+/** Whether it is known which pods have which VFs. */
+export interface HoldersStatus {
+  /** Whether the kubelet answers, so that VFs without a holder are free. Otherwise holders are as last known, and any VF may be held. */
+  readonly known: boolean;
+  /** Why it is not known; absent if it is. */
+  readonly message?: string;
+  /** Time of the kubelet's last answer, in RFC 3339, while it does not answer; absent if it has not answered since the daemon started. */
+  readonly lastAnswer?: string;
+}
+
+/** A pod that has a VF. */
+export interface VfHolder {
+  /**
+   * Namespace of the pod.
+   * @maxLength 63
+   */
+  readonly namespace: string;
+  /**
+   * Name of the pod.
+   * @maxLength 253
+   */
+  readonly name: string;
+  /**
+   * How the pod got the VF: by a device plugin (device-plugin) or by a ResourceClaim (dra).
+   * @openEnum
+   */
+  readonly via: "device-plugin" | "dra";
+  /**
+   * Full name of the resource that the device plugin offered the VF by, or name of the driver of the ResourceClaim.
+   * @maxLength 317
+   */
+  readonly resource: string;
+  /**
+   * Time at which the config daemon has first seen that the pod has the VF, in RFC 3339.
+   * @maxLength 32
+   */
+  readonly since: string;
+}
+
 /** A change that is not tried again until the spec, the driver or the VFs of the PF change, or some hours have passed. */
 export interface RefusedChange {
   /** What was tried: "set eswitch mode legacy -> switchdev on 0000:3b:00.0". */
@@ -512,8 +556,10 @@ export interface VfStatus {
   readonly mac?: string;
   /** MAC address that the PF has assigned to the VF: all zeros if the PF has assigned none, absent if unknown. */
   readonly adminMac?: string;
-  /** Pod that uses the VF; not always known. */
+  /** Pod that uses the VF; not always known. The config daemon of Switchyard reports holder instead. */
   readonly assigned?: string;
+  /** Pod that has the VF, as the kubelet says. A VF without a holder is free only if status.holders.known is true. */
+  readonly holder?: VfHolder;
   /** Kernel driver that the VF is bound to; absent if it is not bound to a driver. */
   readonly driver?: string;
   /** PCI vendor ID of the VF, in hexadecimal. */

@@ -7,9 +7,8 @@
  * Usage: `for (const vf of vfsWithoutInterface(spec, pf)) …`
  */
 import type { InterfaceSpec, InterfaceStatus, VfGroup, VfStatus } from "@switchyard/api";
-import { includesVf, parseVfRange, type VfRange } from "@switchyard/policy";
+import { includesVf, isUserSpaceDriver, parseVfRange, type VfRange } from "@switchyard/policy";
 import type { PlanProblem } from "../problem.ts";
-import { isUserSpaceDriver } from "./vf-steps.ts";
 
 /** Returns the VFs of groups whose pods need an interface, and which have a kernel driver and no interface on the host. */
 export function vfsWithoutInterface({ vfGroups = [] }: InterfaceSpec, pf: InterfaceStatus): readonly VfStatus[] {

@@ -8,7 +8,8 @@ import type { InterfaceSpec, InterfaceStatus } from "@switchyard/api";
 import type { PfPlan } from "./plan-pf.ts";
 import type { PlanProblem } from "../problem.ts";
 import type { PfStep } from "../steps/step.ts";
-import { isKnownDeviceType, isUserSpaceDriver } from "./vf-steps.ts";
+import { isUserSpaceDriver } from "@switchyard/policy";
+import { isKnownDeviceType } from "./vf-steps.ts";
 
 /** Reports whether the card is its own VF. */
 export function isVirtualNic({ pciAddress, Vfs = [] }: InterfaceStatus): boolean {

@@ -4,19 +4,12 @@
  * with the observed values and not the driver alone (sriov-operator.md M-30).
  */
 import { defined, type InterfaceStatus, type VfGroup, type VfStatus } from "@switchyard/api";
-import { includesVf, type VfRange } from "@switchyard/policy";
+import { includesVf, isUserSpaceDriver, type VfRange } from "@switchyard/policy";
 import type { PfStep } from "../steps/step.ts";
 import { isVirtio, vpVdpa } from "../steps/vdpa.ts";
 
 /** The administrative address that the kernel reports for a VF if none was set. */
 const noMac = "00:00:00:00:00:00";
-
-/** Drivers that pass a device to user space: upstream's list (sriov-operator.md F.4). */
-const userSpaceDrivers: ReadonlySet<string> = new Set(["vfio-pci", "uio_pci_generic", "igb_uio"]);
-
-export function isUserSpaceDriver(driver: string): boolean {
-  return userSpaceDrivers.has(driver);
-}
 
 /** Returns the steps for VFs that do not exist yet. They will have the kernel's defaults. */
 export function stepsForNewVfs(pf: InterfaceStatus, group: VfGroup, range: VfRange): readonly PfStep[] {

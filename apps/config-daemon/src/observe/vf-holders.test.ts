@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import type { InterfaceStatus } from "@switchyard/api";
+import type { PodDevices } from "@switchyard/kubelet";
+import { startFakeKubelet, type FakeKubelet, type FakeKubeletOptions } from "@switchyard/kubelet/testing";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openKubelet } from "../kubelet/open-kubelet.ts";
+import { createVfHolders, type HeldInterfaces } from "./vf-holders.ts";
+
+let root: string;
+let kubelet: FakeKubelet | undefined;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "switchyard-holders-"));
+});
+afterEach(async () => {
+  await kubelet?.[Symbol.asyncDispose]();
+  kubelet = undefined;
+  await rm(root, { recursive: true });
+});
+
+const never = new AbortController().signal;
+const [vf0, vf1] = ["0000:3b:02.0", "0000:3b:02.1"] as const;
+const found: readonly InterfaceStatus[] = [
+  {
+    pciAddress: "0000:3b:00.0",
+    Vfs: [
+      { pciAddress: vf0, vfID: 0 },
+      { pciAddress: vf1, vfID: 1 },
+    ],
+  },
+];
+
+function pod(name: string, ...ids: readonly string[]): PodDevices {
+  const devices = [{ resourceName: "openshift.io/lab", ids }];
+  return { name, namespace: "apps", containers: [{ name: "app", devices }] };
+}
+
+async function startKubelet(
+  pods: readonly PodDevices[] | undefined,
+  options?: FakeKubeletOptions,
+): Promise<FakeKubelet> {
+  const directory = join(root, "var/lib/kubelet");
+  await mkdir(directory, { recursive: true });
+  const started = await startFakeKubelet(directory, options);
+  started.pods = pods;
+  kubelet = started;
+  return started;
+}
+
+/** Looks once, as a daemon that has just started does. */
+function look(before: Partial<HeldInterfaces> = {}, at = "2026-11-28T10:00:00.123Z") {
+  const holders = createVfHolders({
+    readHolders: openKubelet(root).readHolders,
+    now: () => new Date(at),
+    signal: never,
+  });
+  return holders.addTo(found, before, never);
+}
+
+const holdersIn = ({ interfaces }: HeldInterfaces) =>
+  interfaces.flatMap(({ Vfs = [] }) =>
+    Vfs.map(({ holder }) => (holder === undefined ? "-" : `${holder.name} ${holder.since}`)),
+  );
+
+describe("createVfHolders", () => {
+  it("reports the pod of each VF, and keeps the time at which the pod was first seen", async () => {
+    const running = await startKubelet([pod("web-0", vf0)]);
+    const first = await look();
+    expect(first.holders).toEqual({ known: true });
+    expect(first.interfaces[0]?.Vfs?.[0]?.holder).toEqual({
+      namespace: "apps",
+      name: "web-0",
+      via: "device-plugin",
+      resource: "openshift.io/lab",
+      since: "2026-11-28T10:00:00Z",
+    });
+    running.pods = [pod("web-0", vf0), pod("web-1", vf1)];
+    const second = await look(first, "2026-11-28T11:00:00Z");
+    expect(holdersIn(second)).toEqual(["web-0 2026-11-28T10:00:00Z", "web-1 2026-11-28T11:00:00Z"]);
+    running.pods = [pod("web-1", vf1)];
+    expect(holdersIn(await look(second))).toEqual(["-", "web-1 2026-11-28T11:00:00Z"]);
+  });
+
+  it.each(["stopped", "refusing"])(
+    "keeps the holders and says that they are not known while the kubelet is %s",
+    async (how) => {
+      const running = await startKubelet([pod("web-0", vf0)]);
+      const first = await look();
+      running.pods = undefined;
+      if (how === "stopped") {
+        await running[Symbol.asyncDispose]();
+        kubelet = undefined;
+      }
+      const second = await look(first);
+      expect(holdersIn(second)).toEqual(["web-0 2026-11-28T10:00:00Z", "-"]);
+      expect(second.holders?.known).toBe(false);
+      expect(second.holders?.message).toContain("the kubelet does not say which pods have VFs: 14 UNAVAILABLE");
+    },
+  );
+
+  it("keeps the holders while a kubelet has just started, because it does not know its pods yet", async () => {
+    const first = { interfaces: (await startKubelet([pod("web-0", vf0)]).then(() => look())).interfaces };
+    await kubelet?.[Symbol.asyncDispose]();
+    await startKubelet([], { isNew: true });
+    expect(holdersIn(await look(first))).toEqual(["web-0 2026-11-28T10:00:00Z", "-"]);
+  });
+
+  it("cuts names that are longer than the API server accepts", async () => {
+    await startKubelet([pod("x".repeat(100_000), vf0)]);
+    expect((await look()).interfaces[0]?.Vfs?.[0]?.holder?.name.length).toBe(253);
+  });
+
+  it("asks the kubelet four times a minute at most while no pass runs, and never without VFs", async () => {
+    const calls: number[] = [];
+    let nowMs = 0;
+    let timer: { readonly atMs: number; readonly run: () => void } | undefined;
+    const stop = new AbortController();
+    const holders = createVfHolders({
+      readHolders() {
+        calls.push(nowMs);
+        const held =
+          nowMs < 40_000 ? [] : [[vf0, [{ namespace: "a", name: "b", via: "dra" as const, resource: "r" }]] as const];
+        return Promise.resolve({ ok: true, value: { byId: new Map(held), isNewKubelet: false } });
+      },
+      now: () => new Date(nowMs),
+      clock: {
+        nowMs: () => nowMs,
+        after(delayMs, run) {
+          timer = { atMs: nowMs + delayMs, run };
+          return () => undefined;
+        },
+      },
+      signal: stop.signal,
+    });
+    const woken: number[] = [];
+    holders.source("node").start(() => woken.push(nowMs));
+    const runUntil = async (endMs: number): Promise<void> => {
+      for (;;) {
+        for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+        if (timer === undefined || timer.atMs > endMs) return;
+        const { atMs, run } = timer;
+        timer = undefined;
+        nowMs = atMs;
+        run();
+      }
+    };
+    await runUntil(60_000);
+    expect(calls).toEqual([]);
+    nowMs = 60_000;
+    await holders.addTo(found, {}, never);
+    await runUntil(119_999);
+    expect([calls.length, woken]).toEqual([4, []]);
+    stop.abort();
+  });
+});

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * createVfHolders finds the pods that have the node's VFs. Only the kubelet knows them. It has no events, so it is asked by each pass,
+ * and four times a minute while no pass runs. Most changes need no poll: the interface of a VF moves to or from the network namespace
+ * of a pod, and the kernel reports that.
+ *
+ * Unknown counts as held: while the kubelet does not answer, or has just started and does not know its pods yet, holders stay
+ * as they were.
+ */
+import { defined, type HoldersStatus, type InterfaceStatus, type VfHolder, type VfStatus } from "@switchyard/api";
+import { sleep, systemClock, type Clock, type Source } from "@switchyard/kube";
+import type { DeviceHolder } from "@switchyard/kubelet";
+import { isDeepStrictEqual } from "node:util";
+import type { HoldersAnswer, ReadHolders } from "../kubelet/open-kubelet.ts";
+
+export interface VfHoldersDeps {
+  readonly readHolders: ReadHolders;
+  /** The wall clock. */
+  readonly now: () => Date;
+  readonly clock?: Clock;
+  /** Ends the poll. */
+  readonly signal: AbortSignal;
+}
+
+/** PFs with the holders of their VFs, and whether these are known. */
+export interface HeldInterfaces {
+  readonly interfaces: readonly InterfaceStatus[];
+  /** Undefined if there are no VFs. */
+  readonly holders: HoldersStatus | undefined;
+}
+
+export interface VfHolders {
+  /** Returns the PFs with the holders of their VFs. `before` is the previous status, which a restarted daemon continues. */
+  addTo(
+    found: readonly InterfaceStatus[],
+    before: Partial<HeldInterfaces>,
+    signal: AbortSignal,
+  ): Promise<HeldInterfaces>;
+  /** Adds `key` when a poll finds other holders than the last addTo(). Without VFs, the kubelet is not asked. */
+  source(key: string): Source;
+}
+
+/** Four calls a minute. */
+const pollMs = 15_000;
+
+export function createVfHolders({ readHolders, now, clock = systemClock, signal: end }: VfHoldersDeps): VfHolders {
+  let lastAnswer: string | undefined;
+  let shown: HeldInterfaces | undefined;
+  let lastMs = -Infinity;
+
+  async function look(
+    found: readonly InterfaceStatus[],
+    before: Partial<HeldInterfaces>,
+    signal: AbortSignal,
+  ): Promise<HeldInterfaces> {
+    const answer = await readHolders(signal);
+    lastMs = clock.nowMs();
+    const since = now()
+      .toISOString()
+      .replace(/\.\d+Z$/, "Z");
+    if (answer.ok) lastAnswer = since;
+    const known = new Map(
+      (before.interfaces ?? []).flatMap(({ Vfs = [] }) => Vfs.map(({ pciAddress, holder }) => [pciAddress, holder])),
+    );
+    const holderOf = ({ pciAddress }: VfStatus): VfHolder | undefined => {
+      const earlier = known.get(pciAddress);
+      return answer.ok ? holderIn(answer.value, pciAddress, { earlier, since }) : earlier;
+    };
+    const message = answer.ok ? undefined : `the kubelet does not say which pods have VFs: ${answer.error}`;
+    return {
+      interfaces: found.map((pf) =>
+        pf.Vfs === undefined ? pf : { ...pf, Vfs: pf.Vfs.map((vf) => withHolder(vf, holderOf(vf))) },
+      ),
+      holders: { known: answer.ok, ...(message !== undefined && defined({ message, lastAnswer })) },
+    };
+  }
+
+  return {
+    async addTo(found, before, signal) {
+      const hasVfs = found.some(({ Vfs = [] }) => Vfs.length > 0);
+      shown = hasVfs ? await look(found, before, signal) : { interfaces: found, holders: undefined };
+      return shown;
+    },
+    source(key) {
+      return {
+        start(enqueue) {
+          const stop = new AbortController();
+          const signal = AbortSignal.any([stop.signal, end]);
+          const poll = async (): Promise<void> => {
+            for (;;) {
+              const dueMs = shown?.holders === undefined ? pollMs : lastMs + pollMs - clock.nowMs();
+              await sleep(clock, Math.max(dueMs, 0), signal);
+              if (shown?.holders === undefined || clock.nowMs() - lastMs < pollMs) continue;
+              const before = shown;
+              if (!isDeepStrictEqual(await look(before.interfaces, before, signal), before)) enqueue(key);
+            }
+          };
+          void poll().catch(() => undefined); // it ends with the signal only
+          return () => {
+            stop.abort();
+          };
+        },
+        whenSynced: () => Promise.resolve(),
+      };
+    },
+  };
+}
+
+/** A pod keeps the time at which it was first seen. */
+function holderIn(
+  { byId, isNewKubelet }: HoldersAnswer,
+  address: string,
+  { earlier, since }: { readonly earlier: VfHolder | undefined; readonly since: string },
+): VfHolder | undefined {
+  const found = byId.get(address) ?? [];
+  const [first] = found;
+  if (first === undefined) return isNewKubelet ? earlier : undefined;
+  // If several pods have the VF, the one that was seen first stays.
+  if (earlier !== undefined && found.some((holder) => isSame(holder, earlier))) return earlier;
+  const { namespace, name, via, resource } = first;
+  return {
+    namespace: namespace.slice(0, limits.namespace),
+    name: name.slice(0, limits.name),
+    via,
+    resource: resource.slice(0, limits.resource),
+    since,
+  };
+}
+
+/** As in the CRD. Kubernetes allows no longer names, but a write that the API server refuses would hide everything else. */
+const limits = { namespace: 63, name: 253, resource: 317 };
+
+function isSame(holder: DeviceHolder, { namespace, name, resource }: VfHolder): boolean {
+  return holder.namespace === namespace && holder.name === name && holder.resource === resource;
+}
+
+function withHolder({ holder: _before, ...vf }: VfStatus, holder: VfHolder | undefined): VfStatus {
+  return { ...vf, ...defined({ holder }) };
+}
