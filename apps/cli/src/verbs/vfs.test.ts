@@ -59,7 +59,7 @@ describe("switchyard vfs", () => {
   it("shows the pod that the daemon reports, also after its resource was renamed, and no guess at free VFs", async () => {
     const reported = structuredClone(objects);
     const state = reported.find(
-      ({ kind, metadata }) => kind === "SriovNetworkNodeState" && metadata.name === "worker-1",
+      (object) => object.kind === "SriovNetworkNodeState" && at(object, "metadata", "name") === "worker-1",
     );
     const [pf] = listAt(at(state, "status"), "interfaces");
     const [first] = listAt(pf, "Vfs");

@@ -5,7 +5,7 @@
  */
 import { isUnicast, parseMacAddress, type MacAddress } from "@switchyard/api";
 import { HostError, type PfRecord } from "@switchyard/host";
-import { isUserSpaceDriver } from "@switchyard/plan";
+import { isUserSpaceDriver } from "@switchyard/policy";
 import { groupByDevice, uplinkAmong } from "../observe/interface-status.ts";
 import { bindDefault, bindTo, rebindDefault } from "./drivers.ts";
 import type { StepContext } from "./step-context.ts";

@@ -4,10 +4,9 @@
  * representors are missing, or an externally managed PF differs from its spec.
  */
 import type { InterfaceSpec, InterfaceStatus } from "@switchyard/api";
-import { smartNicModelOf } from "@switchyard/policy";
+import { isUserSpaceDriver, smartNicModelOf } from "@switchyard/policy";
 import { parseEswitchMode } from "./plan-eswitch.ts";
 import { isVirtualNic } from "./plan-virtual.ts";
-import { isUserSpaceDriver } from "./vf-steps.ts";
 import { quote, type PlanProblem } from "../problem.ts";
 
 /** Returns why the PF cannot have the mode. The whole PF is then left unchanged. */
