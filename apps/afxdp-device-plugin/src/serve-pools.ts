@@ -6,7 +6,6 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import type { AfxdpBpfmanStatus, AfxdpLoadedProgram, AfxdpLoader } from "@switchyard/api";
 import {
   createPodResources,

@@ -79,7 +79,7 @@ export function rdmaModeDifference(
   const wanted = desired.system?.rdmaMode;
   const mode = observed.system?.rdmaMode;
   if (!wanted || !mode || mode === wanted) return undefined;
-  if (observed.system?.hasNetworkNamespaces === true) {
+  if (observed.system.hasNetworkNamespaces === true) {
     return `"${wanted}" requested, but the node is in ${mode} mode, and reboots to change it, because it runs pods`;
   }
   return `"${wanted}" requested, but the node is in ${mode} mode, and reboots to change it unless it runs no pods`;

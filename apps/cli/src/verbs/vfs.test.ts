@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { client, healthyCluster, type Editable } from "../diagnosis/testing/healthy-cluster.ts";
-import { at, listAt, textAt } from "../json.ts";
+import { at, listAt } from "../json.ts";
 import { runCli } from "../testing/run-cli.ts";
 
 let objects: Editable[] = [];

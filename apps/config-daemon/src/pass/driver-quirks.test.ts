@@ -156,17 +156,18 @@ describe("a driver that ignores the number of VFs while the interface is down", 
 });
 
 describe("a PF without a driver for its VFs", () => {
-  it.each([
+  type Prepare = (node: ReturnType<typeof drainedNode>) => void | Promise<void>;
+  it.each<{ readonly what: string; readonly prepare: Prepare; readonly error: string }>([
     {
       what: "without a driver",
-      prepare: (node: ReturnType<typeof drainedNode>) => {
+      prepare: (node) => {
         node.kernel.unbindByHand(pf);
       },
       error: "has no driver; load its driver, and see the kernel log if the driver has failed on it",
     },
     {
       what: "bound to vfio-pci",
-      prepare: async ({ kernel }: ReturnType<typeof drainedNode>) => {
+      prepare: async ({ kernel }) => {
         const { sriov, modules } = kernel.host();
         await modules.load("vfio-pci");
         await sriov.unbindDriver(pf);
