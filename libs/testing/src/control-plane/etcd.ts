@@ -5,7 +5,7 @@
  */
 import { TestingError } from "../testing-error.ts";
 
-/** What etcd has, by key. */
+/** The objects in etcd, by key. */
 export type EtcdData = ReadonlyMap<string, EtcdValue>;
 
 interface EtcdValue {
@@ -13,9 +13,11 @@ interface EtcdValue {
   readonly revision: string;
 }
 
-const firstKey = base64("\0");
-/** As the end of a range: all keys from its start on. */
-const everything = base64("\0");
+/**
+ * The objects of the API server. It has another key, compact_rev_key, of which it remembers the version: without it, it ends
+ * at its next compaction.
+ */
+const objects = { from: "/registry/", to: "/registry0" };
 /** etcd's default for --max-txn-ops. */
 const operationsAtOnce = 128;
 /** The API server creates and deletes these for the definitions of kinds. Deleted by others, they are created again. */
@@ -25,18 +27,18 @@ const volatile = ["/registry/leases/", "/registry/masterleases/", "/registry/eve
 
 /** Drops the history up to the current revision and returns that revision. Current objects stay. */
 export async function compactEtcd(url: string): Promise<number> {
-  const { header } = await post(url, "range", { key: firstKey, count_only: true });
+  const { header } = await post(url, "range", { key: base64(objects.from), count_only: true });
   const revision = Number(header?.revision);
   if (!Number.isSafeInteger(revision)) throw new TestingError("etcd", `${url}: the response has no revision`);
   await post(url, "compaction", { revision: `${revision}`, physical: true });
   return revision;
 }
 
-/** Reads all data, in the order of the keys. */
+/** Reads all objects, in the order of the keys. */
 export async function readEtcd(url: string, keysOnly: "keys" | "values" = "values"): Promise<EtcdData> {
   const { kvs = [] } = await post(url, "range", {
-    key: firstKey,
-    range_end: everything,
+    key: base64(objects.from),
+    range_end: base64(objects.to),
     keys_only: keysOnly === "keys",
   });
   return new Map(kvs.map(({ key, value = "", mod_revision: revision }) => [key, { value, revision }]));
@@ -49,13 +51,11 @@ export async function readEtcd(url: string, keysOnly: "keys" | "values" = "value
  */
 export async function resetEtcd(url: string, data: EtcdData): Promise<{ deleted: readonly string[]; data: EtcdData }> {
   const before = await readEtcd(url, "keys");
-  const bounds = ["", ...[...data.keys()].map(text), derived.from, derived.to].toSorted(inOrderOfBytes);
+  const bounds = [objects.from, ...[...data.keys()].map(text), derived.from, derived.to].toSorted(inOrderOfBytes);
   const gaps = bounds
-    .map((from, at) => ({ from, to: bounds[at + 1] }))
+    .map((from, at) => ({ from, to: bounds[at + 1] ?? objects.to }))
     .filter(({ from }) => from < derived.from || from >= derived.to)
-    .map(({ from, to }) => ({
-      request_delete_range: { key: base64(`${from}\0`), range_end: to === undefined ? everything : base64(to) },
-    }));
+    .map(({ from, to }) => ({ request_delete_range: { key: base64(`${from}\0`), range_end: base64(to) } }));
   const changed = [...data].filter(([key, { revision }]) => !isVolatile(key) && before.get(key)?.revision !== revision);
   const puts = changed.map(([key, { value }]) => ({ request_put: { key, value } }));
   const operations = [...gaps, ...puts];

@@ -46,7 +46,9 @@ export async function lendControlPlanes(socketPath: string): Promise<AsyncDispos
       const next = free[`${controllerManager}`].shift();
       if (next === undefined) return start(controllerManager);
       const usable = await next.catch(() => undefined);
-      if (usable !== undefined) return usable;
+      if (usable === undefined) continue;
+      if (!usable.servers.hasFailed()) return usable;
+      await usable[Symbol.asyncDispose]();
     }
   }
 

@@ -38,6 +38,7 @@ export class LocalServers implements ControlPlaneServers {
   readonly #files: ControlPlaneFiles;
   readonly #running = new Map<Component, GuardedProcess>();
   readonly #fail: (error: TestingError) => void;
+  #hasFailed = false;
 
   constructor(binaries: string, layout: ControlPlaneLayout, files: ControlPlaneFiles) {
     this.#binaries = binaries;
@@ -89,6 +90,11 @@ export class LocalServers implements ControlPlaneServers {
     return this.#running.has("kube-apiserver");
   }
 
+  /** Whether a process has ended unexpectedly. */
+  hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
   async compactEtcd(): Promise<void> {
     await compactEtcd(etcdUrl(this.layout));
   }
@@ -121,7 +127,9 @@ export class LocalServers implements ControlPlaneServers {
     const started = spawnGuarded(join(this.#binaries, component), flags, { log: logFile(this.layout, component) });
     this.#running.set(component, started);
     const ended = async () => {
-      if (this.#running.get(component) === started) this.#fail(await this.#report(`${component} ended`));
+      if (this.#running.get(component) !== started) return;
+      this.#hasFailed = true;
+      this.#fail(await this.#report(`${component} ended`));
     };
     started.exited.then(ended, ended);
   }
