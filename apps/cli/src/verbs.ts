@@ -117,7 +117,7 @@ export const verbs: readonly Verb[] = [
       "The exit code is 1 if something stands in the way.",
     ],
     examples: [
-      'switchyard migrate check --context lab --helm-version "$(helm version --short)"',
+      'switchyard migrate check --helm-version "$(helm version --short)"',
       "switchyard migrate check -f must-gather/ -o json",
     ],
     flags: ["filename", "context", "kubeconfig", "namespace", "resourcePrefix", "helmVersion", "output"],
