@@ -12,6 +12,7 @@ const lists = [
   "/api/v1/namespaces/openshift-network-operator/configmaps",
   "/api/v1/namespaces/ovn-kubernetes/configmaps",
   "/apis/sriovnetwork.openshift.io/v1/namespaces/sriov-network-operator/sriovnetworknodepolicies",
+  "/apis/k8s.cni.cncf.io/v1/namespaces/default/network-attachment-definitions",
 ];
 
 const openshiftLists = [

@@ -3,7 +3,7 @@
  * startOffloadService starts ovn-offload as a process with the rights of its service account, behind a proxy, which records its writes
  * and can inject faults.
  */
-import { ovnOffloadIdentity, type OvnOffloadIdentitySettings } from "@switchyard/render";
+import { defaultOffloadNetwork, ovnOffloadIdentity, type OvnOffloadIdentitySettings } from "@switchyard/render";
 import { namespace, type TestCluster } from "@switchyard/test-cluster";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { mkdtemp } from "node:fs/promises";
@@ -86,6 +86,7 @@ export async function grantOffloadRights({ cluster }: TestCluster): Promise<stri
     serviceAccount,
     hostLabel,
     ovnNamespace: "ovn-kubernetes",
+    network: defaultOffloadNetwork,
     clusterType: kinds.includes("machineconfigs.") ? "openshift" : "kubernetes",
   };
   const { reading, limits, writing } = ovnOffloadIdentity(settings);

@@ -46,6 +46,10 @@ it("makes the selected nodes hosts, with the files of the config daemon and the 
     });
   }
   expect(await listPublished(place.testCluster, "ovn-kubernetes")).toEqual(["host-1", "host-2"]);
+  const network = "/apis/k8s.cni.cncf.io/v1/namespaces/default/network-attachment-definitions/default";
+  expect(fieldAt(await place.api.read(network), "metadata", "annotations")).toEqual({
+    "k8s.v1.cni.cncf.io/resourceName": "openshift.io/bluefield3",
+  });
 });
 
 it("names a node that cannot be configured, and the others stay hosts", async () => {

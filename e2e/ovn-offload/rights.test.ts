@@ -4,10 +4,16 @@
  * service with this token, so they show that its rights are sufficient.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { labels, taints } from "@switchyard/api";
+import { annotations, labels, taints } from "@switchyard/api";
 import { hostPool } from "@switchyard/demo/openshift-objects";
 import { connect, isKubeError, type Transport } from "@switchyard/kube";
-import { ovnOffloadMachineConfig, ovnOffloadMark, ovnOffloadPolicy } from "@switchyard/render";
+import {
+  defaultOffloadNetwork,
+  offloadNetworks,
+  ovnOffloadMachineConfig,
+  ovnOffloadMark,
+  ovnOffloadPolicy,
+} from "@switchyard/render";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually } from "@switchyard/testing";
 import { disposeOf } from "../src/dispose-of.ts";
@@ -19,6 +25,7 @@ const policiesPath = `/apis/sriovnetwork.openshift.io/v1/namespaces/${namespace}
 const leasesPath = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
 const dnsPath = "/apis/operator.openshift.io/v1/dnses/default";
 const nodePath = "/api/v1/nodes/worker-0";
+const networksPath = "/apis/k8s.cni.cncf.io/v1/namespaces/default/network-attachment-definitions";
 const mapsOf = (at: string) => `/api/v1/namespaces/${at}/configmaps`;
 const ovnMaps = mapsOf("openshift-ovn-kubernetes");
 const operatorMaps = mapsOf("openshift-network-operator");
@@ -32,6 +39,9 @@ const line = "OVNKUBE_NODE_MGMT_PORT_NETDEV=ovnmgmt0";
 const map = (name: string, data: object, more: object = {}) => {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, labels: own, ...more }, data };
 };
+
+const [podNetwork] = offloadNetworks(["openshift.io/bluefield2"], [], defaultOffloadNetwork).networks;
+const network = (metadata: object = {}) => ({ ...podNetwork, metadata: { ...podNetwork?.metadata, ...metadata } });
 
 /** A request, and what refuses it: "" if it is allowed. */
 type Attempt = readonly [does: string, request: readonly [verb: Verb, path: string, body?: object], refusal: string];
@@ -57,6 +67,7 @@ const dropIn = [
 ];
 const named = (name: string, more: object = {}) => ({ ...config, metadata: { ...config.metadata, name, ...more } });
 const labelled = (changes: object) => ({ ...config, metadata: { ...config.metadata, labels: { ...own, ...changes } } });
+const withResource = (value: string) => ({ metadata: { annotations: { [annotations.resourceName]: value } } });
 const configPath = `${configsPath}/${config.metadata.name}`;
 const policyPath = `${policiesPath}/${policy.metadata.name}`;
 
@@ -98,6 +109,21 @@ const everywhere: readonly Attempt[] = [
     "select NICs by name",
     ["create", policiesPath, withSpec({ nicSelector: { ...policy.spec.nicSelector, pfNames: ["eno1"] } })],
     limited,
+  ],
+  ["create its network for pods", ["create", networksPath, network()], ""],
+  ["change its network", ["merge", `${networksPath}/default-own`, withResource("openshift.io/fast")], ""],
+  ["delete its network", ["delete", `${networksPath}/default-own`], ""],
+  ["create a network with another name", ["create", networksPath, network({ name: "x" })], limited],
+  ["create a network without its label", ["create", networksPath, network({ labels: {} })], limited],
+  ["create a network with another plugin", ["create", networksPath, { ...network(), spec: { config: "{}" } }], limited],
+  ["annotate its network", ["merge", `${networksPath}/default-own`, annotated("x")], limited],
+  ["change a network of others", ["merge", `${networksPath}/default-users`, withResource("x/y")], limited],
+  ["take over a network of others", ["merge", `${networksPath}/default-users`, { metadata: { labels: own } }], limited],
+  ["delete a network of others", ["delete", `${networksPath}/default-users`], limited],
+  [
+    "create a network elsewhere",
+    ["create", networksPath.replace("default", namespace), network({ namespace })],
+    forbidden,
   ],
   ["create its Lease", ["create", leasesPath, lease("switchyard-ovn-offload")], ""],
   ["create the operator's Lease", ["create", leasesPath, lease("switchyard-operator")], limited],
@@ -278,6 +304,8 @@ describe.each([
       spec: policy.spec,
       metadata: { name: "users", namespace },
     });
+    await create(network({ name: "default-own" }));
+    await create(network({ name: "default-users", labels: {} }));
     if (isOpenshift) {
       await create({ ...config, metadata: { name: "99-taken-ovn-hw-offload", labels: { [role]: hostPool } } });
       await create(map("hardware-offload-config", {}, { namespace: "openshift-network-operator", labels: {} }));

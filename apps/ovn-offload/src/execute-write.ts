@@ -5,6 +5,7 @@ import {
   defined,
   dnses,
   machineConfigs,
+  networkAttachmentDefinitions,
   nodes,
   sriovNetworkNodePolicies,
   type Node,
@@ -12,7 +13,7 @@ import {
 } from "@switchyard/api";
 import { collectionPath, createWriter, metadataOnly, objectPath } from "@switchyard/kube";
 import type { KubeObject, Transport } from "@switchyard/kube";
-import { ovnOffloadMark, type ConfigMapName } from "@switchyard/render";
+import { ovnOffloadMark, type ConfigMapName, type OffloadNetworkWrite } from "@switchyard/render";
 import type { OffloadCaches } from "./caches/offload-caches.ts";
 import type { ConfigMapRole, OffloadWrite } from "./decide/observed.ts";
 import { fieldManagers } from "./field-managers.ts";
@@ -95,6 +96,17 @@ export function createExecutor({ transport, caches, namespace, foreign }: Execut
         );
         return;
       }
+      case "write-network":
+        await writeNetwork(write);
+        return;
+      case "delete-network": {
+        const { name, namespace: at, resourceVersion } = write;
+        const writer = createWriter<KubeObject>({
+          ...{ transport, type: networkAttachmentDefinitions, manager, namespace: at },
+        });
+        await writer.delete({ metadata: { name, resourceVersion } }, signal);
+        return;
+      }
       case "patch-dns":
         await patch(objectPath(dnses, { name: "default" }), {
           ...write.patch,
@@ -106,6 +118,19 @@ export function createExecutor({ transport, caches, namespace, foreign }: Execut
       const contentType = "application/merge-patch+json";
       const query = { fieldManager: manager };
       await transport.request({ method: "PATCH", path, query, contentType, accept: metadataOnly, body, signal });
+    }
+
+    /** A network that another program creates at the same moment stays: the request is refused. */
+    async function writeNetwork({ network, resourceVersion }: OffloadNetworkWrite): Promise<void> {
+      const { metadata, spec } = network;
+      if (resourceVersion !== undefined) {
+        const body = { metadata: { resourceVersion, annotations: metadata.annotations }, spec };
+        await patch(objectPath(networkAttachmentDefinitions, metadata), body);
+        return;
+      }
+      const path = collectionPath(networkAttachmentDefinitions, metadata.namespace);
+      const query = { fieldManager: manager };
+      await transport.request({ method: "POST", path, query, accept: metadataOnly, body: network, signal });
     }
 
     async function patchConfigMap(

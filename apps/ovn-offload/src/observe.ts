@@ -2,6 +2,7 @@
 /** observeCluster returns what the caches know, in the form that decide() takes. */
 import { operatorConfigName, type SriovOperatorConfig } from "@switchyard/api";
 import type { Cache } from "@switchyard/kube";
+import type { OffloadNetworkName } from "@switchyard/render";
 import { openshiftNamespaces, type CachedConfigMap, type OffloadCaches } from "./caches/offload-caches.ts";
 import type { ObservedCluster, ObservedConfigMap } from "./decide/observed.ts";
 
@@ -9,12 +10,13 @@ export interface ObserveSettings {
   readonly namespace: string;
   readonly ovnNamespace: string;
   readonly resourcePrefix: string;
+  readonly network: OffloadNetworkName;
   readonly foreignMachineConfigs: ReadonlySet<string>;
   readonly waitingPodsOf: ObservedCluster["waitingPodsOf"];
 }
 
 export function observeCluster(caches: OffloadCaches, settings: ObserveSettings): ObservedCluster {
-  const { namespace, ovnNamespace, resourcePrefix, foreignMachineConfigs, waitingPodsOf } = settings;
+  const { namespace, ovnNamespace, resourcePrefix, network, foreignMachineConfigs, waitingPodsOf } = settings;
   const isOpenshift = caches.machineConfigPools.served;
   const at = (of: string, name: string, found: [Cache<unknown>, Cache<CachedConfigMap>]): ObservedConfigMap => ({
     namespace: of,
@@ -45,6 +47,7 @@ export function observeCluster(caches: OffloadCaches, settings: ObserveSettings)
         caches.hardwareOffload,
       ]),
     },
+    networks: { at: network, present: caches.networks.served ? caches.networks.list() : undefined },
     dns: caches.dns.get("default"),
     openshiftVersion: caches.clusterVersions.get("version")?.version,
   };

@@ -14,6 +14,7 @@ import {
   watchRefusals,
   type Transport,
 } from "@switchyard/kube";
+import { defaultOffloadNetwork } from "@switchyard/render";
 import { cacheProblems, flag, Gauge, runService, showCacheAges, text, whenAborted, yesOrNo } from "@switchyard/service";
 import { releaseMemoryAfter } from "@switchyard/service/memory";
 import { randomUUID } from "node:crypto";
@@ -43,6 +44,16 @@ const ovnOffloadFlags = {
     env: "OVN_NAMESPACE",
     help: "Namespace of OVN-Kubernetes in clusters other than OpenShift.",
   }),
+  networkNamespace: flag(text("NAMESPACE"), {
+    default: defaultOffloadNetwork.namespace,
+    env: "NETWORK_NAMESPACE",
+    help: "Namespace of the NetworkAttachmentDefinition by which pods get a VF as their default interface.",
+  }),
+  networkName: flag(text("NAME"), {
+    default: defaultOffloadNetwork.name,
+    env: "NETWORK_NAME",
+    help: "Its name. If the SmartNICs have several resources, those of the others have NAME-RESOURCE.",
+  }),
 };
 
 const lease = "switchyard-ovn-offload";
@@ -65,12 +76,14 @@ export function runOvnOffload(): Promise<number> {
     flags: ovnOffloadFlags,
     async main({ flags, log, metrics, signal, setNotReady }) {
       const { namespace, ovnNamespace, resourcePrefix } = flags;
+      const network = { namespace: flags.networkNamespace, name: flags.networkName };
       const watchedConnection = watchRefusals(await connect({ kubeconfig: flags.kubeconfig }));
       await using connection = watchedConnection.transport;
       await using caches = watchOffload({
         transport: connection,
         namespace,
         ovnNamespace,
+        networkNamespace: network.namespace,
         report(error, { resource, ageMs }) {
           log.warn({ resource, ageMs, error }, "watch failed; retrying");
         },
@@ -99,7 +112,7 @@ export function runOvnOffload(): Promise<number> {
             log.warn({ node, error }, "pods of a host could not be listed; retrying");
           },
         });
-        const settings = { namespace, ovnNamespace, resourcePrefix };
+        const settings = { namespace, ovnNamespace, resourcePrefix, network };
         await using events = createEventRecorder({
           transport,
           controller: "switchyard-ovn-offload",

@@ -163,6 +163,8 @@ tests.enabled: true
 ovnOffload.enabled: false
 ovnOffload.replicas: 1
 ovnOffload.ovnNamespace: ovn-kubernetes
+ovnOffload.network.namespace: default
+ovnOffload.network.name: default
 ovnOffload.hostLabel: network.operator.openshift.io/dpu-host
 ovnOffload.resources:
   requests:

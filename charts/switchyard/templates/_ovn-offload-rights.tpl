@@ -161,6 +161,33 @@ SPDX-License-Identifier: Apache-2.0
     - kind: ServiceAccount
       name: {{ include "switchyard.ovnOffloadName" . }}
       namespace: {{ .Release.Namespace }}
+- apiVersion: rbac.authorization.k8s.io/v1
+  kind: Role
+  metadata:
+    name: {{ include "switchyard.ovnOffloadName" . }}-networks
+    namespace: {{ .Values.ovnOffload.network.namespace }}
+  rules:
+    - apiGroups:
+        - k8s.cni.cncf.io
+      resources:
+        - network-attachment-definitions
+      verbs:
+        - get
+        - list
+        - watch
+- apiVersion: rbac.authorization.k8s.io/v1
+  kind: RoleBinding
+  metadata:
+    name: {{ include "switchyard.ovnOffloadName" . }}-networks
+    namespace: {{ .Values.ovnOffload.network.namespace }}
+  roleRef:
+    apiGroup: rbac.authorization.k8s.io
+    kind: Role
+    name: {{ include "switchyard.ovnOffloadName" . }}-networks
+  subjects:
+    - kind: ServiceAccount
+      name: {{ include "switchyard.ovnOffloadName" . }}
+      namespace: {{ .Release.Namespace }}
 {{- else }}
 - apiVersion: v1
   kind: ServiceAccount
@@ -315,6 +342,33 @@ SPDX-License-Identifier: Apache-2.0
     apiGroup: rbac.authorization.k8s.io
     kind: Role
     name: {{ include "switchyard.ovnOffloadName" . }}
+  subjects:
+    - kind: ServiceAccount
+      name: {{ include "switchyard.ovnOffloadName" . }}
+      namespace: {{ .Release.Namespace }}
+- apiVersion: rbac.authorization.k8s.io/v1
+  kind: Role
+  metadata:
+    name: {{ include "switchyard.ovnOffloadName" . }}-networks
+    namespace: {{ .Values.ovnOffload.network.namespace }}
+  rules:
+    - apiGroups:
+        - k8s.cni.cncf.io
+      resources:
+        - network-attachment-definitions
+      verbs:
+        - get
+        - list
+        - watch
+- apiVersion: rbac.authorization.k8s.io/v1
+  kind: RoleBinding
+  metadata:
+    name: {{ include "switchyard.ovnOffloadName" . }}-networks
+    namespace: {{ .Values.ovnOffload.network.namespace }}
+  roleRef:
+    apiGroup: rbac.authorization.k8s.io
+    kind: Role
+    name: {{ include "switchyard.ovnOffloadName" . }}-networks
   subjects:
     - kind: ServiceAccount
       name: {{ include "switchyard.ovnOffloadName" . }}
@@ -598,6 +652,53 @@ SPDX-License-Identifier: Apache-2.0
 - apiVersion: admissionregistration.k8s.io/v1
   kind: ValidatingAdmissionPolicy
   metadata:
+    name: {{ include "switchyard.ovnOffloadName" . }}-networks
+  spec:
+    failurePolicy: Fail
+    matchConstraints:
+      resourceRules:
+        - apiGroups:
+            - k8s.cni.cncf.io
+          apiVersions:
+            - v1
+          resources:
+            - network-attachment-definitions
+          scope: Namespaced
+          operations:
+            - CREATE
+            - UPDATE
+            - DELETE
+      matchPolicy: Equivalent
+      namespaceSelector: {}
+      objectSelector: {}
+    matchConditions:
+      - name: ovn-offload
+        expression: request.userInfo.username in ["system:serviceaccount:{{ .Release.Namespace }}:{{ include "switchyard.ovnOffloadName" . }}"]
+    variables:
+      - name: target
+        expression: 'request.operation == "DELETE" ? oldObject : object'
+      - name: isOwn
+        expression: (oldObject == null || oldObject.metadata.?labels[?"app.kubernetes.io/managed-by"].orValue("") == "switchyard-ovn-offload") && (object == null || object.metadata.?labels[?"app.kubernetes.io/managed-by"].orValue("") == "switchyard-ovn-offload")
+      - name: name
+        expression: variables.target.metadata.?name.orValue("")
+    validations:
+      - expression: variables.isOwn && request.namespace == "{{ .Values.ovnOffload.network.namespace }}" && (variables.name == "{{ .Values.ovnOffload.network.name }}" || variables.name.startsWith("{{ .Values.ovnOffload.network.name }}-"))
+        messageExpression: request.userInfo.username + " may only " + "write NetworkAttachmentDefinitions {{ .Values.ovnOffload.network.namespace }}/{{ .Values.ovnOffload.network.name }} and {{ .Values.ovnOffload.network.namespace }}/{{ .Values.ovnOffload.network.name }}-RESOURCE that have its label"
+        reason: Forbidden
+      - expression: request.operation == "DELETE" || (object.?spec.?config.orValue("") == "{\"cniVersion\":\"0.3.1\",\"name\":\"ovn-kubernetes\",\"type\":\"ovn-k8s-cni-overlay\",\"ipam\":{},\"dns\":{}}" && object.metadata.?labels.orValue({}).all(key, key == "app.kubernetes.io/managed-by") && object.metadata.?annotations.orValue({}).all(key, key == "k8s.v1.cni.cncf.io/resourceName") && object.metadata.?ownerReferences.orValue([]) == [] && object.metadata.?finalizers.orValue([]) == [])
+        messageExpression: request.userInfo.username + " may only " + "write NetworkAttachmentDefinitions with the configuration that this release of Switchyard has"
+        reason: Forbidden
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicyBinding
+  metadata:
+    name: {{ include "switchyard.ovnOffloadName" . }}-networks
+  spec:
+    policyName: {{ include "switchyard.ovnOffloadName" . }}-networks
+    validationActions:
+      - Deny
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicy
+  metadata:
     name: {{ include "switchyard.ovnOffloadName" . }}-leases
   spec:
     failurePolicy: Fail
@@ -799,6 +900,53 @@ SPDX-License-Identifier: Apache-2.0
 - apiVersion: admissionregistration.k8s.io/v1
   kind: ValidatingAdmissionPolicy
   metadata:
+    name: {{ include "switchyard.ovnOffloadName" . }}-networks
+  spec:
+    failurePolicy: Fail
+    matchConstraints:
+      resourceRules:
+        - apiGroups:
+            - k8s.cni.cncf.io
+          apiVersions:
+            - v1
+          resources:
+            - network-attachment-definitions
+          scope: Namespaced
+          operations:
+            - CREATE
+            - UPDATE
+            - DELETE
+      matchPolicy: Equivalent
+      namespaceSelector: {}
+      objectSelector: {}
+    matchConditions:
+      - name: ovn-offload
+        expression: request.userInfo.username in ["system:serviceaccount:{{ .Release.Namespace }}:{{ include "switchyard.ovnOffloadName" . }}"]
+    variables:
+      - name: target
+        expression: 'request.operation == "DELETE" ? oldObject : object'
+      - name: isOwn
+        expression: (oldObject == null || oldObject.metadata.?labels[?"app.kubernetes.io/managed-by"].orValue("") == "switchyard-ovn-offload") && (object == null || object.metadata.?labels[?"app.kubernetes.io/managed-by"].orValue("") == "switchyard-ovn-offload")
+      - name: name
+        expression: variables.target.metadata.?name.orValue("")
+    validations:
+      - expression: variables.isOwn && request.namespace == "{{ .Values.ovnOffload.network.namespace }}" && (variables.name == "{{ .Values.ovnOffload.network.name }}" || variables.name.startsWith("{{ .Values.ovnOffload.network.name }}-"))
+        messageExpression: request.userInfo.username + " may only " + "write NetworkAttachmentDefinitions {{ .Values.ovnOffload.network.namespace }}/{{ .Values.ovnOffload.network.name }} and {{ .Values.ovnOffload.network.namespace }}/{{ .Values.ovnOffload.network.name }}-RESOURCE that have its label"
+        reason: Forbidden
+      - expression: request.operation == "DELETE" || (object.?spec.?config.orValue("") == "{\"cniVersion\":\"0.3.1\",\"name\":\"ovn-kubernetes\",\"type\":\"ovn-k8s-cni-overlay\",\"ipam\":{},\"dns\":{}}" && object.metadata.?labels.orValue({}).all(key, key == "app.kubernetes.io/managed-by") && object.metadata.?annotations.orValue({}).all(key, key == "k8s.v1.cni.cncf.io/resourceName") && object.metadata.?ownerReferences.orValue([]) == [] && object.metadata.?finalizers.orValue([]) == [])
+        messageExpression: request.userInfo.username + " may only " + "write NetworkAttachmentDefinitions with the configuration that this release of Switchyard has"
+        reason: Forbidden
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicyBinding
+  metadata:
+    name: {{ include "switchyard.ovnOffloadName" . }}-networks
+  spec:
+    policyName: {{ include "switchyard.ovnOffloadName" . }}-networks
+    validationActions:
+      - Deny
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicy
+  metadata:
     name: {{ include "switchyard.ovnOffloadName" . }}-leases
   spec:
     failurePolicy: Fail
@@ -971,6 +1119,33 @@ SPDX-License-Identifier: Apache-2.0
     - kind: ServiceAccount
       name: {{ include "switchyard.ovnOffloadName" . }}
       namespace: {{ .Release.Namespace }}
+- apiVersion: rbac.authorization.k8s.io/v1
+  kind: Role
+  metadata:
+    name: {{ include "switchyard.ovnOffloadName" . }}-write-networks
+    namespace: {{ .Values.ovnOffload.network.namespace }}
+  rules:
+    - apiGroups:
+        - k8s.cni.cncf.io
+      resources:
+        - network-attachment-definitions
+      verbs:
+        - create
+        - patch
+        - delete
+- apiVersion: rbac.authorization.k8s.io/v1
+  kind: RoleBinding
+  metadata:
+    name: {{ include "switchyard.ovnOffloadName" . }}-write-networks
+    namespace: {{ .Values.ovnOffload.network.namespace }}
+  roleRef:
+    apiGroup: rbac.authorization.k8s.io
+    kind: Role
+    name: {{ include "switchyard.ovnOffloadName" . }}-write-networks
+  subjects:
+    - kind: ServiceAccount
+      name: {{ include "switchyard.ovnOffloadName" . }}
+      namespace: {{ .Release.Namespace }}
 {{- else }}
 - apiVersion: rbac.authorization.k8s.io/v1
   kind: ClusterRole
@@ -1052,6 +1227,33 @@ SPDX-License-Identifier: Apache-2.0
     apiGroup: rbac.authorization.k8s.io
     kind: Role
     name: {{ include "switchyard.ovnOffloadName" . }}-write-config-maps
+  subjects:
+    - kind: ServiceAccount
+      name: {{ include "switchyard.ovnOffloadName" . }}
+      namespace: {{ .Release.Namespace }}
+- apiVersion: rbac.authorization.k8s.io/v1
+  kind: Role
+  metadata:
+    name: {{ include "switchyard.ovnOffloadName" . }}-write-networks
+    namespace: {{ .Values.ovnOffload.network.namespace }}
+  rules:
+    - apiGroups:
+        - k8s.cni.cncf.io
+      resources:
+        - network-attachment-definitions
+      verbs:
+        - create
+        - patch
+        - delete
+- apiVersion: rbac.authorization.k8s.io/v1
+  kind: RoleBinding
+  metadata:
+    name: {{ include "switchyard.ovnOffloadName" . }}-write-networks
+    namespace: {{ .Values.ovnOffload.network.namespace }}
+  roleRef:
+    apiGroup: rbac.authorization.k8s.io
+    kind: Role
+    name: {{ include "switchyard.ovnOffloadName" . }}-write-networks
   subjects:
     - kind: ServiceAccount
       name: {{ include "switchyard.ovnOffloadName" . }}

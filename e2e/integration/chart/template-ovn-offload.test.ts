@@ -31,8 +31,18 @@ const isRight = ({ kind }: ChartObject) => rightsKinds.includes(String(kind)) ||
 
 describe("the rights of ovn-offload", () => {
   it.each([
-    { clusterType: "openshift", ovnNamespace: "ovn-kubernetes", hostLabel: "example.com/host" },
-    { clusterType: "kubernetes", ovnNamespace: "my-ovn", hostLabel: "network.operator.openshift.io/dpu-host" },
+    {
+      clusterType: "openshift",
+      ovnNamespace: "ovn-kubernetes",
+      hostLabel: "example.com/host",
+      network: { namespace: "kube-system", name: "smartnic" },
+    },
+    {
+      clusterType: "kubernetes",
+      ovnNamespace: "my-ovn",
+      hostLabel: "network.operator.openshift.io/dpu-host",
+      network: { namespace: "default", name: "default" },
+    },
   ] as const)("are those of ovnOffloadIdentity with $clusterType", async ({ clusterType, ...ovnOffload }) => {
     const rendered = (await offloadObjects({ operator: { clusterType }, ovnOffload })).filter(isRight);
     const { reading, limits, writing } = ovnOffloadIdentity({

@@ -123,6 +123,14 @@ export {
   type HostLabels,
   defaultHostLabel,
 } from "./ovn-offload/hardware-offload-config.ts";
+export {
+  defaultOffloadNetwork,
+  offloadNetworks,
+  presentOffloadNetwork,
+  type OffloadNetworkName,
+  type OffloadNetworkWrite,
+  type PresentOffloadNetwork,
+} from "./ovn-offload/offload-network.ts";
 export { withoutManagementVf } from "./device-plugin/without-management-vf.ts";
 export {
   dnsEligibleLabel,

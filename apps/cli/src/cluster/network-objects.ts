@@ -3,13 +3,23 @@
  * NetworkObjects are the objects of OpenShift and OVN-Kubernetes that OVN on SmartNICs depends on, in the input: pools, the
  * version of the cluster, and ConfigMaps and the DNS that others also write.
  */
-import { clusterVersions, dnses, machineConfigPools, type MachineConfigPool, type ResourceType } from "@switchyard/api";
 import {
+  clusterVersions,
+  dnses,
+  machineConfigPools,
+  networkAttachmentDefinitions,
+  type MachineConfigPool,
+  type ResourceType,
+} from "@switchyard/api";
+import {
+  defaultOffloadNetwork,
   managementPortForm,
   offloadConfigMaps,
   plainManagementPorts,
+  presentOffloadNetwork,
   type ConfigMapName,
   type DnsPlacementSource,
+  type PresentOffloadNetwork,
 } from "@switchyard/render";
 import { isJsonObject, labelOf, textAt, type JsonObject, type Manifest } from "../json.ts";
 
@@ -21,6 +31,8 @@ export interface NetworkObjects {
   readonly annotationsOf: (configMap: ConfigMapName) => Readonly<Record<string, string>>;
   /** The DNS "default"; one without settings if it is not in the input. */
   readonly dns: DnsPlacementSource;
+  /** NetworkAttachmentDefinitions in the namespace in which ovn-offload writes its own. */
+  readonly networks: readonly PresentOffloadNetwork[];
   /** OpenShift's version, "4.16.3"; undefined if it is unknown. */
   readonly openshiftVersion: string | undefined;
 }
@@ -40,12 +52,14 @@ export function createNetworkObjects(): { add(manifest: Manifest): boolean; obje
   const pools = new Map<string, MachineConfigPool>();
   const configMaps = new Map<string, JsonObject>();
   const singles = new Map<string, JsonObject>();
+  const networks = new Map<string, JsonObject>();
   return {
     add(manifest) {
       const { object, kind, apiVersion, name } = manifest;
       const label = labelOf(manifest);
       if (isPool(object)) pools.set(name, object);
       else if (kind === "ConfigMap" && apiVersion === "v1" && configMapLabels.has(label)) configMaps.set(label, object);
+      else if (isOfType(manifest, networkAttachmentDefinitions) && isForPods(manifest)) networks.set(name, object);
       else if (isOfType(manifest, dnses) || isOfType(manifest, clusterVersions)) singles.set(label, object);
       else return false;
       return true;
@@ -57,6 +71,11 @@ export function createNetworkObjects(): { add(manifest: Manifest): boolean; obje
         const metadata = configMaps.get(labelOf({ kind: "ConfigMap", ...configMap }))?.["metadata"];
         return textsIn(isJsonObject(metadata) ? metadata["annotations"] : undefined);
       },
+      networks: [...networks].map(([name, { metadata, spec }]) => {
+        const { labels, annotations } = isJsonObject(metadata) ? metadata : {};
+        const texts = { labels: textsIn(labels), annotations: textsIn(annotations) };
+        return presentOffloadNetwork({ metadata: { name, ...texts }, ...(isJsonObject(spec) && { spec }) });
+      }),
       dns: toDns(singles.get("DNS/default")),
       openshiftVersion: versionOf(singles.get("ClusterVersion/version")),
     }),
@@ -76,6 +95,10 @@ function isPool(object: unknown): object is MachineConfigPool {
 
 function isOfType({ kind, apiVersion }: Manifest, type: ResourceType): boolean {
   return kind === type.kind && apiVersion === `${type.group}/${type.version}`;
+}
+
+function isForPods({ namespace = "default" }: Manifest): boolean {
+  return namespace === defaultOffloadNetwork.namespace;
 }
 
 /** The members of a map that are texts. */

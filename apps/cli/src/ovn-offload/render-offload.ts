@@ -6,6 +6,7 @@
  */
 import { defined, dnses, labels, taints, type Node } from "@switchyard/api";
 import {
+  defaultOffloadNetwork,
   dnsEligibleLabel,
   dnsPlacement,
   envOverridesPatch,
@@ -13,6 +14,7 @@ import {
   managementResource,
   managementResourceKey,
   offloadHostLabels,
+  offloadNetworks,
   ovnOffloadMachineConfig,
   ownKeyAnnotation,
   plainHostLabel,
@@ -26,7 +28,14 @@ import { networkConfigMaps, readsManagementResource } from "../cluster/network-o
 import type { Offload } from "./offload-cluster.ts";
 
 /** The kinds of the rendered objects. */
-export const offloadKinds: readonly string[] = ["ConfigMap", "DNS", "MachineConfig", "Node", "SriovNetworkNodePolicy"];
+export const offloadKinds: readonly string[] = [
+  "ConfigMap",
+  "DNS",
+  "MachineConfig",
+  "NetworkAttachmentDefinition",
+  "Node",
+  "SriovNetworkNodePolicy",
+];
 
 export interface RenderOffloadOptions {
   readonly resourcePrefix: string;
@@ -48,10 +57,23 @@ export function renderOffload(
   return [
     ...policies,
     ...configs,
+    ...networksOf(policies, cluster, options),
     ...nodesOf(offload, cluster),
     ...portMaps(hosts, offload, cluster, options),
     ...(isOpenshift && hosts.size > 0 ? [...resourceMap(cluster, options), ...dns(cluster, options)] : []),
   ];
+}
+
+/** The networks by which pods get a VF of a SmartNIC as their default interface. */
+function networksOf(
+  policies: Offload["policies"],
+  { network }: ClusterObjects,
+  { resourcePrefix, diagnostics }: RenderOffloadOptions,
+): readonly Rendered[] {
+  const resources = policies.map(({ spec }) => `${resourcePrefix}/${spec.resourceName}`);
+  const { networks, problems } = offloadNetworks(resources, network.networks, defaultOffloadNetwork);
+  for (const problem of problems) diagnostics.report(problem);
+  return networks;
 }
 
 /** Labels and taints of ovn-offload on each node that has one. */

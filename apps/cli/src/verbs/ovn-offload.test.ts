@@ -91,6 +91,7 @@ describe("switchyard render with spec.ovnHardwareOffload", () => {
       `ConfigMap/${namespace}/device-plugin-config`,
       "DNS/default",
       "MachineConfig/99-dpu-host-ovn-hw-offload",
+      "NetworkAttachmentDefinition/default/default",
       "Node/h1",
       "Node/h2",
       "Node/w1",
@@ -116,6 +117,10 @@ describe("switchyard render with spec.ovnHardwareOffload", () => {
       },
     });
     expect(find("Node", "w1")).toMatchObject({ metadata: { labels: { "switchyard.io/dns-eligible": "" } } });
+    expect(find("NetworkAttachmentDefinition", "default")).toMatchObject({
+      metadata: { annotations: { "k8s.v1.cni.cncf.io/resourceName": "openshift.io/bluefield2" } },
+      spec: { config: expect.stringContaining('"type":"ovn-k8s-cni-overlay"') as unknown },
+    });
     const nodeSelector = { "kubernetes.io/os": "linux", "switchyard.io/dns-eligible": "" };
     expect(find("DNS", "default")).toMatchObject({ spec: { nodePlacement: { nodeSelector } } });
     expect(find("SriovNetworkNodeState", "h1")).toMatchObject({

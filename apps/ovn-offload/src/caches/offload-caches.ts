@@ -9,6 +9,7 @@ import {
   machineConfigPools,
   machineConfigs,
   namespaces,
+  networkAttachmentDefinitions,
   nodes,
   operatorConfigName,
   sriovNetworkNodePolicies,
@@ -27,7 +28,7 @@ import {
   type KubeObject,
   type Transport,
 } from "@switchyard/kube";
-import { isOfOvnOffload, ovnOffloadSelector, type DnsPlacementSource } from "@switchyard/render";
+import { isOfOvnOffload, ovnOffloadSelector, presentOffloadNetwork, type DnsPlacementSource } from "@switchyard/render";
 import type { NodeReport, ObservedDns } from "../decide/observed.ts";
 import { fieldManagers } from "../field-managers.ts";
 import { toNodeReport, toObservedNode } from "./observed-node.ts";
@@ -38,6 +39,8 @@ export interface OffloadCachesOptions {
   readonly namespace: string;
   /** Namespace of OVN-Kubernetes in clusters without MachineConfigPools. */
   readonly ovnNamespace: string;
+  /** Namespace of the NetworkAttachmentDefinitions for pods. */
+  readonly networkNamespace: string;
   /** Called for each failure of a watch, which is then retried. */
   readonly report: (error: unknown, at: FailedWatch) => void;
 }
@@ -56,7 +59,8 @@ export interface CachedConfigMap {
 /** Namespaces of OpenShift. */
 export const openshiftNamespaces = { ovn: "openshift-ovn-kubernetes", networkOperator: "openshift-network-operator" };
 
-export function watchOffload({ transport, namespace, ovnNamespace, report }: OffloadCachesOptions) {
+export function watchOffload(options: OffloadCachesOptions) {
+  const { transport, namespace, ovnNamespace, networkNamespace, report } = options;
   const common = { transport, report };
   const watchMap = (at: string, name: string) =>
     watchObjects({
@@ -137,6 +141,13 @@ export function watchOffload({ transport, namespace, ovnNamespace, report }: Off
       optional: true,
       fieldSelector: "metadata.name=version",
       project: sharingEqual(toVersion),
+    }),
+    networks: watchObjects({
+      ...common,
+      type: networkAttachmentDefinitions,
+      namespace: networkNamespace,
+      optional: true,
+      project: sharingEqual((network: KubeObject) => presentOffloadNetwork(network)),
     }),
     managementPorts: watchMap(openshiftNamespaces.ovn, "ovn-management-ports"),
     plainManagementPorts: watchMap(ovnNamespace, "ovn-management-ports"),

@@ -98,6 +98,54 @@ describe.each(clusters)("selected hosts of $of", ({ make }) => {
   });
 });
 
+describe("the network for pods", () => {
+  it("has the resource of the pool's policy, also after a user changed it", () => {
+    const cluster = openshift();
+    cluster.entries = [entry("dpu")];
+    cluster.settle();
+    expect([...cluster.networks.values()]).toMatchObject([{ name: "default", resource: "openshift.io/bluefield2" }]);
+    for (const [name, { spec, ...policy }] of cluster.policies)
+      cluster.policies.set(name, { ...policy, spec: { ...spec, resourceName: "fast" } });
+    cluster.settle();
+    expect([...cluster.networks.values()]).toMatchObject([{ name: "default", resource: "openshift.io/fast" }]);
+  });
+
+  it("stays as it is while the policies are missing", () => {
+    const cluster = openshift();
+    cluster.addPool("other");
+    cluster.addNode("c", "other", { cards: ["a2dc"] });
+    cluster.entries = [entry("dpu"), entry("other")];
+    cluster.settle();
+    expect([...cluster.networks.keys()]).toEqual(["default", "default-bluefield3"]);
+    for (const policies of [[], cluster.observed().policies.slice(1), cluster.observed().policies.slice(0, 1)]) {
+      const { writes } = decide({ ...cluster.observed(), policies });
+      expect(writes.filter(({ kind }) => kind.endsWith("-network"))).toEqual([]);
+    }
+  });
+
+  it("of somebody else with its name is reported, and stays", () => {
+    const cluster = openshift();
+    const foreign = { name: "default", resourceVersion: "1", isOwn: false, resource: "", isCurrent: false };
+    cluster.networks.set("default", { ...foreign, isDefaultNetwork: true });
+    cluster.entries = [entry("dpu")];
+    cluster.settle();
+    expect(cluster.decide().overall).toMatchObject({
+      state: "degraded",
+      message: expect.stringContaining("NetworkAttachmentDefinition default/default was created by another") as unknown,
+    });
+    expect(cluster.networks.get("default")).toMatchObject(foreign);
+  });
+
+  it("is not written without Multus", () => {
+    const cluster = plain();
+    cluster.hasMultus = false;
+    cluster.entries = [entry("dpu")];
+    cluster.settle();
+    expect(cluster.networks.size).toBe(0);
+    expect(cluster.decide().overall?.state).toBe("ready");
+  });
+});
+
 describe("hosts of a pool whose selectors became invalid", () => {
   it("stay as they are", () => {
     const cluster = openshift();

@@ -17,6 +17,7 @@ import {
 } from "@switchyard/render";
 import { decideConfigMaps, isResourceRestored } from "./decide-config-maps.ts";
 import { decideMachineConfigs } from "./decide-machine-configs.ts";
+import { decideNetworks } from "./decide-networks.ts";
 import { decidePolicies } from "./decide-policies.ts";
 import { assignHosts, keptHosts, needsShared, type AssignedHost } from "./host.ts";
 import { hostState, renderedSources } from "./host-state.ts";
@@ -53,11 +54,13 @@ export function decide(observed: ObservedCluster): Decision {
   const configs = decideMachineConfigs({ observed, pools, hosts, isDnsPlaced: shared.isDnsPlaced });
   const labelled = labelNodes(observed, hosts, { shared, isNeeded });
   const policies = decidePolicies(observed, selection.pools, hosts);
+  const networks = decideNetworks(observed, hosts);
   return {
     writes: [
       ...labelled.writes,
       ...taintNodes(hosts, selection.pools).filter(({ node }) => !labelled.nodes.has(node)),
       ...policies.writes,
+      ...networks.writes,
       ...maps.writes,
       ...(labelled.isDnsReady ? writeDns(observed, dns) : []),
       ...configs.writes,
@@ -72,6 +75,7 @@ export function decide(observed: ObservedCluster): Decision {
       clusterProblems: [
         ...maps.problems,
         ...policies.problems,
+        ...networks.problems,
         ...(shared.openshift?.problems ?? []),
         ...(dns?.state === "no-node" && isNeeded ? ["no node is left on which pods of DNS could run"] : []),
       ],

@@ -12,7 +12,15 @@ import type {
   SriovNetworkNodePolicy,
   Taint,
 } from "@switchyard/api";
-import type { DnsPatch, DnsPlacementSource, MachineConfigManifest, OffloadPolicy } from "@switchyard/render";
+import type {
+  DnsPatch,
+  DnsPlacementSource,
+  MachineConfigManifest,
+  OffloadNetworkName,
+  OffloadNetworkWrite,
+  OffloadPolicy,
+  PresentOffloadNetwork,
+} from "@switchyard/render";
 import type { WaitingPods } from "../pods/waiting-pods.ts";
 
 export interface ObservedCluster {
@@ -36,6 +44,7 @@ export interface ObservedCluster {
   /** The pods of a host that cannot start; undefined if that is not known. */
   readonly waitingPodsOf: (node: string) => WaitingPods | undefined;
   readonly configMaps: Readonly<Record<ConfigMapRole, ObservedConfigMap>>;
+  readonly networks: ObservedNetworks;
   /** DNS "default" of OpenShift; undefined if it does not exist. */
   readonly dns: ObservedDns | undefined;
   /** Version of OpenShift, such as "4.14.3"; undefined if it is not known. */
@@ -48,6 +57,13 @@ export type UnknownEntries = "missing" | "deleting";
 /** The DNS "default", which administrators also change. */
 export interface ObservedDns extends DnsPlacementSource {
   readonly metadata: DnsPlacementSource["metadata"] & { readonly resourceVersion: string };
+}
+
+/** The NetworkAttachmentDefinitions of the namespace in which ovn-offload writes its own. */
+export interface ObservedNetworks {
+  readonly at: OffloadNetworkName;
+  /** Undefined if the cluster does not have this kind. */
+  readonly present: readonly PresentOffloadNetwork[] | undefined;
 }
 
 /** An object of ovn-offload. */
@@ -128,6 +144,14 @@ export type OffloadWrite =
       readonly annotations: Readonly<Record<string, string | null>>;
     }
   | { readonly kind: "delete-config-map"; readonly role: ConfigMapRole; readonly resourceVersion: string }
+  /** Creates the network if its resourceVersion is undefined. */
+  | ({ readonly kind: "write-network" } & OffloadNetworkWrite)
+  | {
+      readonly kind: "delete-network";
+      readonly namespace: string;
+      readonly name: string;
+      readonly resourceVersion: string;
+    }
   | { readonly kind: "patch-dns"; readonly resourceVersion: string; readonly patch: DnsPatch };
 
 type Labels = Readonly<Record<string, string>>;

@@ -12,7 +12,12 @@ import {
   type OvnHardwareOffload,
   type SriovNetworkNodePolicy,
 } from "@switchyard/api";
-import type { DnsPlacementSource } from "@switchyard/render";
+import {
+  defaultOffloadNetwork,
+  presentOffloadNetwork,
+  type DnsPlacementSource,
+  type PresentOffloadNetwork,
+} from "@switchyard/render";
 import { decide, type Decision } from "../decide/decide.ts";
 import { hostLabelsOf } from "../decide/host-state.ts";
 import type {
@@ -54,6 +59,9 @@ export class SimulatedCluster {
   readonly configs = new Map<string, string>();
   readonly policies = new Map<string, SriovNetworkNodePolicy>();
   readonly foreignMachineConfigs = new Set<string>();
+  readonly networks = new Map<string, PresentOffloadNetwork>();
+  /** Whether the cluster has the kind NetworkAttachmentDefinition. */
+  hasMultus = true;
   entries: OvnHardwareOffload[] | UnknownEntries = [];
   version: string | undefined = "4.14.1";
   dns: DnsPlacementSource = { metadata: { annotations: {} }, spec: {} };
@@ -93,8 +101,8 @@ export class SimulatedCluster {
 
   /** What everything in the cluster looks like, for comparisons. */
   snapshot(): unknown {
-    const { nodes, maps, configs, policies, dns } = this;
-    const all = [nodes, maps, configs, policies].map((some) => Object.fromEntries<unknown>(some));
+    const { nodes, maps, configs, policies, networks, dns } = this;
+    const all = [nodes, maps, configs, policies, networks].map((some) => Object.fromEntries<unknown>(some));
     return JSON.parse(
       JSON.stringify([...all, dns], (key, value: unknown) => (key === "hasReported" ? undefined : value)),
     );
@@ -167,6 +175,14 @@ export class SimulatedCluster {
       case "delete-config-map":
         this.maps.delete(write.role);
         return;
+      case "write-network": {
+        const { metadata, spec } = write.network;
+        this.networks.set(metadata.name, presentOffloadNetwork({ metadata: { ...metadata, ...version }, spec }));
+        return;
+      }
+      case "delete-network":
+        this.networks.delete(write.name);
+        return;
       case "patch-dns": {
         const annotations = { ...this.dns.metadata.annotations };
         merge(annotations, write.patch.metadata.annotations);
@@ -226,6 +242,7 @@ export class SimulatedCluster {
         envOverrides: map("ovn", "envOverrides"),
         hardwareOffload: map("network", "hardwareOffload"),
       },
+      networks: { at: defaultOffloadNetwork, present: this.hasMultus ? [...this.networks.values()] : undefined },
       dns: this.isOpenshift ? { ...this.dns, metadata: { ...this.dns.metadata, ...version } } : undefined,
       openshiftVersion: this.isOpenshift ? this.version : undefined,
     };

@@ -18,6 +18,8 @@ const inserted = {
   "OVN-OFFLOAD-ACCOUNT": '{{ include "switchyard.ovnOffloadName" . }}',
   "RELEASE-NAMESPACE": "{{ .Release.Namespace }}",
   "OVN-NAMESPACE": "{{ .Values.ovnOffload.ovnNamespace }}",
+  "NAMESPACE-OF-NETWORK": "{{ .Values.ovnOffload.network.namespace }}",
+  "NAME-OF-NETWORK": "{{ .Values.ovnOffload.network.name }}",
   "HOST-LABEL": "{{ .Values.ovnOffload.hostLabel }}",
 } as const;
 
@@ -150,6 +152,7 @@ function objectsOf(clusterType: ClusterType): OvnOffloadIdentity {
     serviceAccount: "OVN-OFFLOAD-ACCOUNT",
     namespace: "RELEASE-NAMESPACE",
     ovnNamespace: "OVN-NAMESPACE",
+    network: { namespace: "NAMESPACE-OF-NETWORK", name: "NAME-OF-NETWORK" },
     hostLabel: "HOST-LABEL",
   });
 }

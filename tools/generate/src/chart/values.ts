@@ -2,7 +2,7 @@
 /**
  * The values of the chart. `npm run generate` writes charts/switchyard/values.yaml, its schema and its table from them.
  */
-import { defaultHostLabel } from "@switchyard/render";
+import { defaultHostLabel, defaultOffloadNetwork } from "@switchyard/render";
 import { images } from "./images.ts";
 import { operatorValues, resourceFields, tolerationFields } from "./operator-values.ts";
 import { group, integer, kubeList, kubeObject, list, oneOf, text, texts, value, yesNo } from "./value-tree.ts";
@@ -239,6 +239,16 @@ export const chartValues = group("", {
         "Namespace of OVN-Kubernetes, which must exist. Not used on OpenShift, where it is openshift-ovn-kubernetes.",
         { pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$" },
       ),
+      network: group("NetworkAttachmentDefinition by which pods get a VF of the SmartNIC as their default interface.", {
+        namespace: text(defaultOffloadNetwork.namespace, "Namespace, which must exist.", {
+          pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$",
+        }),
+        name: text(
+          defaultOffloadNetwork.name,
+          "Name. If the SmartNICs have several resources, those of the others have this name, a hyphen and the resource.",
+          { pattern: "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$" },
+        ),
+      }),
       hostLabel: text(
         defaultHostLabel,
         "Key of the label that dpu-host-mode-label in the ConfigMap hardware-offload-config names, on OpenShift. The service may set no other label of this kind.",

@@ -11,6 +11,7 @@ import { configMapLimit } from "./config-map-limit.ts";
 import { dnsLimit } from "./dns-limit.ts";
 import { machineConfigLimit } from "./machine-config-limit.ts";
 import { nodeLimit } from "./node-limit.ts";
+import { networkLimit } from "./network-limit.ts";
 import { nodePolicyLimit } from "./node-policy-limit.ts";
 import type { OffloadLimit } from "./offload-limit.ts";
 import { ovnOffloadLease, type OvnOffloadIdentitySettings } from "./offload-rules.ts";
@@ -18,7 +19,8 @@ import { ovnOffloadLease, type OvnOffloadIdentitySettings } from "./offload-rule
 export function ovnOffloadLimits(settings: OvnOffloadIdentitySettings): readonly Manifest[] {
   const { namespace, serviceAccount, clusterType } = settings;
   const openshift = clusterType === "openshift" ? [machineConfigLimit(), dnsLimit()] : [];
-  const limits = [...openshift, nodeLimit(settings), nodePolicyLimit(), configMapLimit(settings), leaseLimit];
+  const common = [nodeLimit(settings), nodePolicyLimit(), configMapLimit(settings), networkLimit(settings.network)];
+  const limits = [...openshift, ...common, leaseLimit];
   return limits.flatMap(({ name, rule, variables, validations }) =>
     policyForUsers({
       metadata: { name: `${serviceAccount}-${name}` },

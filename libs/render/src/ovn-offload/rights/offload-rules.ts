@@ -5,6 +5,7 @@
  */
 import { operatorConfigName } from "@switchyard/api";
 import type { RuleWithReason } from "../../components/rights/access.ts";
+import type { OffloadNetworkName } from "../offload-network.ts";
 import { offloadConfigMaps, plainManagementPorts, type ConfigMapName } from "../management-port-maps.ts";
 
 export interface RulesByScope {
@@ -31,6 +32,8 @@ export interface OvnOffloadIdentitySettings {
   readonly clusterType: "kubernetes" | "openshift";
   /** Namespace of OVN-Kubernetes in clusters other than OpenShift. */
   readonly ovnNamespace: string;
+  /** Where the NetworkAttachmentDefinitions for pods are. */
+  readonly network: OffloadNetworkName;
   /** Key of the label that the key dpu-host-mode-label of hardware-offload-config names; the default is always allowed. */
   readonly hostLabel: string;
 }
@@ -44,7 +47,7 @@ const read = ["get", "list", "watch"];
 const manage = ["create", "patch", "delete"];
 
 /** Without OpenShift's kinds, the API server answers that they do not exist. */
-export function readingRules({ namespace, ovnNamespace }: OvnOffloadIdentitySettings): RulesByScope {
+export function readingRules({ namespace, ovnNamespace, network }: OvnOffloadIdentitySettings): RulesByScope {
   const maps = Object.values(ovnOffloadMaps({ clusterType: "openshift", ovnNamespace }));
   return {
     inCluster: [
@@ -130,9 +133,16 @@ export function readingRules({ namespace, ovnNamespace }: OvnOffloadIdentitySett
           },
         ],
       },
+      {
+        namespace: network.namespace,
+        suffix: "-networks",
+        rules: [{ why: "finds its networks for pods, and those of others with their names", ...nads, verbs: read }],
+      },
     ],
   };
 }
+
+const nads = { group: "k8s.cni.cncf.io", resources: ["network-attachment-definitions"] };
 
 export function writingRules(settings: OvnOffloadIdentitySettings): RulesByScope {
   const maps = Map.groupBy(Object.values(ovnOffloadMaps(settings)), (map) => map.namespace);
@@ -167,6 +177,11 @@ export function writingRules(settings: OvnOffloadIdentitySettings): RulesByScope
         ],
       },
       ...ofMaps,
+      {
+        namespace: settings.network.namespace,
+        suffix: "-networks",
+        rules: [{ why: "writes the networks by which pods get a VF", ...nads, verbs: manage }],
+      },
     ],
   };
 }

@@ -2,12 +2,14 @@
 /** e2e/ovn-offload shows on a real API server that the rights are sufficient, and what they do not allow. */
 import { describe, expect, it } from "@jest/globals";
 import type { Manifest, RequestRule, Role } from "../../components/objects/kube-objects.ts";
+import { defaultOffloadNetwork } from "../offload-network.ts";
 import { ovnOffloadIdentity } from "./ovn-offload-identity.ts";
 
 const settings = {
   namespace: "sriov",
   serviceAccount: "ovn-offload",
   ovnNamespace: "ovn-kubernetes",
+  network: defaultOffloadNetwork,
   hostLabel: "network.operator.openshift.io/dpu-host",
 };
 const clusterTypes = [{ clusterType: "openshift" }, { clusterType: "kubernetes" }] as const;
