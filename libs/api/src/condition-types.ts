@@ -271,6 +271,11 @@ export const operatorConfigReasons = {
    */
   fieldsReplaced: "FieldsReplaced",
   /**
+   * The components are deployed, but spec.ovnHardwareOffload has no effect: the service ovn-offload has not reported for a minute.
+   * @remedy Set the chart's value ovnOffload.enabled to true, or look at the pods of the service.
+   */
+  offloadServiceMissing: "OffloadServiceMissing",
+  /**
    * The API server rejected an object, or another field manager undoes each change of it; the message says which. The
    * operator retries.
    * @remedy Correct what the answer of the API server names, such as missing rights, or stop the other field manager.

@@ -98,6 +98,7 @@ const advice: AllAdvice = {
   },
   operatorConfigReasons: {
     OperatorConfigReady: undefined,
+    OffloadServiceMissing: undefined, // a finding of its own
     FieldsReplaced: asWarning(operatorLog),
     OperatorConfigSyncFailed: asError(operatorLog),
     UnsupportedConfiguration: asError(describe("{resource}")),

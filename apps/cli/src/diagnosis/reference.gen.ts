@@ -360,6 +360,13 @@ export const reference: Reference = {
     {
       "table": "operatorConfigReasons",
       "about": "Reasons of conditions on the SriovOperatorConfig, written by the operator. The first three are upstream's.",
+      "name": "OffloadServiceMissing",
+      "meaning": "The components are deployed, but spec.ovnHardwareOffload has no effect: the service ovn-offload has not reported for a minute.",
+      "remedy": "Set the chart's value ovnOffload.enabled to true, or look at the pods of the service."
+    },
+    {
+      "table": "operatorConfigReasons",
+      "about": "Reasons of conditions on the SriovOperatorConfig, written by the operator. The first three are upstream's.",
       "name": "OperatorConfigSyncFailed",
       "meaning": "The API server rejected an object, or another field manager undoes each change of it; the message says which. The operator retries.",
       "remedy": "Correct what the answer of the API server names, such as missing rights, or stop the other field manager."

@@ -44,6 +44,7 @@ const owner: OwnerReference = {
 
 function setUp(overrides: Partial<ComponentSettings> = {}) {
   let version = 0;
+  let time = Date.parse("2026-11-21T00:00:00Z");
   let clusterNodes: readonly Node[] = [];
   const configs = new ObjectStore({
     type: sriovOperatorConfigs,
@@ -86,7 +87,7 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
     recordTransition(_config, summary) {
       told.push(summary);
     },
-    now: () => new Date("2026-11-21T00:00:00Z"),
+    now: () => new Date(time),
   });
 
   function put(name: string, spec: SriovOperatorConfigSpec, rest: Partial<SriovOperatorConfig> = {}): void {
@@ -114,6 +115,9 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
     put,
     reports,
     lines,
+    pass(seconds: number): void {
+      time += seconds * 1_000;
+    },
     setNodes(nodes: readonly Node[]): void {
       clusterNodes = nodes;
     },
@@ -225,6 +229,33 @@ describe('SriovOperatorConfig "default"', () => {
     put("default", spec, { status: { conditions: [served] } });
     await run();
     expect(message()).not.toContain("ovnHardwareOffload");
+  });
+
+  it("warns with a reason of its own, which becomes an event, if ovn-offload has not reported for a minute", async () => {
+    const { put, pass, run, told } = setUp();
+    const spec = { ovnHardwareOffload: [{ nodeSelector: { "example.com/dpu": "" } }] };
+    const last = () => [told.at(-1)?.state, told.at(-1)?.reason, told.at(-1)?.isWarning ?? false];
+    put("default", spec);
+    expect(await run()).toEqual({ afterMs: 60_000 });
+    expect(last()).toEqual(["ready", "OperatorConfigReady", false]);
+    pass(60);
+    expect(await run()).toBeUndefined();
+    expect(last()).toEqual(["ready", "OffloadServiceMissing", true]);
+    put("default", {});
+    await run();
+    expect(last()).toEqual(["ready", "OperatorConfigReady", false]);
+    put("default", spec);
+    await run();
+    expect(last()).toEqual(["ready", "OperatorConfigReady", false]);
+  });
+
+  it("keeps the reason OffloadServiceMissing over a restart of the operator", async () => {
+    const { put, run, told } = setUp();
+    const stored = { type: "Ready", status: "True", reason: "OffloadServiceMissing", message: "" } as const;
+    const conditions = [{ ...stored, lastTransitionTime: "2026-11-20T00:00:00Z" }];
+    put("default", { ovnHardwareOffload: [{ nodeSelector: { a: "b" } }] }, { status: { conditions } });
+    await run();
+    expect(told.at(-1)?.reason).toBe("OffloadServiceMissing");
   });
 
   it("is logged once for each changed spec: its arrival, the components in detail, and what came of it", async () => {

@@ -8,6 +8,7 @@
 import {
   conditionTypes,
   operatorConfigName,
+  operatorConfigReasons,
   type AfxdpOperatorConfig,
   type Node,
   type ObjectMeta,
@@ -27,7 +28,12 @@ import {
 } from "@switchyard/render";
 import { conditionsFor, type ConditionSummary } from "../reports/condition-summary.ts";
 import type { RecordTransition } from "../reports/transition-events.ts";
-import { describeFailure, operatorConfigSummary, unusedConfigSummary } from "./operator-config-summary.ts";
+import {
+  describeFailure,
+  operatorConfigSummary,
+  unusedConfigSummary,
+  type Unserved,
+} from "./operator-config-summary.ts";
 import { removeUnowned, syncComponents, type SyncDeps, type SyncOutcome } from "./sync-components.ts";
 import type { SyncFailure } from "./component-objects.ts";
 
@@ -67,6 +73,7 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
   let logged: readonly string[] = [];
   /** The spec that was logged last: UID and generation. */
   let loggedSpec: string | undefined;
+  const unservedOf = createServiceWatch(deps.now);
 
   return async function reconcile(name, signal) {
     const config = configs.get(name);
@@ -99,10 +106,11 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
     const whole = withFailures(outcome, await removeUpstreamFinalizer(deps, config, signal));
     deps.reportAfxdp(isPresent ? undefined : operatorConfigSummary(rendered, whole));
     if (isPresent) {
-      const ofConfig = withOffloadWarning(ofSriov(rendered), config);
-      await writeStatus(deps, config, operatorConfigSummary(ofConfig, whole), signal);
+      const unserved = unservedOf(config);
+      await writeStatus(deps, config, operatorConfigSummary(ofSriov(rendered), whole, unserved), signal);
+      report?.(whole);
+      return requeueAfter(whole) ?? (unserved?.isLate === false ? { afterMs: serviceMs } : undefined);
     }
-    report?.(whole);
     return requeueAfter(whole);
   };
 
@@ -181,22 +189,33 @@ function isOfAfxdp(component: string): boolean {
   return Object.values<string>(afxdpComponents).includes(component);
 }
 
-/** The service ovn-offload answers each entry with the condition HardwareOffload. The chart deploys it only if asked to. */
-function withOffloadWarning(rendered: RenderedComponents, { spec, status }: SriovOperatorConfig): RenderedComponents {
-  const isWanted = (spec?.ovnHardwareOffload ?? []).length > 0;
-  const isServed = (status?.conditions ?? []).some(({ type }) => type === conditionTypes.hardwareOffload);
-  if (!isWanted || isServed) return rendered;
-  const message =
-    "has no effect, because the service ovn-offload has not reported about it: set the chart's value ovnOffload.enabled to true, " +
-    "or look at the pods of the service";
-  const warning = {
-    component: "config-daemon",
-    severity: "warning",
-    field: "spec.ovnHardwareOffload",
-    message,
-  } as const;
-  return { ...rendered, problems: [...rendered.problems, warning] };
+/**
+ * createServiceWatch finds out whether the service ovn-offload, which the chart deploys only if asked to, answers each entry of
+ * spec.ovnHardwareOffload with the condition HardwareOffload. A reason that is stored needs no second minute after a restart.
+ */
+function createServiceWatch(now: () => Date) {
+  let since: { readonly uid: string; readonly atMs: number } | undefined;
+  return function unservedOf({ metadata, spec, status }: SriovOperatorConfig): Unserved | undefined {
+    const { uid = "" } = metadata;
+    const conditions = status?.conditions ?? [];
+    const isWanted = (spec?.ovnHardwareOffload ?? []).length > 0;
+    if (!isWanted || conditions.some(({ type }) => type === conditionTypes.hardwareOffload)) {
+      since = undefined;
+      return undefined;
+    }
+    const nowMs = now().getTime();
+    if (since?.uid !== uid) since = { uid, atMs: nowMs };
+    const isReported = conditions.some(({ reason }) => reason === operatorConfigReasons.offloadServiceMissing);
+    return { message: unservedText, isLate: isReported || nowMs - since.atMs >= serviceMs };
+  };
 }
+
+/** Time in which the service reports about a new entry. Its replicas may have to start first. */
+const serviceMs = 60_000;
+
+const unservedText =
+  "spec.ovnHardwareOffload: has no effect, because the service ovn-offload has not reported about it: set the chart's value " +
+  "ovnOffload.enabled to true, or look at the pods of the service";
 
 function isAnyMissing({ objects }: OperatorConfigDeps, { components }: RenderedComponents): boolean {
   const wanted = components.flatMap((component) => component.objects);

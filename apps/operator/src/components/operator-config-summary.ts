@@ -11,18 +11,21 @@ import type { ConditionSummary } from "../reports/condition-summary.ts";
 import type { SyncOutcome } from "./sync-components.ts";
 import type { SyncFailure } from "./component-objects.ts";
 
-const { ready, fieldsReplaced, rollingOut, syncFailed, unsupported } = operatorConfigReasons;
+const { ready, fieldsReplaced, offloadServiceMissing, rollingOut, syncFailed, unsupported } = operatorConfigReasons;
 
 /** Most characters of the message. */
 const maxMessageLength = 4_000;
 
+/** `unserved` says that spec.ovnHardwareOffload has no effect; undefined if it has one, or nothing is requested. */
 export function operatorConfigSummary(
   { components, problems }: RenderedComponents,
   outcome: SyncOutcome,
+  unserved?: Unserved,
 ): ConditionSummary {
   const texts = (severity: "error" | "warning") =>
     problems.filter((problem) => problem.severity === severity).map(({ field, message }) => `${field}: ${message}`);
-  const [errors, warnings] = [texts("error"), texts("warning")];
+  const errors = texts("error");
+  const warnings = [...texts("warning"), ...(unserved === undefined ? [] : [unserved.message])];
   const refusals = outcome.failures.map(describeFailure);
   const join = (...sentences: readonly string[]) => cut([...sentences, ...warnings].join("; "));
 
@@ -41,9 +44,19 @@ export function operatorConfigSummary(
   });
   const names = deployed.map(({ name }) => name).join(", ");
   const message = join(names === "" ? "all components are disabled" : `deployed as configured: ${names}`);
-  if (outcome.replaced.length === 0) return { state: "ready", reason: ready, message, progress };
+  if (outcome.replaced.length === 0) {
+    if (unserved?.isLate !== true) return { state: "ready", reason: ready, message, progress };
+    return { state: "ready", reason: offloadServiceMissing, message, progress, isWarning: true };
+  }
   const warned = cut([...outcome.replaced, message].join("; "));
   return { state: "ready", reason: fieldsReplaced, message: warned, progress, isWarning: true };
+}
+
+/** Why spec.ovnHardwareOffload has no effect. */
+export interface Unserved {
+  readonly message: string;
+  /** Whether the service had enough time to report. */
+  readonly isLate: boolean;
 }
 
 /** For a SriovOperatorConfig that is not named "default". */
