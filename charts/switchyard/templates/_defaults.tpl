@@ -50,6 +50,9 @@ operator.metricsExporter.prometheusOperator.serviceAccount: prometheus-k8s
 operator.metricsExporter.prometheusOperator.namespace: monitoring
 operator.metricsExporter.prometheusOperator.deployRules: false
 operator.admissionControllers.enabled: false
+operator.admissionControllers.nodeSelector: {}
+operator.admissionControllers.tolerations: []
+operator.admissionControllers.affinity: {}
 operator.admissionControllers.networkPolicy.operator.port: "6443"
 operator.admissionControllers.networkPolicy.injector.port: "6443"
 operator.admissionControllers.certificates.secretNames.operator: operator-webhook-cert

@@ -63,6 +63,11 @@ the same name, so no name repeats.
   {{- $_ := set $texts "ADMISSION_CONTROLLERS_CERTIFICATES_INJECTOR_SECRET_NAME" $admission.certificates.secretNames.injector }}
   {{- $_ := set $texts "OPERATOR_WEBHOOK_NETWORK_POLICY_PORT" ($admission.networkPolicy.operator.port | toString) }}
   {{- $_ := set $texts "INJECTOR_WEBHOOK_NETWORK_POLICY_PORT" ($admission.networkPolicy.injector.port | toString) }}
+  {{- $placement := dict }}
+  {{- range $field := list "nodeSelector" "tolerations" "affinity" }}
+    {{- with index $admission $field }}{{- $_ := set $placement $field . }}{{- end }}
+  {{- end }}
+  {{- with $placement }}{{- $_ := set $texts "ADMISSION_CONTROLLERS_PLACEMENT" (toJson .) }}{{- end }}
   {{- if $admission.certificates.certManager.enabled }}
     {{- $_ := set $texts "ADMISSION_CONTROLLERS_CERTIFICATES_CERT_MANAGER_ENABLED" "true" }}
   {{- else if $admission.certificates.custom.enabled }}

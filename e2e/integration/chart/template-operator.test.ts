@@ -36,7 +36,9 @@ const everything = {
     metricsExporter: { prometheusOperator: { enabled: true } },
   },
 };
-const admission = (certificates: object) => ({ admissionControllers: { enabled: true, certificates } });
+const admission = (certificates: object) => ({
+  admissionControllers: { enabled: true, certificates, tolerations: [{ operator: "Exists" }] },
+});
 const pem = { caCrt: "ca", tlsCrt: "crt", tlsKey: "key" };
 const secretNames = { operator: "my-webhook", injector: "my-injector" };
 const sources = {
@@ -111,6 +113,15 @@ describe("the operator's variables", () => {
     expect(set.size).toBeGreaterThan(35);
     expect([...set].filter((name) => !known.includes(name))).toEqual(["MALLOC_ARENA_MAX"]);
     expect(known.filter((name) => !set.has(name))).toEqual(["KUBECONFIG"]);
+  });
+
+  it("have the placement of webhook and injector, if there is one", async () => {
+    const placed = { nodeSelector: { pool: "infra" }, tolerations: [{ key: "infra", operator: "Exists" }] };
+    const admissionControllers = { enabled: true, ...placed };
+    const name = "ADMISSION_CONTROLLERS_PLACEMENT";
+    expect(envOf(await chart.objects({ operator: { admissionControllers: { enabled: true } } }))[name]).toBeUndefined();
+    const text = envOf(await chart.objects({ operator: { admissionControllers } }))[name];
+    expect(JSON.parse(String(text))).toEqual(placed);
   });
 
   it("are replaced by extraEnv, and never repeated", async () => {

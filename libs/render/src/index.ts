@@ -123,6 +123,7 @@ export {
   type HostLabels,
   defaultHostLabel,
 } from "./ovn-offload/hardware-offload-config.ts";
+export { parseAdmissionPlacement, type AdmissionPlacement } from "./components/servers/admission-placement.ts";
 export {
   defaultOffloadNetwork,
   offloadNetworks,

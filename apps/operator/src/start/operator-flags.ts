@@ -4,6 +4,7 @@
  * a setting, the flag reads the same variable, so a Deployment of upstream's operator works unchanged
  * (sriov-operator.md H). operator-settings.ts turns the values into the settings of the deployed components.
  */
+import { parseAdmissionPlacement, type AdmissionPlacement } from "@switchyard/render";
 import { flag, integer, oneOf, text, yesOrNo, type FlagKind, type FlagsOf } from "@switchyard/service";
 
 /** Values of operatorFlags. */
@@ -17,6 +18,12 @@ const list: FlagKind<readonly string[]> = {
     const names = value.split(",").map((name) => name.trim());
     return names.filter((name) => name !== "");
   },
+};
+
+const placement: FlagKind<AdmissionPlacement> = {
+  placeholder: "JSON",
+  expected: "a JSON object with nodeSelector, tolerations or affinity, as in the spec of a pod",
+  parse: parseAdmissionPlacement,
 };
 
 const port = integer({ minimum: 1, maximum: 65_535 });
@@ -153,6 +160,12 @@ export const operatorFlags = {
     default: "6443",
     env: "INJECTOR_WEBHOOK_NETWORK_POLICY_PORT",
     help: "Target port of the API server. The NetworkPolicy of the injector allows egress to this port only.",
+  }),
+  admissionPlacement: flag(placement, {
+    env: "ADMISSION_CONTROLLERS_PLACEMENT",
+    help:
+      "Nodes for the webhook and the injector, as JSON with nodeSelector, tolerations and affinity. By default they run on control " +
+      "plane nodes, or on any node if there are none.",
   }),
   tlsMinVersion: flag(tlsVersion, {
     env: "TLS_MIN_VERSION",

@@ -66,6 +66,7 @@ function readComponentSettings(flags: Parameters<typeof readOperatorSettings>[0]
       rdmaCni: flags.rdmaCniImage,
       acceleratedBridgeCni: flags.acceleratedBridgeCniImage,
     },
+    admissionPlacement: flags.admissionPlacement,
     webhook: {
       certificates: certificateSource(flags, flags.webhookCa),
       secretName: flags.webhookSecret,

@@ -3,6 +3,7 @@
  * ComponentSettings has the settings of the operator process that determine what it deploys, in addition to the
  * SriovOperatorConfig (sriov-operator.md H).
  */
+import type { AdmissionPlacement } from "./servers/admission-placement.ts";
 
 /** Kind of cluster that the operator runs in. */
 export type ClusterType = "kubernetes" | "openshift";
@@ -23,6 +24,8 @@ export interface ComponentSettings {
   readonly imagePullSecrets: readonly string[];
   /** Directory of the CNI plugins on the nodes: "/opt/cni/bin". */
   readonly cniBinPath: string;
+  /** Where the webhook and the injector run; by default on control plane nodes. */
+  readonly admissionPlacement?: AdmissionPlacement | undefined;
   readonly webhook: AdmissionServerSettings;
   readonly injector: AdmissionServerSettings;
   /** TLS settings of the deployed servers. On OpenShift the caller passes the TLS profile of the cluster. */

@@ -123,8 +123,10 @@ describe("DaemonSets", () => {
       ...anyEffect.map((key) => [key, "Exists", undefined]),
       ["node.kubernetes.io/not-ready", "Exists", "NoSchedule"],
     ]);
-    const terms = affinity?.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms;
-    expect(terms).toEqual(roles.map((key) => ({ matchExpressions: [{ key, operator: "Exists" }] })));
+    const nodeSelectorTerms = roles.map((key) => ({ matchExpressions: [{ key, operator: "Exists" }] }));
+    expect(affinity).toEqual({
+      nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },
+    });
     const elsewhere = podOf(name, {}, { isControlPlaneExternal: true }).spec;
     expect([elsewhere.affinity, elsewhere.tolerations]).toEqual([undefined, undefined]);
   });

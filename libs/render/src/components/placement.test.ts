@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import type { Node, SriovOperatorConfigSpec, Taint } from "@switchyard/api";
 import { placementProblems } from "./placement.ts";
+import type { AdmissionPlacement } from "./servers/admission-placement.ts";
 import { renderComponents } from "./render-components.ts";
 import { configWith, settingsWith } from "./testing/deployment.ts";
 
@@ -45,6 +46,23 @@ describe("placementProblems", () => {
       "operator-webhook can run on no node: the only node with its labels has taints that it does not tolerate " +
         "(example.com/closed:NoExecute)",
     ]);
+  });
+
+  it("finds no node for the webhook if the chosen nodes have a taint with another value", () => {
+    const nodes = [node("infra", { ...linux, pool: "infra" }, { key: "only", value: "infra", effect: "NoSchedule" })];
+    const tolerate = (value: string): AdmissionPlacement => ({
+      nodeSelector: { pool: "infra" },
+      tolerations: [{ key: "only", operator: "Equal", value }],
+    });
+    const with_ = (admissionPlacement: AdmissionPlacement) => {
+      const settings = settingsWith({ admissionPlacement });
+      const spec = { enableOperatorWebhook: true, configDaemonNodeSelector: { none: "" } };
+      const { components } = renderComponents({ sriov: configWith(spec) }, settings);
+      return placementProblems(components, nodes).filter((problem) => problem.includes("operator-webhook"));
+    };
+    expect(with_(tolerate("infra"))).toEqual([]);
+    expect(with_(tolerate("gpu"))).toEqual([expect.stringContaining("(only:NoSchedule)")]);
+    expect(with_({ nodeSelector: { pool: "none" } })).toEqual([expect.stringContaining("pool=none")]);
   });
 
   it("names the labels that no node has, with the DaemonSets that need them", () => {

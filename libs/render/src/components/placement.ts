@@ -6,7 +6,7 @@
 import { labels as ownLabels, type Node, type Taint } from "@switchyard/api";
 import { hasLabels, labelsOf, type Labels } from "@switchyard/policy";
 import type { DaemonSet, Manifest } from "./objects/kube-objects.ts";
-import type { PodSpec, Toleration } from "./objects/pod-template.ts";
+import type { NodeAffinity, PodSpec, Toleration } from "./objects/pod-template.ts";
 import type { RenderedComponent } from "./rendered-components.ts";
 
 /**
@@ -57,7 +57,7 @@ const maxTaints = 5;
 function isSelected(node: Node, { nodeSelector, affinity }: Placement): boolean {
   const labels = labelsOf(node);
   if (!hasLabels(labels, withoutOwnLabel(nodeSelector))) return false;
-  const terms = affinity?.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms;
+  const terms = ownTerms(affinity);
   return terms?.some((term) => term.matchExpressions.every(({ key }) => Object.hasOwn(labels, key))) ?? true;
 }
 
@@ -66,11 +66,35 @@ function withoutOwnLabel(selector: Labels = {}): Labels {
   return Object.fromEntries(Object.entries(selector).filter(([key]) => key !== ownLabels.devicePlugin));
 }
 
+/**
+ * The terms of the affinity that Switchyard itself gives to pods; undefined for one of an administrator, which the scheduler explains
+ * in the events of the pods.
+ */
+function ownTerms(affinity: Placement["affinity"]): readonly OwnTerm[] | undefined {
+  const terms: unknown = at(at(at(affinity, "nodeAffinity"), required), "nodeSelectorTerms");
+  return Array.isArray(terms) && terms.every(isOwnTerm) ? terms : undefined;
+}
+
+const required = "requiredDuringSchedulingIgnoredDuringExecution";
+
+type OwnTerm = NodeAffinity["nodeAffinity"][typeof required]["nodeSelectorTerms"][number];
+
+function isOwnTerm(term: unknown): term is OwnTerm {
+  const expressions = at(term, "matchExpressions");
+  if (at(term, "matchFields") !== undefined || !Array.isArray(expressions)) return false;
+  return expressions.every((one) => at(one, "operator") === "Exists" && typeof at(one, "key") === "string");
+}
+
+function at(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
+}
+
 /** Taints that only prefer other nodes do not keep a pod away. */
-function isTolerated({ key, effect }: Taint, { tolerations = [] }: Placement): boolean {
+function isTolerated({ key, value = "", effect }: Taint, { tolerations = [] }: Placement): boolean {
   if (effect === "PreferNoSchedule") return true;
   return tolerations.some((toleration: Toleration) => {
-    return (toleration.key ?? key) === key && (toleration.effect ?? effect) === effect;
+    const isValue = toleration.operator === "Exists" || (toleration.value ?? "") === value;
+    return isValue && (toleration.key ?? key) === key && (toleration.effect ?? effect) === effect;
   });
 }
 
@@ -80,7 +104,7 @@ function describeNodes(count: number): string {
 
 function describeLabels({ nodeSelector, affinity }: Placement): string {
   const pairs = Object.entries(withoutOwnLabel(nodeSelector)).map(([key, value]) => `${key}=${value}`);
-  const terms = affinity?.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms ?? [];
+  const terms = ownTerms(affinity) ?? [];
   const anyOf = terms.flatMap(({ matchExpressions }) => matchExpressions.map(({ key }) => key));
   return [
     ...(pairs.length === 0 ? [] : [`the labels ${pairs.join(", ")}`]),

@@ -66,6 +66,9 @@ const admissionControllers = group("The admission webhook and the network resour
     false,
     "Deploys the webhook and the injector (enableOperatorWebhook, enableInjector). Without them, the certificates and ports below have no effect.",
   ),
+  nodeSelector: texts("Labels of nodes for both servers, which then need no control plane node."),
+  tolerations: kubeList(tolerationFields, "Further tolerations of both servers, beside those of control plane nodes."),
+  affinity: kubeObject(affinityFields, "Affinity of both servers, instead of that for control plane nodes."),
   networkPolicy: group("The NetworkPolicies of webhook and injector allow egress to one port of the API server.", {
     operator: group("The webhook.", { port: port("6443", "Port of the API server.") }),
     injector: group("The injector.", { port: port("6443", "Port of the API server.") }),

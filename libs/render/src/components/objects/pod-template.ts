@@ -18,7 +18,7 @@ export interface PodSpec {
   readonly shareProcessNamespace?: true;
   readonly securityContext?: { readonly runAsNonRoot: true; readonly runAsUser?: number };
   readonly nodeSelector: Labels;
-  readonly affinity?: NodeAffinity;
+  readonly affinity?: NodeAffinity | Readonly<Record<string, unknown>>;
   readonly tolerations?: readonly Toleration[];
   readonly imagePullSecrets?: readonly { readonly name: string }[];
   readonly initContainers?: readonly Container[];
@@ -26,7 +26,7 @@ export interface PodSpec {
   readonly volumes?: readonly Volume[];
 }
 
-interface NodeAffinity {
+export interface NodeAffinity {
   readonly nodeAffinity: {
     readonly requiredDuringSchedulingIgnoredDuringExecution: {
       readonly nodeSelectorTerms: readonly {
@@ -38,8 +38,11 @@ interface NodeAffinity {
 
 export interface Toleration {
   readonly key?: string;
-  readonly operator: "Exists";
-  readonly effect?: "NoSchedule" | "NoExecute";
+  /** Equal if it is absent. */
+  readonly operator?: "Exists" | "Equal";
+  readonly value?: string;
+  readonly effect?: "NoSchedule" | "PreferNoSchedule" | "NoExecute";
+  readonly tolerationSeconds?: number;
 }
 
 export interface Container {

@@ -9,6 +9,7 @@ import { annotated, clusterScoped, namespaced, type ComponentInput } from "../co
 import type { NetworkPolicy, Service, Webhook, WebhookConfiguration } from "../objects/kube-objects.ts";
 import type { Labels, PodSpec, Toleration } from "../objects/pod-template.ts";
 import type { ComponentName, ComponentProblem } from "../rendered-components.ts";
+import { choosesNodes } from "./admission-placement.ts";
 
 /** The old and the new role label. A control plane node has one of them. */
 const controlPlaneLabels = ["node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"];
@@ -118,7 +119,8 @@ const controlPlaneTolerations: readonly Toleration[] = [
 ];
 
 /**
- * Returns the placement of the server's pods: on control plane nodes, or on any node if the cluster has none of these.
+ * Returns the placement of the server's pods: on the nodes that an administrator has chosen, else on control plane nodes, or on any
+ * node if the cluster has none of these.
  */
 export function serverPlacement({
   settings,
@@ -126,15 +128,21 @@ export function serverPlacement({
   const nodeSelectorTerms = controlPlaneLabels.map((key) => ({
     matchExpressions: [{ key, operator: "Exists" as const }],
   }));
-  // Omitted instead of an empty list: the API server drops an empty list, so the object would always seem to differ.
-  const onControlPlane = {
-    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
-    tolerations: controlPlaneTolerations,
-  };
+  const { admissionPlacement: chosen = {}, isControlPlaneExternal } = settings;
+  const onControlPlane = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
+  const isAnywhere = choosesNodes(chosen) || isControlPlaneExternal === true;
+  const affinity = isAnywhere ? chosen.affinity : onControlPlane;
+  const tolerations = [
+    // The chosen nodes may be those of the control plane.
+    ...(isControlPlaneExternal === true && !choosesNodes(chosen) ? [] : controlPlaneTolerations),
+    ...(chosen.tolerations ?? []),
+  ];
   return {
     priorityClassName: "system-cluster-critical",
-    nodeSelector: { "kubernetes.io/os": "linux" },
-    ...(settings.isControlPlaneExternal === true ? {} : onControlPlane),
+    nodeSelector: { "kubernetes.io/os": "linux", ...chosen.nodeSelector },
+    ...(affinity !== undefined && { affinity }),
+    // Omitted instead of an empty list: the API server drops an empty list, so the object would always seem to differ.
+    ...(tolerations.length > 0 && { tolerations }),
   };
 }
 
@@ -143,7 +151,7 @@ export function placementNotice(
   field: string,
   { settings }: ComponentInput,
 ): readonly Omit<ComponentProblem, "component">[] {
-  if (settings.isControlPlaneExternal !== true) return [];
+  if (settings.isControlPlaneExternal !== true || choosesNodes(settings.admissionPlacement ?? {})) return [];
   const message = "no control plane node is visible, so the pods may run on any Linux node whose taints they tolerate";
   return [{ severity: "warning", field, message }];
 }
