@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `switchyard suggest` prints policies, networks and pools for the NICs that the nodes have, with comments that say why. */
+import { collectObjects } from "../cluster/cluster-objects.ts";
+import { readInput } from "../input/read-input.ts";
+import { toYaml } from "../output/to-yaml.ts";
+import { unknownUse, type SurveyedPf } from "../suggest/free-pfs.ts";
+import { suggestObjects } from "../suggest/suggest-objects.ts";
+import { createDiagnostics, exitCodes } from "../terminal.ts";
+import { wrap } from "../text.ts";
+import type { RunVerb } from "../verb.ts";
+
+export const suggest: RunVerb = async ({ flags, terminal }) => {
+  const { namespace } = flags;
+  const diagnostics = createDiagnostics(terminal.stderr);
+  const cluster = collectObjects(await readInput(flags, terminal, diagnostics), {
+    namespace,
+    diagnostics,
+    isIgnoredNoted: false,
+  });
+  const { objects, leftOut, silentNodes } = suggestObjects(cluster, namespace);
+  const head = [
+    ...(objects.length === 0 ? ["No PF was found on which VFs can be created without disturbing anything."] : []),
+    ...leftOutLines(leftOut),
+    ...(silentNodes.length === 0
+      ? []
+      : [`Not examined, because nothing is reported about them: ${namesText(silentNodes)}.`]),
+  ];
+  const documents = objects.map(({ comment, object }) => commented(comment) + toYaml(object));
+  terminal.stdout.write([...(head.length === 0 ? [] : [commented(head)]), ...documents].join("---\n"));
+  return objects.length === 0 ? exitCodes.no : diagnostics.exitCode();
+};
+
+const width = 100;
+
+function commented(sentences: readonly string[]): string {
+  return sentences
+    .flatMap((sentence) => wrap(sentence, width))
+    .map((line) => `# ${line}\n`)
+    .join("");
+}
+
+/** One line for each PF name and reason. */
+function leftOutLines(leftOut: readonly SurveyedPf[]): readonly string[] {
+  const groups = Map.groupBy(leftOut, ({ name, pf, leftOut: why = "" }) => `${name || pf.pciAddress}: ${why}`);
+  const lines = [...groups].map(([text, pfs]) => {
+    return `Left out: ${text} (${namesText([...new Set(pfs.map(({ node }) => node.metadata.name))])}).`;
+  });
+  const isUnknown = leftOut.some(({ leftOut: why }) => why === unknownUse);
+  return isUnknown ? [...lines, unknownHint] : lines;
+}
+
+const unknownHint =
+  "Daemons report what the host uses PFs for with the feature gate manageSoftwareBridges of the SriovOperatorConfig.";
+
+function namesText(names: readonly string[]): string {
+  const shown = names.slice(0, 4).join(", ");
+  return names.length > 4 ? `${shown} and ${names.length - 4} more` : shown;
+}
