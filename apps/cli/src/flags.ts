@@ -24,6 +24,8 @@ export interface Flags {
   /** --output of verbs that print rows. */
   readonly rowsOutput: RowsFormat | undefined;
   readonly namespace: string;
+  /** Whether the namespace is that of the flag, and not the default. */
+  readonly isNamespaceGiven: boolean;
   readonly resourcePrefix: string;
   readonly clusterType: ClusterType;
   readonly only: readonly string[];
@@ -169,6 +171,7 @@ export function parseFlags(
     pageOutput: formatOf("pageOutput", isPageFormat),
     rowsOutput: formatOf("rowsOutput", isRowsFormat),
     namespace: one("namespace") ?? "",
+    isNamespaceGiven: all("namespace").length > 0,
     resourcePrefix: one("resourcePrefix") ?? "",
     clusterType: choose("clusterType", one("clusterType"), isClusterType) ?? clusterDefaults.clusterType,
     only: all("only").flatMap((kinds) => kinds.split(",").map((kind) => kind.trim())),

@@ -639,6 +639,32 @@ describe("switchyard doctor", () => {
     },
   );
 
+  describe("with an operator in another namespace than the default", () => {
+    const other = "openshift-sriov-network-operator";
+    const moved = () => JSON.parse(JSON.stringify(copyOf()).replaceAll(`"${ns}"`, `"${other}"`)) as Editable[];
+
+    it("examines that namespace, and says so", async () => {
+      const { code, err, out } = await runCli(["doctor", "-f", "-"], { input: moved() });
+      expect(err).toContain(`the operator runs in namespace ${other}`);
+      expect(out).not.toContain("PolicyOutsideOperatorNamespace");
+      expect(code).toBe(0);
+      const vfs = await runCli(["vfs", "-f", "-", "-o", "json"], { input: moved() });
+      expect(vfs.out).toBe((await runCli(["vfs", "-f", "-", "-o", "json"], { input: copyOf() })).out);
+    });
+
+    it("names it if the flag names another one, and gives no advice", async () => {
+      const { code, err, out } = await runCli(["doctor", "-f", "-", "-n", "wrong"], { input: moved() });
+      expect({ code, out }).toEqual({ code: 1, out: "" });
+      expect(err).toBe(`switchyard: the operator runs in namespace ${other}, not in wrong: use -n ${other}\n`);
+    });
+
+    it("draws no conclusion from objects that contradict each other", async () => {
+      const lease = copyOf().filter(({ kind }) => kind === "Lease");
+      const { err } = await runCli(["doctor", "-f", "-"], { input: [...moved(), ...lease] });
+      expect(err).not.toContain("the operator runs in namespace");
+    });
+  });
+
   it("finds a DaemonSet that no node can run", async () => {
     const counts = { "status|desiredNumberScheduled": 0, "status|numberAvailable": 0 };
     const { findings } = await doctor(set("DaemonSet", counts, "sriov-network-config-daemon")(copyOf()));

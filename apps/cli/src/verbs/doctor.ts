@@ -5,16 +5,16 @@ import { diagnose } from "../diagnosis/diagnose.ts";
 import { listVfs } from "../diagnosis/list-vfs.ts";
 import { createSnapshot, type RefusedObject } from "../diagnosis/snapshot.ts";
 import { createColours, createDiagnostics, exitCodes, silentDiagnostics } from "../terminal.ts";
-import { readSnapshotInput } from "../input/read-input.ts";
+import { readPlacedSnapshot } from "../input/operator-namespace.ts";
 import { planOffloadedWithPods } from "../ovn-offload/plan-offloaded.ts";
 import { doctorText } from "../output/doctor-text.ts";
 import { printData } from "../output/to-yaml.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const doctor: RunVerb = async ({ flags, terminal }) => {
-  const { namespace, resourcePrefix, pageOutput: output = "text" } = flags;
+  const { resourcePrefix, pageOutput: output = "text" } = flags;
   const diagnostics = createDiagnostics(terminal.stderr);
-  const { manifests, readKinds, nowMs } = await readSnapshotInput(flags, terminal, diagnostics);
+  const { manifests, readKinds, nowMs, namespace } = await readPlacedSnapshot(flags, terminal, diagnostics);
   const refused: RefusedObject[] = [];
   const cluster = collectObjects(manifests, {
     namespace,
@@ -29,7 +29,7 @@ export const doctor: RunVerb = async ({ flags, terminal }) => {
   } else if (output === "html") {
     const { makePage } = await import("../report/build-report.ts");
     // What a plan cannot do is a finding already.
-    const plans = planOffloadedWithPods(cluster, flags, silentDiagnostics);
+    const plans = planOffloadedWithPods(cluster, { ...flags, namespace }, silentDiagnostics);
     terminal.stdout.write(makePage(snapshot, { command: "doctor", rows: listVfs(snapshot), diagnosis, plans }));
   } else {
     printData(diagnosis, output, terminal.stdout);

@@ -5,7 +5,7 @@ import { isWanted, listVfs } from "../diagnosis/list-vfs.ts";
 import { createSnapshot, type Snapshot } from "../diagnosis/snapshot.ts";
 import { createDiagnostics, type Diagnostics, type Terminal } from "../terminal.ts";
 import type { Flags } from "../flags.ts";
-import { readSnapshotInput } from "../input/read-input.ts";
+import { readPlacedSnapshot } from "../input/operator-namespace.ts";
 import { printData } from "../output/to-yaml.ts";
 import { vfsText } from "../output/vfs-text.ts";
 import type { RunVerb } from "../verb.ts";
@@ -31,8 +31,8 @@ export const vfs: RunVerb = async ({ flags, terminal }) => {
 };
 
 async function readVfSnapshot(flags: Flags, terminal: Terminal, diagnostics: Diagnostics): Promise<Snapshot> {
-  const { namespace, resourcePrefix } = flags;
-  const { manifests, readKinds } = await readSnapshotInput(flags, terminal, diagnostics);
+  const { resourcePrefix } = flags;
+  const { manifests, readKinds, namespace } = await readPlacedSnapshot(flags, terminal, diagnostics);
   const cluster = collectObjects(manifests, { namespace, diagnostics, isIgnoredNoted: false });
   return createSnapshot(manifests, cluster, { namespace, resourcePrefix, readKinds });
 }
