@@ -5,15 +5,17 @@ import { diagnose } from "../diagnosis/diagnose.ts";
 import { listVfs } from "../diagnosis/list-vfs.ts";
 import { createSnapshot, type RefusedObject } from "../diagnosis/snapshot.ts";
 import { createColours, createDiagnostics, exitCodes, silentDiagnostics } from "../terminal.ts";
+import { withCurrentContext } from "../input/current-context.ts";
 import { readPlacedSnapshot } from "../input/operator-namespace.ts";
 import { planOffloadedWithPods } from "../ovn-offload/plan-offloaded.ts";
 import { doctorText } from "../output/doctor-text.ts";
 import { printData } from "../output/to-yaml.ts";
 import type { RunVerb } from "../verb.ts";
 
-export const doctor: RunVerb = async ({ flags, terminal }) => {
-  const { resourcePrefix, pageOutput: output = "text" } = flags;
+export const doctor: RunVerb = async ({ flags: given, terminal }) => {
   const diagnostics = createDiagnostics(terminal.stderr);
+  const flags = await withCurrentContext(given, terminal, diagnostics);
+  const { resourcePrefix, pageOutput: output = "text" } = flags;
   const { manifests, readKinds, nowMs, namespace } = await readPlacedSnapshot(flags, terminal, diagnostics);
   const refused: RefusedObject[] = [];
   const cluster = collectObjects(manifests, {

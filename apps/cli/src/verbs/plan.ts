@@ -8,15 +8,17 @@ import { summarize, type PlannedNode } from "../cluster/plan-cluster.ts";
 import { listVfs } from "../diagnosis/list-vfs.ts";
 import { createSnapshot } from "../diagnosis/snapshot.ts";
 import type { Flags } from "../flags.ts";
+import { withCurrentContext } from "../input/current-context.ts";
 import { isLive, readInput, readLivePodsOn } from "../input/read-input.ts";
 import { planOffloaded } from "../ovn-offload/plan-offloaded.ts";
 import { printData } from "../output/to-yaml.ts";
 import { planText, summaryText } from "../output/plan-text.ts";
 import type { RunVerb } from "../verb.ts";
 
-export const planNodes: RunVerb = async ({ flags, terminal }) => {
-  const { namespace, resourcePrefix, node, pageOutput: output = "text" } = flags;
+export const planNodes: RunVerb = async ({ flags: asked, terminal }) => {
   const diagnostics = createDiagnostics(terminal.stderr);
+  const flags = await withCurrentContext(asked, terminal, diagnostics);
+  const { namespace, resourcePrefix, node, pageOutput: output = "text" } = flags;
   const manifests = await readInput(flags, terminal, diagnostics);
   const given = collectObjects(manifests, { namespace, diagnostics });
   const problems: string[] = [];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `switchyard suggest` prints policies, networks and pools for the NICs that the nodes have, with comments that say why. */
 import { collectObjects } from "../cluster/cluster-objects.ts";
+import { withCurrentContext } from "../input/current-context.ts";
 import { readInput } from "../input/read-input.ts";
 import { toYaml } from "../output/to-yaml.ts";
 import { unknownUse, type SurveyedPf } from "../suggest/free-pfs.ts";
@@ -9,9 +10,10 @@ import { createDiagnostics, exitCodes } from "../terminal.ts";
 import { wrap } from "../text.ts";
 import type { RunVerb } from "../verb.ts";
 
-export const suggest: RunVerb = async ({ flags, terminal }) => {
-  const { namespace } = flags;
+export const suggest: RunVerb = async ({ flags: given, terminal }) => {
   const diagnostics = createDiagnostics(terminal.stderr);
+  const flags = await withCurrentContext(given, terminal, diagnostics);
+  const { namespace } = flags;
   const cluster = collectObjects(await readInput(flags, terminal, diagnostics), {
     namespace,
     diagnostics,

@@ -5,14 +5,16 @@ import { isWanted, listVfs } from "../diagnosis/list-vfs.ts";
 import { createSnapshot, type Snapshot } from "../diagnosis/snapshot.ts";
 import { createDiagnostics, type Diagnostics, type Terminal } from "../terminal.ts";
 import type { Flags } from "../flags.ts";
+import { withCurrentContext } from "../input/current-context.ts";
 import { readPlacedSnapshot } from "../input/operator-namespace.ts";
 import { printData } from "../output/to-yaml.ts";
 import { vfsText } from "../output/vfs-text.ts";
 import type { RunVerb } from "../verb.ts";
 
-export const vfs: RunVerb = async ({ flags, terminal }) => {
-  const { rowsOutput: output = "text" } = flags;
+export const vfs: RunVerb = async ({ flags: given, terminal }) => {
   const diagnostics = createDiagnostics(terminal.stderr);
+  const flags = await withCurrentContext(given, terminal, diagnostics);
+  const { rowsOutput: output = "text" } = flags;
   if (flags.watch) {
     const { watchVfs } = await import("./watch-vfs.ts");
     return watchVfs(flags, terminal, diagnostics);
