@@ -7,6 +7,9 @@ import { defined, upstreamManager } from "@switchyard/api";
 import {
   createWriter,
   isKubeError,
+  isKubeObject,
+  KubeError,
+  objectPath,
   systemClock,
   type Interference,
   type KubeObject,
@@ -17,6 +20,7 @@ import {
 import type { InventoryItem, Manifest } from "@switchyard/render";
 import { fieldManagers } from "../field-managers.ts";
 import type { ComponentObjects, ComponentWatch, SeenObject } from "./component-objects.ts";
+import { failingWebhooks } from "./webhook-registrations.ts";
 
 /** apply and delete reject with KubeError. */
 export interface ComponentWriters {
@@ -25,6 +29,11 @@ export interface ComponentWriters {
   interference(manifest: Manifest): Interference | undefined;
   /** Reports whether the cache shows the object as of the last write or later. */
   isObserved(item: InventoryItem): boolean;
+  /**
+   * Lets the API server admit requests that the webhooks of a registration do not answer, by one write that changes nothing else.
+   * Rejects with "Conflict" if the registration changes at the same time.
+   */
+  ignoreFailures(item: InventoryItem, signal: AbortSignal): Promise<void>;
   /** Deletes the object. Rejects with "Conflict" if it has changed since it was `seen`. */
   delete(item: InventoryItem, seen: SeenObject, signal: AbortSignal): Promise<void>;
 }
@@ -89,6 +98,20 @@ export function createComponentWriters({ transport, objects }: ComponentWriterOp
       if (versionsBefore.has(item) && versionsBefore.get(item) === objects.seen(item)?.resourceVersion) return false;
       versionsBefore.delete(item);
       return true;
+    },
+    async ignoreFailures({ type, name }, signal) {
+      const path = objectPath(type, { name });
+      const live = await transport.request({ method: "GET", path, signal });
+      if (!isKubeObject(live)) throw new KubeError(`GET ${path}`, "UnexpectedResponse");
+      // The write fails if the registration has changed: the indexes would be those of other webhooks.
+      const version = { op: "replace", path: "/metadata/resourceVersion", value: live.metadata.resourceVersion };
+      const changes = failingWebhooks(live).map((index) => {
+        return { op: "replace", path: `/webhooks/${index}/failurePolicy`, value: "Ignore" };
+      });
+      if (changes.length === 0) return;
+      const query = { fieldManager: fieldManagers.components };
+      const contentType = "application/json-patch+json";
+      await transport.request({ method: "PATCH", path, query, contentType, body: [...changes, version], signal });
     },
     delete: remove,
   };

@@ -130,7 +130,7 @@ describe("components", () => {
     put("upstream", "DaemonSet", "webhook");
     put("upstream", kinds.registration.kind, "webhook-config", answering("Fail"));
     await sync(deployed("operator-webhook"));
-    expect(history[0]).toBe("webhook-config");
+    expect(history[0]).toBe("webhook-config: Ignore");
     expect(history.slice(1)).toEqual(["webhook-role", "webhook-service", "webhook", "webhook-config"]);
   });
 

@@ -160,13 +160,23 @@ async function remove({ objects, write, log, signal }: Pass, item: InventoryItem
 
 /**
  * Lets upstream's registrations ignore failures before any object of the component changes. The first change replaces the pods
- * that answer, and this operator can end after it.
+ * that answer, and this operator can end after it. It is a write of its own: apply() first takes over upstream's fields, and a
+ * registration with failurePolicy Fail that is this operator's counts as one that its pods serve.
  */
 async function openRegistrations(pass: Pass, { objects: manifests }: RenderedComponent): Promise<void> {
+  const { objects, write, log, signal } = pass;
   for (const manifest of manifests.filter(isRegistration)) {
-    const registered = pass.objects.seen(pass.objects.itemOf(manifest));
+    const item = objects.itemOf(manifest);
+    const registered = objects.seen(item);
     if (registered?.refuses !== true || registered.failsClosed) continue;
-    await attempt(pass, manifest.kind, manifest.metadata.name, () => apply(pass, withIgnorePolicy(manifest)));
+    const { kind } = manifest;
+    await attempt(pass, kind, item.name, async () => {
+      await write.ignoreFailures(item, signal);
+      log.info(
+        { kind, object: item.name },
+        "upstream's registration ignores failures until a pod of this operator serves",
+      );
+    });
   }
 }
 

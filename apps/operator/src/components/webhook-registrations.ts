@@ -33,7 +33,12 @@ export function withIgnorePolicy(registration: Manifest): Manifest {
 
 /** Reports whether a webhook has failurePolicy Fail, so that unanswered requests are refused. */
 export function hasFailPolicy(registration: object): boolean {
-  return webhooksOf(registration).some(({ failurePolicy }) => failurePolicy === "Fail");
+  return failingWebhooks(registration).length > 0;
+}
+
+/** The indexes of the webhooks with failurePolicy Fail. */
+export function failingWebhooks(registration: object): readonly number[] {
+  return webhooksOf(registration).flatMap(({ failurePolicy }, index) => (failurePolicy === "Fail" ? [index] : []));
 }
 
 function webhooksOf(registration: object): readonly Readonly<Record<string, unknown>>[] {

@@ -16,7 +16,7 @@ import type { SyncDeps } from "../components/sync-components.ts";
 import { fieldManagers } from "../field-managers.ts";
 
 /** The client that wrote an object. */
-export type ObjectWriter = "us" | "upstream" | "somebody";
+export type ObjectWriter = "us" | "us by update" | "upstream" | "somebody";
 
 export function createComponentCluster(inventory: readonly InventoryItem[]) {
   let version = 0;
@@ -26,7 +26,7 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
   /** Names of written objects in order; deleted ones start with "-". */
   const history: string[] = [];
   const refusals = new Map<string, KubeError>();
-  const live = new Map<string, KubeObject>();
+  const live = new Map<string, KubeObject & { readonly webhooks?: unknown }>();
 
   const watches = groupByWatch(inventory).map(({ type, items: [first, ...more] }) => {
     const cache = new ObjectStore<KubeObject, SeenObject | undefined>({
@@ -50,7 +50,8 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
   function put(item: InventoryItem, object: object, author: ObjectWriter): void {
     const { type, name, namespace } = item;
     const before = live.get(`${type.kind} ${name}`);
-    const manager = { us: fieldManagers.components, upstream: upstreamManager, somebody: "kubectl" }[author];
+    const own = fieldManagers.components;
+    const manager = { us: own, "us by update": own, upstream: upstreamManager, somebody: "kubectl" }[author];
     const operation = author === "us" ? "Apply" : "Update";
     const fieldsV1 = Object.fromEntries(Object.keys(object).map((field) => [`f:${field}`, {}]));
     const others = before?.metadata.managedFields ?? [];
@@ -105,6 +106,16 @@ export function createComponentCluster(inventory: readonly InventoryItem[]) {
       },
       isObserved: () => true,
       interference: () => undefined,
+      async ignoreFailures(item) {
+        await refusal(item.name);
+        history.push(`${item.name}: Ignore`);
+        const { webhooks } = live.get(`${item.type.kind} ${item.name}`) ?? {};
+        const ignoring = (Array.isArray(webhooks) ? webhooks : []).map((webhook: object) => ({
+          ...webhook,
+          failurePolicy: "Ignore",
+        }));
+        put(item, { webhooks: ignoring }, "us by update");
+      },
       async delete(item) {
         await refusal(item.name);
         history.push(`-${item.name}`);
