@@ -226,6 +226,12 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       loop.idle(undefined);
       return undefined;
     }
+    if (state.isSpecOfUpstream) {
+      const { generation } = state.metadata;
+      log.info({ node: nodeName, generation }, "upstream's operator has written the spec; not acting on it");
+      loop.idle(undefined);
+      return undefined;
+    }
     for (const pending of [cleanupEvent, programsEvent]) pending.recordOn(state, reports.recordEvent);
     const { afterMs, hasFailed } = await kernel.during(() => pass(state, passSignal));
     if (!hasFailed) {
@@ -313,6 +319,8 @@ function settingsOf(
 }
 
 /** The parts of a NodeState that a pass depends on. The status is that of the last report, or is written again (isShown). */
-function inputOf(state: SriovNetworkNodeState | undefined): unknown {
-  return state && { uid: state.metadata.uid, spec: state.spec, annotations: state.metadata.annotations };
+function inputOf(state: (SriovNetworkNodeState & { readonly isSpecOfUpstream: boolean }) | undefined): unknown {
+  if (state === undefined) return undefined;
+  const { metadata, spec, isSpecOfUpstream } = state;
+  return { uid: metadata.uid, spec, annotations: metadata.annotations, isSpecOfUpstream };
 }

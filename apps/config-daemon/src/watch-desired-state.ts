@@ -9,12 +9,14 @@ import {
   operatorConfigName,
   sriovNetworkNodeStates,
   sriovOperatorConfigs,
+  upstreamManager,
   type AfxdpOperatorConfig,
   type ObjectMeta,
   type SriovNetworkNodeState,
   type SriovOperatorConfig,
 } from "@switchyard/api";
 import {
+  isRecord,
   watchObjects,
   type Cache,
   type FailedWatch,
@@ -39,7 +41,13 @@ export interface DesiredKinds<State extends KubeObject, CachedState, Config exte
 }
 
 export const sriovKinds = {
-  states: { type: sriovNetworkNodeStates, project: withoutServerFields<SriovNetworkNodeState> },
+  states: {
+    type: sriovNetworkNodeStates,
+    project: (state: SriovNetworkNodeState) => ({
+      ...withoutServerFields(state),
+      isSpecOfUpstream: isSpecOfUpstream(state),
+    }),
+  },
   configs: {
     type: sriovOperatorConfigs,
     project: (config: SriovOperatorConfig) => ({ ...commonSettings(config), firmware: firmwarePolicyOf(config) }),
@@ -74,6 +82,17 @@ export function watchDesiredState<State extends KubeObject, CachedState, Config 
 export function withoutServerFields<State extends { readonly metadata: ObjectMeta }>({ metadata, ...state }: State) {
   const { name, namespace, uid = "", generation = 0, annotations = {} } = metadata;
   return { ...state, metadata: { name, uid, generation, annotations, ...defined({ namespace }) } };
+}
+
+/**
+ * Reports whether upstream's operator has written the spec since Switchyard's did. Then a rollback is replacing this daemon.
+ * Upstream's operator writes specs without their bridges before it has read its feature gates (seen with commit 249e2001).
+ */
+export function isSpecOfUpstream({ metadata: { managedFields = [] } }: Pick<KubeObject, "metadata">): boolean {
+  return managedFields.some(({ manager, operation, fieldsV1 }) => {
+    const isUpdate = manager === upstreamManager && operation === "Update";
+    return isUpdate && isRecord(fieldsV1) && Object.hasOwn(fieldsV1, "f:spec");
+  });
 }
 
 /** The settings that the configs of both operators have. */
