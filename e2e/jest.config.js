@@ -6,6 +6,7 @@ const folders = [
   "vm",
   "faults",
   "fidelity",
+  "quirks",
   "eve-bridge",
   "afxdp",
   "upgrade",

@@ -18,6 +18,7 @@ export const needsOfFolders: Readonly<Record<string, FolderNeeds>> = {
   vm: { programs: [], lab: true },
   faults: { programs: ["git", "tar"] },
   fidelity: { programs: [] },
+  quirks: { programs: [] },
   "eve-bridge": { programs: ["ip", "nsenter", "unshare", "dnsmasq", "strace", "busybox"] },
   afxdp: {
     programs: [

@@ -33,7 +33,7 @@ export interface DaemonTestOptions {
   readonly readHolders?: ReadHolders;
   /** Time limit of interfaces, representors and VFs; 200 by default. */
   readonly linkTimeoutMs?: number;
-  /** The clock of refused changes; that of the system by default. */
+  /** The clock of refused changes and of missing interfaces; that of the system by default. */
   readonly nowMs?: () => number;
   /** The wall clock; that of the system by default. */
   readonly now?: () => Date;
@@ -95,7 +95,11 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
   const refusedChanges = createRefusedChanges({ nowMs: options.nowMs ?? nowMs });
   const missingInterfaces =
     options.readHolders &&
-    createMissingInterfaces({ readHolders: options.readHolders, nowMs, graceMs: timing.linkTimeoutMs });
+    createMissingInterfaces({
+      readHolders: options.readHolders,
+      nowMs: options.nowMs ?? nowMs,
+      graceMs: timing.linkTimeoutMs,
+    });
   const vfHolders =
     options.readHolders &&
     createVfHolders({ readHolders: options.readHolders, now: options.now ?? now, signal: never });

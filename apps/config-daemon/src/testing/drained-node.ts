@@ -13,6 +13,8 @@ export function drainedNode(nic: FakeNic, quirks: DriverQuirks = {}, options: Da
     kernel,
     daemon,
     request: () => request,
+    /** The present answer of the operator. */
+    answer: () => answer,
     vfs: () => daemon.shown()[0]?.Vfs ?? [],
     /** Runs passes on the spec, and returns the result of the last one. */
     async pass(spec: SriovNetworkNodeState["spec"], count = 1) {
