@@ -40,7 +40,8 @@ export interface Flags {
   readonly help: boolean;
 }
 
-export type FlagName = keyof Flags;
+/** The flags; isNamespaceGiven is derived from one. */
+export type FlagName = Exclude<keyof Flags, "isNamespaceGiven">;
 
 /** The description of a flag, for the parser, the help and the completion scripts. */
 export interface FlagSpec {
