@@ -30,5 +30,5 @@ export {
   type PfStep,
   type Step,
 } from "./steps/step.ts";
-export { isVirtualNic } from "./pf/plan-virtual.ts";
+export { isVirtualNic } from "./pf/virtual-nic.ts";
 export { isMellanox, vfLimitProblem, type VfLimitProblem } from "./pf/pf-problems.ts";

@@ -13,7 +13,7 @@ import type {
 } from "@switchyard/api";
 import { parseVfRange } from "@switchyard/policy";
 import { refusals } from "./pf/plan-pf.ts";
-import { isVirtualNic } from "./pf/plan-virtual.ts";
+import { isVirtualNic } from "./pf/virtual-nic.ts";
 import type { PlanProblem } from "./problem.ts";
 import { noRebootNeeds, type RebootNeeds } from "./reboot.ts";
 import type { NodeStep } from "./steps/step.ts";

@@ -32,7 +32,8 @@ import type { PlanProblem } from "./problem.ts";
 import { withoutRefusedOfNode, withoutRefusedOfPf } from "./refused-change.ts";
 import { mergeRebootNeeds, planReboot } from "./reboot.ts";
 import { vdpaDriver } from "./steps/vdpa.ts";
-import { isVirtualNic, planVirtualNic, planVirtualReset } from "./pf/plan-virtual.ts";
+import { planVirtualNic, planVirtualReset } from "./pf/plan-virtual.ts";
+import { isVirtualNic } from "./pf/virtual-nic.ts";
 import type { EnableNoIommu, LoadModule } from "./steps/kernel.ts";
 import type { PfStep, Step } from "./steps/step.ts";
 

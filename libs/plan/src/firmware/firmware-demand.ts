@@ -6,7 +6,7 @@
  */
 import type { FirmwareStatus, InterfaceSpec, InterfaceStatus } from "@switchyard/api";
 import { firmwareDisabledReason, type FirmwarePolicy } from "@switchyard/policy";
-import { isVirtualNic } from "../pf/plan-virtual.ts";
+import { isVirtualNic } from "../pf/virtual-nic.ts";
 import type { FirmwareChange } from "../steps/firmware.ts";
 import { isMellanox } from "../pf/pf-problems.ts";
 

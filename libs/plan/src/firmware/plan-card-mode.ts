@@ -13,7 +13,7 @@ import type {
 } from "@switchyard/api";
 import { smartNicModelOf, type SmartNicModel } from "@switchyard/policy";
 import { valuesForEmbeddedCpu } from "../card-mode.ts";
-import { isVirtualNic } from "../pf/plan-virtual.ts";
+import { isVirtualNic } from "../pf/virtual-nic.ts";
 import type { PlanProblem } from "../problem.ts";
 import type { NodeStep } from "../steps/step.ts";
 

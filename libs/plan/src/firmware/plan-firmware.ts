@@ -13,7 +13,7 @@ import type {
 } from "@switchyard/api";
 import { firmwareDemands, linkTypeNumbers, type FirmwareDemand, type WantedPort } from "./firmware-demand.ts";
 import type { Reason } from "../impact.ts";
-import { isVirtualNic } from "../pf/plan-virtual.ts";
+import { isVirtualNic } from "../pf/virtual-nic.ts";
 import type { PlanProblem } from "../problem.ts";
 import { describeRefusal } from "../refused-change.ts";
 import { mergeRebootNeeds, noRebootNeeds, type RebootCause, type RebootNeeds } from "../reboot.ts";

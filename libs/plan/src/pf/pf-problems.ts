@@ -6,7 +6,7 @@
 import type { InterfaceSpec, InterfaceStatus } from "@switchyard/api";
 import { isUserSpaceDriver, smartNicModelOf } from "@switchyard/policy";
 import { parseEswitchMode } from "./plan-eswitch.ts";
-import { isVirtualNic } from "./plan-virtual.ts";
+import { isVirtualNic } from "./virtual-nic.ts";
 import { quote, type PlanProblem } from "../problem.ts";
 
 /** Returns why the PF cannot have the mode. The whole PF is then left unchanged. */

@@ -11,11 +11,6 @@ import type { PfStep } from "../steps/step.ts";
 import { isUserSpaceDriver } from "@switchyard/policy";
 import { isKnownDeviceType } from "./vf-steps.ts";
 
-/** Reports whether the card is its own VF. */
-export function isVirtualNic({ pciAddress, Vfs = [] }: InterfaceStatus): boolean {
-  return Vfs[0]?.pciAddress === pciAddress;
-}
-
 /** Binds the card to the driver that its only VF group requests. The MTU is the hypervisor's and is not changed. */
 export function planVirtualNic(wanted: InterfaceSpec, pf: InterfaceStatus, field: string): PfPlan {
   const problem = problemOf(wanted, pf, field);
