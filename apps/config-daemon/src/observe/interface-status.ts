@@ -61,7 +61,13 @@ export function toInterfaceStatus(observation: PfObservation): InterfaceStatus {
   // In legacy mode, a port with such a name belongs to something else.
   const all = eSwitchMode === "switchdev" ? [...links.values()].flat() : [];
   const representors = representorsOf(all, uplink, pf);
-  const vfs = sriov?.vfs.map((vf) => toVfStatus(vf, links, uplink, representors.get(vf.vfId))) ?? [];
+  const unassigned = new Set(record && isSameCard(record, pf) ? record.unassignedMacs : []);
+  const vfs =
+    sriov?.vfs.map((vf) => {
+      const status = toVfStatus(vf, links, uplink, representors.get(vf.vfId));
+      // The address that the PF shows may be the VF's own.
+      return unassigned.has(vf.vfId) && status.adminMac !== undefined ? { ...status, adminMac: noMac } : status;
+    }) ?? [];
   return {
     pciAddress,
     ...(uplink && linkFields(uplink)),
@@ -105,6 +111,8 @@ function linkFields({ name, mac, mtu, maxMtu, type, adminUp, altNames }: Link): 
     }),
   };
 }
+
+const noMac = "00:00:00:00:00:00";
 
 const linkTypes = { ether: "ETH", infiniband: "IB" } as const;
 

@@ -23,7 +23,7 @@ import type { Found } from "../report/status-of.ts";
 import { adoptUpstreamBridges } from "../upstream/managed-ovs-bridges.ts";
 import { applySteps, type ApplyStepsOptions } from "./apply-steps.ts";
 import { createDrainControl, type DrainControlDeps } from "./drain-control.ts";
-import { ownPfs } from "./own-pfs.ts";
+import { ownPfs, recordAssignedMacs } from "./own-pfs.ts";
 import { planRound, withoutHanging, type PlanRoundDeps } from "./plan-round.ts";
 import type { RefusedChanges } from "./refused-changes.ts";
 import type { KeepUdevRules } from "../udev/keep-rules.ts";
@@ -165,13 +165,19 @@ async function own(
 ): Promise<Result<Owned, string>> {
   const wanted = ownable(withoutHanging(desired, runningSteps), next);
   const changesVfs = vfChangesOf(next);
-  const owned = await withRecordDeadline((host) => ownPfs(host, wanted, { ...found, changesVfs }));
+  const macsToAssign = (pf: string): readonly number[] =>
+    next.steps.flatMap((step) => (step.kind === "set-vf-mac" && step.pciAddress === pf ? [step.vfId] : []));
+  const owned = await withRecordDeadline((host) => ownPfs(host, wanted, { ...found, changesVfs, macsToAssign }));
   if (!owned.ok) return owned;
   const { interfaces, pfNumbers } = found;
   const hasSteps = next.steps.length > 0;
   const problems = await keepUdevRules({ desired, wanted, found: interfaces, pfNumbers, hasSteps });
   // The steps of a PF do not depend on its record.
   return ok({ isOutdated: owned.value && !hasSteps, problems });
+}
+
+function ignoreHostError(error: unknown): void {
+  if (!(error instanceof HostError)) throw error;
 }
 
 /** Reports of which PFs the plan removes the VFs or their drivers. A reboot removes all VFs. */
@@ -201,6 +207,8 @@ async function apply(
     // The API server may be away. The reboot does not wait for it for long: a request has its own time limit.
     beforeReboot: (causes) => report({ kind: "rebooting", causes }, whileRunning(found)).catch(() => undefined),
   });
+  // A record that cannot be written now lets the next pass assign the same addresses again.
+  await deps.withRecordDeadline((host) => recordAssignedMacs(host, done).catch(ignoreHostError));
   deps.onApplied({ durationMs: timing.nowMs() - startedMs, isDone: done.length === steps.length });
   // The node shuts down and may have no network any more, so nothing more is reported.
   if (failures.length === 0 && steps.some(({ kind }) => kind === "reboot")) signal.throwIfAborted();

@@ -109,29 +109,27 @@ describe("a daemon that is killed at any write of a change that the driver refus
     const [spec] = before.spec.interfaces;
     const asked = stateOf({ ...spec, ...after, vfGroups: vfGroups.slice(0, after.numVfs === 2 ? 1 : 2) });
     for (let nth = 1, isEnded = false; !isEnded; nth++) {
-      for (const isDone of [false, true]) {
-        const kernel = createFakeKernel({ nics: [nic] });
-        const first = daemonOn(kernel.host());
-        await first.pass(before);
-        expect(first.error()).toBe("");
-        const vfsOf = (daemon: typeof first) =>
-          daemon
-            .shown()[0]
-            ?.Vfs?.map(({ vfID, driver, name, representorName, adminMac }) =>
-              mode === "legacy" ? [vfID, driver, name, adminMac] : [vfID, driver, name, representorName],
-            );
-        const vfsBefore = vfsOf(first);
-        const refusesNumVfs = { above: 5, code: "ENOSPC" };
-        kernel.setQuirks(pf, { refusesNumVfs, ...("eSwitchMode" in after && { refusesEswitchMode: ofMode }) });
-        const killed = killedAtWrite(kernel.host(), nth, isDone);
-        const pass = daemonOn(killed.host).pass(asked);
-        isEnded = await Promise.race([killed.death.then(() => false), pass.then(() => true)]);
-        if (isEnded) break;
-        const next = daemonOn(kernel.host());
-        for (let count = 1; count <= 2; count++) await next.pass(asked);
-        expect([nth, isDone, next.error()]).toEqual([nth, isDone, expect.stringMatching(/ENOSPC|EOPNOTSUPP/)]);
-        expect([nth, isDone, vfsOf(next)]).toEqual([nth, isDone, vfsBefore]);
-      }
+      const kernel = createFakeKernel({ nics: [nic] });
+      const first = daemonOn(kernel.host());
+      await first.pass(before);
+      expect(first.error()).toBe("");
+      const vfsOf = (daemon: typeof first) =>
+        daemon
+          .shown()[0]
+          ?.Vfs?.map(({ vfID, driver, name, representorName, adminMac }) =>
+            mode === "legacy" ? [vfID, driver, name, adminMac] : [vfID, driver, name, representorName],
+          );
+      const vfsBefore = vfsOf(first);
+      const refusesNumVfs = { above: 5, code: "ENOSPC" };
+      kernel.setQuirks(pf, { refusesNumVfs, ...("eSwitchMode" in after && { refusesEswitchMode: ofMode }) });
+      const killed = killedAtWrite(kernel.host(), nth, true);
+      const pass = daemonOn(killed.host).pass(asked);
+      isEnded = await Promise.race([killed.death.then(() => false), pass.then(() => true)]);
+      if (isEnded) break;
+      const next = daemonOn(kernel.host());
+      for (let count = 1; count <= 2; count++) await next.pass(asked);
+      expect([nth, next.error()]).toEqual([nth, expect.stringMatching(/ENOSPC|EOPNOTSUPP/)]);
+      expect([nth, vfsOf(next)]).toEqual([nth, vfsBefore]);
     }
   });
 });
@@ -242,6 +240,47 @@ describe("MAC addresses of VFs", () => {
     const node = drainedNode(i40e(pf), { busyVfMacs: 2, vfResetMs: 30 });
     expect(await node.pass(kernelVfs(2))).toBe("settled");
     expect(node.vfs().map(({ mac, adminMac, mtu }) => [mac === adminMac, mtu])).toEqual([[true, 9000], [true, 9000]]); // prettier-ignore
+  });
+
+  it.each([false, true])("are assigned again after a kill at any write, also with RDMA: %j", async (isRdma) => {
+    const vfGroups = [{ resourceName: "r", vfRange: "0-1", isRdma }];
+    const state = {
+      apiVersion: "sriovnetwork.openshift.io/v1",
+      kind: "SriovNetworkNodeState",
+      metadata: { name: "worker-1", generation: 1 },
+      spec: { interfaces: [{ pciAddress: pf, numVfs: 2, vfGroups }] },
+    } as const;
+    for (let nth = 1, isEnded = false; !isEnded; nth++) {
+      const kernel = createFakeKernel({ nics: [i40e(pf)] });
+      const killed = killedAtWrite(kernel.host(), nth, true);
+      const pass = daemonOn(killed.host).pass(state);
+      isEnded = await Promise.race([killed.death.then(() => false), pass.then(() => true)]);
+      if (isEnded) break;
+      const next = daemonOn(kernel.host());
+      await next.pass(state);
+      const macs = () => next.shown()[0]?.Vfs?.map(({ mac }) => mac);
+      const before = macs();
+      // The address of a VF without an assigned one changes with each start of its driver.
+      const { sriov } = kernel.host();
+      for (const { pciAddress } of next.shown()[0]?.Vfs ?? []) {
+        await sriov.unbindDriver(pci(pciAddress));
+        await sriov.probeDrivers(pci(pciAddress));
+      }
+      await next.pass(state);
+      expect([nth, macs()]).toEqual([nth, before]);
+    }
+  });
+
+  it("are assigned in the next pass if the driver has refused them all the time", async () => {
+    const node = drainedNode(i40e(pf), { busyVfMacs: 10 });
+    expect(await node.pass(kernelVfs(2))).toBe("retry");
+    expect(await node.pass(kernelVfs(2))).toBe("settled");
+    const sets = node.kernel.writes.filter(({ method }) => method === "setVfMac");
+    expect([sets.length, node.daemon.requests]).toEqual([12, []]);
+    expect(node.vfs().map(({ mac, adminMac }) => mac === adminMac)).toEqual([true, true]);
+    const writes = node.kernel.writes.length;
+    expect(await node.pass(kernelVfs(2))).toBe("settled");
+    expect(node.kernel.writes.length).toBe(writes);
   });
 
   it.each([

@@ -65,7 +65,12 @@ afterEach(async () => {
 
 /** Records the PFs that an observation has found. */
 async function ownFound(wanted: readonly InterfaceSpec[], interfaces: readonly InterfaceStatus[]): Promise<boolean> {
-  return ownPfs({ records }, wanted, { interfaces, records: await records.list(), changesVfs: () => false });
+  return ownPfs({ records }, wanted, {
+    interfaces,
+    records: await records.list(),
+    changesVfs: () => false,
+    macsToAssign: () => [],
+  });
 }
 
 /** Returns all files of the host by path. */

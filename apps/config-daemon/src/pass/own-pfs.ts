@@ -5,7 +5,7 @@
  */
 import { defined, parsePciAddress, type InterfaceSpec, type InterfaceStatus } from "@switchyard/api";
 import type { Host, PfRecord } from "@switchyard/host";
-import { numVfsToHave } from "@switchyard/plan";
+import { numVfsToHave, type Step } from "@switchyard/plan";
 import { isDeepStrictEqual } from "node:util";
 import { allNamesOf } from "../observe/interface-status.ts";
 import type { Observation } from "../observe/observe.ts";
@@ -14,7 +14,8 @@ import { vfBefore } from "../steps/vfs-before.ts";
 
 /**
  * Records the PFs of `wanted` that the node has, and reports whether a record changed. The initial state of a PF is taken
- * once, from `interfaces`, and so are its VFs if `changesVfs`: the steps remove them or their drivers. Rejects with HostError (ENOSPC, EROFS); a PF without a record must not be changed.
+ * once, from `interfaces`, and so are its VFs if `changesVfs`: the steps remove them or their drivers. `macsToAssign` are the VFs
+ * whose address the steps assign. Rejects with HostError (ENOSPC, EROFS); a PF without a record must not be changed.
  */
 export async function ownPfs(
   host: Pick<Host, "records">,
@@ -23,7 +24,11 @@ export async function ownPfs(
     interfaces,
     records,
     changesVfs,
-  }: Pick<Observation, "interfaces" | "records"> & { readonly changesVfs: (pciAddress: string) => boolean },
+    macsToAssign,
+  }: Pick<Observation, "interfaces" | "records"> & {
+    readonly changesVfs: (pciAddress: string) => boolean;
+    readonly macsToAssign: (pciAddress: string) => readonly number[];
+  },
 ): Promise<boolean> {
   const byAddress = new Map(interfaces.map((pf) => [pf.pciAddress, pf]));
   let changed = false;
@@ -33,7 +38,8 @@ export async function ownPfs(
     if (!address.ok || pf === undefined) continue;
     const existing = records.get(address.value);
     const vfsBefore = vfsBeforeOf(spec, pf, { existing, isChanged: changesVfs(pf.pciAddress) });
-    const record = { ...recordOf(spec, pf, existing), ...defined({ vfsBefore }) };
+    const unassignedMacs = unassignedOf(existing, macsToAssign(pf.pciAddress));
+    const record = { ...recordOf(spec, pf, existing), ...defined({ vfsBefore, unassignedMacs }) };
     if (isDeepStrictEqual(record, existing)) continue;
     await host.records.save(address.value, record);
     changed = true;
@@ -46,7 +52,7 @@ function recordOf(spec: InterfaceSpec, pf: InterfaceStatus, existing: PfRecord |
   const present = { vendor: pf.vendor ?? "", deviceId: pf.deviceID ?? "" };
   const known = existing !== undefined && isSameCard(existing, present) ? existing : undefined;
   const isUpstreams = known !== undefined && known.card === undefined;
-  if (isUpstreams && isDeepStrictEqual(known.spec, spec)) return withoutVfsBefore(known);
+  if (isUpstreams && isDeepStrictEqual(known.spec, spec)) return withoutChanges(known);
   // If another tool configured the PF until now, a reset must restore what that tool left.
   const isFirst = known === undefined || (known.spec.externallyManaged === true && spec.externallyManaged !== true);
   const initial = isFirst ? defined({ mtu: pf.mtu, eSwitchMode: pf.eSwitchMode }) : known.initial;
@@ -63,8 +69,28 @@ function recordOf(spec: InterfaceSpec, pf: InterfaceStatus, existing: PfRecord |
   };
 }
 
-function withoutVfsBefore({ vfsBefore: _, ...record }: PfRecord): PfRecord {
+function withoutChanges({ vfsBefore: _, unassignedMacs: _macs, ...record }: PfRecord): PfRecord {
   return record;
+}
+
+function unassignedOf({ unassignedMacs = [] }: Partial<PfRecord> = {}, toAssign: readonly number[]) {
+  const all = [...new Set([...unassignedMacs, ...toAssign])].sort((a, b) => a - b);
+  return all.length === 0 ? undefined : all;
+}
+
+/** Removes the VFs from the records whose addresses these steps have assigned. Rejects with HostError. */
+export async function recordAssignedMacs({ records }: Pick<Host, "records">, done: readonly Step[]): Promise<void> {
+  const byPf = Map.groupBy(
+    done.flatMap((step) => (step.kind === "set-vf-mac" ? [step] : [])),
+    ({ pciAddress }) => pciAddress,
+  );
+  if (byPf.size === 0) return;
+  for (const [pf, { unassignedMacs = [], ...record }] of await records.list()) {
+    const assigned = new Set((byPf.get(pf) ?? []).map(({ vfId }) => vfId));
+    const left = unassignedMacs.filter((vfId) => !assigned.has(vfId));
+    if (left.length === unassignedMacs.length) continue;
+    await records.save(pf, { ...record, ...(left.length > 0 && { unassignedMacs: left }) });
+  }
 }
 
 /**

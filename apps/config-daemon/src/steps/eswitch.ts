@@ -5,7 +5,7 @@ import { HostError } from "@switchyard/host";
 import type { PfStep } from "@switchyard/plan";
 import { representorsOf } from "../observe/interface-status.ts";
 import type { StepContext } from "./step-context.ts";
-import { bindVfsAgain, createVfsAgain, type VfsBefore } from "./vfs-before.ts";
+import { bindVfsAgain, createVfsAgain, withVfsAgain, type VfsBefore } from "./vfs-before.ts";
 
 /**
  * Changes the mode of a card's embedded switch (sriov-operator.md F.6). The drivers of VFs would stop working, so VFs
@@ -63,7 +63,7 @@ async function restored(
       for (const each of unbound) await rebind(context, each);
       await bindVfsAgain(before, context);
     } else await restoreNumVfs(context, { count, existing, before });
-    await forgetVfsBefore(context);
+    await forgetVfsBefore(before, context);
     await context.settle();
     return refusal;
   } catch (error) {
@@ -81,12 +81,9 @@ async function restoreNumVfs(
   if (count > 0) await createVfsAgain(count, before, context);
 }
 
-/** The VFs exist again, and can change before the next attempt. */
-async function forgetVfsBefore({ host, pf }: StepContext): Promise<void> {
+async function forgetVfsBefore(before: VfsBefore, { host, pf }: StepContext): Promise<void> {
   const record = (await host.records.list()).get(pf);
-  if (record?.vfsBefore === undefined) return;
-  const { vfsBefore: _, ...others } = record;
-  await host.records.save(pf, others);
+  if (record?.vfsBefore !== undefined) await host.records.save(pf, withVfsAgain(record, before));
 }
 
 async function rebind({ host: { sriov } }: StepContext, { vf, driver }: BoundVf): Promise<void> {

@@ -57,6 +57,13 @@ export async function createVfsAgain(count: number, before: VfsBefore, context: 
   await context.settle();
 }
 
+/** Returns the record when the VFs exist again: they can change before the next attempt, and have the addresses that they had. */
+export function withVfsAgain({ vfsBefore: _, unassignedMacs = [], ...record }: PfRecord, { vfs }: VfsBefore): PfRecord {
+  const without = new Set(vfs.flatMap(({ vfId, mac }) => (mac === undefined ? [vfId] : [])));
+  const left = unassignedMacs.filter((vfId) => without.has(vfId));
+  return { ...record, ...(left.length > 0 && { unassignedMacs: left }) };
+}
+
 /** Binds the VFs without a driver to the drivers that they had. Rejects with HostError. */
 export async function bindVfsAgain({ vfs }: VfsBefore, context: StepContext): Promise<void> {
   const { host, pf } = context;

@@ -10,7 +10,7 @@ import { chooseGuid } from "../guids/choose-guid.ts";
 import { bindDefault, bindTo, rebindDefault } from "./drivers.ts";
 import type { StepContext } from "./step-context.ts";
 import { readMemoryCause } from "./vf-memory.ts";
-import { assignMac, createVfsAgain, readVfsBefore, waitForVfs, type VfsBefore } from "./vfs-before.ts";
+import { assignMac, createVfsAgain, readVfsBefore, waitForVfs, withVfsAgain, type VfsBefore } from "./vfs-before.ts";
 import { waitForRepresentors } from "./eswitch.ts";
 
 /** The PF has fewer VFs than requested, because its driver created fewer or refused the number. Other steps of these VFs can run. */
@@ -101,7 +101,7 @@ async function createOrRestore(
       throw new HostError(refusal.operation, refusal.code, { words, cause: refusal });
     }
     if (record) {
-      const { vfsBefore: _, ...next } = (await host.records.list()).get(pf) ?? record; // createVfs() may have changed it
+      const next = withVfsAgain((await host.records.list()).get(pf) ?? record, before); // createVfs() may have changed it
       const fewerVfs = { requested: to, created: count, error: refusal.message };
       await host.records.save(pf, transient.has(refusal.code) ? next : { ...next, fewerVfs });
     }

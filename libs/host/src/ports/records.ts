@@ -22,6 +22,11 @@ export interface PfRecord {
   readonly guids?: Readonly<Record<string, string>>;
   /** MAC addresses that Switchyard generated for VFs that had none, by vfId. A VF that is created again gets the same address. */
   readonly macs?: Readonly<Record<string, string>>;
+  /**
+   * VFs whose MAC address is yet to be assigned, by vfId. NICs that show the VF's own address as the administrative one do not show
+   * a lost assignment (i40e, ice, ixgbe, igb and bnxt_en, 6.12). Absent if all are assigned, or not known.
+   */
+  readonly unassignedMacs?: readonly number[];
   /** Smallest number of VFs that could not be created for lack of memory space (ENOMEM); absent if none was refused. */
   readonly numVfsWithoutMemory?: number;
   /**

@@ -24,12 +24,13 @@ const spec = fc.record(
 const initial = fc.record({ mtu: fc.nat(), eSwitchMode: text }, { requiredKeys: [] });
 const fewerVfs = fc.record({ requested: fc.nat(), created: fc.nat() });
 const vf = fc.record({ vfId: fc.nat(), driver: text, mac: text }, { requiredKeys: ["vfId"] });
+const unassignedMacs = fc.array(fc.nat());
 const vfsBefore = fc.record({ count: fc.nat(), vfs: fc.array(vf) });
 
 describe("parsePfRecord", () => {
   it("parses the output of formatPfRecord", () => {
     const agrees = fc.property(
-      fc.record({ spec, initial, fewerVfs, vfsBefore }, { requiredKeys: ["spec"] }),
+      fc.record({ spec, initial, fewerVfs, vfsBefore, unassignedMacs }, { requiredKeys: ["spec"] }),
       (record) => {
         expect(parsePfRecord(formatPfRecord(record))).toEqual({ ok: true, value: record });
       },

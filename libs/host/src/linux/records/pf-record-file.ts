@@ -45,7 +45,7 @@ function isVfGroup(value: unknown): value is VfGroup {
 
 function isOwn(value: unknown): value is Omit<PfRecord, "spec"> {
   if (!isFields(value)) return false;
-  const { initial, names, firmware, guids, macs, fewerVfs, vfsBefore } = value;
+  const { initial, names, firmware, guids, macs, unassignedMacs, fewerVfs, vfsBefore } = value;
   return (
     (initial === undefined ||
       (isFields(initial) && have(initial, "number", ["mtu"]) && have(initial, "string", ["eSwitchMode"]))) &&
@@ -53,6 +53,7 @@ function isOwn(value: unknown): value is Omit<PfRecord, "spec"> {
     (firmware === undefined || (isFields(firmware) && Object.values(firmware).every(isFirmwareRecord))) &&
     isTexts(guids) &&
     isTexts(macs) &&
+    isListOf(unassignedMacs, "number") &&
     (fewerVfs === undefined ||
       (isFields(fewerVfs) &&
         typeof fewerVfs["requested"] === "number" &&
