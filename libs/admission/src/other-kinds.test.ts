@@ -89,6 +89,25 @@ describe("a pool", () => {
   });
 });
 
+describe("a network of InfiniBand", () => {
+  it.each([
+    {
+      linkState: undefined,
+      warnings: [expect.stringContaining("spec.linkState: is not set, so the ports of VFs stay Down")],
+    },
+    { linkState: "enable", warnings: [] },
+  ] as const)("has a warning without linkState, and none with it: $linkState", ({ linkState, warnings: expected }) => {
+    const object = {
+      apiVersion: "sriovnetwork.openshift.io/v1",
+      kind: "SriovIBNetwork",
+      metadata: { name: "ib", namespace: "sriov-network-operator" },
+      spec: { resourceName: "r", ...(linkState && { linkState }) },
+    } as const;
+    const { warnings } = review({ kind: "SriovIBNetwork", operation: "CREATE", object }, view());
+    expect(warnings.filter((text) => text.startsWith("spec.linkState"))).toEqual(expected);
+  });
+});
+
 describe("a pool with an RDMA mode", () => {
   const object = pool("mine", { rdmaMode: "exclusive", nodeSelector: { matchLabels: { rdma: "yes" } } });
   const worker = (name: string, system: SystemSettings, rdma = "yes") =>

@@ -94,6 +94,12 @@ export const findingCatalogue = {
       "The device plugin read its configuration before the VFs existed, or it does not run. Pods get only the devices that the node offers.",
     next: "kubectl -n {operatorNamespace} delete pod -l app=sriov-device-plugin --field-selector spec.nodeName={name}",
   },
+  EqualVfMacs: {
+    severity: "warning",
+    cause:
+      "VFs of several nodes have the same MAC address, so their pods lose packets in one segment. systemd derives addresses of VFs from the machine-id of the node, which is equal on cloned machines; a network with a fixed address has the same effect.",
+    next: "kubectl get nodes -o custom-columns=NAME:.metadata.name,MACHINE-ID:.status.nodeInfo.machineID",
+  },
   VfsWithoutPolicy: {
     severity: "warning",
     cause:

@@ -313,6 +313,15 @@ const faults: readonly Fault[] = [
     ),
   },
   {
+    code: "EqualVfMacs",
+    on: `SriovNetworkNodeState/${ns}/worker-2`,
+    what: "VFs of two nodes with the same machine-id have the same MAC address",
+    inject: set("SriovNetworkNodeState", {
+      "status|interfaces|0|Vfs|0|adminMac": "02:00:00:00:00:07",
+      "status|interfaces|0|Vfs|1|mac": "02:00:00:00:00:08",
+    }),
+  },
+  {
     code: "ObjectRefused",
     on: `SriovNetworkNodePolicy/${ns}/other`,
     what: "a policy violates its CustomResourceDefinition",

@@ -28,6 +28,11 @@ export function checkNetwork(network: ReviewedNetwork, view: ClusterView): reado
       warn("spec.resourceName", `no SriovNetworkNodePolicy provides the resource ${quote(resourceName)} yet`),
     );
   }
+  if (network.kind === "SriovIBNetwork" && !network.spec.linkState) {
+    const message =
+      'is not set, so the ports of VFs stay Down, unless the subnet manager supports virtualization: set "enable" or "auto"';
+    findings.push(warn("spec.linkState", message));
+  }
   if (network.kind === "BridgeNetwork") findings.push(...checkVlanFiltering(network, view));
   findings.push(...networkProblems(network).map(({ field, message }) => refuse(field, message)));
   return findings;

@@ -1,13 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Nodes that offer fewer devices than they have VFs, and VFs that no policy selects. */
-import type { InterfaceSpec, SriovNetworkNodeState } from "@switchyard/api";
+/** Nodes that offer fewer devices than they have VFs, VFs that no policy selects, and VFs of several nodes with one MAC address. */
+import { isUnicast, parseMacAddress, type InterfaceSpec, type SriovNetworkNodeState } from "@switchyard/api";
 import { countVfsIn, mergePolicies, parseVfRange } from "@switchyard/policy";
 import { listAt } from "../../json.ts";
 import { findingOf, type Finding } from "../finding.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 export function findDevices(snapshot: Snapshot): readonly Finding[] {
-  return snapshot.states.flatMap((state) => [...staleResources(state, snapshot), ...leftovers(state, snapshot)]);
+  return [
+    ...snapshot.states.flatMap((state) => [...staleResources(state, snapshot), ...leftovers(state, snapshot)]),
+    ...equalMacs(snapshot),
+  ];
+}
+
+/** One finding for each node that has an address of a node before it. */
+function equalMacs({ states, namespace }: Snapshot): readonly Finding[] {
+  const first = new Map<string, { readonly node: string; readonly vf: string }>();
+  return states.flatMap((state): readonly Finding[] => {
+    const { name } = state.metadata;
+    const shared: { readonly mac: string; readonly vf: string; readonly other: string }[] = [];
+    for (const { mac, vf } of macsOf(state)) {
+      const known = first.get(mac);
+      if (known === undefined) first.set(mac, { node: name, vf });
+      else if (known.node !== name) shared.push({ mac, vf, other: `${known.vf} of node ${known.node}` });
+    }
+    const [example, ...others] = shared;
+    if (example === undefined) return [];
+    const more =
+      others.length === 0
+        ? ""
+        : others.length === 1
+          ? ", and so has 1 other VF"
+          : `, and so have ${others.length} other VFs`;
+    return [
+      findingOf("EqualVfMacs", {
+        object: { kind: "SriovNetworkNodeState", namespace, name },
+        field: "status.interfaces",
+        message: `${example.vf} has the MAC address ${example.mac} of ${example.other}${more}`,
+      }),
+    ];
+  });
+}
+
+/** A zero address says that none is assigned. */
+function macsOf({ status }: SriovNetworkNodeState): readonly { readonly mac: string; readonly vf: string }[] {
+  return (status?.interfaces ?? []).flatMap(({ pciAddress, Vfs: vfs = [] }) =>
+    vfs.flatMap(({ vfID, adminMac, mac = "" }) => {
+      const parsed = [adminMac ?? "", mac].map(parseMacAddress).find((each) => each.ok && isUnicast(each.value));
+      return parsed?.ok === true ? [{ mac: parsed.value, vf: `VF ${vfID} of ${pciAddress}` }] : [];
+    }),
+  );
 }
 
 /** Only for nodes that are configured: before, their VFs change. The condition DevicePluginConfigured says it better. */
