@@ -2,7 +2,7 @@
 /**
  * The service of the config daemon: its flags, and what it connects. main.ts is its process.
  */
-import { createLinuxHost } from "@switchyard/host";
+import { createLinuxHost, defaultStateDirectory } from "@switchyard/host";
 import { connect, watchRefusals } from "@switchyard/kube";
 import { flag, integer, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
 import { openKubelet } from "./kubelet/open-kubelet.ts";
@@ -11,6 +11,7 @@ import { readKubeletApiServer } from "./start/api-server.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
 import { takeLock } from "./lock/take-lock.ts";
 import { defaultOvsdbAddress, ovsdbAddress } from "./start/ovsdb-address.ts";
+import { noteStateDirectory, stateDirectory } from "./start/state-directory.ts";
 import { createSaveMemory, defaultMaxPfs, sizeThreadPool } from "./start/resources.ts";
 import { ownProgram, runningFiles } from "./systemd/own-program.ts";
 import { defaultMetadataUrl } from "./virtual/virtual-nics.ts";
@@ -30,6 +31,11 @@ export function runConfigDaemon(): Promise<number> {
         default: "/host",
         env: "HOST_ROOT",
         help: "Directory where the file system of the host is mounted.",
+      }),
+      stateDirectory: flag(stateDirectory, {
+        default: defaultStateDirectory,
+        env: "STATE_DIRECTORY",
+        help: "Directory of the host, below --host-root, for the records of PFs. With another one, udev rules are in /run/udev/rules.d.",
       }),
       maxPfs: flag(integer({ minimum: 1, maximum: 64 }), {
         default: `${defaultMaxPfs}`,
@@ -89,7 +95,9 @@ export function runConfigDaemon(): Promise<number> {
           log.warn({ ...file }, "file is not a PF record; not used");
         },
         ovsdbAddress: flags.manageSoftwareBridges ? flags.ovsdbSocketPath : undefined,
+        stateDirectory: flags.stateDirectory,
       });
+      await noteStateDirectory(host.files, flags.stateDirectory);
       const onVerbosity = (verbosity: number | undefined): void => {
         setLogLevel(levelOfVerbosity(verbosity, flags.logLevel));
       };

@@ -2143,7 +2143,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             }
           },
           "configDaemonEnvVars": {
-            "description": "Environment variables of the config daemon. Allowed are LOG_LEVEL, MAX_PFS, METRICS_ADDRESS, USE_EXTERNAL_DRAINER, UV_THREADPOOL_SIZE, TZ, and HTTP_PROXY, HTTPS_PROXY, NO_PROXY and ALL_PROXY in upper or lower case. Other variables are not passed on, because the daemon's container is privileged.",
+            "description": "Environment variables of the config daemon. Allowed are LOG_LEVEL, MAX_PFS, METRICS_ADDRESS, STATE_DIRECTORY, USE_EXTERNAL_DRAINER, UV_THREADPOOL_SIZE, TZ, and HTTP_PROXY, HTTPS_PROXY, NO_PROXY and ALL_PROXY in upper or lower case. Other variables are not passed on, because the daemon's container is privileged.",
             "type": "object",
             "maxProperties": 256,
             "additionalProperties": {

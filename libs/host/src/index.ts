@@ -9,6 +9,8 @@ export { isAfxdpInterfaceSpec, parseAfxdpDevice } from "./linux/records/afxdp-re
 export { createLinuxHost, type LinuxHostOptions } from "./linux/linux-host.ts";
 export { createLinuxPfRecords, type LinuxPfRecordsOptions } from "./linux/records/linux-records.ts";
 export type { UnreadableRecord } from "./linux/records/record-directory.ts";
+export { createLinuxHostFiles } from "./linux/system/linux-host-files.ts";
+export { defaultStateDirectory } from "./linux/system/host-paths.ts";
 export { acquireNodeLock, type NodeLockOptions } from "./linux/system/node-lock.ts";
 export type { AfxdpRecord, AfxdpRecords, FirmwareRecord, PfRecord, PfRecords } from "./ports/records.ts";
 export {

@@ -4,23 +4,27 @@
  * lock of the node, so it does not run beside a daemon. A dry run only reads, and needs no lock.
  * Usage: `node apps/config-daemon/src/main.ts cleanup --dry-run`, `node apps/config-daemon/src/main.ts cleanup --keep-vfs --host-root /host`.
  */
-import { err, ok, type Result } from "@switchyard/api";
-import { acquireNodeLock, createLinuxHost } from "@switchyard/host";
+import { defined, err, ok, type Result } from "@switchyard/api";
+import { acquireNodeLock, createLinuxHost, createLinuxHostFiles } from "@switchyard/host";
 import { exitUsage } from "@switchyard/service/exit-usage";
 import { parseArgs } from "node:util";
 import { openKubelet } from "../kubelet/open-kubelet.ts";
 import { defaultTiming } from "../deadlines/with-deadline.ts";
 import { defaultOvsdbAddress } from "../start/ovsdb-address.ts";
 import { defaultMaxPfs, sizeThreadPool } from "../start/resources.ts";
+import { readStateDirectory } from "../start/state-directory.ts";
 import { runCleanup } from "./run-cleanup.ts";
 
-export const cleanupUsage = "usage: config-daemon cleanup [--keep-vfs] [--dry-run] [--host-root DIR]";
+export const cleanupUsage =
+  "usage: config-daemon cleanup [--keep-vfs] [--dry-run] [--host-root DIR] [--state-directory DIR]";
 
 /** Parses the arguments of `config-daemon cleanup`. */
 interface CleanupArguments {
   readonly hostRoot: string;
   readonly keepsVfs: boolean;
   readonly isDryRun: boolean;
+  /** Absent for the default directory. */
+  readonly stateDirectory?: string;
 }
 
 /** Time for which the command waits for a daemon that still runs. */
@@ -34,7 +38,11 @@ export async function runCleanupCommand(args: readonly string[]): Promise<number
     fail(parsed.error);
     return exitUsage;
   }
-  const { hostRoot, ...options } = parsed.value;
+  const {
+    hostRoot,
+    stateDirectory = await readStateDirectory(createLinuxHostFiles(hostRoot)),
+    ...options
+  } = parsed.value;
   const { maxHanging } = sizeThreadPool(defaultMaxPfs);
   const stop = new AbortController();
   process.once("SIGTERM", () => {
@@ -45,6 +53,7 @@ export async function runCleanupCommand(args: readonly string[]): Promise<number
       fail(`${path} is not a PF record; not used`);
     },
     ovsdbAddress: defaultOvsdbAddress,
+    stateDirectory,
   });
   try {
     await using _lock = options.isDryRun
@@ -80,9 +89,15 @@ export function parseCleanupArguments(args: readonly string[]): Result<CleanupAr
         "keep-vfs": { type: "boolean", default: false },
         "dry-run": { type: "boolean", default: false },
         "host-root": { type: "string", default: "/host" },
+        "state-directory": { type: "string" },
       },
     });
-    return ok({ hostRoot: values["host-root"], keepsVfs: values["keep-vfs"], isDryRun: values["dry-run"] });
+    return ok({
+      hostRoot: values["host-root"],
+      keepsVfs: values["keep-vfs"],
+      isDryRun: values["dry-run"],
+      ...defined({ stateDirectory: values["state-directory"] }),
+    });
   } catch (error) {
     if (!isOfParseArgs(error)) throw error;
     return err(`${error.message}\n${cleanupUsage}`);

@@ -32,7 +32,8 @@ async function errorsAfter(prepare: string): Promise<readonly string[]> {
   it("name the errno of a read-only disk, and the whole path", async () => {
     expect(await errorsAfter('mount -o remount,ro "$1"')).toEqual([
       "write on /etc/modprobe.d/new/x.conf: EROFS",
-      "save record on 0000:01:00.0: EROFS (/etc/sriov-operator/pci/0000:01:00.0)",
+      "save record on 0000:01:00.0: EROFS (/etc/sriov-operator/pci/0000:01:00.0; set --state-directory (STATE_DIRECTORY) to a " +
+        "directory of the host that can be written)",
       "done", // there is no record
       "take the lock on this node: EROFS (mkdir /run/switchyard)",
       "stopped",

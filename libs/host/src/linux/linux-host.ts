@@ -38,10 +38,13 @@ export interface LinuxHostOptions {
   readonly onUnreadableRecord: (file: UnreadableRecord) => void;
   /** Address of the database of Open vSwitch. If absent, software bridges are not managed. */
   readonly ovsdbAddress?: string | undefined;
+  /** Directory of the records and of other files of the state; /etc/sriov-operator by default. See hostPaths(). */
+  readonly stateDirectory?: string | undefined;
 }
 
 /** `root` is "/" or "/host". Disposing of the host waits for running requests. */
 export function createLinuxHost(root: string, options: LinuxHostOptions): Host & AsyncDisposable {
+  const { stateDirectory } = options;
   const resources = new AsyncDisposableStack();
   const open = (protocol: number) => resources.use(new NetlinkSocket({ protocol }));
   const route = open(protocols.route);
@@ -76,9 +79,9 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     modules: createLinuxKernelModules(root),
     firmware: createLinuxFirmware({ root }),
     configDrive: createLinuxConfigDrive(root),
-    records: createLinuxPfRecords(root, { onUnreadable: options.onUnreadableRecord }),
-    afxdpRecords: createLinuxAfxdpRecords(root, { onUnreadable: options.onUnreadableRecord }),
-    files: createLinuxHostFiles(root),
+    records: createLinuxPfRecords(root, { onUnreadable: options.onUnreadableRecord, stateDirectory }),
+    afxdpRecords: createLinuxAfxdpRecords(root, { onUnreadable: options.onUnreadableRecord, stateDirectory }),
+    files: createLinuxHostFiles(root, stateDirectory),
     systemd,
     ovs: resources.use(createLinuxOvs({ root, address: options.ovsdbAddress })),
     kernelArguments: createLinuxKernelArguments(root),

@@ -6,6 +6,7 @@ describe("a variable of the config daemon", () => {
   it.each([
     { name: "METRICS_ADDRESS", value: ":29120" },
     { name: "LOG_LEVEL", value: "debug" },
+    { name: "STATE_DIRECTORY", value: "/var/lib/sriov-operator" },
     { name: "HTTPS_PROXY", value: "http://proxy.example.com:3128" },
     { name: "no_proxy", value: ".svc,10.0.0.0/8" },
     { name: "TZ", value: "" },
@@ -31,6 +32,13 @@ describe("a variable of the config daemon", () => {
       message: expect.stringContaining("METRICS_ADDRESS"),
     });
   });
+
+  it.each(["/", "/var", "var/lib/x", "/var/lib/../x", "/var/lib/x/", "/var/lib/x y", ""])(
+    "is rejected as a state directory: %j",
+    (value) => {
+      expect(checkDaemonVariable("STATE_DIRECTORY", value)).toMatchObject({ use: "refused" });
+    },
+  );
 
   it.each([
     { what: "too long", value: "x".repeat(1_025), words: "at most 1024 characters, but has 1025" },

@@ -18,6 +18,7 @@ const passed: readonly string[] = [
   "LOG_LEVEL",
   "MAX_PFS",
   "METRICS_ADDRESS",
+  "STATE_DIRECTORY",
   "USE_EXTERNAL_DRAINER",
   "UV_THREADPOOL_SIZE",
   "TZ",
@@ -42,6 +43,10 @@ export function checkDaemonVariable(name: string, value: string): DaemonVariable
   }
   if (/[\u0000-\u001f\u007f-\u009f]/.test(value)) {
     return { use: "refused", message: "must not contain control characters, such as line breaks" };
+  }
+  if (name === "STATE_DIRECTORY" && !/^(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*){2,}$/.test(value)) {
+    const message = `must be an absolute path with at least two parts, such as "/var/lib/sriov-operator"`;
+    return { use: "refused", message };
   }
   return { use: "passed" };
 }

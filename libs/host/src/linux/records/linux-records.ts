@@ -10,6 +10,7 @@ import { operations } from "../../calls/operations.ts";
 import type { AfxdpRecords, PfRecord, PfRecords } from "../../ports/records.ts";
 import { formatAfxdpRecord, isAfxdpRecordOf, parseAfxdpDevice, parseAfxdpRecord } from "./afxdp-record-file.ts";
 import { formatPfRecord, parsePfRecord } from "./pf-record-file.ts";
+import { hostPaths, namingSetting } from "../system/host-paths.ts";
 import { createRecordDirectory, type UnreadableRecord } from "./record-directory.ts";
 
 /** Directories of the records on the host. */
@@ -18,12 +19,16 @@ const [pfDirectory, afxdpDirectory] = ["/etc/sriov-operator/pci", "/etc/sriov-op
 export interface LinuxPfRecordsOptions {
   /** Called for each such file whenever the records are listed. */
   readonly onUnreadable: (file: UnreadableRecord) => void;
+  /** /etc/sriov-operator by default. */
+  readonly stateDirectory?: string | undefined;
 }
 
 /** `root` is "/" or "/host". */
-export function createLinuxPfRecords(root: string, { onUnreadable }: LinuxPfRecordsOptions): PfRecords {
+export function createLinuxPfRecords(root: string, options: LinuxPfRecordsOptions): PfRecords {
+  const { onUnreadable, stateDirectory } = options;
   const { records: at } = operations;
-  const files = createRecordDirectory<PciAddress, PfRecord>(join(root, pfDirectory), {
+  const directory = hostPaths(stateDirectory)(pfDirectory);
+  const files = createRecordDirectory<PciAddress, PfRecord>(join(root, directory), {
     parseName(name) {
       const pf = parsePciAddress(name);
       return pf.ok ? pf.value : undefined;
@@ -33,39 +38,52 @@ export function createLinuxPfRecords(root: string, { onUnreadable }: LinuxPfReco
     onUnreadable,
   });
   return {
-    list: () => withHostError(at.list(), () => files.list(), pfDirectory),
+    list: () => withHostError(at.list(), () => files.list(), directory),
     save: (pf, record) =>
-      withHostError(at.save(pf, record), () => files.save(pf, formatPfRecord(record)), join(pfDirectory, pf)),
-    remove: (pf) => withHostError(at.remove(pf), () => files.remove(pf), join(pfDirectory, pf)),
+      written(at.save(pf, record), () => files.save(pf, formatPfRecord(record)), join(directory, pf)),
+    remove: (pf) => written(at.remove(pf), () => files.remove(pf), join(directory, pf)),
   };
 }
 
 interface LinuxAfxdpRecordsOptions {
   /** Called for each file that is not a record whenever the records are listed. */
   readonly onUnreadable: (file: UnreadableRecord) => void;
+  /** /etc/sriov-operator by default. */
+  readonly stateDirectory?: string | undefined;
 }
 
 /** createLinuxAfxdpRecords implements AfxdpRecords with the files in /etc/sriov-operator/afxdp. `root` is "/" or "/host". */
-export function createLinuxAfxdpRecords(root: string, { onUnreadable }: LinuxAfxdpRecordsOptions): AfxdpRecords {
+export function createLinuxAfxdpRecords(root: string, options: LinuxAfxdpRecordsOptions): AfxdpRecords {
+  const { onUnreadable, stateDirectory } = options;
   const { afxdpRecords: at } = operations;
-  const files = createRecordDirectory(join(root, afxdpDirectory), {
+  const directory = hostPaths(stateDirectory)(afxdpDirectory);
+  const files = createRecordDirectory(join(root, directory), {
     parseName: parseAfxdpDevice,
     parse: parseAfxdpRecord,
     isOf: isAfxdpRecordOf,
     onUnreadable,
   });
   return {
-    list: () => withHostError(at.list(), () => files.list(), afxdpDirectory),
+    list: () => withHostError(at.list(), () => files.list(), directory),
     async save(device, record) {
       const name = checkAfxdpDevice(device, at.save(device, record));
       const save = () => files.save(name, formatAfxdpRecord(record));
-      await withHostError(at.save(device, record), save, join(afxdpDirectory, name));
+      await written(at.save(device, record), save, join(directory, name));
     },
     async remove(device) {
       const name = checkAfxdpDevice(device, at.remove(device));
-      await withHostError(at.remove(device), () => files.remove(name), join(afxdpDirectory, name));
+      await written(at.remove(device), () => files.remove(name), join(directory, name));
     },
   };
+}
+
+/** Rejects with HostError, which names the setting of the directory if the file system is read-only. */
+async function written(at: HostOperation, act: () => Promise<void>, file: string): Promise<void> {
+  try {
+    await withHostError(at, act, file);
+  } catch (error) {
+    throw namingSetting(error, file);
+  }
 }
 
 /** Returns the device. Throws HostError EINVAL if it cannot be the name of a file. */

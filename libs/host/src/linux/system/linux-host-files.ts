@@ -6,10 +6,27 @@ import { operations } from "../../calls/operations.ts";
 import { isErrno, makeDirectory } from "@switchyard/service";
 import { toHostError, withHostError, type HostOperation } from "../../calls/host-error.ts";
 import type { FileKind, HostFiles } from "../../ports/host-files.ts";
+import { hostPaths, isPlaced, namingSetting } from "./host-paths.ts";
 import { readTextFile, replaceFile, syncDirectory } from "./text-files.ts";
 
-/** `root` is "/" or "/host". */
-export function createLinuxHostFiles(root: string): HostFiles {
+/** `root` is "/" or "/host". `stateDirectory` is that of hostPaths(). */
+export function createLinuxHostFiles(root: string, stateDirectory?: string): HostFiles {
+  const placeOf = hostPaths(stateDirectory);
+  const files = createFilesAt(root);
+  return {
+    listNames: (directory) => files.listNames(placeOf(directory)),
+    readKind: (path) => files.readKind(placeOf(path)),
+    readText: (path) => files.readText(placeOf(path)),
+    readLink: (path) => files.readLink(placeOf(path)),
+    writeText: (path, text, options) =>
+      files.writeText(placeOf(path), text, options).catch((error: unknown) => {
+        throw isPlaced(path) ? namingSetting(error, placeOf(path)) : error;
+      }),
+    remove: (path) => files.remove(placeOf(path)),
+  };
+}
+
+function createFilesAt(root: string): HostFiles {
   const { files: operation } = operations;
   return {
     listNames: (directory) =>
