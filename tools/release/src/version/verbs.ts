@@ -24,7 +24,7 @@ export const version: Verb = {
 };
 
 export const checkTag: Verb = {
-  summary: "fail unless the tag is that of the version in package.json",
+  summary: "fail unless the tag is that of the version in package.json, and its commit is on main",
   operands: "TAG",
   flags: {},
   run: async ({ root, operands, print }) => {
@@ -38,9 +38,19 @@ export const checkTag: Verb = {
     if (sectionOf(await readFile(join(root, "CHANGELOG.md"), "utf8"), expected.slice(1)) === "") {
       throw new ReleaseError("failed", `CHANGELOG.md has no section "## ${expected.slice(1)}"`);
     }
+    await checkOnMain(root);
     print(expected);
   },
 };
+
+/** A tag can name any commit, also of a branch that nobody has reviewed. */
+async function checkOnMain(root: string): Promise<void> {
+  const branches = await outputOf("git", ["branch", "--remotes", "--contains", "HEAD", "--format=%(refname)"], {
+    cwd: root,
+  });
+  if (branches.split("\n").includes("refs/remotes/origin/main")) return;
+  throw new ReleaseError("failed", "the commit of the tag is not on origin/main: merge it first, then set the tag");
+}
 
 export const changelog: Verb = {
   summary: "print the release notes: the section of CHANGELOG.md, and the commits since a tag",
