@@ -71,7 +71,21 @@ const withResource = (value: string) => ({ metadata: { annotations: { [annotatio
 const configPath = `${configsPath}/${config.metadata.name}`;
 const policyPath = `${policiesPath}/${policy.metadata.name}`;
 
+/** Metadata that decides who deletes an object and what other programs do with it. */
+const hostileMetadata: readonly (readonly [string, object])[] = [
+  ["a finalizer", { finalizers: ["evil.example.com/x"] }],
+  ["an owner", { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "worker-0", uid: "1" }] }],
+  ["an annotation", { annotations: { "evil.example.com/x": "y" } }],
+];
+
 const everywhere: readonly Attempt[] = [
+  ...hostileMetadata.flatMap(([what, metadata]): readonly Attempt[] => [
+    [
+      `create its policy with ${what}`,
+      ["create", policiesPath, { ...policy, metadata: { ...policy.metadata, ...metadata } }],
+      limited,
+    ],
+  ]),
   ["label a node", ["merge", nodePath, { metadata: { labels: { [labels.ovnOffloadPool]: "x" } } }], ""],
   ["taint a node", ["merge", nodePath, { spec: { taints: [taint("NoSchedule")] } }], ""],
   [
@@ -152,6 +166,11 @@ const onOpenshift: readonly Attempt[] = [
     ["create", configsPath, { ...config, spec: { ...config.spec, kernelArguments: [], osImageURL: "" } }],
     "",
   ],
+  ...hostileMetadata.map(([what, metadata]): Attempt => [
+    `create its MachineConfig with ${what}`,
+    ["create", configsPath, named(config.metadata.name, metadata)],
+    limited,
+  ]),
   ["use another name", ["create", configsPath, named("99-x")], limited],
   ["use another pool's name", ["create", configsPath, named("99-other-ovn-hw-offload")], limited],
   [
@@ -243,6 +262,21 @@ const onOpenshift: readonly Attempt[] = [
   ["change a line of others", ["merge", `${ovnMaps}/env-overrides`, { data: { _master: line } }], limited],
   ["remove a key of others", ["merge", `${ovnMaps}/env-overrides`, { data: { _master: null } }], limited],
   ["delete a ConfigMap of others", ["delete", `${ovnMaps}/env-overrides`], limited],
+  ...hostileMetadata.map(([what, metadata]): Attempt => [
+    `create a ConfigMap with ${what}`,
+    ["create", ovnMaps, map("ovn-management-ports", {}, { labels: own, ...metadata })],
+    limited,
+  ]),
+  [
+    "create an immutable ConfigMap",
+    ["create", ovnMaps, { ...map("ovn-management-ports", {}), immutable: true }],
+    limited,
+  ],
+  [
+    "create a ConfigMap with bytes",
+    ["create", ovnMaps, { ...map("ovn-management-ports", {}), binaryData: { evil: "AAAA" } }],
+    limited,
+  ],
   ["make a ConfigMap immutable", ["merge", `${ovnMaps}/env-overrides`, { immutable: true }], limited],
   ["label a ConfigMap of others", ["merge", `${ovnMaps}/env-overrides`, { metadata: { labels: own } }], limited],
   [

@@ -7,7 +7,7 @@ import { celLiteral, sameEntriesExcept, sameFields } from "../../components/righ
 import { managementResourceKey, managementResourceSuffix, ownKeyAnnotation } from "../hardware-offload-config.ts";
 import { managementPortEntry, managementPortLine } from "../management-port-maps.ts";
 import { ovnOffloadMaps, type OvnOffloadIdentitySettings } from "./offload-rules.ts";
-import { isOwn, targetVariable, type OffloadLimit } from "./offload-limit.ts";
+import { isOwn, metadataLimit, targetVariable, type OffloadLimit } from "./offload-limit.ts";
 
 type Settings = Pick<OvnOffloadIdentitySettings, "clusterType" | "ovnNamespace">;
 
@@ -34,8 +34,6 @@ export function configMapLimit(settings: Settings): OffloadLimit {
       { name: "id", expression: 'request.namespace + "/" + variables.target.metadata.?name.orValue("")' },
       { name: "before", expression: dataOf("oldObject", "data") },
       { name: "after", expression: dataOf("object", "data") },
-      { name: "annotationsBefore", expression: "oldObject.metadata.?annotations.orValue({})" },
-      { name: "annotationsAfter", expression: "object.metadata.?annotations.orValue({})" },
     ],
     validations: [
       {
@@ -54,23 +52,19 @@ export function configMapLimit(settings: Settings): OffloadLimit {
       },
       {
         expression:
-          `request.operation != "UPDATE" || (${sameFields(...fixedFields)} && ` +
-          sameEntriesExcept(`key == ${celLiteral(ownKeyAnnotation)}`, {
-            before: "variables.annotationsBefore",
-            after: "variables.annotationsAfter",
-          }) +
-          ")",
+          `request.operation != "CREATE" || (size(${dataOf("object", "binaryData")}) == 0 && ` +
+          "!object.?immutable.orValue(false))",
+        message: '"create ConfigMaps that can be changed and have texts only"',
+      },
+      metadataLimit("ConfigMaps", [ownKeyAnnotation]),
+      {
+        expression: `request.operation != "UPDATE" || (${sameFields("metadata.?labels", "?binaryData", "?immutable")})`,
         message: `"change data and the annotation ${ownKeyAnnotation} of the ConfigMap " + request.name`,
       },
       ...entries,
     ],
   };
 }
-
-const fixedFields = [
-  ...["metadata.?labels", "metadata.?finalizers", "metadata.?ownerReferences"],
-  ...["?binaryData", "?immutable"],
-];
 
 function dataOf(object: string, field: string): string {
   return `${object} == null ? {} : dyn(${object}).?${field}.orValue({})`;

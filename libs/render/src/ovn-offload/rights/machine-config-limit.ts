@@ -6,7 +6,7 @@
 import { labels } from "@switchyard/api";
 import { celLiteral } from "../../components/rights/policy-for-users.ts";
 import { ovnOffloadMachineConfig, ovnOffloadMachineConfigName } from "../offload-machine-config.ts";
-import { ownVariable, poolVariable, targetVariable, type OffloadLimit } from "./offload-limit.ts";
+import { metadataLimit, ownVariable, poolVariable, targetVariable, type OffloadLimit } from "./offload-limit.ts";
 
 /** What fields of the spec contain that an API server fills in. */
 const empty = celLiteral([null, "", false, [], {}]);
@@ -46,6 +46,7 @@ export function machineConfigLimit(): OffloadLimit {
           `dyn(object.spec).all(key, key == "config" || dyn(object.spec)[key] in ${empty}))`,
         message: `"write MachineConfigs with the content that this release of Switchyard has"`,
       },
+      metadataLimit("MachineConfigs"),
     ],
   };
 }

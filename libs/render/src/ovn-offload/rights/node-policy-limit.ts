@@ -6,7 +6,7 @@ import { labels } from "@switchyard/api";
 import { smartNicModels, smartNicVendor } from "@switchyard/policy";
 import { celLiteral } from "../../components/rights/policy-for-users.ts";
 import { ovnOffloadPolicyPrefix } from "../offload-policy.ts";
-import { ownVariable, poolVariable, targetVariable, type OffloadLimit } from "./offload-limit.ts";
+import { metadataLimit, ownVariable, poolVariable, targetVariable, type OffloadLimit } from "./offload-limit.ts";
 
 export function nodePolicyLimit(): OffloadLimit {
   const deviceIds = JSON.stringify(Object.keys(smartNicModels).sort());
@@ -39,6 +39,7 @@ export function nodePolicyLimit(): OffloadLimit {
           `variables.nicSelector.?deviceID.orValue("") in ${deviceIds})`,
         message: `"write SriovNetworkNodePolicies that select the SmartNICs of nodes with the label ${labels.ovnOffloadPool}"`,
       },
+      metadataLimit("SriovNetworkNodePolicies"),
     ],
   };
 }

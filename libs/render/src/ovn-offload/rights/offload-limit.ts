@@ -2,7 +2,7 @@
 /** OffloadLimit is what ovn-offload may write to objects of one kind. offload-limits.ts makes an admission policy of each. */
 import { labels } from "@switchyard/api";
 import type { NamedExpression, RequestRule } from "../../components/objects/kube-objects.ts";
-import { celLiteral } from "../../components/rights/policy-for-users.ts";
+import { celLiteral, sameEntriesExcept } from "../../components/rights/policy-for-users.ts";
 import { ovnOffloadMark } from "../offload-policy.ts";
 
 /** Limits the writes to objects of one kind. */
@@ -42,4 +42,24 @@ export function isOwn(object: string): string {
     ([key, value]) => `${object}.metadata.?labels[?${celLiteral(key)}].orValue("") == ${celLiteral(value)}`,
   );
   return marks.join(" && ");
+}
+
+/**
+ * Finalizers, owners and annotations decide who deletes an object, and what other programs do with it. A new object has none of them,
+ * and a change keeps them, apart from the annotations `own`.
+ */
+export function metadataLimit(what: string, own: readonly string[] = []): OffloadLimit["validations"][number] {
+  const of = (object: string, field: string, none: string) => `${object}.metadata.?${field}.orValue(${none})`;
+  const before = (field: string, none: string) => `(oldObject == null ? ${none} : ${of("oldObject", field, none)})`;
+  const same = ["finalizers", "ownerReferences"].map(
+    (field) => `${of("object", field, "[]")} == ${before(field, "[]")}`,
+  );
+  const annotations = sameEntriesExcept(`key in ${JSON.stringify(own)}`, {
+    before: before("annotations", "{}"),
+    after: of("object", "annotations", "{}"),
+  });
+  return {
+    expression: `request.operation == "DELETE" || (${[...same, annotations].join(" && ")})`,
+    message: `"write ${what} without finalizers, owners and annotations of its choice"`,
+  };
 }
