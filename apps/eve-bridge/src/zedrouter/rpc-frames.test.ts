@@ -37,6 +37,16 @@ describe("createFrameReader", () => {
     );
   });
 
+  it("takes time in proportion to the bytes, also if each comes by itself", () => {
+    const bytes = Buffer.from(`{"a":"${"x".repeat(300_000)}"}`);
+    const frames = createFrameReader(1 << 20);
+    const startedMs = performance.now();
+    let received = 0;
+    for (let at = 0; at < bytes.length; at++) received += frames.push(bytes.subarray(at, at + 1)).length;
+    expect(received).toBe(1);
+    expect(performance.now() - startedMs).toBeLessThan(2_000); // copies of all that is pending would have 45 GB
+  });
+
   it("keeps an incomplete object for the next chunk", () => {
     const frames = createFrameReader(100);
     expect(frames.push(Buffer.from('{"a":"\\'))).toEqual([]);

@@ -21,6 +21,8 @@ const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x
 /** Searches for the braces in the undecoded bytes, because a multi-byte character of UTF-8 contains no ASCII byte. */
 export function createFrameReader(maxBytes: number): FrameReader {
   let pending: Buffer = Buffer.alloc(0); // empty, or starts with the opening brace of an object
+  let buffer: Buffer = pending; // has `pending` at its used end, and room after it
+  let used = 0;
   let scanned = 0;
   let depth = 0;
   let inString = false;
@@ -28,7 +30,7 @@ export function createFrameReader(maxBytes: number): FrameReader {
   return {
     push(chunk) {
       const objects: JsonValue[] = [];
-      pending = Buffer.concat([pending, chunk]);
+      append(chunk);
       for (;;) {
         if (depth === 0) {
           pending = skipBlanks(pending);
@@ -47,6 +49,17 @@ export function createFrameReader(maxBytes: number): FrameReader {
       }
     },
   };
+
+  /** Copies what is pending only when the room is used up: a copy for each chunk takes quadratic time. */
+  function append(chunk: Buffer): void {
+    if (used + chunk.length > buffer.length) {
+      buffer = Buffer.alloc(2 * (pending.length + chunk.length));
+      used = pending.copy(buffer);
+    }
+    const start = used - pending.length;
+    used += chunk.copy(buffer, used);
+    pending = buffer.subarray(start, used);
+  }
 
   /** The index after the outermost closing brace; undefined while it is not there. */
   function findEnd(): number | undefined {

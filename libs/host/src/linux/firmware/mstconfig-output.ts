@@ -32,7 +32,8 @@ export function parseMstconfigQuery(text: string): readonly MstconfigDevice[] {
       settings = new Map();
       if (columns !== undefined) devices.push({ ...heading, settings });
     } else if (columns === undefined) {
-      const [, key, value = ""] = /^(Device type|Device):\s+(\S.*?)\s*$/.exec(line) ?? [];
+      const [, key, text = ""] = /^(Device type|Device):\s+(\S.*)$/.exec(line) ?? [];
+      const value = text.trimEnd();
       if (key !== undefined) heading = key === "Device" ? { ...heading, device: value } : { ...heading, type: value };
     } else {
       const row = rowOf(line, columns);
