@@ -18,6 +18,7 @@ const folders = [
   "guides",
   "images",
   "ovn-offload",
+  "security",
 ];
 
 export default {

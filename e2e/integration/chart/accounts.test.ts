@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * docs/security.md lists all service accounts that the chart and the operator create, with all roles to which they are bound, and no
- * others. The bundle for OpenShift is rendered from the chart.
+ * docs/security.md lists all service accounts that the chart and the operator create, with all roles to which they are bound, and all
+ * pods that need more than the Pod Security Standard "restricted" allows. The bundle for OpenShift is rendered from the chart.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { isRecord } from "@switchyard/kube";
@@ -43,10 +43,12 @@ function operatorObjects(): readonly object[] {
   return rendered.flatMap(({ components }) => components.flatMap(({ objects }) => objects));
 }
 
-/** By account: the roles of its bindings. Names of the release are written with "…". */
+/** Names of the release begin with "…". */
+const short = (name: unknown) => String(name).replace(/^sw(-sriov-network-operator)?(?=-|$)/, "…");
+
+/** By account: the roles of its bindings. */
 function rolesByAccount(objects: readonly object[]): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>();
-  const short = (name: unknown) => String(name).replace(/^sw(-sriov-network-operator)?(?=-|$)/, "…");
   for (const object of objects.filter(isRecord)) {
     const { kind, metadata, subjects, roleRef } = object;
     if (kind === "ServiceAccount" && isRecord(metadata)) {
@@ -63,12 +65,13 @@ function rolesByAccount(objects: readonly object[]): ReadonlyMap<string, Readonl
   return found;
 }
 
-/** The rows of the table in the page. */
-function rowsOfPage(): readonly string[] {
+/** The rows of the table below a heading of the page, without their alignment. */
+function rowsOfPage(heading: string): readonly string[] {
   const page = readFileSync(join(findWorkspaceRoot(), "docs/security.md"), "utf8");
-  const [, section = ""] = page.split("\n### All accounts\n");
+  const [, section = ""] = page.split(`\n### ${heading}\n`);
   const [table = ""] = section.split("\n#");
-  return table.split("\n").filter((line) => line.startsWith("| `"));
+  const rows = table.split("\n").filter((line) => line.startsWith("| `"));
+  return rows.map((row) => row.replaceAll(/ +/g, " ")).sort();
 }
 
 describe("the accounts of the chart and the operator", () => {
@@ -76,7 +79,52 @@ describe("the accounts of the chart and the operator", () => {
     const rows = [...rolesByAccount([...(await chart.objects(everything)), ...operatorObjects()])].map(
       ([account, roles]) => `| \`${account}\` | ${[...roles].sort().join(", ") || "none"} |`,
     );
-    const plain = (row: string) => row.replaceAll(/ +/g, " ");
-    expect(rowsOfPage().map(plain).sort()).toEqual(rows.sort());
+    expect(rowsOfPage("All accounts")).toEqual(rows.sort());
+  });
+});
+
+type Json = Readonly<Record<string, unknown>>;
+
+const membersOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+const memberOf = (value: Json, key: string): Json => (isRecord(value[key]) ? value[key] : {});
+
+/** What a pod needs beyond the standard "restricted" (kubernetes.io/docs/concepts/security/pod-security-standards). */
+function beyondRestricted(pod: Json): readonly string[] {
+  const { hostNetwork, hostPID, hostIPC } = pod;
+  const volumes = membersOf(pod["volumes"]);
+  const ofPod = memberOf(pod, "securityContext");
+  const found = new Set<string>();
+  if (hostNetwork === true) found.add("hostNetwork");
+  if (hostPID === true) found.add("hostPID");
+  if (hostIPC === true) found.add("hostIPC");
+  if (volumes.some((volume) => "hostPath" in volume)) found.add("hostPath");
+  for (const container of [...membersOf(pod["initContainers"]), ...membersOf(pod["containers"])]) {
+    const own = memberOf(container, "securityContext");
+    const { drop, add } = memberOf(own, "capabilities");
+    if (own["privileged"] === true) found.add("privileged");
+    if (own["privileged"] !== true && own["allowPrivilegeEscalation"] !== false) found.add("escalation");
+    if (own["privileged"] !== true && !(Array.isArray(drop) && drop.includes("ALL"))) found.add("capabilities");
+    if (Array.isArray(add) && add.some((name) => name !== "NET_BIND_SERVICE")) found.add("capabilities");
+    if ((own["runAsNonRoot"] ?? ofPod["runAsNonRoot"]) !== true || own["runAsUser"] === 0) found.add("root");
+    const seccomp = { ...memberOf(ofPod, "seccompProfile"), ...memberOf(own, "seccompProfile") };
+    if (seccomp["type"] !== "RuntimeDefault" && own["privileged"] !== true) found.add("seccomp");
+  }
+  return [...found].sort();
+}
+
+describe("the pods of the chart and the operator", () => {
+  it("meet the Pod Security Standard restricted, except for those in docs/security.md with what they need", async () => {
+    const needs = new Map<string, ReadonlySet<string>>();
+    for (const object of [...(await chart.objects(everything)), ...operatorObjects()].filter(isRecord)) {
+      const { kind, metadata, spec } = object;
+      if (!isRecord(metadata) || !isRecord(spec)) continue;
+      const template = kind === "Pod" ? spec : memberOf(memberOf(spec, "template"), "spec");
+      if (!Array.isArray(template["containers"])) continue;
+      const beyond = beyondRestricted(template);
+      const name = short(metadata["name"]);
+      if (beyond.length > 0) needs.set(name, new Set([...(needs.get(name) ?? []), ...beyond]));
+    }
+    const rows = [...needs].map(([name, beyond]) => `| \`${name}\` | ${[...beyond].sort().join(", ")} |`);
+    expect(rowsOfPage("Pods with more than restricted")).toEqual(rows.sort());
   });
 });
