@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
+import { upstreamManager } from "@switchyard/api";
 import { isRecord, KubeError, ObjectStore, type KubeObject, type Transport } from "@switchyard/kube";
 import { componentKinds, type InventoryItem, type Manifest } from "@switchyard/render";
 import { fieldManagers } from "../field-managers.ts";
@@ -29,11 +30,12 @@ function setUp({ immutable = "spec.selector" } = {}) {
     ...{ type: item.type, namespace, managers: [fieldManagers.components], project: toSeenObject },
   });
   cache.beginList();
-  cache.endList("0");
+  cache.endList("1");
   const objects = createComponentObjects([item], [{ type: item.type, cache, names: new Set([item.name]) }]);
 
   function store(manager: string, spec: unknown, uid = `uid-${version}`): KubeObject {
-    const managedFields = [{ manager, operation: "Apply", fieldsV1: {} }];
+    const operation = manager === upstreamManager ? "Update" : "Apply";
+    const managedFields = [{ manager, operation, fieldsV1: operation === "Update" ? { "f:spec": {} } : {} }];
     const metadata = { name: item.name, namespace, uid, resourceVersion: `${++version}`, managedFields };
     live = { apiVersion: "apps/v1", kind: "DaemonSet", metadata, spec };
     return live;
@@ -41,7 +43,14 @@ function setUp({ immutable = "spec.selector" } = {}) {
 
   const transport: Transport = {
     namespace,
-    request({ method, body }) {
+    request({ method, body, contentType }) {
+      if (method === "GET") return Promise.resolve(live);
+      if (contentType === "application/json-patch+json") {
+        // The writer takes over upstream's fields. The cache shows this before the write that follows.
+        const answer = Promise.resolve(store(fieldManagers.components, live?.spec, live?.metadata.uid));
+        hear();
+        return answer;
+      }
       const spec = isRecord(body) ? body["spec"] : undefined;
       if (method === "DELETE") {
         const wanted = isRecord(body) && isRecord(body["preconditions"]) ? body["preconditions"] : {};
@@ -64,7 +73,10 @@ function setUp({ immutable = "spec.selector" } = {}) {
   };
   const hear = () => {
     if (live === undefined) cache.remove({ name: item.name, namespace });
-    else cache.upsert(live);
+    else {
+      cache.upsert(live);
+      cache.advance(live.metadata.resourceVersion ?? "");
+    }
   };
   return {
     write: createComponentWriters({ transport, objects }),
@@ -120,6 +132,15 @@ describe("the cached object", () => {
     expect([write.isObserved(item), write.isObserved(item)]).toEqual([false, false]);
     hear();
     expect([write.isObserved(item), write.isObserved(item)]).toEqual([true, true]);
+  });
+
+  it("is outdated until it shows the write, also after the fields of upstream's operator were taken over", async () => {
+    const { write, put, hear } = setUp();
+    put(upstreamManager, "now");
+    expect(await write.apply(manifestWith("now"), signal)).toBe("written");
+    expect(write.isObserved(item)).toBe(false);
+    hear();
+    expect(write.isObserved(item)).toBe(true);
   });
 
   it("is deleted only if it is unchanged", async () => {

@@ -65,9 +65,6 @@ export function createComponentWriters({ transport, objects }: ComponentWriterOp
     }),
   );
 
-  /** The cached resourceVersion of each object at the time of its last write. */
-  const versionsBefore = new Map<InventoryItem, string | undefined>();
-
   function writerOf(item: InventoryItem): Writer<KubeObject> {
     const writer = writers.get(objects.watchOf(item));
     if (writer === undefined) throw new RangeError(`${item.type.kind} ${item.name} is not watched`);
@@ -85,19 +82,16 @@ export function createComponentWriters({ transport, objects }: ComponentWriterOp
       const item = objects.itemOf({ apiVersion, kind, metadata });
       const writer = writerOf(item);
       const seen = objects.seen(item);
-      const result = await writer.apply({ metadata, ...fields }, signal).catch(async (error: unknown) => {
+      return writer.apply({ metadata, ...fields }, signal).catch(async (error: unknown) => {
         if (!needsRecreation(error) || seen?.isDeployed !== true) throw error;
         await remove(item, seen, signal);
         return writer.apply({ metadata, ...fields }, signal);
       });
-      if (result === "written") versionsBefore.set(item, seen?.resourceVersion);
-      return result;
     },
     interference: (manifest) => writerOf(objects.itemOf(manifest)).interference(manifest),
     isObserved(item) {
-      if (versionsBefore.has(item) && versionsBefore.get(item) === objects.seen(item)?.resourceVersion) return false;
-      versionsBefore.delete(item);
-      return true;
+      const { name, namespace } = item;
+      return writerOf(item).shows({ metadata: { name, ...defined({ namespace }) } });
     },
     async ignoreFailures({ type, name }, signal) {
       const path = objectPath(type, { name });

@@ -194,6 +194,7 @@ export function createKeepingWriter<T extends KubeObject>() {
       return Promise.resolve();
     },
     showsStatus: () => true,
+    shows: () => true,
     interference: () => undefined,
   };
   return { writer, applied, options, statuses, deleted };

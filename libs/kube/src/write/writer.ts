@@ -44,6 +44,11 @@ export interface Writer<T extends KubeObject> {
    * has changed, removed or replaced it since. True without such a status, and without a cache.
    */
   showsStatus(object: { readonly metadata: ObjectName }): boolean;
+  /**
+   * Reports whether the cache has the last write of apply(), or a later one. Between taking over the fields of another program and
+   * the write, the cache can have a version that is neither the one before nor that of the write. True without such a write.
+   */
+  shows(object: { readonly metadata: ObjectName }): boolean;
   /** Returns what others do to the fields that this writer applies; undefined without `watchOthers`. */
   interference(object: { readonly metadata: ObjectName }): Interference | undefined;
   /**
@@ -108,6 +113,11 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
       if (last === undefined || seen === undefined || context.applied.isPending(last)) return true;
       if (seen.resourceVersion === last.resourceVersion) return true;
       return hasIntent(last.digest, { owned: seen.owned(manager, "status"), last });
+    },
+
+    shows({ metadata }) {
+      const last = context.applied.get(intentKey("", nameIn(options, metadata)));
+      return last === undefined || !context.applied.isPending(last);
     },
 
     interference: ({ metadata }) => others?.interference(intentKey("", nameIn(options, metadata))),
