@@ -10,6 +10,7 @@ const folders = [
   "eve-bridge",
   "afxdp",
   "upgrade",
+  "migration",
   "cluster",
   "release",
   "site",

@@ -8,7 +8,7 @@ import { namespace } from "@switchyard/test-cluster";
 import { findWorkspaceRoot } from "@switchyard/testing";
 import { join } from "node:path";
 import { keepNodesReady } from "../nodes/node-heartbeats.ts";
-import type { Container, Pod } from "../pods/container-process.ts";
+import type { Container, Pod, Program } from "../pods/container-process.ts";
 import { runPods, type ImageContent, type RunningPods } from "../pods/run-pods.ts";
 import { bundleApp } from "../bundle-app.ts";
 import { startUpstreamCluster, upstream, type UpstreamCluster } from "../operator/upstream-cluster.ts";
@@ -20,6 +20,8 @@ interface SwitchyardPrograms {
   readonly operator: string;
   /** Path of the socket of a node's fake kernel. Without it, config daemons are stand-ins. */
   readonly kernelSocketOf?: (node: string) => string;
+  /** The webhook. Without it, its pods are stand-ins. */
+  readonly webhook?: (pod: Pod) => Program;
   /** Images that cannot be pulled, by a part of their reference. */
   readonly missing?: readonly string[];
 }
@@ -69,11 +71,13 @@ export async function startChartCluster(
  * switchyardImages says what the containers of a test cluster do: the operator and its commands, and config daemons on fake
  * kernels, are real programs. Returns the content of an image by the name of its repository, in any registry.
  */
-function switchyardImages(programs: SwitchyardPrograms): (container: Container, pod: Pod) => ImageContent {
-  const { operator, kernelSocketOf, missing = [] } = programs;
-  return ({ image }, { spec: { nodeName = "" } }) => {
+export function switchyardImages(programs: SwitchyardPrograms): (container: Container, pod: Pod) => ImageContent {
+  const { operator, kernelSocketOf, webhook, missing = [] } = programs;
+  return ({ image }, pod) => {
+    const { nodeName = "" } = pod.spec;
     if (missing.some((part) => image.includes(part))) return "missing";
-    const name = /([^/@:]+)(?::[^/@]+)?(?:@.*)?$/.exec(image)?.[1];
+    const name = imageName(image);
+    if (name === "switchyard-webhook" && webhook !== undefined) return webhook(pod);
     if (name === "switchyard-operator") return { command: [process.execPath, operator] };
     if (name === "switchyard-config-daemon" && kernelSocketOf !== undefined) {
       const script = join(findWorkspaceRoot(), "apps/config-daemon/src/testing/fake-node.ts");
@@ -81,4 +85,9 @@ function switchyardImages(programs: SwitchyardPrograms): (container: Container, 
     }
     return "stand-in";
   };
+}
+
+/** The last part of an image's repository: "operator" for "mirror.example.com/a/operator:1@sha256:…". */
+export function imageName(image: string): string | undefined {
+  return /([^/@:]+)(?::[^/@]+)?(?:@.*)?$/.exec(image)?.[1];
 }

@@ -76,19 +76,23 @@ export interface UpstreamClusterOptions {
   readonly controllerManager?: boolean;
   /** Whether Switchyard's CRDs are applied first; true by default. */
   readonly crds?: boolean;
+  /** Socket of a proxy through which the API server reaches webhooks. */
+  readonly nodeProxySocket?: string;
 }
 
 /** Starts the control plane with the operator's namespace. */
 export async function startUpstreamCluster({
   controllerManager = false,
   crds = true,
+  nodeProxySocket,
 }: UpstreamClusterOptions = {}): Promise<UpstreamCluster> {
   const stack = new AsyncDisposableStack();
   try {
     const directory = await mkdtemp(join(tmpdir(), "switchyard-upgrade-"));
     stack.defer(() => rm(directory, { recursive: true, force: true }));
-    const binaries = await ensureBinaries({ names: binariesFor({ controllerManager }) });
-    const cluster = stack.use(await startControlPlane({ binaries, controllerManager, auditLog: true }));
+    const parts = { controllerManager, ...(nodeProxySocket !== undefined && { nodeProxySocket }) };
+    const binaries = await ensureBinaries({ names: binariesFor(parts) });
+    const cluster = stack.use(await startControlPlane({ binaries, ...parts, auditLog: true }));
     if (crds) await cluster.applyCrds(join(findWorkspaceRoot(), "charts/switchyard/crds"));
     await cluster.kubectl(["create", "namespace", namespace]);
     const transport = stack.use(await connect({ kubeconfig: cluster.kubeconfig }));

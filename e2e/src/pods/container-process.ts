@@ -5,6 +5,8 @@
  */
 import { isRecord, objectPath, type KubeObject, type Transport } from "@switchyard/kube";
 import { findFreePorts, podCommand, spawnGuarded, type GuardedProcess } from "@switchyard/testing";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { fieldAt } from "../api/plain-api.ts";
 
 /** A variable of a container. */
@@ -33,6 +35,7 @@ export interface Container {
   readonly env?: readonly EnvVar[];
   readonly readinessProbe?: { readonly httpGet?: { readonly path: string; readonly port: number | string } };
   readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
 }
 
 /** The fields of a pod that are used here. */
@@ -44,8 +47,20 @@ export interface Pod extends KubeObject {
     readonly restartPolicy?: "Always" | "OnFailure" | "Never";
     readonly affinity?: unknown;
     readonly containers: readonly Container[];
+    readonly volumes?: readonly { readonly name: string; readonly secret?: { readonly secretName?: string } }[];
   };
   readonly status?: { readonly phase?: string };
+}
+
+/** A program of this machine for an image. */
+export interface Program {
+  /** The program of the image, and its first arguments. */
+  readonly command: readonly string[];
+  /** The command by which a pod template may start it. Without it, a template must use the image's entry point. */
+  readonly named?: string;
+  /** Its working directory. */
+  readonly directory?: string;
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** What a container needs. */
@@ -55,23 +70,32 @@ export interface ContainerStart {
   readonly server: string;
   readonly pod: Pod;
   readonly container: Container;
-  /** The program of the image, and its first arguments. */
-  readonly program: readonly string[];
-  readonly variables?: Readonly<Record<string, string>>;
+  readonly program: Program;
   /** Path of the file to which the output is appended. */
   readonly log: string;
 }
 
 /** A container that runs. */
 export interface ContainerProcess extends GuardedProcess {
+  /** Ports of the container with the ports of this machine at which they are. */
+  readonly ports: ReadonlyMap<number, number>;
   /** Whether its readiness probe succeeds now; true without a probe. */
   isReady(): Promise<boolean>;
 }
 
+/** Returns the directory with the files of a volume that is a Secret. `log` is the log of the pod. */
+export function volumeDirectory(log: string, volume: string): string {
+  return `${log}.${volume}`;
+}
+
 /** Rejects if a Secret, ConfigMap or service account that the container needs does not exist. */
 export async function startContainer(start: ContainerStart): Promise<ContainerProcess> {
-  const { transport, server, pod, container, program, log, variables = {} } = start;
-  if (container.command !== undefined) throw new Error(`container ${container.name} replaces the image's entry point`);
+  const { transport, server, pod, container, program, log } = start;
+  const { command, named, directory = dirname(log), variables = {} } = program;
+  if (container.command !== undefined && container.command.join(" ") !== named) {
+    throw new Error(`container ${container.name} replaces the image's entry point by "${container.command.join(" ")}"`);
+  }
+  const inVolumes = await writeSecrets(start);
   const environment: Record<string, string> = {};
   for (const variable of container.env ?? []) {
     const value = await valueOf(transport, pod, variable);
@@ -82,8 +106,7 @@ export async function startContainer(start: ContainerStart): Promise<ContainerPr
   for (const [name, value] of Object.entries(environment)) {
     const port = /^[^:/]*:(\d+)$/.exec(value)?.[1];
     if (!name.endsWith("_ADDRESS") || port === undefined) continue;
-    const [free = 0] = await findFreePorts(1);
-    ports.set(Number(port), free);
+    const free = await portFor(Number(port), ports);
     environment[name] = `127.0.0.1:${free}`;
   }
   const { namespace = "", uid = "" } = pod.metadata;
@@ -93,19 +116,28 @@ export async function startContainer(start: ContainerStart): Promise<ContainerPr
     authority: await authorityOf(transport, namespace),
     token: await requestToken(transport, pod, uid),
   };
-  const args = (container.args ?? []).map((argument) => expand(argument, environment));
+  const args: string[] = [];
+  for (const argument of container.args ?? []) {
+    const expanded = inVolumes(expand(argument, environment));
+    const port = /^--port=(\d+)$/.exec(expanded)?.[1];
+    if (port === undefined) args.push(expanded);
+    else {
+      args.push(`--port=${await portFor(Number(port), ports)}`);
+    }
+  }
   const pairs = Object.entries({ PATH: process.env["PATH"] ?? "", ...environment, ...variables });
-  const { file, args: inPod } = podCommand(account, [...program, ...args]);
+  const { file, args: inPod } = podCommand(account, [...command, ...args]);
   const running = spawnGuarded(
     "/usr/bin/env",
-    ["-i", ...pairs.map(([name, value]) => `${name}=${value}`), file, ...inPod],
+    ["-i", "-C", directory, ...pairs.map(([name, value]) => `${name}=${value}`), file, ...inPod],
     { log },
   );
   const probe = container.readinessProbe?.httpGet;
-  const named = container.ports?.find(({ name }) => name === probe?.port)?.containerPort ?? probe?.port;
-  const port = ports.get(Number(named));
+  const probed = container.ports?.find(({ name }) => name === probe?.port)?.containerPort ?? probe?.port;
+  const port = ports.get(Number(probed));
   return {
     ...running,
+    ports,
     isReady: async () => {
       if (running.hasExited()) return false;
       if (probe === undefined) return true;
@@ -113,6 +145,34 @@ export async function startContainer(start: ContainerStart): Promise<ContainerPr
       return answer?.ok === true;
     },
   };
+}
+
+/**
+ * Writes the files of the Secrets that the container mounts. Returns a function that replaces paths below their mount points in
+ * an argument. Rejects while a Secret does not exist, as a kubelet waits for it.
+ */
+async function writeSecrets({ transport, pod, container, log }: ContainerStart): Promise<(text: string) => string> {
+  const places: (readonly [string, string])[] = [];
+  for (const { name, mountPath } of container.volumeMounts ?? []) {
+    const secret = pod.spec.volumes?.find((volume) => volume.name === name)?.secret?.secretName;
+    if (secret === undefined) continue;
+    const place = { name: secret, namespace: pod.metadata.namespace ?? "" };
+    const found = fieldAt(await transport.request({ method: "GET", path: objectPath(core("secrets"), place) }), "data");
+    const directory = volumeDirectory(log, name);
+    await mkdir(directory, { recursive: true });
+    for (const [file, data] of Object.entries(isRecord(found) ? found : {})) {
+      await writeFile(join(directory, file), Buffer.from(String(data), "base64"), { mode: 0o600 });
+    }
+    places.push([`=${mountPath}/`, `=${directory}/`]);
+  }
+  return (text) => places.reduce((path, [mounted, here]) => path.replace(mounted, here), text);
+}
+
+/** Returns the port of this machine for a port of the container. Two addresses can share a port. */
+async function portFor(port: number, ports: Map<number, number>): Promise<number> {
+  const [free = 0] = ports.has(port) ? [ports.get(port)] : await findFreePorts(1);
+  ports.set(port, free);
+  return free;
 }
 
 /** Replaces references such as $(NAME). An unknown one stays, as with the kubelet. */

@@ -11,16 +11,16 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fieldAt } from "../api/plain-api.ts";
-import { startContainer, type Container, type ContainerProcess, type Pod } from "./container-process.ts";
+import { startContainer, type Container, type ContainerProcess, type Pod, type Program } from "./container-process.ts";
+import type { PodNetwork } from "./pod-network.ts";
 
-/** A program of this machine for an image. */
-export interface Program {
-  readonly command: readonly string[];
-  readonly variables?: Readonly<Record<string, string>>;
+/** A program that plays another one. It runs in this process until the signal. */
+export interface InProcess {
+  run(pod: Pod, signal: AbortSignal): Promise<void>;
 }
 
-/** What a container of an image does: a program runs; "stand-in" runs without one; "missing" cannot be pulled. */
-export type ImageContent = Program | "stand-in" | "missing";
+/** What a container of an image does: a program runs, in its own process or in this one; "stand-in" runs without one; "missing" cannot be pulled. */
+export type ImageContent = Program | InProcess | "stand-in" | "missing";
 
 export interface PodsOptions {
   readonly transport: Transport;
@@ -29,6 +29,8 @@ export interface PodsOptions {
   /** Directory for the logs. */
   readonly directory: string;
   readonly contentOf: (container: Container, pod: Pod) => ImageContent;
+  /** Gives pods addresses at which the API server reaches them. Without it, pods have none. */
+  readonly network?: PodNetwork;
 }
 
 /** A pod that was started, with its times as read from one clock. */
@@ -58,7 +60,7 @@ const defaultNode = "control-1";
 
 /** Starts to run the pods of a namespace. */
 export function runPods(options: PodsOptions): RunningPods {
-  const { transport, cluster, namespace, directory, contentOf } = options;
+  const { transport, cluster, namespace, directory, contentOf, network } = options;
   const end = new AbortController();
   const { signal } = end;
   const runs: PodRun[] = [];
@@ -107,7 +109,7 @@ export function runPods(options: PodsOptions): RunningPods {
       });
     } else if (pod.spec.nodeName === undefined) void tolerant(() => bind(pod));
     else if (running === undefined && (pod.status?.phase ?? "Pending") === "Pending") {
-      const started = runPod({ transport, cluster, contentOf, log: logFile(name), pod, signal, patchStatus });
+      const started = runPod({ transport, cluster, contentOf, network, log: logFile(name), pod, signal, patchStatus });
       active.set(uid, started);
       runs.push(started.run);
       void tolerant(() => started.ended);
@@ -149,6 +151,7 @@ interface ActivePod {
 }
 
 interface PodStart extends Pick<PodsOptions, "transport" | "cluster" | "contentOf"> {
+  readonly network: PodNetwork | undefined;
   readonly log: string;
   readonly pod: Pod;
   readonly signal: AbortSignal;
@@ -156,12 +159,15 @@ interface PodStart extends Pick<PodsOptions, "transport" | "cluster" | "contentO
 }
 
 /** A pod has one container with a program at most. */
-function runPod({ transport, cluster, contentOf, log, pod, signal, patchStatus }: PodStart): ActivePod {
+function runPod({ transport, cluster, contentOf, network, log, pod, signal, patchStatus }: PodStart): ActivePod {
   const run: PodRun = { pod, startedMs: performance.now(), exits: [] };
   const { containers, restartPolicy = "Always" } = pod.spec;
   const contents = containers.map((container) => ({ container, content: contentOf(container, pod) }));
   const state = { isStopping: false, isFrozen: false };
   let current: ContainerProcess | undefined;
+  const ending = new AbortController();
+  const podIP = network?.newAddress();
+  const addresses = podIP === undefined ? {} : { podIP, podIPs: [{ ip: podIP }] };
   const startTime = new Date().toISOString();
 
   const report = async (phase: string, isReady: boolean, container: (each: Container) => object): Promise<void> => {
@@ -177,16 +183,16 @@ function runPod({ transport, cluster, contentOf, log, pod, signal, patchStatus }
       restartCount: run.exits.length,
       ...container(each),
     }));
-    await patchStatus(pod, { phase, startTime, conditions, containerStatuses });
+    await patchStatus(pod, { phase, startTime, conditions, containerStatuses, ...addresses });
   };
   const running = () => ({ state: { running: { startedAt: startTime } } });
   const waiting = (reason: string, message: string) => () => ({ state: { waiting: { reason, message } } });
   const isOver = () => signal.aborted || state.isStopping;
 
   /** Runs the program once and returns its exit status. */
-  async function runOnce(container: Container, { command, variables = {} }: Program): Promise<number> {
+  async function runOnce(container: Container, program: Program): Promise<number> {
     const { server } = cluster;
-    const start = { transport, server, pod, container, program: command, variables, log };
+    const start = { transport, server, pod, container, program, log };
     for (;;) {
       try {
         current = await startContainer(start);
@@ -198,6 +204,7 @@ function runPod({ transport, cluster, contentOf, log, pod, signal, patchStatus }
       }
     }
     const started = current;
+    if (podIP !== undefined) network?.open(podIP, started.ports);
     if (isOver()) await started.kill();
     let wasReady: boolean | undefined;
     while (!started.hasExited()) {
@@ -221,8 +228,14 @@ function runPod({ transport, cluster, contentOf, log, pod, signal, patchStatus }
       await report("Running", true, running);
       return;
     }
+    const { content } = real;
+    if ("run" in content) {
+      await report("Running", true, running);
+      await content.run(pod, AbortSignal.any([signal, ending.signal]));
+      return;
+    }
     while (!isOver()) {
-      const exitCode = await runOnce(real.container, real.content);
+      const exitCode = await runOnce(real.container, content);
       if (isOver() || state.isFrozen) return;
       run.exits.push(exitCode);
       const terminated = () => ({
@@ -238,18 +251,24 @@ function runPod({ transport, cluster, contentOf, log, pod, signal, patchStatus }
     }
   }
 
+  const ended = live();
   return {
     run,
     get isStopping() {
       return state.isStopping;
     },
-    ended: live(),
+    ended,
     async stop() {
       state.isStopping = true;
+      ending.abort();
       current?.signal("TERM");
       const timer = setTimeout(() => void current?.kill(), 30_000);
       await current?.exited;
       clearTimeout(timer);
+      if (podIP !== undefined) network?.close(podIP);
+      if (contents.some(({ content }) => typeof content !== "string" && "run" in content)) {
+        await ended.catch(() => undefined); // the caller of ended gets the error
+      }
       run.endedMs ??= performance.now();
     },
     async freeze() {

@@ -46,7 +46,8 @@ async function linkerFlags({ sources, versions = {} }: GoPrograms): Promise<stri
   return ["-s -w", ...stamps].join(" ");
 }
 
-async function contentKey(directory: string): Promise<string> {
+/** Returns a name for the content of the directory: of its files and their paths. */
+export async function contentKey(directory: string): Promise<string> {
   const hash = createHash("sha256");
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

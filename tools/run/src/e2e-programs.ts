@@ -28,6 +28,7 @@ export const needsOfFolders: Readonly<Record<string, FolderNeeds>> = {
     lab: true,
   },
   upgrade: { programs: ["openssl"] },
+  migration: { programs: ["git", "tar"] },
   cluster: {
     programs: [...containerImages, "busybox", "ip", "mke2fs", "mmdebstrap", "mount", "setcap"],
     lab: true,

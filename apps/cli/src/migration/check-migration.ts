@@ -15,7 +15,7 @@ import { silentDiagnostics } from "../terminal.ts";
 import { charts, type HelmRelease } from "./helm-release.ts";
 
 /** What the check knows. Undefined: not known. */
-export interface MigrationFacts {
+interface MigrationFacts {
   readonly cluster: ClusterObjects;
   readonly manifests: readonly Manifest[];
   /** Objects that violate the CRDs. */
@@ -29,7 +29,7 @@ export interface MigrationFacts {
 }
 
 /** "stop": the upgrade or the way back fails, or does harm, until it is corrected. "note": to be known before. */
-export interface MigrationFinding {
+interface MigrationFinding {
   readonly severity: "stop" | "note";
   /** The object or value that the finding is about. */
   readonly about: string;

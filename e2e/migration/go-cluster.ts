@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * startGoCluster starts a cluster that upstream's operator manages: its chart is installed by Helm, and its operator and its
+ * webhook are the real programs. The API server calls the webhook. Nodes have fake kernels, which a stand-in for its config
+ * daemon configures. Switchyard's programs are real, too; they start when Helm replaces the chart.
+ */
+import { nodes, pods as podType, sriovNetworkNodePolicies, sriovNetworkNodeStates } from "@switchyard/api";
+import type { UpstreamOperator } from "@switchyard/go-programs";
+import { collectionPath, objectPath } from "@switchyard/kube";
+import { namespace } from "@switchyard/test-cluster";
+import { createAuthority, eventually } from "@switchyard/testing";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fieldAt, readIfThere } from "../src/api/plain-api.ts";
+import { bundleApp } from "../src/bundle-app.ts";
+import { imageName, switchyardImages } from "../src/helm/chart-cluster.ts";
+import { prepareHelm, type Helm, type HelmVersion, type Values } from "../src/helm/helm.ts";
+import { createWorker, type FakeWorker } from "../src/nodes/fake-worker.ts";
+import { keepNodesReady } from "../src/nodes/node-heartbeats.ts";
+import { startUpstreamCluster, upstream, type UpstreamCluster } from "../src/operator/upstream-cluster.ts";
+import { volumeDirectory, type Container, type Pod } from "../src/pods/container-process.ts";
+import { startPodNetwork } from "../src/pods/pod-network.ts";
+import { runPods, type ImageContent, type RunningPods } from "../src/pods/run-pods.ts";
+import { goDaemon, handshake } from "./go-daemon.ts";
+import { goNodes, heldResource, type GoNode } from "./go-nodes.ts";
+import { createNetworks } from "./go-networks.ts";
+
+/** Name of the release. */
+export const release = "sriov";
+
+/** The cluster. Disposing it ends all processes. */
+export interface GoCluster extends AsyncDisposable {
+  readonly testCluster: UpstreamCluster;
+  readonly helm: Helm;
+  readonly pods: RunningPods;
+  readonly workers: ReadonlyMap<string, FakeWorker>;
+  /** What the user of upstream's chart has set. */
+  readonly values: Values;
+}
+
+const within = { withinMs: 60_000 };
+const held = { name: "held", namespace: "default" } as const;
+
+/** Starts the cluster and waits until each node is in its state. The first call for a version builds Helm. */
+export async function startGoCluster(version: HelmVersion, go: UpstreamOperator): Promise<GoCluster> {
+  const stack = new AsyncDisposableStack();
+  try {
+    const socketDirectory = await mkdtemp(join(tmpdir(), "switchyard-pods-"));
+    stack.defer(() => rm(socketDirectory, { recursive: true, force: true }));
+    const network = stack.use(await startPodNetwork(join(socketDirectory, "proxy.sock")));
+    const nodeProxySocket = network.socket;
+    const testCluster = stack.use(
+      await startUpstreamCluster({ controllerManager: true, crds: false, nodeProxySocket }),
+    );
+    const { cluster, transport, directory } = testCluster;
+    const helm = await prepareHelm(version, { kubeconfig: cluster.kubeconfig, namespace, directory });
+    const [operator, webhook] = [
+      await bundleApp("apps/operator", directory),
+      await bundleApp("apps/webhook", directory),
+    ];
+    const workers = new Map<string, FakeWorker>();
+    for (const node of goNodes)
+      workers.set(node.name, stack.use(await createWorker(testCluster, node.name, node.nics)));
+    await createControlNode(testCluster);
+    stack.use(await keepNodesReady(transport, ["control-1", ...workers.keys()]));
+
+    const logs = process.env["SWITCHYARD_TEST_LOGS"] ?? directory;
+    await mkdir(logs, { recursive: true });
+    const switchyard = switchyardImages({
+      operator,
+      kernelSocketOf: (node) => join(directory, `${node}.sock`),
+      webhook: ({ metadata }) => {
+        const tls = volumeDirectory(join(logs, `pod-${metadata.name}.log`), "tls");
+        const variables = { TLS_CERT_FILE: join(tls, "tls.crt"), TLS_PRIVATE_KEY_FILE: join(tls, "tls.key") };
+        return { command: [process.execPath, webhook], variables };
+      },
+    });
+    const daemons = new Map(goNodes.map((node) => [node.name, daemonOf(testCluster, node, workers)] as const));
+    const contentOf = (container: Container, pod: Pod): ImageContent =>
+      goImages(go, container) ??
+      goDaemonOf(container, daemons.get(pod.spec.nodeName ?? "")) ??
+      switchyard(container, pod);
+    const pods = stack.use(runPods({ transport, cluster, namespace, directory: logs, contentOf, network }));
+
+    const values = userValues();
+    await helm.run(["install", release, go.chart, "--wait", "--timeout", "120s"], values);
+    await settle(testCluster, workers);
+    const owned = stack.move();
+    return { testCluster, helm, pods, workers, values, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+async function createControlNode(testCluster: UpstreamCluster): Promise<void> {
+  const labels = { "kubernetes.io/os": "linux", "node-role.kubernetes.io/control-plane": "" };
+  await testCluster.as(upstream.user).create(nodes, { metadata: { name: "control-1", labels } });
+}
+
+/** The programs of upstream's images. */
+function goImages({ operator, webhook, directory }: UpstreamOperator, { image }: Container): ImageContent | undefined {
+  const name = imageName(image);
+  if (name === "sriov-network-operator") {
+    // All pods share the network of this machine, so a second operator could not open the port of the probes.
+    const command = [operator, "--health-probe-bind-address=0"];
+    return { command, named: "sriov-network-operator", directory };
+  }
+  if (name === "sriov-network-operator-webhook") return { command: [webhook], named: "webhook", directory };
+  return undefined;
+}
+
+function goDaemonOf({ image }: Container, daemon: ImageContent | undefined): ImageContent | undefined {
+  return imageName(image) === "sriov-network-operator-config-daemon" ? (daemon ?? "stand-in") : undefined;
+}
+
+function daemonOf(
+  testCluster: UpstreamCluster,
+  { name, requests, endsAt }: GoNode,
+  workers: ReadonlyMap<string, FakeWorker>,
+): ImageContent {
+  const kernel = workers.get(name)?.kernel;
+  if (kernel === undefined) return "missing";
+  return goDaemon({ testCluster, node: name, kernel, ...(requests && { requests }), ...(endsAt && { endsAt }) });
+}
+
+/** What a user sets who has certificates of the webhooks, and a NIC that is not in upstream's list. */
+function userValues(): Values {
+  const authority = createAuthority("webhooks");
+  const certificate = (service: string) => {
+    const { cert, key } = authority.issueServer([`${service}.${namespace}.svc`]);
+    return { caCrt: authority.cert, tlsCrt: cert, tlsKey: key };
+  };
+  const operator = certificate("operator-webhook-service");
+  const injector = certificate("network-resources-injector-service");
+  return {
+    operator: {
+      admissionControllers: { enabled: true, certificates: { custom: { enabled: true, operator, injector } } },
+    },
+    sriovOperatorConfig: { deploy: true, logLevel: 2, featureGates: { parallelNicConfig: true } },
+    supportedExtraNICs: ['Emulated: "8086 10c9 10ca"'],
+  };
+}
+
+/** Creates what users create, in the order in which upstream needs it, until each node is in its state. */
+async function settle(testCluster: UpstreamCluster, workers: ReadonlyMap<string, FakeWorker>): Promise<void> {
+  const kernelOf = (name: string) => {
+    const kernel = workers.get(name)?.kernel;
+    if (kernel === undefined) throw new Error(`${name} has no kernel`);
+    return kernel;
+  };
+  for (const { name, before } of goNodes) {
+    kernelOf(name).addRdmaDevice("mlx5_0"); // upstream's daemon loads the RDMA modules itself
+    await before?.(kernelOf(name));
+    await eventually(
+      `upstream's daemon reports ${name}`,
+      async () => {
+        return (await interfacesOf(testCluster, name)).length > 0;
+      },
+      within,
+    );
+  }
+  await untilWebhookReviews(testCluster);
+  // Three nodes are drained at once, and one of them stays.
+  await testCluster.kubectl(["apply", "-f", "-"], {
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkPoolConfig",
+    metadata: { name: "workers" },
+    spec: { maxUnavailable: 3, nodeSelector: { matchLabels: { "node-role.kubernetes.io/worker": "" } } },
+  });
+  for (const node of goNodes) await applyPolicies(testCluster, node);
+  for (const node of goNodes) await untilConfigured(testCluster, node);
+  for (const { name, after } of goNodes) after?.(kernelOf(name));
+  await createNetworks(testCluster);
+  await createHeldPod(testCluster);
+  for (const { name, isCordoned } of goNodes) {
+    if (isCordoned === true)
+      await testCluster.as("kubectl-cordon").patch(nodes, name, { spec: { unschedulable: true } });
+  }
+  for (const node of goNodes) {
+    if (node.grownTo !== undefined) await applyPolicies(testCluster, node, { numVfs: node.grownTo });
+  }
+  for (const { name, answer } of goNodes) {
+    await eventually(
+      `the operator's answer for ${name} is ${answer}`,
+      async () => {
+        return handshake(await testCluster.read(sriovNetworkNodeStates, name)).current === answer;
+      },
+      within,
+    );
+  }
+}
+
+/** The PFs that the node's daemon has reported. */
+async function interfacesOf(testCluster: UpstreamCluster, name: string): Promise<readonly unknown[]> {
+  const found = fieldAt(await testCluster.find(sriovNetworkNodeStates, name), "status", "interfaces");
+  const interfaces: readonly unknown[] = Array.isArray(found) ? found : [];
+  return interfaces;
+}
+
+/** Waits until upstream's webhook refuses what it must refuse. Before, its registration does not exist or is not served. */
+async function untilWebhookReviews(testCluster: UpstreamCluster): Promise<void> {
+  const metadata = { name: "review", namespace };
+  const spec = { nodeSelector: {}, nicSelector: {}, numVfs: 1, resourceName: "not-allowed!" };
+  const body = { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkNodePolicy", metadata, spec };
+  const path = collectionPath(sriovNetworkNodePolicies, namespace);
+  await eventually(
+    "upstream's webhook reviews policies",
+    async () => {
+      const answer = await testCluster.transport
+        .request({ method: "POST", path, query: { dryRun: "All" }, body })
+        .then(() => "admitted", String);
+      return answer.includes("denied the request") || answer.includes("resource name");
+    },
+    within,
+  );
+}
+
+/** Applies the node's policies together: upstream's operator would write a spec for each of them. */
+async function applyPolicies(
+  testCluster: UpstreamCluster,
+  { name, policies }: GoNode,
+  changed: { readonly numVfs?: number } = {},
+): Promise<void> {
+  const items = Object.entries(policies).map(([policy, spec]) => ({
+    apiVersion: "sriovnetwork.openshift.io/v1",
+    kind: "SriovNetworkNodePolicy",
+    metadata: { name: policy },
+    spec: { nodeSelector: { "kubernetes.io/hostname": name }, ...spec, ...changed },
+  }));
+  await testCluster.kubectl(["apply", "-f", "-"], { apiVersion: "v1", kind: "List", items });
+}
+
+async function untilConfigured(testCluster: UpstreamCluster, { name, policies }: GoNode): Promise<void> {
+  const pfs = Object.values(policies).map(({ numVfs }) => numVfs);
+  await eventually(
+    `upstream's daemon has configured ${name}`,
+    async () => {
+      const found = (await interfacesOf(testCluster, name)).map((each) => fieldAt(each, "numVfs"));
+      return pfs.every((numVfs) => found.includes(numVfs));
+    },
+    within,
+  );
+}
+
+/** A pod with a VF that no eviction may remove, on the node that is drained. */
+async function createHeldPod(testCluster: UpstreamCluster): Promise<void> {
+  const labels = { app: held.name };
+  const resources = {
+    requests: { [`openshift.io/${heldResource}`]: "1" },
+    limits: { [`openshift.io/${heldResource}`]: "1" },
+  };
+  await testCluster.as(upstream.user).create(podType, {
+    metadata: { ...held, labels },
+    spec: { nodeName: "draining", containers: [{ name: "app", image: "example.com/app:1", resources }] },
+  });
+  const path = objectPath(podType, held, "status");
+  const conditions = [{ type: "Ready", status: "True" }];
+  const body = { status: { phase: "Running", conditions } };
+  const contentType = "application/merge-patch+json";
+  await testCluster.transport.request({ method: "PATCH", path, contentType, body });
+  await testCluster.kubectl(["apply", "-n", held.namespace, "-f", "-"], {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: held,
+    spec: { minAvailable: 1, selector: { matchLabels: labels } },
+  });
+}
+
+/** Removes the budget that holds up a drain, and then the evicted pod, as its kubelet does. */
+export async function allowEviction(testCluster: UpstreamCluster): Promise<void> {
+  await testCluster.kubectl(["delete", "pdb", held.name, "-n", held.namespace]);
+  const path = objectPath(podType, held);
+  await eventually(
+    "the pod is evicted",
+    async () => {
+      const pod = await readIfThere(testCluster.transport, path);
+      return fieldAt(pod, "metadata", "deletionTimestamp") !== undefined;
+    },
+    within,
+  );
+  const body = { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0 };
+  await testCluster.transport.request({ method: "DELETE", path, body });
+}
