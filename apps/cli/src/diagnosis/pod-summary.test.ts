@@ -9,7 +9,7 @@ describe("countOf", () => {
     { quantity: "1k", count: 1000 },
     { quantity: "1Gi", count: 0 },
     { quantity: { toString: 1 }, count: 0 },
-    { quantity: Object.create(null), count: 0 },
+    { quantity: {}, count: 0 },
     { quantity: ["4"], count: 0 },
     { quantity: "9".repeat(400), count: 0 },
     { quantity: null, count: 0 },
