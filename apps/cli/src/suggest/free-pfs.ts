@@ -30,11 +30,7 @@ export interface SurveyedPf extends NodePf {
 
 /** Returns all PFs of the nodes in the node set that have reported, sorted by node and PCI address. */
 export function freePfs(cluster: ClusterObjects): readonly SurveyedPf[] {
-  const rules = createRules({
-    policies: cluster.policies,
-    pools: cluster.pools,
-    ...(cluster.operatorConfig && { operatorConfig: cluster.operatorConfig }),
-  });
+  const rules = rulesOf(cluster);
   const nodes = cluster.nodes.filter((node) => isInNodeSet(node, rules));
   return nodes.toSorted(byName).flatMap((node): readonly SurveyedPf[] => {
     const pfs = statusPfs(cluster.states.get(node.metadata.name)?.status);
@@ -49,6 +45,18 @@ export function freePfs(cluster: ClusterObjects): readonly SurveyedPf[] {
       return { node, name: pf.name ?? "", pf, leftOut };
     });
   });
+}
+
+/** Returns the nodes of the node set whose daemons have not reported. They can have any PF, and use it. */
+export function silentNodes(cluster: ClusterObjects): readonly Node[] {
+  const rules = rulesOf(cluster);
+  return cluster.nodes.filter((node) => {
+    return isInNodeSet(node, rules) && cluster.states.get(node.metadata.name)?.status?.interfaces === undefined;
+  });
+}
+
+function rulesOf({ policies, pools, operatorConfig }: ClusterObjects) {
+  return createRules({ policies, pools, ...(operatorConfig && { operatorConfig }) });
 }
 
 function cardProblem(pf: InterfaceStatus, cluster: ClusterObjects): string | undefined {

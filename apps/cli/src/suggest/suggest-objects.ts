@@ -6,7 +6,7 @@
 import type { InterfaceStatus, Node } from "@switchyard/api";
 import { matchesNic } from "@switchyard/policy";
 import type { ClusterObjects } from "../cluster/cluster-objects.ts";
-import { freePfs, type NodePf, type SurveyedPf } from "./free-pfs.ts";
+import { freePfs, silentNodes, type NodePf, type SurveyedPf } from "./free-pfs.ts";
 
 /** An object of the answer, and why it is there. */
 export interface SuggestedObject {
@@ -33,6 +33,7 @@ const apiVersion = "sriovnetwork.openshift.io/v1";
 export function suggestObjects(cluster: ClusterObjects, namespace: string): Suggestion {
   const surveyed = freePfs(cluster);
   const free = surveyed.filter(({ leftOut }) => leftOut === undefined);
+  const silent = silentNodes(cluster);
   const barred = surveyed.filter(({ leftOut }) => leftOut !== undefined);
   const groups = Map.groupBy(free, ({ name, pf }) => JSON.stringify([pf.vendor, pf.deviceID, pf.linkType ?? "", name]));
   const taken = new Set(cluster.policies.map(({ metadata }) => metadata.name));
@@ -40,21 +41,20 @@ export function suggestObjects(cluster: ClusterObjects, namespace: string): Sugg
   const objects = [...groups.values()].flatMap((members) => {
     const [first] = members;
     if (first === undefined) return [];
-    const selectors = nodeSelectors(members, barred, cluster.nodes);
+    const selectors = nodeSelectors(members, { barred, silent, all: cluster.nodes });
     const base = unique(`sriov_${first.name.toLowerCase().replace(/[^a-z0-9]+/g, "_")}`, resources);
     const policies = selectors.map(({ selector, nodes }) => {
       const ofSelector = members.filter(({ node }) => nodes.has(node.metadata.name));
       const suffix = selectors.length === 1 ? "" : `-${[...nodes][0] ?? ""}`;
       const name = unique(`${base.replaceAll("_", "-")}${suffix}`, taken);
-      return policyFor({ name, namespace, resourceName: base, selector, members: ofSelector });
+      return policyFor({ name, namespace, resourceName: base, selector, first, members: ofSelector });
     });
     return [...policies, networkFor(first.pf, base, namespace)];
   });
-  const reported = new Set(surveyed.map(({ node }) => node.metadata.name));
   return {
     objects: [...objects, ...poolFor(free, cluster, namespace)],
     leftOut: barred,
-    silentNodes: cluster.nodes.map(({ metadata }) => metadata.name).filter((name) => !reported.has(name)),
+    silentNodes: silent.map(({ metadata }) => metadata.name),
   };
 }
 
@@ -63,16 +63,18 @@ function policyFor(options: {
   readonly namespace: string;
   readonly resourceName: string;
   readonly selector: Readonly<Record<string, string>>;
+  /** A PF of the group, all of which have the same card, name and link type. */
+  readonly first: NodePf;
   readonly members: readonly NodePf[];
 }): SuggestedObject {
   const { name, namespace, resourceName, selector, members } = options;
-  const { pf, name: pfName = "" } = members[0] ?? { pf: undefined };
+  const { pf, name: pfName } = options.first;
   const total = Math.min(...members.map((member) => member.pf.totalvfs ?? 0));
   const numVfs = Math.min(defaultNumVfs, total);
-  const isInfiniBand = pf?.linkType?.toUpperCase() === "IB";
+  const isInfiniBand = pf.linkType?.toUpperCase() === "IB";
   return {
     comment: [
-      `${pfName} (${pf?.vendor ?? ""}:${pf?.deviceID ?? ""}, driver ${pf?.driver ?? "unknown"}) of ${nodesText(members)}.`,
+      `${pfName} (${pf.vendor ?? ""}:${pf.deviceID ?? ""}, driver ${pf.driver ?? "unknown"}) of ${nodesText(members)}.`,
       `The PFs support ${total} VFs. Nothing uses them yet, so creating ${numVfs} VFs drains no node.`,
       ...(isInfiniBand ? ["VFs of InfiniBand ports need isRdma."] : []),
     ],
@@ -84,7 +86,7 @@ function policyFor(options: {
         resourceName,
         nodeSelector: selector,
         numVfs,
-        nicSelector: { vendor: pf?.vendor, deviceID: pf?.deviceID, pfNames: [pfName] },
+        nicSelector: { vendor: pf.vendor, deviceID: pf.deviceID, pfNames: [pfName] },
         ...(isInfiniBand && { linkType: "IB", isRdma: true }),
       },
     },
@@ -140,8 +142,15 @@ interface SelectedNodes {
 /** One label for all nodes of the group, or the hostname of each if no label tells them from nodes whose PF is left out. */
 function nodeSelectors(
   members: readonly NodePf[],
-  barred: readonly SurveyedPf[],
-  all: readonly Node[],
+  {
+    barred,
+    silent,
+    all,
+  }: {
+    readonly barred: readonly SurveyedPf[];
+    readonly silent: readonly Node[];
+    readonly all: readonly Node[];
+  },
 ): readonly SelectedNodes[] {
   const [first] = members;
   if (first === undefined) return [];
@@ -149,8 +158,7 @@ function nodeSelectors(
   const selector = { vendor: pf.vendor ?? "", deviceID: pf.deviceID ?? "", pfNames: [name] };
   const own = new Set(members.map(({ node }) => node.metadata.name));
   const avoided = new Set(barred.filter((one) => matchesNic(selector, one.pf)).map(({ node }) => node.metadata.name));
-  // A node that has not reported could have the PF, and use it.
-  const others = all.filter((node) => avoided.has(node.metadata.name));
+  const others = [...silent, ...all.filter((node) => avoided.has(node.metadata.name))];
   const label = sharedLabels(members.map(({ node }) => node)).find(([key, value]) => {
     return others.every(({ metadata }) => metadata.labels?.[key] !== value);
   });

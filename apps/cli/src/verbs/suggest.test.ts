@@ -158,6 +158,12 @@ describe("switchyard suggest", () => {
     expect((await suggest([...nodeWith("w1", [{}]), config])).configured).toEqual(["w1 ens1f0 8"]);
   });
 
+  it("selects no node that has not reported, since it could use the same port", async () => {
+    const { out } = await suggest([...nodeWith("w1", [{ hostUse: route }, {}]), node("w2")]);
+    expect(out).toContain("kubernetes.io/hostname: w1");
+    expect(out).not.toContain("node-role.kubernetes.io/worker");
+  });
+
   it("suggests a pool for many nodes", async () => {
     const nodes = Array.from({ length: 12 }, (_, at) => nodeWith(`w${at}`, [{ hostUse: route }, {}])).flat();
     const { out } = await suggest(nodes);
