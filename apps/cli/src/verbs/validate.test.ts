@@ -32,6 +32,16 @@ describe("switchyard validate", () => {
     ]);
   });
 
+  it("reports a misspelt kind, version and group, and an input without anything to check", async () => {
+    const misspelt = { ...policy("a"), kind: "SriovNetworkNodePolcy" };
+    const { code, err } = await validate([misspelt, policy("b")]);
+    expect(code).toBe(1);
+    expect(err).toContain('kind: "SriovNetworkNodePolcy" does not exist: did you mean kind SriovNetworkNodePolicy of');
+    const nothing = await validate([{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } }]);
+    expect(nothing.code).toBe(1);
+    expect(nothing.err).toContain("nothing to check: the input has no object of a kind of Switchyard");
+  });
+
   it("prints the object with its defaults", async () => {
     const { answers } = await validate([policy("a")]);
     expect(answers).toEqual([

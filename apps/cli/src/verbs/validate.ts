@@ -20,6 +20,7 @@ import {
 } from "../terminal.ts";
 import { printable, wrap } from "../text.ts";
 import { answer, checkManifest, isAccepted, storedForm, type Answer } from "../validate/answer.ts";
+import { misspeltKind } from "../validate/misspelt-kind.ts";
 import { viewOf } from "../validate/view-of.ts";
 import type { RunVerb } from "../verb.ts";
 
@@ -34,6 +35,10 @@ export const validate: RunVerb = async ({ flags, terminal }) => {
   };
   const given = (await readPaths(flags.filename, terminal, diagnostics)).map(place);
   for (const manifest of given.filter(isReviewedManifest)) reportNulls(manifest, diagnostics);
+  for (const manifest of given) {
+    const problem = misspeltKind(manifest);
+    if (problem !== undefined) diagnostics.report(`${labelOf(manifest)}: ${manifest.origin}: ${problem}`);
+  }
   const existing = (await readExisting(flags, terminal, diagnostics)).map(place);
   const livePods = isLive(flags) ? await readLivePods(flags, terminal) : undefined;
   const defaults = policyDefaults([...existing, ...given], namespace);
@@ -57,6 +62,8 @@ export const validate: RunVerb = async ({ flags, terminal }) => {
 
   if (output === "text") terminal.stdout.write(answersText(answers, createColours(terminal.stdout, terminal.env)));
   else printData(answers, output, terminal.stdout);
+  // A check of nothing is no success: the wrong file may have been given.
+  if (answers.length === 0) diagnostics.report("nothing to check: the input has no object of a kind of Switchyard");
   return answers.every(({ allowed }) => allowed) ? diagnostics.exitCode() : exitCodes.no;
 };
 
