@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A client without credentials, as a pod in the cluster is, floods the running webhook in the ways that docs/security.md names.
+ * A client without credentials floods the running webhook from where a pod is, in the ways that docs/security.md names.
  * Meanwhile a real API server asks the webhook about the change of an administrator. The webhook is registered with failurePolicy Fail.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { countOf } from "./pod-summary.ts";
 
 describe("countOf", () => {
-  it.each([
+  it.each<{ readonly quantity: unknown; readonly count: number }>([
     { quantity: "2", count: 2 },
     { quantity: 3, count: 3 },
     { quantity: "1k", count: 1000 },

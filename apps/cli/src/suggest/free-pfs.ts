@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * freePfs finds the PFs of a cluster on which VFs could be created without disturbing anything: supported cards with SR-IOV that
- * nobody has configured, and of which it is known that the host does not use them. For all others it says why not.
+ * freePfs finds the PFs of a cluster on which VFs could be created without disturbing anything. These are supported
+ * cards with SR-IOV that nobody has configured, and that the host is known not to use. For all others it says why not.
  */
 import type { InterfaceStatus, Node } from "@switchyard/api";
 import {

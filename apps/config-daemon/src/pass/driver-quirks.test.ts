@@ -108,7 +108,7 @@ describe("a daemon that is killed at any write of a change that the driver refus
     const before = stateOf({ pciAddress: pf, numVfs: 4, eSwitchMode: mode, vfGroups });
     const [spec] = before.spec.interfaces;
     const asked = stateOf({ ...spec, ...after, vfGroups: vfGroups.slice(0, after.numVfs === 2 ? 1 : 2) });
-    for (let nth = 1, isEnded = false; !isEnded; nth++) {
+    for (let nth = 1; ; nth++) {
       const kernel = createFakeKernel({ nics: [nic] });
       const first = daemonOn(kernel.host());
       await first.pass(before);
@@ -124,7 +124,7 @@ describe("a daemon that is killed at any write of a change that the driver refus
       kernel.setQuirks(pf, { refusesNumVfs, ...("eSwitchMode" in after && { refusesEswitchMode: ofMode }) });
       const killed = killedAtWrite(kernel.host(), nth, true);
       const pass = daemonOn(killed.host).pass(asked);
-      isEnded = await Promise.race([killed.death.then(() => false), pass.then(() => true)]);
+      const isEnded = await Promise.race([killed.death.then(() => false), pass.then(() => true)]);
       if (isEnded) break;
       const next = daemonOn(kernel.host());
       for (let count = 1; count <= 2; count++) await next.pass(asked);
@@ -250,11 +250,11 @@ describe("MAC addresses of VFs", () => {
       metadata: { name: "worker-1", generation: 1 },
       spec: { interfaces: [{ pciAddress: pf, numVfs: 2, vfGroups }] },
     } as const;
-    for (let nth = 1, isEnded = false; !isEnded; nth++) {
+    for (let nth = 1; ; nth++) {
       const kernel = createFakeKernel({ nics: [i40e(pf)] });
       const killed = killedAtWrite(kernel.host(), nth, true);
       const pass = daemonOn(killed.host).pass(state);
-      isEnded = await Promise.race([killed.death.then(() => false), pass.then(() => true)]);
+      const isEnded = await Promise.race([killed.death.then(() => false), pass.then(() => true)]);
       if (isEnded) break;
       const next = daemonOn(kernel.host());
       await next.pass(state);

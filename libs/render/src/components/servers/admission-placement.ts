@@ -52,6 +52,8 @@ function isTexts(value: Readonly<Record<string, unknown>>): value is Readonly<Re
   return Object.values(value).every((item) => typeof item === "string");
 }
 
+const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
 function isToleration(value: unknown): value is Toleration {
   if (!isObject(value)) return false;
   const { key, operator = "Equal", value: wanted, effect, tolerationSeconds, ...others } = value;
@@ -59,7 +61,7 @@ function isToleration(value: unknown): value is Toleration {
     Object.keys(others).length === 0 &&
     [key, wanted].every((text) => text === undefined || typeof text === "string") &&
     (operator === "Exists" || (operator === "Equal" && Boolean(key))) &&
-    (effect === undefined || ["NoSchedule", "PreferNoSchedule", "NoExecute"].includes(String(effect))) &&
+    (effect === undefined || (typeof effect === "string" && effects.includes(effect))) &&
     (tolerationSeconds === undefined || Number.isInteger(tolerationSeconds))
   );
 }
