@@ -24,7 +24,7 @@ import { createFirmwareReader } from "./observe/firmware/firmware-reader.ts";
 import { createMissingInterfaces } from "./observe/missing-interfaces.ts";
 import { createObserver, type ObserverDeps } from "./observe/observer.ts";
 import { createVfHolders } from "./observe/vf-holders.ts";
-import type { Kubelet } from "./kubelet/open-kubelet.ts";
+import type { Kubelet } from "./kubelet/kubelet.ts";
 import { openAfxdp } from "./afxdp/open-afxdp.ts";
 import { followVerbosity, sriovKinds, watchDesiredState } from "./watch-desired-state.ts";
 import { createMainLoop } from "./pass/main-loop.ts";

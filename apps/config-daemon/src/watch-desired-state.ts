@@ -88,7 +88,7 @@ export function withoutServerFields<State extends { readonly metadata: ObjectMet
  * Reports whether upstream's operator has written the spec since Switchyard's did. Then a rollback is replacing this daemon.
  * Upstream's operator writes specs without their bridges before it has read its feature gates (seen with commit 249e2001).
  */
-export function isSpecOfUpstream({ metadata: { managedFields = [] } }: Pick<KubeObject, "metadata">): boolean {
+function isSpecOfUpstream({ metadata: { managedFields = [] } }: Pick<KubeObject, "metadata">): boolean {
   return managedFields.some(({ manager, operation, fieldsV1 }) => {
     const isUpdate = manager === upstreamManager && operation === "Update";
     return isUpdate && isRecord(fieldsV1) && Object.hasOwn(fieldsV1, "f:spec");

@@ -12,7 +12,6 @@ export {
   type PreferenceRequest,
 } from "./device-plugin-messages.ts";
 export {
-  listPodResourcesMethod,
   type ClaimedDevice,
   type ContainerDevices,
   type PodDevices,

@@ -53,7 +53,7 @@ export interface PodResourcesOptions {
 }
 
 /** Time between the beginnings of two calls. Four calls per second are a twenty-fifth of what the kubelet allows. */
-export const spacingMs = 250;
+const spacingMs = 250;
 
 const timeoutMs = 10_000;
 

@@ -34,13 +34,7 @@ export {
 } from "./bpf/xsk-map.ts";
 export { encodeRedirectObject } from "./bpf/redirect-object.ts";
 export { listExtensions, type ProgramExtension } from "./bpf/program-extensions.ts";
-export {
-  isRedirectProgram,
-  loadRedirectProgram,
-  openXdpProgram,
-  redirectProgramName,
-  type XdpProgram,
-} from "./bpf/xdp-program.ts";
+export { isRedirectProgram, loadRedirectProgram, openXdpProgram, type XdpProgram } from "./bpf/xdp-program.ts";
 export { attachXdp, detachXdp, readXdp, type AttachedXdp, type XdpAttachment, type XdpMode } from "./rtnetlink/xdp.ts";
 export {
   addSubfunctionPort,

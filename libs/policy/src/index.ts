@@ -53,7 +53,7 @@ export {
   type VfRange,
   type VfRangeProblem,
 } from "./vfs/vf-range.ts";
-export { holderOf, holderPods, isUserSpaceDriver, type HeldVfs, type HolderPod } from "./vfs/vf-holder.ts";
+export { holderOf, isUserSpaceDriver, type HeldVfs } from "./vfs/vf-holder.ts";
 export {
   isHardwareOffloadPool,
   type CompiledPool,

@@ -56,7 +56,8 @@ process.exitCode = isGreen && !(process.env["CI"] && totals.skipped > 0) ? 0 : 1
 async function runNx(): Promise<boolean> {
   const nx = join(root, "node_modules/.bin/nx");
   const command = given.includes("--base") ? "affected" : "run-many";
-  return run(nx, [command, "-t", "test", "--parallel=2", ...given], root);
+  // Three on two processors, because many tests wait for a clock or for a program.
+  return run(nx, [command, "-t", "test", "--parallel=3", ...given], root);
 }
 
 /** One Jest for each project. */

@@ -41,7 +41,7 @@ export async function readPlacedSnapshot(
  * Returns the namespace of the only SriovOperatorConfig "default", or of the only Lease of an operator. Undefined if there are several
  * or none, or if they contradict each other.
  */
-export function operatorNamespaceIn(manifests: readonly Manifest[]): string | undefined {
+function operatorNamespaceIn(manifests: readonly Manifest[]): string | undefined {
   const namespacesOf = (isWanted: (manifest: Manifest) => boolean) => {
     return [...new Set(manifests.filter(isWanted).map(({ namespace }) => namespace))];
   };

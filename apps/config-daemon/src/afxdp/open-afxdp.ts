@@ -29,7 +29,7 @@ import {
   type WatchDesiredStateOptions,
 } from "../watch-desired-state.ts";
 import { createOrphanedPrograms, settlingMs } from "./orphaned-programs/orphaned-programs.ts";
-import type { ReadKubeletDevices } from "../kubelet/open-kubelet.ts";
+import type { ReadKubeletDevices } from "../kubelet/kubelet.ts";
 import {
   createOrphanedProgramsPass,
   ownPluginMessages,

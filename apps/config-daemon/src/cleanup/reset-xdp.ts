@@ -5,7 +5,7 @@
  */
 import type { Host } from "@switchyard/host";
 import { findOrphanedDevices } from "../afxdp/orphaned-programs/find-orphaned-devices.ts";
-import type { ReadKubeletDevices } from "../kubelet/open-kubelet.ts";
+import type { ReadKubeletDevices } from "../kubelet/kubelet.ts";
 import {
   createOrphanedPrograms,
   freeNow,

@@ -7,7 +7,7 @@
 import { defined, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { describeStep, isPfStep, ownedInStatus, plan, type Plan } from "@switchyard/plan";
-import type { ReadKubeletDevices } from "../kubelet/open-kubelet.ts";
+import type { ReadKubeletDevices } from "../kubelet/kubelet.ts";
 import { showPluginLeftovers } from "../afxdp/plugin-leftovers/plugin-leftovers.ts";
 import { observeNode } from "../observe/observe.ts";
 import { configureOffline } from "../pass/configure-offline.ts";

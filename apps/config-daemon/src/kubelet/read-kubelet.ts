@@ -11,7 +11,7 @@ import {
 } from "@switchyard/kubelet";
 import { isErrno } from "@switchyard/service";
 import { stat } from "node:fs/promises";
-import type { Kubelet } from "./open-kubelet.ts";
+import type { Kubelet } from "./kubelet.ts";
 
 /** `path` is that of the socket. */
 export function kubeletAt(path: string): Kubelet {

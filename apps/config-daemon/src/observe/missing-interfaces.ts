@@ -7,7 +7,7 @@
  */
 import type { InterfaceStatus, SriovNetworkNodeStateSpec, VfStatus } from "@switchyard/api";
 import { changedVfs, vfsWithoutInterface, type Step } from "@switchyard/plan";
-import type { ReadHolders } from "../kubelet/open-kubelet.ts";
+import type { ReadHolders } from "../kubelet/kubelet.ts";
 
 export interface MissingInterfacesDeps {
   readonly readHolders: ReadHolders;

@@ -11,7 +11,7 @@ import { defined, type HoldersStatus, type InterfaceStatus, type VfHolder, type 
 import { sleep, systemClock, type Clock, type Source } from "@switchyard/kube";
 import type { DeviceHolder } from "@switchyard/kubelet";
 import { isDeepStrictEqual } from "node:util";
-import type { HoldersAnswer, ReadHolders } from "../kubelet/open-kubelet.ts";
+import type { HoldersAnswer, ReadHolders } from "../kubelet/kubelet.ts";
 
 export interface VfHoldersDeps {
   readonly readHolders: ReadHolders;

@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
 import { createFirmwareReader } from "../observe/firmware/firmware-reader.ts";
 import { createMissingInterfaces } from "../observe/missing-interfaces.ts";
-import type { ReadHolders } from "../kubelet/open-kubelet.ts";
+import type { ReadHolders } from "../kubelet/kubelet.ts";
 import { createObserver } from "../observe/observer.ts";
 import { createVfHolders } from "../observe/vf-holders.ts";
 import { configureNode, type BeginPass } from "../pass/configure-node.ts";

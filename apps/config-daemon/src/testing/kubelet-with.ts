@@ -3,7 +3,7 @@
  * kubeletWith plays the kubelet for the daemon: which AF_XDP devices pods have, and which it offers. They can be changed.
  */
 import { err, ok } from "@switchyard/api";
-import type { ReadKubeletDevices } from "../kubelet/open-kubelet.ts";
+import type { ReadKubeletDevices } from "../kubelet/kubelet.ts";
 
 export interface KubeletWith {
   held: readonly string[];

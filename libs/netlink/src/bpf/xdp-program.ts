@@ -36,7 +36,7 @@ const maxMaps = 64; // MAX_USED_MAPS
 export const programLicense = "Apache-2.0";
 
 /** Name of the program. Whoever may load programs can give it to another one: see isRedirectProgram. */
-export const redirectProgramName = "switchyard_xsk";
+const redirectProgramName = "switchyard_xsk";
 
 /**
  * Loads the program for this map. Throws NetlinkError: EPERM without the rights, otherwise with the end of the verifier's log.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import type { VfStatus } from "@switchyard/api";
-import { holderOf, holderPods } from "./vf-holder.ts";
+import { holderOf } from "./vf-holder.ts";
 
 const known = { known: true };
 const web = {
@@ -37,19 +37,5 @@ describe("holderOf", () => {
     { does: "takes no VF for free whose interface is away", holders: known, vf: vf(0, { name: "" }), is: "unknown" },
   ])("$does", ({ holders, vf: one, is }) => {
     expect(holderOf({ holders }, one)).toEqual(is);
-  });
-});
-
-describe("holderPods", () => {
-  const x = { pciAddress: "0000:3b:00.0", Vfs: [vf(0, { holder: web }), vf(1, { holder: web }), vf(2)] };
-  const y = { pciAddress: "0000:3b:00.1", Vfs: [vf(0, { holder: { ...web, name: "web-1" } }), vf(1, { name: "" })] };
-
-  it("names each pod once with its PFs, and is unknown if some VF is", () => {
-    const status = { holders: known, interfaces: [x, y] };
-    expect([...(holderPods(status, (pf) => pf === x.pciAddress) ?? [])]).toEqual([
-      ["apps/web-0", { namespace: "apps", name: "web-0", pfs: [x.pciAddress] }],
-    ]);
-    expect(holderPods(status)).toBeUndefined();
-    expect(holderPods({ interfaces: [x] })).toBeUndefined();
   });
 });

@@ -29,36 +29,3 @@ export function isUserSpaceDriver(driver: string): boolean {
 function isAway({ driver, name, missingInterface, vdpaType }: VfStatus): boolean {
   return Boolean(driver) && !isUserSpaceDriver(driver ?? "") && !name && !missingInterface && !vdpaType;
 }
-
-/** A pod that has VFs. */
-export interface HolderPod {
-  readonly namespace: string;
-  readonly name: string;
-  /** PCI addresses of the PFs of its VFs. */
-  readonly pfs: readonly string[];
-}
-
-/**
- * Returns the pods that have VFs of these PFs, by "namespace/name"; undefined if it is not known of all VFs of the PFs whether pods have
- * them.
- */
-export function holderPods(
-  { holders, interfaces = [] }: HeldVfs,
-  isRelevant: (pf: string) => boolean = () => true,
-): ReadonlyMap<string, HolderPod> | undefined {
-  if (holders?.known !== true) return undefined;
-  const pods = new Map<string, HolderPod>();
-  for (const { pciAddress, Vfs = [] } of interfaces) {
-    if (!isRelevant(pciAddress)) continue;
-    for (const vf of Vfs) {
-      const holder = holderOf({ holders }, vf);
-      if (holder === "unknown") return undefined;
-      if (holder === "free") continue;
-      const { namespace, name } = holder;
-      const key = `${namespace}/${name}`;
-      const pfs = pods.get(key)?.pfs ?? [];
-      if (!pfs.includes(pciAddress)) pods.set(key, { namespace, name, pfs: [...pfs, pciAddress] });
-    }
-  }
-  return pods;
-}

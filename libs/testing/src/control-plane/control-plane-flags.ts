@@ -29,6 +29,15 @@ export const controlPlaneFiles = {
   etcdData: "etcd",
 } as const;
 
+/** The processes of a control plane. */
+export const components = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"] as const;
+export type Component = (typeof components)[number];
+
+/** The log of a process, which has the output of all its starts. */
+export function logFile({ dataDir }: ControlPlaneLayout, component: Component): string {
+  return join(dataDir, `${component}.log`);
+}
+
 export function etcdUrl({ ports }: ControlPlaneLayout): string {
   return `http://127.0.0.1:${ports.etcd}`;
 }

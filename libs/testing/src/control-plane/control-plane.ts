@@ -7,10 +7,15 @@
 import { join } from "node:path";
 import { readAuditLog, type AuditEvent } from "./audit-log.ts";
 import type { Client, ControlPlaneFiles } from "./control-plane-files.ts";
-import { controlPlaneFiles, serverUrl, type ControlPlaneLayout } from "./control-plane-flags.ts";
+import {
+  controlPlaneFiles,
+  logFile,
+  serverUrl,
+  type Component,
+  type ControlPlaneLayout,
+} from "./control-plane-flags.ts";
 import { eventually } from "../eventually.ts";
 import { runKubectl, type KubectlOptions } from "./kubectl.ts";
-import { logFile, type Component } from "./local-servers.ts";
 import type { PodAccount } from "./pod-process.ts";
 import type { TestingError } from "../testing-error.ts";
 

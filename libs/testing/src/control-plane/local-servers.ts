@@ -9,12 +9,15 @@ import type { ControlPlaneServers } from "./control-plane.ts";
 import type { ControlPlaneFiles } from "./control-plane-files.ts";
 import {
   apiServerFlags,
+  components,
   controllerManagerFlags,
   controlPlaneFiles,
   etcdFlags,
   etcdUrl,
+  logFile,
   schedulerFlags,
   serverUrl,
+  type Component,
   type ControlPlaneLayout,
 } from "./control-plane-flags.ts";
 import { compactEtcd } from "./etcd.ts";
@@ -22,9 +25,6 @@ import { probe } from "./server-requests.ts";
 import { eventually } from "../eventually.ts";
 import { readEnds, spawnGuarded, type GuardedProcess } from "../guarded-process.ts";
 import { TestingError } from "../testing-error.ts";
-
-export const components = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"] as const;
-export type Component = (typeof components)[number];
 
 /** An idle machine needs 3 to 5 s, and 1 s for the controller manager. */
 const readyWithinMs = 90_000;
@@ -161,9 +161,4 @@ export class LocalServers implements ControlPlaneServers {
     const text = [`control plane in ${this.layout.dataDir}: ${what}`, ...ends].join("\n");
     return new TestingError("start", text, { cause });
   }
-}
-
-/** The log of a process, which has the output of all its starts. */
-export function logFile({ dataDir }: ControlPlaneLayout, component: Component): string {
-  return join(dataDir, `${component}.log`);
 }

@@ -10,7 +10,7 @@
  */
 import { HostError, type Host } from "@switchyard/host";
 import { findOrphanedDevices, type OrphanedDevice } from "./find-orphaned-devices.ts";
-import type { KubeletDevices, ReadKubeletDevices } from "../../kubelet/open-kubelet.ts";
+import type { KubeletDevices, ReadKubeletDevices } from "../../kubelet/kubelet.ts";
 
 export interface OrphanedProgramsDeps {
   readonly readKubelet: ReadKubeletDevices;

@@ -5,7 +5,7 @@
  */
 import { HostError, type Host } from "@switchyard/host";
 import type { IdleTimer, OrphanedProgramsState } from "../orphaned-programs/orphaned-programs.ts";
-import type { KubeletDevices } from "../../kubelet/open-kubelet.ts";
+import type { KubeletDevices } from "../../kubelet/kubelet.ts";
 import type { PluginDevice } from "./find-plugin-devices.ts";
 
 /**
