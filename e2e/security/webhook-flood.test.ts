@@ -20,6 +20,7 @@ import { eventually, findFreePorts } from "@switchyard/testing";
 import { once } from "node:events";
 import net from "node:net";
 import tls from "node:tls";
+import { disposeOf } from "../src/dispose-of.ts";
 
 /** The address of the flood. The API server comes from 127.0.0.1. */
 const flooding = "127.0.0.2";
@@ -49,7 +50,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
+  await disposeOf(cluster);
 }, 60_000);
 
 const policy = {

@@ -67,7 +67,7 @@ export const verbs: readonly Verb[] = [
     name: "suggest",
     summary: "Print policies, networks and pools for the NICs that the nodes have.",
     about: [
-      "Reads the NICs in the status of the SriovNetworkNodeStates and prints objects that create VFs on those that nobody uses, with comments that say why. PFs that the host uses, that have VFs or a policy, or about which too little is known, are left out, and named. Read the objects before you apply them: switchyard validate and plan show what they do.",
+      "Reads the NICs in the status of the SriovNetworkNodeStates and prints objects that create VFs on those that are free, with comments that say why. PFs that the host uses, that have VFs or a policy, or about which too little is known, are left out, and named. Read the objects before you apply them: switchyard validate and plan show what they do.",
       "The exit code is 1 if there is nothing to suggest.",
     ],
     examples: ["switchyard suggest --context lab > sriov.yaml", "switchyard suggest -f cluster/"],

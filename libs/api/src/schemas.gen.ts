@@ -1666,7 +1666,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                 ]
               },
               "hasNetworkNamespaces": {
-                "description": "Whether network namespaces other than that of the host exist, such as those of pods. The kernel then refuses another RDMA mode, so the node reboots for it. Absent if there are none, and while the RDMA subsystem is not loaded.",
+                "description": "Whether network namespaces other than that of the host exist, such as those of pods. The kernel then refuses another RDMA mode, so the node reboots for it. Absent if no other exists, and while the RDMA subsystem is not loaded.",
                 "type": "boolean"
               },
               "openVSwitchFiles": {

@@ -97,7 +97,7 @@ export const findingCatalogue = {
   EqualVfMacs: {
     severity: "warning",
     cause:
-      "VFs of several nodes have the same MAC address, so their pods lose packets in one segment. systemd derives addresses of VFs from the machine-id of the node, which is equal on cloned machines; a network with a fixed address has the same effect.",
+      "VFs of several nodes have the same MAC address: cloned machines with one machine-id, or a network with a fixed address. Pods in one segment lose packets.",
     next: "kubectl get nodes -o custom-columns=NAME:.metadata.name,MACHINE-ID:.status.nodeInfo.machineID",
   },
   VfsWithoutPolicy: {

@@ -21,7 +21,7 @@ export const suggest: RunVerb = async ({ flags: given, terminal }) => {
   });
   const { objects, leftOut, silentNodes } = suggestObjects(cluster, namespace);
   const head = [
-    ...(objects.length === 0 ? ["No PF was found on which VFs can be created without disturbing anything."] : []),
+    ...(objects.length === 0 ? ["No PF was found on which VFs can be created without disrupting anything."] : []),
     ...leftOutLines(leftOut),
     ...(silentNodes.length === 0
       ? []

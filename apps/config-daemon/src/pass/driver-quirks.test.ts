@@ -53,7 +53,7 @@ describe("a number of VFs that the driver refuses", () => {
       if (mode === "legacy") expect(addresses()).toEqual(addressesBefore);
       expect([node.request(), node.daemon.status().syncStatus]).toEqual(["Idle", "Failed"]);
       expect(node.daemon.error()).toContain(
-        "spec.interfaces[0].numVfs: 6 VFs requested, but the host has refused it, so 0000:18:00.0 keeps its 4 VFs: " +
+        "spec.interfaces[0].numVfs: 6 VFs were requested, but the host has refused it, so 0000:18:00.0 keeps its 4 VFs: " +
           "set sriov_numvfs 6 on 0000:18:00.0: ENOSPC",
       );
       const writes = node.kernel.writes.length;
@@ -161,7 +161,8 @@ describe("a PF without a driver for its VFs", () => {
       prepare: (node) => {
         node.kernel.unbindByHand(pf);
       },
-      error: "has no driver; load its driver, and see the kernel log if the driver has failed on it",
+      error:
+        "has no driver, so 2 VFs cannot be created; load its driver, and see the kernel log if the driver has failed on it",
     },
     {
       what: "bound to vfio-pci",
@@ -172,7 +173,8 @@ describe("a PF without a driver for its VFs", () => {
         await sriov.setDriverOverride(pf, "vfio-pci");
         await sriov.bindDriver(pf, "vfio-pci");
       },
-      error: "is bound to vfio-pci; bind it to its network driver, or leave it out of the policy",
+      error:
+        "is bound to vfio-pci, so 2 VFs cannot be created; bind it to its network driver, or leave it out of the policy",
     },
   ])("is named before anything is written: $what", async ({ prepare, error }) => {
     for (const spec of [kernelVfs(2), kernelVfs(2, { eSwitchMode: "switchdev" })]) {
@@ -180,7 +182,7 @@ describe("a PF without a driver for its VFs", () => {
       await prepare(node);
       const writes = node.kernel.writes.length;
       expect(await node.pass(spec)).toBe("settled");
-      expect(node.daemon.error()).toBe(`spec.interfaces[0].numVfs: 2 VFs requested, but 0000:18:00.0 ${error}`);
+      expect(node.daemon.error()).toBe(`spec.interfaces[0].numVfs: 0000:18:00.0 ${error}`);
       expect(node.kernel.writes.slice(writes)).toEqual([]);
     }
   });

@@ -67,7 +67,7 @@ describe("a driver that creates fewer VFs than requested", () => {
     const { kernel, daemon, node } = await shortOfVfs();
     expect(daemon.requests).toEqual(["Drain_Required", "Idle"]);
     expect(daemon.error()).toBe(
-      "spec.interfaces[0].numVfs: 7 VFs requested, but the driver of 0000:01:00.0 created only 5; set numVfs to 5, or free " +
+      "spec.interfaces[0].numVfs: 7 VFs were requested, but the driver of 0000:01:00.0 created only 5; set numVfs to 5, or free " +
         "queues and interrupts of the card for VFs (for example with fewer queues of the PF) and then reboot the node or " +
         "remove the VFs of the PF",
     );

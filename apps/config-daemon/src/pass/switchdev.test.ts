@@ -212,7 +212,7 @@ describe("configureNode, refused", () => {
     expect(await daemon.pass(nodeState([spec()]))).toBe("retry");
     expect(daemon.error()).toContain("the driver created 2 VFs");
     expect(await daemon.pass(nodeState([spec()]))).toBe("settled");
-    expect(daemon.error()).toContain(`3 VFs requested, but the driver of ${pf} created only 2`);
+    expect(daemon.error()).toContain(`3 VFs were requested, but the driver of ${pf} created only 2`);
     const state = await stateOf(kernel);
     expect(state?.mode).toBe("switchdev");
     expect(state?.vfs.map(([driver, , , representor]) => [driver, representor])).toEqual([

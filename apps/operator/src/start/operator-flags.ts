@@ -164,8 +164,8 @@ export const operatorFlags = {
   admissionPlacement: flag(placement, {
     env: "ADMISSION_CONTROLLERS_PLACEMENT",
     help:
-      "Nodes for the webhook and the injector, as JSON with nodeSelector, tolerations and affinity. By default they run on control " +
-      "plane nodes, or on any node if there are none.",
+      "Nodes for the webhook and the injector: nodeSelector, tolerations and affinity in JSON. Default: visible control " +
+      "plane nodes, or else any node.",
   }),
   tlsMinVersion: flag(tlsVersion, {
     env: "TLS_MIN_VERSION",

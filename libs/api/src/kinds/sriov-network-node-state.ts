@@ -241,7 +241,7 @@ export interface SystemStatus extends SystemSettings {
   readonly refusedRdmaMode?: "shared" | "exclusive";
   /**
    * Whether network namespaces other than that of the host exist, such as those of pods. The kernel then refuses another RDMA
-   * mode, so the node reboots for it. Absent if there are none, and while the RDMA subsystem is not loaded.
+   * mode, so the node reboots for it. Absent if no other exists, and while the RDMA subsystem is not loaded.
    */
   readonly hasNetworkNamespaces?: boolean;
   /** Files by which the config daemon disables Open vSwitch on the host. Absent if the host has none of them. */

@@ -242,7 +242,7 @@ describe("plan for a bridge that cannot be created", () => {
   });
 
   it("reports a daemon that does not manage software bridges", () => {
-    const result = plan(withBridge(), { interfaces: [pf()] }, new Map());
+    const result = plan(withBridge(), { observedGeneration: 1, interfaces: [pf()] }, new Map());
     expect(result.problems.map(({ field: path, pciAddress }) => [path, pciAddress])).toEqual([
       ["spec.bridges.ovs[0]", pf().pciAddress],
     ]);

@@ -23,12 +23,12 @@ export function fewerVfsProblem(wanted: InterfaceSpec, pf: InterfaceStatus, fiel
   const numVfs = wanted.numVfs ?? 0;
   const refused =
     created === 1
-      ? `${numVfs} VFs requested, but the host has refused it, so ${pciAddress} keeps its VF: ${error ?? ""}; set numVfs to a number ` +
+      ? `${numVfs} VFs were requested, but the host has refused it, so ${pciAddress} keeps its VF: ${error ?? ""}; set numVfs to a number ` +
         "that the card can have, or remove the cause and then reboot the node or remove the VF of the PF"
-      : `${numVfs} VFs requested, but the host has refused it, so ${pciAddress} keeps its ${created} VFs: ${error ?? ""}; set numVfs to ` +
+      : `${numVfs} VFs were requested, but the host has refused it, so ${pciAddress} keeps its ${created} VFs: ${error ?? ""}; set numVfs to ` +
         "a number that the card can have, or remove the cause and then reboot the node or remove the VFs of the PF";
   const fewer =
-    `${wanted.numVfs ?? 0} VFs requested, but the driver of ${pciAddress} created only ${created}; set numVfs to ${created}, ` +
+    `${wanted.numVfs ?? 0} VFs were requested, but the driver of ${pciAddress} created only ${created}; set numVfs to ${created}, ` +
     "or free queues and interrupts of the card for VFs (for example with fewer queues of the PF) and then reboot the node " +
     "or remove the VFs of the PF";
   const message = error === undefined ? fewer : refused;

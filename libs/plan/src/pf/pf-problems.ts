@@ -46,8 +46,8 @@ export function driverProblem(
   if (!isWithout && !(driver && isUserSpaceDriver(driver))) return undefined;
   const vfs = numVfs === 1 ? "1 VF" : `${numVfs} VFs`;
   const message = isWithout
-    ? `${vfs} requested, but ${pciAddress} has no driver; load its driver, and see the kernel log if the driver has failed on it`
-    : `${vfs} requested, but ${pciAddress} is bound to ${driver}; bind it to its network driver, or leave it out of the policy`;
+    ? `${pciAddress} has no driver, so ${vfs} cannot be created; load its driver, and see the kernel log if the driver has failed on it`
+    : `${pciAddress} is bound to ${driver}, so ${vfs} cannot be created; bind it to its network driver, or leave it out of the policy`;
   return { code: "no-driver", field: `${field}.numVfs`, pciAddress, message };
 }
 

@@ -46,7 +46,7 @@ function problemOf(wanted: InterfaceSpec, { pciAddress }: InterfaceStatus, field
   const { numVfs = 0, vfGroups = [], eSwitchMode = "", linkType = "" } = wanted;
   if (numVfs !== 1) {
     return {
-      ...unsupported("numVfs", `${numVfs} VFs requested, but ${isVf}: the number must be 1`),
+      ...unsupported("numVfs", `must be 1, not ${numVfs}, because ${isVf}`),
       code: "too-many-vfs",
     };
   }
