@@ -33,12 +33,15 @@ afterAll(async () => {
 const says = "reading the cluster of the current context lab\n";
 
 describe("the current context", () => {
-  it.each(["doctor", "vfs", "plan", "suggest"])("is read by %s without input, and named", async (verb) => {
-    const { code, err } = await runCli([verb], { env: { HOME: home } });
-    expect(code).toBe(1);
-    expect(err.startsWith(says)).toBe(true);
-    expect(err).toContain("ECONNREFUSED");
-  });
+  it.each(["doctor", "vfs", "plan", "suggest", "migrate check"])(
+    "is read by %s without input, and named",
+    async (verb) => {
+      const { code, err } = await runCli(verb.split(" "), { env: { HOME: home } });
+      expect(code).toBe(1);
+      expect(err.startsWith(says)).toBe(true);
+      expect(err).toContain("ECONNREFUSED");
+    },
+  );
 
   it("is that of the first file of KUBECONFIG that has one", async () => {
     const env = { HOME: "/missing", KUBECONFIG: ["/missing", at("none"), at(".kube/config")].join(":") };

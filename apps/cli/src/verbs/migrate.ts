@@ -2,6 +2,7 @@
 /** `switchyard migrate check` says what to know before a cluster of the Go operator is taken over. */
 import { collectObjects } from "../cluster/cluster-objects.ts";
 import type { RefusedObject } from "../diagnosis/snapshot.ts";
+import { withCurrentContext } from "../input/current-context.ts";
 import { isLive, readSnapshotInput } from "../input/read-input.ts";
 import type { Manifest } from "../json.ts";
 import { checkMigration, type MigrationCheck } from "../migration/check-migration.ts";
@@ -11,13 +12,14 @@ import { CliError, createColours, createDiagnostics, exitCodes, silentDiagnostic
 import { printable } from "../text.ts";
 import type { Call, RunVerb } from "../verb.ts";
 
-export const migrate: RunVerb = async ({ flags, operands, terminal }) => {
+export const migrate: RunVerb = async ({ flags: given, operands, terminal }) => {
   const [operand, ...more] = operands;
   if (operand !== "check" || more.length > 0) {
     throw new CliError("usage", "the operand must be check: switchyard migrate check");
   }
-  const { namespace, output = "text", helmVersion } = flags;
   const diagnostics = createDiagnostics(terminal.stderr);
+  const flags = await withCurrentContext(given, terminal, diagnostics);
+  const { namespace, output = "text", helmVersion } = flags;
   const input = await readSnapshotInput(flags, terminal, diagnostics);
   const manifests = [...input.manifests, ...(await releaseSecrets({ flags, terminal }))];
   const refused: RefusedObject[] = [];

@@ -164,6 +164,17 @@ describe("switchyard suggest", () => {
     expect(out).not.toContain("node-role.kubernetes.io/worker");
   });
 
+  it("prints no control characters and changes of direction that a node reports", async () => {
+    const free = nodeWith("worker-1", [
+      { driver: "ice\u001b]0;x\u0007\u009b31m\u202e", hostUse: [] },
+      { hostUse: ["default route"] },
+    ]);
+    const { code, out } = await suggest(free);
+    expect(code).toBe(0);
+    expect(out).toContain("driver ice?]0;x??31m?)");
+    expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+  });
+
   it("suggests a pool for many nodes", async () => {
     const nodes = Array.from({ length: 12 }, (_, at) => nodeWith(`w${at}`, [{ hostUse: route }, {}])).flat();
     const { out } = await suggest(nodes);

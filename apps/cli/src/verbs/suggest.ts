@@ -7,7 +7,7 @@ import { toYaml } from "../output/to-yaml.ts";
 import { unknownUse, type SurveyedPf } from "../suggest/free-pfs.ts";
 import { suggestObjects } from "../suggest/suggest-objects.ts";
 import { createDiagnostics, exitCodes } from "../terminal.ts";
-import { wrap } from "../text.ts";
+import { printable, wrap } from "../text.ts";
 import type { RunVerb } from "../verb.ts";
 
 export const suggest: RunVerb = async ({ flags: given, terminal }) => {
@@ -34,9 +34,10 @@ export const suggest: RunVerb = async ({ flags: given, terminal }) => {
 
 const width = 100;
 
+/** Nodes report names and drivers themselves, and control characters would reach the terminal, or end the comment. */
 function commented(sentences: readonly string[]): string {
   return sentences
-    .flatMap((sentence) => wrap(sentence, width))
+    .flatMap((sentence) => wrap(printable(sentence), width))
     .map((line) => `# ${line}\n`)
     .join("");
 }
