@@ -100,11 +100,14 @@ describe("createVfHolders", () => {
     },
   );
 
-  it("keeps the holders while a kubelet has just started, because it does not know its pods yet", async () => {
+  it("keeps the holders, and does not call other VFs free, while a kubelet has just started and does not know its pods", async () => {
     const first = { interfaces: (await startKubelet([pod("web-0", vf0)]).then(() => look())).interfaces };
     await kubelet?.[Symbol.asyncDispose]();
     await startKubelet([], { isNew: true });
-    expect(holdersIn(await look(first))).toEqual(["web-0 2026-11-28T10:00:00Z", "-"]);
+    const second = await look(first);
+    expect(holdersIn(second)).toEqual(["web-0 2026-11-28T10:00:00Z", "-"]);
+    const message = "the kubelet has just started, and may not know all pods yet";
+    expect(second.holders).toMatchObject({ known: false, message });
   });
 
   it("cuts names that are longer than the API server accepts", async () => {

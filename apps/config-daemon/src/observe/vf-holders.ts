@@ -58,7 +58,8 @@ export function createVfHolders({ readHolders, now, clock = systemClock, signal:
     const since = now()
       .toISOString()
       .replace(/\.\d+Z$/, "Z");
-    if (answer.ok) lastAnswer = since;
+    const unknown = unknownBecause(answer);
+    if (unknown === undefined) lastAnswer = since;
     const known = new Map(
       (before.interfaces ?? []).flatMap(({ Vfs = [] }) => Vfs.map(({ pciAddress, holder }) => [pciAddress, holder])),
     );
@@ -66,12 +67,11 @@ export function createVfHolders({ readHolders, now, clock = systemClock, signal:
       const earlier = known.get(pciAddress);
       return answer.ok ? holderIn(answer.value, pciAddress, { earlier, since }) : earlier;
     };
-    const message = answer.ok ? undefined : `the kubelet does not say which pods have VFs: ${answer.error}`;
     return {
       interfaces: found.map((pf) =>
         pf.Vfs === undefined ? pf : { ...pf, Vfs: pf.Vfs.map((vf) => withHolder(vf, holderOf(vf))) },
       ),
-      holders: { known: answer.ok, ...(message !== undefined && defined({ message, lastAnswer })) },
+      holders: unknown === undefined ? { known: true } : { known: false, ...defined({ message: unknown, lastAnswer }) },
     };
   }
 
@@ -104,6 +104,12 @@ export function createVfHolders({ readHolders, now, clock = systemClock, signal:
       };
     },
   };
+}
+
+/** Why the answer does not say of each VF whether a pod has it; undefined if it does. */
+function unknownBecause(answer: Awaited<ReturnType<ReadHolders>>): string | undefined {
+  if (!answer.ok) return `the kubelet does not say which pods have VFs: ${answer.error}`;
+  return answer.value.isNewKubelet ? "the kubelet has just started, and may not know all pods yet" : undefined;
 }
 
 /** A pod keeps the time at which it was first seen. */
