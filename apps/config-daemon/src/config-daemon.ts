@@ -11,7 +11,7 @@ import { readKubeletApiServer } from "./start/api-server.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
 import { takeLock } from "./lock/take-lock.ts";
 import { defaultOvsdbAddress, ovsdbAddress } from "./start/ovsdb-address.ts";
-import { noteStateDirectory, stateDirectory } from "./start/state-directory.ts";
+import { noteStateDirectory, stateDirectoryKind } from "./start/state-directory.ts";
 import { createSaveMemory, defaultMaxPfs, sizeThreadPool } from "./start/resources.ts";
 import { ownProgram, runningFiles } from "./systemd/own-program.ts";
 import { defaultMetadataUrl } from "./virtual/virtual-nics.ts";
@@ -32,7 +32,7 @@ export function runConfigDaemon(): Promise<number> {
         env: "HOST_ROOT",
         help: "Directory where the file system of the host is mounted.",
       }),
-      stateDirectory: flag(stateDirectory, {
+      stateDirectory: flag(stateDirectoryKind, {
         default: defaultStateDirectory,
         env: "STATE_DIRECTORY",
         help: "Directory of the host, below --host-root, for the records of PFs. With another one, udev rules are in /run/udev/rules.d.",

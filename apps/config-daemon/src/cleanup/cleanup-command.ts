@@ -6,6 +6,7 @@
  */
 import { defined, err, ok, type Result } from "@switchyard/api";
 import { acquireNodeLock, createLinuxHost, createLinuxHostFiles } from "@switchyard/host";
+import { stateDirectory } from "@switchyard/policy";
 import { exitUsage } from "@switchyard/service/exit-usage";
 import { parseArgs } from "node:util";
 import { openKubelet } from "../kubelet/open-kubelet.ts";
@@ -92,11 +93,15 @@ export function parseCleanupArguments(args: readonly string[]): Result<CleanupAr
         "state-directory": { type: "string" },
       },
     });
+    const directory = values["state-directory"];
+    if (directory !== undefined && !stateDirectory.isValid(directory)) {
+      return err(`--state-directory must be ${stateDirectory.expected}\n${cleanupUsage}`);
+    }
     return ok({
       hostRoot: values["host-root"],
       keepsVfs: values["keep-vfs"],
       isDryRun: values["dry-run"],
-      ...defined({ stateDirectory: values["state-directory"] }),
+      ...defined({ stateDirectory: directory }),
     });
   } catch (error) {
     if (!isOfParseArgs(error)) throw error;

@@ -217,7 +217,7 @@ describe("parseCleanupArguments", () => {
     expect(parseCleanupArguments(["--keep-vfs", "--dry-run", "--host-root", "/"])).toEqual({ ok: true, value });
   });
 
-  it.each([["--keep"], ["now"], ["--host-root"]])("refuses %s", (argument) => {
+  it.each([["--keep"], ["now"], ["--host-root"], ["--state-directory=/var/../etc"]])("refuses %s", (argument) => {
     expect(parseCleanupArguments([argument])).toEqual({ ok: false, error: expect.stringContaining(cleanupUsage) });
   });
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
 import { createFakeKernel } from "@switchyard/host/testing";
-import { noteStateDirectory, readStateDirectory, stateDirectory } from "./state-directory.ts";
+import { noteStateDirectory, readStateDirectory, stateDirectoryKind } from "./state-directory.ts";
 
 describe("the state directory", () => {
   it("of the daemon is found by a later cleanup, until the daemon has the default one again", async () => {
@@ -14,6 +14,6 @@ describe("the state directory", () => {
   });
 
   it.each(["", "/", "/var", "var/lib/x", "/var/../x", "/var/lib/x/"])("cannot be %j", (text) => {
-    expect(stateDirectory.parse(text)).toBeUndefined();
+    expect(stateDirectoryKind.parse(text)).toBeUndefined();
   });
 });

@@ -31,6 +31,12 @@ const upstreams = /^(?:DEV_MODE|CLUSTER_TYPE|DEST_DIR|GO(?:DEBUG|GC|MAXPROCS|MEM
 /** Much longer than any useful value, and small enough that 256 variables fit into an object. */
 const maxValueLength = 1_024;
 
+/** What STATE_DIRECTORY can be: no part of it leads out of the host's root directory, and it is not a directory of the root itself. */
+export const stateDirectory = {
+  expected: 'an absolute path with at least two parts, such as "/var/lib/sriov-operator"',
+  isValid: (path: string): boolean => /^(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*){2,}$/.test(path),
+};
+
 /** Decides how the variable is treated. */
 export function checkDaemonVariable(name: string, value: string): DaemonVariableUse {
   if (upstreams.test(name)) return { use: "ignored", message: "has no effect: only upstream's daemon reads it" };
@@ -44,9 +50,8 @@ export function checkDaemonVariable(name: string, value: string): DaemonVariable
   if (/[\u0000-\u001f\u007f-\u009f]/.test(value)) {
     return { use: "refused", message: "must not contain control characters, such as line breaks" };
   }
-  if (name === "STATE_DIRECTORY" && !/^(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*){2,}$/.test(value)) {
-    const message = `must be an absolute path with at least two parts, such as "/var/lib/sriov-operator"`;
-    return { use: "refused", message };
+  if (name === "STATE_DIRECTORY" && !stateDirectory.isValid(value)) {
+    return { use: "refused", message: `must be ${stateDirectory.expected}` };
   }
   return { use: "passed" };
 }
