@@ -188,6 +188,23 @@ export function describeWalk({ installedBy, version }: Walk): void {
     const ours = /switchyard-config-daemon/;
     const theirs = /sriov-network-operator-config-daemon/;
 
+    async function takeOver(): Promise<void> {
+      await toSwitchyard();
+      await untilReady();
+      expectNoRefusal();
+      await untilDaemonsAre(ours);
+    }
+
+    async function goBack(): Promise<void> {
+      await toUpstream();
+      await untilDaemonsAre(theirs);
+    }
+
+    async function expectRest(): Promise<void> {
+      await expectAllIdle();
+      await expectNothingLost();
+    }
+
     it("takes the cluster over, and a wait for Ready that follows ends by Switchyard's word", async () => {
       await toSwitchyard();
       const config = await place.testCluster.read(sriovOperatorConfigs, "default");
@@ -211,32 +228,20 @@ export function describeWalk({ installedBy, version }: Walk): void {
     });
 
     it("goes back, drains nothing, and leaves upstream's operator at work", async () => {
-      await toUpstream();
-      await untilDaemonsAre(theirs);
-      await expectAllIdle();
-      await expectNothingLost();
+      await goBack();
+      await expectRest();
     });
 
     it("takes over again", async () => {
-      await toSwitchyard();
-      await untilReady();
-      expectNoRefusal();
-      await untilDaemonsAre(ours);
-      await expectAllIdle();
-      await expectNothingLost();
+      await takeOver();
+      await expectRest();
     });
 
     it("goes back again, and takes over a third time", async () => {
-      await toUpstream();
-      await untilDaemonsAre(theirs);
-      await expectAllIdle();
-      await expectNothingLost();
-      await toSwitchyard();
-      await untilReady();
-      expectNoRefusal();
-      await untilDaemonsAre(ours);
-      await expectAllIdle();
-      await expectNothingLost();
+      await goBack();
+      await expectRest();
+      await takeOver();
+      await expectRest();
     });
   });
 }

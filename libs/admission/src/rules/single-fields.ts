@@ -21,8 +21,8 @@ export function checkResourceName({ spec }: SriovNetworkNodePolicy): readonly Re
 }
 
 /**
- * checkBridge warns about a spec.bridge that has no effect because of the feature gate, and about networks that hosts lose. The rules for bridges are in
- * libs/policy and are checked by nic-selector.ts.
+ * checkBridge warns about a spec.bridge that has no effect because of the feature gate, and about networks that hosts lose. The
+ * rules for bridges are in libs/policy and are checked by nic-selector.ts.
  */
 export function checkBridge({ spec }: SriovNetworkNodePolicy, { view }: PolicyContext): readonly ReviewFinding[] {
   const { ovs, linux, disconnectedNetworks = [] } = spec.bridge ?? {};

@@ -33,6 +33,7 @@ export async function lendControlPlanes(socketPath: string): Promise<AsyncDispos
   const free: Record<"true" | "false", Promise<Lendable>[]> = { true: [], false: [] };
   const all = new Set<Promise<Lendable>>();
   const sockets = new Set<Socket>();
+  let isEnding = false;
 
   const start = (controllerManager: boolean): Promise<Lendable> => {
     const started = startLendable(binaries, controllerManager);
@@ -97,7 +98,7 @@ export async function lendControlPlanes(socketPath: string): Promise<AsyncDispos
     }
     await closed;
     sockets.delete(socket);
-    if (lendable === undefined) return;
+    if (lendable === undefined || isEnding) return;
     const { controllerManager } = lendable.servers.layout;
     // A data directory that was replaced has no known beginning.
     if (restore !== undefined) await lendable[Symbol.asyncDispose]();
@@ -112,8 +113,11 @@ export async function lendControlPlanes(socketPath: string): Promise<AsyncDispos
   await listen(server, socketPath);
   return {
     async [Symbol.asyncDispose]() {
+      isEnding = true;
       server.close();
       for (const socket of sockets) socket.destroy();
+      // Cleaning starts processes again, so it ends before they are killed.
+      await Promise.allSettled([...free.true, ...free.false]);
       await Promise.all(
         [...all].map(async (started) => (await started.catch(() => undefined))?.[Symbol.asyncDispose]()),
       );
