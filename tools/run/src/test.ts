@@ -3,7 +3,7 @@
  * `npm test` provides the binaries of the API server, of Helm and of other Go programs, and runs the tests of all
  * projects with Nx. It prints as its last line "N passed, N failed, N skipped". `npm test -- PATH...` runs test files
  * or folders directly, without Nx and its cache, and `npm test -- --base COMMIT` the tests of the projects that the
- * changes since this commit affect. Other options are passed to Nx.
+ * changes since this commit affect. Other options are passed to Nx. `npm test -- --prepare` only provides the binaries.
  */
 import { goPrograms } from "@switchyard/go-programs";
 import { binariesFor, ensureBinaries, lendControlPlanes } from "@switchyard/testing";
@@ -18,6 +18,7 @@ const goProgramsOfTests = ["helm3", "helm4", "kubeconform", "network-resources-i
 
 const root = join(import.meta.dirname, "../../..");
 const reports = join(root, "reports");
+const prepare = "--prepare";
 const given = process.argv.slice(2);
 const paths = given.filter((argument) => !argument.startsWith("-") && given[given.indexOf(argument) - 1] !== "--base");
 const missing = paths.find((path) => !existsSync(resolve(path)) || projectOf(path) === undefined);
@@ -35,6 +36,7 @@ if (paths.length === 0 || paths.some((path) => projectOf(path) === "e2e")) {
   await ensureBinaries({ names, progress: (line) => void process.stderr.write(`${line}\n`) });
   // A single file builds what it needs of these by itself.
   if (paths.length === 0) for (const name of goProgramsOfTests) await goPrograms(name);
+  if (given.includes(prepare)) process.exit();
   const directory = mkdtempSync(join(tmpdir(), "switchyard-test-"));
   running.defer(() => {
     rmSync(directory, { recursive: true });
