@@ -5,7 +5,7 @@
  */
 import { isKubeError, isRecord } from "@switchyard/kube";
 import { registerWebhooks, startWebhook, type TestCluster } from "@switchyard/test-cluster";
-import { ensureBinaries, findFreePorts, runProgram } from "@switchyard/testing";
+import { findFreePorts, runProgram } from "@switchyard/testing";
 import { join } from "node:path";
 import { create, workspace, type Manifest } from "../../src/crds/crd-objects.ts";
 
@@ -25,8 +25,9 @@ export interface Answer {
 /** Creates the object with dry run and returns the API server's answer. */
 export async function askServer(testCluster: TestCluster, object: Manifest): Promise<Answer> {
   try {
-    const created = await create(testCluster.transport, object, { dryRun: true });
-    const warnings = await warningsFor(testCluster, object);
+    const warnings: string[] = [];
+    const onWarning = (text: string) => warnings.push(text);
+    const created = await create(testCluster.transport, object, { dryRun: true, onWarning });
     return { allowed: true, code: 200, message: "", warnings, spec: isRecord(created) ? created["spec"] : undefined };
   } catch (error) {
     if (!isKubeError(error)) throw error;
@@ -35,14 +36,6 @@ export async function askServer(testCluster: TestCluster, object: Manifest): Pro
     const message = words.replace(/^admission webhook "[^"]*" denied the request: /, "");
     return { allowed: false, code: error.status ?? 0, message, warnings: [], spec: undefined };
   }
-}
-
-/** The warnings that kubectl shows when it creates the object. */
-export async function warningsFor(testCluster: TestCluster, object: Manifest): Promise<readonly string[]> {
-  const kubectl = join(await ensureBinaries(), "kubectl");
-  const args = ["create", "--kubeconfig", testCluster.cluster.kubeconfig, "--dry-run=server", "-f", "-"];
-  const { stderr } = await runProgram(kubectl, args, { input: JSON.stringify(object) });
-  return [...stderr.matchAll(/^Warning: (.*)$/gm)].map(([, warning = ""]) => warning);
 }
 
 /** The answers of `switchyard validate` about each object against the test cluster. */
@@ -75,11 +68,7 @@ function readAnswer(answer: unknown): Answer {
   return { allowed, code, message, warnings: allowed ? warnings.map(String) : [], spec };
 }
 
-/**
- * startRegisteredWebhook starts the webhook on a free port of loopback and registers it with the API server of a test
- * cluster.
- * Starts and registers the webhook. Resolves before the webhook is ready.
- */
+/** Starts the webhook on a free port of loopback and registers it with the API server. Resolves before it is ready. */
 export async function startRegisteredWebhook(testCluster: TestCluster): Promise<void> {
   const [port = 0] = await findFreePorts(1);
   await registerWebhooks(testCluster, port);

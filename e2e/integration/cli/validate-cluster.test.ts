@@ -16,7 +16,7 @@ import {
 import { objectPath } from "@switchyard/kube";
 import { eventually } from "@switchyard/testing";
 import { allocateClaim, deviceClaim, publishDevices } from "../../src/nodes/device-claims.ts";
-import { askServer, askSwitchyard, startRegisteredWebhook, warningsFor } from "./answers.ts";
+import { askServer, askSwitchyard, startRegisteredWebhook } from "./answers.ts";
 import { objectOf, type Spec } from "../../src/crds/crd-cases.ts";
 import type { Manifest } from "../../src/crds/crd-objects.ts";
 
@@ -123,7 +123,7 @@ describe("switchyard validate", () => {
     await allocateVf(testCluster);
     await eventually("the webhook has seen the pods", async () => {
       const more = objectOf(policy, { resourceName: "more", numVfs: 16, ...pfNames("ens1f0#8-15") });
-      const warnings = await warningsFor(testCluster, more);
+      const { warnings } = await askServer(testCluster, more);
       return warnings.some((warning) => warning.endsWith("; 2 pods use these VFs"));
     });
     // The webhook has cached all stored objects once it refuses an object that conflicts with the last of them.

@@ -81,10 +81,14 @@ export function readManifests(path: string): readonly Manifest[] {
 }
 
 /** Creates the object, or validates it with `dryRun`. The API server refuses fields that the schema does not have. */
-export async function create(transport: Transport, object: Manifest, how: { dryRun?: boolean } = {}): Promise<unknown> {
+export async function create(
+  transport: Transport,
+  object: Manifest,
+  { dryRun = false, onWarning }: { dryRun?: boolean; onWarning?: (text: string) => void } = {},
+): Promise<unknown> {
   const path = collectionPath(resourceOf(object), object.metadata.namespace ?? namespace);
-  const query = { fieldValidation: "Strict", ...(how.dryRun && { dryRun: "All" }) };
-  return transport.request({ method: "POST", path, query, body: object });
+  const query = { fieldValidation: "Strict", ...(dryRun && { dryRun: "All" }) };
+  return transport.request({ method: "POST", path, query, body: object, onWarning });
 }
 
 /** Merges fields into a stored object or into its status. */

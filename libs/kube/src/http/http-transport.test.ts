@@ -44,6 +44,21 @@ async function serve(listener: RequestListener) {
 }
 
 describe("HttpTransport.request", () => {
+  it("passes on each warning of a response", async () => {
+    const warnings = ['299 - "spec.numVfs \\"8\\" is odd"', '299 - "µ: deprecated"'];
+    await using it = await serve((_request, response) => {
+      response.setHeader(
+        "warning",
+        warnings.map((text) => Buffer.from(text).toString("latin1")),
+      );
+      response.end(Buffer.from("{}")); // with a text, Node.js would write the headers as UTF-8
+    });
+    await using transport = new HttpTransport({ server: it.server, namespace: "ns" });
+    const seen: string[] = [];
+    await transport.request({ method: "GET", path, onWarning: (text) => seen.push(text) });
+    expect(seen).toEqual(['spec.numVfs "8" is odd', "µ: deprecated"]);
+  });
+
   it("sends the request as JSON and returns the JSON of the response", async () => {
     await using it = await setUp({ userAgent: "test/1" });
     const answer = await it.transport.request({

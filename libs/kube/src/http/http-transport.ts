@@ -61,6 +61,7 @@ export class HttpTransport implements Transport {
         const response = await this.#send(request, { tried, connections, signal: abort.signal });
         const serverMs = Date.parse(response.headers.date ?? "");
         if (!Number.isNaN(serverMs)) request.onServerTime?.(serverMs);
+        if (request.onWarning !== undefined) readWarnings(response).forEach(request.onWarning);
         return parseJson(await readAll(response), tried);
       } finally {
         slots.give();
@@ -174,6 +175,12 @@ function pathOn(server: URL, path: string, query: Query = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, `${value}`);
   return `${server.pathname.replace(/\/$/, "")}${path}${search.size === 0 ? "" : `?${search.toString()}`}`;
+}
+
+/** The texts of the response's headers `Warning: 299 - "text"`, which Node.js has read as Latin-1. */
+function readWarnings({ headersDistinct }: IncomingMessage): readonly string[] {
+  const quoted = (headersDistinct["warning"] ?? []).flatMap((value) => [...value.matchAll(/"((?:[^"\\]|\\.)*)"/g)]);
+  return quoted.map(([, text = ""]) => Buffer.from(text.replaceAll(/\\(.)/g, "$1"), "latin1").toString("utf8"));
 }
 
 async function readAll(response: AsyncIterable<Buffer>): Promise<string> {

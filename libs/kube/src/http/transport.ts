@@ -42,6 +42,8 @@ export interface TransportRequest {
   readonly reserved?: boolean | undefined;
   /** Called with the server's clock, in milliseconds since 1970, when the head of a response has the header Date. */
   readonly onServerTime?: ((nowMs: number) => void) | undefined;
+  /** Called with each warning of a successful response: those of admission webhooks, and of deprecated kinds (RFC 7234, 5.5). */
+  readonly onWarning?: ((text: string) => void) | undefined;
 }
 
 export interface WatchRequest {
