@@ -36,6 +36,7 @@ export interface Flags {
   readonly pod: string | undefined;
   readonly detailedExitcode: boolean;
   readonly watch: boolean;
+  readonly supported: boolean;
   readonly helmVersion: string | undefined;
   readonly help: boolean;
 }
@@ -132,6 +133,7 @@ export const flagSpecs: Readonly<Record<FlagName, FlagSpec>> = {
   pod: { long: "pod", value: "[NS/]NAME", help: "Print only what this pod has." },
   detailedExitcode: { long: "detailed-exitcode", help: "Exit with 2 if there are changes to make." },
   watch: { long: "watch", short: "w", help: "Print all VFs, and then each VF that changes, until Ctrl-C." },
+  supported: { long: "supported", help: "List the NICs that Switchyard supports, without a cluster." },
   helmVersion: {
     long: "helm-version",
     value: "VERSION",
@@ -183,6 +185,7 @@ export function parseFlags(
     pod: one("pod"),
     detailedExitcode: isOn("detailedExitcode"),
     watch: isOn("watch"),
+    supported: isOn("supported"),
     helmVersion: one("helmVersion"),
     help: isOn("help"),
   };

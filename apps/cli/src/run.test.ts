@@ -56,7 +56,7 @@ describe("switchyard", () => {
   });
 
   it("lists NICs and its version as data", async () => {
-    const nics: unknown = JSON.parse((await runCli(["nics", "-o", "json"])).out);
+    const nics: unknown = JSON.parse((await runCli(["nics", "--supported", "-o", "json"])).out);
     expect(nics).toContainEqual({
       vendor: "8086",
       deviceID: "158b",

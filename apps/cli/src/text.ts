@@ -28,10 +28,14 @@ export function pageText(text: string): string {
   return plain.length <= maxLength ? plain : `${plain.slice(0, maxLength)} … (${plain.length} characters)`;
 }
 
-/**
- * wrap breaks text into lines at blanks.
- * Lines have at most `width` characters. A longer word is on a line by itself.
- */
+/** "100 Gb/s" of "100000 Mb/s". Undefined if the link is down or its speed is not known. */
+export function speedText(linkSpeed = ""): string | undefined {
+  const [, digits] = /^(\d+) Mb\/s$/.exec(linkSpeed) ?? [];
+  if (digits === undefined) return undefined;
+  return Number(digits) < 1000 ? linkSpeed : `${Number(digits) / 1000} Gb/s`;
+}
+
+/** Breaks text into lines at blanks. Lines have at most `width` characters, except a longer word, which is on a line by itself. */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = "";
@@ -46,10 +50,7 @@ export function wrap(text: string, width: number): readonly string[] {
   return line === "" ? lines : [...lines, line];
 }
 
-/**
- * table aligns rows in columns, as kubectl does.
- * The text ends with a newline. Lines have no trailing blanks.
- */
+/** Aligns rows in columns, as kubectl does. The text ends with a newline. Lines have no trailing blanks. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

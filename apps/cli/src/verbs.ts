@@ -91,6 +91,21 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import("./verbs/doctor.ts")).doctor,
   },
   {
+    name: "status",
+    summary: "Sum up a cluster on one screen.",
+    about: [
+      "Prints which components run, how many nodes are configured and why the others are not, what has become of policies and networks, and how many VFs of each resource are in pods. It repeats what the cluster says; switchyard doctor looks for causes.",
+      "The exit code is 1 if doctor would report an error.",
+    ],
+    examples: [
+      "switchyard status",
+      "switchyard status --context lab -o json",
+      "switchyard status -f must-gather.tar.gz",
+    ],
+    flags: ["filename", "context", "kubeconfig", "namespace", "resourcePrefix", "output"],
+    load: async () => (await import("./verbs/status.ts")).status,
+  },
+  {
     name: "vfs",
     summary: "List VFs, their settings, and the pods that have them.",
     about: [
@@ -152,14 +167,18 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "nics",
-    summary: "List the supported NICs, or those of nodes.",
+    summary: "List the NICs of nodes, or the supported NICs.",
     about: [
-      "Without objects, lists the supported NICs.",
-      "VENDOR and DEVICE are the PCI IDs that lspci -nn prints; VF DEVICE is the device ID of the NIC's virtual functions. A cluster can add NICs with the ConfigMap supported-nic-ids.",
-      "With objects of a cluster, lists the NICs in the status of the AfxdpNetworkNodeStates, and what their drivers offer to AF_XDP: whether they run XDP programs themselves (NATIVE XDP), whether sockets work without copying packets (ZERO COPY), and how many queues and subfunctions they support. USED BY says why a NIC cannot be an AF_XDP device. A value that the kernel did not report is shown as -.",
+      "Lists the NICs in the status of the node states: PCI IDs, driver, speed, link, VFs that exist and can exist, MTU, eswitch mode, policies, and what the host uses a NIC for. A value that is not known is shown as -.",
+      "If nodes report for AF_XDP, it also says what the drivers offer: whether they run XDP programs themselves (NATIVE XDP), whether sockets work without copying packets (ZERO COPY), and how many queues and subfunctions they support. USED BY says why a NIC cannot be an AF_XDP device.",
+      "With --supported, or without any cluster, lists the supported NICs. VENDOR and DEVICE are the PCI IDs that lspci -nn prints; VF DEVICE is the device ID of the NIC's virtual functions. A cluster can add NICs with the ConfigMap supported-nic-ids.",
     ],
-    examples: ["switchyard nics", "switchyard nics -o json", "switchyard nics --context lab --node worker-1"],
-    flags: ["filename", "context", "kubeconfig", "namespace", "node", "output"],
+    examples: [
+      "switchyard nics",
+      "switchyard nics --context lab --node worker-1",
+      "switchyard nics --supported -o json",
+    ],
+    flags: ["filename", "context", "kubeconfig", "namespace", "node", "supported", "output"],
     load: async () => (await import("./verbs/nics.ts")).nics,
   },
   {

@@ -5,7 +5,7 @@
  */
 import type { InterfaceStatus } from "@switchyard/api";
 import type { VfRow } from "../diagnosis/list-vfs.ts";
-import { pageText } from "../text.ts";
+import { pageText, speedText } from "../text.ts";
 import type { PfView, VfBar, VfRangeView, VfUse } from "./report.ts";
 
 export interface Column {
@@ -59,9 +59,8 @@ function pfView(nic: InterfaceStatus, rows: readonly VfRow[], columns: readonly 
 
 function wordsOf(nic: InterfaceStatus): string {
   const { pciAddress, driver: name, linkSpeed, mtu: size, eSwitchMode, linkAdminState, bridge } = nic;
-  const isSpeedKnown = linkSpeed !== undefined && linkSpeed !== "" && !linkSpeed.startsWith("-");
   const words = [
-    ...[pciAddress, name, isSpeedKnown ? linkSpeed : undefined, size === undefined ? undefined : `MTU ${size}`],
+    ...[pciAddress, name, speedText(linkSpeed), size === undefined ? undefined : `MTU ${size}`],
     ...[eSwitchMode, linkAdminState === undefined ? undefined : `link ${linkAdminState}`],
     bridge === undefined ? undefined : `port of bridge ${bridge}`,
     ...(nic.hostUse ?? []).map((use) => `used by the host: ${use}`),

@@ -92,7 +92,7 @@ export interface TableView {
 export interface PfView {
   /** Its name, or its address if it has none. */
   readonly name: string;
-  /** "0000:3b:00.0, mlx5_core, 25000 Mb/s, MTU 9000, link up". */
+  /** "0000:3b:00.0, mlx5_core, 25 Gb/s, MTU 9000, link up". */
   readonly words: string;
   /** "8 of 64 VFs, 3 in pods". */
   readonly usage: string;

@@ -61,7 +61,7 @@ describe("switchyard nics, with node states,", () => {
     });
     expect(JSON.parse((await run(["nics", "--node", "worker-2"], [state])).out)).toEqual({ nics: [] });
     expect((await runCli(["nics", "-f", "-"], { input: [node("worker-1")] })).out).toBe(
-      "No AfxdpNetworkNodeState with NICs found.\n",
+      "No node has reported a NIC.\n",
     );
   });
 });
