@@ -457,7 +457,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "type": "object",
         "properties": {
           "matchedNodeCount": {
-            "description": "Number of nodes that are selected.",
+            "description": "Number of nodes that are selected. A policy does not count nodes on which it matches no NIC.",
             "type": "integer",
             "format": "int32"
           },
@@ -1958,7 +1958,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "type": "object",
         "properties": {
           "matchedNodeCount": {
-            "description": "Number of nodes that are selected.",
+            "description": "Number of nodes that are selected. A policy does not count nodes on which it matches no NIC.",
             "type": "integer",
             "format": "int32"
           },
@@ -3586,7 +3586,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
         "type": "object",
         "properties": {
           "matchedNodeCount": {
-            "description": "Number of nodes that are selected.",
+            "description": "Number of nodes that are selected. A policy does not count nodes on which it matches no NIC.",
             "type": "integer",
             "format": "int32"
           },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** progressOf returns how far one node is with the spec that a policy or pool requires. Pure. */
-import type { SriovNetworkNodeStateSpec } from "@switchyard/api";
+import { conditionTypes, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import { equalJson } from "@switchyard/kube";
+import { isWaiting } from "../facts/cached-drain.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
 
 export type Progress =
@@ -41,4 +42,33 @@ export function progressOf(
   return state.syncStatus === "Failed" && state.hasSeenSpec
     ? { kind: "failed", message: state.lastSyncError }
     : { kind: "configuring" };
+}
+
+/** A daemon that has not observed a change of the spec for this long is reported. It observes one within seconds. */
+const answersWithinMs = 60_000;
+
+/** What a silent daemon has not done: "has not observed …"; or in how many milliseconds it counts as silent. */
+export type Silence = { readonly message: string } | { readonly inMs: number };
+
+/** Returns undefined if the daemon has observed the spec, or if it is not known when the spec was written. */
+export function silenceOf({ hasSeenSpec, specWrittenAt }: CachedNodeState, nowMs: number): Silence | undefined {
+  const writtenMs = Date.parse(specWrittenAt ?? "");
+  if (hasSeenSpec || Number.isNaN(writtenMs)) return undefined;
+  const inMs = writtenMs + answersWithinMs - nowMs;
+  if (inMs > 0) return { inMs };
+  return { message: `has not observed the node state's change of ${specWrittenAt ?? ""}` };
+}
+
+/**
+ * Says what a node waits for that is not configured yet, to be read behind its name: "waits for a drain: …". Undefined if it is
+ * just being configured.
+ */
+export function waitOf(state: CachedNodeState | undefined, nowMs: number): string | undefined {
+  if (state === undefined || state.interfaces.length === 0) return "has not reported its NICs";
+  const drain = state.drain.conditions.find(({ type }) => type === conditionTypes.drainProgressing);
+  if (drain !== undefined && isWaiting(drain)) return `waits for a drain: ${drain.message}`;
+  if (drain?.status === "True") return `is being drained: ${drain.message}`;
+  const silence = silenceOf(state, nowMs);
+  if (silence === undefined || !("message" in silence)) return undefined;
+  return `waits for its config daemon, which ${silence.message}`;
 }

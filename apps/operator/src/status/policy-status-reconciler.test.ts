@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "@jest/globals";
-import type {
-  SriovNetworkNodePolicy,
-  SriovNetworkNodePolicySpec,
-  SriovNetworkNodeState,
-  VfStatus,
+import {
+  defined,
+  type SriovNetworkNodePolicy,
+  type SriovNetworkNodePolicySpec,
+  type SriovNetworkNodeState,
+  type VfStatus,
 } from "@switchyard/api";
+import type { ManagedFieldsEntry } from "@switchyard/kube";
 import { mergePolicies } from "@switchyard/policy";
+import { fieldManagers } from "../field-managers.ts";
 import { createPolicyStatusReconciler } from "./policy-status-reconciler.ts";
 import { createCluster, createKeepingWriter, nic } from "../testing/cluster.ts";
 import { describeNoNodes } from "./policy-summary.ts";
 import type { RecordTransition } from "../reports/transition-events.ts";
+
+type NodeStatus = NonNullable<SriovNetworkNodeState["status"]>;
 
 const never = new AbortController().signal;
 const quiet = { recordTransition: () => undefined, now: () => new Date(0) };
@@ -18,8 +23,10 @@ const quiet = { recordTransition: () => undefined, now: () => new Date(0) };
 /** Nodes with the `given` states, merged as the node state reconciler does. */
 async function statusOf(
   policy: Partial<SriovNetworkNodePolicySpec>,
-  given: Readonly<Record<string, NonNullable<SriovNetworkNodeState["status"]>>>,
+  given: Readonly<Record<string, NodeStatus>>,
   nodeLabels: Readonly<Record<string, string>> = {},
+  /** When the operator wrote the specs. */
+  specWrittenAt?: string,
 ) {
   const cluster = createCluster();
   cluster.addConfig();
@@ -36,7 +43,12 @@ async function statusOf(
       interfaces: cluster.states.get(name)?.interfaces ?? [],
       generations: new Map([["fast", 1]]),
     });
-    cluster.setState(name, { spec: merged.spec, status });
+    const fields: ManagedFieldsEntry = {
+      manager: fieldManagers.nodeState,
+      operation: "Apply",
+      ...defined({ time: specWrittenAt }),
+    };
+    cluster.setState(name, { spec: merged.spec, status }, {}, [fields]);
   }
   const kept = createKeepingWriter<SriovNetworkNodePolicy>();
   const now = () => new Date("2026-11-20T12:00:00Z");
@@ -70,7 +82,7 @@ describe("createPolicyStatusReconciler", () => {
     const other = { interfaces: [nic({ name: "eth7" })], syncStatus: "Succeeded" };
     expect(await statusOf({}, { "worker-1": done, "worker-2": other })).toEqual({
       requeue: undefined,
-      counts: [2, 1],
+      counts: [1, 1],
       holds: ["Ready Configured: 1 of 1 nodes configured; no NIC matches on worker-2"],
       ready: "Configured",
     });
@@ -120,6 +132,43 @@ describe("createPolicyStatusReconciler", () => {
     const { counts, holds } = await statusOf({}, { "worker-1": done, "worker-2": fresh });
     expect(counts).toEqual([2, 1]);
     expect(holds).toEqual(["Progressing Configuring: 1 of 2 nodes configured"]);
+  });
+
+  it("names the first node that waits, and says what for", async () => {
+    const drain = (status: "True" | "False", reason: string, message: string): NodeStatus => {
+      const lastTransitionTime = "2026-11-20T11:00:00Z";
+      return { ...fresh, conditions: [{ type: "DrainProgressing", status, reason, message, lastTransitionTime }] };
+    };
+    const evicting = drain("True", "EvictingPods", "1 pod left: apps/vnf cannot be evicted now");
+    const queued = drain("False", "WaitingForSlot", "waiting for a free slot in the cluster");
+    const { holds } = await statusOf({}, { "worker-1": fresh, "worker-2": queued, "worker-3": evicting });
+    expect(holds).toEqual([
+      "Progressing Configuring: 0 of 3 nodes configured: worker-2 waits for a drain: waiting for a free slot in the cluster",
+    ]);
+    expect((await statusOf({}, { "worker-3": evicting })).holds).toEqual([
+      "Progressing Configuring: 0 of 1 nodes configured: " +
+        "worker-3 is being drained: 1 pod left: apps/vnf cannot be evicted now",
+    ]);
+    expect((await statusOf({}, { "worker-1": {} })).holds).toEqual([
+      "Progressing Configuring: 0 of 1 nodes configured: worker-1 has not reported its NICs",
+    ]);
+  });
+
+  it("names a daemon that has not observed a change for a minute, and looks again when the minute ends", async () => {
+    const unseen: NodeStatus = { ...fresh, observedGeneration: 0 };
+    const early = await statusOf({}, { "worker-1": unseen }, {}, "2026-11-20T11:59:20Z");
+    expect(early).toMatchObject({
+      requeue: { afterMs: 20_000 },
+      holds: ["Progressing Configuring: 0 of 1 nodes configured"],
+    });
+    const late = await statusOf({}, { "worker-1": unseen }, {}, "2026-11-20T11:58:00Z");
+    expect(late).toMatchObject({
+      requeue: undefined,
+      holds: [
+        "Progressing Configuring: 0 of 1 nodes configured: worker-1 waits for its config daemon, " +
+          "which has not observed the node state's change of 2026-11-20T11:58:00Z",
+      ],
+    });
   });
 
   it("reports node and field of an invalid policy", async () => {

@@ -5,7 +5,7 @@ import type { Cache, Reconcile, Writer } from "@switchyard/kube";
 import { couldMatchNic, idleEntries } from "@switchyard/policy";
 import type { LiveRules } from "../facts/live-rules.ts";
 import { isReady, withoutOperatorConfig, type ConditionSummary } from "../reports/condition-summary.ts";
-import { progressOf } from "../results/node-progress.ts";
+import { progressOf, silenceOf, waitOf } from "../results/node-progress.ts";
 import type { CachedNodeState } from "../facts/cached-node-state.ts";
 import { createPolicyStatus } from "./policy-status.ts";
 import { firstProblems, type NodeOutcome } from "./policy-summary.ts";
@@ -47,7 +47,8 @@ export function createPolicyStatusReconciler(deps: PolicyStatusDeps): Reconcile 
     outcomeOn(policy, node) {
       const result = deps.mergeResults.get(node);
       const state = deps.states.get(node);
-      return isUpToDate(result, policy, state?.interfaces ?? []) ? outcomeOn(policy, result, state) : undefined;
+      if (!isUpToDate(result, policy, state?.interfaces ?? [])) return undefined;
+      return outcomeOn(policy, result, { state, nowMs: deps.now().getTime() });
     },
   });
 }
@@ -55,7 +56,7 @@ export function createPolicyStatusReconciler(deps: PolicyStatusDeps): Reconcile 
 function outcomeOn(
   policy: SriovNetworkNodePolicy,
   { problems, matches, spec }: MergeResult,
-  state: CachedNodeState | undefined,
+  { state, nowMs }: { readonly state: CachedNodeState | undefined; readonly nowMs: number },
 ): Omit<NodeOutcome, "node"> {
   const { name } = policy.metadata;
   const { error, warning } = firstProblems(name, problems, "no-match");
@@ -63,9 +64,19 @@ function outcomeOn(
   const isReported = state !== undefined && state.interfaces.length > 0;
   const common = { portCount: pciAddresses.length, isReported };
   if (error !== undefined) return { ...common, kind: "invalid", message: error };
-  if (!isReported) return { ...common, kind: "configuring", message: "", warning };
+  const waits = waitOf(state, nowMs) ?? "";
+  if (!isReported) return { ...common, kind: "configuring", message: waits, warning };
   if (pciAddresses.length === 0) return { ...common, kind: "no-nic", message: "" };
   const progress = progressOf(state, spec, { pciAddresses, wasReady: isReady(policy) });
-  const message = progress.kind === "failed" ? progress.message : "";
-  return { ...common, kind: progress.kind, message, warning };
+  const silence = silenceOf(state, nowMs);
+  const recheckInMs = silence !== undefined && "inMs" in silence ? silence.inMs : undefined;
+  const silent = silence !== undefined && "message" in silence ? `its config daemon ${silence.message}` : undefined;
+  switch (progress.kind) {
+    case "failed":
+      return { ...common, kind: "failed", message: progress.message, warning };
+    case "configuring":
+      return { ...common, kind: "configuring", message: waits, warning, recheckInMs };
+    case "ready":
+      return { ...common, kind: "ready", message: "", warning: warning ?? silent, recheckInMs };
+  }
 }

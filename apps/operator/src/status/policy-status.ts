@@ -52,14 +52,15 @@ export function createPolicyStatus<Policy extends AnyPolicy>(source: PolicyStatu
         status: {
           conditions: conditionsFor(summary, policy.status?.conditions ?? [], generation, source.now()),
           observedGeneration: generation,
-          matchedNodeCount: outcomes.length,
+          matchedNodeCount: outcomes.filter(({ kind }) => kind !== "no-nic").length,
           readyNodeCount: outcomes.filter(({ kind }) => kind === "ready").length,
         },
       },
       signal,
     );
     if (result === "written") source.recordTransition(policy, summary);
-    return undefined;
+    const recheckInMs = Math.min(...outcomes.map(({ recheckInMs: inMs = Infinity }) => inMs));
+    return Number.isFinite(recheckInMs) ? { afterMs: recheckInMs } : undefined;
   };
 }
 

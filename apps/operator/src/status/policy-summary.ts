@@ -17,6 +17,7 @@ import type { ConditionSummary } from "../reports/condition-summary.ts";
 export interface NodeOutcome {
   readonly node: string;
   readonly kind: "ready" | "configuring" | "failed" | "invalid" | "no-nic";
+  /** What is wrong, or what a node waits for that is being configured; empty if nothing is known. */
   readonly message: string;
   /** The number of PFs or devices to which the policy is applied. */
   readonly portCount: number;
@@ -24,6 +25,8 @@ export interface NodeOutcome {
   readonly isReported: boolean;
   /** What does not stop the policy on the node, but is probably not what its author wants. */
   readonly warning?: string | undefined;
+  /** In how many milliseconds the outcome may be another although nothing has changed. */
+  readonly recheckInMs?: number | undefined;
 }
 
 /** The selectors of a policy of either kind, and what they select. */
@@ -41,7 +44,7 @@ interface Selection {
 }
 
 /**
- * The worst result decides; the message has the counts and warnings, or the first error by node name. `outcomes` are those
+ * The worst result decides; the message has the counts, the first node that waits and for what, and warnings; or the first error by node name. `outcomes` are those
  * of the nodes that `nodeSelector` selects. If a selector selects more than its author may want, the message says so.
  */
 export function policySummary(outcomes: readonly NodeOutcome[], selection: Selection): ConditionSummary {
@@ -54,7 +57,9 @@ export function policySummary(outcomes: readonly NodeOutcome[], selection: Selec
     of("no-nic"),
   ];
   const rest = withoutNic.length > 0 ? `no NIC matches on ${listNodes(withoutNic)}` : "";
-  const done = `${ready.length} of ${outcomes.length - withoutNic.length} nodes configured`;
+  const waiting = configuring.filter(({ message }) => message !== "").toSorted(byName)[0];
+  const wait = waiting === undefined ? "" : `: ${waiting.node} ${waiting.message}`;
+  const done = `${ready.length} of ${outcomes.length - withoutNic.length} nodes configured${wait}`;
   const warned = outcomes.flatMap(({ node, warning }) => (warning === undefined ? [] : [{ node, message: warning }]));
   const warnings = warned.length > 0 ? firstOf(warned) : "";
   const all = isEmptySelector(selection.nodeSelector) ? describeEmptySelector(outcomes.length) : "";
@@ -117,11 +122,15 @@ function textOf({ field, message }: Problem): string {
 
 /** "worker-1: spec.interfaces[0].numVfs: …; 3 more nodes". */
 function firstOf(outcomes: readonly Pick<NodeOutcome, "node" | "message">[]): string {
-  const [first] = outcomes.toSorted((a, b) => (a.node < b.node ? -1 : 1));
+  const [first] = outcomes.toSorted(byName);
   const text = `${first?.node ?? ""}: ${first?.message ?? ""}`;
   const more = outcomes.length - 1;
   if (more < 1) return text;
   return more === 1 ? `${text}; 1 more node` : `${text}; ${more} more nodes`;
+}
+
+function byName(a: Pick<NodeOutcome, "node">, b: Pick<NodeOutcome, "node">): number {
+  return a.node < b.node ? -1 : 1;
 }
 
 function listNodes(outcomes: readonly NodeOutcome[]): string {

@@ -84,7 +84,7 @@ export interface ObjectStatus {
 /** Status fields of kinds that select nodes. */
 export interface NodeCounts {
   /**
-   * Number of nodes that are selected.
+   * Number of nodes that are selected. A policy does not count nodes on which it matches no NIC.
    * @asType integer
    * @format int32
    */
