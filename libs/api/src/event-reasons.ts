@@ -24,7 +24,7 @@ export const eventReasons = {
   drainReleased: "DrainReleased",
   /**
    * On node states: the node has a slot of its pool, and its pods are being evicted.
-   * @remedy Nothing. The column DRAIN of the node state shows the pods that are left.
+   * @remedy Nothing. The condition DrainProgressing of the node state names the pods that are left.
    */
   drainStarted: "DrainStarted",
   /**

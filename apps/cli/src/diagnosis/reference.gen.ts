@@ -577,7 +577,7 @@ export const reference: Reference = {
       "name": "DrainStarted",
       "type": "Normal",
       "when": "On node states: the node has a slot of its pool, and its pods are being evicted.",
-      "remedy": "Nothing. The column DRAIN of the node state shows the pods that are left."
+      "remedy": "Nothing. The condition DrainProgressing of the node state names the pods that are left."
     },
     {
       "name": "OvnOffloadDegraded",
