@@ -372,6 +372,37 @@ describe("a NAD that others change, too", () => {
     });
   });
 
+  it("is not fought about in the status: an event names the manager that replaces a condition again and again", async () => {
+    await create(sriovNetworks, "two-operators", { networkNamespace: "tenant" });
+    const place = [namespace, "two-operators"] as const;
+    const own = "True NetworkReady: NetworkAttachmentDefinition is provisioned as tenant/two-operators";
+    await readyIs(sriovNetworks, place, own);
+    const condition = { type: "Ready", status: "False", reason: "Other", message: "by another operator" };
+    for (let nth = 1; nth <= 3; nth++) {
+      await user.request({
+        method: "PATCH",
+        path: objectPath(sriovNetworks, { namespace, name: "two-operators" }, "status"),
+        query: { fieldManager: "sriov-network-operator" },
+        contentType: "application/merge-patch+json",
+        body: { status: { conditions: [{ ...condition, lastTransitionTime: `2026-11-28T00:00:0${nth}Z` }] } },
+      });
+      await readyIs(sriovNetworks, place, own);
+    }
+    await eventually("the event", async () => {
+      const fields = "regarding.name=two-operators,reason=StatusContested,type=Warning";
+      const args = [
+        "get",
+        "events.v1.events.k8s.io",
+        "-A",
+        "-o",
+        "jsonpath={.items[*].note}",
+        "--field-selector",
+        fields,
+      ];
+      return (await cluster.kubectl(args)).includes('field manager "sriov-network-operator" changes status.conditions');
+    });
+  });
+
   it("is reported with the fields that admission replaces", async () => {
     const value = JSON.stringify('{"cniVersion":"0.4.0","type":"sriov","name":"replaced"}');
     const policy = {

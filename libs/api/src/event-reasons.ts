@@ -83,6 +83,11 @@ export const eventReasons = {
    */
   reconcileFailed: "ReconcileFailed",
   /**
+   * On networks and the SriovOperatorConfig: another program replaces the conditions again and again. The note names it and a field.
+   * @remedy Stop the other program, such as a pod of the Go operator that did not end.
+   */
+  statusContested: "StatusContested",
+  /**
    * On node states: the configuration has failed. The note is status.lastSyncError.
    * @remedy Correct what the note names. The config daemon tries again by itself.
    */

@@ -13,7 +13,14 @@ import {
   type SriovNetworkPoolConfig,
   type SriovOperatorConfig,
 } from "@switchyard/api";
-import { createWriter, fromCache, removeFinalizer, type CacheChange, type EventToRecord } from "@switchyard/kube";
+import {
+  createWriter,
+  fromCache,
+  removeFinalizer,
+  systemClock,
+  type CacheChange,
+  type EventToRecord,
+} from "@switchyard/kube";
 import { nodeSetLabels } from "@switchyard/policy";
 import { isControlPlaneExternal, isSystemdMode, systemdModeConfigName } from "@switchyard/render";
 import { afxdpConfigController, createAfxdpReport, type AfxdpReport } from "./afxdp-config-controller.ts";
@@ -21,6 +28,7 @@ import { fieldManagers } from "../field-managers.ts";
 import { affectsNodes } from "../results/affected-nodes.ts";
 import type { ControllerDefinition, OperatorContext } from "../operator-context.ts";
 import { limitRate } from "../controller-pace.ts";
+import { createContestEvents } from "../reports/contest-events.ts";
 import { createTransitionEvents } from "../reports/transition-events.ts";
 import { isKindServed } from "../facts/cluster-settings.ts";
 import { changesPlacement, enqueuesConfig, existing, settingsIn, subscribeToComponents } from "./component-sources.ts";
@@ -71,6 +79,7 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
       namespace,
       manager: fieldManagers.operatorConfigStatus,
       cache: operatorConfigs,
+      watchOthers: systemClock,
     }),
     reportAfxdp: report.set,
     configExists: (config, signal) =>
@@ -85,6 +94,7 @@ function operatorConfigController(context: OperatorContext, report: AfxdpReport)
       });
     },
     recordTransition: createTransitionEvents(events),
+    recordContest: createContestEvents(events),
     log,
     now: () => new Date(),
   });

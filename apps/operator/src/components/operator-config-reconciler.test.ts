@@ -87,6 +87,7 @@ function setUp(overrides: Partial<ComponentSettings> = {}) {
     recordTransition(_config, summary) {
       told.push(summary);
     },
+    recordContest: () => undefined,
     now: () => new Date(time),
   });
 

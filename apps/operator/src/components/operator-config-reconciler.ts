@@ -27,6 +27,7 @@ import {
   type RenderedComponents,
 } from "@switchyard/render";
 import { conditionsFor, type ConditionSummary } from "../reports/condition-summary.ts";
+import type { RecordContest } from "../reports/contest-events.ts";
 import type { RecordTransition } from "../reports/transition-events.ts";
 import {
   describeFailure,
@@ -55,6 +56,7 @@ export interface OperatorConfigDeps extends SyncDeps {
   /** Removes the finalizer of upstream's operator. Sends nothing if the object has none. Rejects with KubeError. */
   readonly removeFinalizer: (metadata: ObjectMeta, signal: AbortSignal) => Promise<void>;
   readonly recordTransition: RecordTransition;
+  readonly recordContest: RecordContest;
   readonly now: () => Date;
 }
 
@@ -80,8 +82,8 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
     const isPresent = config !== undefined && config.metadata.deletionTimestamp === undefined;
     if (name !== operatorConfigName) {
       const failures = await removeUpstreamFinalizer(deps, config, signal);
-      if (isPresent) await writeStatus(deps, config, unusedConfigSummary, signal);
-      return failures.length === 0 ? undefined : retryRefused;
+      const contested = isPresent ? await writeStatus(deps, config, unusedConfigSummary, signal) : undefined;
+      return failures.length === 0 ? contested : retryRefused;
     }
     const afxdp = deps.afxdp();
     const owner = isPresent ? config : afxdp;
@@ -107,9 +109,10 @@ export function createOperatorConfigReconciler(deps: OperatorConfigDeps): Reconc
     deps.reportAfxdp(isPresent ? undefined : operatorConfigSummary(rendered, whole));
     if (isPresent) {
       const unserved = unservedOf(config);
-      await writeStatus(deps, config, operatorConfigSummary(ofSriov(rendered), whole, unserved), signal);
+      const summary = operatorConfigSummary(ofSriov(rendered), whole, unserved);
+      const contested = await writeStatus(deps, config, summary, signal);
       report?.(whole);
-      return requeueAfter(whole) ?? (unserved?.isLate === false ? { afterMs: serviceMs } : undefined);
+      return requeueAfter(whole) ?? (unserved?.isLate === false ? { afterMs: serviceMs } : contested);
     }
     return requeueAfter(whole);
   };
@@ -222,17 +225,19 @@ function isAnyMissing({ objects }: OperatorConfigDeps, { components }: RenderedC
   return wanted.some((manifest) => objects.seen(objects.itemOf(manifest)) === undefined);
 }
 
+/** Returns when to write again, if nothing else happens. */
 async function writeStatus(
-  { writer, now, recordTransition }: OperatorConfigDeps,
+  { writer, now, recordTransition, recordContest }: OperatorConfigDeps,
   config: SriovOperatorConfig,
   summary: ConditionSummary,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Requeue | undefined> {
   const { name, generation = 0 } = config.metadata;
   const conditions = conditionsFor(summary, config.status?.conditions ?? [], generation, now());
   const status = { conditions, observedGeneration: generation };
   const result = await writer.applyStatus({ metadata: { name }, status }, signal);
   if (result === "written") recordTransition(config, summary);
+  return recordContest(config, writer.statusInterference(config));
 }
 
 /** Objects in a namespace belong to a config, which cannot own cluster-scoped objects. */

@@ -50,7 +50,13 @@ export function networkController(context: NetworkControllerContext): Controller
   });
   const byKind = networkCachesByKind(caches);
   const statusWriter = (kind: NetworkKind) =>
-    createWriter<Network>({ transport, type: networkTypes[kind], manager, cache: byKind[kind] });
+    createWriter<Network>({
+      transport,
+      type: networkTypes[kind],
+      manager,
+      cache: byKind[kind],
+      watchOthers: systemClock,
+    });
   return {
     name: "networks",
     about: "network",

@@ -86,10 +86,10 @@ export function createNetworkReconciler(deps: NetworkReconcilerDeps): Reconcile 
     const outcome: Outcome = intended.ok
       ? await applyNad(deps, network, intended.value, signal)
       : { summary: intended.error };
-    if (outcome.summary !== undefined) await report(network, outcome.summary, signal);
+    const contested = outcome.summary && (await report(network, outcome.summary, signal));
     // Orphans come last, so that a refused deletion delays nothing else. An invalid spec deletes nothing.
     const left = intended.ok ? await orphans.delete(ref, network, signal) : 0;
-    return outcome.requeue ?? (left > 0 ? orphansLeft : undefined);
+    return outcome.requeue ?? (left > 0 ? orphansLeft : contested);
   };
 }
 

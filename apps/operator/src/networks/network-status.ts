@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * createNetworkStatus returns the function that writes the conditions of a network and records an event for each
- * transition.
+ * transition, and for a status that another program writes, too.
  */
 import { defined, networkAttachmentDefinitions, networkReasons } from "@switchyard/api";
-import { isKubeError, type EventRecorder, type Writer } from "@switchyard/kube";
+import { isKubeError, type EventRecorder, type Requeue, type Writer } from "@switchyard/kube";
 import type { Network, NetworkKind } from "@switchyard/render";
 import { conditionsFor, type ConditionSummary } from "../reports/condition-summary.ts";
+import { createContestEvents } from "../reports/contest-events.ts";
 import { createTransitionEvents } from "../reports/transition-events.ts";
 
 export interface NetworkStatusDeps {
-  readonly writers: Readonly<Record<NetworkKind, Pick<Writer<Network>, "applyStatus">>>;
+  readonly writers: Readonly<Record<NetworkKind, Pick<Writer<Network>, "applyStatus" | "statusInterference">>>;
   readonly events: EventRecorder;
   readonly now: () => Date;
 }
 
-export type ReportNetwork = (network: Network, summary: ConditionSummary, signal: AbortSignal) => Promise<void>;
+/** Returns when to report again, if nothing else happens. */
+export type ReportNetwork = (
+  network: Network,
+  summary: ConditionSummary,
+  signal: AbortSignal,
+) => Promise<Requeue | undefined>;
 
 export function createNetworkStatus({ writers, events, now }: NetworkStatusDeps): ReportNetwork {
   const recordTransition = createTransitionEvents(events);
+  const recordContest = createContestEvents(events);
 
   return async function reportNetwork(network, summary, signal) {
     const { name, namespace, uid, generation = 0 } = network.metadata;
@@ -26,10 +33,13 @@ export function createNetworkStatus({ writers, events, now }: NetworkStatusDeps)
     const status = { conditions, observedGeneration: generation };
     try {
       const metadata = { name, ...defined({ namespace, uid }) };
-      const result = await writers[network.kind].applyStatus({ metadata, status }, signal);
+      const writer = writers[network.kind];
+      const result = await writer.applyStatus({ metadata, status }, signal);
       if (result === "written") recordTransition(network, summary);
+      return recordContest(network, writer.statusInterference(network));
     } catch (error) {
       if (!isKubeError(error, "NotFound")) throw error; // the network was deleted meanwhile
+      return undefined;
     }
   };
 }

@@ -196,6 +196,7 @@ export function createKeepingWriter<T extends KubeObject>() {
     showsStatus: () => true,
     shows: () => true,
     interference: () => undefined,
+    statusInterference: () => undefined,
   };
   return { writer, applied, options, statuses, deleted };
 }

@@ -8,6 +8,8 @@ export interface AppliedIntent {
   readonly name: ObjectName;
   /** intentDigest of the intent. */
   readonly digest: string;
+  /** Digest of the intent without the times of its conditions; undefined if nobody asks for it. */
+  readonly timeless: string | undefined;
   /** resourceVersion that the write resulted in. */
   readonly resourceVersion: string;
   /** Digest of the manager's fields as the server stored them; undefined until the cache has this version. */

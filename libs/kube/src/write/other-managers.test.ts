@@ -92,6 +92,30 @@ describe("a contest about the fields of an object", () => {
     expect(others.mustHold("/a", intent)).toBe(true);
   });
 
+  it("lets a status rest, too, and says why", () => {
+    const conditions = [{ type: "Ready", status: "False", message: "no pods" }];
+    const status = { conditions };
+    const { others, wait } = setUp();
+    const fields = { 'k:{"type":"Ready"}': { ".": {}, "f:type": {}, "f:status": {} } };
+    const entry = { manager: "sriov-network-operator", operation: "Update", subresource: "status" };
+    const managedFields = [{ ...entry, fieldsV1: { "f:status": { "f:conditions": fields } } }];
+    const before = {
+      apiVersion: "v1",
+      kind: "X",
+      metadata: { name: "a", managedFields },
+      status: { conditions: [{ type: "Ready", status: "True" }] },
+    };
+    for (let nth = 1; nth <= 3; nth++) others.restored("status/a", { status }, before);
+    expect(others.mustHold("status/a", { status })).toBe(true);
+    expect(others.interference("status/a")?.message).toBe(
+      'field manager "sriov-network-operator" changes status.conditions[type=Ready].status again and again, and it is restored ' +
+        "at most once a minute, because two programs that answer each other write without end; " +
+        'let "sriov-network-operator" ignore the field',
+    );
+    wait(minuteMs);
+    expect(others.mustHold("status/a", { status })).toBe(false);
+  });
+
   it("is over when nobody has changed the object for a while", () => {
     const { others, revert, wait } = setUp();
     revert(4, 3_000);

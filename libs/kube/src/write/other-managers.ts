@@ -18,7 +18,10 @@ export interface Interference {
 /** Reverts within `startMs` that make a contest, which ends when none has followed for `endMs`. */
 const contest = { reverts: 3, startMs: 5 * 60_000, endMs: 15 * 60_000 };
 
-/** First and longest time between two writes of a contested pod template, each of which restarts pods. */
+/**
+ * First and longest time between two writes of a contested pod template or status. Each write of a template restarts pods, and two
+ * managers that answer each other's status would write without end.
+ */
 const hold = { firstMs: 60_000, longestMs: 10 * 60_000 };
 
 /** Time after which an object with replaced fields is applied again: the webhook that replaced them may be gone. */
@@ -44,10 +47,10 @@ export class OtherManagers {
     this.#manager = manager;
   }
 
-  /** Reports whether the next write of an object that somebody has changed must wait, because each restarts pods. */
+  /** Reports whether the next write of an object that somebody has changed must wait: of a contested pod template or status. */
   mustHold(key: string, intent: Tree): boolean {
     const entry = this.#byKey.get(key);
-    if (entry === undefined || !this.#isContested(entry) || !hasPodTemplate(intent)) return false;
+    if (entry === undefined || !this.#isContested(entry) || restOf(intent) === undefined) return false;
     const holdMs = Math.min(hold.firstMs * 2 ** (entry.count - contest.reverts), hold.longestMs);
     return this.#clock.nowMs() - (entry.revertsMs.at(-1) ?? 0) < holdMs;
   }
@@ -67,7 +70,7 @@ export class OtherManagers {
     const revertsMs = [...this.#recent(entry), nowMs];
     const found = before && differingField(before, intent, this.#manager);
     const message =
-      found === undefined ? (isGoingOn ? entry.message : undefined) : describeContest(found, hasPodTemplate(intent));
+      found === undefined ? (isGoingOn ? entry.message : undefined) : describeContest(found, restOf(intent));
     const count = isGoingOn ? entry.count + 1 : revertsMs.length;
     this.#byKey.set(key, { ...entry, revertsMs, count, message });
   }
@@ -116,17 +119,18 @@ function newEntry(nowMs: number): Entry {
   return { revertsMs: [], count: 0, message: undefined, replaced: [], appliedMs: nowMs };
 }
 
-function hasPodTemplate({ spec }: Tree): boolean {
-  return typeof spec === "object" && spec !== null && "template" in spec;
+/** Returns why a contested intent is restored only now and then; undefined if it is restored each time. */
+function restOf({ spec, status }: Tree): string | undefined {
+  if (status !== undefined) return "because two programs that answer each other write without end";
+  const hasPodTemplate = typeof spec === "object" && spec !== null && "template" in spec;
+  return hasPodTemplate ? "because each change restarts pods" : undefined;
 }
 
 function describeContest(
   { manager, field }: { readonly manager: string; readonly field: string },
-  isPodTemplate: boolean,
+  rest: string | undefined,
 ): string {
-  const restored = isPodTemplate
-    ? "it is restored at most once a minute, because each change restarts pods"
-    : "it is restored each time";
+  const restored = rest === undefined ? "it is restored each time" : `it is restored at most once a minute, ${rest}`;
   return `field manager "${manager}" changes ${field} again and again, and ${restored}; let "${manager}" ignore the field`;
 }
 

@@ -306,6 +306,48 @@ describe("Writer.showsStatus", () => {
   });
 });
 
+describe("a status that another manager replaces again and again", () => {
+  type WithConditions = ConfigMap & { readonly status?: { readonly conditions: readonly object[] } };
+  const minuteMs = 60_000;
+
+  it("rests for a minute after the third revert, unless there is something else to say", async () => {
+    await using it = await setUp();
+    const { cache, server } = it;
+    await using transport = new HttpTransport(server.endpoint);
+    const time = { ms: 0 };
+    const watchOthers = { nowMs: () => time.ms, after: () => () => undefined };
+    const options = { transport, type: configMaps, manager, namespace: "ns", cache, watchOthers };
+    const writer = createWriter<WithConditions>(options);
+    /** What a controller sends: the other's condition has another status, so the transition is always new. */
+    const write = (message: string) => {
+      const ready = { type: "Ready", status: "False", message, lastTransitionTime: new Date(time.ms).toISOString() };
+      return writer.applyStatus({ metadata: { name: "a" }, status: { conditions: [ready] } });
+    };
+    /** Another manager has replaced the status, and the cache knows it. */
+    const replace = (): void => {
+      const { resourceVersion = "" } = server.put("a", {}).metadata;
+      const metadata = { name: "a", namespace: "ns", uid: "1", resourceVersion, managedFields: [] };
+      cache.upsert({ apiVersion: "v1", kind: "ConfigMap", metadata });
+      cache.advance(resourceVersion);
+    };
+    const results: string[] = [];
+    const answer = async (message = "no pods"): Promise<void> => {
+      time.ms += 1_000;
+      replace();
+      results.push(await write(message));
+    };
+    replace();
+    await write("no pods");
+    for (let nth = 1; nth <= 4; nth++) await answer();
+    expect(results.splice(0)).toEqual(["written", "written", "written", "unchanged"]);
+    await answer("1 of 2 pods");
+    time.ms += minuteMs;
+    await answer("1 of 2 pods");
+    await answer("1 of 2 pods");
+    expect(results).toEqual(["written", "written", "unchanged"]);
+  });
+});
+
 describe("Writer.delete", () => {
   it("deletes the object in the version that was seen", async () => {
     await using it = await setUp();

@@ -23,6 +23,7 @@ import { isKubeError, KubeError } from "../http/kube-error.ts";
 import { applyConfiguration, withoutEmpty, type Intent, type StatusIntent, type Wanted } from "./intent.ts";
 import {
   isKubeObject,
+  isRecord,
   keyOf,
   type KubeObject,
   type ObjectMeta,
@@ -51,6 +52,8 @@ export interface Writer<T extends KubeObject> {
   shows(object: { readonly metadata: ObjectName }): boolean;
   /** Returns what others do to the fields that this writer applies; undefined without `watchOthers`. */
   interference(object: { readonly metadata: ObjectName }): Interference | undefined;
+  /** The same for the status that this writer applies. */
+  statusInterference(object: { readonly metadata: ObjectName }): Interference | undefined;
   /**
    * Deletes the object if it still has the given uid and resourceVersion, as far as they are given. Rejects with "Conflict"
    * if it has changed. Succeeds if the object does not exist.
@@ -83,8 +86,8 @@ export interface WriterOptions {
    */
   readonly adopts?: readonly string[] | undefined;
   /**
-   * Clock for interference(). With it, the writer notices who else sets its fields, and lets a pod template that is contested rest
-   * for minutes. Answers to writes then are whole objects.
+   * Clock for interference(). With it, the writer notices who else sets its fields, and lets a pod template or a status that is
+   * contested rest for minutes. Answers to writes then are whole objects.
    */
   readonly watchOthers?: Clock | undefined;
 }
@@ -121,6 +124,7 @@ export function createWriter<T extends KubeObject>(options: WriterOptions): Writ
     },
 
     interference: ({ metadata }) => others?.interference(intentKey("", nameIn(options, metadata))),
+    statusInterference: ({ metadata }) => others?.interference(intentKey("status", nameIn(options, metadata))),
 
     async delete({ metadata }, signal) {
       if (metadata.deletionTimestamp !== undefined) return;
@@ -170,8 +174,9 @@ async function applyIntent(context: Context, wanted: Wanted, call: Call): Promis
   } else if (hasIntent(digest, { owned, last: applied.get(key) }) && others?.mustRetry(key) !== true) {
     return "unchanged";
   }
+  const timeless = others && digestWithoutTimes(body, digest);
   // The last write was this intent, and the object does not have it any longer.
-  const isChangedByOthers = others !== undefined && seen !== undefined && last?.digest === digest;
+  const isChangedByOthers = others !== undefined && seen !== undefined && isRepeated(context, last, timeless, owned);
   if (isChangedByOthers && others.mustHold(key, body)) return "unchanged";
   const changed = isChangedByOthers && others.mustAsk(key) ? await readObject(context, name, signal) : undefined;
 
@@ -184,11 +189,35 @@ async function applyIntent(context: Context, wanted: Wanted, call: Call): Promis
     applied.forget();
     cache?.doubt();
   }
-  applied.set(key, { name, digest, resourceVersion, storedDigest: undefined });
+  applied.set(key, { name, digest, timeless, resourceVersion, storedDigest: undefined });
   const isWritten = resourceVersion !== seen?.resourceVersion;
   if (isChangedByOthers && isWritten) others.restored(key, body, changed);
   if (isKubeObject(stored)) others?.applied(key, body, stored);
   return isWritten ? "written" : "unchanged";
+}
+
+/** Reports whether the object had this intent, apart from the times of conditions, and does not have the last one any longer. */
+function isRepeated(
+  { applied }: Context,
+  last: AppliedIntent | undefined,
+  timeless: string | undefined,
+  owned: string | undefined,
+): boolean {
+  if (last === undefined || last.timeless !== timeless || applied.isPending(last)) return false;
+  return !hasIntent(last.digest, { owned, last });
+}
+
+/**
+ * Returns the digest of an intent without lastTransitionTime in its conditions. A condition that another manager has set to another
+ * status gets a new time with each write.
+ */
+function digestWithoutTimes(body: ReturnType<typeof applyConfiguration>, digest: string): string {
+  const { status } = body;
+  if (!isRecord(status) || !Array.isArray(status["conditions"])) return digest;
+  const conditions = status["conditions"].map((condition: unknown) =>
+    isRecord(condition) ? { ...condition, lastTransitionTime: undefined } : condition,
+  );
+  return intentDigest({ ...body, status: { ...status, conditions } });
 }
 
 interface ApplyRequest {
