@@ -186,3 +186,42 @@ eveBridge.resources:
     memory: 16Mi
 extraDeploy: []
 {{- end }}
+{{- define "switchyard.knownKeys" -}}
+root: global nameOverride fullnameOverride commonLabels commonAnnotations imagePullSecrets images allowUpstreamImageNames operator serviceAccount rbac sriovOperatorConfig afxdpOperatorConfig supportedExtraNICs crds hooks metrics networkPolicy tests ovnOffload eveBridge extraDeploy
+images: operator sriovConfigDaemon devicePluginConfig afxdpDevicePlugin afxdpPlugins webhook ovnOffload eveBridge sriovDevicePlugin sriovCni ibSriovCni ovsCni rdmaCni acceleratedBridgeCni resourcesInjector metricsExporter metricsExporterKubeRbacProxy
+operator: replicas leaderElect logLevel clusterType resourcePrefix cniBinPath staleNodeStateCleanupDelayMinutes devMode writeConfigMap ovsdbSocketPath maxCacheAge externalDrainer tls metricsExporter admissionControllers extraEnv metricsBindAddress healthPort resources priorityClassName strategy podDisruptionBudget nodeSelector tolerations affinity topologySpreadConstraints podSecurityContext securityContext annotations podAnnotations podLabels terminationGracePeriodSeconds nameOverride fullnameOverride
+operator.externalDrainer: enabled
+operator.tls: minVersion cipherSuites curvePreferences
+operator.metricsExporter: port certificates prometheusOperator
+operator.metricsExporter.certificates: secretName
+operator.metricsExporter.prometheusOperator: enabled serviceAccount namespace deployRules
+operator.admissionControllers: enabled nodeSelector tolerations affinity networkPolicy certificates labelSelector
+operator.admissionControllers.networkPolicy: operator injector
+operator.admissionControllers.networkPolicy.operator: port
+operator.admissionControllers.networkPolicy.injector: port
+operator.admissionControllers.certificates: secretNames certManager custom
+operator.admissionControllers.certificates.secretNames: operator injector
+operator.admissionControllers.certificates.certManager: enabled generateSelfSigned
+operator.admissionControllers.certificates.custom: enabled operator injector
+operator.admissionControllers.certificates.custom.operator: caCrt tlsCrt tlsKey
+operator.admissionControllers.certificates.custom.injector: caCrt tlsCrt tlsKey
+operator.podDisruptionBudget: enabled minAvailable maxUnavailable
+serviceAccount: create name annotations
+rbac: create
+sriovOperatorConfig: deploy configDaemonNodeSelector logLevel disableDrain configurationMode featureGates disablePlugins configDaemonEnvVars useCDI supportedNics
+afxdpOperatorConfig: deploy configDaemonNodeSelector provider loader logLevel disableDrain
+crds: enabled keep networkAttachmentDefinition
+hooks: enabled activeDeadlineSeconds uninstallTimeoutSeconds giveHostsBack tolerations resources
+hooks.giveHostsBack: enabled keepVfs timeoutSeconds
+metrics: enabled port service serviceMonitor podMonitor alerts dashboard
+metrics.service: enabled annotations
+metrics.serviceMonitor: enabled interval scrapeTimeout labels
+metrics.podMonitor: enabled interval scrapeTimeout labels
+metrics.alerts: enabled labels
+metrics.dashboard: enabled labels annotations
+networkPolicy: enabled apiServerPorts
+tests: enabled
+ovnOffload: enabled replicas ovnNamespace network hostLabel resources
+ovnOffload.network: namespace name
+eveBridge: enabled directories nodeSelector tolerations resources
+{{- end }}

@@ -22,6 +22,24 @@ their parents. It changes .Values in place and returns nothing.
 {{- end }}
 {{- end }}
 
+{{- /* A YAML list with the paths of the values that the chart does not know, sorted. Its own marks begin with "switchyard". */ -}}
+{{- define "switchyard.unknownValues" -}}
+{{- $unknown := list }}
+{{- $values := .Values }}
+{{- range $path, $keys := include "switchyard.knownKeys" . | fromYaml }}
+  {{- $group := $values }}
+  {{- if ne $path "root" }}
+    {{- range splitList "." $path }}{{- $group = index $group . }}{{- end }}
+  {{- end }}
+  {{- range $key := keys $group }}
+    {{- if not (or (has $key (splitList " " $keys)) (hasPrefix "switchyard" $key)) }}
+      {{- $unknown = append $unknown (ternary $key (printf "%s.%s" $path $key) (eq $path "root")) }}
+    {{- end }}
+  {{- end }}
+{{- end }}
+{{- toYaml (sortAlpha $unknown) }}
+{{- end }}
+
 {{- /*
 Name of the Deployment: as in upstream's chart, so that an upgrade from it replaces its Deployment and never runs two operators.
 */ -}}

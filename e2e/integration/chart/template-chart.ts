@@ -21,6 +21,8 @@ export interface ChartTemplates extends Disposable {
   objects(values?: Values, args?: readonly string[]): Promise<readonly ChartObject[]>;
   /** What Helm says about values that it or the chart refuses. Rejects if they are accepted. */
   refusal(values: Values): Promise<string>;
+  /** The notes that Helm prints after an installation. Rejects with Helm's words. */
+  notes(values?: Values): Promise<string>;
   /** The status and outputs of `helm template`. */
   result(values: Values): Promise<HelmResult>;
 }
@@ -41,6 +43,10 @@ export async function chartTemplates(): Promise<ChartTemplates> {
       const { status, stderr } = await helm.try(template, values);
       if (status === 0) throw new Error(`accepted: ${JSON.stringify(values)}`);
       return stderr;
+    },
+    async notes(values = {}) {
+      const printed = await helm.run(["install", "sw", chartDirectory, "--dry-run=client"], values);
+      return printed.slice(printed.indexOf("\nNOTES:"));
     },
     result: (values) => helm.try(template, values),
   };

@@ -7,10 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { collectionPath, isRecord, type ResourceType } from "@switchyard/kube";
 import { namespace } from "@switchyard/test-cluster";
 import { eventually, findWorkspaceRoot } from "@switchyard/testing";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parse } from "yaml";
 import { prepareHelm, upstreamChart, upstreamReleases, type Helm, type Values } from "../../src/helm/helm.ts";
+import { pathsOf, readChartValues, readUpstreamRows } from "../../src/helm/upstream-values.ts";
 import { certManagerCrds, monitoringCrds } from "../../src/operator/identity-objects.ts";
 import { startUpstreamCluster, type UpstreamCluster } from "../../src/operator/upstream-cluster.ts";
 import { readRendered, type Rendered } from "./rendered-chart.ts";
@@ -191,16 +190,43 @@ describe("a value of upstream's chart, changed alone", () => {
   });
 });
 
-describe("wrong values", () => {
-  it("are refused with the names of mistyped keys, for each key of upstream's values", async () => {
-    const paths = await ownPaths();
-    expect(paths.length).toBeGreaterThan(30);
-    const values = paths.map((path) => at(`${path}Typo`, "x")).reduce(merge);
-    const { status, stderr } = await helm.try(["template", "sriov", chart], values);
-    expect(status).toBe(1);
-    for (const path of paths) expect(stderr).toContain(`'${path.split(".").at(-1) ?? ""}Typo'`);
+describe("the table of upstream's values", () => {
+  it("has a row for each key of each release, and no other than those that are newer", async () => {
+    const all = await Promise.all(upstreamReleases.map(async (release) => pathsOf(await valuesOf(release))));
+    const keys = new Set(all.flat());
+    const rows = (await readUpstreamRows()).map(({ path }) => path);
+    expect([...keys].filter((key) => !rows.includes(key))).toEqual([]);
+    const afterRelease = [
+      ...newer.map(({ path }) => path),
+      ...[
+        "operator.metricsBindAddress",
+        "sriovOperatorConfig.configDaemonEnvVars",
+        "sriovOperatorConfig.disablePlugins",
+      ],
+    ];
+    expect(rows.filter((row) => !keys.has(row)).toSorted()).toEqual(afterRelease.toSorted());
+    expect(new Set(rows).size).toBe(rows.length);
   });
 
+  it("says truly what is refused", async () => {
+    const values: Readonly<Record<string, unknown>> = {
+      "operator.tls.minVersion": "VersionTLS11",
+      ...Object.fromEntries(
+        replaced.map((name) => [`images.${name}`, `example.com/sriov-network-operator-webhook:v1`]),
+      ),
+    };
+    const rows = await readUpstreamRows();
+    const refused = rows.filter(({ treatment }) => treatment === "refused").map(({ path }) => path);
+    expect(refused.toSorted()).toEqual(Object.keys(values).toSorted());
+    for (const path of refused) {
+      const { status, stderr } = await helm.try(["template", "sriov", chart], at(path, values[path]));
+      expect([path, status]).toEqual([path, 1]);
+      expect(stderr).toContain(path.startsWith("images.") ? `${path} is ` : `'/${path.replaceAll(".", "/")}'`);
+    }
+  });
+});
+
+describe("wrong values", () => {
   it("are refused with the paths of values of a wrong type, for each key of upstream's values", async () => {
     const paths = await ownPaths();
     const values = paths.map((path) => at(path, path === "extraDeploy" ? 7 : [{ wrong: [1] }])).reduce(merge);
@@ -288,9 +314,7 @@ async function readResources(): Promise<readonly ResourceType[]> {
 }
 
 async function valuesOf(release: (typeof upstreamReleases)[number]): Promise<Values> {
-  const values: unknown = parse(await readFile(join(await upstreamChart(release), "values.yaml"), "utf8"));
-  if (!isRecord(values)) throw new TypeError(`upstream ${release} has no values`);
-  return values;
+  return readChartValues(await upstreamChart(release));
 }
 
 function withoutReplacedImages(values: Values): Values {
@@ -315,11 +339,5 @@ function merge(first: Values, second: Values): Values {
 /** The paths of all values of upstream's chart, except fields of pods, which the API server checks. */
 async function ownPaths(): Promise<readonly string[]> {
   const paths = pathsOf(withoutReplacedImages(await valuesOf("1.6.0")));
-  return paths.filter((path) => !path.startsWith("operator.affinity."));
-}
-
-/** The paths of all values that are not maps, or are empty maps. */
-function pathsOf(values: unknown, path = ""): readonly string[] {
-  if (!isRecord(values) || Object.keys(values).length === 0) return [path];
-  return Object.entries(values).flatMap(([key, value]) => pathsOf(value, path === "" ? key : `${path}.${key}`));
+  return paths.filter((path) => path !== "operator.affinity");
 }

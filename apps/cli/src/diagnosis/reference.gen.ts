@@ -646,6 +646,12 @@ export const reference: Reference = {
       "remedy": "Correct what the answer of the API server names. Otherwise report the bug with the operator's log."
     },
     {
+      "name": "StatusContested",
+      "type": "Warning",
+      "when": "On networks and the SriovOperatorConfig: another program replaces the conditions again and again. The note names it and a field.",
+      "remedy": "Stop the other program, such as a pod of the Go operator that did not end."
+    },
+    {
       "name": "SyncFailed",
       "type": "Warning",
       "when": "On node states: the configuration has failed. The note is status.lastSyncError.",

@@ -9,7 +9,7 @@ import {
   type OvnOffloadIdentitySettings,
 } from "@switchyard/render";
 import { stringify } from "yaml";
-import { toDefaults, toSchema, toValuesYaml } from "./render-values.ts";
+import { toDefaults, toKnownKeys, toSchema, toValuesYaml } from "./render-values.ts";
 import { chartReadme } from "./values-page.ts";
 import { chartValues } from "./values.ts";
 
@@ -63,7 +63,12 @@ export function chartFiles(): ReadonlyMap<string, string> {
 }
 
 function defaultsTemplate(): string {
-  return `{{- define "switchyard.defaults" -}}\n${stringify(toDefaults(chartValues), { lineWidth: 0 })}{{- end }}\n`;
+  const named = (name: string, content: unknown): string =>
+    `{{- define "${name}" -}}\n${stringify(content, { lineWidth: 0 })}{{- end }}\n`;
+  const keys = Object.entries(toKnownKeys(chartValues)).map(([path, names]) => [path || "root", names.join(" ")]);
+  return (
+    named("switchyard.defaults", toDefaults(chartValues)) + named("switchyard.knownKeys", Object.fromEntries(keys))
+  );
 }
 
 /** The built-in list as rows of the ConfigMap supported-nic-ids, for programs that read the list there. */

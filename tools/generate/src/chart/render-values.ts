@@ -16,7 +16,10 @@ export function toValuesYaml(root: Group): string {
     .join("\n");
 }
 
-/** The JSON schema of the values. Helm checks it before it renders anything. */
+/**
+ * The JSON schema of the values. Helm checks it before it renders anything. Groups are open, because values files of upstream's
+ * chart have keys that its templates ignore. The notes of the chart name keys that it does not know.
+ */
 export function toSchema(root: Group): Schema {
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
@@ -34,6 +37,16 @@ export function toDefaults(root: Group): Readonly<Record<string, Json>> {
   );
 }
 
+/** The keys of each group that is not open, by its path; "" is the root. */
+export function toKnownKeys(group: Group, path = ""): Readonly<Record<string, readonly string[]>> {
+  const below = Object.entries(group.values).map(([key, node]) =>
+    node.node === "group" ? toKnownKeys(node, path === "" ? key : `${path}.${key}`) : {},
+  );
+  return Object.assign({}, group.isOpen ? {} : { [path]: Object.keys(group.values) }, ...below) as Readonly<
+    Record<string, readonly string[]>
+  >;
+}
+
 /** All values with their paths, in the order of the description. */
 export function leaves(
   root: Group,
@@ -45,7 +58,7 @@ export function leaves(
   });
 }
 
-function groupSchema({ help, values, isOpen }: Group): Schema {
+function groupSchema({ help, values }: Group): Schema {
   return {
     type: "object",
     ...(help !== "" && { description: help }),
@@ -55,7 +68,6 @@ function groupSchema({ help, values, isOpen }: Group): Schema {
         node.node === "group" ? groupSchema(node) : { description: node.help, ...node.schema },
       ]),
     ),
-    ...(!isOpen && { additionalProperties: false }),
   };
 }
 

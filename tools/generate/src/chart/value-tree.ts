@@ -36,7 +36,7 @@ export interface Group {
   readonly node: "group";
   readonly help: string;
   readonly values: Readonly<Record<string, Value | Group>>;
-  /** Whether other keys are allowed. */
+  /** Whether other keys are expected: of parent charts. */
   readonly isOpen: boolean;
 }
 

@@ -8,8 +8,9 @@ import { chartValues } from "./values.ts";
 export function valuesPage(): string {
   return [
     "# Values of the Helm chart",
-    "Values with the names of the values of the Go operator's chart have the same meaning. Unknown values are rejected " +
-      "by `values.schema.json`, with their names.",
+    "Values with the names of the values of the Go operator's chart have the same meaning " +
+      "([row by row](upstream-values.md)). `values.schema.json` rejects wrong types. Unknown values have no effect, and the " +
+      "notes that Helm prints after an installation or upgrade name them.",
     ...sections("##"),
   ].join("\n\n");
 }

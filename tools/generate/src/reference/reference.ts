@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { alertsFile, alertsPage } from "./alerts-page.ts";
+import { upstreamValuesPage } from "../chart/upstream-values.ts";
 import { valuesPage } from "../chart/values-page.ts";
 import { componentsPage } from "./components-page.ts";
 import { conditionsPage } from "./conditions-page.ts";
@@ -15,6 +16,7 @@ import type { Source } from "./sources.ts";
 const contents = [
   ["../api/README.md", "API", "the kinds, field by field"],
   ["chart-values.md", "Chart values", "values of the Helm chart with their defaults"],
+  ["upstream-values.md", "Values of the Go operator's chart", "what becomes of each"],
   ["components.md", "Components", "images of the chart, and what was run or compared with each"],
   ["flags.md", "Flags", "flags and environment variables of each program"],
   ["conditions.md", "Conditions", "types and reasons of `status.conditions`, and what to do"],
@@ -29,6 +31,7 @@ export function referencePages(root: string, sources: readonly Source[]): Readon
   const pages = new Map([
     ["README.md", indexPage()],
     ["chart-values.md", valuesPage()],
+    ["upstream-values.md", upstreamValuesPage()],
     ["components.md", componentsPage()],
     ["flags.md", flagsPage(root)],
     ["conditions.md", conditionsPage(sources)],
