@@ -60,8 +60,8 @@ export async function startGoCluster(version: HelmVersion, go: UpstreamOperator)
       await bundleApp("apps/webhook", directory),
     ];
     const workers = new Map<string, FakeWorker>();
-    for (const node of goNodes)
-      workers.set(node.name, stack.use(await createWorker(testCluster, node.name, node.nics)));
+    for (const { name, nics, hasOvs = false } of goNodes)
+      workers.set(name, stack.use(await createWorker(testCluster, name, { nics, managesOvs: hasOvs })));
     await createControlNode(testCluster);
     stack.use(await keepNodesReady(transport, ["control-1", ...workers.keys()]));
 
@@ -138,7 +138,11 @@ function userValues(): Values {
     operator: {
       admissionControllers: { enabled: true, certificates: { custom: { enabled: true, operator, injector } } },
     },
-    sriovOperatorConfig: { deploy: true, logLevel: 2, featureGates: { parallelNicConfig: true } },
+    sriovOperatorConfig: {
+      deploy: true,
+      logLevel: 2,
+      featureGates: { parallelNicConfig: true, manageSoftwareBridges: true },
+    },
     supportedExtraNICs: ['Emulated: "8086 10c9 10ca"'],
   };
 }
@@ -151,7 +155,7 @@ async function settle(testCluster: UpstreamCluster, workers: ReadonlyMap<string,
     return kernel;
   };
   for (const { name, before } of goNodes) {
-    kernelOf(name).addRdmaDevice("mlx5_0"); // upstream's daemon loads the RDMA modules itself
+    if (name !== "infiniband") kernelOf(name).addRdmaDevice("mlx5_0"); // upstream's daemon loads the RDMA modules itself
     await before?.(kernelOf(name));
     await eventually(
       `upstream's daemon reports ${name}`,
@@ -162,13 +166,7 @@ async function settle(testCluster: UpstreamCluster, workers: ReadonlyMap<string,
     );
   }
   await untilWebhookReviews(testCluster);
-  // Three nodes are drained at once, and one of them stays.
-  await testCluster.kubectl(["apply", "-f", "-"], {
-    apiVersion: "sriovnetwork.openshift.io/v1",
-    kind: "SriovNetworkPoolConfig",
-    metadata: { name: "workers" },
-    spec: { maxUnavailable: 3, nodeSelector: { matchLabels: { "node-role.kubernetes.io/worker": "" } } },
-  });
+  await createPools(testCluster);
   for (const node of goNodes) await applyPolicies(testCluster, node);
   for (const node of goNodes) await untilConfigured(testCluster, node);
   for (const { name, after } of goNodes) after?.(kernelOf(name));
@@ -189,6 +187,22 @@ async function settle(testCluster: UpstreamCluster, workers: ReadonlyMap<string,
       },
       within,
     );
+  }
+}
+
+/** A node must not be in two pools. Three nodes of the large one are drained at once, and one of them stays. */
+async function createPools(testCluster: UpstreamCluster): Promise<void> {
+  const key = "kubernetes.io/hostname";
+  const own = goNodes.flatMap(({ name, pool }) => (pool === undefined ? [] : [{ name, pool }]));
+  const others = { key, operator: "NotIn", values: own.map(({ name }) => name) };
+  const isWorker = { key: "node-role.kubernetes.io/worker", operator: "Exists" };
+  const pools = [
+    { name: "workers", spec: { maxUnavailable: 3, nodeSelector: { matchExpressions: [isWorker, others] } } },
+    ...own.map(({ name, pool }) => ({ name, spec: { ...pool, nodeSelector: { matchLabels: { [key]: name } } } })),
+  ];
+  for (const { name, spec } of pools) {
+    const kind = { apiVersion: "sriovnetwork.openshift.io/v1", kind: "SriovNetworkPoolConfig" };
+    await testCluster.kubectl(["apply", "-f", "-"], { ...kind, metadata: { name }, spec });
   }
 }
 

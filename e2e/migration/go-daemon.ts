@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * goDaemon plays the config daemon of upstream's operator on a fake kernel. The real one reads the sysfs of its machine. This one
- * creates VFs from the spec that the real operator writes, takes part in the real drain handshake, and reports.
+ * creates VFs and bridges from the spec that the real operator writes, takes part in the real drain handshake, and reports.
  */
 import { annotations, nodes, sriovNetworkNodeStates, type InterfaceSpec } from "@switchyard/api";
 import { pci, type FakeKernel } from "@switchyard/host/testing";
@@ -12,6 +12,7 @@ import { fieldAt } from "../src/api/plain-api.ts";
 import { upstream, type UpstreamCluster } from "../src/operator/upstream-cluster.ts";
 import type { InProcess } from "../src/pods/run-pods.ts";
 import { configureAsUpstream, statusByUpstream } from "../upgrade/upstream-host.ts";
+import { configureBridges, managedBridges } from "./go-bridges.ts";
 
 /** A node's daemon. */
 export interface GoDaemonOptions {
@@ -46,7 +47,8 @@ export function goDaemon({
     const rdmaMode = await kernel.host().rdma.readMode();
     const interfaces = await statusByUpstream(kernel);
     const system = rdmaMode === undefined ? {} : { rdmaMode };
-    const status = { bridges: {}, interfaces, syncStatus: "Succeeded", system };
+    const bridges = await managedBridges(kernel);
+    const status = { bridges, interfaces, syncStatus: "Succeeded", system };
     if (isDeepStrictEqual(fieldAt(state, "status"), status)) return;
     await daemon.update(sriovNetworkNodeStates, Object.assign({}, state, { status }), "status");
   }
@@ -57,7 +59,9 @@ export function goDaemon({
     const { desired, current } = handshake(state);
     if (desired === undefined || current === undefined) return;
     const wanted = await changesFor(kernel, state);
-    const isDisruptive = wanted.some(({ existing }) => existing > 0);
+    const bridges = fieldAt(state, "spec", "bridges") ?? {};
+    const changesBridges = !isDeepStrictEqual(bridges, await managedBridges(kernel));
+    const isDisruptive = changesBridges || wanted.some(({ existing }) => existing > 0);
     if (isDisruptive && current !== "DrainComplete") {
       if (desired !== requests) await request(requests);
       return;
@@ -68,6 +72,7 @@ export function goDaemon({
       if (existing > 0) await kernel.host().sriov.setNumVfs(pci(spec.pciAddress), 0);
       await configureAsUpstream(kernel, spec);
     }
+    if (changesBridges) await configureBridges(kernel, bridges);
     if (current === "DrainComplete" && endsAt === "configured") return;
     if (desired !== "Idle") await request("Idle");
     await report(state);

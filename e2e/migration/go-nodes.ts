@@ -3,8 +3,18 @@
  * The nodes of the walk between upstream's operator and Switchyard, one for each state in which a hand-over could do harm,
  * and the policies of each.
  */
-import type { SriovNetworkNodePolicySpec } from "@switchyard/api";
-import { i40e, igb, mlx5, pci, type FakeKernel, type FakeNic } from "@switchyard/host/testing";
+import type { SriovNetworkNodePolicySpec, SriovNetworkPoolConfigSpec } from "@switchyard/api";
+import {
+  i40e,
+  igb,
+  mlx5,
+  mlx5Ib,
+  pci,
+  upstreamHelpers,
+  upstreamRules,
+  type FakeKernel,
+  type FakeNic,
+} from "@switchyard/host/testing";
 import type { GoDaemonOptions } from "./go-daemon.ts";
 
 /** A policy without the fields that the table fills in. */
@@ -13,6 +23,10 @@ type Policy = Omit<SriovNetworkNodePolicySpec, "nodeSelector">;
 export interface GoNode extends Pick<GoDaemonOptions, "requests" | "endsAt"> {
   readonly name: string;
   readonly nics: readonly FakeNic[];
+  /** Whether Open vSwitch runs on it, in which upstream has switched hardware offload on. */
+  readonly hasOvs?: boolean;
+  /** Of the pool that has only this node. */
+  readonly pool?: Pick<SriovNetworkPoolConfigSpec, "rdmaMode">;
   readonly policies: Readonly<Record<string, Policy>>;
   /** Number of VFs that a user changes the policies to before the take-over. The node has to be drained for it. */
   readonly grownTo?: number;
@@ -85,6 +99,72 @@ export const goNodes: readonly GoNode[] = [
       },
     },
     before: (kernel) => kernel.setNumVfsByHand(pci("0000:5e:00.1"), 4),
+    answer: "Idle",
+  },
+  {
+    // VFs with the GUIDs that upstream has assigned.
+    name: "infiniband",
+    nics: [mlx5Ib("0000:86:00.0")],
+    policies: {
+      "ib-100g": {
+        nicSelector: { rootDevices: ["0000:86:00.0"] },
+        numVfs: 2,
+        resourceName: "ib",
+        isRdma: true,
+        linkType: "ib",
+      },
+    },
+    answer: "Idle",
+  },
+  {
+    name: "exclusive",
+    nics: [mlx5("0000:3b:00.0")],
+    pool: { rdmaMode: "exclusive" },
+    policies: {
+      exclusive: {
+        nicSelector: { rootDevices: ["0000:3b:00.0"] },
+        numVfs: 2,
+        resourceName: "exclusive",
+        isRdma: true,
+        linkType: "eth",
+      },
+    },
+    before(kernel) {
+      kernel.setRdmaModeByHand("exclusive");
+      const header = "# This file is managed by sriov-network-operator do not edit.";
+      kernel.writeFile(
+        "/etc/modprobe.d/sriov_network_operator_modules_config.conf",
+        `${header}\noptions ib_core netns_mode=0\n`,
+      );
+      return Promise.resolve();
+    },
+    answer: "Idle",
+  },
+  {
+    // Representors of its VFs are ports of a bridge that upstream manages.
+    name: "bridged",
+    nics: [mlx5("0000:3b:00.0")],
+    hasOvs: true,
+    policies: {
+      "reps-100g": {
+        nicSelector: { rootDevices: ["0000:3b:00.0"] },
+        numVfs: 2,
+        resourceName: "reps",
+        eSwitchMode: "switchdev",
+        bridge: { ovs: {} },
+      },
+    },
+    async before(kernel) {
+      for (const [path, text] of upstreamHelpers) kernel.writeFile(path, text);
+      for (const [path, text] of upstreamRules(pci("0000:3b:00.0"), "enp59s0f0np0", "switchdev"))
+        kernel.writeFile(path, text);
+      await kernel.host().ovs.setHardwareOffload("by upstream");
+    },
+    after(kernel) {
+      const [bridge] = Object.keys(kernel.ovs.listBridges());
+      if (bridge === undefined) throw new Error("upstream's daemon has made no bridge");
+      kernel.ovs.addPort(bridge, "port-of-a-pod");
+    },
     answer: "Idle",
   },
   {

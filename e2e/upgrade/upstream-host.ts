@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Configures a host and reports it as upstream's daemon does. It creates VFs in its order (sriov-operator.md F.6), a
- * record and a udev rule for each PF (sriov-operator.md F.7), and a status with upstream's fields only
+ * Configures a host and reports it as upstream's daemon does. It creates VFs in its order (sriov-operator.md F.6), gives VFs of
+ * InfiniBand a GUID, and writes a record and a udev rule for each PF (sriov-operator.md F.7). The status has upstream's fields only
  * (sriov-operator.md A.5).
  */
-import { parseMacAddress, type InterfaceSpec, type InterfaceStatus, type VfGroup } from "@switchyard/api";
-import type { Link, SysfsPf, SysfsVf } from "@switchyard/host";
+import {
+  parseGuid,
+  parseMacAddress,
+  type Guid,
+  type InterfaceSpec,
+  type InterfaceStatus,
+  type VfGroup,
+} from "@switchyard/api";
+import type { EswitchMode, Link, SysfsPf, SysfsVf } from "@switchyard/host";
 import { pci, upstreamHelpers, upstreamRules, type FakeKernel } from "@switchyard/host/testing";
 import { parseVfRange } from "@switchyard/policy";
+import { randomBytes } from "node:crypto";
 
 /** Creates the VFs, sets the driver, address and MTU of each, and records the PF. */
 export async function configureAsUpstream(kernel: FakeKernel, spec: InterfaceSpec): Promise<void> {
@@ -15,6 +23,7 @@ export async function configureAsUpstream(kernel: FakeKernel, spec: InterfaceSpe
   const pf = pci(spec.pciAddress);
   const { name: pfName, mtu } = await linkOf(kernel, spec.pciAddress);
   if (spec.externallyManaged !== true) {
+    if (spec.eSwitchMode === "switchdev") await host.devlink.setEswitchMode(pf, "switchdev");
     await host.sriov.setNumVfs(pf, spec.numVfs ?? 0);
     if ((spec.mtu ?? 0) > mtu) await host.links.setMtu(pfName, spec.mtu ?? 0);
   }
@@ -25,6 +34,11 @@ export async function configureAsUpstream(kernel: FakeKernel, spec: InterfaceSpe
     const link = await linkOf(kernel, vf.pciAddress);
     const mac = parseMacAddress(link.mac);
     if (mac.ok) await host.links.setVfMac(pfName, vf.vfId, mac.value);
+    if (link.type === "infiniband") {
+      await host.rdma.setVfGuid(pfName, vf.vfId, randomGuid());
+      await host.sriov.unbindDriver(vf.pciAddress);
+      await host.sriov.bindDriver(vf.pciAddress, vf.driver ?? "");
+    }
     if (group.deviceType === "vfio-pci") {
       await host.sriov.unbindDriver(vf.pciAddress);
       await host.modules.load("vfio-pci");
@@ -46,11 +60,21 @@ export async function configureAsUpstream(kernel: FakeKernel, spec: InterfaceSpe
 export async function statusByUpstream(kernel: FakeKernel): Promise<readonly InterfaceStatus[]> {
   const host = kernel.host();
   const [pfs, links, records] = await Promise.all([host.sriov.listPfs(), host.links.listLinks(), host.records.list()]);
-  return pfs.map((pf) => {
-    const link = links.find(({ parent }) => parent?.name === pf.pciAddress);
-    const external = records.get(pf.pciAddress)?.spec.externallyManaged === true;
-    return { ...pfStatus(pf, link), ...(external && { externallyManaged: true }), ...vfStatuses(pf, links) };
-  });
+  return Promise.all(
+    pfs.map(async (pf) => {
+      const link = links.find(
+        ({ parent, physPortName }) => parent?.name === pf.pciAddress && !isRepresentor(physPortName),
+      );
+      const external = records.get(pf.pciAddress)?.spec.externallyManaged === true;
+      const eSwitchMode = (await host.devlink.readEswitchMode(pf.pciAddress)) ?? "legacy";
+      const vfs = vfStatuses(pf, links);
+      return { ...pfStatus(pf, link, eSwitchMode), ...(external && { externallyManaged: true }), ...vfs };
+    }),
+  );
+}
+
+function isRepresentor(physPortName = ""): boolean {
+  return /vf\d+$/.test(physPortName);
 }
 
 /**
@@ -64,7 +88,17 @@ export function changesOf(kernel: FakeKernel, from: number): readonly string[] {
     .map(({ port, method, args }) => `${port}.${method} ${args.join(" ")}`);
 }
 
-function pfStatus(pf: SysfsPf, link: Link | undefined): InterfaceStatus {
+function randomGuid(): Guid {
+  const parsed = parseGuid(
+    randomBytes(8)
+      .toString("hex")
+      .replaceAll(/(..)(?=.)/g, "$1:"),
+  );
+  if (!parsed.ok) throw new TypeError("eight bytes are a GUID");
+  return parsed.value;
+}
+
+function pfStatus(pf: SysfsPf, link: Link | undefined, eSwitchMode: EswitchMode): InterfaceStatus {
   const { pciAddress, driver = "", vendor, deviceId: deviceID } = pf;
   return {
     pciAddress,
@@ -72,11 +106,11 @@ function pfStatus(pf: SysfsPf, link: Link | undefined): InterfaceStatus {
     vendor,
     deviceID,
     linkSpeed: "25000 Mb/s",
-    linkType: "ETH",
+    linkType: link?.type === "infiniband" ? "IB" : "ETH",
     linkAdminState: "up",
     ...(link && { name: link.name, mac: link.mac, mtu: link.mtu }),
     ...(link !== undefined && link.altNames.length > 0 && { altNames: link.altNames }),
-    ...(pf.sriov && { totalvfs: pf.sriov.totalVfs, eSwitchMode: "legacy" }),
+    ...(pf.sriov && { totalvfs: pf.sriov.totalVfs, eSwitchMode }),
     ...(pf.sriov !== undefined && pf.sriov.numVfs > 0 && { numVfs: pf.sriov.numVfs }),
   };
 }
@@ -88,7 +122,8 @@ function vfStatuses({ sriov }: SysfsPf, links: readonly Link[]): Pick<InterfaceS
     Vfs: byFileName.map(({ vfId: vfID, pciAddress, driver = "", vendor, deviceId: deviceID }) => {
       const link = links.find(({ parent }) => parent?.name === pciAddress);
       const fields = link && { name: link.name, mac: link.mac, mtu: link.mtu };
-      return { vfID, pciAddress, driver, vendor, deviceID, ...fields };
+      const guid = links.flatMap(({ vfs }) => vfs.filter((vf) => vf.vfId === vfID && vf.guid !== undefined))[0]?.guid;
+      return { vfID, pciAddress, driver, vendor, deviceID, ...fields, ...(guid !== undefined && { guid }) };
     }),
   };
 }
@@ -103,7 +138,7 @@ async function vfsOf(kernel: FakeKernel, pciAddress: string): Promise<readonly S
 
 async function linkOf(kernel: FakeKernel, pciAddress: string): Promise<Link> {
   const links = await kernel.host().links.listLinks();
-  const found = links.find(({ parent }) => parent?.name === pciAddress);
+  const found = links.find(({ parent, physPortName }) => parent?.name === pciAddress && !isRepresentor(physPortName));
   if (found === undefined) throw new Error(`${pciAddress} has no interface`);
   return found;
 }

@@ -3,7 +3,13 @@
  * FakeWorker is a node of a test cluster: a Node object, a fake kernel in this process, and the config daemon as a
  * process. The daemon can be killed and restarted while the kernel keeps its state.
  */
-import { createFakeKernel, serveFakeKernel, type FakeKernel, type FakeNic } from "@switchyard/host/testing";
+import {
+  createFakeKernel,
+  serveFakeKernel,
+  type FakeKernel,
+  type FakeKernelOptions,
+  type FakeNic,
+} from "@switchyard/host/testing";
 import {
   createNode,
   createOperatorConfig,
@@ -31,13 +37,13 @@ export interface WatchedCluster extends AsyncDisposable {
   readonly news: NodeLog;
 }
 
-/** Creates the Node object and the fake kernel. It does not start the daemon. */
+/** Creates the Node object and the fake kernel, of which the NICs or all options are given. It does not start the daemon. */
 export async function createWorker(
   testCluster: TestCluster,
   name: string,
-  nics: readonly FakeNic[],
+  hardware: readonly FakeNic[] | FakeKernelOptions,
 ): Promise<FakeWorker> {
-  const kernel = createFakeKernel({ nics });
+  const kernel = createFakeKernel("nics" in hardware ? hardware : { nics: hardware });
   const socket = join(testCluster.directory, `${name}.sock`);
   const server = await serveFakeKernel(kernel, socket);
   await createNode(testCluster, name);

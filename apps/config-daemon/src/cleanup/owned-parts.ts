@@ -21,6 +21,7 @@ import { kernelArgumentsFile, readKernelArgumentsRecord } from "../files/boot-re
 import { setKernelArguments } from "../steps/kernel.ts";
 import { listBootUnits, removeBootUnits } from "../systemd/remove-boot.ts";
 import { isOwnRule } from "../udev/rule-files.ts";
+import { hasListedBridges, listManagedBridges } from "../upstream/managed-ovs-bridges.ts";
 import { ruleDirectory, unitDirectory } from "../upstream/upstream-files.ts";
 import { knownNicsPath } from "../virtual/known-nics.ts";
 
@@ -80,6 +81,10 @@ export const ownedParts: readonly OwnedPart[] = [
       for (const step of await removalOf(host)) await setKernelArguments(step, host);
       await host.files.remove(kernelArgumentsFile); // only after the arguments, whose owner it records
     },
+  },
+  {
+    find: async (host) => ((await hasListedBridges(host)) ? ["remove the bridges from managed-ovs-bridges.json"] : []),
+    remove: (host) => listManagedBridges(host, { existing: [], wanted: [] }),
   },
   afxdpCni,
   fileOf(afxdpPluginRecord, () => true),

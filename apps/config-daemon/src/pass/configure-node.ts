@@ -20,7 +20,7 @@ import type { ObserveHost } from "../observe/observer.ts";
 import type { VfHolders } from "../observe/vf-holders.ts";
 import type { Phase } from "../report/phase.ts";
 import type { Found } from "../report/status-of.ts";
-import { adoptUpstreamBridges } from "../upstream/managed-ovs-bridges.ts";
+import { adoptUpstreamBridges, listManagedBridges } from "../upstream/managed-ovs-bridges.ts";
 import { applySteps, type ApplyStepsOptions } from "./apply-steps.ts";
 import { createDrainControl, type DrainControlDeps } from "./drain-control.ts";
 import { ownPfs, recordAssignedMacs } from "./own-pfs.ts";
@@ -169,11 +169,23 @@ async function own(
     next.steps.flatMap((step) => (step.kind === "set-vf-mac" && step.pciAddress === pf ? [step.vfId] : []));
   const owned = await withRecordDeadline((host) => ownPfs(host, wanted, { ...found, changesVfs, macsToAssign }));
   if (!owned.ok) return owned;
+  await listBridges(desired, found, withRecordDeadline);
   const { interfaces, pfNumbers } = found;
   const hasSteps = next.steps.length > 0;
   const problems = await keepUdevRules({ desired, wanted, found: interfaces, pfNumbers, hasSteps });
   // The steps of a PF do not depend on its record.
   return ok({ isOutdated: owned.value && !hasSteps, problems });
+}
+
+/** Nothing of Switchyard reads the list. If it cannot be written, the next pass tries again. */
+async function listBridges(
+  { bridges: wanted }: SriovNetworkNodeStateSpec,
+  { bridges: existing, openVSwitch }: Observation,
+  withRecordDeadline: WithDeadline,
+): Promise<void> {
+  if (openVSwitch === undefined || existing.ovs === undefined) return;
+  const lists = { existing: existing.ovs, wanted: wanted?.ovs ?? [] };
+  await withRecordDeadline((host) => listManagedBridges(host, lists)).catch(ignoreHostError);
 }
 
 function ignoreHostError(error: unknown): void {

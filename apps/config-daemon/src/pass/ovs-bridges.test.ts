@@ -217,15 +217,18 @@ describe("bridges of the Go operator", () => {
     return kernel;
   }
 
-  it("are adopted with the entries that it set, and their list is removed", async () => {
+  it("are adopted with the entries that it set, and stay in their list for the way back", async () => {
     const kernel = upstreamKernel(JSON.stringify({ [bridge]: entry }));
     const daemon = daemonOn(kernel.host());
     expect(await daemon.pass(withBridge)).toBe("settled");
     expect(daemon.error()).toBe("");
-    expect(kernel.listFiles()).not.toContain(upstreamsFile);
+    expect(JSON.parse((await kernel.host().files.readText(upstreamsFile)) ?? "")).toEqual({
+      [bridge]: { ...wanted, writtenBy: "switchyard" },
+    });
     expect(kernel.ovs.readOtherConfig(bridge)).toEqual({ a: "1", theirs: "3" });
     expect(await daemon.pass(stateWith({ unselected: [pf] }))).toBe("settled");
     expect(kernel.ovs.listBridges()).toEqual(users);
+    expect(kernel.listFiles()).not.toContain(upstreamsFile);
   });
 
   it("are adopted when Open vSwitch answers", async () => {
@@ -236,7 +239,7 @@ describe("bridges of the Go operator", () => {
     expect(kernel.listFiles()).toEqual([upstreamsFile]);
     kernel.ovs.start();
     await daemon.pass(stateWith({}));
-    expect([daemon.last()?.bridges?.ovs?.map(({ name }) => name), kernel.listFiles()]).toEqual([[bridge], []]);
+    expect(daemon.last()?.bridges?.ovs?.map(({ name }) => name)).toEqual([bridge]);
   });
 
   it.each([
@@ -256,7 +259,16 @@ describe("bridges of the Go operator", () => {
     const daemon = daemonOn(kernel.host());
     await daemon.pass(stateWith({}));
     expect(daemon.last()?.bridges?.ovs).toEqual([{ name: bridge }]);
-    expect(await kernel.host().files.readText(upstreamsFile)).toBe('{"other":1}');
+    const list: unknown = JSON.parse((await kernel.host().files.readText(upstreamsFile)) ?? "");
+    expect(list).toEqual({ other: 1, [bridge]: { name: bridge, bridge: {}, uplinks: [], writtenBy: "switchyard" } });
+  });
+
+  it("are not taken from somebody else because Switchyard has listed a bridge of this name", async () => {
+    const listed = JSON.stringify({ [bridge]: { ...entry, writtenBy: "switchyard" } });
+    const kernel = upstreamKernel(listed);
+    const daemon = daemonOn(kernel.host());
+    await daemon.pass(withBridge);
+    expect(daemon.error()).toContain(`bridge ${bridge} exists and was not created by Switchyard`);
   });
 });
 

@@ -211,8 +211,8 @@ function isRepeated(
  * Returns the digest of an intent without lastTransitionTime in its conditions. A condition that another manager has set to another
  * status gets a new time with each write.
  */
-function digestWithoutTimes(body: ReturnType<typeof applyConfiguration>, digest: string): string {
-  const { status } = body;
+function digestWithoutTimes(body: Readonly<Record<string, unknown>>, digest: string): string {
+  const status = body["status"];
   if (!isRecord(status) || !Array.isArray(status["conditions"])) return digest;
   const conditions = status["conditions"].map((condition: unknown) =>
     isRecord(condition) ? { ...condition, lastTransitionTime: undefined } : condition,

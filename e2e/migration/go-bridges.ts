@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Plays the part of upstream's config daemon that manages bridges of Open vSwitch, as the real one does (sriov-operator.md F.12). It
+ * knows only the bridges in its list, drains the node if they differ from the spec, and creates again what is not in the list, with
+ * the loss of all other ports.
+ */
+import type { OvsBridge } from "@switchyard/api";
+import type { FakeKernel } from "@switchyard/host/testing";
+import { isRecord } from "@switchyard/kube";
+import { isDeepStrictEqual } from "node:util";
+
+const path = "/etc/sriov-operator/managed-ovs-bridges.json";
+
+/** The bridges of the list that exist, in the form of the spec; {} if there are none. */
+export async function managedBridges(kernel: FakeKernel): Promise<{ readonly ovs?: readonly unknown[] }> {
+  const existing = kernel.ovs.listBridges();
+  const listed = Object.entries(await readList(kernel)).filter(([name]) => name in existing);
+  if (listed.length === 0) return {};
+  return { ovs: listed.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => known(entry)) };
+}
+
+/** Makes the bridges those of spec.bridges. */
+export async function configureBridges(kernel: FakeKernel, spec: unknown): Promise<void> {
+  const wanted = isRecord(spec) && Array.isArray(spec["ovs"]) ? spec["ovs"].filter(isBridge) : [];
+  const list = await readList(kernel);
+  for (const name of Object.keys(list)) {
+    if (wanted.some((bridge) => bridge.name === name)) continue;
+    kernel.ovs.removeBridge(name);
+    delete list[name];
+  }
+  for (const bridge of wanted) {
+    const { name, uplinks = [] } = bridge;
+    const isThere = name in kernel.ovs.listBridges();
+    if (isThere && isDeepStrictEqual(known(list[name]), known(bridge))) continue;
+    if (isThere) kernel.ovs.removeBridge(name);
+    kernel.ovs.addBridge(name);
+    for (const uplink of uplinks) kernel.ovs.addPort(name, uplink.name ?? "");
+    list[name] = known(bridge);
+  }
+  kernel.writeFile(path, JSON.stringify(list));
+}
+
+async function readList(kernel: FakeKernel): Promise<Record<string, unknown>> {
+  const list: unknown = JSON.parse((await kernel.host().files.readText(path)) ?? "{}");
+  return isRecord(list) ? { ...list } : {};
+}
+
+/** What upstream's type has of an entry. */
+function known(entry: unknown): unknown {
+  if (!isRecord(entry)) return undefined;
+  const { name, bridge, uplinks } = entry;
+  return { name, bridge, uplinks };
+}
+
+function isBridge(value: unknown): value is OvsBridge {
+  return isRecord(value) && typeof value["name"] === "string";
+}
