@@ -4,7 +4,17 @@
  */
 import { createLinuxHost, defaultStateDirectory } from "@switchyard/host";
 import { connect, watchRefusals } from "@switchyard/kube";
-import { flag, integer, levelOfVerbosity, runService, text, yesOrNo } from "@switchyard/service";
+import { connectivityTimeoutText } from "@switchyard/policy";
+import {
+  durationMs,
+  flag,
+  integer,
+  levelOfVerbosity,
+  runService,
+  text,
+  yesOrNo,
+  type FlagKind,
+} from "@switchyard/service";
 import { openKubelet } from "./kubelet/open-kubelet.ts";
 import { runDaemon } from "./daemon.ts";
 import { readKubeletApiServer } from "./start/api-server.ts";
@@ -15,6 +25,13 @@ import { noteStateDirectory, stateDirectoryKind } from "./start/state-directory.
 import { createSaveMemory, defaultMaxPfs, sizeThreadPool } from "./start/resources.ts";
 import { ownProgram, runningFiles } from "./systemd/own-program.ts";
 import { defaultMetadataUrl } from "./virtual/virtual-nics.ts";
+
+/** The kubelet reports the node as not ready after 40 s without network. */
+const connectivityTimeout: FlagKind<number> = {
+  ...durationMs,
+  expected: connectivityTimeoutText.expected,
+  parse: (value) => (connectivityTimeoutText.isValid(value) ? durationMs.parse(value) : undefined),
+};
 
 /** Runs the daemon until SIGTERM, and returns the exit code of the process. */
 export function runConfigDaemon(): Promise<number> {
@@ -41,6 +58,11 @@ export function runConfigDaemon(): Promise<number> {
         default: `${defaultMaxPfs}`,
         env: "MAX_PFS",
         help: "Number of PFs that are configured in parallel. Determines UV_THREADPOOL_SIZE unless that is set.",
+      }),
+      connectivityTimeout: flag(connectivityTimeout, {
+        default: "30s",
+        env: "CONNECTIVITY_TIMEOUT",
+        help: "Time in which the network must work again after a change of a PF that carries traffic of the host. 0 undoes no change.",
       }),
       podName: flag(text("NAME"), { env: "POD_NAME", help: "Name of the pod in which this process runs." }),
       useExternalDrainer: flag(yesOrNo, {
@@ -113,6 +135,7 @@ export function runConfigDaemon(): Promise<number> {
         log,
         metrics,
         metadataUrl: flags.metadataUrl,
+        connectivityTimeoutMs: flags.connectivityTimeout,
         onVerbosity,
         setNotReady(check) {
           setNotReady(() => [...connection.problems(), ...check()]);

@@ -18,6 +18,7 @@ import { firmwarePolicyOf, type FirmwarePolicy } from "@switchyard/policy";
 import { isDeepStrictEqual } from "node:util";
 import { createWithDeadline, defaultTiming } from "./deadlines/with-deadline.ts";
 import { createLockCondition } from "./lock/lock-condition.ts";
+import { createConnectivityGuard, defaultConnectivityTimeoutMs } from "./guard/connectivity-guard.ts";
 import { createKernelFeed } from "./observe/kernel-feed.ts";
 import { createKernelSource, ovsSource } from "./observe/kernel-source.ts";
 import { createFirmwareReader } from "./observe/firmware/firmware-reader.ts";
@@ -59,6 +60,8 @@ export interface DaemonOptions {
   readonly maxHanging?: number;
   /** Time after which a step counts as hanging and is reported; 2 minutes by default. */
   readonly stepDeadlineMs?: number;
+  /** Time in which the network must work again after a change of a PF that carries traffic of the host; 30 s by default, 0 for any. */
+  readonly connectivityTimeoutMs?: number;
   /** URL of the metadata service of a cloud without a path; the link-local address of all clouds by default. */
   readonly metadataUrl?: string;
   /** An external drainer, and not the operator, drains this node. */
@@ -147,6 +150,23 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     policy: () => configs.get(operatorConfigName)?.firmware ?? firmwarePolicyOf(undefined),
   });
   const apiServerAddresses = createApiServerAddresses(transport.serverHost);
+  const maxHanging = options.maxHanging ?? defaultMaxHanging;
+  const guard = createConnectivityGuard(host, {
+    timing,
+    now,
+    runningSteps,
+    maxPfs: options.maxPfs,
+    maxHanging,
+    timeoutMs: options.connectivityTimeoutMs ?? defaultConnectivityTimeoutMs,
+    apiServer: async () => ({ addresses: await apiServerAddresses(), port: transport.serverPort }),
+    warn(fields, message) {
+      log.warn(fields, message);
+    },
+  });
+  // A daemon that was killed may have left a node without network, on which nothing can be read from the API server.
+  await guard.settle(signal).catch((error: unknown) => {
+    log.warn({ error }, "a change of the network cannot be checked now; the next pass tries again");
+  });
   const virtualNics = createVirtualNics(host, {
     timing,
     wake: wakeUp.wake,
@@ -178,6 +198,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
         ...options.systemdMode,
         maxPfs: options.maxPfs,
         apiServerAddresses,
+        guard,
         timing,
         now,
         log,
@@ -193,7 +214,8 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       }),
     refusedChanges: createRefusedChanges({ nowMs: () => timing.nowMs() }),
     maxPfs: options.maxPfs,
-    maxHanging: options.maxHanging ?? defaultMaxHanging,
+    guard,
+    maxHanging,
     useExternalDrainer: options.useExternalDrainer === true,
     lockCondition: createLockCondition({ transport, nodeName, namespace, now }),
     isDrainDisabled: () => configs.get(operatorConfigName)?.disableDrain === true,

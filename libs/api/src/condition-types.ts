@@ -36,6 +36,10 @@ export const conditionTypes = {
    */
   waitingForLock: "WaitingForLock",
   /**
+   * On SriovNetworkNodeStates: the node has undone a change of a PF, because it lost its network by it; absent otherwise.
+   */
+  rolledBack: "RolledBack",
+  /**
    * On all kinds of this API group: a controller of the operator failed to reconcile the object; absent otherwise.
    */
   reconcileFailed: "ReconcileFailed",
@@ -125,6 +129,20 @@ export const nodeStateReasons = {
    *   daemon's log.
    */
   passFailed: "PassFailed",
+} as const;
+
+/** Reasons of the condition RolledBack, written by the config daemon. */
+export const rolledBackReasons = {
+  /**
+   * After a change, the node did not reach the API server any more. It has undone the change and does not try it again.
+   * @remedy Find out why the change cuts the PF off, then change the policy.
+   */
+  apiServerUnreachable: "ApiServerUnreachable",
+  /**
+   * After a change, a default gateway of the node did not answer any more. The node has undone the change and does not try it again.
+   * @remedy Find out why the change cuts the PF off, then change the policy.
+   */
+  gatewayUnreachable: "GatewayUnreachable",
 } as const;
 
 /** Reasons of the condition WaitingForLock, written by the config daemon that waits. */

@@ -12,6 +12,7 @@ export {
   networkReasons,
   nodeStateReasons,
   reconcileFailedReasons,
+  rolledBackReasons,
   waitingForLockReasons,
   operatorConfigReasons,
   policyReasons,
@@ -146,6 +147,7 @@ export {
   type InterfaceStatus,
   type FewerVfs,
   type RefusedChange,
+  type RolledBackChange,
   type VfStatus,
 } from "./kinds/sriov-network-node-state.ts";
 export {

@@ -92,7 +92,15 @@ export {
 } from "./vdpa/vdpa.ts";
 export type { LinkInfo, LinkVfInfo } from "./rtnetlink/link-message.ts";
 export { getLink, listLinks } from "./rtnetlink/list-links.ts";
-export { connectedNetworks, defaultRouteLinks, routeLinks, type ConnectedNetwork } from "./rtnetlink/route.ts";
+export { askNeighbour, readNeighbour, type Neighbour, type NeighbourState } from "./rtnetlink/neighbour.ts";
+export {
+  connectedNetworks,
+  defaultGateways,
+  defaultRouteLinks,
+  routeLinks,
+  type ConnectedNetwork,
+  type Gateway,
+} from "./rtnetlink/route.ts";
 export { setLinkMtu, setLinkUp, setVfAddress, type VfAddress } from "./rtnetlink/set-link.ts";
 export type { EventSink, ListenOptions } from "./events/multicast.ts";
 export { watchLinks, type LinkEvent, watchUevents, type Uevent } from "./events/kernel-events.ts";

@@ -13,6 +13,8 @@ export { ownedInStatus, type OwnedPf, type OwnedPfs } from "./pf/owned-pf.ts";
 export { isConverged, plan, type Plan } from "./plan.ts";
 export { describeProblem, type PlanProblem } from "./problem.ts";
 export { rdmaModeDifference } from "./rdma-mode.ts";
+export { planRestore, type PfBefore } from "./pf/restore-pf.ts";
+export { describeRollback, pfSpecDigest } from "./rolled-back.ts";
 export { rebootFile } from "./reboot.ts";
 export { vdpaDriver, virtioVendor } from "./steps/vdpa.ts";
 export { isBlockedBy } from "./steps/blocked-by.ts";

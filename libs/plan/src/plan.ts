@@ -29,6 +29,7 @@ import { ovsProblems, planOvsBridge } from "./bridges/plan-ovs-bridges.ts";
 import { planPf, type PfPlan } from "./pf/plan-pf.ts";
 import { withVdpaRemovals } from "./pf/plan-vdpa.ts";
 import type { PlanProblem } from "./problem.ts";
+import { rolledBackProblem } from "./rolled-back.ts";
 import { withoutRefusedOfNode, withoutRefusedOfPf } from "./refused-change.ts";
 import { mergeRebootNeeds, planReboot } from "./reboot.ts";
 import { vdpaDriver } from "./steps/vdpa.ts";
@@ -98,6 +99,11 @@ export function plan(desired: SriovNetworkNodeStateSpec, observed: SriovNetworkN
 
   for (const pf of found) {
     const entry = wanted.get(pf.pciAddress);
+    const rolledBack = rolledBackProblem(pf, desired);
+    if (rolledBack !== undefined) {
+      problems.push(rolledBack);
+      continue;
+    }
     const toReset = unselected.has(pf.pciAddress) ? owned.get(pf.pciAddress) : undefined;
     const own = ownPlan(pf, entry, toReset);
     problems.push(...own.problems);

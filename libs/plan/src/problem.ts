@@ -33,6 +33,7 @@ export interface PlanProblem {
     | "no-pci-memory"
     | "reboot-without-effect"
     | "refused"
+    | "rolled-back"
     | "missing-vfs"
     | "missing-representor"
     | "missing-interface"

@@ -62,7 +62,7 @@ export {
   type MaxUnavailableProblem,
 } from "./pools/compiled-pool.ts";
 export { poolOverlaps, poolsSelecting, rdmaModeOf, type RdmaMode } from "./pools/pools.ts";
-export { checkDaemonVariable, stateDirectory, type DaemonVariableUse } from "./config/daemon-variables.ts";
+export { checkDaemonVariable, connectivityTimeoutText, stateDirectory, type DaemonVariableUse } from "./config/daemon-variables.ts";
 export {
   firmwareDisabledReason,
   firmwarePolicyOf,

@@ -12,7 +12,9 @@ import { HostError, type Host } from "@switchyard/host";
 import { describeStep, type Step } from "@switchyard/plan";
 import { sriovUse } from "@switchyard/policy";
 import { endsWithin, type StepTiming } from "../deadlines/with-deadline.ts";
+import { createConnectivityGuard } from "../guard/connectivity-guard.ts";
 import { configureOffline } from "../pass/configure-offline.ts";
+import { createRunningSteps } from "../pass/running-steps.ts";
 import { createVhostModules } from "../pass/vhost-modules.ts";
 import { defaultMaxPfs } from "../start/resources.ts";
 import { createUdevRules } from "../udev/keep-rules.ts";
@@ -135,6 +137,20 @@ function textOf(error: unknown): string {
 async function configure(config: ParsedBootConfig, options: PhaseOptions): Promise<string> {
   const { host, phase, timing, signal, log } = options;
   const { spec } = config;
+  const now = () => new Date();
+  const guard = createConnectivityGuard(host, {
+    timing,
+    now,
+    runningSteps: createRunningSteps({ nowMs: () => timing.nowMs(), now }),
+    maxPfs: config.maxPfs ?? defaultMaxPfs,
+    maxHanging: options.maxHanging,
+    // The daemon has recorded the change and its time limit before the reboot.
+    timeoutMs: 0,
+    apiServer: () => Promise.resolve({ addresses: [], port: undefined }),
+    warn(fields, message) {
+      log(`${message}: ${JSON.stringify(fields)}`);
+    },
+  });
   await waitForPfs(spec, { host, timing, signal, limitMs: pfsLimitMs, log });
   const created = new Set<string>();
   const error = await configureOffline(spec, {
@@ -150,6 +166,7 @@ async function configure(config: ParsedBootConfig, options: PhaseOptions): Promi
     firmwareReason: "only the running config daemon changes them",
     loadVhostModules: (deps) => createVhostModules(host, deps),
     keepUdevRules: (deps) => createUdevRules(host, deps),
+    guard: { addTo: guard.addTo },
     limit: phase === "pre" ? firstPhaseSteps : secondPhaseSteps,
     onStep(step, failure) {
       log(failure === undefined ? describeStep(step) : `failed: ${failure.message}`);
@@ -157,7 +174,8 @@ async function configure(config: ParsedBootConfig, options: PhaseOptions): Promi
     },
   });
   if (phase === "pre") await releaseNewVfs(spec, created, host, log);
-  return [...config.problems, error].filter((text) => text !== "").join("; ");
+  const undone = phase === "post" ? await guard.settle(signal) : [];
+  return [...config.problems, error, ...undone].filter((text) => text !== "").join("; ");
 }
 
 function createsVfs(step: Step): step is Extract<Step, { kind: "set-num-vfs" }> {

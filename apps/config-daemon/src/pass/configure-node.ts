@@ -13,6 +13,7 @@ import {
 } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { describeStep, type Plan, type Step } from "@switchyard/plan";
+import type { ConnectivityGuard } from "../guard/connectivity-guard.ts";
 import type { WithDeadline } from "../deadlines/with-deadline.ts";
 import type { Observation } from "../observe/observe.ts";
 import type { MissingInterfaces } from "../observe/missing-interfaces.ts";
@@ -50,6 +51,8 @@ export interface ConfigureDeps
   readonly keepUdevRules: KeepUdevRules;
   /** Called at the start of a pass on a node that is configured while it boots; absent on other nodes. */
   readonly beginPass?: BeginPass | undefined;
+  /** Undoes changes that cut the node off from its network; the phases of a boot leave out the changes that were undone. */
+  readonly guard?: Pick<ConnectivityGuard, "addTo"> & Partial<ConnectivityGuard>;
   /** Writes the status if it differs; rejects with KubeError. `found` has a boot id unless steps are still running. */
   readonly report: (phase: Phase, found: Found | undefined) => Promise<void>;
   /** Called when the steps of a plan have ended; `isDone` if all of them succeeded. */
@@ -64,7 +67,7 @@ export type BeginPass = (
   desired: SriovNetworkNodeStateSpec,
   found: Observation | undefined,
 ) => Promise<Result<LimitPlan, string>>;
-export type LimitPlan = (next: Plan, found: Observation) => Plan;
+export type LimitPlan = (next: Plan, found: Observation) => Promise<Plan> | Plan;
 
 /** Rejects with KubeError if the API server cannot be reached. Errors of the host are reported and not thrown. */
 export async function configureNode(
@@ -78,6 +81,7 @@ export async function configureNode(
     report: (phase, found) => given.report(withHanging(phase, runningSteps), found),
   };
   const desired = state.spec ?? {};
+  await settleGuard(deps, signal);
   await adoptBridges(deps);
   const missingVhostDevices = await deps.loadVhostModules(desired);
   let begun: Result<LimitPlan, string> | undefined;
@@ -88,10 +92,10 @@ export async function configureNode(
         begun ??= await deps.beginPass?.(desired, seen.ok ? seen.value : undefined);
         return seen;
       },
-      plan(found) {
+      async plan(found) {
         if (begun?.ok === false) return begun;
         const planned = planRound(state, found, deps);
-        return ok(begun?.value(planned, found) ?? planned);
+        return ok((await begun?.value(planned, found)) ?? planned);
       },
       drain: createDrainControl(state, deps),
       own: (next, found) => own(desired, next, found, deps),
@@ -126,6 +130,11 @@ async function adoptBridges({ withRecordDeadline }: ConfigureDeps): Promise<void
   }
 }
 
+/** Decides about a change that was made. What cannot be decided now, because of an error of the host, is decided by the next pass. */
+async function settleGuard({ guard }: ConfigureDeps, signal: AbortSignal): Promise<void> {
+  await guard?.settle?.(signal).catch(ignoreHostError);
+}
+
 function withHanging(phase: Phase, runningSteps: RunningSteps): Phase {
   const hanging = runningSteps.describe();
   return hanging.length === 0 ? phase : { ...phase, hanging };
@@ -146,7 +155,8 @@ async function observe(
   const interfaces = (await missingInterfaces?.addTo(seen.value.interfaces, given, signal)) ?? seen.value.interfaces;
   const system = { ...seen.value.system, ...(missingVhostDevices.length > 0 && { missingVhostDevices }) };
   const withHolders = await vfHolders?.addTo(interfaces, status ?? {}, signal);
-  return ok(refusedChanges.addTo({ ...seen.value, interfaces, system, ...withHolders }, desired));
+  const withRefused = refusedChanges.addTo({ ...seen.value, interfaces, system, ...withHolders }, desired);
+  return ok((await deps.guard?.addTo(withRefused, desired)) ?? withRefused);
 }
 
 /** The PFs that the plan changes or finds configured. A PF that the plan refuses does not become Switchyard's. */
@@ -161,7 +171,7 @@ async function own(
   desired: SriovNetworkNodeStateSpec,
   next: Plan,
   found: Observation,
-  { runningSteps, withRecordDeadline, keepUdevRules }: ConfigureDeps,
+  { runningSteps, withRecordDeadline, keepUdevRules, guard }: ConfigureDeps,
 ): Promise<Result<Owned, string>> {
   const wanted = ownable(withoutHanging(desired, runningSteps), next);
   const changesVfs = vfChangesOf(next);
@@ -173,6 +183,7 @@ async function own(
   const { interfaces, pfNumbers } = found;
   const hasSteps = next.steps.length > 0;
   const problems = await keepUdevRules({ desired, wanted, found: interfaces, pfNumbers, hasSteps });
+  if (hasSteps) await guard?.open?.(next.steps, { found, desired });
   // The steps of a PF do not depend on its record.
   return ok({ isOutdated: owned.value && !hasSteps, problems });
 }
@@ -219,6 +230,7 @@ async function apply(
     // The API server may be away. The reboot does not wait for it for long: a request has its own time limit.
     beforeReboot: (causes) => report({ kind: "rebooting", causes }, whileRunning(found)).catch(() => undefined),
   });
+  await settleGuard(deps, signal);
   // A record that cannot be written now lets the next pass assign the same addresses again.
   await deps.withRecordDeadline((host) => recordAssignedMacs(host, done).catch(ignoreHostError));
   deps.onApplied({ durationMs: timing.nowMs() - startedMs, isDone: done.length === steps.length });

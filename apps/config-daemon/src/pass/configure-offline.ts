@@ -3,10 +3,11 @@
  * configureOffline is a pass without an API server, for the commands of the daemon: it drains nothing, reports to its caller,
  * and leaves the firmware of cards as it is.
  */
-import { ok, type SriovNetworkNodeState, type SriovNetworkNodeStateSpec } from "@switchyard/api";
+import { defined, ok, type SriovNetworkNodeState, type SriovNetworkNodeStateSpec } from "@switchyard/api";
 import type { Host } from "@switchyard/host";
 import { isMellanox, type Plan } from "@switchyard/plan";
 import { createWithDeadline, type DeadlineDeps, type StepTiming } from "../deadlines/with-deadline.ts";
+import type { ConnectivityGuard } from "../guard/connectivity-guard.ts";
 import type { FirmwareReader } from "../observe/firmware/firmware-reader.ts";
 import type { ObserveOptions } from "../observe/observe.ts";
 import { createObserver } from "../observe/observer.ts";
@@ -24,6 +25,8 @@ export interface OfflineOptions extends Pick<ConfigureDeps, "maxPfs" | "maxHangi
   readonly firmwareReason: string;
   readonly keepUdevRules: (deps: DeadlineDeps) => ConfigureDeps["keepUdevRules"];
   readonly loadVhostModules: (deps: DeadlineDeps) => ConfigureDeps["loadVhostModules"];
+  /** Knows the changes that the node has undone; none by default. */
+  readonly guard?: Pick<ConnectivityGuard, "addTo">;
   /** Returns the part of a plan that is carried out. */
   readonly limit: (plan: Plan) => Plan;
   /** Ends after the steps that are running. */
@@ -55,6 +58,7 @@ export async function configureOffline(spec: SriovNetworkNodeStateSpec, options:
       refusedChanges: createRefusedChanges({ nowMs: () => timing.nowMs() }),
       keepUdevRules: options.keepUdevRules(deps),
       beginPass: () => Promise.resolve(ok(limit)),
+      ...defined({ guard: options.guard }),
       isDrainDisabled: () => true,
       requestDrain: () => Promise.resolve(),
       withdrawRequest: () => Promise.resolve(false),

@@ -29,6 +29,7 @@ export interface PassDeps extends Pick<
   | "vfHolders"
   | "keepUdevRules"
   | "beginPass"
+  | "guard"
   | "maxPfs"
   | "maxHanging"
   | "runningSteps"

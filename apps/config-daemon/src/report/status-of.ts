@@ -10,7 +10,8 @@ import {
   type SriovNetworkNodeStateStatus,
   type SystemStatus,
 } from "@switchyard/api";
-import { setConditions } from "@switchyard/kube";
+import { cutText, maxMessageBytes, setConditions, type NewCondition } from "@switchyard/kube";
+import { describeRollback } from "@switchyard/plan";
 import { phaseConditions } from "./phase-conditions.ts";
 import { errorOf, syncStatusOf, type Phase, type SyncStatus } from "./phase.ts";
 
@@ -45,6 +46,7 @@ export function statusOf(input: StatusInput): SriovNetworkNodeStateStatus {
   const { status: before, generation: observedGeneration, found, phase, now } = input;
   const own = (before?.conditions ?? []).filter(({ type }) => types.includes(type));
   const { interfaces = before?.interfaces, system = before?.system, bootId: bootID = before?.bootID } = found ?? {};
+  const rolledBack = rolledBackCondition(interfaces ?? []);
   const bridges = withoutEmptyLists(knownBridges(before?.bridges, found?.bridges));
   const openVSwitch = found === undefined ? before?.openVSwitch : found.openVSwitch;
   const holders = found === undefined ? before?.holders : found.holders;
@@ -52,7 +54,11 @@ export function statusOf(input: StatusInput): SriovNetworkNodeStateStatus {
     ...defined({ bridges, openVSwitch, holders }),
     ...defined({ interfaces, system: system && Object.keys(system).length > 0 ? system : undefined, bootID }),
     ...syncOf(phase, before?.lastSyncError ?? ""),
-    conditions: setConditions(own, phaseConditions(phase, own), { now, observedGeneration }),
+    conditions: setConditions(
+      rolledBack === undefined ? own.filter(({ type }) => type !== conditionTypes.rolledBack) : own,
+      [...phaseConditions(phase, own), ...(rolledBack === undefined ? [] : [rolledBack])],
+      { now, observedGeneration },
+    ),
     observedGeneration,
   };
 }
@@ -68,7 +74,21 @@ function withoutEmptyLists({ ovs = [], linux = [] }: Bridges): Bridges | undefin
 }
 
 /** Types that the daemon writes. An apply with conditions of other field managers would take them over. */
-const types: readonly string[] = [conditionTypes.ready, conditionTypes.progressing, conditionTypes.degraded];
+const types: readonly string[] = [
+  conditionTypes.ready,
+  conditionTypes.progressing,
+  conditionTypes.degraded,
+  conditionTypes.rolledBack,
+];
+
+/** Undefined if no change of the present spec was undone. */
+function rolledBackCondition(interfaces: readonly InterfaceStatus[]): NewCondition | undefined {
+  const undone = interfaces.flatMap(({ rolledBack }) => rolledBack ?? []);
+  const [first] = undone;
+  if (first === undefined) return undefined;
+  const message = cutText(undone.map(describeRollback).join("; "), maxMessageBytes);
+  return { type: conditionTypes.rolledBack, status: "True", reason: first.reason, message };
+}
 
 /** Upstream's two fields, which upstream's users poll. */
 function syncOf(phase: Phase, lastError: string): { readonly syncStatus: SyncStatus; readonly lastSyncError: string } {

@@ -38,13 +38,18 @@ export function vfBefore(
  * time (s390x) are left to later passes. Rejects with HostError.
  */
 export async function createVfsAgain(count: number, before: VfsBefore, context: StepContext): Promise<void> {
-  const { host, pf } = context;
-  await host.sriov.setNumVfs(pf, count);
+  await context.host.sriov.setNumVfs(context.pf, count);
   context.forget();
   await context.settle();
   await waitForVfs(context);
+  await restoreVfs(before, context);
+}
+
+/** Gives the VFs that exist the drivers and addresses that they had. Rejects with HostError. */
+export async function restoreVfs({ vfs }: Pick<VfsBefore, "vfs">, context: StepContext): Promise<void> {
+  const { host, pf } = context;
   const present = new Map(((await host.sriov.readPf(pf))?.sriov?.vfs ?? []).map((vf) => [vf.vfId, vf.pciAddress]));
-  for (const { vfId, driver, mac } of before.vfs) {
+  for (const { vfId, driver, mac } of vfs) {
     const device = present.get(vfId);
     if (device === undefined) continue;
     const target = { sriov: host.sriov, pf, device };

@@ -8,11 +8,12 @@ import {
   type SriovNetworkNodeState,
   type SriovNetworkNodeStateSpec,
 } from "@switchyard/api";
-import { createFakeKernel, igb, systemKernelClock, type FakeKernel } from "@switchyard/host/testing";
+import { createFakeKernel, igb, systemKernelClock, withQuirks, type FakeKernel } from "@switchyard/host/testing";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseBootConfig } from "../boot-files/boot-config.ts";
 import type { BootPhase } from "../boot-files/boot-result.ts";
 import { runPhase } from "../boot/run-phase.ts";
+import type { ConnectivityGuard } from "../guard/connectivity-guard.ts";
 import { daemonOn } from "../testing/daemon-on.ts";
 import { silentLogger } from "@switchyard/service/testing";
 import { createSystemdMode } from "./plan-for-boot.ts";
@@ -54,20 +55,22 @@ function newKernel(): FakeKernel {
   return createFakeKernel({ nics: [igb(pf)], managesOvs: true });
 }
 
-function daemonIn(kernel: FakeKernel, apiServerAddresses: readonly string[] = []) {
+function daemonIn(kernel: FakeKernel, apiServerAddresses: readonly string[] = [], connectivityTimeoutMs = 0) {
   const host = kernel.host();
   const addresses = () => Promise.resolve(apiServerAddresses);
-  const beginPass = createSystemdMode(host, {
-    maxPfs: 4,
-    ovsdbAddress: "/run/openvswitch/db.sock",
-    unitsFromMachineConfig: false,
-    log: silentLogger,
-    program: () => Promise.resolve({ id: "v1", files: [] }),
-    timing,
-    now: () => new Date(),
-    apiServerAddresses: addresses,
-  });
-  return daemonOn(host, { beginPass, apiServerAddresses: addresses });
+  const beginPass = (guard: ConnectivityGuard) =>
+    createSystemdMode(host, {
+      guard,
+      maxPfs: 4,
+      ovsdbAddress: "/run/openvswitch/db.sock",
+      unitsFromMachineConfig: false,
+      log: silentLogger,
+      program: () => Promise.resolve({ id: "v1", files: [] }),
+      timing,
+      now: () => new Date(),
+      apiServerAddresses: addresses,
+    });
+  return daemonOn(host, { beginPass, apiServerAddresses: addresses, connectivityTimeoutMs });
 }
 
 /** Runs a pass until the daemon requests a reboot, and stops the daemon as systemd does. */
@@ -214,5 +217,56 @@ describe("what the host uses a PF for, in the boot file", () => {
     expect(await usesOf(kernel)).toEqual({});
     await bootWith(kernel, {});
     expect(await bridgeOfPf(kernel)).toBe(bridge);
+  });
+});
+
+describe("a change that cuts a node in systemd mode off from its network", () => {
+  const asked: SriovNetworkNodeState = {
+    ...asking({}),
+    spec: { interfaces: [{ pciAddress: pf, numVfs: 2, mtu: 9000 }] },
+  };
+  const guardedDaemonIn = (kernel: FakeKernel) => daemonIn(kernel, [apiServer], 30);
+  const mtuOf = async (kernel: FakeKernel) =>
+    (await kernel.host().links.listLinks()).find(({ name }) => name === uplink)?.mtu;
+
+  async function booted(kernel: FakeKernel) {
+    startNetwork(kernel, { default: uplink });
+    await passUntilReboot(kernel, guardedDaemonIn(kernel), asked);
+    return await bootWith(kernel, { default: uplink });
+  }
+
+  it("is undone by the boot, and neither made again by the next boot nor a reason to reboot", async () => {
+    const kernel = createFakeKernel({ nics: [withQuirks(igb(pf), { losesConnectivity: { mtuAbove: 4000 } })] });
+    const { pre, post } = await booted(kernel);
+    expect(pre.exitCode).toBe(0);
+    expect([post.exitCode, await mtuOf(kernel), await vfCountOf(kernel)]).toEqual([1, 1500, 0]);
+    const daemon = guardedDaemonIn(kernel);
+    await daemon.pass(asked);
+    expect(daemon.error()).toMatch(/the node lost its network by this change: .*default gateway .* worked before it/);
+    expect(daemon.status().conditions?.find(({ type }) => type === "RolledBack")?.reason).toBe("GatewayUnreachable");
+    expect(kernel.requestedReboots.length).toBe(1);
+    await bootWith(kernel, { default: uplink });
+    expect([await mtuOf(kernel), await vfCountOf(kernel)]).toEqual([1500, 0]);
+  });
+
+  it("is undone by the daemon if the second phase was killed before it could decide", async () => {
+    const kernel = createFakeKernel({ nics: [withQuirks(igb(pf), { losesConnectivity: { mtuAbove: 4000 } })] });
+    startNetwork(kernel, { default: uplink });
+    await passUntilReboot(kernel, guardedDaemonIn(kernel), asked);
+    kernel.reboot();
+    await run(kernel, "pre");
+    startNetwork(kernel, { default: uplink });
+    expect(await mtuOf(kernel)).toBe(9000);
+    await guardedDaemonIn(kernel).pass(asked);
+    expect(await mtuOf(kernel)).toBe(1500);
+  });
+
+  it("is kept if the gateway answers after the boot, although the API server starts later", async () => {
+    const kernel = newKernel();
+    startNetwork(kernel, { default: uplink });
+    await passUntilReboot(kernel, guardedDaemonIn(kernel), asked);
+    kernel.silenceByHand(apiServer, true);
+    const { post } = await bootWith(kernel, { default: uplink });
+    expect([post.exitCode, await mtuOf(kernel), await vfCountOf(kernel)]).toEqual([0, 9000, 2]);
   });
 });

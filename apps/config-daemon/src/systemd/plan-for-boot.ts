@@ -7,6 +7,7 @@ import { err, ok } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { describeStep, isPfStep, type Plan, type PlanProblem, type Step } from "@switchyard/plan";
 import { isLastingStep } from "../steps/step-phases.ts";
+import type { ConnectivityGuard } from "../guard/connectivity-guard.ts";
 import { createWithDeadline, type DeadlineDeps } from "../deadlines/with-deadline.ts";
 import type { Observation } from "../observe/observe.ts";
 import type { BeginPass } from "../pass/configure-node.ts";
@@ -23,7 +24,7 @@ export function planForBoot(
   // A reboot for another reason applies the configuration, too.
   if (next.steps.some(({ kind }) => kind === "reboot")) return next;
   const ofDaemon = next.steps.filter(isOfDaemon);
-  const atBoot = next.steps.filter((step) => isPfStep(step) && !isLastingStep(step));
+  const atBoot = next.steps.filter(isAtBoot);
   const causes = (system.reboot?.causes ?? []).filter((each) => each.startsWith(`${cause} `));
   const isTried = system.reboot?.done === true && causes.length > 0;
   if (atBoot.length === 0) {
@@ -48,6 +49,10 @@ export function planForBoot(
 /** Steps that the daemon runs: settings of the node that need no VFs, and those that a boot keeps. */
 function isOfDaemon(step: Step): boolean {
   return isLastingStep(step) || (!isPfStep(step) && step.kind !== "load-module");
+}
+
+function isAtBoot(step: Step): boolean {
+  return isPfStep(step) && !isLastingStep(step);
 }
 
 function impactOf({ impact, reasons }: Plan, ofDaemon: readonly Step[]): Pick<Plan, "impact" | "reasons"> {
@@ -90,7 +95,10 @@ function describeAll(steps: readonly Step[]): string {
 
 const maxShown = 3;
 
-export interface SystemdModeOptions extends BootPreparationDeps, DeadlineDeps {}
+export interface SystemdModeOptions extends BootPreparationDeps, DeadlineDeps {
+  /** Records what the next boot changes, so that the boot can undo it. */
+  readonly guard?: Pick<ConnectivityGuard, "open">;
+}
 
 /**
  * createSystemdMode is what a pass does on a node that is configured while it boots (SriovOperatorConfig.spec.configurationMode
@@ -104,7 +112,11 @@ export function createSystemdMode(host: Host, options: SystemdModeOptions): Begi
     try {
       const prepared = await withDeadline((watched) => prepareBoot(watched, desired, found));
       if (!prepared.ok) return prepared;
-      return ok((next, seen) => planForBoot(next, seen, prepared.value));
+      return ok(async (next, seen) => {
+        const atBoot = next.steps.filter(isAtBoot);
+        await options.guard?.open(atBoot, { found: seen, desired, isAtBoot: true });
+        return planForBoot(next, seen, prepared.value);
+      });
     } catch (thrown) {
       if (!(thrown instanceof HostError)) throw thrown;
       return err(thrown.message);

@@ -61,7 +61,7 @@ function daemonIn(host: Host, { unitsFromMachineConfig = false, drains = false }
     now: () => new Date(),
     apiServerAddresses: () => Promise.resolve([]),
   };
-  return daemonOn(host, { drains, beginPass: createSystemdMode(host, options) });
+  return daemonOn(host, { drains, beginPass: (guard) => createSystemdMode(host, { ...options, guard }) });
 }
 
 /** Runs a pass until the daemon requests a reboot, and stops the daemon as systemd does. */

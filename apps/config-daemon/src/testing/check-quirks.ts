@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * checkQuirks runs random changes of a policy on cards with random pairs of quirks, with drains and with pods that hold VFs. It rejects
- * if a node does not come to rest, is Succeeded with a VF that cannot be used, takes a VF from a pod without a drain, or loses what
+ * if a node does not come to rest, loses its network, is Succeeded with a VF that cannot be used, takes a VF from a pod without a drain, or loses what
  * worked.
  */
 import { expect } from "@jest/globals";
-import { ok, type InterfaceSpec, type VfGroup, type VfStatus } from "@switchyard/api";
+import { defined, ok, type InterfaceSpec, type VfGroup, type VfStatus } from "@switchyard/api";
 import { i40e, ice, igb, mlx5, pci, type DriverQuirks } from "@switchyard/host/testing";
 import fc from "fast-check";
 import { drainedNode } from "./drained-node.ts";
@@ -35,6 +35,8 @@ const quirks: readonly DriverQuirks[] = [
   { hasZeroVfMac: true },
   { busyVfMacs: 1 },
   { vfResetMs: 5 },
+  { losesConnectivity: { withVfs: true } },
+  { losesConnectivity: { inSwitchdev: true } },
 ];
 
 const groups = fc
@@ -76,12 +78,18 @@ function isUsable(vf: VfStatus | undefined, { group, spec, quirks, portNames }: 
 }
 
 const holder = { namespace: "apps", name: "vnf", via: "device-plugin", resource: "openshift.io/a" } as const;
+const apiServer = "192.0.2.1";
 const noMac = "00:00:00:00:00:00";
 
 /** A card can have the number of VFs that it has. A VF without an address that nobody can give it does not exist. */
-function possibleFor(numVfs: number, { createsAtMost, refusesNumVfs, ...others }: DriverQuirks): DriverQuirks {
+function possibleFor(
+  numVfs: number,
+  { createsAtMost, refusesNumVfs, losesConnectivity, ...others }: DriverQuirks,
+): DriverQuirks {
   return {
     ...others,
+    // The node reaches its network before the change.
+    ...(!(losesConnectivity?.withVfs === true && numVfs > 0) && defined({ losesConnectivity })),
     hasZeroVfMac: others.hasZeroVfMac === true && others.hasNoVfMacs !== true,
     ...(createsAtMost !== undefined && { createsAtMost: Math.max(createsAtMost, numVfs) }),
     ...(refusesNumVfs && { refusesNumVfs: { ...refusesNumVfs, above: Math.max(refusesNumVfs.above, numVfs) } }),
@@ -108,6 +116,8 @@ export async function checkQuirks(options: {
       {},
       {
         linkTimeoutMs: 60,
+        connectivityTimeoutMs: 10,
+        apiServerAddresses: () => Promise.resolve([apiServer]),
         nowMs: () => passes * 1_000,
         readHolders: () => {
           const ids = isLeft ? [] : [...heldVfs.keys()];
@@ -117,6 +127,7 @@ export async function checkQuirks(options: {
     );
     await node.pass({ interfaces: [specOf(before, "legacy")] }, 3);
     expect(node.daemon.error()).toBe("");
+    node.kernel.addRouteByHand("default", node.daemon.shown()[0]?.name ?? "");
 
     node.kernel.setQuirks(pf, possibleFor(before.numVfs, { ...pair[0], ...pair[1] }));
     for (const { vfID, pciAddress, name } of node.vfs()) {
@@ -169,6 +180,8 @@ export async function checkQuirks(options: {
     // At rest: nothing takes VFs away any more, and the node serves its pods.
     expect({ error, request: node.request() }).toEqual({ error, request: "Idle" });
     for (const late of taking.slice(-2)) expect({ error, late }).toEqual({ error, late: [] });
+    const reaches = await node.kernel.host().connectivity.readAnswer(apiServer, 6443, 1);
+    expect({ error, reaches }).toEqual({ error, reaches: true });
     const vfs = node.vfs();
     if (isSucceeded) {
       const links = await node.kernel.host().links.listLinks();

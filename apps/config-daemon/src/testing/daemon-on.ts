@@ -7,6 +7,7 @@ import type { Step } from "@switchyard/plan";
 import type { FirmwarePolicy } from "@switchyard/policy";
 import { setTimeout as delay } from "node:timers/promises";
 import { createWithDeadline } from "../deadlines/with-deadline.ts";
+import { createConnectivityGuard, type ConnectivityGuard } from "../guard/connectivity-guard.ts";
 import { createFirmwareReader } from "../observe/firmware/firmware-reader.ts";
 import { createMissingInterfaces } from "../observe/missing-interfaces.ts";
 import type { ReadHolders } from "../kubelet/kubelet.ts";
@@ -40,9 +41,11 @@ export interface DaemonTestOptions {
   /** Called when a step has ended. */
   readonly onStep?: (step: Step) => void;
   /** Set for a node in systemd mode. */
-  readonly beginPass?: BeginPass;
+  readonly beginPass?: (guard: ConnectivityGuard) => BeginPass;
   /** The API server has no address by default. */
   readonly apiServerAddresses?: () => Promise<readonly string[]>;
+  /** Time that the network has to work again after a change; by default, changes are not guarded. */
+  readonly connectivityTimeoutMs?: number;
   /** By default, firmware can be changed and cards can be reset. */
   readonly firmwarePolicy?: FirmwarePolicy;
   /** The node is bare metal by default. */
@@ -83,6 +86,17 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
     metadataUrl: virtual?.metadataUrl ?? "",
     readPlatform: () => Promise.resolve(virtual?.platform ?? "baremetal"),
   });
+  const runningSteps = createRunningSteps({ nowMs, now });
+  const guard = createConnectivityGuard(host, {
+    timing,
+    now,
+    runningSteps,
+    maxPfs: 4,
+    maxHanging: 4,
+    timeoutMs: options.connectivityTimeoutMs ?? 0,
+    apiServer: async () => ({ addresses: (await options.apiServerAddresses?.()) ?? [], port: 6443 }),
+    warn: () => undefined,
+  });
   const observeHost = createObserver(host, {
     timing,
     now,
@@ -91,7 +105,6 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
     apiServerAddresses: options.apiServerAddresses,
   });
   const withRecordDeadline = createWithDeadline(host, { timing, now });
-  const runningSteps = createRunningSteps({ nowMs, now });
   const refusedChanges = createRefusedChanges({ nowMs: options.nowMs ?? nowMs });
   const missingInterfaces =
     options.readHolders &&
@@ -140,7 +153,8 @@ export function daemonOn(host: Host, options: DaemonTestOptions = {}) {
           keepUdevRules,
           loadVhostModules: createVhostModules(host, { timing, now }),
           onLateEnd: () => undefined,
-          beginPass: options.beginPass,
+          guard,
+          beginPass: options.beginPass?.(guard),
           isDrainDisabled: () => !drains,
           isDrainNeededElsewhere: options.isDrainNeededElsewhere ?? (() => false),
           onPlan: ({ steps }) => planned.push(steps.length),

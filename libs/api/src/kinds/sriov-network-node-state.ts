@@ -471,6 +471,28 @@ export interface InterfaceStatus {
   readonly fewerVfs?: FewerVfs;
   /** A change of the PF that would disrupt pods, and that the host has refused several times in the same way. */
   readonly refused?: RefusedChange;
+  /** A change of the PF that the node has undone, because it lost its network by it. */
+  readonly rolledBack?: RolledBackChange;
+}
+
+/** A change that is not tried again until the spec of the PF changes. */
+export interface RolledBackChange {
+  /** What was done: "set mtu 1500 -> 9000 on 0000:3b:00.0". */
+  readonly changes: readonly string[];
+  /** What worked before the change and not after it: "TCP connection to the API server 192.0.2.1, port 6443". */
+  readonly probe: string;
+  /** What was undone: "set mtu 9000 -> 1500 on 0000:3b:00.0". */
+  readonly undone: readonly string[];
+  /** Whether the probe worked again afterwards. */
+  readonly reachable: boolean;
+  /** What could not be undone; absent if all was. */
+  readonly error?: string;
+  /** Identifies the spec of the PF that asked for the change. */
+  readonly specDigest: string;
+  /** What the probe was for. */
+  readonly reason: "ApiServerUnreachable" | "GatewayUnreachable";
+  /** Time of the rollback, in RFC 3339. */
+  readonly time: string;
 }
 
 /** Whether it is known which pods have which VFs. */

@@ -94,7 +94,7 @@ export interface SriovOperatorConfigSpec {
    */
   readonly featureGates?: Readonly<Record<string, boolean>>;
   /**
-   * Environment variables of the config daemon. Allowed are LOG_LEVEL, MAX_PFS, METRICS_ADDRESS, STATE_DIRECTORY,
+   * Environment variables of the config daemon. Allowed are CONNECTIVITY_TIMEOUT, LOG_LEVEL, MAX_PFS, METRICS_ADDRESS, STATE_DIRECTORY,
    * USE_EXTERNAL_DRAINER, UV_THREADPOOL_SIZE, TZ, and HTTP_PROXY, HTTPS_PROXY, NO_PROXY and ALL_PROXY in upper or lower case. Other variables
    * are not passed on, because the daemon's container is privileged.
    * @maxProperties 256

@@ -55,6 +55,11 @@ export const operations: Operations = {
     listConnectedNetworks: () => ({ action: "list", target: "connected networks" }),
     listRouteLinks: (address) => ({ action: "look up route", target: address }),
   },
+  connectivity: {
+    listGateways: () => ({ action: "list", target: "gateways of default routes" }),
+    readAnswer: (address, port) => ({ action: `connect to TCP port ${port}`, target: address }),
+    readNeighbourAnswer: ({ address }) => ({ action: "ask neighbour", target: address }),
+  },
   linuxBridges: {
     listBridges: () => ({ action: "list", target: "Linux bridges" }),
     createBridge: (name) => ({ action: "create Linux bridge", target: name }),

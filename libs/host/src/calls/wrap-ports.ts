@@ -35,6 +35,7 @@ export function wrapPorts(host: Host, around: (call: PortCall, proceed: () => un
     sriov: wrap("sriov"),
     links: wrap("links"),
     routes: wrap("routes"),
+    connectivity: wrap("connectivity"),
     linuxBridges: wrap("linuxBridges"),
     devlink: wrap("devlink"),
     subfunctions: wrap("subfunctions"),

@@ -10,6 +10,7 @@ import { operations } from "../calls/operations.ts";
 import type { Host } from "../ports/host.ts";
 import type { PluginLeftovers } from "../ports/plugin-leftovers.ts";
 import { createLinuxBoot, createLinuxBootProgram } from "./boot/linux-boot.ts";
+import { createLinuxConnectivity } from "./system/linux-connectivity.ts";
 import { createLinuxConfigDrive } from "./system/linux-config-drive.ts";
 import { createLinuxDevlink } from "./devices/linux-devlink.ts";
 import { createLinuxFirmware } from "./firmware/linux-firmware.ts";
@@ -61,6 +62,7 @@ export function createLinuxHost(root: string, options: LinuxHostOptions): Host &
     sriov: createLinuxSriovSysfs(root),
     links: createLinuxLinks({ root, socket: route, genericSocket: generic }),
     routes: createLinuxRoutes(route),
+    connectivity: createLinuxConnectivity(route),
     linuxBridges: createKernelBridges(route),
     devlink: createLinuxDevlink({ socket: generic, openSocket: openForChange }),
     subfunctions: createLinuxSubfunctions({ root, socket: generic, openSocket: openAndKeep }),

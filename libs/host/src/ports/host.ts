@@ -6,6 +6,7 @@
 import type { AfxdpRecords, PfRecords } from "./records.ts";
 import type { Boot, BootProgram } from "./boot.ts";
 import type { ConfigDrive, HostFiles } from "./host-files.ts";
+import type { Connectivity } from "./connectivity.ts";
 import type { Devlink, Rdma, Subfunctions, Vdpa } from "./devices.ts";
 import type { Firmware } from "./firmware.ts";
 import type { KernelArguments, KernelEvents, KernelLog, KernelModules } from "./kernel.ts";
@@ -23,6 +24,7 @@ export interface Host {
   readonly sriov: SriovSysfs;
   readonly links: Links;
   readonly routes: Routes;
+  readonly connectivity: Connectivity;
   readonly linuxBridges: LinuxBridges;
   readonly devlink: Devlink;
   readonly subfunctions: Subfunctions;

@@ -39,6 +39,12 @@ export interface DriverQuirks {
   readonly busyVfMacs?: number;
   /** The assignment of a MAC address resets the VF, whose interface is absent for this time (i40e, ice). */
   readonly vfResetMs?: number;
+  /** The port passes no packets of the host in one of these states: a switch that drops long frames, a driver that lost its rules. */
+  readonly losesConnectivity?: {
+    readonly mtuAbove?: number;
+    readonly withVfs?: boolean;
+    readonly inSwitchdev?: boolean;
+  };
 }
 
 /** The present quirks of all PFs, and how many requests are still refused for a moment. */

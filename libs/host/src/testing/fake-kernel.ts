@@ -17,6 +17,7 @@ import type { XdpProgram } from "../ports/xdp.ts";
 import { systemKernelClock, type KernelClock } from "./clock.ts";
 import { createQuirks, type DriverQuirks } from "./driver-quirks.ts";
 import { createFakeBootLoader, createFakeBootProgram } from "./fake-boot.ts";
+import { createFakeConnectivity } from "./fake-connectivity.ts";
 import { createFakeEswitch } from "./fake-eswitch.ts";
 import { createFakeEvents } from "./fake-events.ts";
 import { createFakeFiles, type FakeFiles } from "./fake-files.ts";
@@ -120,6 +121,8 @@ export interface FakeKernel {
   /** Adds a route to "default" or to an address. */
   addRouteByHand(destination: string, name: string): void;
   removeRoutesByHand(): void;
+  /** Makes an address answer nobody, as a server that is down; false ends this. */
+  silenceByHand(address: string, isSilent: boolean): void;
   /** Moves the interface of a VF to a pod, where it is not visible on the host. */
   moveToPod(vf: PciAddress): void;
   returnFromPod(vf: PciAddress): void;
@@ -228,6 +231,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
   });
   const drivers = new Set(["vfio-pci", "vp-vdpa"]);
   const routes = createFakeRoutes(netdevs);
+  const connectivity = createFakeConnectivity({ netdevs, routes: routes.port, quirks, find });
   const requestedReboots: string[] = [];
   // The runtime of the pods binds their namespace there.
   const listNames: HostFiles["listNames"] = async (directory) => [
@@ -249,6 +253,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     sriov,
     links: createFakeLinks({ bus, netdevs, clock, quirks, nextMac, hasCarrier: carriers.hasCarrier, onReset }),
     routes: routes.port,
+    connectivity: connectivity.port,
     linuxBridges: createFakeLinuxBridges(netdevs),
     devlink: eswitch.port,
     subfunctions,
@@ -312,6 +317,7 @@ export function createFakeKernel(options: FakeKernelOptions): FakeKernel {
     ...createManualLinks(netdevs),
     addRouteByHand: routes.add,
     removeRoutesByHand: routes.removeAll,
+    silenceByHand: connectivity.silence,
     addRdmaDevice: rdma.addDevice,
     unloadRdmaByHand: rdma.unload,
     setRdmaModeByHand: rdma.setMode,

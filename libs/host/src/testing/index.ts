@@ -4,6 +4,7 @@ export { createManualClock, systemKernelClock, type KernelClock, type ManualCloc
 export type { DriverQuirks } from "./driver-quirks.ts";
 export { connectFakeHost } from "./connect-fake-host.ts";
 export type { ContractCase, ContractWorld } from "./contract/world.ts";
+export { fakeGateway } from "./fake-connectivity.ts";
 export type { FakeWrite } from "./fake-host.ts";
 export { createFakeKernel, type FakeKernel, type FakeKernelOptions } from "./fake-kernel.ts";
 export type { Fault, FaultEffect, FaultMatch } from "./faults.ts";

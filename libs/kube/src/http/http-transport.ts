@@ -30,6 +30,7 @@ export interface HttpTransportOptions {
 export class HttpTransport implements Transport {
   readonly namespace: string;
   readonly serverHost: string;
+  readonly serverPort: number | undefined;
   readonly #server: URL;
   readonly #credentials: CredentialSource;
   readonly #proxy: string | undefined;
@@ -42,6 +43,8 @@ export class HttpTransport implements Transport {
   constructor(endpoint: Endpoint, options: HttpTransportOptions = {}) {
     this.namespace = endpoint.namespace;
     this.serverHost = endpoint.server.hostname.replace(/^\[(.*)\]$/, "$1"); // URL puts IPv6 addresses in brackets
+    const port = endpoint.server.port || (endpoint.server.protocol === "http:" ? "80" : "443");
+    this.serverPort = endpoint.proxy === undefined ? Number(port) : undefined;
     this.#server = endpoint.server;
     this.#credentials = endpoint.credentials ?? createAnonymous();
     this.#proxy = endpoint.proxy;

@@ -68,6 +68,8 @@ export interface Transport extends AsyncDisposable {
   readonly namespace: string;
   /** Name or IP address of the API server, without brackets; undefined if it is not known. */
   readonly serverHost?: string | undefined;
+  /** TCP port of the API server; undefined if it is not known, or if a proxy is between. */
+  readonly serverPort?: number | undefined;
 
   /**
    * Resolves with the JSON of the response. Rejects with KubeError or the signal's reason. Does not retry; `retryAfterMs` of

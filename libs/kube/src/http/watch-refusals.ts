@@ -51,6 +51,7 @@ export function watchRefusals(transport: Transport, clock: Clock = systemClock):
     transport: {
       namespace: transport.namespace,
       serverHost: transport.serverHost,
+      serverPort: transport.serverPort,
       async request(request) {
         try {
           const answer = await transport.request(request);

@@ -8,7 +8,7 @@ import { NetlinkSocket } from "../netlink-socket.ts";
 import { ack, createFakeKernel, done, reply } from "../testing/fake-kernel.ts";
 import { createNetworkNamespace, missingForNamespaces, type NetworkNamespace } from "../testing/network-namespace.ts";
 import { getLink } from "./list-links.ts";
-import { connectedNetworks, defaultRouteLinks, routeLinks } from "./route.ts";
+import { connectedNetworks, defaultGateways, defaultRouteLinks, routeLinks } from "./route.ts";
 
 const missing = missingForNamespaces();
 
@@ -50,7 +50,14 @@ const missing = missingForNamespaces();
     await ip("route replace default nexthop via 192.0.2.2 dev v0 nexthop via 198.51.100.2 dev v1");
     expect(await defaultRouteLinks(socket)).toEqual([v0, v1]);
     expect(await routeLinks(socket, "203.0.113.9")).toEqual([v0, v1]);
+    expect(await defaultGateways(socket)).toEqual([
+      { address: "192.0.2.2", link: v0 },
+      { address: "198.51.100.2", link: v1 },
+    ]);
     await ip("route del default");
+    await ip("route add default via inet6 fe80::7 dev v1");
+    expect(await defaultGateways(socket)).toEqual([{ address: "fe80::7", link: v1 }]);
+    await ip("route del default via inet6 fe80::7 dev v1");
     await ip("route add default via 198.51.100.2 dev v1 table 100");
     expect(await defaultRouteLinks(socket)).toEqual([v1]);
     await ip("route del default table 100");
@@ -116,7 +123,7 @@ describe("routeLinks", () => {
           done(request),
         ]);
         const socket = new NetlinkSocket({ protocol: protocols.route, libc: kernel });
-        const asks = [defaultRouteLinks, connectedNetworks].map((ask) => () => ask(socket));
+        const asks = [defaultRouteLinks, defaultGateways, connectedNetworks].map((ask) => () => ask(socket));
         for (const ask of [...asks, () => routeLinks(socket, "192.0.2.1")]) {
           const result: unknown = await ask().catch((error: unknown) => error);
           expect(result instanceof NetlinkError || Array.isArray(result)).toBe(true);

@@ -4,11 +4,11 @@
  * source, u8 TOS, u8 table, u8 protocol, u8 scope, u8 type, u32 flags. Attributes RTA_* follow (linux/rtnetlink.h).
  * Usage: `const indexes = await routeLinks(socket, "192.0.2.1")`.
  */
-import { isIPv4, isIPv6 } from "node:net";
 import { malformed, NetlinkError } from "../netlink-error.ts";
 import type { NetlinkSocket } from "../netlink-socket.ts";
+import { formatIpAddress, parseIpAddress } from "../wire/ip-address.ts";
 import type { Message } from "../wire/message.ts";
-import { bytes, find, parseAttributes, readU16, readU32 } from "../wire/attributes.ts";
+import { bytes, find, parseAttributes, readU16, readU32, type Attribute } from "../wire/attributes.ts";
 
 const messageTypes = { newRoute: 24, getRoute: 26 };
 const attributes = { destination: 1, outInterface: 4, gateway: 5, multipath: 9, via: 18 };
@@ -21,15 +21,37 @@ const wholeRoute = 0x2000; // RTM_F_FIB_MATCH: with all next hops
 /** The indexes of the interfaces of all default routes, of both families and in all tables, in ascending order. */
 export async function defaultRouteLinks(socket: NetlinkSocket): Promise<readonly number[]> {
   const indexes = new Set<number>();
-  for (const family of Object.values(families)) {
-    const messages = await socket.dump({
-      tried: "list routes",
-      type: messageTypes.getRoute,
-      payload: encodeHeader({ family, type: unicast }),
-    });
-    for (const message of messages.filter(isDefaultRoute)) for (const index of linksOf(message)) indexes.add(index);
+  for (const message of await listUnicastRoutes(socket)) {
+    if (isDefaultRoute(message)) for (const index of linksOf(message)) indexes.add(index);
   }
   return [...indexes].sort((a, b) => a - b);
+}
+
+/** The next hop of a default route. */
+export interface Gateway {
+  /** "192.0.2.254" or "fe80::1". */
+  readonly address: string;
+  /** Index of the interface. */
+  readonly link: number;
+}
+
+/** The gateways of all default routes, of both families and in all tables. A route without a gateway is left out. */
+export async function defaultGateways(socket: NetlinkSocket): Promise<readonly Gateway[]> {
+  const gateways = new Map<string, Gateway>();
+  for (const message of await listUnicastRoutes(socket)) {
+    if (!isDefaultRoute(message)) continue;
+    for (const gateway of gatewaysOf(message)) gateways.set(`${gateway.link} ${gateway.address}`, gateway);
+  }
+  return [...gateways.values()].sort((a, b) => a.link - b.link || (a.address < b.address ? -1 : 1));
+}
+
+async function listUnicastRoutes(socket: NetlinkSocket): Promise<readonly Message[]> {
+  const messages: Message[] = [];
+  for (const family of Object.values(families)) {
+    const payload = encodeHeader({ family, type: unicast });
+    messages.push(...(await socket.dump({ tried: "list routes", type: messageTypes.getRoute, payload })));
+  }
+  return messages;
 }
 
 /** A network that is on the link of an interface, because the host has an address in it. */
@@ -46,19 +68,12 @@ export interface ConnectedNetwork {
  */
 export async function connectedNetworks(socket: NetlinkSocket): Promise<readonly ConnectedNetwork[]> {
   const byNetwork = new Map<string, Set<number>>();
-  for (const family of Object.values(families)) {
-    const messages = await socket.dump({
-      tried: "list routes",
-      type: messageTypes.getRoute,
-      payload: encodeHeader({ family, type: unicast }),
-    });
-    for (const message of messages) {
-      const network = networkOf(message);
-      if (network === undefined) continue;
-      const links = byNetwork.get(network) ?? new Set();
-      for (const index of linksOf(message)) if (index !== loopbackIndex) links.add(index);
-      if (links.size > 0) byNetwork.set(network, links);
-    }
+  for (const message of await listUnicastRoutes(socket)) {
+    const network = networkOf(message);
+    if (network === undefined) continue;
+    const links = byNetwork.get(network) ?? new Set();
+    for (const index of linksOf(message)) if (index !== loopbackIndex) links.add(index);
+    if (links.size > 0) byNetwork.set(network, links);
   }
   return [...byNetwork].map(([network, links]) => ({ network, links: [...links].sort((a, b) => a - b) }));
 }
@@ -76,20 +91,17 @@ function networkOf({ type, payload }: Message): string | undefined {
   const destination = find(route, attributes.destination);
   const hasGateway = find(route, attributes.gateway) !== undefined || find(route, attributes.via) !== undefined;
   if (destination === undefined || hasGateway) return undefined;
-  const address = formatAddress(destination, family === families.ipv4);
+  const isWhole = destination.length === (family === families.ipv4 ? 4 : 16);
+  const address = isWhole ? globalAddress(destination) : undefined;
   return address === undefined ? undefined : `${address}/${bits}`;
 }
 
 /** Returns undefined for a link-local or multicast address, and for bytes that are no address. */
-function formatAddress(address: Buffer, isV4: boolean): string | undefined {
+function globalAddress(address: Buffer): string | undefined {
   const [first = 0, second = 0] = address;
-  if (isV4) {
-    const isLocal = (first === 169 && second === 254) || first >= 224 || first === 127;
-    return address.length !== 4 || isLocal ? undefined : address.join(".");
-  }
-  if (address.length !== 16 || first === 0xff || (first === 0xfe && (second & 0xc0) === 0x80)) return undefined;
-  const groups = Array.from({ length: 8 }, (_, nth) => address.readUInt16BE(nth * 2).toString(16));
-  return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1); // as RFC 5952 shortens it
+  const isLocalV4 = (first === 169 && second === 254) || first >= 224 || first === 127;
+  const isLocalV6 = first === 0xff || (first === 0xfe && (second & 0xc0) === 0x80);
+  return (address.length === 4 ? isLocalV4 : isLocalV6) ? undefined : formatIpAddress(address);
 }
 
 /**
@@ -98,7 +110,7 @@ function formatAddress(address: Buffer, isV4: boolean): string | undefined {
  */
 export async function routeLinks(socket: NetlinkSocket, address: string): Promise<readonly number[]> {
   const tried = `look up route to ${address}`;
-  const destination = parseAddress(address);
+  const destination = parseIpAddress(address);
   if (destination === undefined) throw new NetlinkError(tried, "EINVAL");
   const family = destination.length === 4 ? families.ipv4 : families.ipv6;
   const header = encodeHeader({ family, destinationBits: destination.length * 8, flags: wholeRoute });
@@ -148,36 +160,47 @@ function linksOf({ payload }: Message): readonly number[] {
   const route = parseAttributes(payload.subarray(headerBytes));
   const one = find(route, attributes.outInterface);
   const many = find(route, attributes.multipath);
-  return [...(one === undefined ? [] : [readU32(one)]), ...(many === undefined ? [] : parseNextHops(many))];
+  const hops = many === undefined ? [] : parseNextHops(many);
+  return [...(one === undefined ? [] : [readU32(one)]), ...hops.map(({ link }) => link)];
 }
 
-function parseNextHops(value: Buffer): readonly number[] {
-  const indexes: number[] = [];
+function gatewaysOf({ payload }: Message): readonly Gateway[] {
+  const route = parseAttributes(payload.subarray(headerBytes));
+  const one = find(route, attributes.outInterface);
+  const many = find(route, attributes.multipath);
+  const hops = [
+    ...(one === undefined ? [] : [{ link: readU32(one), route }]),
+    ...(many === undefined ? [] : parseNextHops(many)),
+  ];
+  return hops.flatMap((hop): readonly Gateway[] => {
+    const address = gatewayOf(hop.route);
+    return address === undefined ? [] : [{ address, link: hop.link }];
+  });
+}
+
+/** An IPv4 route can have an IPv6 gateway: struct rtvia has u16 family, and the address follows. */
+function gatewayOf(route: readonly Attribute[]): string | undefined {
+  const via = find(route, attributes.via)?.subarray(2);
+  const address = find(route, attributes.gateway) ?? via;
+  return address === undefined || (address.length !== 4 && address.length !== 16)
+    ? undefined
+    : formatIpAddress(address);
+}
+
+interface NextHop {
+  readonly link: number;
+  /** Attributes of the next hop, such as its gateway. */
+  readonly route: readonly Attribute[];
+}
+
+function parseNextHops(value: Buffer): readonly NextHop[] {
+  const hops: NextHop[] = [];
   for (let at = 0; value.length - at >= nextHopBytes;) {
     const length = readU16(value, at);
     if (length < nextHopBytes) throw malformed(`next hop of ${length} bytes`);
-    indexes.push(readU32(value, at + 4));
+    const route = parseAttributes(value.subarray(at + nextHopBytes, at + length));
+    hops.push({ link: readU32(value, at + 4), route });
     at += (length + 3) & ~3;
   }
-  return indexes;
-}
-
-/** Returns the 4 or 16 bytes of an address; undefined if it is none, or has a zone. */
-function parseAddress(address: string): Buffer | undefined {
-  if (isIPv4(address)) return Buffer.from(address.split(".").map(Number));
-  if (!isIPv6(address) || address.includes("%")) return undefined;
-  // The last 32 bits can be written as an IPv4 address.
-  const last = address.slice(address.lastIndexOf(":") + 1);
-  const [a = 0, b = 0, c = 0, d = 0] = isIPv4(last) ? last.split(".").map(Number) : [];
-  const tail = isIPv4(last) ? `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}` : last;
-  const [left = "", right = ""] = `${address.slice(0, address.length - last.length)}${tail}`.split("::");
-  const [before, after] = [left, right].map((part) => part.split(":").filter((group) => group !== ""));
-  const groups = [
-    ...(before ?? []),
-    ...Array<string>(8 - (before ?? []).length - (after ?? []).length).fill("0"),
-    ...(after ?? []),
-  ];
-  const encoded = Buffer.alloc(16);
-  for (const [at, group] of groups.entries()) encoded.writeUInt16BE(Number.parseInt(group, 16), at * 2);
-  return encoded;
+  return hops;
 }

@@ -15,6 +15,7 @@ export type DaemonVariableUse =
 
 /** Variables that the daemon and the libraries in its process read. */
 const passed: readonly string[] = [
+  "CONNECTIVITY_TIMEOUT",
   "LOG_LEVEL",
   "MAX_PFS",
   "METRICS_ADDRESS",
@@ -37,6 +38,16 @@ export const stateDirectory = {
   isValid: (path: string): boolean => /^(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*){2,}$/.test(path),
 };
 
+/** What CONNECTIVITY_TIMEOUT can be. */
+export const connectivityTimeoutText = {
+  expected: "a duration from 5s to 10m, or 0",
+  isValid(text: string): boolean {
+    const [whole, minutes = "0", seconds = "0"] = /^(?=\d)(?:(\d{1,3})m)?(?:(\d{1,4})s)?$/.exec(text) ?? [];
+    const total = Number(minutes) * 60 + Number(seconds);
+    return text === "0" || (whole !== undefined && total >= 5 && total <= 600);
+  },
+};
+
 /** Decides how the variable is treated. */
 export function checkDaemonVariable(name: string, value: string): DaemonVariableUse {
   if (upstreams.test(name)) return { use: "ignored", message: "has no effect: only upstream's daemon reads it" };
@@ -52,6 +63,9 @@ export function checkDaemonVariable(name: string, value: string): DaemonVariable
   }
   if (name === "STATE_DIRECTORY" && !stateDirectory.isValid(value)) {
     return { use: "refused", message: `must be ${stateDirectory.expected}` };
+  }
+  if (name === "CONNECTIVITY_TIMEOUT" && !connectivityTimeoutText.isValid(value)) {
+    return { use: "refused", message: `must be ${connectivityTimeoutText.expected}` };
   }
   return { use: "passed" };
 }
