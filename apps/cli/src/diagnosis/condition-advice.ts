@@ -14,6 +14,7 @@ import type {
   policyReasons,
   reconcileFailedReasons,
   resetHeldReasons,
+  rolledBackReasons,
   waitingForLockReasons,
 } from "@switchyard/api";
 import type { Severity } from "./finding-catalogue.ts";
@@ -25,6 +26,7 @@ export interface ReasonAdvice {
 
 interface Tables {
   readonly nodeStateReasons: typeof nodeStateReasons;
+  readonly rolledBackReasons: typeof rolledBackReasons;
   readonly waitingForLockReasons: typeof waitingForLockReasons;
   readonly reconcileFailedReasons: typeof reconcileFailedReasons;
   readonly drainReasons: typeof drainReasons;
@@ -69,6 +71,7 @@ const advice: AllAdvice = {
     DiscoveryFailed: asError(daemonLog),
     PassFailed: asError(daemonLog),
   },
+  rolledBackReasons: { ApiServerUnreachable: asError(daemonLog), GatewayUnreachable: asError(daemonLog) },
   waitingForLockReasons: { LockNotFree: asWarning(object) },
   reconcileFailedReasons: { Retrying: asError(operatorLog) },
   drainReasons: {
@@ -156,6 +159,7 @@ export function advisedReasons(): readonly { readonly table: ReasonTableName; re
 /** Names of the tables, in the order of the reference. */
 export const reasonTableNames: readonly ReasonTableName[] = [
   "nodeStateReasons",
+  "rolledBackReasons",
   "waitingForLockReasons",
   "reconcileFailedReasons",
   "drainReasons",

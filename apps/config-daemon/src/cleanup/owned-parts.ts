@@ -18,6 +18,7 @@ import { describeStep, rebootFile, type NodeStep } from "@switchyard/plan";
 import { afxdpBootConfigPath, afxdpBootResultPath } from "../boot-files/afxdp-boot-config.ts";
 import { bootResultPath } from "../boot-files/boot-result.ts";
 import { kernelArgumentsFile, readKernelArgumentsRecord } from "../files/boot-records.ts";
+import { guardFile } from "../guard/guard-record.ts";
 import { setKernelArguments } from "../steps/kernel.ts";
 import { listBootUnits, removeBootUnits } from "../systemd/remove-boot.ts";
 import { isOwnRule } from "../udev/rule-files.ts";
@@ -90,6 +91,7 @@ export const ownedParts: readonly OwnedPart[] = [
   fileOf(afxdpPluginRecord, () => true),
   fileOf(`${bpfmanProgramDirectory}/${bpfmanProgram.file}`, () => true),
   fileOf(rebootFile, () => true),
+  fileOf(guardFile, () => true),
   fileOf(knownNicsPath, () => true),
 ];
 

@@ -94,11 +94,12 @@ describe("a PF that carries traffic of the host", () => {
 
   it("gets the VFs back that it had, with their drivers and addresses", async () => {
     const node = await nodeWith(ice(pf), { inSwitchdev: true });
-    const groups = [
-      { resourceName: "k", vfRange: "0-0" },
-      { resourceName: "u", vfRange: "1-1", deviceType: "vfio-pci" },
-    ];
-    const legacy: Partial<InterfaceSpec> = { vfGroups: groups };
+    const legacy: Partial<InterfaceSpec> = {
+      vfGroups: [
+        { resourceName: "k", vfRange: "0-0" },
+        { resourceName: "u", vfRange: "1-1", deviceType: "vfio-pci" },
+      ],
+    };
     await pass(node, asking(legacy), 2);
     expect(node.daemon.error()).toBe("");
     const vfs = () => node.daemon.shown()[0]?.Vfs?.map(({ vfID, driver, adminMac }) => [vfID, driver, adminMac]);

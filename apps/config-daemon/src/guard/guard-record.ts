@@ -86,10 +86,11 @@ export const maxTimeoutMs = 10 * 60_000;
 
 function isGuardedPf(value: unknown): value is GuardedPf {
   if (!isRecord(value)) return false;
-  const { pciAddress, numVfs, eSwitchMode, mtu, bridges, use, vfs, changes, specDigest } = value;
+  const { pciAddress, isUp, numVfs, eSwitchMode, mtu, bridges, use, vfs, changes, specDigest } = value;
   return (
     typeof pciAddress === "string" &&
     parsePciAddress(pciAddress).ok &&
+    typeof isUp === "boolean" &&
     isCount(numVfs) &&
     (mtu === undefined || isCount(mtu)) &&
     (eSwitchMode === undefined || typeof eSwitchMode === "string") &&

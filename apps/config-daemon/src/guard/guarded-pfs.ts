@@ -106,6 +106,7 @@ function toGuarded(
   return {
     pciAddress,
     ...defined({ eSwitchMode, mtu }),
+    isUp: pf.linkAdminState === "up",
     numVfs,
     vfs: vfs.map(({ vfID, driver, adminMac }) => vfBefore(vfID, { driver, mac: adminMac })),
     bridges: { ovs: (bridges.ovs ?? []).filter(isOfPf), linux: (bridges.linux ?? []).filter(isOfPf) },

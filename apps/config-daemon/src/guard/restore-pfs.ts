@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** restorePfs gives PFs the state that they had before a change. It plans from what it finds, so it can be repeated after a kill. */
+import { defined } from "@switchyard/api";
 import { HostError, type Host } from "@switchyard/host";
 import { planRestore, type Step } from "@switchyard/plan";
 import { endsWithin, type StepTiming } from "../deadlines/with-deadline.ts";
@@ -39,13 +40,13 @@ async function restorePf(host: Host, before: GuardedPf, deps: RestoreDeps): Prom
   const { timing } = deps;
   // A stop of the daemon does not end it: the node may have no network.
   const signal = new AbortController().signal;
-  const observed = await observeNode(host);
-  const steps = planRestore(before, observed);
+  const { interfaces, bridges, openVSwitch } = await observeNode(host);
+  const steps = planRestore(before, { interfaces, bridges, ...defined({ openVSwitch }) });
   const { done, failures } = await applySteps(steps, {
     ...deps,
     host,
     signal,
-    found: observed.interfaces,
+    found: interfaces,
     beforeReboot: () => Promise.resolve(),
     onStep: () => undefined,
     onLateEnd: () => undefined,

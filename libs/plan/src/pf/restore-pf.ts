@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * planRestore plans the steps that give a PF the bridge, the eswitch mode, the number of VFs and the MTU that it had before a change.
+ * planRestore plans the steps that give a PF the bridge, the eswitch mode, the number of VFs, the MTU and the state of the link that it
+ * had before a change.
  * Drivers and addresses of VFs are not part of it.
  */
 import type { Bridges, InterfaceStatus, SriovNetworkNodeStateStatus } from "@switchyard/api";
@@ -17,6 +18,8 @@ export interface PfBefore {
   readonly eSwitchMode?: string;
   /** Absent if the PF had no interface. */
   readonly mtu?: number;
+  /** Whether the interface was up. */
+  readonly isUp: boolean;
   /** The bridges of which the PF was an uplink. */
   readonly bridges: Bridges;
 }
@@ -34,8 +37,11 @@ export function planRestore(before: PfBefore, observed: SriovNetworkNodeStateSta
   const linux = planLinuxBridge(pf, { desired, observed, pfSteps: eswitch });
   const ovs = planOvsBridge(pf, { desired, observed, pfSteps: eswitch });
   const steps: PfStep[] = [...linux.before, ...ovs.before, ...eswitch, ...ovs.after, ...linux.after];
-  if (mtu === undefined || pf.mtu === undefined || pf.mtu === mtu) return steps;
-  return [...steps, { kind: "set-pf-mtu", pciAddress, from: pf.mtu, to: mtu }];
+  if (mtu !== undefined && pf.mtu !== undefined && pf.mtu !== mtu) {
+    steps.push({ kind: "set-pf-mtu", pciAddress, from: pf.mtu, to: mtu });
+  }
+  if (before.isUp && pf.linkAdminState === "down") steps.push({ kind: "set-link-up", pciAddress });
+  return steps;
 }
 
 /** A PF without VFs keeps its mode otherwise, because the mode of an empty eswitch does not matter to a spec. */

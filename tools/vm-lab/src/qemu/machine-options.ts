@@ -25,6 +25,8 @@ export interface MachineOptions {
   readonly driver?: "igb" | "igbsw" | undefined;
   /** Directory of the host that is mounted at /share, writable. */
   readonly share?: string | undefined;
+  /** Whether the ports of igb are connected to this machine, which is 10.0.2.2, as for the lab's virtio NIC. */
+  readonly igbNetwork?: boolean;
   readonly hostForwards?: readonly HostForward[];
   /** Virtio NICs, which have as many queues as a test wants. They need root. */
   readonly virtioNics?: readonly VirtioNic[];
@@ -93,6 +95,7 @@ export async function machineFor(
     memoryMb: memMb,
     share: share === undefined ? undefined : resolve(share),
     iommu: options.iommu ?? true,
+    igbNetwork: options.igbNetwork ?? false,
     hostForwards: options.hostForwards ?? [],
     virtioNics: options.virtioNics ?? [],
     virtioVfs,

@@ -14,6 +14,7 @@ const machine: Machine = {
   virtioNics: [],
   moreDisks: [],
   iommu: true,
+  igbNetwork: false,
   kernelArguments: ["LAB_INIT=/usr/sbin/lab-init"],
   console: { agentSocket: "/tmp/agent.sock" },
 };

@@ -41,6 +41,7 @@ export interface Machine {
   readonly moreDisks: readonly string[];
   /** Arguments of the guest's kernel. Arguments such as LAB_X=y become environment variables of its init. */
   readonly iommu: boolean;
+  readonly igbNetwork: boolean;
   readonly kernelArguments: readonly string[];
   /** The Unix socket of the agent's port, or a terminal. */
   readonly console: { readonly agentSocket: string } | "terminal";
@@ -66,6 +67,7 @@ export function qemuArguments(machine: Machine): string[] {
     ...consoleArguments(machine.console),
     ...(machine.iommu ? ["-device", "intel-iommu,intremap=on"] : []), // gives each VF its own IOMMU group, for vfio
     ...dualPortNic,
+    ...(machine.igbNetwork ? igbNetwork : []),
     ...["-netdev", `user,id=lab${machine.hostForwards.map(hostForward).join("")}`],
     ...["-device", "virtio-net-pci,netdev=lab,mac=52:54:00:cc:00:00"],
     ...machine.virtioNics.flatMap(virtioNicArguments),
@@ -99,6 +101,9 @@ const dualPortNic = [
   "igb,bus=slot1,addr=0.0,multifunction=on,x-pcie-ari-nextfn-1=on,netdev=port0,mac=52:54:00:aa:00:00",
   ...["-device", "igb,bus=slot1,addr=0.1,multifunction=on,netdev=port1,mac=52:54:00:aa:00:01"],
 ];
+
+/** A second network of slirp, with the same addresses as that of the lab's virtio NIC. */
+const igbNetwork = ["-netdev", "user,id=igb", "-netdev", "hubport,id=uplink,hubid=0,netdev=igb"];
 
 function consoleArguments(console: Machine["console"]): string[] {
   if (console === "terminal") {

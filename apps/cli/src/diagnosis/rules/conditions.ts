@@ -13,6 +13,7 @@ const progressLimitMs = 15 * 60_000;
 const bad: readonly string[] = [
   conditionTypes.degraded,
   conditionTypes.drainDegraded,
+  conditionTypes.rolledBack,
   conditionTypes.waitingForLock,
   conditionTypes.reconcileFailed,
   conditionTypes.podsWaiting,
@@ -102,6 +103,7 @@ function tableOf(kind: string, type: string): ReasonTableName {
 }
 
 const ofType: ReadonlyMap<string, ReasonTableName> = new Map([
+  [conditionTypes.rolledBack, "rolledBackReasons"],
   [conditionTypes.waitingForLock, "waitingForLockReasons"],
   [conditionTypes.reconcileFailed, "reconcileFailedReasons"],
   [conditionTypes.drainProgressing, "drainReasons"],
