@@ -1351,6 +1351,63 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
                       "type": "integer"
                     }
                   }
+                },
+                "rolledBack": {
+                  "description": "A change of the PF that the node has undone, because it lost its network by it.",
+                  "type": "object",
+                  "required": [
+                    "changes",
+                    "probe",
+                    "undone",
+                    "reachable",
+                    "specDigest",
+                    "reason",
+                    "time"
+                  ],
+                  "properties": {
+                    "changes": {
+                      "description": "What was done: \"set mtu 1500 -> 9000 on 0000:3b:00.0\".",
+                      "type": "array",
+                      "items": {
+                        "type": "string"
+                      }
+                    },
+                    "probe": {
+                      "description": "What worked before the change and not after it: \"TCP connection to the API server 192.0.2.1, port 6443\".",
+                      "type": "string"
+                    },
+                    "undone": {
+                      "description": "What was undone: \"set mtu 9000 -> 1500 on 0000:3b:00.0\".",
+                      "type": "array",
+                      "items": {
+                        "type": "string"
+                      }
+                    },
+                    "reachable": {
+                      "description": "Whether the probe worked again afterwards.",
+                      "type": "boolean"
+                    },
+                    "error": {
+                      "description": "What could not be undone; absent if all was.",
+                      "type": "string"
+                    },
+                    "specDigest": {
+                      "description": "Identifies the spec of the PF that asked for the change.",
+                      "type": "string"
+                    },
+                    "reason": {
+                      "description": "What the probe was for.",
+                      "type": "string",
+                      "enum": [
+                        "ApiServerUnreachable",
+                        "GatewayUnreachable"
+                      ]
+                    },
+                    "time": {
+                      "description": "Time of the rollback, in RFC 3339.",
+                      "type": "string"
+                    }
+                  }
                 }
               }
             }
@@ -2143,7 +2200,7 @@ export const schemas: Readonly<Record<string, StructuralSchema>> = {
             }
           },
           "configDaemonEnvVars": {
-            "description": "Environment variables of the config daemon. Allowed are LOG_LEVEL, MAX_PFS, METRICS_ADDRESS, STATE_DIRECTORY, USE_EXTERNAL_DRAINER, UV_THREADPOOL_SIZE, TZ, and HTTP_PROXY, HTTPS_PROXY, NO_PROXY and ALL_PROXY in upper or lower case. Other variables are not passed on, because the daemon's container is privileged.",
+            "description": "Environment variables of the config daemon. Allowed are CONNECTIVITY_TIMEOUT, LOG_LEVEL, MAX_PFS, METRICS_ADDRESS, STATE_DIRECTORY, USE_EXTERNAL_DRAINER, UV_THREADPOOL_SIZE, TZ, and HTTP_PROXY, HTTPS_PROXY, NO_PROXY and ALL_PROXY in upper or lower case. Other variables are not passed on, because the daemon's container is privileged.",
             "type": "object",
             "maxProperties": 256,
             "additionalProperties": {

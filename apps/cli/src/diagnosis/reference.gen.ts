@@ -57,6 +57,13 @@ export const reference: Reference = {
     {
       "table": "conditionTypes",
       "about": "Types of conditions.",
+      "name": "RolledBack",
+      "meaning": "On SriovNetworkNodeStates: the node has undone a change of a PF, because it lost its network by it; absent otherwise.",
+      "remedy": ""
+    },
+    {
+      "table": "conditionTypes",
+      "about": "Types of conditions.",
       "name": "ReconcileFailed",
       "meaning": "On all kinds of this API group: a controller of the operator failed to reconcile the object; absent otherwise.",
       "remedy": ""
@@ -181,6 +188,20 @@ export const reference: Reference = {
       "name": "PassFailed",
       "meaning": "The daemon could not finish its work, because the API server rejected a request or because of a bug. It retries.",
       "remedy": "Correct what the answer of the API server names, such as missing rights. Otherwise report the bug with the daemon's log."
+    },
+    {
+      "table": "rolledBackReasons",
+      "about": "Reasons of the condition RolledBack, written by the config daemon.",
+      "name": "ApiServerUnreachable",
+      "meaning": "After a change, the node did not reach the API server any more. It has undone the change and does not try it again.",
+      "remedy": "Find out why the change cuts the PF off, then change the policy."
+    },
+    {
+      "table": "rolledBackReasons",
+      "about": "Reasons of the condition RolledBack, written by the config daemon.",
+      "name": "GatewayUnreachable",
+      "meaning": "After a change, a default gateway of the node did not answer any more. The node has undone the change and does not try it again.",
+      "remedy": "Find out why the change cuts the PF off, then change the policy."
     },
     {
       "table": "waitingForLockReasons",
