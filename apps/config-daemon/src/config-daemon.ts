@@ -64,6 +64,10 @@ export function runConfigDaemon(): Promise<number> {
         env: "CONNECTIVITY_TIMEOUT",
         help: "Time in which the network must work again after a change of a PF that carries traffic of the host. 0 undoes no change.",
       }),
+      kubeletDirectory: flag(text("DIR"), {
+        env: "KUBELET_DIRECTORY",
+        help: "Directory of the kubelet, below --host-root. If not set, --root-dir of the running kubelet, or /var/lib/kubelet.",
+      }),
       podName: flag(text("NAME"), { env: "POD_NAME", help: "Name of the pod in which this process runs." }),
       useExternalDrainer: flag(yesOrNo, {
         default: "false",
@@ -143,7 +147,7 @@ export function runConfigDaemon(): Promise<number> {
         setNotAlive,
         signal,
         onFirstPass: createSaveMemory(),
-        kubelet: openKubelet(hostRoot),
+        kubelet: openKubelet(hostRoot, flags.kubeletDirectory),
         systemdMode: flags.useSystemdService
           ? {
               program: () => ownProgram(runningFiles()),

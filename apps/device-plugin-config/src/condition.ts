@@ -2,6 +2,7 @@
 /** Computes the condition DevicePluginConfigured of the NodeState. All functions are pure. */
 import { conditionTypes, devicePluginReasons as reasons } from "@switchyard/api";
 import type { NewCondition } from "@switchyard/kube";
+import type { Unregistered } from "./registered-resources.ts";
 import type { Advertised, PendingCause, PendingVfs } from "./advertise.ts";
 
 /** The message names at most this number of causes. */
@@ -29,6 +30,15 @@ export function conditionOf({ rendered, pending }: Advertised): NewCondition {
   if (pending.some(({ cause }) => withheld.has(cause))) return notReady(reasons.vfsHeld, pending.map(describe));
   if (pending.length > 0) return notReady(reasons.vfsMissing, pending.map(describe));
   return { type, status: "True", reason: reasons.configured, message: advertised };
+}
+
+/** Returns the condition for a node whose kubelet does not know the resources. `advertised` is what the plugin is to offer. */
+export function notRegistered({ resources, isKubeletAbsent }: Unregistered, advertised: string): NewCondition {
+  const why = isKubeletAbsent
+    ? "there is no kubelet in its directory; if the kubelet has another --root-dir than /var/lib/kubelet, set the chart's value " +
+      "operator.kubeletDirectory (KUBELET_DIRECTORY of the operator)"
+    : `no device plugin has registered ${list(resources)} at the kubelet yet`;
+  return { type, status: "False", reason: reasons.notRegistered, message: `${why}; ${advertised}` };
 }
 
 const withheld: ReadonlySet<PendingCause> = new Set(["held", "unknown-holder"] as const);

@@ -17,6 +17,7 @@ import { readOfferedVfs } from "./config-file.ts";
 import { devicePluginConfigFlags } from "./device-plugin-config-flags.ts";
 import { keepConfigured, type ConfigurePluginOptions } from "./keep-configured.ts";
 import { createPluginReconciler } from "./plugin-reconciler.ts";
+import { createRegistration } from "./registered-resources.ts";
 import { createWithholding, kubeletHolders } from "./withheld-vfs.ts";
 
 interface FollowLogLevelOptions {
@@ -86,6 +87,7 @@ function configurePlugin(options: ConfigurePluginOptions): Promise<void> {
           offered: () => readOfferedVfs(options.configFile),
           readHolders: kubeletHolders(options.kubeletDirectory),
         }),
+        readUnregistered: createRegistration(options.kubeletDirectory),
         host: { sriov: createLinuxSriovSysfs(hostRoot), boot: createLinuxBoot(hostRoot) },
       }),
   });

@@ -22,20 +22,25 @@ import {
 } from "@switchyard/kube";
 import type { Logger } from "@switchyard/service";
 import { advertise, vfsInResources, type Advertised } from "./advertise.ts";
-import { conditionOf, notApplied } from "./condition.ts";
+import { conditionOf, notApplied, notRegistered } from "./condition.ts";
 import type { DevicePluginConfigFlags } from "./device-plugin-config-flags.ts";
 import { endPlugin } from "./end-plugin.ts";
 import { isDaemonBusy } from "./changing-vfs.ts";
 import { pluginConfig, readKernelVfs, type PluginConfig } from "./plugin-config.ts";
+import type { ReadUnregistered } from "./registered-resources.ts";
 import type { Withholding } from "./withheld-vfs.ts";
 import { activateConfig, writeForStart } from "./config-file.ts";
 
 export interface PluginReconcilerDeps {
   readonly flags: Readonly<
-    Pick<DevicePluginConfigFlags, "nodeName" | "configFile" | "pluginProcess" | "wait" | "blockUntilConfigured">
+    Pick<
+      DevicePluginConfigFlags,
+      "nodeName" | "configFile" | "pluginProcess" | "wait" | "blockUntilConfigured" | "resourcePrefix"
+    >
   >;
   readonly host: { readonly sriov: Pick<SriovSysfs, "readBinding">; readonly boot: Boot };
   readonly withholding: Withholding;
+  readonly readUnregistered: ReadUnregistered;
   /** Returns the NodeState of the node from the cache. */
   readonly state: () => SriovNetworkNodeState | undefined;
   readonly writer: Pick<Writer<SriovNetworkNodeState>, "applyStatus">;
@@ -46,6 +51,9 @@ export interface PluginReconcilerDeps {
 
 /** A stale VF is checked again after this time. If it becomes what the status says, the status does not change. */
 const staleRetryMs = 2_000;
+
+/** The kubelet sends no event when a plugin registers. */
+const unregisteredRetryMs = 3_000;
 
 export function createPluginReconciler(deps: PluginReconcilerDeps): Reconcile {
   const { flags, host, log, writer, withholding } = deps;
@@ -89,7 +97,7 @@ export function createPluginReconciler(deps: PluginReconcilerDeps): Reconcile {
     const { withheld, afterMs } = await withholding.check(advertise(state, options).rendered.config, signal);
     const advertised = advertise(state, { ...options, withheld });
     const config = pluginConfig(advertised.rendered.config, kernel);
-    const condition = conditionOf(advertised);
+    let condition = conditionOf(advertised);
     logOnce(condition.message);
     if (flags.wait) {
       if (!flags.blockUntilConfigured || canStart(state, advertised)) await finish(config);
@@ -100,7 +108,11 @@ export function createPluginReconciler(deps: PluginReconcilerDeps): Reconcile {
         log,
       });
     }
+    const unregistered = await deps.readUnregistered(fullNames(advertised, flags.resourcePrefix));
+    const isUnregistered = unregistered !== undefined && unregistered.resources.length > 0;
+    if (isUnregistered && condition.status === "True") condition = notRegistered(unregistered, condition.message);
     await writeCondition(writer, state, condition, signal);
+    if (isUnregistered && !flags.wait) return { afterMs: Math.min(unregisteredRetryMs, afterMs ?? Infinity) };
     if (advertised.pending.some(({ cause }) => cause === "stale")) return { afterMs: staleRetryMs };
     return afterMs === undefined ? undefined : { afterMs };
   }
@@ -114,6 +126,13 @@ export function createPluginReconciler(deps: PluginReconcilerDeps): Reconcile {
     if (message !== lastMessage) log.info({ node: flags.nodeName }, message);
     lastMessage = message;
   }
+}
+
+/** The resources that have VFs, as the kubelet knows them. */
+function fullNames({ rendered }: Advertised, prefix: string): readonly string[] {
+  return (rendered.config.resourceList ?? []).flatMap(({ resourceName, selectors }) =>
+    (selectors.pciAddresses ?? []).length === 0 ? [] : [`${prefix}/${resourceName}`],
+  );
 }
 
 async function writeCondition(

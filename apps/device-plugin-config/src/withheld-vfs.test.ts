@@ -13,6 +13,7 @@ import { Writable } from "node:stream";
 import { readOfferedVfs } from "./config-file.ts";
 import { createPluginReconciler } from "./plugin-reconciler.ts";
 import { nodeState, pf } from "./testing/node-state.ts";
+import type { ReadUnregistered } from "./registered-resources.ts";
 import { createWithholding, kubeletHolders } from "./withheld-vfs.ts";
 
 let directory: string;
@@ -42,7 +43,12 @@ function pod(name: string, resourceName: string, ...ids: readonly (string | unde
 }
 
 /** One process of the sidecar, or of the init container, whose state of the node can be set. */
-function process({ wait = false, block = true, kubeletDirectory = directory } = {}) {
+function process({
+  wait = false,
+  block = true,
+  kubeletDirectory = directory,
+  readUnregistered = (() => Promise.resolve(undefined)) as ReadUnregistered,
+} = {}) {
   const configFile = join(directory, "config/config.json");
   const sidecar = {
     state: lab,
@@ -59,12 +65,14 @@ function process({ wait = false, block = true, kubeletDirectory = directory } = 
     readFile: () => readFile(configFile, "utf8"),
   };
   const reconcile = createPluginReconciler({
+    readUnregistered,
     flags: {
       nodeName: "worker-1",
       configFile,
       wait,
       blockUntilConfigured: block,
       pluginProcess: "no-such-plugin",
+      resourcePrefix: "openshift.io",
     },
     host: {
       sriov: { readBinding: () => Promise.resolve({ driver: "igbvf", incarnation: "1" }) },
@@ -89,6 +97,27 @@ function process({ wait = false, block = true, kubeletDirectory = directory } = 
   });
   return sidecar;
 }
+
+describe("a resource that no plugin has registered", () => {
+  it("is not configured until the kubelet knows it, which is asked again without an event", async () => {
+    let isRegistered = false;
+    const asked: (readonly string[])[] = [];
+    const readUnregistered: ReadUnregistered = (resources) => {
+      asked.push(resources);
+      return Promise.resolve({ resources: isRegistered ? [] : resources, isKubeletAbsent: false });
+    };
+    const first = process({ wait: true, readUnregistered });
+    await first.run();
+    expect([first.isWritten, first.condition?.reason]).toEqual([true, "NotRegistered"]);
+    const sidecar = process({ readUnregistered });
+    expect(await sidecar.run()).toBe(3_000);
+    expect(sidecar.condition).toMatchObject({ status: "False", reason: "NotRegistered" });
+    isRegistered = true;
+    expect(await sidecar.run()).not.toBe(3_000);
+    expect(sidecar.condition).toMatchObject({ status: "True", reason: "Configured" });
+    expect(asked.at(-1)).toEqual(["openshift.io/lab"]);
+  });
+});
 
 describe("a resource that is renamed while pods have its VFs", () => {
   it("gets the free VFs at once and the others when their pods have ended", async () => {

@@ -48,6 +48,7 @@ the same name, so no name repeats.
 {{- range $name, $variable := $images }}
   {{- $_ := set $texts $variable (include "switchyard.image" (dict "root" $ "name" $name)) }}
 {{- end }}
+{{- with $operator.kubeletDirectory }}{{- $_ := set $texts "KUBELET_DIRECTORY" . }}{{- end }}
 {{- with $operator.ovsdbSocketPath }}{{- $_ := set $texts "OVSDB_SOCKET_PATH" . }}{{- end }}
 {{- with $operator.maxCacheAge }}{{- $_ := set $texts "MAX_CACHE_AGE" . }}{{- end }}
 {{- if $operator.externalDrainer.enabled }}{{- $_ := set $texts "USE_EXTERNAL_DRAINER" "true" }}{{- end }}

@@ -370,6 +370,11 @@ export const devicePluginReasons = {
    */
   vfsHeld: "VfsHeld",
   /**
+   * The device plugin is configured, but the kubelet does not know a resource: no plugin has registered it, or no kubelet is there.
+   * @remedy Look at the pod of the device plugin. If the kubelet has another directory, set operator.kubeletDirectory.
+   */
+  notRegistered: "NotRegistered",
+  /**
    * The device plugin does not support the settings of a resource.
    * @remedy Change the policies of the resource as the message says.
    */

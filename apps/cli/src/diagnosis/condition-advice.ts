@@ -118,6 +118,7 @@ const advice: AllAdvice = {
   devicePluginReasons: {
     Configured: undefined,
     Configuring: asInfo(devicePluginLog),
+    NotRegistered: asWarning(devicePluginLog),
     VfsMissing: asError(daemonLog),
     VfsHeld: asInfo(devicePluginLog),
     NotPossible: asError(object),

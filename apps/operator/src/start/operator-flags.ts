@@ -4,6 +4,7 @@
  * a setting, the flag reads the same variable, so a Deployment of upstream's operator works unchanged
  * (sriov-operator.md H). operator-settings.ts turns the values into the settings of the deployed components.
  */
+import { isAbsolute, normalize } from "node:path/posix";
 import { parseAdmissionPlacement, type AdmissionPlacement } from "@switchyard/render";
 import { flag, integer, oneOf, text, yesOrNo, type FlagKind, type FlagsOf } from "@switchyard/service";
 
@@ -18,6 +19,12 @@ const list: FlagKind<readonly string[]> = {
     const names = value.split(",").map((name) => name.trim());
     return names.filter((name) => name !== "");
   },
+};
+
+const kubeletDirectory: FlagKind<string> = {
+  placeholder: "DIR",
+  expected: "an absolute path without a slash at its end",
+  parse: (value) => (isAbsolute(value) && normalize(value) === value && !value.endsWith("/") ? value : undefined),
 };
 
 const placement: FlagKind<AdmissionPlacement> = {
@@ -122,6 +129,10 @@ export const operatorFlags = {
     default: "/var/lib/cni/bin",
     env: "SRIOV_CNI_BIN_PATH",
     help: "Directory of CNI plugins on the nodes.",
+  }),
+  kubeletDirectory: flag(kubeletDirectory, {
+    env: "KUBELET_DIRECTORY",
+    help: "Directory of the kubelet on the nodes (--root-dir), with device-plugins and pod-resources. /var/lib/kubelet if not set.",
   }),
 
   certManager: flag(yesOrNo, {

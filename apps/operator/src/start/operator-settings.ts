@@ -47,6 +47,7 @@ function readComponentSettings(flags: Parameters<typeof readOperatorSettings>[0]
     useExternalDrainer,
     devMode,
     cniBinPath,
+    kubeletDirectory: flags.kubeletDirectory,
     ovsdbSocketPath,
     imagePullSecrets: flags.imagePullSecrets ?? [],
     operatorServiceAccount: flags.serviceAccount,

@@ -24,6 +24,8 @@ export interface ComponentSettings {
   readonly imagePullSecrets: readonly string[];
   /** Directory of the CNI plugins on the nodes: "/opt/cni/bin". */
   readonly cniBinPath: string;
+  /** Directory of the kubelet on the nodes; "/var/lib/kubelet" by default. */
+  readonly kubeletDirectory?: string | undefined;
   /** Where the webhook and the injector run; by default on control plane nodes. */
   readonly admissionPlacement?: AdmissionPlacement | undefined;
   readonly webhook: AdmissionServerSettings;
@@ -117,4 +119,17 @@ export interface PrometheusOperatorSettings {
   readonly namespace: string;
   /** Whether to deploy recording rules that join the counters of VFs with the pods that use them. */
   readonly deployRules: boolean;
+}
+
+/** The directory of the kubelet in containers, which the programs of others expect. */
+export const kubeletMountPath = "/var/lib/kubelet";
+
+/** Reports whether the kubelet of the nodes has another directory than that in containers. */
+export function hasOtherKubeletDirectory({ kubeletDirectory = kubeletMountPath }: ComponentSettings): boolean {
+  return kubeletDirectory !== kubeletMountPath;
+}
+
+/** Returns the path on the node for a path of the kubelet in a container; another path stays the same. */
+export function pathOnNode({ kubeletDirectory = kubeletMountPath }: ComponentSettings, path: string): string {
+  return path.startsWith(`${kubeletMountPath}/`) ? `${kubeletDirectory}${path.slice(kubeletMountPath.length)}` : path;
 }

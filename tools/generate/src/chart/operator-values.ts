@@ -115,6 +115,11 @@ export const operatorValues = {
     },
   ),
   cniBinPath: text("/opt/cni/bin", "Directory of the CNI plugins on the nodes.", { pattern: "^/" }),
+  kubeletDirectory: text(
+    "",
+    "Directory of the kubelet on the nodes, if it is not /var/lib/kubelet: the kubelet's --root-dir.",
+    { pattern: "^(/.+)?$" },
+  ),
   staleNodeStateCleanupDelayMinutes: digits(
     "30",
     "Minutes for which the SriovNetworkNodeState of a removed node is kept. 0 deletes it at once.",

@@ -3,6 +3,7 @@
  * afxdpDevicePlugin deploys apps/afxdp-device-plugin on the nodes that the AfxdpOperatorConfig selects, unless that config
  * chooses the plugins of upstream. Without an AfxdpOperatorConfig "default" it is not deployed.
  */
+import { kubeletMountPath, pathOnNode } from "../component-settings.ts";
 import { bpfmanProgramDirectory } from "@switchyard/api";
 import { afxdpProviderOf, nodeSetLabels } from "@switchyard/policy";
 import { accessObjects, afxdpPluginRules, privilegedRules } from "../rights/access.ts";
@@ -25,12 +26,12 @@ const name = "afxdp-device-plugin";
 const healthPort = 29121;
 
 /**
- * Directories of the node, mounted at the same paths. The kubelet and pods use the sockets and maps in them, and the plugin's
+ * Directories of the node, mounted at the same paths; the kubelet can have another one on the node. The kubelet and pods use the sockets and maps in them, and the plugin's
  * record in /var/lib/switchyard survives the pod.
  */
 const hostDirectories = {
-  "device-plugins": "/var/lib/kubelet/device-plugins",
-  "pod-resources": "/var/lib/kubelet/pod-resources",
+  "device-plugins": `${kubeletMountPath}/device-plugins`,
+  "pod-resources": `${kubeletMountPath}/pod-resources`,
   sockets: "/run/switchyard/afxdp",
   state: "/var/lib/switchyard",
   bpf: "/sys/fs/bpf",
@@ -68,7 +69,7 @@ export const afxdpDevicePlugin: Component = {
           containers: [plugin(input)],
           volumes: Object.entries(directoriesFor(input)).map(([volume, path]) => ({
             name: volume,
-            hostPath: { path, type: "DirectoryOrCreate" as const },
+            hostPath: { path: pathOnNode(input.settings, path), type: "DirectoryOrCreate" as const },
           })),
         },
       },

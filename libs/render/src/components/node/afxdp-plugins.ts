@@ -5,6 +5,7 @@
  * plugin, which an init container installs (eve-and-afxdp.md b3). apps/device-plugin-config configures the device
  * plugin, as an init container that waits until the node is configured, and as a sidecar that follows changes.
  */
+import { kubeletMountPath, pathOnNode } from "../component-settings.ts";
 import { ownAfxdpCni, upstreamDeviceDirectory } from "@switchyard/api";
 import { afxdpProviderOf, nodeSetLabels } from "@switchyard/policy";
 import { accessObjects, afxdpPluginRules, privilegedRules } from "../rights/access.ts";
@@ -36,7 +37,7 @@ const cniVolume: VolumeMount = { name: "cnibin", mountPath: "/host/opt/cni/bin" 
 const sockets: VolumeMount = { name: "sockets", mountPath: "/tmp/afxdp_dp" };
 /** The init container and the sidecar record the devices that the plugin gets, for the config daemon. */
 const records: VolumeMount = { name: "records", mountPath: upstreamDeviceDirectory };
-const podResources = { volume: "pod-resources", path: "/var/lib/kubelet/pod-resources" };
+const podResources = { volume: "pod-resources", path: `${kubeletMountPath}/pod-resources` };
 
 /**
  * Directories of the node, mounted at the same paths. The plugin mounts BPF file systems in /var/run/afxdp_dp, which the node and
@@ -52,8 +53,8 @@ const hostDirectories: readonly (VolumeMount & { readonly hostPath: string })[] 
   },
   {
     name: "device-plugins",
-    hostPath: "/var/lib/kubelet/device-plugins",
-    mountPath: "/var/lib/kubelet/device-plugins",
+    hostPath: `${kubeletMountPath}/device-plugins`,
+    mountPath: `${kubeletMountPath}/device-plugins`,
   },
   { name: podResources.volume, hostPath: podResources.path, mountPath: podResources.path },
 ];
@@ -177,7 +178,10 @@ function volumesOf({ settings }: ComponentInput): readonly Volume[] {
   return [
     { name: configVolume.name, emptyDir: {} },
     ...host.map((volume): Volume => {
-      return { name: volume.name, hostPath: { path: volume.hostPath, type: "DirectoryOrCreate" } };
+      return {
+        name: volume.name,
+        hostPath: { path: pathOnNode(settings, volume.hostPath), type: "DirectoryOrCreate" },
+      };
     }),
   ];
 }

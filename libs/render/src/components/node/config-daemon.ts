@@ -176,6 +176,7 @@ function daemonEnv(input: ComponentInput): readonly EnvVar[] {
     UNITS_FROM_MACHINE_CONFIG: isSystemd && settings.clusterType === "openshift" ? "true" : undefined,
     USE_EXTERNAL_DRAINER: settings.useExternalDrainer ? "true" : undefined,
     MANAGE_SOFTWARE_BRIDGES: isGateOn("manageSoftwareBridges", config) ? "true" : undefined,
+    KUBELET_DIRECTORY: settings.kubeletDirectory,
     OVSDB_SOCKET_PATH: isGateOn("manageSoftwareBridges", config) ? settings.ovsdbSocketPath : undefined,
     MAX_PFS: isGateOn("parallelNicConfig", config) ? undefined : "1",
     API_SERVER_FROM: settings.clusterType === "openshift" ? kubeletConfig : undefined,

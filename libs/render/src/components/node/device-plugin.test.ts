@@ -45,6 +45,29 @@ describe("the device plugin's pods", () => {
     expect(pod.spec.hostNetwork).toBe(true);
   });
 
+  it("get the directories of a kubelet with another --root-dir where they expect them, without that for registrations by path", () => {
+    for (const component of ["device-plugin", "metrics-exporter", "config-daemon"] as const) {
+      const text = JSON.stringify(
+        podOf(component, { featureGates: { metricsExporter: true } }, { kubeletDirectory: "/data/kubelet" }).spec
+          .volumes,
+      );
+      expect(text).not.toContain("/var/lib/kubelet");
+    }
+    const pod = podOf("device-plugin", {}, { kubeletDirectory: "/data/kubelet" });
+    const volumes = (pod.spec.volumes ?? []).flatMap((volume) =>
+      "hostPath" in volume ? [[volume.name, volume.hostPath.path]] : [],
+    );
+    expect(volumes).toEqual([
+      ["devicesock", "/data/kubelet/device-plugins"],
+      ["device-info", "/var/run/k8s.cni.cncf.io/devinfo/dp"],
+      ["pod-resources", "/data/kubelet/pod-resources"],
+    ]);
+    const mounts = plugin("device-plugin", {}, { kubeletDirectory: "/data/kubelet" }).volumeMounts ?? [];
+    expect(mounts.map(({ mountPath }) => mountPath)).toEqual([
+      ...["/etc/pcidp", "/var/lib/kubelet/device-plugins", "/var/run/k8s.cni.cncf.io/devinfo/dp"],
+    ]);
+  });
+
   it("have a sidecar that knows its node, has probes and may send signals to the plugin", () => {
     const [first, follower] = ["wait-for-config", "follow-config"].map((of) => containerOf(podOf("device-plugin"), of));
     if (first === undefined || follower === undefined) throw new RangeError();
@@ -68,6 +91,7 @@ describe("the device plugin's pods", () => {
       expect(securityContext).toEqual({ runAsUser: 0, privileged: true, readOnlyRootFilesystem: true });
       expect(volumeMounts?.slice(1)).toEqual([
         { name: "pod-resources", mountPath: "/var/lib/kubelet/pod-resources", readOnly: true },
+        { name: "devicesock", mountPath: "/var/lib/kubelet/device-plugins", readOnly: true },
       ]);
     }
   });

@@ -4,6 +4,7 @@
  * configures it. The latter runs as an init container that waits until the node is configured, and as a sidecar that
  * follows changes (sriov-operator.md C).
  */
+import { hasOtherKubeletDirectory, kubeletMountPath, pathOnNode } from "../component-settings.ts";
 import { labels } from "@switchyard/api";
 import { isGateOn } from "@switchyard/policy";
 import { accessObjects, privilegedRules, readConfigRule } from "../rights/access.ts";
@@ -32,9 +33,12 @@ const configFile = `${configVolume.mountPath}/config.json`;
 
 const podResources: VolumeMount = {
   name: "pod-resources",
-  mountPath: "/var/lib/kubelet/pod-resources",
+  mountPath: `${kubeletMountPath}/pod-resources`,
   readOnly: true,
 };
+
+/** The plugin registers there, and the sidecar reads whether it has. */
+const devicePluginSockets: VolumeMount = { name: "devicesock", mountPath: `${kubeletMountPath}/device-plugins` };
 
 /**
  * The sidecar sends signals to the plugin. SELinux and AppArmor only allow that if both containers are unconfined. SELinux allows
@@ -88,8 +92,9 @@ export const devicePlugin: Component = {
           containers: [plugin(input), configurer("follow-config", input)],
           volumes: [
             { name: configVolume.name, emptyDir: {} },
-            ...hostDirectories(input).map(toVolume),
-            toVolume({ volume: podResources.name, path: podResources.mountPath }),
+            ...[...hostDirectories(input), { volume: podResources.name, path: podResources.mountPath }].map(
+              (directory) => toVolume(directory, input),
+            ),
           ],
         },
       },
@@ -116,7 +121,7 @@ function configurer(mode: "wait-for-config" | "follow-config", input: ComponentI
     securityContext: { ...privileged, runAsUser: 0 },
     resources: requests("10m", "60Mi"),
     ...(mode === "follow-config" && probesAt(healthPort, { host: "127.0.0.1" })),
-    volumeMounts: [configVolume, podResources],
+    volumeMounts: [configVolume, podResources, { ...devicePluginSockets, readOnly: true }],
   };
 }
 
@@ -150,13 +155,15 @@ function plugin(input: ComponentInput): Container {
 }
 
 /**
- * Directories in which the plugin writes files for the kubelet, CNI plugins and container runtimes. Paths equal those
- * on the node.
+ * Directories in which the plugin writes files for the kubelet, CNI plugins and container runtimes. In plugins_registry, the plugin
+ * tells the kubelet the path of its socket as it is in the container. With another directory on the node, the plugin does not get
+ * plugins_registry, and then registers in device-plugins, where only the name of the socket counts (pkg/resources/server.go, v3.5).
  */
-function hostDirectories({ config }: ComponentInput): readonly HostDirectory[] {
+function hostDirectories({ config, settings }: ComponentInput): readonly HostDirectory[] {
+  const registry = { volume: "plugins-registry", path: `${kubeletMountPath}/plugins_registry` };
   return [
-    { volume: "devicesock", path: "/var/lib/kubelet/device-plugins" },
-    { volume: "plugins-registry", path: "/var/lib/kubelet/plugins_registry" },
+    { volume: devicePluginSockets.name, path: devicePluginSockets.mountPath },
+    ...(hasOtherKubeletDirectory(settings) ? [] : [registry]),
     { volume: "device-info", path: "/var/run/k8s.cni.cncf.io/devinfo/dp" },
     ...(config.spec?.useCDI === true ? [{ volume: "dynamic-cdi", path: "/var/run/cdi" }] : []),
   ];
@@ -167,6 +174,6 @@ interface HostDirectory {
   readonly path: string;
 }
 
-function toVolume({ volume, path }: HostDirectory): Volume {
-  return { name: volume, hostPath: { path, type: "DirectoryOrCreate" } };
+function toVolume({ volume, path }: HostDirectory, { settings }: ComponentInput): Volume {
+  return { name: volume, hostPath: { path: pathOnNode(settings, path), type: "DirectoryOrCreate" } };
 }

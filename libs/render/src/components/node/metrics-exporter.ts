@@ -4,6 +4,7 @@
  * pods that use them (sriov-operator.md H). If an image of kube-rbac-proxy is set, that proxy serves the metrics over
  * TLS to authorized clients only. Both are third-party images.
  */
+import { kubeletMountPath, pathOnNode } from "../component-settings.ts";
 import { isGateOn } from "@switchyard/policy";
 import { accessObjects, privilegedRules } from "../rights/access.ts";
 import { annotated, namespaced, type Component, type ComponentInput } from "../component.ts";
@@ -60,7 +61,9 @@ export const metricsExporter: Component = {
             tolerations: everyTaint,
             containers: [exporter(input), ...proxies(input)],
             volumes: [
-              ...hostFiles.map(({ volume, path, type }): Volume => ({ name: volume, hostPath: { path, type } })),
+              ...hostFiles.map(({ volume, path, type }): Volume => {
+                return { name: volume, hostPath: { path: pathOnNode(input.settings, path), type } };
+              }),
               ...(hasProxy && secretName !== undefined ? [{ name: "metrics-certs", secret: { secretName } }] : []),
             ],
           },
@@ -99,13 +102,13 @@ const hostFiles: readonly HostFile[] = [
     volume: "kubeletsocket",
     mountPath: "/host/kubelet.sock",
     type: "Socket",
-    path: "/var/lib/kubelet/pod-resources/kubelet.sock",
+    path: `${kubeletMountPath}/pod-resources/kubelet.sock`,
   },
   {
     volume: "cpucheckpoint",
     mountPath: "/host/cpu_manager_state",
     type: "File",
-    path: "/var/lib/kubelet/cpu_manager_state",
+    path: `${kubeletMountPath}/cpu_manager_state`,
   },
   {
     volume: "sysbuspcidevices",
