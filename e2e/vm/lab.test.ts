@@ -166,6 +166,30 @@ describe("a guest with systemd, Open vSwitch and the switchdev test driver", () 
     limitMs,
   );
 
+  it(
+    "carries the traffic of VFs through their representors only, so the bridge's VLANs hold",
+    async () => {
+      const address = (vf: number): string => `192.0.2.${vf + 1}`;
+      for (const vf of [0, 1]) {
+        await output(guest, `ip netns add vf${vf}; ip link set enp1s0f0v${vf} netns vf${vf}`);
+        await output(guest, `ip -n vf${vf} address add ${address(vf)}/24 dev enp1s0f0v${vf}`);
+        await output(
+          guest,
+          `ip link set enp1s0f0np0 up; ip link set enp1s0f0r${vf} up; ip -n vf${vf} link set enp1s0f0v${vf} up`,
+        );
+      }
+      await output(guest, "ovs-vsctl add-port br0 enp1s0f0r0 tag=100 -- set port enp1s0f0r1 tag=100");
+      const ping = (seconds: number): string => `ip netns exec vf0 busybox ping -c 1 -w ${seconds} ${address(1)}`;
+      await output(guest, ping(60));
+      await output(guest, "ovs-vsctl set port enp1s0f0r1 tag=200");
+      expect((await guest.exec(ping(3), { timeoutMs: limitMs })).code).toBe(1);
+      await output(guest, "ovs-vsctl set port enp1s0f0r1 tag=100");
+      await output(guest, ping(60));
+      await output(guest, `ovs-vsctl del-br br0; ip netns del vf0; ip netns del vf1; echo 0 >${pf}/sriov_numvfs`);
+    },
+    limitMs,
+  );
+
   it.each([
     { what: "a timer interrupt", vector: timerVector, processor: 0 },
     { what: "a timer interrupt", vector: timerVector, processor: 1 },

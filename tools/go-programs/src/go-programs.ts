@@ -35,6 +35,8 @@ const known = {
   multus: { title: "Multus" },
   "network-resources-injector": { title: "the network resources injector" },
   "operator-verify": { title: "the validator of OLM's bundles" },
+  "ovs-cni": { title: "the ovs CNI plugin" },
+  "rdma-cni": { title: "the rdma CNI plugin" },
   "sriov-cni": { title: "the sriov CNI plugin" },
 } satisfies Readonly<Record<string, Omit<GoPrograms, "sources" | "cacheName">>>;
 

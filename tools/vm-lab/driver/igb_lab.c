@@ -3,9 +3,10 @@
  * TEST ONLY. Gives each PF of QEMU's igb what a switchdev NIC has, so that user
  * space meets the same kernel interfaces on the real PCI device: a devlink
  * instance with an eswitch, representors of VFs that come and go with its mode,
- * subfunction ports. A lookalike: no representor carries traffic, and nothing
- * is refused that a ConnectX would refuse for reasons of its firmware. Module
- * parameters make it refuse a mode or omit a representor.
+ * subfunction ports. A lookalike: representors of subfunctions carry no
+ * traffic, and nothing is refused that a ConnectX would refuse for reasons of
+ * its firmware. Module parameters make it refuse a mode or omit a
+ * representor.
  */
 #include <linux/etherdevice.h>
 #include <linux/module.h>
@@ -66,6 +67,7 @@ struct igb_lab_port {
 	struct list_head list;
 	struct igb_lab *lab;
 	struct net_device *representor;
+	struct igb_lab_wire *wire; /* of a VF */
 	u8 hw_addr[ETH_ALEN];
 	bool is_sf;
 	u32 sfnum;
@@ -148,6 +150,7 @@ static int igb_lab_state_set(struct devlink_port *dl_port,
 static void igb_lab_port_destroy(struct igb_lab_port *port)
 {
 	igb_lab_deactivate(port);
+	igb_lab_wire_destroy(port->wire);
 	igb_lab_netdev_destroy(port->representor);
 	devl_port_unregister(&port->dl_port);
 	list_del(&port->list);
@@ -217,11 +220,16 @@ static int igb_lab_vf_port_add(struct igb_lab *lab, u32 vf)
 	if (!port)
 		return -ENOMEM;
 	err = igb_lab_port_register(lab, port, &attrs, vf + 1);
-	if (!err && vf == lab_missing_representor) {
+	if (err)
+		return err;
+	if (vf == lab_missing_representor) {
 		igb_lab_netdev_destroy(port->representor);
 		port->representor = NULL;
 	}
-	return err;
+	if (port->representor)
+		port->wire = igb_lab_wire_create(lab->pdev, vf,
+						 port->representor);
+	return 0;
 }
 
 /* Reports whether the PF can have this subfunction, as ice and mlx5 do. */
@@ -574,10 +582,18 @@ void igb_lab_vfs_changed(struct pci_dev *pdev, struct net_device *pf)
 
 int igb_lab_init(void)
 {
-	return igb_lab_sf_driver_register();
+	int err = igb_lab_datapath_init();
+
+	if (err)
+		return err;
+	err = igb_lab_sf_driver_register();
+	if (err)
+		igb_lab_datapath_exit();
+	return err;
 }
 
 void igb_lab_exit(void)
 {
 	igb_lab_sf_driver_unregister();
+	igb_lab_datapath_exit();
 }

@@ -8,8 +8,10 @@
 struct device;
 struct devlink_port;
 struct igb_lab_sf;
+struct igb_lab_wire;
 struct net_device;
 struct pci_dev;
+struct sk_buff;
 
 /* igb_lab.c: what igb_main.patch calls. */
 int igb_lab_init(void);
@@ -21,12 +23,23 @@ void igb_lab_detach(struct net_device *pf);
 /* After the number of VFs has changed. */
 void igb_lab_vfs_changed(struct pci_dev *pdev, struct net_device *pf);
 
-/* igb_lab_netdev.c: interfaces without a datapath, offload that accepts everything. */
+/* igb_lab_netdev.c: interfaces, and offload that accepts everything. */
 int igb_lab_setup_block(struct net_device *netdev, void *type_data);
 struct net_device *igb_lab_netdev_create(struct device *parent,
 					 struct devlink_port *port,
 					 const u8 *mac);
 void igb_lab_netdev_destroy(struct net_device *netdev);
+
+/* igb_lab_datapath.c: what connects VFs with their representors. */
+int igb_lab_datapath_init(void);
+void igb_lab_datapath_exit(void);
+/* Returns NULL if there is no memory. */
+struct igb_lab_wire *igb_lab_wire_create(struct pci_dev *pf, int vf,
+					 struct net_device *representor);
+/* Before the representor is destroyed. */
+void igb_lab_wire_destroy(struct igb_lab_wire *wire);
+/* Takes the packet. Interfaces that are no representors of VFs drop it. */
+void igb_lab_wire_send(struct net_device *representor, struct sk_buff *skb);
 
 /* igb_lab_sf.c: the subfunction that an active SF port has. */
 int igb_lab_sf_driver_register(void);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The interfaces of the lookalike: representors of VFs and subfunctions, and
- * the subfunctions' own. They drop what they are sent. Rules of tc flower and
- * matchall are accepted as if a switch had taken them.
+ * the subfunctions' own. Those of subfunctions drop what they are sent. Rules
+ * of tc flower and matchall are accepted as if a switch had taken them.
  */
 #include <linux/ethtool.h>
 #include <linux/etherdevice.h>
@@ -53,7 +53,7 @@ static netdev_tx_t igb_lab_start_xmit(struct sk_buff *skb,
 {
 	netdev->stats.tx_packets++;
 	netdev->stats.tx_bytes += skb->len;
-	dev_kfree_skb(skb);
+	igb_lab_wire_send(netdev, skb);
 	return NETDEV_TX_OK;
 }
 
