@@ -53,8 +53,17 @@ const nodeProxyPort = 8132;
 /** Name of the registry in image references. containerd gets all images from the local registry, whatever their registry. */
 export const registryName = "registry.test";
 
+/** What the node of a cluster has. */
+export interface NodeOptions {
+  /** Whether the driver of the PFs has an eswitch, and Open vSwitch runs. False by default: the driver is igb of Linux. */
+  readonly hasSwitches?: boolean;
+}
+
 /** The kubelet starts when this resolves; the node may not be Ready yet. Needs the programs of the VM lab, and Go for a first build. */
-export async function startKubeCluster(registry: Registry): Promise<KubeCluster> {
+export async function startKubeCluster(
+  registry: Registry,
+  { hasSwitches = false }: NodeOptions = {},
+): Promise<KubeCluster> {
   await using stack = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "switchyard-cluster-"));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
@@ -82,11 +91,14 @@ export async function startKubeCluster(registry: Registry): Promise<KubeCluster>
   const guest = stack.use(
     await bootGuest({
       boot: "systemd",
+      driver: hasSwitches ? "igbsw" : "igb",
       share,
       disks: [disk],
       bootTimeoutMs: 600_000,
       hostForwards: [{ hostPort: proxyPort, guestPort: nodeProxyPort }],
-      kernelArguments: unusedUnits.map((unit) => `systemd.mask=${unit}`),
+      kernelArguments: ["NetworkManager.service", ...(hasSwitches ? [] : unitsOfOpenVSwitch)].map(
+        (unit) => `systemd.mask=${unit}`,
+      ),
     }),
   );
   await run(guest, "sh /share/node/usr/sbin/node-setup");
@@ -125,9 +137,8 @@ function relay(socket: string, port: number): Disposable {
   return { [Symbol.dispose]: () => void server.close() };
 }
 
-/** They cost time and memory, and nothing in the test uses them. */
-const unusedUnits = [
-  "NetworkManager.service",
+/** They cost time and memory. */
+const unitsOfOpenVSwitch = [
   "openvswitch-switch.service",
   "ovs-vswitchd.service",
   "ovsdb-server.service",

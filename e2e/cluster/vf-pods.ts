@@ -13,7 +13,6 @@ export const pf = "0000:01:00.0";
 export const resource = "openshift.io/fast";
 
 const group = { apiVersion: "sriovnetwork.openshift.io/v1" };
-const app = "vf";
 
 export function policyWith(numVfs: number, name = "fast") {
   return {
@@ -44,18 +43,31 @@ export const network = {
   },
 };
 
+/** Pods with one VF each. */
+interface VfDeployment {
+  /** Name of the Deployment, and value of the label `app` of its pods. */
+  readonly app: string;
+  /** Name of the network, in namespace default. */
+  readonly network: string;
+  /** Resource of the network: "openshift.io/fast". */
+  readonly resource: string;
+  readonly replicas: number;
+}
+
+const fastPods: VfDeployment = { app: "vf", network: "fast", resource, replicas: 2 };
+
 /** `image` has sleep as its entry point, and ping. */
-export function deploymentOf(image: string) {
+export function deploymentOf(image: string, { app, network, resource, replicas } = fastPods) {
   const vf = { [resource]: "1" };
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name: app, namespace: "default" },
     spec: {
-      replicas: 2,
+      replicas,
       selector: { matchLabels: { app } },
       template: {
-        metadata: { labels: { app }, annotations: { "k8s.v1.cni.cncf.io/networks": "fast" } },
+        metadata: { labels: { app }, annotations: { "k8s.v1.cni.cncf.io/networks": network } },
         spec: {
           terminationGracePeriodSeconds: 1,
           containers: [{ name: "tools", image, resources: { requests: vf, limits: vf } }],
@@ -89,17 +101,25 @@ export interface VfPod {
 
 /** Returns both pods, or undefined until both are Ready and no other one is left that may have a VF. */
 export async function vfPods(cluster: KubeCluster): Promise<readonly [VfPod, VfPod] | undefined> {
+  const [first, second] = (await podsOf(cluster, fastPods)) ?? [];
+  return first !== undefined && second !== undefined ? [first, second] : undefined;
+}
+
+/** Returns the pods of the Deployment, or undefined until all are Ready and no other one is left that may have a VF. */
+export async function podsOf(
+  cluster: KubeCluster,
+  { app, replicas }: Pick<VfDeployment, "app" | "replicas">,
+): Promise<readonly VfPod[] | undefined> {
   const list: unknown = JSON.parse(await cluster.kubectl(["get", "pods", "-l", `app=${app}`, "-o", "json"]));
   const items = isRecord(list) && Array.isArray(list["items"]) ? (list["items"] as PodObject[]) : [];
   const running = items.filter(({ status }) => status.phase === "Running" || status.phase === "Pending");
   const ready = running.filter(isReady).map(toVfPod);
-  const [first, second] = ready;
-  return running.length === 2 && first !== undefined && second !== undefined ? [first, second] : undefined;
+  return running.length === replicas && ready.length === replicas ? ready : undefined;
 }
 
 /** Sends three packets from one VF to the other. Returns the line with the loss. */
 export async function ping(cluster: KubeCluster, [from, to]: readonly [VfPod, VfPod]): Promise<string> {
-  const command = ["ping", "-c", "3", "-W", "5", "-I", "net1", to.address];
+  const command = ["sh", "-c", `ping -c 3 -W 5 -I net1 ${to.address} || true`];
   const output = await cluster.kubectl(["exec", from.name, "--", ...command]);
   return output.split("\n").find((line) => line.includes("packet loss")) ?? output;
 }

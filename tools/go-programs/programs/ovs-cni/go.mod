@@ -2,7 +2,11 @@ module switchyard/tools/go-programs/programs/ovs-cni
 
 go 1.26.0
 
-tool github.com/k8snetworkplumbingwg/ovs-cni/cmd/plugin
+tool (
+	github.com/k8snetworkplumbingwg/ovs-cni/cmd/mirror-consumer
+	github.com/k8snetworkplumbingwg/ovs-cni/cmd/mirror-producer
+	github.com/k8snetworkplumbingwg/ovs-cni/cmd/plugin
+)
 
 require (
 	dario.cat/mergo v1.0.0 // indirect
