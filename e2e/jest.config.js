@@ -20,6 +20,7 @@ const folders = [
   "images",
   "ovn-offload",
   "security",
+  "mutation",
 ];
 
 export default {

@@ -19,6 +19,7 @@ export const needsOfFolders: Readonly<Record<string, FolderNeeds>> = {
   faults: { programs: ["git", "tar"] },
   fidelity: { programs: [] },
   quirks: { programs: [] },
+  mutation: { programs: [] },
   security: { programs: [] },
   "eve-bridge": { programs: ["ip", "nsenter", "unshare", "dnsmasq", "strace", "busybox"] },
   afxdp: {

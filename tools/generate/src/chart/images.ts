@@ -42,8 +42,8 @@ export const images = {
   sriovDevicePlugin: image(`${plumbing}sriov-network-device-plugin:v3.11.0`, "the SR-IOV device plugin"),
   sriovCni: image(`${plumbing}sriov-cni:v2.10.0`, "the sriov CNI plugin"),
   ibSriovCni: image(`${plumbing}ib-sriov-cni:v1.3.0`, "the ib-sriov CNI plugin"),
-  ovsCni: image(`${plumbing}ovs-cni-plugin:v0.37.0`, "the ovs CNI plugin", { extra: optional }),
-  rdmaCni: image(`${plumbing}rdma-cni:v1.1.0`, "the rdma CNI plugin", { extra: optional }),
+  ovsCni: image(`${plumbing}ovs-cni-plugin:v0.39.0`, "the ovs CNI plugin", { extra: optional }),
+  rdmaCni: image(`${plumbing}rdma-cni:v1.5.0`, "the rdma CNI plugin", { extra: optional }),
   // Its releases are tagged without "v".
   acceleratedBridgeCni: image(
     `${plumbing}accelerated-bridge-cni:0.6.0`,

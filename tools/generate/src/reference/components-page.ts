@@ -9,9 +9,9 @@ export function componentsPage(): string {
     name,
     reference: typeof reference === "string" ? reference : "",
   }));
-  const foreign = foreignPrograms.map(({ image, version, checked, source }) => {
+  const foreign = foreignPrograms.map(({ image, version, checked, date, source }) => {
     const { reference = "" } = entries.find(({ name }) => name === image) ?? {};
-    return [code(`images.${image}`), code(reference.replace(/:[^/]*$/, "")), version, checked, source];
+    return [code(`images.${image}`), code(reference.replace(/:[^/]*$/, "")), version, checked, date, source];
   });
   const own = entries.filter(({ reference }) => isOwn(reference));
   const ownRows = own.map(({ name, reference }) => [code(`images.${name}`), code(reference)]);
@@ -24,7 +24,7 @@ export function componentsPage(): string {
     "A test compares program, flags, probes and mounts of each rendered container with what the version accepts " +
       '(`tools/generate/src/reference/foreign-programs.ts`). Another version may accept others. "Not available to the tests" ' +
       "means that neither the image nor the module of this version can be downloaded by them.",
-    table(["Value", "Image", "Version", "Run or compared", "Source"], foreign),
+    table(["Value", "Image", "Version", "Run or compared", "When", "Source"], foreign),
     "`images.afxdpPlugins` has no default: afxdp-plugins-for-kubernetes publishes no image of a release. Its configuration was compared " +
       "with the answers of its program (`libs/admission/src/afxdp.test.ts`).",
   ].join("\n\n");

@@ -21,6 +21,8 @@ export interface ForeignProgram {
   readonly mounts: readonly string[];
   /** What was run, or what was compared instead. */
   readonly checked: string;
+  /** Day of the last time: "2026-11-28". */
+  readonly date: string;
   /** Where the row is from. */
   readonly source: string;
 }
@@ -39,6 +41,7 @@ export const foreignPrograms: readonly ForeignProgram[] = [
     checked:
       `${notServed} The program of 2022-11-27, from a Go module, runs with a real kubelet: \`npm run e2e -- vm/device-plugin\`, ` +
       "`npm run e2e -- cluster`.",
+    date: "2026-11-28",
     source: "cmd/sriovdp/main.go; the flags of glog",
   },
   {
@@ -49,6 +52,7 @@ export const foreignPrograms: readonly ForeignProgram[] = [
     probes: [],
     mounts: [cniDirectory],
     checked: `${notServed} The plugin 2.1.0 from its Go module attaches VFs to pods: \`npm run e2e -- cluster\`.`,
+    date: "2026-11-28",
     source: "images/entrypoint.sh since pull request 289",
   },
   {
@@ -59,27 +63,34 @@ export const foreignPrograms: readonly ForeignProgram[] = [
     probes: [],
     mounts: [cniDirectory],
     checked: `${notServed} Only its documentation and entry point were compared.`,
+    date: "2026-11-28",
     source: "images/entrypoint.sh",
   },
   {
     image: "ovsCni",
-    version: "v0.37.0",
+    version: "v0.39.0",
     program: "cp",
     flags: ["f"],
     probes: [],
     mounts: [cniDirectory],
-    checked: `${notServed} The command was compared with the project's own DaemonSet, which copies the same three files.`,
-    source: "manifests/ovs-cni.yml.in",
+    checked:
+      "This version, built from its Go module, attaches pods to Open vSwitch: `npm run e2e -- cluster/bridges`. " +
+      "Its DaemonSet copies the same files.",
+    date: "2026-11-28",
+    source: "manifests/ovs-cni.yml.in, cmd/Dockerfile",
   },
   {
     image: "rdmaCni",
-    version: "v1.1.0",
+    version: "v1.5.0",
     program: "",
     flags: ["cni-bin-dir", "rdma-cni-bin-file", "no-sleep"],
     probes: [],
     mounts: [cniDirectory],
-    checked: `${notServed} Its entry point was compared: version 1.1.0 is the first with \`--no-sleep\`.`,
-    source: "images/entrypoint.sh since pull request 56",
+    checked:
+      "This version, built from its Go module, runs in both RDMA modes: `npm run e2e -- vm/rdma-cni`. " +
+      "It moves no software device, so that needs a card.",
+    date: "2026-11-28",
+    source: "images/entrypoint.sh, cmd/rdma/main.go",
   },
   {
     image: "acceleratedBridgeCni",
@@ -89,8 +100,9 @@ export const foreignPrograms: readonly ForeignProgram[] = [
     probes: [],
     mounts: [cniDirectory],
     checked:
-      `${notServed} Its entry point never ends, so \`cp\` of its Alpine image copies the file. The configuration was compared with ` +
-      "its reference.",
+      `${notServed} A program that does what its reference documents attaches pods: \`npm run e2e -- cluster/bridges\`. ` +
+      "Its entry point never ends: `cp`.",
+    date: "2026-11-28",
     source: "images/entrypoint.sh, its configuration reference, the tags of its release workflow",
   },
   {
@@ -114,6 +126,7 @@ export const foreignPrograms: readonly ForeignProgram[] = [
     checked:
       "This version, built from its Go module, is called by a real API server: `npm test`; in a cluster with a kubelet: " +
       "`npm run e2e -- cluster`.",
+    date: "2026-11-28",
     source: "cmd/webhook/main.go",
   },
   {
@@ -128,6 +141,7 @@ export const foreignPrograms: readonly ForeignProgram[] = [
     probes: [],
     mounts: ["/host/kubelet.sock", "/host/cpu_manager_state", "/host/sys/bus/pci/devices", "/host/sys/class/net"],
     checked: `${notServed} Its flags and paths were compared. It serves only \`/metrics\`, so it has no probes.`,
+    date: "2026-11-28",
     source: "cmd/sriov-network-metrics-exporter.go, collectors/*.go, README.md",
   },
   {
@@ -149,6 +163,7 @@ export const foreignPrograms: readonly ForeignProgram[] = [
     probes: [],
     mounts: [],
     checked: "Its flags were compared with the sources of this version, which are in a Go module.",
+    date: "2026-11-28",
     source: "cmd/kube-rbac-proxy/app/options/options.go",
   },
 ];
