@@ -169,7 +169,7 @@ describe("planAfxdp", () => {
     },
     {
       spec: { numSfs: 2 },
-      device: { maxSfs: 2, subfunctions: [sf(9, { owned: false })] },
+      device: { maxSfs: 2, subfunctions: [sf(1), sf(9, { owned: false })] },
       problem:
         "spec.interfaces[0].numSfs: 2 subfunctions requested, but 0000:86:00.0 supports at most 2, 1 of which another program created",
     },

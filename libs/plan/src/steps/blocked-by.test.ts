@@ -14,6 +14,8 @@ const steps = {
   mac1: { kind: "set-vf-mac", pciAddress, vfId: 1 },
   mtu1: { kind: "set-vf-mtu", pciAddress, vfId: 1, to: 9000 },
   release: { kind: "release-pf", pciAddress },
+  firmware: { kind: "set-firmware", card: "0000:3b:00", through: pciAddress, values: {} },
+  resetCard: { kind: "reset-firmware", card: "0000:3b:00", ports: [pciAddress] },
   elsewhere: { kind: "set-vf-mtu", pciAddress: "0000:5e:00.0", vfId: 1, to: 9000 },
 } as const satisfies Record<string, Step>;
 
@@ -25,6 +27,7 @@ describe("isBlockedBy", () => {
     { failed: "mode", blocks: ["mtu", "count", "mode", "bind0", "bind1", "mac1", "mtu1", "release"] },
     { failed: "bind1", blocks: ["bind1", "mac1", "mtu1", "release"] },
     { failed: "mac1", blocks: ["release"] },
+    { failed: "firmware", blocks: ["release", "resetCard"] },
   ] as const)("a failure of $failed blocks $blocks only", ({ failed, blocks }) => {
     const blocked = Object.entries(steps).filter(([, step]) => isBlockedBy(step, steps[failed]));
     expect(blocked.map(([name]) => name)).toEqual(blocks);
